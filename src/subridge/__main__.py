@@ -1,0 +1,5 @@
+"""``python -m subridge``."""
+
+from subridge.cli import main
+
+main()
