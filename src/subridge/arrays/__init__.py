@@ -1,1 +1,1 @@
-"""To be filled."""
+"""Array types and random streams, the ground every other room stands on."""

@@ -1,1 +1,1 @@
-"""To be filled."""
+"""Finite samples: trained members and their exact risk."""

@@ -1,1 +1,1 @@
-"""To be filled."""
+"""Immutable descriptions of data and ensembles, validated once when built."""

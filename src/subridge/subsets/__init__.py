@@ -1,1 +1,25 @@
-"""To be filled."""
+"""Ways to draw subsets of features."""
+
+from subridge.subsets.spread import rescaled_spread
+from subridge.subsets.strategies import (
+    Dirichlet,
+    Equal,
+    Overlapping,
+    Projection,
+    dirichlet,
+    equal,
+    overlapping,
+    projection,
+)
+
+__all__ = [
+    "Dirichlet",
+    "Equal",
+    "Overlapping",
+    "Projection",
+    "dirichlet",
+    "equal",
+    "overlapping",
+    "projection",
+    "rescaled_spread",
+]

@@ -1,0 +1,47 @@
+"""The generalization error of given weights, exactly: no test set is sampled for Gaussian data."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from subridge.arrays.types import FloatArray
+from subridge.spec.ensemble import Ensemble
+from subridge.spec.errors import ParameterError
+from subridge.spec.problem import Problem
+
+
+def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[FloatArray]) -> FloatArray:
+    """Return E_rr′(D) of trained members, eq. SingleErrorTerm; the ensemble's E_g(D) is its mean.
+
+    Parameters
+    ----------
+    problem : Problem
+    ensemble : Ensemble
+        Built from a `SubsetPlan`.
+    weights : sequence of ndarray, each of shape (N_r,)
+        ŵ_r, as returned by `fit_members`.
+
+    Returns
+    -------
+    ndarray, shape (k, k)
+
+    Examples
+    --------
+    >>> import numpy as np, subridge as sr
+    >>> problem = sr.Problem(np.eye(2), [1.0, 1.0])
+    >>> ensemble = sr.Ensemble(sr.SubsetPlan.from_indices([[0, 1]], 2), readout_noise=0.5)
+    >>> sr.risk_of_weights(problem, ensemble, [np.array([1.0, 0.0])])
+    array([[0.75]])
+    """
+    plan, M = ensemble.plan, problem.n_features
+    if len(weights) != plan.n_members:
+        raise ParameterError(f"weights must hold one array per member ({plan.n_members}), got {len(weights)}")
+    # Columns A_rᵀ ŵ_r / √ν_rr: every member as a predictor on all M features.
+    lifted = np.stack(
+        [plan.lift(r, np.asarray(w)) * np.sqrt(M / plan.subset_sizes[r]) for r, w in enumerate(weights)], axis=1
+    )
+    error = lifted - problem.teacher_weights[:, None]
+    eta = np.broadcast_to(ensemble.readout_noise, (plan.n_members,))
+    signal = error.T @ problem.signal_covariance.apply(error)
+    noise = lifted.T @ problem.noise_covariance.apply(lifted)
+    return np.asarray((signal + noise) / M + np.diag(eta**2))

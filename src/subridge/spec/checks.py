@@ -1,0 +1,54 @@
+"""Validation shared by the descriptions: each check names the argument in its message."""
+
+import numpy as np
+
+from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.spec.errors import DataError, ParameterError
+
+
+def real_array(name: str, value: ArrayLike) -> FloatArray:
+    """Return a read-only float64 copy of `value`, refusing NaN."""
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"{name} must be a number or an array of numbers, got {value!r}") from error
+    if np.isnan(array).any():
+        raise DataError(f"{name} contains NaN; replace or drop the missing values")
+    array.setflags(write=False)
+    return array
+
+
+def finite_array(name: str, value: ArrayLike) -> FloatArray:
+    array = real_array(name, value)
+    if np.isinf(array).any():
+        raise DataError(f"{name} contains infinity; every entry must be finite")
+    return array
+
+
+def non_negative(name: str, value: ArrayLike) -> FloatArray:
+    array = finite_array(name, value)
+    if (array < 0).any():
+        raise ParameterError(f"{name} must be at least 0, got {array.min():g}")
+    return array
+
+
+def within(name: str, value: ArrayLike, low: float, high: float) -> FloatArray:
+    array = finite_array(name, value)
+    if (array < low).any() or (array > high).any():
+        worst = array.flat[int(np.argmax(np.maximum(low - array, array - high)))]
+        raise ParameterError(f"{name} must lie in [{low:g}, {high:g}], got {worst:g}")
+    return array
+
+
+def extended_non_negative(name: str, value: ArrayLike) -> FloatArray:
+    """A quantity that may be +inf, such as a sample ratio."""
+    array = real_array(name, value)
+    if (array < 0).any():
+        raise ParameterError(f"{name} must be at least 0 (inf is allowed), got {array.min():g}")
+    return array
+
+
+def positive_integer(name: str, value: int) -> int:
+    if isinstance(value, bool) or int(value) != value or value < 1:
+        raise ParameterError(f"{name} must be a positive integer, got {value!r}")
+    return int(value)

@@ -1,0 +1,36 @@
+"""Covariances of data and noise: one constructor per structure, one interface for all."""
+
+from subridge.arrays.types import ArrayLike
+from subridge.spec.covariance.autoregressive import Autoregressive, autoregressive
+from subridge.spec.covariance.base import Covariance
+from subridge.spec.covariance.dense import Dense, dense
+from subridge.spec.covariance.low_rank import (
+    LowRankPlusDiagonal,
+    diagonal,
+    equicorrelated,
+    from_data,
+    isotropic,
+    low_rank,
+    power_law,
+)
+
+__all__ = [
+    "Autoregressive",
+    "Covariance",
+    "Dense",
+    "LowRankPlusDiagonal",
+    "as_covariance",
+    "autoregressive",
+    "dense",
+    "diagonal",
+    "equicorrelated",
+    "from_data",
+    "isotropic",
+    "low_rank",
+    "power_law",
+]
+
+
+def as_covariance(value: "Covariance | ArrayLike") -> Covariance:
+    """A covariance as it is; a plain M×M array as a dense one."""
+    return value if isinstance(value, Covariance) else dense(value)

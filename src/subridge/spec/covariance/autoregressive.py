@@ -1,0 +1,70 @@
+"""Correlations that decay geometrically with distance, sampled by recursion."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from subridge.arrays.types import FloatArray, IntArray
+from subridge.spec.checks import non_negative, positive_integer, within
+from subridge.spec.covariance.base import Covariance
+
+
+@dataclass(frozen=True, eq=False)
+class Autoregressive(Covariance):
+    """``Σ_ij = variance · decay**|i - j|``; see `autoregressive`."""
+
+    size: int
+    decay: float
+    variance: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", positive_integer("n_features", self.size))
+        object.__setattr__(self, "decay", float(within("decay", self.decay, -1.0, 1.0)))
+        object.__setattr__(self, "variance", float(non_negative("variance", self.variance)))
+
+    @property
+    def n_features(self) -> int:
+        return self.size
+
+    def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        # A table of powers: N² look-ups instead of N² calls of pow.
+        powers = self.variance * self.decay ** np.arange(self.size, dtype=np.float64)
+        return np.asarray(powers[np.abs(np.subtract.outer(rows, columns))])
+
+    def apply(self, vectors: FloatArray) -> FloatArray:
+        """``Σ v`` in O(M): a forward and a backward recursion share the diagonal."""
+        from scipy.signal import lfilter
+
+        recursion = [1.0, -self.decay]
+        forward = lfilter([1.0], recursion, vectors, axis=0)
+        backward = lfilter([1.0], recursion, vectors[::-1], axis=0)[::-1]
+        return np.asarray(self.variance * (forward + backward - vectors))
+
+    def scaled(self, factor: float) -> "Autoregressive":
+        return Autoregressive(self.size, self.decay, factor * self.variance)
+
+    def colour(self, white: Any) -> Any:
+        from subridge.arrays.namespace import first_order_recursion
+
+        return float(np.sqrt(self.variance)) * first_order_recursion(white, self.decay)
+
+
+def autoregressive(n_features: int, decay: float, variance: float = 1.0) -> Autoregressive:
+    """First-order autoregressive features, ``Σ_ij = variance · decay**|i - j|``.
+
+    Parameters
+    ----------
+    n_features : int
+    decay : float in [-1, 1]
+    variance : float
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> sr.covariance.autoregressive(3, 0.5).dense()
+    array([[1.  , 0.5 , 0.25],
+           [0.5 , 1.  , 0.5 ],
+           [0.25, 0.5 , 1.  ]])
+    """
+    return Autoregressive(n_features, decay, variance)

@@ -1,0 +1,122 @@
+"""A ridge ensemble: who sees what, with which ridge and which readout noise."""
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from subridge.arrays.streams import Seed
+from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.spec.checks import finite_array, non_negative, real_array
+from subridge.spec.errors import ParameterError, SubsetError
+from subridge.spec.fingerprint import Fingerprinted
+from subridge.spec.plan import SubsetPlan
+
+
+@runtime_checkable
+class Strategy(Protocol):
+    """A way to draw subsets again and again; see ``subridge.subsets``."""
+
+    @property
+    def n_members(self) -> int: ...
+
+    def draw(self, n_features: int, seed: Seed | np.random.Generator | None = None) -> SubsetPlan: ...
+
+    def fingerprint(self) -> str: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble(Fingerprinted):
+    """k ridge predictors on subsets of features, averaged with weight 1/k.
+
+    Parameters
+    ----------
+    subsets : SubsetPlan, Strategy or array_like
+        A plan; a strategy that draws plans (for simulations); the matrix of subset fractions ν_rr (diagonal) and
+        overlap fractions ν_rr′, shape (..., k, k); or the fractions of k disjoint subsets, shape (k,).
+    ridge, readout_noise : array_like
+        λ_r and η_r. The last axis is the member (length k, or 1 for a common value); leading axes broadcast with
+        sample ratios. Any finite ridge is accepted here; a negative one is checked where it is used.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> sr.Ensemble([0.1, 0.3, 0.5], ridge=1e-3, readout_noise=[0.1, 0.1, 0.2]).n_members
+    3
+    """
+
+    subsets: "SubsetPlan | Strategy | FloatArray"
+    ridge: FloatArray
+    readout_noise: FloatArray
+
+    def __init__(
+        self,
+        subsets: "SubsetPlan | Strategy | ArrayLike",
+        ridge: ArrayLike = 0.0,
+        readout_noise: ArrayLike = 0.0,
+    ) -> None:
+        kept = subsets if isinstance(subsets, SubsetPlan | Strategy) else _fraction_matrix(subsets)
+        object.__setattr__(self, "subsets", kept)
+        object.__setattr__(self, "ridge", self._per_member("ridge", finite_array("ridge", ridge)))
+        noise = non_negative("readout_noise", readout_noise)
+        object.__setattr__(self, "readout_noise", self._per_member("readout_noise", noise))
+
+    @property
+    def n_members(self) -> int:
+        """k."""
+        if isinstance(self.subsets, np.ndarray):
+            return int(self.subsets.shape[-1])
+        return self.subsets.n_members
+
+    @property
+    def plan(self) -> SubsetPlan:
+        """The subset plan, where there is one."""
+        if isinstance(self.subsets, SubsetPlan):
+            return self.subsets
+        raise SubsetError(
+            "this needs to know which features each member sees, but the ensemble holds "
+            f"{'fractions' if isinstance(self.subsets, np.ndarray) else 'a strategy'}; build it from a SubsetPlan, "
+            "for example sr.subsets.equal(n_members, n_features, seed)"
+        )
+
+    @property
+    def fractions(self) -> FloatArray:
+        """ν_rr′, shape (..., k, k)."""
+        if isinstance(self.subsets, np.ndarray):
+            return self.subsets
+        return self.plan.fractions
+
+    def _per_member(self, name: str, values: FloatArray) -> FloatArray:
+        if values.ndim == 0:
+            return values.reshape(1)
+        if values.shape[-1] not in (1, self.n_members):
+            raise ParameterError(
+                f"the last axis of {name} is the member and must have length {self.n_members} or 1, got shape "
+                f"{values.shape}; to sweep a common {name} put it on a leading axis: values[:, None]"
+            )
+        return values
+
+
+def _fraction_matrix(subsets: ArrayLike) -> FloatArray:
+    nu = real_array("subsets", subsets)
+    if nu.ndim == 0:
+        nu = nu.reshape(1)
+    if nu.ndim == 1:
+        nu = np.diag(nu)
+    if nu.shape[-1] != nu.shape[-2] or not nu.size:
+        raise SubsetError(f"fractions must have shape (k,) for disjoint subsets or (..., k, k), got {nu.shape}")
+    own = np.diagonal(nu, axis1=-2, axis2=-1)
+    slack = 1e-12  # fractions are often quotients of counts
+    if (own <= 0).any() or (own > 1 + slack).any():
+        raise SubsetError(f"subset fractions must lie in (0, 1], got {own.min():g} to {own.max():g}")
+    if not np.allclose(nu, np.swapaxes(nu, -1, -2), rtol=0, atol=slack):
+        raise SubsetError("the matrix of fractions must be symmetric: the overlap of r and s is that of s and r")
+    smaller = np.minimum(own[..., :, None], own[..., None, :])
+    union = own[..., :, None] + own[..., None, :] - nu
+    if (nu < 0).any() or (nu > smaller + slack).any():
+        raise SubsetError("an overlap fraction must lie between 0 and the smaller of the two subset fractions")
+    off_diagonal = ~np.eye(nu.shape[-1], dtype=bool)
+    if (union[..., off_diagonal] > 1 + slack).any():
+        raise SubsetError("two members together see more than all features; raise their overlap or shrink them")
+    nu.setflags(write=False)
+    return nu

@@ -1,0 +1,131 @@
+"""Which features each member sees."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from subridge.arrays.types import ArrayLike, FloatArray, IntArray
+from subridge.spec.checks import finite_array, positive_integer
+from subridge.spec.errors import SubsetError
+from subridge.spec.fingerprint import Fingerprinted
+
+
+@dataclass(frozen=True, eq=False)
+class SubsetPlan(Fingerprinted):
+    """The measurement A_r of every member: index arrays, or dense N_r × M matrices.
+
+    Build one by `from_indices`, `from_matrices`, or a strategy in ``subridge.subsets``.
+    """
+
+    measurements: tuple[Any, ...]
+    n_features: int
+
+    @classmethod
+    def from_indices(cls, index_arrays: Iterable[ArrayLike], n_features: int) -> "SubsetPlan":
+        """Plan from one array of feature indices per member.
+
+        Parameters
+        ----------
+        index_arrays : iterable of array_like of int, each of shape (N_r,)
+        n_features : int
+            M.
+
+        Examples
+        --------
+        >>> import subridge as sr
+        >>> sr.SubsetPlan.from_indices([[0, 1, 2], [2, 3]], n_features=4).fractions
+        array([[0.75, 0.25],
+               [0.25, 0.5 ]])
+        """
+        M = positive_integer("n_features", n_features)
+        return cls(_checked([_indices(r, index, M) for r, index in enumerate(index_arrays)]), M)
+
+    @classmethod
+    def from_matrices(cls, matrices: Sequence[ArrayLike]) -> "SubsetPlan":
+        """Plan from one measurement matrix per member.
+
+        Parameters
+        ----------
+        matrices : sequence of array_like, each of shape (N_r, M)
+
+        Examples
+        --------
+        >>> import numpy as np, subridge as sr
+        >>> sr.SubsetPlan.from_matrices([np.eye(4)[:2], np.ones((1, 4))]).subset_sizes
+        array([2, 1])
+        """
+        arrays = [finite_array(f"matrices[{r}]", matrix) for r, matrix in enumerate(matrices)]
+        for r, A in enumerate(arrays):
+            if A.ndim != 2 or not A.size:
+                raise SubsetError(f"matrices[{r}] must have shape (N_r, n_features) with N_r > 0, got {A.shape}")
+            if A.shape[1] != arrays[0].shape[1]:
+                raise SubsetError(f"matrices[{r}] has {A.shape[1]} columns but matrices[0] has {arrays[0].shape[1]}")
+        return cls(_checked(arrays), arrays[0].shape[1])
+
+    @property
+    def n_members(self) -> int:
+        """k."""
+        return len(self.measurements)
+
+    @property
+    def selects_features(self) -> bool:
+        """True when every member sees a plain subset of the features."""
+        return all(A.ndim == 1 for A in self.measurements)
+
+    @cached_property
+    def subset_sizes(self) -> IntArray:
+        """N_r, shape (k,)."""
+        return np.array([len(A) for A in self.measurements])
+
+    @cached_property
+    def fractions(self) -> FloatArray:
+        """ν_rr′, shape (k, k): subset fractions on the diagonal, overlap fractions beside it."""
+        if not self.selects_features:
+            raise SubsetError("overlap fractions exist for feature subsets only, and this plan has dense measurements")
+        member = np.zeros((self.n_members, self.n_features))
+        for r, index in enumerate(self.measurements):
+            member[r, index] = 1.0
+        return np.asarray(member @ member.T / self.n_features)
+
+    def measure(self, member: int, X: Any) -> Any:
+        """``A_r x`` for every row x of X; shape (..., M) to (..., N_r)."""
+        A = self.measurements[member]
+        return X[..., A] if A.ndim == 1 else X @ A.T
+
+    def lift(self, member: int, weights: FloatArray) -> FloatArray:
+        """``A_rᵀ w``: shape (N_r,) or (N_r, n) to (M,) or (M, n)."""
+        A = self.measurements[member]
+        if A.ndim == 2:
+            return np.asarray(A.T @ weights)
+        lifted = np.zeros((self.n_features, *weights.shape[1:]))
+        lifted[A] = weights
+        return lifted
+
+
+def _indices(member: int, index: ArrayLike, n_features: int) -> IntArray:
+    array = np.array(index)
+    if array.dtype == np.bool_:
+        if array.shape != (n_features,):
+            raise SubsetError(f"mask of member {member} must have shape ({n_features},), got {array.shape}")
+        array = np.flatnonzero(array)
+    if array.ndim != 1 or not array.size:
+        raise SubsetError(f"member {member} is empty or not one-dimensional; every member needs a feature")
+    if array.dtype.kind not in "iu":
+        raise SubsetError(f"indices of member {member} must be integers, got {array.dtype}")
+    if array.min() < 0 or array.max() >= n_features:
+        span = f"{array.min()} to {array.max()}"
+        raise SubsetError(f"indices of member {member} must lie in [0, {n_features - 1}], got {span}")
+    if len(np.unique(array)) < len(array):
+        raise SubsetError(f"member {member} names a feature twice; use SubsetPlan.from_matrices for repeated rows")
+    array = array.astype(np.int64)
+    array.setflags(write=False)
+    return array
+
+
+def _checked(measurements: Sequence[Any]) -> tuple[Any, ...]:
+    if not measurements:
+        raise SubsetError("a plan needs at least one member")
+    return tuple(measurements)
