@@ -16,8 +16,8 @@ _HOMES = {
     "SubsetPlan": "spec.plan",
     "Ensemble": "spec.ensemble",
     # predict
-    "Risk": "theory.outcomes",
-    "OrderParameters": "theory.outcomes",
+    "Risk": "spec.risk",
+    "OrderParameters": "theory.order_parameters",
     "risk": "theory.predict",
     "order_parameters": "theory.predict",
     "optimal_ridge": "theory.optimal_ridge",

@@ -8,10 +8,11 @@ from subridge.arrays.types import FloatArray
 from subridge.spec.ensemble import Ensemble
 from subridge.spec.errors import ParameterError
 from subridge.spec.problem import Problem
+from subridge.spec.risk import Risk
 
 
-def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[FloatArray]) -> FloatArray:
-    """Return E_rr′(D) of trained members, eq. SingleErrorTerm; the ensemble's E_g(D) is its mean.
+def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[FloatArray]) -> Risk:
+    """Return the exact E_g(D) of trained members and its terms E_rr′(D), eq. SingleErrorTerm.
 
     Parameters
     ----------
@@ -23,15 +24,16 @@ def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[Floa
 
     Returns
     -------
-    ndarray, shape (k, k)
+    Risk
+        ``total`` is E_g(D), ``pairs`` of shape (k, k) its terms.
 
     Examples
     --------
     >>> import numpy as np, subridge as sr
     >>> problem = sr.Problem(np.eye(2), [1.0, 1.0])
     >>> ensemble = sr.Ensemble(sr.SubsetPlan.from_indices([[0, 1]], 2), readout_noise=0.5)
-    >>> sr.risk_of_weights(problem, ensemble, [np.array([1.0, 0.0])])
-    array([[0.75]])
+    >>> float(sr.risk_of_weights(problem, ensemble, [np.array([1.0, 0.0])]).total)
+    0.75
     """
     plan, M = ensemble.plan, problem.n_features
     if len(weights) != plan.n_members:
@@ -44,4 +46,4 @@ def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[Floa
     eta = np.broadcast_to(ensemble.readout_noise, (plan.n_members,))
     signal = error.T @ problem.signal_covariance.apply(error)
     noise = lifted.T @ problem.noise_covariance.apply(lifted)
-    return np.asarray((signal + noise) / M + np.diag(eta**2))
+    return Risk.of_pairs((signal + noise) / M + np.diag(eta**2))

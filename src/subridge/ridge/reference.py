@@ -57,7 +57,7 @@ def fit_members(X: ArrayLike, y: ArrayLike, ensemble: Ensemble, *, noise: ArrayL
 
 
 def _ridge(F: FloatArray, targets: FloatArray, lam: float) -> FloatArray:
-    """Least squares on F stacked over √λ·I: no normal equations, and λ = 0 is the minimum-norm solution as it stands."""
+    """Least squares on F stacked over √λ·I: no normal equations, and λ = 0 gives the minimum norm by itself."""
     if lam == 0:
         return np.asarray(np.linalg.lstsq(F, targets, rcond=None)[0])
     N = F.shape[1]
