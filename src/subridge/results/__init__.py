@@ -1,1 +1,1 @@
-"""To be filled."""
+"""Results as plain xarray datasets under named schemas."""

@@ -1,1 +1,1 @@
-"""To be filled."""
+"""Typical errors of ridge ensembles: arrays in, arrays out, every parameter broadcasts."""

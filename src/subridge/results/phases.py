@@ -1,0 +1,82 @@
+"""Phase diagrams of the best ensemble size."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from subridge.arrays.types import ArrayLike
+from subridge.spec.errors import ParameterError
+from subridge.theory.ensemble_size import optimal_n_members, phase_boundary
+from subridge.theory.reduced import is_optimal, reduced_optimal_ridge, reduced_risk
+
+_AXES = ("sample_ratio", "alignment", "readout_nsr", "feature_nsr", "label_nsr")
+_LONG_NAMES = {
+    "sample_ratio": "sample ratio α",
+    "alignment": "alignment ρ",
+    "readout_nsr": "readout noise ratio H",
+    "feature_nsr": "feature noise ratio W",
+    "label_nsr": "label noise ratio Z",
+}
+
+
+def phase_diagram(
+    sample_ratio: ArrayLike,
+    alignment: ArrayLike = 0.0,
+    readout_nsr: ArrayLike = 0.0,
+    feature_nsr: ArrayLike = 0.0,
+    label_nsr: ArrayLike = 0.0,
+    *,
+    ridge: float | str = 0,
+) -> xr.Dataset:
+    """Best ensemble size over two chosen axes (Fig. 4b-d).
+
+    Parameters
+    ----------
+    sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr : array_like
+        α, ρ, H, W, Z. Those given as one-dimensional arrays become the axes (usually two), the others stay fixed.
+    ridge : 0 or "optimal"
+
+    Returns
+    -------
+    xarray.Dataset
+        ``optimal_n_members`` (k*, inf in the noise-dominated phase), ``error`` (𝓔 at k*), ``phase`` (0 signal-
+        dominated, 1 intermediate, 2 noise-dominated), and ``boundary`` (sample ratio of the analytic boundary, without
+        the sample_ratio axis).
+
+    Examples
+    --------
+    >>> import numpy as np, subridge as sr
+    >>> diagram = sr.phase_diagram(np.linspace(0, 3, 4), readout_nsr=np.array([0.0, 1.0, 2.5]))
+    >>> diagram.optimal_n_members.dims
+    ('readout_nsr', 'sample_ratio')
+    """
+    given = dict(zip(_AXES, (sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr), strict=True))
+    values = {name: np.asarray(value, dtype=np.float64) for name, value in given.items()}
+    for name, value in values.items():
+        if value.ndim > 1:
+            raise ParameterError(f"{name} must be a number or a one-dimensional array, got shape {value.shape}")
+    # Noise on the rows, sample ratio on the columns, as the paper draws them.
+    dims = [name for name in reversed(_AXES) if values[name].ndim == 1]
+    arrays = {name: xr.DataArray(value, dims=[name] if value.ndim else []) for name, value in values.items()}
+    grid = xr.broadcast(*arrays.values())
+    alpha, rho, H, W, Z = (part.transpose(*dims).values for part in grid)
+    optimal = is_optimal(ridge)
+    k = optimal_n_members(alpha, rho, H, W, Z, ridge=ridge)
+    Lam = np.where(np.isfinite(k), reduced_optimal_ridge(k, rho, H, W, Z), 0.0) if optimal else 0.0
+    error = reduced_risk(k, alpha, rho, Lam, H, W, Z)
+    phase = np.where(k == 1, 0, np.where(np.isinf(k), 2, 1)).astype(np.int8)
+    rest = [name for name in dims if name != "sample_ratio"]
+    fixed = [arrays[name] for name in _AXES[1:]]
+    boundary_inputs = [part.transpose(*rest).values for part in xr.broadcast(*fixed)]
+    attributes: dict[str, Any] = {name: float(v) for name, v in values.items() if v.ndim == 0}
+    return xr.Dataset(
+        {
+            "optimal_n_members": (dims, k, {"long_name": "best ensemble size k*"}),
+            "error": (dims, error, {"long_name": "reduced error at k*"}),
+            "phase": (dims, phase, {"flag_meanings": "signal-dominated intermediate noise-dominated"}),
+            "boundary": (rest, phase_boundary(*boundary_inputs, ridge=ridge), {"long_name": "boundary sample ratio"}),
+        },
+        {name: (name, values[name], {"long_name": _LONG_NAMES[name]}) for name in dims},
+        {"schema": "phase_diagram/1", "ridge": str(ridge), **attributes},
+    )

@@ -1,0 +1,98 @@
+"""The best number of equal members, and where it becomes infinite: exact for every k, not for those up to a bound."""
+
+import numpy as np
+
+from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.spec.checks import extended_non_negative, non_negative, within
+from subridge.theory.reduced import is_optimal
+from subridge.theory.size_optimal import best_at_optimal_ridge, boundary_at_optimal_ridge
+from subridge.theory.size_ridgeless import Ratios, best_ridgeless
+
+
+def optimal_n_members(
+    sample_ratio: ArrayLike,
+    alignment: ArrayLike,
+    readout_nsr: ArrayLike = 0.0,
+    feature_nsr: ArrayLike = 0.0,
+    label_nsr: ArrayLike = 0.0,
+    *,
+    ridge: float | str = 0,
+) -> FloatArray:
+    """k* that minimises the reduced error (eqs. kstar_ridgeless, kstar_opt).
+
+    Parameters
+    ----------
+    sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr : array_like
+        α (0 means α → 0⁺, inf is allowed), ρ, H, W, Z.
+    ridge : 0 or "optimal"
+        λ = 0, or every member at its own λ*.
+
+    Returns
+    -------
+    ndarray of float
+        k*, ``inf`` in the noise-dominated phase; of equal errors the smaller k.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> optimal_n_members([0.5, np.inf], [0.0, 0.3], [0.15, 1.5])
+    array([5., 6.])
+    >>> float(optimal_n_members(1.02 * phase_boundary(0.6, 0.5), 0.6, 0.5))  # just above it: not infinite
+    515.0
+    """
+    ratios = _ratios(sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr)
+    flat = Ratios(*(part.ravel() for part in ratios))
+    found = best_at_optimal_ridge(flat) if is_optimal(ridge) else best_ridgeless(flat)
+    return found.reshape(ratios.alpha.shape)
+
+
+def phase_boundary(
+    alignment: ArrayLike,
+    readout_nsr: ArrayLike,
+    feature_nsr: ArrayLike = 0.0,
+    label_nsr: ArrayLike = 0.0,
+    *,
+    ridge: float | str = 0,
+) -> FloatArray:
+    """Sample ratio α below which the infinite ensemble is approached from above.
+
+    Parameters
+    ----------
+    alignment, readout_nsr, feature_nsr, label_nsr : array_like
+        ρ, H, W, Z.
+    ridge : 0 or "optimal"
+        At λ = 0 this is eq. AnalyticalBoundaryZeroReg, where the coefficient of 1/k changes sign; a small ensemble
+        below its own threshold may still win there, which `optimal_n_members` takes into account. At λ* it is the exact
+        boundary of k* = ∞: the smallest α at which some k beats ∞. At ρ = 0 that is H(1+W)²(1+H+Z)/(2-H(1+W)).
+
+    Returns
+    -------
+    ndarray
+        ``inf`` where every sample ratio is noise-dominated, 0 where none is.
+
+    Examples
+    --------
+    >>> float(phase_boundary(0.3, 0.5).round(6)), float(phase_boundary(0.0, 0.5, ridge="optimal"))
+    (0.068182, 0.5)
+    """
+    ratios = _ratios(0.0, alignment, readout_nsr, feature_nsr, label_nsr)
+    if is_optimal(ridge):
+        return boundary_at_optimal_ridge(ratios)
+    _, rho2, H, W, _ = ratios
+    spare = 2 * (1 - rho2) - H * (1 + W)
+    return np.asarray(np.divide((1 + W) ** 2 * rho2, spare, out=np.full(spare.shape, np.inf), where=spare > 0))
+
+
+def _ratios(
+    sample_ratio: ArrayLike, alignment: ArrayLike, readout_nsr: ArrayLike, feature_nsr: ArrayLike, label_nsr: ArrayLike
+) -> Ratios:
+    """Checked and broadcast together."""
+    return Ratios(
+        *np.broadcast_arrays(
+            extended_non_negative("sample_ratio", sample_ratio),
+            within("alignment", alignment, -1.0, 1.0) ** 2,
+            non_negative("readout_nsr", readout_nsr),
+            non_negative("feature_nsr", feature_nsr),
+            non_negative("label_nsr", label_nsr),
+        )
+    )

@@ -1,0 +1,139 @@
+"""Safeguarded minimisation, for many independent problems at once."""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import elementwise
+
+from subridge.arrays.types import BoolArray, FloatArray, IntArray
+
+# function(x, rows): values and gradients at x of the independent problems `rows`
+Function = Callable[[FloatArray, IntArray], tuple[FloatArray, FloatArray]]
+
+
+def minimise_on_line(function: Function, points: FloatArray, n: int) -> FloatArray:
+    """Global minimum of n one-dimensional functions: a scan brackets it, a root of the slope finds it.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(x, rows)`` gives values and slopes at x of the problems ``rows``, all one-dimensional.
+    points : ndarray, shape (m,)
+        Increasing scan points common to all problems.
+    n : int
+        Number of problems.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        The minimiser; ``points[0]`` or ``points[-1]`` where the function still falls there.
+    """
+    rows = np.arange(n)
+    values = np.stack([function(np.full(n, x), rows)[0] for x in points])
+    best = np.argmin(np.where(np.isfinite(values), values, np.inf), axis=0)
+    left, right = points[np.maximum(best - 1, 0)], points[np.minimum(best + 1, len(points) - 1)]
+    minimiser = points[best].copy()
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        inside = (function(left, rows)[1] < 0) & (function(right, rows)[1] > 0)
+    if inside.any():
+
+        def slope(x: FloatArray, row: FloatArray) -> FloatArray:
+            return function(x, row.astype(np.int64))[1]
+
+        chosen = rows[inside]
+        found = elementwise.find_root(slope, (left[inside], right[inside]), args=(chosen.astype(np.float64),))
+        minimiser[inside] = np.where(found.success, found.x, minimiser[inside])
+    return np.asarray(minimiser)
+
+
+def minimise_jointly(
+    function: Function,
+    start: FloatArray,
+    *,
+    tolerance: float = 1e-10,
+    max_iterations: int = 500,
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """BFGS with backtracking on G independent functions of k variables, each with its own step.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(x, rows)`` gives values (n,) and gradients (n, k) at x (n, k) of the problems ``rows``.
+    start : ndarray, shape (G, k)
+    tolerance : float
+        Largest gradient entry, relative to the value, at which a problem counts as solved.
+
+    Returns
+    -------
+    x : ndarray, shape (G, k)
+    value : ndarray, shape (G,)
+    converged : ndarray of bool, shape (G,)
+    """
+    G, k = start.shape
+    x, stalled = start.copy(), np.zeros(G, dtype=bool)
+    value, gradient = function(x, np.arange(G))
+    inverse_hessian = np.broadcast_to(np.eye(k), (G, k, k)).copy()
+    for _ in range(max_iterations):
+        active = np.flatnonzero((np.abs(gradient).max(axis=1) > tolerance * np.abs(value)) & ~stalled)
+        if not len(active):
+            break
+        g = gradient[active]
+        direction = -np.einsum("gij,gj->gi", inverse_hessian[active], g)
+        uphill = np.einsum("gi,gi->g", direction, g) >= 0
+        direction[uphill] = -g[uphill]
+        # Coordinates are logarithms: a step beyond a few units would jump over the whole landscape.
+        direction *= np.minimum(1.0, 4.0 / np.maximum(np.abs(direction).max(axis=1), 1e-300))[:, None]
+        step, moved = _backtrack(function, x[active], direction, (value[active], g), active)
+        new_x = x[active] + step[:, None] * direction
+        new_value, new_gradient = function(new_x, active)
+        _update(inverse_hessian, active, new_x - x[active], new_gradient - g)
+        # A failed step is tried once more along the plain gradient; a second failure is the end of what rounding allows.
+        fresh = (inverse_hessian[active] == np.eye(k)).all(axis=(1, 2))
+        stalled[active[~moved & fresh]] = True
+        inverse_hessian[active[~moved]] = np.eye(k)
+        x[active], value[active], gradient[active] = new_x, new_value, new_gradient
+    converged = np.abs(gradient).max(axis=1) <= np.sqrt(tolerance) * np.abs(value)
+    return x, value, converged
+
+
+def _backtrack(
+    function: Function,
+    x: FloatArray,
+    direction: FloatArray,
+    at_start: tuple[FloatArray, FloatArray],
+    rows: IntArray,
+) -> tuple[FloatArray, BoolArray]:
+    """Halve each problem's step until it falls enough (Armijo, or its approximate form); 0 where no step does."""
+    value, gradient = at_start
+    slope = np.einsum("gi,gi->g", direction, gradient)
+    step, waiting = np.ones(len(x)), np.arange(len(x))
+    for _ in range(50):
+        trial = x[waiting] + step[waiting][:, None] * direction[waiting]
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            reached, turned = function(trial, rows[waiting])
+        enough = reached <= value[waiting] + 1e-4 * step[waiting] * slope[waiting]
+        # Near the minimum the fall drowns in rounding; there a smaller slope at an equal value is progress enough.
+        level = reached <= value[waiting] + 1e-14 * np.abs(value[waiting])
+        flatter = np.abs(np.einsum("gi,gi->g", direction[waiting], turned)) <= 0.9 * np.abs(slope[waiting])
+        enough |= level & flatter
+        waiting = waiting[~(enough & np.isfinite(reached))]
+        if not len(waiting):
+            break
+        step[waiting] /= 2
+    step[waiting] = 0.0
+    return step, step > 0
+
+
+def _update(inverse_hessian: FloatArray, rows: IntArray, dx: FloatArray, dg: FloatArray) -> None:
+    """BFGS update in place where the curvature along the step is positive."""
+    curvature = np.einsum("gi,gi->g", dx, dg)
+    good = curvature > 1e-12 * np.linalg.norm(dx, axis=1) * np.linalg.norm(dg, axis=1)
+    if not good.any():
+        return
+    chosen, dx, dg, curvature = rows[good], dx[good], dg[good], curvature[good]
+    H = inverse_hessian[chosen]
+    Hy = np.einsum("gij,gj->gi", H, dg)
+    factor = (1 + np.einsum("gi,gi->g", dg, Hy) / curvature) / curvature
+    H += factor[:, None, None] * dx[:, :, None] * dx[:, None, :]
+    H -= (Hy[:, :, None] * dx[:, None, :] + dx[:, :, None] * Hy[:, None, :]) / curvature[:, None, None]
+    inverse_hessian[chosen] = H

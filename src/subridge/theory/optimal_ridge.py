@@ -1,0 +1,166 @@
+"""The best ridge: for each member by itself, one for the whole ensemble, or one per member chosen together."""
+
+import numpy as np
+
+from subridge.arrays.types import ArrayLike, FloatArray, IntArray
+from subridge.spec.checks import extended_non_negative
+from subridge.spec.ensemble import Ensemble
+from subridge.spec.errors import ConvergenceError, ParameterError
+from subridge.spec.problem import EquicorrelatedProblem, Problem
+from subridge.theory.equicorrelated import Grid
+from subridge.theory.landscape import EquicorrelatedLandscape, GeneralLandscape, Landscape
+from subridge.theory.minimise import minimise_jointly, minimise_on_line
+from subridge.theory.predict import broadcast_equicorrelated, broadcast_general
+from subridge.theory.tabulate import tabulate
+
+# Logarithms of the distance from the floor, in units of the landscape's scale: 24 decades.
+_SCAN = np.linspace(np.log(1e-10), np.log(1e14), 121)
+
+
+def optimal_ridge(
+    problem: Problem | EquicorrelatedProblem,
+    ensemble: Ensemble,
+    sample_ratio: ArrayLike | None = None,
+    *,
+    scope: str = "member",
+) -> FloatArray:
+    """Ridge that minimises the typical generalization error.
+
+    Parameters
+    ----------
+    problem : Problem or EquicorrelatedProblem
+    ensemble : Ensemble
+        Its subsets and readout noise are used, its ridge is not.
+    sample_ratio : array_like, optional
+        α, positive and finite; needed except for ``scope="member"`` with an `EquicorrelatedProblem`, where λ* does not
+        depend on it (eq. optreg_local).
+    scope : {"member", "ensemble", "joint"}
+        "member" minimises each member's own error E_rr; "ensemble" finds the one common ridge that minimises E_g;
+        "joint" one ridge per member, chosen together to minimise E_g. The last two may be negative: an ensemble
+        averages away part of its members' variance, and can afford less than no ridge where that is well posed.
+
+    Returns
+    -------
+    ndarray, shape (..., k), or (..., 1) for ``scope="ensemble"``
+        Ready to be an ensemble's ``ridge``. ``inf`` where the error falls for ever (a member better left out).
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> problem = sr.EquicorrelatedProblem(data_scale=1.3, correlation=0.4, feature_noise=0.5, alignment=0.6)
+    >>> sr.optimal_ridge(problem, sr.Ensemble([0.5], readout_noise=0.2)).round(4)
+    array([4.4192])
+    >>> sr.optimal_ridge(sr.EquicorrelatedProblem(), sr.Ensemble([0.25] * 4), 1.0, scope="ensemble").round(3)
+    array([-0.552])
+    """
+    if scope not in ("member", "ensemble", "joint"):
+        raise ParameterError(f'scope must be "member", "ensemble" or "joint", got {scope!r}')
+    if isinstance(problem, EquicorrelatedProblem) and scope == "member":
+        return equicorrelated_optimal_ridge(problem, ensemble)
+    if sample_ratio is None:
+        raise ParameterError(f"sample_ratio is needed for scope={scope!r}: the optimum depends on it; give α = P/M")
+    alpha = extended_non_negative("sample_ratio", sample_ratio)
+    if not np.all((alpha > 0) & np.isfinite(alpha)):
+        raise ParameterError("sample_ratio must be positive and finite to optimise the ridge")
+    shape, landscape = _landscape(problem, ensemble, alpha)
+    if scope == "member":
+        k = landscape.shape[1]
+        found = np.stack([_best_alone(landscape.of_member(r)) for r in range(k)], axis=-1)
+    else:
+        common = _best_common(landscape)
+        found = common[:, None] if scope == "ensemble" else _best_together(landscape, common)
+    return found.reshape(*shape, -1)
+
+
+def equicorrelated_optimal_ridge(problem: EquicorrelatedProblem, ensemble: Ensemble) -> FloatArray:
+    """λ* of Prop. 2 (eq. optreg_local), shape (..., k): independent of α and never negative."""
+    grid = broadcast_equicorrelated(problem, ensemble, np.asarray(1.0))
+    nu, eta = grid.own, grid.eta
+    a, b = grid.bulk_variance[..., None], grid.signal[..., None]
+    zeta, c = problem.label_noise[..., None], problem.correlation[..., None]
+    rho2 = np.where(c > 0, problem.alignment[..., None] ** 2, 0.0)
+    noise = nu * (zeta**2 + eta**2) + a * rho2 + b * nu * (1 - 2 * rho2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lam = a * (a * noise / (b**2 * nu**2 * (1 - rho2)) - 1)
+    # b = 0 or |ρ| = 1: the ridge acts through γ only, so the error falls for ever unless there is nothing to amplify.
+    nothing_to_fit = (b * (1 - rho2)) == 0
+    excess = rho2 * (a / nu - b) + zeta**2 + eta**2
+    return np.where(nothing_to_fit, np.where((excess > 0) & (a > 0), np.inf, 0.0), lam)
+
+
+def _landscape(
+    problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, alpha: FloatArray
+) -> tuple[tuple[int, ...], Landscape]:
+    if isinstance(problem, Problem):
+        shape, (a, _, eta, zeta) = broadcast_general(problem, ensemble, alpha)
+        return shape, GeneralLandscape(tabulate(problem, ensemble.plan), a, eta, zeta)
+    grid = broadcast_equicorrelated(problem, ensemble, alpha)
+    if (grid.bulk_variance == 0).any():
+        raise ParameterError("at correlation=1 without feature noise the error does not depend on the ridge")
+    k = ensemble.n_members
+    fields = (getattr(grid.problem, name).reshape(-1) for name in grid.problem.__dataclass_fields__)
+    flat = Grid(
+        EquicorrelatedProblem(*fields),
+        grid.alpha.reshape(-1),
+        grid.nu.reshape(-1, k, k),
+        grid.lam.reshape(-1, k),
+        grid.eta.reshape(-1, k),
+    )
+    return grid.alpha.shape, EquicorrelatedLandscape(flat)
+
+
+def _best_alone(landscape: Landscape) -> FloatArray:
+    """Minimum over κ̄ of a single member, as a ridge, shape (G,)."""
+    low, unit = landscape.floor(), landscape.scale()
+
+    def error(z: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        distance = unit[rows] * np.exp(z)[:, None]
+        value, gradient = landscape.take(rows).value_and_gradient(low[rows] + distance)
+        return value, (gradient * distance)[:, 0]
+
+    z = minimise_on_line(error, _SCAN, landscape.shape[0])
+    lam = landscape.ridge(low + unit * np.exp(z)[:, None])[:, 0]
+    return np.where(z >= _SCAN[-1], np.inf, lam)
+
+
+def _best_common(landscape: Landscape) -> FloatArray:
+    """Minimum over a ridge common to all members, shape (G,)."""
+    lowest = landscape.ridge(landscape.floor()).max(axis=1)
+    unit = landscape.scale().mean(axis=1)
+
+    def error(z: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        here, distance = landscape.take(rows), unit[rows] * np.exp(z)
+        lam = np.broadcast_to((lowest[rows] + distance)[:, None], here.shape)
+        kappa_bar = here.kappa_bar(lam)
+        value, gradient = here.value_and_gradient(kappa_bar)
+        return value, np.sum(gradient * here.slope(kappa_bar), axis=1) * distance
+
+    z = minimise_on_line(error, _SCAN, landscape.shape[0])
+    return np.where(z >= _SCAN[-1], np.inf, lowest + unit * np.exp(z))
+
+
+def _best_together(landscape: Landscape, common: FloatArray) -> FloatArray:
+    """Minimum over one ridge per member, shape (G, k); started at the common optimum and at each member's own."""
+    low, unit = landscape.floor(), landscape.scale()
+    k = landscape.shape[1]
+    alone = np.stack([_best_alone(landscape.of_member(r)) for r in range(k)], axis=-1)
+
+    def error(z: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        distance = unit[rows] * np.exp(z)
+        value, gradient = landscape.take(rows).value_and_gradient(low[rows] + distance)
+        return value, gradient * distance
+
+    best_value, best_z = np.full(len(common), np.inf), np.zeros(landscape.shape)
+    settled = np.zeros(len(common), dtype=bool)
+    for guess in (np.broadcast_to(common[:, None], alone.shape), alone):
+        ridge = np.where(np.isfinite(guess), guess, np.nanmax(unit, axis=1, keepdims=True) * 1e6)
+        start = np.log(np.maximum(landscape.kappa_bar(ridge) - low, 1e-10 * unit) / unit)
+        z, value, converged = minimise_jointly(error, start)
+        better = value < best_value
+        best_value[better], best_z[better], settled[better] = value[better], z[better], converged[better]
+    if not settled.all():
+        raise ConvergenceError(
+            f"the joint ridge did not settle at {int((~settled).sum())} of {len(settled)} grid points; "
+            'use scope="ensemble", or drop members that duplicate each other'
+        )
+    return np.where(best_z > np.log(1e12), np.inf, landscape.ridge(low + unit * np.exp(best_z)))

@@ -1,0 +1,159 @@
+"""Equal disjoint members on a fixed budget of weights: the reduced error of sec. HomEnsMathSection.
+
+Errors are in units of s(1-c), noises are the ratios H, W, Z of eq. ReducesNoises, ν_rr = 1/k and 0 < c < 1 (at c = 0
+set the alignment to zero).
+"""
+
+import numpy as np
+
+from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.spec.checks import extended_non_negative, non_negative, real_array, within
+from subridge.spec.errors import ParameterError
+from subridge.theory.bulk import bulk_overlap
+from subridge.theory.divergence import over_one_minus
+
+
+def reduced_risk(
+    n_members: ArrayLike,
+    sample_ratio: ArrayLike,
+    alignment: ArrayLike,
+    reduced_ridge: ArrayLike,
+    readout_nsr: ArrayLike,
+    feature_nsr: ArrayLike,
+    label_nsr: ArrayLike,
+) -> FloatArray:
+    """Reduced error 𝓔(k, α, ρ, Λ, H, W, Z), eq. EkReduced.
+
+    Parameters
+    ----------
+    n_members : array_like
+        k ≥ 1; ``inf`` gives the limit 1 - ρ² + ρ² W.
+    sample_ratio : array_like
+        α; 0 is the limit α → 0⁺ and ``inf`` infinite data.
+    alignment : array_like
+        ρ.
+    reduced_ridge : array_like
+        Λ = λ/(s(1-c)).
+    readout_nsr, feature_nsr, label_nsr : array_like
+        H, W, Z.
+
+    Returns
+    -------
+    ndarray
+        The shape all parameters broadcast to.
+
+    Examples
+    --------
+    >>> reduced_risk([1, 4], 0.1, 0.3, 0.0, 0.2, 0.1, 0.4).round(4)
+    array([1.1131, 1.0924])
+    """
+    k, alpha, rho2, H, W, Z = _parameters(n_members, sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr)
+    Lam = real_array("reduced_ridge", reduced_ridge)
+    few = np.isfinite(k)
+    k = np.where(few, k, 1.0)
+    nu = 1.0 / k
+    sigma, per_alpha = bulk_overlap(alpha, nu, np.where(few, Lam, 0.0) * nu / (1 + W))
+    S = sigma / (1 + W)
+    gamma = nu * sigma * per_alpha
+    # eqs. N_1, N_2, D, each divided by α k
+    N_1 = 1 + H + S * (sigma - 2) / k + gamma * Z
+    N_2 = rho2 * (1 - S / k) * ((1 + W) * (k + S) - 2)
+    member = over_one_minus(*np.broadcast_arrays(np.where(few, N_1 + N_2, 1.0), np.where(few, gamma, 0.0), 1.0))
+    pair = -2 * (1 - rho2) * S / k - 2 * rho2 + 1
+    return np.where(few, member / k + (k - 1) / k * pair, _infinite_ensemble(rho2, W))
+
+
+def reduced_optimal_ridge(
+    n_members: ArrayLike, alignment: ArrayLike, readout_nsr: ArrayLike, feature_nsr: ArrayLike, label_nsr: ArrayLike
+) -> FloatArray:
+    """Λ*, the reduced form of eq. optreg_local: the ridge best for each member by itself.
+
+    Parameters
+    ----------
+    n_members, alignment, readout_nsr, feature_nsr, label_nsr : array_like
+        k, ρ, H, W, Z.
+
+    Returns
+    -------
+    ndarray
+        ``inf`` at |ρ| = 1 (unless nothing is left to amplify) and for k = ∞.
+
+    Examples
+    --------
+    >>> float(reduced_optimal_ridge(7, 0.0, 0.5, 0.2, 0.4).round(3))
+    17.952
+    """
+    k, _, rho2, H, W, Z = _parameters(n_members, 1.0, alignment, readout_nsr, feature_nsr, label_nsr)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        Lam = (1 + W) * ((1 + W) * k * (Z + H + (1 + W) * rho2 * k + 1 - 2 * rho2) / (1 - rho2) - 1)
+    nothing = (rho2 == 1) & (Z + H + (1 + W) * k - 1 == 0)
+    return np.where(nothing, 0.0, Lam)
+
+
+def large_k_coefficient(
+    sample_ratio: ArrayLike,
+    alignment: ArrayLike,
+    readout_nsr: ArrayLike,
+    feature_nsr: ArrayLike,
+    label_nsr: ArrayLike,
+    *,
+    ridge: float | str = 0,
+) -> FloatArray:
+    """Coefficient of 1/k in the expansion of 𝓔_k about k = ∞ (sec. PhaseTransitionAnalytics).
+
+    Negative means that a finite ensemble beats the infinite one.
+
+    Parameters
+    ----------
+    sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr : array_like
+        α, ρ, H, W, Z.
+    ridge : 0 or "optimal"
+        At λ* the paper prints H; that holds for ρ ≠ 0 (and only once k ≫ 1/ρ²), while at ρ = 0 the coefficient is
+        H - 2α/((1+W)(α + (1+W)(1+H+Z))).
+
+    Examples
+    --------
+    >>> float(large_k_coefficient(0.7, 0.0, 0.5, 0.2, 0.4, ridge="optimal").round(6))
+    0.108501
+    """
+    _, alpha, rho2, H, W, Z = _parameters(1.0, sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if is_optimal(ridge):
+            crowded = np.where(np.isinf(alpha), 1.0, alpha / (alpha + (1 + W) * (1 + H + Z)))
+            return np.where(rho2 > 0, H, H - 2 * crowded / (1 + W))
+        # The aligned part costs ρ²(1+W)/α, which at ρ = 0 is nothing even without data.
+        cost = np.where(rho2 > 0, rho2 * (1 + W) / alpha, 0.0)
+    return np.asarray(cost + H - 2 * (1 - rho2) / (1 + W))
+
+
+def is_optimal(ridge: float | str) -> bool:
+    """Read the argument ``ridge`` of the functions on reduced errors: 0 or "optimal"."""
+    if ridge not in (0, "optimal"):
+        raise ParameterError(f'ridge must be 0 or "optimal", got {ridge!r}')
+    return ridge == "optimal"
+
+
+def _infinite_ensemble(rho2: FloatArray, W: FloatArray) -> FloatArray:
+    return np.asarray(1 - rho2 + rho2 * W)
+
+
+def _parameters(
+    n_members: ArrayLike,
+    sample_ratio: ArrayLike,
+    alignment: ArrayLike,
+    readout_nsr: ArrayLike,
+    feature_nsr: ArrayLike,
+    label_nsr: ArrayLike,
+) -> tuple[FloatArray, ...]:
+    """Checked k, α, ρ², H, W, Z."""
+    k = extended_non_negative("n_members", n_members)
+    if (k < 1).any():
+        raise ParameterError(f"n_members must be at least 1, got {k.min():g}")
+    return (
+        k,
+        extended_non_negative("sample_ratio", sample_ratio),
+        np.asarray(within("alignment", alignment, -1.0, 1.0) ** 2),
+        non_negative("readout_nsr", readout_nsr),
+        non_negative("feature_nsr", feature_nsr),
+        non_negative("label_nsr", label_nsr),
+    )

@@ -1,0 +1,57 @@
+"""Everything Prop. 1 needs to know of a problem, on the spectra of its members.
+
+With projectors Π_i on the eigenspaces of Σ̃_rr, R_r = (κ̄_r + Σ̃_rr)⁻¹ = Σ_i Π_i/(κ̄_r + d_i), so every trace and
+quadratic form of Prop. 1 is linear in each member's resolvent. The coefficients are computed once, after which a
+grid point costs one row of a matrix product.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from subridge.arrays.types import FloatArray
+from subridge.theory.spectrum import Spectrum
+
+Table = Any  # a dense or scipy.sparse matrix of shape (n_r, n_s)
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Coefficients of Prop. 1 in the members' resolvents; v = Σ_s w*.
+
+    Attributes
+    ----------
+    n_features : int
+        M.
+    signal_power : float
+        w*ᵀ Σ_s w*/M.
+    spectra : tuple of Spectrum
+    explained : tuple of ndarray, each of shape (n_r,)
+        ``vᵀ A_rᵀ Π_i A_r v / (M ν_rr)``.
+    trace : dict of (r, s) to matrix of shape (n_r, n_s), r ≤ s
+        ``tr[Π_i Σ̃_rs Π_j Σ̃_sr]/M``.
+    cross : dict of (r, s) to matrix of shape (n_r, n_s), r ≤ s
+        ``vᵀ A_rᵀ Π_i Σ̃_rs Π_j A_s v / (M √(ν_rr ν_ss))``.
+    """
+
+    n_features: int
+    signal_power: float
+    spectra: tuple[Spectrum, ...]
+    explained: tuple[FloatArray, ...]
+    trace: dict[tuple[int, int], Table]
+    cross: dict[tuple[int, int], Table]
+
+    @property
+    def n_members(self) -> int:
+        return len(self.spectra)
+
+    def of_member(self, member: int) -> "Tables":
+        """The tables of one member alone."""
+        own = (member, member)
+        return Tables(
+            self.n_features,
+            self.signal_power,
+            (self.spectra[member],),
+            (self.explained[member],),
+            {(0, 0): self.trace[own]},
+            {(0, 0): self.cross[own]},
+        )
