@@ -1,1 +1,1 @@
-"""To be filled."""
+"""Drawings: settings and ink, no numerics."""

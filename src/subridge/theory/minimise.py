@@ -10,6 +10,9 @@ from subridge.arrays.types import BoolArray, FloatArray, IntArray
 # function(x, rows): values and gradients at x of the independent problems `rows`
 Function = Callable[[FloatArray, IntArray], tuple[FloatArray, FloatArray]]
 
+# Problems × scan points evaluated in one call: enough to hide Python, little enough for memory.
+_SCAN_BLOCK = 4096
+
 
 def minimise_on_line(function: Function, points: FloatArray, n: int) -> FloatArray:
     """Global minimum of n one-dimensional functions: a scan brackets it, a root of the slope finds it.
@@ -29,7 +32,11 @@ def minimise_on_line(function: Function, points: FloatArray, n: int) -> FloatArr
         The minimiser; ``points[0]`` or ``points[-1]`` where the function still falls there.
     """
     rows = np.arange(n)
-    values = np.stack([function(np.full(n, x), rows)[0] for x in points])
+    values = np.empty((len(points), n))
+    together = max(1, _SCAN_BLOCK // n)
+    for start in range(0, len(points), together):
+        part = points[start : start + together]
+        values[start : start + together] = function(np.repeat(part, n), np.tile(rows, len(part)))[0].reshape(-1, n)
     best = np.argmin(np.where(np.isfinite(values), values, np.inf), axis=0)
     left, right = points[np.maximum(best - 1, 0)], points[np.minimum(best + 1, len(points) - 1)]
     minimiser = points[best].copy()
@@ -87,7 +94,7 @@ def minimise_jointly(
         new_x = x[active] + step[:, None] * direction
         new_value, new_gradient = function(new_x, active)
         _update(inverse_hessian, active, new_x - x[active], new_gradient - g)
-        # A failed step is tried once more along the plain gradient; a second failure is the end of what rounding allows.
+        # A failed step is tried once more along the plain gradient; a second failure is all that rounding allows.
         fresh = (inverse_hessian[active] == np.eye(k)).all(axis=(1, 2))
         stalled[active[~moved & fresh]] = True
         inverse_hessian[active[~moved]] = np.eye(k)

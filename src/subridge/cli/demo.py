@@ -1,0 +1,75 @@
+"""``subridge demo``: one learning curve, theory beside experiment."""
+
+from pathlib import Path
+
+import click
+import numpy as np
+import xarray as xr
+from rich.console import Console
+from rich.table import Table
+
+import subridge as sr
+
+_N_FEATURES, _N_MEMBERS, _N_TRIALS, _RIDGE = 400, 10, 12, 1e-3
+_N_SAMPLES = (10, 20, 28, 34, 37, 43, 48, 56, 70, 100, 140, 190, 250, 320, 400)
+
+
+@click.command()
+@click.option("--out", type=click.Path(path_type=Path), default=Path("subridge-demo.png"), show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+def demo(out: Path, seed: int) -> None:
+    """Draw one learning curve: an equal and a heterogeneous ensemble, theory and trained members."""
+    console = Console()
+    curves = _curves(seed)
+    console.print(_table(curves))
+    from subridge.figures.demo import draw_demo
+
+    draw_demo(curves).savefig(out, dpi=200)
+    console.print(f"[bold]{out}[/]: the equal ensemble peaks sharply where P = M/k; unequal members spread that peak out.")
+
+
+def _curves(seed: int) -> xr.Dataset:
+    """Theory and experiment of both ensembles on one problem."""
+    from subridge.ridge.reference import reference_curve
+
+    problem = sr.EquicorrelatedProblem(correlation=0.2, feature_noise=0.1, label_noise=0.2).realise(_N_FEATURES, seed)
+    plans = {
+        "equal": sr.subsets.equal(_N_MEMBERS, _N_FEATURES, seed),
+        "heterogeneous": sr.subsets.dirichlet(_N_MEMBERS, _N_FEATURES, 0.75, seed),
+    }
+    dense = np.arange(8, _N_FEATURES + 1)
+    data: dict[str, list[np.ndarray]] = {"theory": [], "theory_at_points": [], "experiment": [], "subset_sizes": []}
+    for plan in plans.values():
+        ensemble = sr.Ensemble(plan, ridge=_RIDGE)
+        data["theory"].append(sr.risk(problem, ensemble, dense / _N_FEATURES).total)
+        data["theory_at_points"].append(sr.risk(problem, ensemble, np.array(_N_SAMPLES) / _N_FEATURES).total)
+        data["experiment"].append(reference_curve(problem, ensemble, _N_SAMPLES, _N_TRIALS, seed).mean(axis=(-2, -1)))
+        data["subset_sizes"].append(plan.subset_sizes)
+    return xr.Dataset(
+        {
+            "theory": (("ensemble", "dense_samples"), np.array(data["theory"])),
+            "theory_at_points": (("ensemble", "n_samples"), np.array(data["theory_at_points"])),
+            "experiment": (("ensemble", "trial", "n_samples"), np.array(data["experiment"])),
+            "subset_sizes": (("ensemble", "member"), np.array(data["subset_sizes"])),
+        },
+        {"ensemble": list(plans), "dense_samples": dense, "n_samples": list(_N_SAMPLES)},
+        {"n_features": _N_FEATURES, "version": sr.__version__, "command": f"subridge demo --seed {seed}"},
+    )
+
+
+def _table(curves: xr.Dataset) -> Table:
+    table = Table(title=f"Generalization error, M = {_N_FEATURES} features, k = {_N_MEMBERS} members, ridge {_RIDGE}")
+    table.add_column("P", justify="right")
+    for name in curves.ensemble.values:
+        table.add_column(f"{name}\ntheory", justify="right")
+        table.add_column(f"{name}\ntrained", justify="right")
+    mean = curves.experiment.mean("trial")
+    error = curves.experiment.std("trial", ddof=1) / np.sqrt(curves.sizes["trial"])
+    for P in curves.n_samples.values:
+        cells = [str(P)]
+        for name in curves.ensemble.values:
+            here = {"ensemble": name, "n_samples": P}
+            cells.append(f"{float(curves.theory_at_points.sel(here)):.3f}")
+            cells.append(f"{float(mean.sel(here)):.3f} ± {float(error.sel(here)):.3f}")
+        table.add_row(*cells)
+    return table
