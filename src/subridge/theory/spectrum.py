@@ -150,19 +150,21 @@ def _negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray) -> tuple[F
 def _root(
     function: Callable[..., FloatArray], low: FloatArray, high: FloatArray, *args: FloatArray
 ) -> tuple[FloatArray, BoolArray]:
-    """Bracketed roots of an elementwise function; ends that are roots up to rounding are taken as they are."""
+    """Bracketed roots of an elementwise function.
+
+    An analytic bracket may touch the root, and then rounding decides on which side: an end where the function is
+    nothing but rounding is the root itself.
+    """
     f_low, f_high = function(low, *args), function(high, *args)
-    # A tight analytic bracket may miss the root by rounding: then the nearer end is the root.
-    same_sign = np.sign(f_low) * np.sign(f_high) > 0
-    at_end = same_sign | (f_low == 0) | (f_high == 0)
     root = np.where(np.abs(f_low) < np.abs(f_high), low, high)
-    status = np.where(same_sign, np.minimum(np.abs(f_low), np.abs(f_high)) < 1e-9, True)
-    inside = np.flatnonzero(~at_end)
+    status = np.minimum(np.abs(f_low), np.abs(f_high)) < 1e-9
+    inside = np.flatnonzero(np.sign(f_low) * np.sign(f_high) < 0)
     if len(inside):
         found = elementwise.find_root(
             function, (low[inside], high[inside]), args=tuple(a[inside] for a in args), maxiter=400
         )
-        root[inside], status[inside] = found.x, found.success
+        root[inside] = np.where(found.success, found.x, root[inside])
+        status[inside] |= found.success
     return root, status
 
 
