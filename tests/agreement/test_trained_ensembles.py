@@ -56,7 +56,7 @@ SETTINGS = [
 def test_theory_predicts_trained_ensembles(problem, plan, ridge, noise, n_samples):
     ensemble = sr.Ensemble(plans()[plan], ridge, noise)
     task = problems()[problem]
-    n_trials = 120
+    n_trials = 400 if plan == "equal" else 120  # a spike along 1 makes small samples vary more
     errors = reference_curve(task, ensemble, n_samples, n_trials, seed=11).mean(axis=(-2, -1))
     mean, se = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(n_trials)
     theory = sr.risk(task, ensemble, np.array(n_samples) / M).total
@@ -67,7 +67,8 @@ def test_theory_predicts_trained_ensembles(problem, plan, ridge, noise, n_sample
 
 
 def test_pairs_of_members_agree_one_by_one():
-    task, ensemble = problems()["autoregressive"], sr.Ensemble(plans()["overlapping"], [1e-2, 0.1, 1.0], [0.1, 0.3, 0.2])
+    task = problems()["autoregressive"]
+    ensemble = sr.Ensemble(plans()["overlapping"], [1e-2, 0.1, 1.0], [0.1, 0.3, 0.2])
     pairs = reference_curve(task, ensemble, (40, 90), 150, seed=3)
     mean, se = pairs.mean(axis=0), pairs.std(axis=0, ddof=1) / np.sqrt(len(pairs))
     theory = sr.risk(task, ensemble, np.array([40, 90]) / M).pairs

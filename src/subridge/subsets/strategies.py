@@ -41,7 +41,7 @@ class Dirichlet(Fingerprinted):
     def fractions(self, seed: RandomState = None, size: int | None = None) -> FloatArray:
         """Draw ν_rr, shape (k,) or (size, k), summing to one."""
         shape = (self.n_members,) if size is None else (size, self.n_members)
-        if self.fraction_spread == 0:
+        if self.fraction_spread < 1e-8:  # below any rounding to whole features; its inverse square overflows
             return np.full(shape, 1 / self.n_members)
         concentration = np.full(self.n_members, self.fraction_spread**-2)  # (σk)⁻², sec. HomHetEnsembling
         return np.asarray(stream(seed).dirichlet(concentration, size))

@@ -85,7 +85,7 @@ def equicorrelated_optimal_ridge(problem: EquicorrelatedProblem, ensemble: Ensem
     # b = 0 or |ρ| = 1: the ridge acts through γ only, so the error falls for ever unless there is nothing to amplify.
     nothing_to_fit = (b * (1 - rho2)) == 0
     excess = rho2 * (a / nu - b) + zeta**2 + eta**2
-    return np.where(nothing_to_fit, np.where((excess > 0) & (a > 0), np.inf, 0.0), lam)
+    return np.where(nothing_to_fit, np.where((excess > 0) & (a > 0), np.inf, 0.0), np.maximum(lam, 0.0))
 
 
 def _landscape(

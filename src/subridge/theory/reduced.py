@@ -87,7 +87,7 @@ def reduced_optimal_ridge(
     with np.errstate(divide="ignore", invalid="ignore"):
         Lam = (1 + W) * ((1 + W) * k * (Z + H + (1 + W) * rho2 * k + 1 - 2 * rho2) / (1 - rho2) - 1)
     nothing = (rho2 == 1) & (Z + H + (1 + W) * k - 1 == 0)
-    return np.where(nothing, 0.0, Lam)
+    return np.where(nothing, 0.0, np.maximum(Lam, 0.0))  # Λ* ≥ 0 exactly; below it is rounding
 
 
 def large_k_coefficient(

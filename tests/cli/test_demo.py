@@ -1,0 +1,21 @@
+import subprocess
+import sys
+
+from click.testing import CliRunner
+
+import subridge
+from subridge.cli import main
+
+
+def test_demo_writes_a_picture_and_a_table(tmp_path):
+    out = tmp_path / "picture.png"
+    result = CliRunner().invoke(main, ["demo", "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert out.read_bytes().startswith(b"\x89PNG")
+    assert "heterogeneous" in result.output
+    assert "400 │" in result.output
+
+
+def test_module_and_version():
+    done = subprocess.run([sys.executable, "-m", "subridge", "--version"], capture_output=True, text=True, check=True)
+    assert subridge.__version__ in done.stdout

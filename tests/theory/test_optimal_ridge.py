@@ -1,0 +1,102 @@
+import numpy as np
+import pytest
+
+import subridge as sr
+
+ALPHA = np.array([0.1, 0.35, 1.0, 2.0])
+CLOSED = sr.EquicorrelatedProblem(1.0, 0.5, 0.2, 0.3, 0.2)
+FRACTIONS, NOISE = [0.1, 0.3, 0.5], [0.1, 0.2, 0.3]
+
+
+def general_problem(M=60):
+    rng = np.random.default_rng(0)
+    signal, noise = sr.covariance.autoregressive(M, 0.7), sr.covariance.isotropic(M, 0.1)
+    return sr.Problem(signal, rng.standard_normal(M), noise, 0.3)
+
+
+def settings():
+    plan = sr.subsets.overlapping([8, 20, 35], 60, 1)
+    return {
+        "closed": (CLOSED, sr.Ensemble(FRACTIONS, readout_noise=NOISE)),
+        "general": (general_problem(), sr.Ensemble(plan, readout_noise=NOISE)),
+    }
+
+
+def error(problem, ensemble, ridge):
+    return sr.risk(problem, sr.Ensemble(ensemble.subsets, ridge, ensemble.readout_noise), ALPHA).total
+
+
+@pytest.mark.parametrize("name", ["closed", "general"])
+def test_common_ridge_beats_every_other_common_ridge(name):
+    problem, ensemble = settings()[name]
+    best = sr.optimal_ridge(problem, ensemble, ALPHA, scope="ensemble")
+    assert best.shape == (4, 1)
+    lowest = error(problem, ensemble, best)
+    for factor in (0.5, 0.9, 1.1, 2.0):
+        assert (error(problem, ensemble, best + (factor - 1) * np.abs(best)) > lowest).all()
+    scan = np.geomspace(1e-4, 1e3, 60)[:, None, None]
+    everywhere = error(problem, ensemble, np.broadcast_to(scan, (60, 4, 1)))
+    assert (everywhere >= lowest - 1e-12).all()
+
+
+@pytest.mark.parametrize("name", ["closed", "general"])
+def test_joint_ridges_beat_the_common_one_and_are_stationary(name):
+    problem, ensemble = settings()[name]
+    common = error(problem, ensemble, sr.optimal_ridge(problem, ensemble, ALPHA, scope="ensemble"))
+    best = sr.optimal_ridge(problem, ensemble, ALPHA, scope="joint")
+    lowest = error(problem, ensemble, best)
+    assert (lowest <= common + 1e-12).all()
+    for r in range(3):
+        for sign in (-1, 1):
+            moved = best.copy()
+            moved[:, r] += sign * 1e-3 * np.abs(best[:, r])
+            assert (error(problem, ensemble, moved) >= lowest - 1e-13).all()
+
+
+def test_member_optimum_of_a_general_problem_minimises_each_members_own_error():
+    problem, ensemble = settings()["general"]
+    best = sr.optimal_ridge(problem, ensemble, ALPHA)
+    own = np.diagonal(sr.risk(problem, sr.Ensemble(ensemble.subsets, best, NOISE), ALPHA).pairs, axis1=-2, axis2=-1)
+    for factor in (0.7, 1.4):
+        moved = sr.Ensemble(ensemble.subsets, factor * best, NOISE)
+        assert (np.diagonal(sr.risk(problem, moved, ALPHA).pairs, axis1=-2, axis2=-1) > own).all()
+
+
+def test_closed_and_general_optima_agree_on_isotropic_data():
+    """Without correlation Prop. 2 is exact at every M, up to the teacher: a flat one."""
+    M = 40
+    problem = sr.Problem(sr.covariance.isotropic(M), np.ones(M), sr.covariance.isotropic(M, 0.09), 0.2)
+    closed = sr.EquicorrelatedProblem(feature_noise=0.3, label_noise=0.2)
+    plan = sr.SubsetPlan.from_indices([np.arange(10), np.arange(10, 34)], M)
+    for scope in ("member", "ensemble", "joint"):
+        found = sr.optimal_ridge(problem, sr.Ensemble(plan, 0, 0.3), ALPHA, scope=scope)
+        expected = sr.optimal_ridge(closed, sr.Ensemble([0.25, 0.6], 0, 0.3), ALPHA, scope=scope)
+        np.testing.assert_allclose(found, np.broadcast_to(expected, found.shape), rtol=1e-5)
+
+
+def test_ensemble_optimum_may_be_negative_and_well_posed():
+    best = sr.optimal_ridge(sr.EquicorrelatedProblem(), sr.Ensemble([0.25] * 4), 1.0, scope="ensemble")
+    np.testing.assert_allclose(best, [-0.55197], atol=1e-5)
+
+
+def test_fully_aligned_or_redundant_teachers_want_an_infinite_ridge():
+    ensemble = sr.Ensemble([0.5], 0, 0.1)
+    assert np.isinf(sr.optimal_ridge(sr.EquicorrelatedProblem(correlation=0.5, alignment=1.0), ensemble))
+    assert np.isinf(sr.optimal_ridge(sr.EquicorrelatedProblem(correlation=1.0, feature_noise=0.2), ensemble))
+    assert sr.optimal_ridge(sr.EquicorrelatedProblem(correlation=1.0), sr.Ensemble([0.5])) == 0
+
+
+def test_without_correlation_the_alignment_does_not_matter():
+    ensemble = sr.Ensemble([0.5], 0, 0.1)
+    found = [sr.optimal_ridge(sr.EquicorrelatedProblem(alignment=rho), ensemble) for rho in (0.0, 0.9)]
+    np.testing.assert_array_equal(*found)
+
+
+def test_missing_or_impossible_sample_ratio_and_scope_are_named():
+    problem, ensemble = settings()["general"]
+    with pytest.raises(sr.errors.ParameterError, match="sample_ratio is needed"):
+        sr.optimal_ridge(problem, ensemble)
+    with pytest.raises(sr.errors.ParameterError, match="sample_ratio must be positive and finite"):
+        sr.optimal_ridge(problem, ensemble, [0.5, np.inf])
+    with pytest.raises(sr.errors.ParameterError, match='scope must be "member", "ensemble" or "joint"'):
+        sr.optimal_ridge(problem, ensemble, 0.5, scope="all")

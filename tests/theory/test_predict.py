@@ -1,0 +1,133 @@
+import warnings
+
+import numpy as np
+import pytest
+
+import subridge as sr
+from subridge.theory.spectrum import Spectrum, effective_ridge, floor
+
+CLOSED = sr.EquicorrelatedProblem(1.0, 0.5, 0.2, 0.3, 0.2)
+
+
+def test_every_parameter_broadcasts_and_equals_one_call_per_point():
+    alpha = np.array([0.2, 0.7])
+    ridge, noise = np.array([[0.0], [0.1], [1.0]])[:, None], np.array([0.1, 0.2])
+    c = np.array([0.0, 0.3, 0.6, 1.0])[:, None, None]
+    many = sr.EquicorrelatedProblem(correlation=c, feature_noise=0.1)
+    whole = sr.risk(many, sr.Ensemble([0.3, 0.5], ridge, noise), alpha)
+    assert whole.total.shape == (4, 3, 2)
+    assert whole.pairs.shape == (4, 3, 2, 2, 2)
+    for i, j, p in np.ndindex(4, 3, 2):
+        problem = sr.EquicorrelatedProblem(correlation=float(c[i, 0, 0]), feature_noise=0.1)
+        one = sr.risk(problem, sr.Ensemble([0.3, 0.5], float(ridge[j, 0, 0]), noise), alpha[p])
+        np.testing.assert_allclose(whole.pairs[i, j, p], one.pairs, rtol=1e-12)
+
+
+def test_fractions_may_have_leading_axes():
+    draws = sr.subsets.Dirichlet(4, 0.5).fractions(0, size=7)
+    matrices = draws[..., None] * np.eye(4)
+    whole = sr.risk(CLOSED, sr.Ensemble(matrices, 0.1), 0.4).total
+    np.testing.assert_allclose(whole, [sr.risk(CLOSED, sr.Ensemble(nu, 0.1), 0.4).total for nu in draws])
+
+
+def test_general_grid_equals_one_call_per_point():
+    M = 30
+    zeta = np.array([0.0, 0.5])[:, None, None]
+    problem = sr.Problem(sr.covariance.autoregressive(M, 0.5), np.ones(M), label_noise=zeta)
+    plan = sr.subsets.overlapping([10, 20], M, 0)
+    ridge = np.array([[0.0, 0.1], [1.0, 2.0], [0.5, 0.0]])[:, None]
+    alpha = np.array([0.1, 0.5, 0.9, 2.0])
+    whole = sr.risk(problem, sr.Ensemble(plan, ridge, 0.3), alpha)
+    assert whole.total.shape == (2, 3, 4)
+    for i, j, p in np.ndindex(2, 3, 4):
+        single = sr.Problem(problem.signal_covariance, np.ones(M), None, float(problem.label_noise[i, 0, 0]))
+        one = sr.risk(single, sr.Ensemble(plan, ridge[j, 0], 0.3), alpha[p])
+        np.testing.assert_allclose(whole.pairs[i, j, p], one.pairs, rtol=1e-12)
+
+
+def test_risk_is_infinite_at_the_interpolation_threshold_and_says_so_once():
+    M = 20
+    problem = sr.Problem(np.eye(M), np.ones(M), label_noise=0.1)
+    ensemble = sr.Ensemble(sr.subsets.equal(2, M, 0))
+    for task, members in ((problem, ensemble), (CLOSED, sr.Ensemble([0.5, 0.5]))):
+        with pytest.warns(sr.errors.InfiniteRiskWarning, match="interpolation threshold") as caught:
+            risk = sr.risk(task, members, np.array([0.4, 0.5, 0.6]))
+        assert len(caught) == 1
+        assert np.isinf(risk.total).tolist() == [False, True, False]
+        assert np.isfinite(risk.pairs[1, 0, 1])  # disjoint members do not share the divergence
+
+
+def test_identical_members_diverge_off_the_diagonal_as_well():
+    with pytest.warns(sr.errors.InfiniteRiskWarning):
+        pairs = sr.risk(CLOSED, sr.Ensemble(np.full((2, 2), 0.5)), 0.5).pairs
+    assert np.isinf(pairs).all()
+
+
+def test_threshold_without_any_noise_is_harmless():
+    M = 12
+    problem = sr.Problem(sr.covariance.autoregressive(M, 0.6), np.arange(M) + 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sr.risk(problem, sr.Ensemble(sr.SubsetPlan.from_indices([np.arange(M)], M)), 1.0).total == 0
+
+
+def test_tiny_ridges_join_the_ridgeless_limit_smoothly():
+    M = 50
+    problem = sr.Problem(sr.covariance.power_law(M, 1.5, seed=0), np.ones(M), None, 0.2)
+    plan = sr.subsets.overlapping([15, 30], M, 0)
+    for alpha in (0.1, 0.45, 0.9):
+        limit = sr.risk(problem, sr.Ensemble(plan), alpha).pairs
+        for ridge in (1e-12, 1e-14):
+            np.testing.assert_allclose(sr.risk(problem, sr.Ensemble(plan, ridge), alpha).pairs, limit, rtol=1e-7)
+
+
+def test_a_ridge_below_the_floor_is_refused_with_the_floor_in_the_message():
+    M = 20
+    problem = sr.Problem(np.eye(M), np.ones(M))
+    plan = sr.subsets.equal(2, M, 0)
+    with pytest.raises(sr.errors.RidgeError, match="raise the ridge"):
+        sr.risk(problem, sr.Ensemble(plan, -5.0), 2.0)
+    with pytest.raises(sr.errors.RidgeError, match="raise the ridge"):
+        sr.risk(CLOSED, sr.Ensemble([0.5], -5.0), 2.0)
+
+
+def test_floor_of_the_branch_is_where_gamma_is_one():
+    spectrum = Spectrum(np.array([0.5, 1.0, 4.0]), np.array([10.0, 20.0, 5.0]), 100)
+    alpha = np.array([0.05, 0.34, 0.36, 3.0])
+    kappa_min, lowest = floor(spectrum, alpha)
+    np.testing.assert_allclose(spectrum.gamma(alpha, kappa_min), 1, rtol=1e-9)
+    assert (lowest < 0).all()
+    just_above = effective_ridge(spectrum, alpha, 0.999 * lowest)
+    assert just_above.status.all()
+    assert (spectrum.gamma(alpha, just_above.kappa_bar) < 1).all()
+
+
+def test_problem_and_ensemble_must_fit_together():
+    problem = sr.Problem(np.eye(10), np.ones(10))
+    with pytest.raises(sr.errors.SubsetError, match="build it from a SubsetPlan"):
+        sr.risk(problem, sr.Ensemble([0.5, 0.5]), 0.3)
+    with pytest.raises(sr.errors.SubsetError, match="plan is for 12 features but the problem has 10"):
+        sr.risk(problem, sr.Ensemble(sr.subsets.equal(2, 12, 0)), 0.3)
+    with pytest.raises(sr.errors.ParameterError, match="n_features belongs to an EquicorrelatedProblem"):
+        sr.risk(problem, sr.Ensemble(sr.subsets.equal(2, 10, 0)), 0.3, n_features=10)
+    with pytest.raises(sr.errors.SubsetError, match="dense measurements"):
+        sr.risk(CLOSED, sr.Ensemble(sr.subsets.projection([3], 10, 0)), 0.3)
+
+
+@pytest.mark.parametrize("bad", [-0.1, np.nan])
+def test_sample_ratio_must_be_a_non_negative_number(bad):
+    with pytest.raises((sr.errors.ParameterError, sr.errors.DataError), match="sample_ratio"):
+        sr.risk(CLOSED, sr.Ensemble([0.5]), bad)
+
+
+def test_effective_ridge_is_one_over_q_hat():
+    order = sr.order_parameters(CLOSED, sr.Ensemble([0.5, 0.3], 0.1), [0.4, 2.0])
+    np.testing.assert_allclose(order.effective_ridge, order.kappa / np.array([[0.4], [2.0]]))
+
+
+def test_a_problem_beyond_floating_point_raises_or_reports():
+    spectrum = Spectrum(np.array([1e-300, 1e300]), np.array([1.0, 1.0]), 4)
+    root = effective_ridge(spectrum, np.array([0.4]), np.array([1e-3]), throw=False)
+    if not root.status.all():
+        with pytest.raises(sr.errors.ConvergenceError, match="throw=False"):
+            effective_ridge(spectrum, np.array([0.4]), np.array([1e-3]))
