@@ -7,6 +7,7 @@ import numpy as np
 
 from subridge.arrays.streams import Seed, seed_sequence
 
+
 def torch_module() -> Any:
     import torch
 
@@ -22,8 +23,8 @@ def device_problem(device: str) -> str | None:
     --------
     >>> device_problem("cpu") is None
     True
-    >>> device_problem("abacus")
-    'device must be "cpu", "torch", "cuda" or "cuda:<number>", got \'abacus\''
+    >>> print(device_problem("abacus"))
+    device must be "cpu", "torch", "cuda" or "cuda:<number>", got 'abacus'
     """
     if device == "cpu":
         return None

@@ -41,7 +41,7 @@ def _dual(xp: Any, F: Any, targets: Any, plan: CurvePlan, into: Any) -> Any:
     (B, n_rhs), L, n = (targets.shape[0], targets.shape[1]), len(plan.ridges), plan.n_dual
     head = F[:, :P, :]
     K = gram_lower(head, xp.zeros((B, P, P), dtype=F.dtype, device=array_api_compat.device(F)))
-    norms = _prefix_norms(xp, K, sizes) if plan.watched else None
+    norms = _prefix_norms(xp, K, sizes) if plan.watched else np.empty((B, 0))
     lower, z = factor(_shifted(xp, K, plan.ridges), _repeated(xp, targets[:, :, :P], L))
     # u_P = L⁻ᵀ [z masked to its first P entries], one row per size and right-hand side; sizes ascend.
     inside = like(np.less.outer(np.arange(P), np.asarray(sizes)).T, F)

@@ -80,7 +80,7 @@ def plan_curve(
     for which, careful in ((ordinary, False), (watched, True)):
         if not which:
             continue
-        at_most = sum(P <= n_features for P in sizes) if careful else len(sizes)
+        at_most = sum(n_features >= P for P in sizes) if careful else len(sizes)
         splits = [at_most] if careful else list(range(at_most + 1))
         costs = [split_cost(sizes, n_features, len(which), split) for split in splits]
         best = splits[costs.index(min(costs))]

@@ -1,6 +1,7 @@
 """Weights of one member along a whole learning curve: one factorisation per ridge serves every training-set size."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import array_api_compat
@@ -77,7 +78,7 @@ def _solve(F: Any, targets: Any, plan: CurvePlan, into: Any) -> None:
 
 def _checked_sizes(n_samples: Sequence[int], available: int) -> tuple[int, ...]:
     sizes = tuple(int(P) for P in n_samples)
-    if not sizes or sizes[0] < 1 or any(b <= a for a, b in zip(sizes, sizes[1:], strict=False)):
+    if not sizes or sizes[0] < 1 or any(b <= a for a, b in pairwise(sizes)):
         raise ParameterError(f"n_samples must be positive and strictly ascending, got {list(sizes)}")
     if sizes[-1] > available:
         raise ParameterError(f"n_samples asks for {sizes[-1]} samples but only {available} are given")

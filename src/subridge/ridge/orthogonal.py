@@ -6,8 +6,8 @@ import array_api_compat
 import numpy as np
 import scipy.linalg
 
-# An estimated condition number of the Gram matrix beyond which a Cholesky solution is replaced. It keeps eight digits of
-# float64 and is not reached five samples away from a threshold (N up to a few thousand).
+# An estimated condition number of the Gram matrix beyond which a Cholesky solution is replaced. It keeps eight digits
+# of float64 and is not reached five samples away from a threshold (N up to a few thousand).
 _WORST_CONDITION = {"float64": 3e7, "float32": 1e5}
 
 
