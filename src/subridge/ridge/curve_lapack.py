@@ -63,7 +63,7 @@ def _dual(F: FloatArray, targets: FloatArray, plan: CurvePlan, into: FloatArray,
 
 
 def _leading_factor(potrf: Any, K: FloatArray, lam: float, sizes: tuple[int, ...]) -> tuple[FloatArray, int]:
-    """Factor of the largest leading block of K + λI, among `sizes`, that is positive definite; how many sizes it serves."""
+    """Factor of the largest leading block of K + λI that is positive definite, and how many of the sizes it serves."""
     kept = len(sizes)
     while kept:
         A = K[: sizes[kept - 1], : sizes[kept - 1]].copy(order="F")
