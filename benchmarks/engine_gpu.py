@@ -3,18 +3,16 @@
 python benchmarks/engine_gpu.py --device cuda --out results        # full size, 100 trials
 python benchmarks/engine_gpu.py --device cuda --tune               # block sizes of the Cholesky factorisation
 python benchmarks/engine_gpu.py --device torch --shrink 10 --trials 4   # a small trial run without a card
+
+Needs numpy, scipy, torch and array_api_compat only; where the package is not installed, PYTHONPATH=src.
 """
 
 import argparse
 import json
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
-
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "src")]
-
 import torch
 from operations import operations_per_trial
 from settings import fig1a, fig1b

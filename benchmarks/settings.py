@@ -1,5 +1,7 @@
 """The paper's experiments that benchmarks run, at full size or shrunk."""
 
+from itertools import pairwise
+
 import numpy as np
 
 import subridge as sr
@@ -26,7 +28,7 @@ def fig1b(n_trials: int, device: str = "cpu", shrink: int = 1, **options) -> Exp
     problem = sr.EquicorrelatedProblem(correlation=0.4, feature_noise=np.sqrt(0.1), alignment=0.3, label_noise=0.1)
     order = np.random.default_rng(0).permutation(M)
     cuts = np.cumsum([0, M // 10, 3 * M // 10, M // 2])
-    plan = sr.SubsetPlan.from_indices([np.sort(order[a:b]) for a, b in zip(cuts, cuts[1:], strict=False)], M)
+    plan = sr.SubsetPlan.from_indices([np.sort(order[a:b]) for a, b in pairwise(cuts)], M)
     settings = {"n_samples": np.linspace(M // 20, M, 20).astype(int), "ridges": RIDGES} | options
     return experiment(problem, sr.Ensemble(plan, readout_noise=0.1), n_trials, device, ("data", "teacher"), **settings)
 

@@ -123,7 +123,7 @@ def _mean_squared_residuals(
 ) -> FloatArray:
     """Products of training residuals averaged over samples, shape (B, n_ridges, n_sizes, basis, basis)."""
     xp = array_namespace(mean)
-    B, L, n, q, M = mean.shape
+    B, L, _, q, M = mean.shape
     goals = batch.labels[:, None, :]
     if q > 1:
         goals = xp.concat([goals, like(basis.patterns, mean) @ batch.readout / experiment.n_members], axis=1)
@@ -139,7 +139,7 @@ def _mean_squared_residuals(
 
 
 def _combined(forms: FloatArray, mix: FloatArray) -> FloatArray:
-    """Evaluate quadratic forms at every noise: (B, n_ridges, n_sizes, basis, basis) to (B, n_ridges, n_noises, n_sizes)."""
+    """Evaluate the forms at every noise: (B, n_ridges, n_sizes, ., .) to (B, n_ridges, n_noises, n_sizes)."""
     return np.einsum("ei,blpij,ej->blep", mix, forms, mix)
 
 
