@@ -16,8 +16,9 @@ from dataclasses import dataclass
 # sizes beyond N are solved on the primal side, and conditioning is watched.
 _DELICATE = {"float64": 1e-7, "float32": 1e-2}
 
-# A factorisation of a small matrix runs below the rate of a large one: n³/3 operations take the time of (n³ + c n²)/3.
-_FACTOR_OVERHEAD = 300.0
+# A factorisation of a small matrix runs below the rate of a product: n³/3 operations take the time of (n³ + c n²)/3 in a
+# product. Fitted to LAPACK at n = 200 to 2000 (10 to 34 GFLOP/s a core, products 50 to 70).
+_FACTOR_OVERHEAD = 1400.0
 
 
 @dataclass(frozen=True)
@@ -92,15 +93,11 @@ def split_cost(n_samples: Sequence[int], n_features: int, n_ridges: int, n_dual:
     """Operations of a curve whose first `n_dual` sizes are solved dually; see the head of this file."""
     N, P_d, P = n_features, (n_samples[n_dual - 1] if n_dual else 0), n_samples[-1]
     n_primal = len(n_samples) - n_dual
-    dual = P_d * P_d * N / 4 + n_ridges * (factor_cost(P_d) + n_dual * (P_d * P_d + 2 * P_d * N) / 2)
-    primal = (P * N * N / 4 if n_primal else 0.0) + n_ridges * n_primal * (factor_cost(N) + 4 * N * N)
+    dual = P_d * P_d * N + n_ridges * (factor_cost(P_d) + n_dual * (2 * P_d * P_d + 2 * P_d * N))
+    primal = (P * N * N if n_primal else 0.0) + n_ridges * n_primal * (factor_cost(N) + 4 * N * N)
     return dual + primal
 
 
 def factor_cost(n: int) -> float:
-    """Operations of a Cholesky factorisation, with what a small matrix wastes.
-
-    Products (the Gram matrices) are divided by 4 beside it in `split_cost`: they run that much faster than factors,
-    100 against 25 to 45 GFLOP/s on two CPU cores.
-    """
+    """Operations of a Cholesky factorisation, with what a small matrix wastes."""
     return (n**3 + _FACTOR_OVERHEAD * n * n) / 3
