@@ -16,8 +16,8 @@ from dataclasses import dataclass
 # sizes beyond N are solved on the primal side, and conditioning is watched.
 _DELICATE = {"float64": 1e-7, "float32": 1e-2}
 
-# A factorisation of a small matrix runs below the rate of a product: n³/3 operations take the time of (n³ + c n²)/3 in a
-# product. Fitted to LAPACK at n = 200 to 2000 (10 to 34 GFLOP/s a core, products 50 to 70).
+# A factorisation of a small matrix runs below the rate of a product: n³/3 operations take the time of (n³ + c n²)/3
+# in a product. Fitted to LAPACK at n = 200 to 2000 (10 to 34 GFLOP/s a core, products 50 to 70).
 _FACTOR_OVERHEAD = 1400.0
 
 

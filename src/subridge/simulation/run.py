@@ -18,7 +18,8 @@ class Run:
         "cpu" (NumPy and LAPACK), "cuda" or "cuda:<number>" (PyTorch, batched over trials), or "torch" (PyTorch on the
         CPU). CPU and GPU draw different samples of one law.
     executor : None, int or dask.distributed.Client
-        None works in this process; a number starts that many processes; a client sends the tasks to its cluster.
+        None works in this process; a number starts that many processes (a script must then start its work under
+        ``if __name__ == "__main__":``); a client sends the tasks to its cluster.
     store : path, optional
         A zarr directory (needs the ``cluster`` extra). Finished tasks are kept there, and a run that finds some goes
         on with the others.

@@ -44,8 +44,9 @@ def run_in_processes(
                     yield pending.pop(future), future.result()
         except BrokenProcessPool as error:
             raise ClusterError(
-                "a worker process died, perhaps for want of memory; lower Run(memory=) or use fewer processes, and "
-                "give a store: a run with one goes on where it stopped"
+                "a worker process died. A script must start its work under `if __name__ == '__main__':`, because new "
+                "processes import it. If memory ran out, lower Run(memory=) or use fewer processes, and give a store: "
+                "a run with one goes on where it stopped"
             ) from error
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
