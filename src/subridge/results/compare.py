@@ -45,8 +45,9 @@ def compare(theory: Any, experiment: xarray.Dataset) -> xarray.Dataset:
     >>> import numpy as np, subridge as sr
     >>> ensemble = sr.Ensemble(sr.subsets.equal(1, 100, seed=0), ridge=1.0)
     >>> problem = sr.EquicorrelatedProblem()
-    >>> curves = sr.simulate(problem, ensemble, [50, 200], 40, redraw=("data", "teacher"), progress=False)
-    >>> sr.compare([0.691, 0.298], curves).attrs["verdict"]
+    >>> curves = sr.simulate(problem, ensemble, [50, 200], 80, redraw=("data", "teacher"), progress=False)
+    >>> theory = sr.risk(problem, ensemble, [0.5, 2.0])
+    >>> sr.compare(theory, curves).attrs["verdict"]
     'agree'
     """
     risk = experiment["risk"]
