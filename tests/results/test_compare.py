@@ -58,7 +58,7 @@ def test_the_curve_is_judged_with_the_correlation_of_its_points():
     report = sr.compare([1.0, 5.0, 0.5], curves([1.0, 5.0, 0.5], n_trials=4000))
     assert float(report.correlation[0, 2]) == pytest.approx(0.64, abs=0.05)
     # Mean of the two judged deviations over its standard error, which the correlation widens.
-    expected = float((report.deviation[0] + report.deviation[2])) / np.sqrt(
+    expected = float(report.deviation[0] + report.deviation[2]) / np.sqrt(
         float(
             report.standard_error[0] ** 2
             + report.standard_error[2] ** 2

@@ -25,7 +25,9 @@ def demo(out: Path, seed: int) -> None:
     from subridge.figures.demo import draw_demo
 
     draw_demo(curves).savefig(out, dpi=200)
-    console.print(f"[bold]{out}[/]: the equal ensemble peaks sharply where P = M/k; unequal members spread that peak out.")
+    console.print(
+        f"[bold]{out}[/]: the equal ensemble peaks sharply where P = M/k; unequal members spread that peak out."
+    )
 
 
 def _curves(seed: int) -> xr.Dataset:

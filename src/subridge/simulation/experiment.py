@@ -81,13 +81,13 @@ class Experiment(Fingerprinted):
         table = lam if lam.ndim == 2 else lam[None, :]
         if table.ndim != 2 or not table.size or table.shape[1] not in (1, self.n_members):
             raise ParameterError(f"ridges must have shape (n,) or (n, {self.n_members}), got {np.shape(lam)}")
-        return np.broadcast_to(table, (len(table), self.n_members))
+        return _whole(table, self.n_members)
 
     @cached_property
     def noise_table(self) -> FloatArray:
         """η of every sweep value and member, shape (n_noises, k)."""
         eta = np.atleast_2d(self.ensemble.readout_noise)
-        return np.broadcast_to(eta, (len(eta), self.n_members))
+        return _whole(eta, self.n_members)
 
     @property
     def sweeps_noise(self) -> bool:
@@ -169,6 +169,12 @@ def _feature_count(problem: Any, ensemble: Ensemble, n_features: int | None) -> 
     if isinstance(ensemble.subsets, SubsetPlan):
         return ensemble.subsets.n_features
     raise ParameterError("an EquicorrelatedProblem has no size of its own; give n_features=")
+
+
+def _whole(table: FloatArray, n_members: int) -> FloatArray:
+    """A table with a column per member, in memory of its own: a broadcast view would be multiplied by another routine
+    here than in a process that received it as a copy, and differ in the last bit."""
+    return np.array(np.broadcast_to(table, (len(table), n_members)), order="C")
 
 
 def blocks_of(n_trials: int, block: int) -> Sequence[range]:

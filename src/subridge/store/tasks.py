@@ -131,7 +131,7 @@ def _create(zarr: Any, path: Path, schema: Schema, fingerprint: str, block: int)
 def _open(zarr: Any, path: Path) -> Any:
     try:
         return zarr.open_group(str(path), mode="r+", use_consolidated=False)
-    except (FileNotFoundError, NotADirectoryError, ValueError, KeyError) as error:
+    except (FileNotFoundError, FileExistsError, NotADirectoryError, ValueError, KeyError) as error:
         raise StoreError(f"{path} exists but is not a store of curves; give another Run(store=)") from error
 
 

@@ -6,6 +6,9 @@ from typing import Any
 
 from subridge.spec.errors import ClusterError
 
+# How long a scheduler may take to answer.
+_PATIENCE = "10s"
+
 
 def run_on_cluster(
     where: Any, work: Callable[[Any, int], Any], shared: Any, numbers: Sequence[int]
@@ -46,7 +49,7 @@ def _client(where: Any) -> Iterator[Any]:
         yield where
         return
     try:
-        client = Client(where, timeout="10s")
+        client = Client(where, timeout=_PATIENCE)
     except (OSError, TimeoutError) as error:
         raise ClusterError(
             f"no Dask scheduler answers at {where!r}; start one with `dask scheduler`, check address and port, or run "
