@@ -22,7 +22,7 @@ from subridge.arrays.namespace import to_numpy
 from subridge.simulation.memory import bytes_per_trial, plan_batch
 from subridge.simulation.sampling import Batch, draw_batch
 from subridge.simulation.task import Job, run_task
-from subridge.simulation.training import _lifted_weights, curves_of_batch
+from subridge.simulation.training import curves_of_batch, train_member
 
 
 def clock(device, call, repeats=1):
@@ -59,7 +59,7 @@ def stages(experiment, batch_size):
     batch = draw_batch(experiment, trials, sizes[-1])
     members = 0.0
     for r, N in enumerate(experiment.plan_of(0).subset_sizes):
-        seconds = clock(device, lambda r=r: _lifted_weights(experiment, batch, sizes, r, swept=False))
+        seconds = clock(device, lambda r=r: train_member(experiment, batch, sizes, r, swept=False))
         parts[f"training member of {N}"] = seconds
         members += seconds
     whole = clock(device, lambda: curves_of_batch(experiment, batch, sizes))

@@ -51,6 +51,17 @@ def scatter_last(array: Any, index: IntArray, size: int) -> Any:
     return take_last(padded, source)
 
 
+def add_at_last(into: Any, index: IntArray, values: Any) -> None:
+    """``into[..., index] += values`` in place; the index has no repeats."""
+    if isinstance(into, np.ndarray):
+        into[..., index] += values
+    elif hasattr(into, "index_add_"):
+        xp = array_api_compat.array_namespace(into)
+        into.index_add_(-1, xp.asarray(np.array(index), device=array_api_compat.device(into)), values)
+    else:
+        into[...] = into + scatter_last(values, index, into.shape[-1])
+
+
 def geometric_scan(values: Any, decay: float) -> Any:
     """``y_1 = x_1``, ``y_i = x_i + decay · y_(i-1)`` along the last axis.
 

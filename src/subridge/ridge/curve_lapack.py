@@ -67,7 +67,7 @@ def _leading_factor(potrf: Any, K: FloatArray, lam: float, sizes: tuple[int, ...
     kept = len(sizes)
     while kept:
         A = K[: sizes[kept - 1], : sizes[kept - 1]].copy(order="F")
-        A[np.diag_indices_from(A)] += lam
+        A.T.reshape(-1)[:: len(A) + 1] += lam
         L, info = potrf(A, lower=1, overwrite_a=1, clean=0)
         if info == 0:
             return L, kept
@@ -90,7 +90,7 @@ def _primal(F: FloatArray, targets: FloatArray, plan: CurvePlan, into: FloatArra
         rhs = np.column_stack([moments, probe(N).astype(F.dtype)]) if plan.watched else moments
         for l, lam in enumerate(plan.ridges):
             A = G.copy(order="F")
-            A[np.diag_indices_from(A)] += lam
+            A.T.reshape(-1)[:: len(A) + 1] += lam
             L, info = potrf(A, lower=1, overwrite_a=1, clean=0)
             if info:
                 doubtful[l, number] = True

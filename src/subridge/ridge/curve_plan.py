@@ -19,6 +19,8 @@ _DELICATE = {"float64": 1e-7, "float32": 1e-2}
 # A factorisation of a small matrix runs below the rate of a product: n³/3 operations take the time of (n³ + c n²)/3
 # in a product. Fitted to LAPACK at n = 200 to 2000 (10 to 34 GFLOP/s a core, products 50 to 70).
 _FACTOR_OVERHEAD = 1400.0
+# What any factorisation costs besides: copies, calls and two solves, some 50 µs.
+_CALL_OVERHEAD = 3e6
 
 
 @dataclass(frozen=True)
@@ -100,4 +102,4 @@ def split_cost(n_samples: Sequence[int], n_features: int, n_ridges: int, n_dual:
 
 def factor_cost(n: int) -> float:
     """Operations of a Cholesky factorisation, with what a small matrix wastes."""
-    return (n**3 + _FACTOR_OVERHEAD * n * n) / 3
+    return (n**3 + _FACTOR_OVERHEAD * n * n) / 3 + _CALL_OVERHEAD if n else 0.0

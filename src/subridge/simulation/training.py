@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, device
 
 from subridge.arrays.namespace import like, to_numpy
 from subridge.arrays.products import rows_times_transpose
@@ -17,6 +17,9 @@ from subridge.arrays.types import FloatArray
 from subridge.ridge.curves import weights_along_curve
 from subridge.simulation.experiment import Experiment
 from subridge.simulation.sampling import Batch
+
+# Training errors are computed for groups of sizes, over the samples of each group's largest: few calls, little in vain.
+_GROUPS = 8
 
 
 @dataclass(frozen=True)
@@ -60,29 +63,33 @@ def curves_of_batch(experiment: Experiment, batch: Batch, sizes: tuple[int, ...]
     """
     basis = NoiseBasis.of(experiment.noise_table)
     xp = array_namespace(batch.features)
-    k, B = experiment.n_members, batch.features.shape[0]
-    members, mean = [], None
+    k, B, M = experiment.n_members, batch.features.shape[0], experiment.n_features
+    shape = (B, len(experiment.ridge_table), len(sizes), 1 + len(basis.patterns), M)
+    mean = xp.zeros(shape, dtype=batch.features.dtype, device=device(batch.features))
+    members = []
     for r in range(k):
-        lifted = _lifted_weights(experiment, batch, sizes, r, swept=len(basis.patterns) > 0)
+        weights = train_member(experiment, batch, sizes, r, swept=len(basis.patterns) > 0)
         if experiment.pairs:
-            members.append(lifted)
-        parts = [lifted[..., :1, :]]
-        parts += [float(pattern[r]) * lifted[..., 1:2, :] for pattern in basis.patterns]
+            members.append(_lifted(batch, r, weights))
+        parts = [weights[..., :1, :]]
+        parts += [float(pattern[r]) * weights[..., 1:2, :] for pattern in basis.patterns]
         share = (xp.concat(parts, axis=-2) if len(parts) > 1 else parts[0]) / k
-        mean = share if mean is None else mean + share
-    assert mean is not None  # (B, n_ridges, n_sizes, 1 + n_patterns, M)
+        if len(batch.plans) == 1:
+            batch.plans[0].add_lifted(r, share, mean)
+        else:
+            for b, plan in enumerate(batch.plans):
+                plan.add_lifted(r, share[b, ...], mean[b, ...])
     constant = (experiment.noise_table**2).sum(axis=1) / k**2
     risk = _combined(_quadratic_forms(experiment, batch, mean), basis.mix) + constant[:, None]
     residuals = _mean_squared_residuals(experiment, batch, mean, sizes, basis)
     curves = {"risk": risk, "training_error": _combined(residuals, basis.mix)}
     if experiment.pairs:
         curves["pairs"] = _pairs(experiment, batch, xp.stack(members, axis=-2))
-    assert curves["risk"].shape[0] == B
     return curves
 
 
-def _lifted_weights(experiment: Experiment, batch: Batch, sizes: tuple[int, ...], r: int, *, swept: bool) -> Any:
-    """A_rᵀ ŵ_r/√N_r, the coefficients of a member's prediction, shape (B, n_ridges, n_sizes, 1 or 2, M)."""
+def train_member(experiment: Experiment, batch: Batch, sizes: tuple[int, ...], r: int, *, swept: bool) -> Any:
+    """ŵ_r/√N_r, the coefficients of a member on its own features, shape (B, n_ridges, n_sizes, 1 or 2, N_r)."""
     xp = array_namespace(batch.features)
     N = int(batch.plans[0].subset_sizes[r])
     if len(batch.plans) == 1:
@@ -96,7 +103,12 @@ def _lifted_weights(experiment: Experiment, batch: Batch, sizes: tuple[int, ...]
     elif batch.readout is not None:
         targets = targets - float(experiment.noise_table[0, r]) * batch.readout[:, r : r + 1, :]
     ridges = [float(lam) for lam in experiment.ridge_table[:, r]]
-    weights = weights_along_curve(F, targets, sizes, ridges, scale=experiment.feature_variance) / float(np.sqrt(N))
+    return weights_along_curve(F, targets, sizes, ridges, scale=experiment.feature_variance) / float(np.sqrt(N))
+
+
+def _lifted(batch: Batch, r: int, weights: Any) -> Any:
+    """A_rᵀ ŵ_r/√N_r, shape (B, n_ridges, n_sizes, 1 or 2, M)."""
+    xp = array_namespace(weights)
     if len(batch.plans) == 1:
         return batch.plans[0].lift_rows(r, weights)
     return xp.stack([plan.lift_rows(r, weights[b, ...]) for b, plan in enumerate(batch.plans)], axis=0)
@@ -131,11 +143,15 @@ def _mean_squared_residuals(
         eta = like(experiment.noise_table[:1], mean)
         goals = goals - (eta @ batch.readout) / experiment.n_members
     products = []
-    for p, P in enumerate(sizes):  # by size, so that only the samples of the training set are visited
-        predictions = rows_times_transpose(xp.reshape(mean[:, :, p, :, :], (B, L * q, M)), batch.features[:, :P, :])
-        residuals = goals[:, None, :, :P] - xp.reshape(predictions, (B, L, q, P))
-        products.append(_gram(residuals, residuals) / P)
-    return to_numpy(xp.stack(products, axis=2))
+    for group in np.array_split(np.arange(len(sizes)), min(len(sizes), _GROUPS)):
+        first, after, P = int(group[0]), int(group[-1]) + 1, sizes[group[-1]]
+        rows = xp.reshape(mean[:, :, first:after, :, :], (B, L * len(group) * q, M))
+        predictions = rows_times_transpose(rows, batch.features[:, :P, :])
+        residuals = goals[:, None, None, :, :P] - xp.reshape(predictions, (B, L, len(group), q, P))
+        inside = np.arange(P) < np.asarray(sizes)[group][:, None]
+        residuals = residuals * like(inside, mean)[:, None, :]
+        products.append(_gram(residuals, residuals))
+    return to_numpy(xp.concat(products, axis=2)) / np.asarray(sizes)[:, None, None]
 
 
 def _combined(forms: FloatArray, mix: FloatArray) -> FloatArray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from subridge.arrays.namespace import like, scatter_last, take_last
+from subridge.arrays.namespace import add_at_last, like, scatter_last, take_last
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.spec.checks import finite_array, positive_integer
 from subridge.spec.errors import SubsetError
@@ -104,6 +104,14 @@ class SubsetPlan(Fingerprinted):
         """``A_rᵀ w`` for every row w; shape (..., N_r) to (..., M), in the rows' array library."""
         A = self.measurements[member]
         return scatter_last(rows, A, self.n_features) if A.ndim == 1 else rows @ like(A, rows)
+
+    def add_lifted(self, member: int, rows: Any, into: Any) -> None:
+        """Add ``A_rᵀ w`` for every row w, shape (..., N_r), to `into`, shape (..., M), in place."""
+        A = self.measurements[member]
+        if A.ndim == 1:
+            add_at_last(into, A, rows)
+        else:
+            into += rows @ like(A, rows)
 
 
 def _indices(member: int, index: ArrayLike, n_features: int) -> IntArray:
