@@ -31,6 +31,9 @@ _HOMES = {
     # experiment
     "fit_members": "ridge.reference",
     "risk_of_weights": "ridge.exact_risk",
+    "simulate": "simulation.simulate",
+    "Run": "simulation.run",
+    "compare": "results.compare",
 }
 _MODULES = {
     "covariance": "spec.covariance",

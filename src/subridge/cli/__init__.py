@@ -9,6 +9,10 @@ from subridge import __version__
 # name -> (where the command lives, what --help says without importing it)
 _COMMANDS = {
     "demo": ("subridge.cli.demo:demo", "One learning curve in seconds: theory beside trained ensembles."),
+    "simulate": (
+        "subridge.cli.simulate:simulate",
+        "Train ensembles on sampled data; exact risks along a learning curve.",
+    ),
 }
 
 

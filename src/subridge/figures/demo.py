@@ -33,8 +33,14 @@ def draw_demo(curves: xr.Dataset) -> Figure:
         M = curves.attrs["n_features"]
         threshold = M / curves.sizes["member"]
         axes.axvline(threshold, color="0.8", linewidth=0.8, zorder=0)
-        axes.annotate("P = M/k", (threshold, 1), xycoords=("data", "axes fraction"), xytext=(4, -8),
-                      textcoords="offset points", color="0.5")
+        axes.annotate(
+            "P = M/k",
+            (threshold, 1),
+            xycoords=("data", "axes fraction"),
+            xytext=(4, -8),
+            textcoords="offset points",
+            color="0.5",
+        )
         axes.set(xlabel="training samples P", ylabel="generalization error", ylim=(0, None), xlim=(0, M + 4))
         axes.legend()
         sizes.set(xlabel="features", yticks=[0, -1], yticklabels=list(curves.ensemble.values), xlim=(0, M))

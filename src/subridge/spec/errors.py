@@ -29,5 +29,21 @@ class ConvergenceError(SubridgeError, RuntimeError):
     """A root or a minimum was not found to the required accuracy."""
 
 
+class DeviceError(SubridgeError, RuntimeError):
+    """A device was asked for that this machine or installation does not have."""
+
+
+class BudgetError(SubridgeError, MemoryError):
+    """A problem does not fit into the memory it may use."""
+
+
+class StoreError(SubridgeError, OSError):
+    """A store cannot be written, or belongs to another grid or another version."""
+
+
+class ClusterError(SubridgeError, RuntimeError):
+    """Worker processes died, or a cluster cannot be reached."""
+
+
 class InfiniteRiskWarning(UserWarning):
     """The risk is infinite: a ridgeless member sits exactly at its interpolation threshold."""

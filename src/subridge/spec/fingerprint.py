@@ -43,6 +43,8 @@ def _parts(value: Any) -> Iterator[bytes]:
         yield b")"
     elif value is None or isinstance(value, str | int | float | bool):
         yield f"{type(value).__name__}:{value!r}".encode()
+    elif hasattr(value, "fingerprint"):  # a strategy of the user's own
+        yield f"<{type(value).__name__}:{value.fingerprint()}>".encode()
     else:
         raise TypeError(f"cannot fingerprint {type(value).__name__}")
 

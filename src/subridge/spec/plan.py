@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from subridge.arrays.namespace import add_at_last, like, scatter_last, take_last
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.spec.checks import finite_array, positive_integer
 from subridge.spec.errors import SubsetError
@@ -91,18 +92,26 @@ class SubsetPlan(Fingerprinted):
         return np.asarray(member @ member.T / self.n_features)
 
     def measure(self, member: int, X: Any) -> Any:
-        """``A_r x`` for every row x of X; shape (..., M) to (..., N_r)."""
+        """``A_r x`` for every row x of X; shape (..., M) to (..., N_r), in X's array library."""
         A = self.measurements[member]
-        return X[..., A] if A.ndim == 1 else X @ A.T
+        return take_last(X, A) if A.ndim == 1 else X @ like(A.T, X)
 
     def lift(self, member: int, weights: FloatArray) -> FloatArray:
         """``A_rᵀ w``: shape (N_r,) or (N_r, n) to (M,) or (M, n)."""
+        return np.asarray(self.lift_rows(member, weights.T).T)
+
+    def lift_rows(self, member: int, rows: Any) -> Any:
+        """``A_rᵀ w`` for every row w; shape (..., N_r) to (..., M), in the rows' array library."""
         A = self.measurements[member]
-        if A.ndim == 2:
-            return np.asarray(A.T @ weights)
-        lifted = np.zeros((self.n_features, *weights.shape[1:]))
-        lifted[A] = weights
-        return lifted
+        return scatter_last(rows, A, self.n_features) if A.ndim == 1 else rows @ like(A, rows)
+
+    def add_lifted(self, member: int, rows: Any, into: Any) -> None:
+        """Add ``A_rᵀ w`` for every row w, shape (..., N_r), to `into`, shape (..., M), in place."""
+        A = self.measurements[member]
+        if A.ndim == 1:
+            add_at_last(into, A, rows)
+        else:
+            into += rows @ like(A, rows)
 
 
 def _indices(member: int, index: ArrayLike, n_features: int) -> IntArray:

@@ -90,9 +90,7 @@ class GeneralLandscape:
         return GeneralLandscape(self.tables, self.alpha[rows], self.eta[rows], self.zeta[rows])
 
     def of_member(self, member: int) -> "GeneralLandscape":
-        return GeneralLandscape(
-            self.tables.of_member(member), self.alpha, self.eta[:, member : member + 1], self.zeta
-        )
+        return GeneralLandscape(self.tables.of_member(member), self.alpha, self.eta[:, member : member + 1], self.zeta)
 
     def value_and_gradient(self, kappa_bar: FloatArray) -> tuple[FloatArray, FloatArray]:
         G, k = self.shape

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from array_api_compat import array_namespace
 
+from subridge.arrays.namespace import first_order_recursion, geometric_scan
 from subridge.arrays.types import FloatArray, IntArray
 from subridge.spec.checks import non_negative, positive_integer, within
 from subridge.spec.covariance.base import Covariance
@@ -32,21 +34,17 @@ class Autoregressive(Covariance):
         powers = self.variance * self.decay ** np.arange(self.size, dtype=np.float64)
         return np.asarray(powers[np.abs(np.subtract.outer(rows, columns))])
 
-    def apply(self, vectors: FloatArray) -> FloatArray:
-        """``Σ v`` in O(M): a forward and a backward recursion share the diagonal."""
-        from scipy.signal import lfilter
-
-        recursion = [1.0, -self.decay]
-        forward = lfilter([1.0], recursion, vectors, axis=0)
-        backward = lfilter([1.0], recursion, vectors[::-1], axis=0)[::-1]
-        return np.asarray(self.variance * (forward + backward - vectors))
+    def apply_rows(self, rows: Any) -> Any:
+        """``rows @ Σ`` in O(M) a row: a forward and a backward recursion share the diagonal."""
+        xp = array_namespace(rows)
+        forward = geometric_scan(rows, self.decay)
+        backward = xp.flip(geometric_scan(xp.flip(rows, axis=-1), self.decay), axis=-1)
+        return self.variance * (forward + backward - rows)
 
     def scaled(self, factor: float) -> "Autoregressive":
         return Autoregressive(self.size, self.decay, factor * self.variance)
 
     def colour(self, white: Any) -> Any:
-        from subridge.arrays.namespace import first_order_recursion
-
         return float(np.sqrt(self.variance)) * first_order_recursion(white, self.decay)
 
 

@@ -26,8 +26,11 @@ class Covariance(Fingerprinted, ABC):
         """Sub-block ``Σ[rows][:, columns]``, shape (len(rows), len(columns))."""
 
     @abstractmethod
-    def apply(self, vectors: FloatArray) -> FloatArray:
-        """``Σ @ vectors`` for vectors of shape (M,) or (M, n)."""
+    def apply_rows(self, rows: Any) -> Any:
+        """``rows @ Σ`` for rows of shape (..., M).
+
+        Works on any array of a supported array library and stays on its device.
+        """
 
     @abstractmethod
     def scaled(self, factor: float) -> "Covariance":
@@ -40,6 +43,10 @@ class Covariance(Fingerprinted, ABC):
         Works on any array of a supported array library and stays on its device.
         """
 
+    def apply(self, vectors: FloatArray) -> FloatArray:
+        """``Σ @ vectors`` for vectors of shape (M,) or (M, n)."""
+        return np.asarray(self.apply_rows(vectors.T).T)
+
     @property
     def white_size(self) -> int:
         """Standard normals needed for one sample."""
@@ -49,6 +56,11 @@ class Covariance(Fingerprinted, ABC):
         """The full matrix, shape (M, M)."""
         everything = np.arange(self.n_features)
         return self.block(everything, everything)
+
+    def variances_of_features(self) -> FloatArray:
+        """The diagonal of Σ, shape (M,), gathered from small blocks."""
+        pieces = np.array_split(np.arange(self.n_features), -(-self.n_features // 64))
+        return np.concatenate([self.block(piece, piece).diagonal() for piece in pieces])
 
     def diagonal_plus_low_rank(self) -> tuple[FloatArray, FloatArray] | None:
         """``(d, F)`` with ``Σ = diag(d) + F Fᵀ`` and F of shape (M, few), or None where no such form is cheap."""

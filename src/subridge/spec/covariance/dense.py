@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from subridge.arrays.namespace import like
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.spec.checks import finite_array
 from subridge.spec.covariance.base import Covariance
@@ -48,8 +49,8 @@ class Dense(Covariance):
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         return self.matrix[np.ix_(rows, columns)]
 
-    def apply(self, vectors: FloatArray) -> FloatArray:
-        return np.asarray(self.matrix @ vectors)
+    def apply_rows(self, rows: Any) -> Any:
+        return rows @ like(self.matrix, rows)
 
     def scaled(self, factor: float) -> "Dense":
         return Dense(factor * self.matrix)
@@ -64,8 +65,6 @@ class Dense(Covariance):
             return np.asarray(vectors * np.sqrt(np.clip(values, 0.0, None)))
 
     def colour(self, white: Any) -> Any:
-        from subridge.arrays.namespace import like
-
         return white @ like(self.root.T, white)
 
 

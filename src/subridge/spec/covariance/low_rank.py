@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from subridge.arrays.namespace import like
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.spec.checks import finite_array, non_negative, positive_integer, within
 from subridge.spec.covariance.base import Covariance
@@ -37,8 +38,11 @@ class LowRankPlusDiagonal(Covariance):
         low_rank = self.factor[rows] @ self.factor[columns].T
         return np.asarray(low_rank + np.where(np.equal.outer(rows, columns), self.variances[rows][:, None], 0.0))
 
-    def apply(self, vectors: FloatArray) -> FloatArray:
-        return np.asarray((self.variances * vectors.T).T + self.factor @ (self.factor.T @ vectors))
+    def apply_rows(self, rows: Any) -> Any:
+        own = rows * like(self.variances, rows)
+        if not self.factor.shape[1]:
+            return own
+        return own + (rows @ like(self.factor, rows)) @ like(self.factor.T, rows)
 
     def scaled(self, factor: float) -> "LowRankPlusDiagonal":
         return LowRankPlusDiagonal(factor * self.variances, np.sqrt(factor) * self.factor)
@@ -48,10 +52,9 @@ class LowRankPlusDiagonal(Covariance):
         return self.n_features + int(self.factor.shape[1])
 
     def colour(self, white: Any) -> Any:
-        from subridge.arrays.namespace import like
-
         own, shared = white[..., : self.n_features], white[..., self.n_features :]
-        return own * like(np.sqrt(self.variances), white) + shared @ like(self.factor.T, white)
+        coloured = own * like(np.sqrt(self.variances), white)
+        return coloured + shared @ like(self.factor.T, white) if self.factor.shape[1] else coloured
 
     def diagonal_plus_low_rank(self) -> tuple[FloatArray, FloatArray]:
         return self.variances, self.factor

@@ -1,0 +1,138 @@
+"""Batched Cholesky factors and triangular solves made of matrix products.
+
+Vendor routines factor a batch of large matrices one by one or with kernels meant for small ones; a left-looking blocked
+factorisation spends its operations in batched matrix products, the fastest thing a card does. The inverse of every
+diagonal block is kept, so that the triangular solves are matrix products as well.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import array_api_compat
+
+# Columns per panel, and the size below which a block is handed to the library. Chosen on one H200 by
+# benchmarks/engine_gpu.py --tune; both are multiples of a warp.
+PANEL = 256
+LEAF = 64
+
+
+@dataclass(frozen=True, eq=False)
+class BlockedFactor:
+    """``L`` with ``L Lᵀ = A`` for a batch of matrices, and the inverses of its diagonal blocks.
+
+    Attributes
+    ----------
+    lower : array, shape (batch, n, n)
+        L in the lower triangle; what stands above the diagonal blocks is not defined.
+    inverses : list of array, each of shape (batch, PANEL or less, PANEL or less)
+    panel : int
+    """
+
+    lower: Any
+    inverses: list[Any]
+    panel: int
+
+    def solve_transposed(self, rows: Any, lengths: list[int] | None = None) -> Any:
+        """Solve ``Lᵀ u = z`` for every row z.
+
+        Parameters
+        ----------
+        rows : array, shape (batch, n_rows, n)
+            Overwritten with the result.
+        lengths : list of int, ascending, optional
+            Row i is zero from entry ``lengths[i]`` on, and so is its solution; blocks beyond are skipped.
+
+        Returns
+        -------
+        array, shape (batch, n_rows, n)
+        """
+        n = self.lower.shape[-1]
+        for number in reversed(range(len(self.inverses))):
+            j = number * self.panel
+            e = min(j + self.panel, n)
+            first = 0 if lengths is None else sum(length <= j for length in lengths)
+            if first == rows.shape[1]:
+                continue
+            if e < n:
+                subtract_product(rows[:, first:, j:e], rows[:, first:, e:], self.lower[:, e:, j:e])
+            rows[:, first:, j:e] = rows[:, first:, j:e] @ self.inverses[number]
+        return rows
+
+
+def factor(matrices: Any, targets: Any, panel: int = PANEL) -> tuple[BlockedFactor, Any]:
+    """Factor a batch of positive definite matrices and solve ``L z = t`` for rows of targets on the way.
+
+    Parameters
+    ----------
+    matrices : array, shape (batch, n, n)
+        Overwritten by the factor; only the lower triangle is read.
+    targets : array, shape (batch, n_rows, n)
+        Overwritten by the rows zᵀ.
+
+    Returns
+    -------
+    BlockedFactor, array
+        A matrix that is not positive definite gives NaN from its failing block on.
+
+    Notes
+    -----
+    n³/3 operations, nearly all in products of shape (n - j) × panel × j.
+    """
+    xp = array_api_compat.array_namespace(matrices)
+    n, inverses = matrices.shape[-1], []
+    for j in range(0, n, panel):
+        e = min(j + panel, n)
+        if j:
+            left = xp.matrix_transpose(matrices[:, j:e, :j])
+            subtract_product(matrices[:, j:, j:e], matrices[:, j:, :j], left)
+            subtract_product(targets[:, :, j:e], targets[:, :, :j], left)
+        diagonal, inverse = _factor_block(xp, matrices[:, j:e, j:e])
+        matrices[:, j:e, j:e] = diagonal
+        transposed = xp.matrix_transpose(inverse)
+        if e < n:
+            matrices[:, e:, j:e] = matrices[:, e:, j:e] @ transposed
+        targets[:, :, j:e] = targets[:, :, j:e] @ transposed
+        inverses.append(inverse)
+    return BlockedFactor(matrices, inverses, panel), targets
+
+
+def gram_lower(rows: Any, into: Any, block: int = 1024) -> Any:
+    """Add the lower triangle of ``rows @ rowsᵀ`` to `into`, by block rows: half the operations of the full product."""
+    xp = array_api_compat.array_namespace(rows)
+    for j in range(0, rows.shape[-2], block):
+        e = min(j + block, rows.shape[-2])
+        into[:, j:e, :e] += rows[:, j:e, :] @ xp.matrix_transpose(rows[:, :e, :])
+    return into
+
+
+def subtract_product(base: Any, left: Any, right: Any) -> None:
+    """``base -= left @ right`` on a view, in one fused call where the library has one."""
+    if hasattr(base, "baddbmm_"):
+        base.baddbmm_(left, right, alpha=-1)
+    else:
+        base[...] = base - left @ right
+
+
+def _factor_block(xp: Any, A: Any) -> tuple[Any, Any]:
+    """Factor and its inverse of a small block, by halves: the library sees only leaves."""
+    n = A.shape[-1]
+    if n <= LEAF:
+        return _factor_leaf(xp, A)
+    h = LEAF * max(1, n // LEAF // 2)
+    L11, I11 = _factor_block(xp, A[:, :h, :h])
+    L21 = A[:, h:, :h] @ xp.matrix_transpose(I11)
+    L22, I22 = _factor_block(xp, A[:, h:, h:] - L21 @ xp.matrix_transpose(L21))
+    corner = xp.zeros_like(A[:, :h, h:])
+    L = xp.concat([xp.concat([L11, corner], axis=-1), xp.concat([L21, L22], axis=-1)], axis=-2)
+    inverse = xp.concat([xp.concat([I11, corner], axis=-1), xp.concat([-I22 @ (L21 @ I11), I22], axis=-1)], axis=-2)
+    return L, inverse
+
+
+def _factor_leaf(xp: Any, A: Any) -> tuple[Any, Any]:
+    identity = xp.eye(A.shape[-1], dtype=A.dtype, device=array_api_compat.device(A))
+    if hasattr(xp.linalg, "cholesky_ex"):
+        L, info = xp.linalg.cholesky_ex(A)  # no check, so the host never waits for the card
+        L = xp.where((info > 0)[:, None, None], xp.nan, L)
+        return L, xp.linalg.solve_triangular(L, xp.broadcast_to(identity, A.shape), upper=False)
+    L = xp.linalg.cholesky(A)
+    return L, xp.linalg.inv(L)

@@ -1,0 +1,86 @@
+"""Where arrays live: devices by name, and how much memory is free there. The only file that imports torch."""
+
+import os
+from typing import Any
+
+import numpy as np
+
+from subridge.arrays.streams import Seed, seed_sequence
+
+
+def torch_module() -> Any:
+    import torch
+
+    return torch
+
+
+def device_problem(device: str) -> str | None:
+    """Say what is wrong with a device name, or None.
+
+    Names are "cpu" (NumPy and LAPACK), "torch" (PyTorch on the CPU), "cuda" and "cuda:<number>".
+
+    Examples
+    --------
+    >>> device_problem("cpu") is None
+    True
+    >>> print(device_problem("abacus"))
+    device must be "cpu", "torch", "cuda" or "cuda:<number>", got 'abacus'
+    """
+    if device == "cpu":
+        return None
+    if device != "torch" and device.split(":")[0] != "cuda":
+        return f'device must be "cpu", "torch", "cuda" or "cuda:<number>", got {device!r}'
+    try:
+        torch = torch_module()
+    except ImportError:
+        return f"device {device!r} needs PyTorch, which is not installed; pip install 'subridge[gpu]'"
+    if device != "torch" and not torch.cuda.is_available():
+        return f'device {device!r} needs a CUDA card that PyTorch can see; use device="cpu"'
+    return None
+
+
+def free_memory(device: str) -> int:
+    """Bytes free on a device."""
+    if device.startswith("cuda"):
+        return int(torch_module().cuda.mem_get_info(device)[0])
+    try:
+        with open("/proc/meminfo") as table:
+            available = next(line for line in table if line.startswith("MemAvailable"))
+        return 1024 * int(available.split()[1])
+    except (OSError, StopIteration):  # not Linux: all of the memory is the best that is known
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def standard_normals(seed: Seed, coordinates: tuple[int, ...], shape: tuple[int, ...], device: str, dtype: str) -> Any:
+    """Standard normals at a grid coordinate, drawn on the device.
+
+    The draw depends on seed, coordinates, shape and device alone. CPU and GPU draw different samples of one law.
+
+    Examples
+    --------
+    >>> standard_normals(0, (1, 2), (2, 3), "cpu", "float64").shape
+    (2, 3)
+    """
+    sequence = seed_sequence(seed, *coordinates)
+    if device == "cpu":
+        normals = np.random.default_rng(sequence).standard_normal(shape)
+        return normals.astype(dtype, copy=False)
+    torch = torch_module()
+    place = "cpu" if device == "torch" else device
+    generator = torch.Generator(device=place)
+    generator.manual_seed(int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1)))
+    return torch.randn(shape, generator=generator, device=place, dtype=getattr(torch, dtype))
+
+
+def empty_on(shape: tuple[int, ...], device: str, dtype: str) -> Any:
+    """An uninitialised array on the device."""
+    if device == "cpu":
+        return np.empty(shape, dtype=dtype)
+    torch = torch_module()
+    return torch.empty(shape, device="cpu" if device == "torch" else device, dtype=getattr(torch, dtype))
+
+
+def release(device: str) -> None:
+    """Give cached blocks back, so that the next reading of free memory is right."""
+    if device.startswith("cuda"):
+        torch_module().cuda.empty_cache()

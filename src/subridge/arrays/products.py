@@ -1,0 +1,26 @@
+"""Large matrix products through the library that also factors, so that one pool of threads does all the work."""
+
+from typing import Any
+
+import array_api_compat
+import numpy as np
+from scipy.linalg import blas
+
+
+def rows_times_transpose(left: Any, right: Any) -> Any:
+    """``left @ rightᵀ`` for batches of matrices, shapes (B, m, n) and (B, p, n) to (B, m, p).
+
+    Examples
+    --------
+    >>> rows_times_transpose(np.array([[[1.0, 2.0]]]), np.array([[[3.0, 4.0], [1.0, 0.0]]]))
+    array([[[11.,  1.]]])
+    """
+    xp = array_api_compat.array_namespace(left)
+    if not isinstance(left, np.ndarray):
+        return left @ xp.matrix_transpose(right)
+    gemm = blas.get_blas_funcs("gemm", (left, right))
+    product = np.empty((len(left), left.shape[1], right.shape[1]), dtype=left.dtype)
+    for b in range(len(left)):
+        # The transposed product of transposes: C-ordered inputs are passed without a copy.
+        product[b] = gemm(1.0, right[b].T, left[b].T, trans_a=1).T
+    return product

@@ -1,0 +1,114 @@
+"""Learning curves with LAPACK, one trial at a time: the fast path on a CPU.
+
+Every large operation goes through SciPy's BLAS and LAPACK: alternating with NumPy's would make two pools of threads
+fight for the cores. SciPy wants columns first, so a C-ordered array is handed over as its transpose, without a copy.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+from subridge.arrays.types import BoolArray, FloatArray
+from subridge.ridge.curve_plan import CurvePlan
+from subridge.ridge.orthogonal import ill_conditioned, orthogonal_solution, probe
+
+
+def solve_with_lapack(F: FloatArray, targets: FloatArray, plan: CurvePlan, into: FloatArray) -> None:
+    """Fill the weights of one plan and one trial.
+
+    Parameters
+    ----------
+    F : ndarray, shape (P, N), C-ordered
+    targets : ndarray, shape (n_rhs, P)
+    plan : CurvePlan
+    into : ndarray, shape (n_ridges, n_sizes, n_rhs, N)
+        Receives the weights of ``plan.ridges`` at every size.
+    """
+    doubtful = np.zeros((len(plan.ridges), len(plan.n_samples)), dtype=bool)
+    if plan.n_dual:
+        _dual(F, targets, plan, into, doubtful)
+    if plan.n_dual < len(plan.n_samples):
+        _primal(F, targets, plan, into, doubtful)
+    for l, p in np.argwhere(doubtful):
+        P = plan.n_samples[p]
+        into[l, p] = orthogonal_solution(F[:P], targets[:, :P], plan.ridges[l])
+
+
+def _dual(F: FloatArray, targets: FloatArray, plan: CurvePlan, into: FloatArray, doubtful: BoolArray) -> None:
+    """All dual sizes from one factor per ridge."""
+    P, n, n_rhs = plan.dual_size, plan.n_dual, len(targets)
+    syrk, gemm, potrf, trtrs = _routines(F)
+    head = F[:P]
+    K = syrk(1.0, head.T, trans=1, lower=1)
+    norms = [_frobenius(K, size) for size in plan.n_samples[:n]] if plan.watched else []
+    rhs = np.vstack([targets[:, :P], probe(P).astype(F.dtype)[None]]) if plan.watched else targets[:, :P]
+    for l, lam in enumerate(plan.ridges):
+        L, kept = _leading_factor(potrf, K, lam, plan.n_samples[:n])
+        doubtful[l, kept:n] = True
+        if not kept:
+            continue
+        size = plan.n_samples[kept - 1]
+        z = trtrs(L, rhs[:, :size].T, lower=1)[0].T
+        # u_P = L⁻ᵀ [z masked to its first P entries], one row per size and right-hand side.
+        inside = np.arange(size) < np.asarray(plan.n_samples[:kept])[:, None]
+        rows = (inside[:, None, :] * z).reshape(kept * len(rhs), size)
+        u = trtrs(L, rows.T, lower=1, trans=1, overwrite_b=1)[0].T.reshape(kept, len(rhs), size)
+        if plan.watched:
+            lengths = np.linalg.norm(u[:, -1], axis=-1)
+            doubtful[l, :kept] |= ill_conditioned(np.array(norms[:kept]), lengths, F.dtype.name)
+            u = np.ascontiguousarray(u[:, :-1])
+        weights = gemm(1.0, head[:size].T, u.reshape(kept * n_rhs, size).T)
+        into[l, :kept] = weights.T.reshape(kept, n_rhs, -1)
+
+
+def _leading_factor(potrf: Any, K: FloatArray, lam: float, sizes: tuple[int, ...]) -> tuple[FloatArray, int]:
+    """Factor of the largest leading block of K + λI that is positive definite, and how many of the sizes it serves."""
+    kept = len(sizes)
+    while kept:
+        A = K[: sizes[kept - 1], : sizes[kept - 1]].copy(order="F")
+        A.T.reshape(-1)[:: len(A) + 1] += lam
+        L, info = potrf(A, lower=1, overwrite_a=1, clean=0)
+        if info == 0:
+            return L, kept
+        kept = sum(size < info for size in sizes)
+    return K, 0
+
+
+def _primal(F: FloatArray, targets: FloatArray, plan: CurvePlan, into: FloatArray, doubtful: BoolArray) -> None:
+    """One factor per size and ridge from Gram matrices summed over blocks of samples."""
+    N, start = F.shape[1], 0
+    syrk, gemm, potrf, trtrs = _routines(F)
+    G = np.zeros((N, N), dtype=F.dtype, order="F")
+    moments = np.zeros((N, len(targets)), dtype=F.dtype, order="F")
+    for number in range(plan.n_dual, len(plan.n_samples)):
+        stop = plan.n_samples[number]
+        block = F[start:stop]
+        G = syrk(1.0, block.T, beta=1.0, c=G, lower=1, overwrite_c=1)
+        moments = gemm(1.0, block.T, targets[:, start:stop].T, beta=1.0, c=moments, overwrite_c=1)
+        start = stop
+        rhs = np.column_stack([moments, probe(N).astype(F.dtype)]) if plan.watched else moments
+        for l, lam in enumerate(plan.ridges):
+            A = G.copy(order="F")
+            A.T.reshape(-1)[:: len(A) + 1] += lam
+            L, info = potrf(A, lower=1, overwrite_a=1, clean=0)
+            if info:
+                doubtful[l, number] = True
+                continue
+            solution = trtrs(L, trtrs(L, rhs, lower=1)[0], lower=1, trans=1)[0]
+            if plan.watched:
+                length = np.linalg.norm(solution[:, -1])
+                doubtful[l, number] = ill_conditioned(_frobenius(G, N), length, F.dtype.name)
+                solution = solution[:, :-1]
+            into[l, number] = solution.T
+
+
+def _frobenius(lower_gram: FloatArray, size: int) -> float:
+    """Norm of a leading block, an upper bound of the spectral one."""
+    return float(np.sqrt(2) * np.linalg.norm(np.tril(lower_gram[:size, :size])))
+
+
+def _routines(F: FloatArray) -> tuple[Any, Any, Any, Any]:
+    syrk, gemm = blas.get_blas_funcs(("syrk", "gemm"), (F,))
+    potrf, trtrs = lapack.get_lapack_funcs(("potrf", "trtrs"), (F,))
+    return syrk, gemm, potrf, trtrs

@@ -1,0 +1,85 @@
+"""Weights of one member along a whole learning curve: one factorisation per ridge serves every training-set size."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import array_api_compat
+import numpy as np
+
+from subridge.ridge.curve_batched import solve_batched
+from subridge.ridge.curve_lapack import solve_with_lapack
+from subridge.ridge.curve_plan import CurvePlan, plan_curve
+from subridge.spec.errors import DataError, ParameterError, RidgeError
+
+
+def weights_along_curve(
+    F: Any, targets: Any, n_samples: Sequence[int], ridges: Sequence[float], *, scale: float = 1.0
+) -> Any:
+    """Train one member on the first P samples, for every P and every ridge.
+
+    Minimises ``Σ_μ (w·F_μ - t_μ)² + λ |w|²`` over the first P rows; λ = 0 gives the minimum-norm solution.
+
+    Parameters
+    ----------
+    F : array, shape (B, P_max, N)
+        Features of the member in B trials, scaled by 1/√N. A NumPy array is solved trial by trial with LAPACK, an array
+        of another library in one batch on its device.
+    targets : array, shape (B, n_rhs, P_max)
+        Right-hand sides: labels of one or several targets, or labels and readout noise.
+    n_samples : sequence of int, strictly ascending, at most P_max
+    ridges : sequence of float, each at least 0
+    scale : float
+        Mean square of the features before they were scaled, the unit in which a ridge counts as small.
+
+    Returns
+    -------
+    array, shape (B, n_ridges, n_sizes, n_rhs, N)
+
+    Notes
+    -----
+    With ``K = F Fᵀ`` over all samples and ``L Lᵀ = K + λ I``, the factor of any prefix is the leading block of L. So
+    ``z = L⁻¹ t`` serves all P, and ``L⁻ᵀ`` applied to z masked to its first P entries gives every dual solution. Where
+    the N × N side is cheaper or more accurate it is used instead; `plan_curve` counts the operations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> F, t = np.array([[[1.0], [1.0], [2.0]]]), np.array([[[1.0, 3.0, 4.0]]])
+    >>> weights_along_curve(F, t, [1, 2, 3], [0.0, 1.0])[0, :, :, 0, 0]
+    array([[1.        , 2.        , 2.        ],
+           [0.5       , 1.33333333, 1.71428571]])
+    """
+    sizes = _checked_sizes(n_samples, F.shape[1])
+    if targets.shape[0] != F.shape[0] or targets.shape[2] != F.shape[1]:
+        raise DataError(f"targets must have shape (B, n_rhs, P_max) to fit F {tuple(F.shape)}, got {targets.shape}")
+    if min(ridges) < 0:
+        raise RidgeError(f"ridges must be at least 0 to train, got {min(ridges):g}")
+    xp = array_api_compat.array_namespace(F)
+    dtype = str(F.dtype).rpartition(".")[2]
+    shape = (F.shape[0], len(ridges), len(sizes), targets.shape[1], F.shape[2])
+    weights = xp.empty(shape, dtype=F.dtype, device=array_api_compat.device(F))
+    for plan in plan_curve(sizes, F.shape[2], ridges, scale=scale, dtype=dtype):
+        part = weights if len(plan.which) == len(ridges) else xp.empty_like(weights[:, : len(plan.which), ...])
+        _solve(F, targets, plan, part)
+        if part is not weights:
+            for source, place in enumerate(plan.which):
+                weights[:, place, ...] = part[:, source, ...]
+    return weights
+
+
+def _solve(F: Any, targets: Any, plan: CurvePlan, into: Any) -> None:
+    if not isinstance(F, np.ndarray):
+        solve_batched(F, targets, plan, into)
+        return
+    for b in range(len(F)):
+        solve_with_lapack(np.ascontiguousarray(F[b]), np.ascontiguousarray(targets[b]), plan, into[b])
+
+
+def _checked_sizes(n_samples: Sequence[int], available: int) -> tuple[int, ...]:
+    sizes = tuple(int(P) for P in n_samples)
+    if not sizes or sizes[0] < 1 or any(b <= a for a, b in pairwise(sizes)):
+        raise ParameterError(f"n_samples must be positive and strictly ascending, got {list(sizes)}")
+    if sizes[-1] > available:
+        raise ParameterError(f"n_samples asks for {sizes[-1]} samples but only {available} are given")
+    return sizes

@@ -1,0 +1,1 @@
+"""Experiments: sampled data, trained ensembles, exact risks, on one core or many machines."""

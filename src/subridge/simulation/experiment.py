@@ -1,0 +1,182 @@
+"""What is computed: problem, ensemble, grid and seed, checked once. Two equal experiments give equal numbers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from subridge.arrays.streams import Seed, stream
+from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.spec.checks import finite_array, positive_integer
+from subridge.spec.ensemble import Ensemble, Strategy
+from subridge.spec.errors import ParameterError, RidgeError, SubsetError
+from subridge.spec.fingerprint import Fingerprinted
+from subridge.spec.plan import SubsetPlan
+from subridge.spec.problem import EquicorrelatedProblem, Problem
+
+# Purposes of random streams, the first coordinate of each; a second coordinate is the trial, a third the training set.
+SIGNAL, FEATURE_NOISE, LABEL_NOISE, READOUT_NOISE, TEACHER, SUBSETS = range(6)
+_REDRAWABLE = ("data", "teacher", "subsets")
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment(Fingerprinted):
+    """An experiment without its whereabouts; see `simulate` for the meaning of the fields."""
+
+    problem: Problem | EquicorrelatedProblem
+    ensemble: Ensemble
+    n_samples: tuple[int, ...]
+    n_trials: int
+    ridges: FloatArray | None
+    n_features: int
+    redraw: tuple[str, ...]
+    nested: bool
+    seed: Seed
+    device: str
+    dtype: str
+    pairs: bool
+
+    def __post_init__(self) -> None:
+        unknown = [word for word in self.redraw if word not in _REDRAWABLE]
+        if unknown:
+            raise ParameterError(f"redraw may hold {', '.join(_REDRAWABLE)}, got {unknown[0]!r}")
+        if "subsets" in self.redraw and not isinstance(self.ensemble.subsets, Strategy):
+            raise SubsetError(
+                'redraw has "subsets" but the ensemble holds fixed ones; build it from a strategy, for example '
+                "sr.Ensemble(sr.subsets.Equal(n_members), ...)"
+            )
+        if isinstance(self.problem, Problem) and self.problem.label_noise.size != 1:
+            raise ParameterError(
+                f"label_noise must be a scalar to simulate, got shape {self.problem.label_noise.shape}"
+            )
+        if self.ridge_table.min() < 0:
+            raise RidgeError(f"ridge must be at least 0 to train, got {self.ridge_table.min():g}")
+        if self.ensemble.readout_noise.ndim > 2:
+            raise ParameterError("readout_noise may have one leading axis to sweep it, got more")
+        plan = self.plan_of(0)
+        if plan.n_features != self.n_features:
+            raise SubsetError(f"the subsets are of {plan.n_features} features but the problem has {self.n_features}")
+
+    @property
+    def n_members(self) -> int:
+        return self.ensemble.n_members
+
+    @cached_property
+    def finite_problem(self) -> Problem:
+        """The problem at M features, with the teacher of the fixed stream where one has to be drawn."""
+        if isinstance(self.problem, Problem):
+            return self.problem
+        return self.problem.realise(self.n_features, stream(self.seed, TEACHER))
+
+    @cached_property
+    def ridge_table(self) -> FloatArray:
+        """λ of every sweep value and member, shape (n_ridges, k)."""
+        lam = self.ensemble.ridge if self.ridges is None else self.ridges
+        if self.ridges is None and lam.ndim > 1:
+            raise ParameterError("ensemble.ridge has leading axes; give the sweep as ridges= instead")
+        if self.ridges is not None and lam.ndim == 1:
+            lam = lam[:, None]
+        table = lam if lam.ndim == 2 else lam[None, :]
+        if table.ndim != 2 or not table.size or table.shape[1] not in (1, self.n_members):
+            raise ParameterError(f"ridges must have shape (n,) or (n, {self.n_members}), got {np.shape(lam)}")
+        return _whole(table, self.n_members)
+
+    @cached_property
+    def noise_table(self) -> FloatArray:
+        """η of every sweep value and member, shape (n_noises, k)."""
+        eta = np.atleast_2d(self.ensemble.readout_noise)
+        return _whole(eta, self.n_members)
+
+    @property
+    def sweeps_noise(self) -> bool:
+        return self.ensemble.readout_noise.ndim == 2
+
+    @cached_property
+    def feature_variance(self) -> float:
+        """Mean variance of a feature, the unit in which a ridge counts as small."""
+        problem = self.finite_problem
+        signal, noise = problem.signal_covariance, problem.noise_covariance
+        return float(signal.variances_of_features().mean() + noise.variances_of_features().mean())
+
+    @cached_property
+    def has_feature_noise(self) -> bool:
+        return bool(self.finite_problem.noise_covariance.variances_of_features().any())
+
+    def coordinates(self, purpose: int, trial: int, training_set: int = 0) -> tuple[int, ...]:
+        """Where a stream lives: it depends on the trial only when its kind is redrawn."""
+        kind = {TEACHER: "teacher", SUBSETS: "subsets"}.get(purpose, "data")
+        if kind not in self.redraw:
+            return (purpose,) if kind != "data" else (purpose, 0, training_set)
+        return (purpose, trial) if kind != "data" else (purpose, trial, training_set)
+
+    def teacher_of(self, trial: int) -> FloatArray:
+        """w* of a trial, shape (M,): the problem's own, or redrawn (standard normal for a plain `Problem`)."""
+        if "teacher" not in self.redraw:
+            return self.finite_problem.teacher_weights
+        rng = stream(self.seed, *self.coordinates(TEACHER, trial))
+        if isinstance(self.problem, EquicorrelatedProblem):
+            return self.problem.realise(self.n_features, rng).teacher_weights
+        return rng.standard_normal(self.n_features)
+
+    def plan_of(self, trial: int) -> SubsetPlan:
+        """The subsets of a trial."""
+        if isinstance(self.ensemble.subsets, Strategy) and not isinstance(self.ensemble.subsets, SubsetPlan):
+            rng = stream(self.seed, *self.coordinates(SUBSETS, trial))
+            return self.ensemble.subsets.draw(self.n_features, rng)
+        return self.ensemble.plan
+
+
+def make_experiment(
+    problem: Problem | EquicorrelatedProblem,
+    ensemble: Ensemble,
+    n_samples: ArrayLike,
+    n_trials: int,
+    *,
+    ridges: ArrayLike | None,
+    n_features: int | None,
+    **rest: Any,
+) -> Experiment:
+    """Turn the arguments of `simulate` into an experiment."""
+    sizes = np.atleast_1d(np.asarray(n_samples))
+    if sizes.ndim != 1 or not sizes.size or (sizes != np.round(sizes)).any() or (sizes < 1).any():
+        raise ParameterError(f"n_samples must be positive integers, got {n_samples!r}")
+    if (np.diff(sizes) <= 0).any():
+        raise ParameterError(f"n_samples must be strictly ascending, got {sizes.tolist()}; sort it and drop repeats")
+    if not isinstance(ensemble, Ensemble):
+        raise ParameterError(f"ensemble must be an Ensemble, got {type(ensemble).__name__}")
+    return Experiment(
+        problem=problem,
+        ensemble=ensemble,
+        n_samples=tuple(int(P) for P in sizes),
+        n_trials=positive_integer("n_trials", n_trials),
+        ridges=None if ridges is None else np.atleast_1d(finite_array("ridges", ridges)),
+        n_features=_feature_count(problem, ensemble, n_features),
+        **rest,
+    )
+
+
+def _feature_count(problem: Any, ensemble: Ensemble, n_features: int | None) -> int:
+    if isinstance(problem, Problem):
+        if n_features not in (None, problem.n_features):
+            raise ParameterError(f"n_features={n_features} contradicts the problem, which has {problem.n_features}")
+        return problem.n_features
+    if not isinstance(problem, EquicorrelatedProblem):
+        raise ParameterError(f"problem must be a Problem or an EquicorrelatedProblem, got {type(problem).__name__}")
+    if n_features is not None:
+        return positive_integer("n_features", n_features)
+    if isinstance(ensemble.subsets, SubsetPlan):
+        return ensemble.subsets.n_features
+    raise ParameterError("an EquicorrelatedProblem has no size of its own; give n_features=")
+
+
+def _whole(table: FloatArray, n_members: int) -> FloatArray:
+    """A table with a column per member, in memory of its own: a broadcast view would be multiplied by another routine
+    here than in a process that received it as a copy, and differ in the last bit."""
+    return np.array(np.broadcast_to(table, (len(table), n_members)), order="C")
+
+
+def blocks_of(n_trials: int, block: int) -> Sequence[range]:
+    """Trials of every task."""
+    return [range(start, min(start + block, n_trials)) for start in range(0, n_trials, block)]

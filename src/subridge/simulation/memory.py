@@ -1,0 +1,65 @@
+"""How many trials fit into memory at once, counted from the sizes of the arrays before anything is drawn."""
+
+from subridge.arrays.devices import free_memory, release
+from subridge.ridge.curve_plan import plan_curve
+from subridge.simulation.experiment import Experiment
+from subridge.spec.errors import BudgetError
+
+
+def bytes_per_trial(experiment: Experiment) -> int:
+    """Peak memory of one trial in bytes: its data, and what the most demanding member adds.
+
+    Counted are the arrays that grow with P·M, P², N² and the weights; the rest is small beside them.
+    """
+    P, M, k = experiment.n_samples[-1], experiment.n_features, experiment.n_members
+    n_ridges, n_sizes = len(experiment.ridge_table), len(experiment.n_samples)
+    n_rhs = 2 if len(experiment.noise_table) > 1 else 1
+    on_cpu = experiment.device == "cpu"
+    at_once = 1 if on_cpu else n_ridges  # LAPACK takes ridges one by one, a card all together
+    data = 4 * P * M  # white noise, signal, feature noise, and one passing copy
+    weights = n_ridges * n_sizes * n_rhs * M * (4 + (2 * k if experiment.pairs else 0))
+    training = 0
+    for r, N in enumerate(experiment.plan_of(0).subset_sizes):
+        ridges = [float(lam) for lam in experiment.ridge_table[:, r]]
+        for plan in plan_curve(experiment.n_samples, int(N), ridges, scale=experiment.feature_variance):
+            d, primal = plan.dual_size, plan.n_dual < n_sizes
+            dual_side = (1 + 2 * at_once) * d * d + 3 * at_once * plan.n_dual * n_rhs * d
+            primal_side = (1 + 2 * at_once) * int(N) ** 2 if primal else 0
+            training = max(training, 2 * P * int(N) + max(dual_side, primal_side))
+    return (8 if experiment.dtype == "float64" else 4) * (data + weights + training)
+
+
+def plan_batch(experiment: Experiment, memory: int | None, share: int = 1) -> int:
+    """Trials to train at once within the budget.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    memory : int or None
+        Bytes; None means half of what is free on the device.
+    share : int
+        Processes that share the memory.
+
+    Raises
+    ------
+    BudgetError
+        When a single trial does not fit.
+    """
+    release(experiment.device)
+    budget = (free_memory(experiment.device) // 2 if memory is None else memory) // share
+    needed = bytes_per_trial(experiment)
+    if needed > budget:
+        raise BudgetError(
+            f"one trial needs about {_readable(needed)} but the run may use {_readable(budget)}"
+            f"{f' in each of {share} processes' if share > 1 else ''}; raise Run(memory=), lower n_samples, train at "
+            'fewer ridges at once, or use dtype="float32"'
+        )
+    # LAPACK works trial by trial: a batch would only cost memory.
+    return 1 if experiment.device == "cpu" else int(min(experiment.n_trials, budget // needed))
+
+
+def _readable(n_bytes: int) -> str:
+    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if n_bytes >= size:
+            return f"{n_bytes / size:.3g} {unit}"
+    return f"{n_bytes} bytes"

@@ -1,0 +1,191 @@
+"""The public call: describe an experiment, get its learning curves."""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import xarray
+
+from subridge.arrays.streams import Seed
+from subridge.arrays.types import ArrayLike
+from subridge.results.curves import CurveSchema, curve_dataset
+from subridge.simulation.executors import executor_for
+from subridge.simulation.experiment import Experiment, blocks_of, make_experiment
+from subridge.simulation.memory import plan_batch
+from subridge.simulation.run import Run
+from subridge.simulation.task import Job, run_task
+from subridge.spec.describe import describe
+from subridge.spec.ensemble import Ensemble, Strategy
+from subridge.spec.plan import SubsetPlan
+from subridge.spec.problem import EquicorrelatedProblem, Problem
+
+# Tasks of a run when nothing else is said: enough to keep processes busy and to lose little when killed.
+_TASKS = 50
+# A card trains many trials at once; tasks are large so that batches can be.
+_TRIALS_ON_A_CARD = 128
+
+
+def simulate(
+    problem: Problem | EquicorrelatedProblem,
+    ensemble: Ensemble,
+    n_samples: ArrayLike,
+    n_trials: int,
+    *,
+    ridges: ArrayLike | None = None,
+    n_features: int | None = None,
+    redraw: Iterable[str] = ("data",),
+    nested: bool = True,
+    seed: Seed = 0,
+    run: Run | None = None,
+    progress: bool = True,
+) -> xarray.Dataset:
+    """Train ridge ensembles on sampled data and return their exact risks.
+
+    Parameters
+    ----------
+    problem : Problem or EquicorrelatedProblem
+    ensemble : Ensemble
+        Built from a `SubsetPlan`, or from a strategy of ``subridge.subsets``, which is drawn once or in every trial. A
+        leading axis of ``readout_noise``, shape (n, 1) or (n, k), sweeps it at almost no cost and gives the result a
+        dimension ``readout_noise``.
+    n_samples : array_like of int, strictly ascending
+        P, the training-set sizes.
+    n_trials : int
+    ridges : array_like, shape (n,) or (n, k), optional
+        Sweep that replaces ``ensemble.ridge`` and gives the result a dimension ``ridge``.
+    n_features : int, optional
+        M of an `EquicorrelatedProblem` whose ensemble does not fix it.
+    redraw : iterable of {"data", "teacher", "subsets"}
+        What is new in every trial; the rest is drawn once. "data" covers samples, label noise and readout noise. The
+        teacher of a plain `Problem` is redrawn from standard normals.
+    nested : bool
+        True: the training sets of a trial are prefixes of one sample, and a whole curve costs little more than its last
+        point. False: independent training sets.
+    seed : int
+        Streams derive from it and from the coordinates of what is drawn, so that batches, executors, order and
+        interruptions cannot change the data.
+    run : Run, optional
+        Device, executor, store, memory.
+    progress : bool
+        Show a progress bar when at a terminal.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``risk`` (E_g of eq. SingleErrorTerm, exact for the trained weights) and ``training_error`` (mean squared
+        residual of the ensemble's prediction on its training labels, with the readout noise of training), with
+        dimensions (trial, ridge, readout_noise, n_samples), of which ridge and readout_noise are there only when swept;
+        with ``Run(pairs=True)`` also ``pairs`` = E_rr′. Attributes hold the description and the package version.
+
+    Examples
+    --------
+    >>> import numpy as np, subridge as sr
+    >>> problem = sr.Problem(sr.covariance.autoregressive(60, 0.5), np.ones(60), label_noise=0.1)
+    >>> ensemble = sr.Ensemble(sr.subsets.equal(2, 60, seed=0), readout_noise=0.1)
+    >>> curves = sr.simulate(problem, ensemble, [15, 60], 4, ridges=[0.01, 1.0], progress=False)
+    >>> dict(curves.risk.sizes)
+    {'trial': 4, 'ridge': 2, 'n_samples': 2}
+    """
+    run = Run() if run is None else run
+    experiment = make_experiment(
+        problem,
+        ensemble,
+        n_samples,
+        n_trials,
+        ridges=ridges,
+        n_features=n_features,
+        redraw=(redraw,) if isinstance(redraw, str) else tuple(redraw),
+        nested=bool(nested),
+        seed=seed,
+        device=run.device,
+        dtype=run.dtype,
+        pairs=run.pairs,
+    )
+    return run_experiment(experiment, run, progress=progress)
+
+
+def run_experiment(experiment: Experiment, run: Run, *, progress: bool) -> xarray.Dataset:
+    """Run the tasks of an experiment that are not in the store yet, and gather all."""
+    processes = run.executor if isinstance(run.executor, int) else 1
+    batch = plan_batch(experiment, run.memory, processes)
+    schema = schema_of(experiment)
+    block = run.block or default_block(experiment)
+    store = None
+    if run.store is not None:
+        from subridge.store.tasks import TaskStore
+
+        store = TaskStore.open_or_create(run.store, schema, experiment.fingerprint(), min(block, experiment.n_trials))
+        block = store.block
+    job = Job(experiment, block, min(batch, block), _threads(run, processes))
+    arrays = schema.empty() if store is None else {}
+    missing = list(range(job.n_tasks)) if store is None else store.missing()
+    with _progress_bar(job.n_tasks, job.n_tasks - len(missing), show=progress) as advance:
+        for number, curves in executor_for(run)(run_task, job, missing):
+            kept = schema.without_single_axes(curves)
+            if store is None:
+                trials = blocks_of(experiment.n_trials, block)[number]
+                for name, values in kept.items():
+                    arrays[name][trials.start : trials.stop] = values
+            else:
+                store.write(number, kept)
+            advance()
+    return curve_dataset(schema, arrays if store is None else store.read())
+
+
+def schema_of(experiment: Experiment) -> CurveSchema:
+    """Names, dimensions and coordinates of an experiment's result."""
+    plan = experiment.plan_of(0)
+    redrawn = "subsets" in experiment.redraw
+    strategy = not isinstance(experiment.ensemble.subsets, SubsetPlan) and isinstance(
+        experiment.ensemble.subsets, Strategy
+    )
+    sizes = [experiment.plan_of(trial).subset_sizes for trial in range(experiment.n_trials)] if redrawn else []
+    return CurveSchema(
+        n_trials=experiment.n_trials,
+        n_samples=experiment.n_samples,
+        ridges=None if experiment.ridges is None else experiment.ridge_table,
+        readout_noises=experiment.noise_table if experiment.sweeps_noise else None,
+        n_members=experiment.n_members,
+        pairs=experiment.pairs,
+        attributes={
+            "experiment": describe(experiment),
+            "fingerprint": experiment.fingerprint(),
+            "n_features": experiment.n_features,
+            "subset_sizes": sorted({int(N) for N in np.ravel(sizes)}) if redrawn else plan.subset_sizes.tolist(),
+            "subsets_drawn": "every trial" if redrawn else ("once" if strategy else "given"),
+        },
+    )
+
+
+def default_block(experiment: Experiment) -> int:
+    """Trials per task."""
+    if experiment.device == "cpu":
+        return -(-experiment.n_trials // _TASKS)
+    return min(experiment.n_trials, _TRIALS_ON_A_CARD)
+
+
+def _threads(run: Run, processes: int) -> int | None:
+    """Threads of BLAS in each process: as many as the caller has here, a share of the cores elsewhere."""
+    if run.threads is not None or (run.executor is None and run.scheduler is None):
+        return run.threads
+    if processes > 1 or isinstance(run.executor, int):
+        return max(1, len(os.sched_getaffinity(0)) // processes)
+    return 1  # a Dask worker runs one task per thread of its own
+
+
+@contextmanager
+def _progress_bar(total: int, completed: int, *, show: bool) -> Iterator[Any]:
+    """A bar on the error stream, so that piped output stays clean; nothing when not at a terminal."""
+    if not show:
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("trials"), BarColumn(), MofNCompleteColumn(), TextColumn("tasks"), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("trials", total=total, completed=completed)
+        yield lambda: bar.advance(task)
