@@ -74,7 +74,7 @@ def plan_curve(
     Examples
     --------
     >>> [(plan.n_dual, plan.watched) for plan in plan_curve([10, 20, 30], 20, [0.0, 1e-3])]
-    [(2, False), (2, True)]
+    [(3, False), (2, True)]
     """
     sizes, delicate = tuple(n_samples), _DELICATE[dtype] * scale
     ordinary = tuple(i for i, lam in enumerate(ridges) if lam >= delicate and lam > 0)

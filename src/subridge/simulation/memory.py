@@ -7,7 +7,7 @@ from subridge.spec.errors import BudgetError
 
 
 def bytes_per_trial(experiment: Experiment) -> int:
-    """Peak memory of one trial in bytes: its data, and what the most demanding member adds.
+    """Peak memory of one trial in bytes, while its data are drawn or its most demanding member is trained.
 
     Counted are the arrays that grow with P·M, P², N² and the weights; the rest is small beside them.
     """
@@ -16,17 +16,18 @@ def bytes_per_trial(experiment: Experiment) -> int:
     n_rhs = 2 if len(experiment.noise_table) > 1 else 1
     on_cpu = experiment.device == "cpu"
     at_once = 1 if on_cpu else n_ridges  # LAPACK takes ridges one by one, a card all together
-    data = 4 * P * M  # white noise, signal, feature noise, and one passing copy
+    sampling = 6 * P * M  # white noise, features, and the copies that colouring passes through
     weights = n_ridges * n_sizes * n_rhs * M * (4 + (2 * k if experiment.pairs else 0))
     training = 0
     for r, N in enumerate(experiment.plan_of(0).subset_sizes):
         ridges = [float(lam) for lam in experiment.ridge_table[:, r]]
         for plan in plan_curve(experiment.n_samples, int(N), ridges, scale=experiment.feature_variance):
             d, primal = plan.dual_size, plan.n_dual < n_sizes
-            dual_side = (1 + 2 * at_once) * d * d + 3 * at_once * plan.n_dual * n_rhs * d
-            primal_side = (1 + 2 * at_once) * int(N) ** 2 if primal else 0
+            # Gram matrix, its copy per ridge that becomes the factor, a tenth for panels; then the solutions.
+            dual_side = int(1.1 * (1 + at_once) * d * d) + 3 * at_once * plan.n_dual * n_rhs * d
+            primal_side = int(1.1 * (1 + at_once) * int(N) ** 2) if primal else 0
             training = max(training, 2 * P * int(N) + max(dual_side, primal_side))
-    return (8 if experiment.dtype == "float64" else 4) * (data + weights + training)
+    return (8 if experiment.dtype == "float64" else 4) * max(sampling, P * M + weights + training)
 
 
 def plan_batch(experiment: Experiment, memory: int | None, share: int = 1) -> int:
