@@ -3,7 +3,7 @@
     python benchmarks/logged_values.py --trials 100 --processes 2
 
 Both are means over ridges 0, 1e-4, 1e-2 and over trials with new teacher and subset; z is their difference over the
-standard error of both, ours estimated over trials and theirs scaled from it. The authors' values are
+standard error of both, ours estimated over trials and theirs scaled from it. Values of one fraction are correlated. The authors' values are
 tests/data/fig2b_logged.json.
 """
 
@@ -19,7 +19,10 @@ LOGGED = json.loads((Path(__file__).parents[1] / "tests" / "data" / "fig2b_logge
 
 
 def simulated(fraction, sizes, n_trials, run=None):
-    """Mean over ridges of every trial's risk, shape (n_trials, n_sizes)."""
+    """Mean over ridges of every trial's risk, shape (n_trials, n_sizes).
+
+    Each fraction has its own seed: a teacher that happens to be long would lift all of them alike.
+    """
     strategy = sr.subsets.Overlapping((round(fraction * LOGGED["n_features"]),))
     curves = sr.simulate(
         sr.EquicorrelatedProblem(),
@@ -29,6 +32,7 @@ def simulated(fraction, sizes, n_trials, run=None):
         ridges=LOGGED["ridges"],
         n_features=LOGGED["n_features"],
         redraw=("data", "teacher", "subsets"),
+        seed=round(10 * fraction),
         run=run,
         progress=False,
     )
