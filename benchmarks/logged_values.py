@@ -3,8 +3,8 @@
     python benchmarks/logged_values.py --trials 100 --processes 2
 
 Both are means over ridges 0, 1e-4, 1e-2 and over trials with new teacher and subset; z is their difference over the
-standard error of both, ours estimated over trials and theirs scaled from it. Values of one fraction are correlated. The authors' values are
-tests/data/fig2b_logged.json.
+standard error of both, ours estimated over trials and theirs scaled from it. Values of one fraction are correlated.
+The authors' values are in tests/data/fig2b_logged.json.
 """
 
 import argparse

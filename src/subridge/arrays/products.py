@@ -6,6 +6,9 @@ import array_api_compat
 import numpy as np
 from scipy.linalg import blas
 
+from subridge.arrays.namespace import like
+from subridge.arrays.types import FloatArray
+
 
 def rows_times_transpose(left: Any, right: Any) -> Any:
     """``left @ rightᵀ`` for batches of matrices, shapes (B, m, n) and (B, p, n) to (B, m, p).
@@ -24,3 +27,21 @@ def rows_times_transpose(left: Any, right: Any) -> Any:
         # The transposed product of transposes: C-ordered inputs are passed without a copy.
         product[b] = gemm(1.0, right[b].T, left[b].T, trans_a=1).T
     return product
+
+
+def rows_times(rows: Any, matrix: FloatArray) -> Any:
+    """``rows @ matrix`` for a NumPy matrix and rows of any library, shapes (..., n) and (n, m) to (..., m).
+
+    Examples
+    --------
+    >>> rows_times(np.array([1.0, 2.0]), np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]))
+    array([1., 2., 3.])
+    """
+    if not isinstance(rows, np.ndarray):
+        return rows @ like(matrix, rows)
+    factor = np.asarray(matrix, dtype=rows.dtype)
+    gemm = blas.get_blas_funcs("gemm", (rows, factor))
+    flat = np.ascontiguousarray(rows).reshape(-1, rows.shape[-1])
+    # Columns first: the transpose of a C-ordered factor, or an F-ordered one marked as transposed; no copy either way.
+    left, transposed = (factor.T, 0) if factor.flags.c_contiguous else (factor, 1)
+    return gemm(1.0, left, flat.T, trans_a=transposed).T.reshape(*rows.shape[:-1], factor.shape[1])

@@ -110,8 +110,8 @@ def _repeated(xp: Any, rows: Any, n_ridges: int) -> Any:
 
 def _prefix_norms(xp: Any, lower_gram: Any, sizes: Any) -> Any:
     """Frobenius norms of leading blocks, an upper bound of the spectral ones; shape (B, n_sizes)."""
-    squares = [2 * xp.sum(xp.tril(lower_gram[:, :P, :P]) ** 2, axis=(-2, -1)) for P in sizes]
-    return np.sqrt(np.stack([to_numpy(square) for square in squares], axis=-1))
+    rows = to_numpy(xp.sum(xp.tril(lower_gram) ** 2, axis=-1))
+    return np.sqrt(2 * np.cumsum(rows, axis=-1)[:, np.asarray(sizes) - 1])
 
 
 def _name(array: Any) -> str:

@@ -41,7 +41,7 @@ def _dual(F: FloatArray, targets: FloatArray, plan: CurvePlan, into: FloatArray,
     syrk, gemm, potrf, trtrs = _routines(F)
     head = F[:P]
     K = syrk(1.0, head.T, trans=1, lower=1)
-    norms = [_frobenius(K, size) for size in plan.n_samples[:n]] if plan.watched else []
+    norms = _prefix_norms(K)[np.asarray(plan.n_samples[:n]) - 1] if plan.watched else np.empty(0)
     rhs = np.vstack([targets[:, :P], probe(P).astype(F.dtype)[None]]) if plan.watched else targets[:, :P]
     for l, lam in enumerate(plan.ridges):
         L, kept = _leading_factor(potrf, K, lam, plan.n_samples[:n])
@@ -56,7 +56,7 @@ def _dual(F: FloatArray, targets: FloatArray, plan: CurvePlan, into: FloatArray,
         u = trtrs(L, rows.T, lower=1, trans=1, overwrite_b=1)[0].T.reshape(kept, len(rhs), size)
         if plan.watched:
             lengths = np.linalg.norm(u[:, -1], axis=-1)
-            doubtful[l, :kept] |= ill_conditioned(np.array(norms[:kept]), lengths, F.dtype.name)
+            doubtful[l, :kept] |= ill_conditioned(norms[:kept], lengths, F.dtype.name)
             u = np.ascontiguousarray(u[:, :-1])
         weights = gemm(1.0, head[:size].T, u.reshape(kept * n_rhs, size).T)
         into[l, :kept] = weights.T.reshape(kept, n_rhs, -1)
@@ -87,7 +87,9 @@ def _primal(F: FloatArray, targets: FloatArray, plan: CurvePlan, into: FloatArra
         G = syrk(1.0, block.T, beta=1.0, c=G, lower=1, overwrite_c=1)
         moments = gemm(1.0, block.T, targets[:, start:stop].T, beta=1.0, c=moments, overwrite_c=1)
         start = stop
-        rhs = np.column_stack([moments, probe(N).astype(F.dtype)]) if plan.watched else moments
+        rhs, norm = moments, 0.0
+        if plan.watched:
+            rhs, norm = np.column_stack([moments, probe(N).astype(F.dtype)]), _prefix_norms(G)[-1]
         for l, lam in enumerate(plan.ridges):
             A = G.copy(order="F")
             A.T.reshape(-1)[:: len(A) + 1] += lam
@@ -98,14 +100,15 @@ def _primal(F: FloatArray, targets: FloatArray, plan: CurvePlan, into: FloatArra
             solution = trtrs(L, trtrs(L, rhs, lower=1)[0], lower=1, trans=1)[0]
             if plan.watched:
                 length = np.linalg.norm(solution[:, -1])
-                doubtful[l, number] = ill_conditioned(_frobenius(G, N), length, F.dtype.name)
+                doubtful[l, number] = ill_conditioned(norm, length, F.dtype.name)
                 solution = solution[:, :-1]
             into[l, number] = solution.T
 
 
-def _frobenius(lower_gram: FloatArray, size: int) -> float:
-    """Norm of a leading block, an upper bound of the spectral one."""
-    return float(np.sqrt(2) * np.linalg.norm(np.tril(lower_gram[:size, :size])))
+def _prefix_norms(lower_gram: FloatArray) -> FloatArray:
+    """Frobenius norms of all leading blocks, upper bounds of the spectral ones; shape (n,)."""
+    lower = np.tril(lower_gram)
+    return np.asarray(np.sqrt(2 * np.cumsum(np.einsum("ij,ij->i", lower, lower))))
 
 
 def _routines(F: FloatArray) -> tuple[Any, Any, Any, Any]:

@@ -1,7 +1,7 @@
 """What is computed: problem, ensemble, grid and seed, checked once. Two equal experiments give equal numbers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -58,6 +58,11 @@ class Experiment(Fingerprinted):
         plan = self.plan_of(0)
         if plan.n_features != self.n_features:
             raise SubsetError(f"the subsets are of {plan.n_features} features but the problem has {self.n_features}")
+
+    def fingerprint(self) -> str:
+        """Digest of all that the numbers depend on; cards of one kind draw the same samples."""
+        kind = self.device.partition(":")[0]
+        return super().fingerprint() if kind == self.device else replace(self, device=kind).fingerprint()
 
     @property
     def n_members(self) -> int:

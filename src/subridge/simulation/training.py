@@ -151,12 +151,12 @@ def _mean_squared_residuals(
         inside = np.arange(P) < np.asarray(sizes)[group][:, None]
         residuals = residuals * like(inside, mean)[:, None, :]
         products.append(_gram(residuals, residuals))
-    return to_numpy(xp.concat(products, axis=2)) / np.asarray(sizes)[:, None, None]
+    return to_numpy(xp.concat(products, axis=2)) / np.asarray(sizes, dtype=np.float64)[:, None, None]
 
 
 def _combined(forms: FloatArray, mix: FloatArray) -> FloatArray:
     """Evaluate the forms at every noise: (B, n_ridges, n_sizes, ., .) to (B, n_ridges, n_noises, n_sizes)."""
-    return np.einsum("ei,blpij,ej->blep", mix, forms, mix)
+    return np.asarray(np.einsum("ei,blpij,ej->blep", mix, forms, mix))
 
 
 def _pairs(experiment: Experiment, batch: Batch, members: Any) -> FloatArray:

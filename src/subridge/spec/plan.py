@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from subridge.arrays.namespace import add_at_last, like, scatter_last, take_last
+from subridge.arrays.namespace import add_at_last, scatter_last, take_last
+from subridge.arrays.products import rows_times
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.spec.checks import finite_array, positive_integer
 from subridge.spec.errors import SubsetError
@@ -94,7 +95,7 @@ class SubsetPlan(Fingerprinted):
     def measure(self, member: int, X: Any) -> Any:
         """``A_r x`` for every row x of X; shape (..., M) to (..., N_r), in X's array library."""
         A = self.measurements[member]
-        return take_last(X, A) if A.ndim == 1 else X @ like(A.T, X)
+        return take_last(X, A) if A.ndim == 1 else rows_times(X, A.T)
 
     def lift(self, member: int, weights: FloatArray) -> FloatArray:
         """``A_rᵀ w``: shape (N_r,) or (N_r, n) to (M,) or (M, n)."""
@@ -103,7 +104,7 @@ class SubsetPlan(Fingerprinted):
     def lift_rows(self, member: int, rows: Any) -> Any:
         """``A_rᵀ w`` for every row w; shape (..., N_r) to (..., M), in the rows' array library."""
         A = self.measurements[member]
-        return scatter_last(rows, A, self.n_features) if A.ndim == 1 else rows @ like(A, rows)
+        return scatter_last(rows, A, self.n_features) if A.ndim == 1 else rows_times(rows, A)
 
     def add_lifted(self, member: int, rows: Any, into: Any) -> None:
         """Add ``A_rᵀ w`` for every row w, shape (..., N_r), to `into`, shape (..., M), in place."""
@@ -111,7 +112,7 @@ class SubsetPlan(Fingerprinted):
         if A.ndim == 1:
             add_at_last(into, A, rows)
         else:
-            into += rows @ like(A, rows)
+            into += rows_times(rows, A)
 
 
 def _indices(member: int, index: ArrayLike, n_features: int) -> IntArray:

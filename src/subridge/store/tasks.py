@@ -26,8 +26,11 @@ SCHEMA_VERSION = 1
 class Schema(Protocol):
     """What a store needs to know of a result; `subridge.results.curves.CurveSchema` is one."""
 
-    n_trials: int
-    attributes: dict[str, Any]
+    @property
+    def n_trials(self) -> int: ...
+
+    @property
+    def attributes(self) -> dict[str, Any]: ...
 
     @property
     def dimensions(self) -> dict[str, tuple[str, ...]]: ...

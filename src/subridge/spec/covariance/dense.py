@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from subridge.arrays.namespace import like
+from subridge.arrays.products import rows_times
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.spec.checks import finite_array
 from subridge.spec.covariance.base import Covariance
@@ -50,7 +50,7 @@ class Dense(Covariance):
         return self.matrix[np.ix_(rows, columns)]
 
     def apply_rows(self, rows: Any) -> Any:
-        return rows @ like(self.matrix, rows)
+        return rows_times(rows, self.matrix)
 
     def scaled(self, factor: float) -> "Dense":
         return Dense(factor * self.matrix)
@@ -65,7 +65,7 @@ class Dense(Covariance):
             return np.asarray(vectors * np.sqrt(np.clip(values, 0.0, None)))
 
     def colour(self, white: Any) -> Any:
-        return white @ like(self.root.T, white)
+        return rows_times(white, self.root.T)
 
 
 def _is_semidefinite(matrix: FloatArray, slack: float) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from subridge.arrays.namespace import like
+from subridge.arrays.products import rows_times
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.spec.checks import finite_array, non_negative, positive_integer, within
 from subridge.spec.covariance.base import Covariance
@@ -42,7 +43,7 @@ class LowRankPlusDiagonal(Covariance):
         own = rows * like(self.variances, rows)
         if not self.factor.shape[1]:
             return own
-        return own + (rows @ like(self.factor, rows)) @ like(self.factor.T, rows)
+        return own + rows_times(rows_times(rows, self.factor), self.factor.T)
 
     def scaled(self, factor: float) -> "LowRankPlusDiagonal":
         return LowRankPlusDiagonal(factor * self.variances, np.sqrt(factor) * self.factor)
@@ -54,7 +55,7 @@ class LowRankPlusDiagonal(Covariance):
     def colour(self, white: Any) -> Any:
         own, shared = white[..., : self.n_features], white[..., self.n_features :]
         coloured = own * like(np.sqrt(self.variances), white)
-        return coloured + shared @ like(self.factor.T, white) if self.factor.shape[1] else coloured
+        return coloured + rows_times(shared, self.factor.T) if self.factor.shape[1] else coloured
 
     def diagonal_plus_low_rank(self) -> tuple[FloatArray, FloatArray]:
         return self.variances, self.factor
