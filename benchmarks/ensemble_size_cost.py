@@ -26,7 +26,7 @@ def seconds_of_training(M, P, k, n_factors, repeats, primal):
     N = M // k
     F, targets = rng.standard_normal((k, P, N)) / np.sqrt(N), rng.standard_normal((1, P))
     ridges = tuple(0.1 + 0.1 * i for i in range(n_factors))
-    plan = CurvePlan((P,), ridges, tuple(range(n_factors)), 0 if primal else 1, False)
+    plan = CurvePlan((P,), ridges, tuple(range(n_factors)), 0 if primal else 1, ((0, 1),) if primal else (), False)
     into, doubtful = np.empty((n_factors, 1, 1, N)), np.zeros((n_factors, 1), dtype=bool)
     solve, best = (_primal if primal else _dual), np.inf
     for _ in range(repeats + 1):

@@ -59,28 +59,69 @@ def _dual(xp: Any, F: Any, targets: Any, plan: CurvePlan, into: Any) -> Any:
 
 
 def _primal(xp: Any, F: Any, targets: Any, plan: CurvePlan, into: Any) -> Any:
-    """One factor per size and ridge from Gram matrices summed over blocks of samples."""
+    """One factor per segment and ridge from Gram matrices summed over blocks of samples."""
     B, _, N = F.shape
-    L, start, verdicts = len(plan.ridges), 0, []
+    L, start, verdicts, n_rhs = len(plan.ridges), 0, [], targets.shape[1] - plan.watched
     G = xp.zeros((B, N, N), dtype=F.dtype, device=array_api_compat.device(F))
-    moments = xp.zeros((B, targets.shape[1] - plan.watched, N), dtype=F.dtype, device=array_api_compat.device(F))
-    for number in range(plan.n_dual, len(plan.n_samples)):
-        stop = plan.n_samples[number]
-        block = F[:, start:stop, :]
+    moments = xp.zeros((B, n_rhs, N), dtype=F.dtype, device=array_api_compat.device(F))
+    for anchor, stop in plan.segments:
+        here, last = plan.n_samples[anchor], plan.n_samples[stop - 1]
+        block = F[:, start:here, :]
         gram_lower(xp.matrix_transpose(block), G)
-        moments = moments + targets[:, : moments.shape[1], start:stop] @ block
-        start, right = stop, moments
+        moments = moments + targets[:, :n_rhs, start:here] @ block
+        start, right = here, moments
         if plan.watched:
-            extra = xp.broadcast_to(like(probe(N), F), (B, 1, N))
-            right = xp.concat([moments, extra], axis=1)
-        lower, z = factor(_shifted(xp, G, plan.ridges), _repeated(xp, right, L))
-        solution = xp.reshape(lower.solve_transposed(z), (B, L, right.shape[1], N))
-        into[:, :, number, :, :] = solution[:, :, : moments.shape[1], :]
+            right = xp.concat([moments, xp.broadcast_to(like(probe(N), F), (B, 1, N))], axis=1)
+        elif last > here:  # the samples that lean on this anchor are whitened along with its moments
+            right = xp.concat([moments, F[:, here:last, :]], axis=1)
+        lower, whitened = factor(_shifted(xp, G, plan.ridges), _repeated(xp, right, L))
+        rows = whitened[:, : n_rhs + plan.watched, :]
+        if last > here:
+            sizes = [size - here for size in plan.n_samples[anchor + 1 : stop]]
+            further = _lean(xp, rows, whitened[:, n_rhs:, :], targets[:, :, here:last], sizes)
+            rows = xp.concat([rows, further], axis=1)
+        solution = xp.reshape(lower.solve_transposed(_fresh(xp, rows)), (B, L, -1, N))
+        weights = solution[:, :, : solution.shape[2] - plan.watched, :]
+        into[:, :, anchor:stop, :, :] = xp.reshape(weights, (B, L, stop - anchor, n_rhs, N))
         if plan.watched:
             norms = _prefix_norms(xp, G, [N])
             lengths = to_numpy(xp.linalg.vector_norm(solution[:, :, -1, :], axis=-1))
             verdicts.append(ill_conditioned(norms, lengths, _name(F)))
     return np.stack(verdicts, axis=-1) if verdicts else None
+
+
+def _lean(xp: Any, a: Any, V: Any, targets: Any, sizes: list[int]) -> Any:
+    """Whitened weights of the sizes after an anchor; see the function of this name in ``curve_lapack``.
+
+    Parameters
+    ----------
+    a : array, shape (B · n_ridges, n_rhs, N)
+    V : array, shape (B · n_ridges, m, N)
+        Whitened samples.
+    targets : array, shape (B, n_rhs, m)
+    sizes : list of int
+        Lengths of the prefixes of V.
+
+    Returns
+    -------
+    array, shape (B · n_ridges, n_sizes · n_rhs, N)
+    """
+    (batch, n_rhs, _), m, n = a.shape, V.shape[1], len(sizes)
+    S = xp.zeros((batch, m, m), dtype=V.dtype, device=array_api_compat.device(V))
+    S += xp.eye(m, dtype=V.dtype, device=array_api_compat.device(V))
+    gram_lower(V, S)
+    error = _repeated(xp, targets, batch // targets.shape[0]) - a @ xp.matrix_transpose(V)
+    lower, z = factor(S, error)
+    inside = like(np.less.outer(np.arange(m), np.asarray(sizes)).T, V)
+    rows = xp.reshape(inside[None, :, None, :] * z[:, None, :, :], (batch, n * n_rhs, m))
+    u = lower.solve_transposed(rows, [size for size in sizes for _ in range(n_rhs)])
+    own = xp.reshape(xp.broadcast_to(a[:, None, :, :], (batch, n, n_rhs, a.shape[-1])), (batch, n * n_rhs, -1))
+    return own + u @ V
+
+
+def _fresh(xp: Any, rows: Any) -> Any:
+    """A copy that may be overwritten."""
+    return xp.asarray(rows, copy=True)
 
 
 def _replace(F: Any, targets: Any, plan: CurvePlan, suspects: Any, into: Any) -> None:

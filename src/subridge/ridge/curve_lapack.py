@@ -76,33 +76,60 @@ def _leading_factor(potrf: Any, K: FloatArray, lam: float, sizes: tuple[int, ...
 
 
 def _primal(F: FloatArray, targets: FloatArray, plan: CurvePlan, into: FloatArray, doubtful: BoolArray) -> None:
-    """One factor per size and ridge from Gram matrices summed over blocks of samples."""
+    """One factor per segment and ridge from Gram matrices summed over blocks of samples."""
     N, start = F.shape[1], 0
     syrk, gemm, potrf, trtrs = _routines(F)
     G = np.zeros((N, N), dtype=F.dtype, order="F")
     moments = np.zeros((N, len(targets)), dtype=F.dtype, order="F")
-    for number in range(plan.n_dual, len(plan.n_samples)):
-        stop = plan.n_samples[number]
-        block = F[start:stop]
+    for anchor, stop in plan.segments:
+        block = F[start : plan.n_samples[anchor]]
         G = syrk(1.0, block.T, beta=1.0, c=G, lower=1, overwrite_c=1)
-        moments = gemm(1.0, block.T, targets[:, start:stop].T, beta=1.0, c=moments, overwrite_c=1)
-        start = stop
+        moments = gemm(1.0, block.T, targets[:, start : start + len(block)].T, beta=1.0, c=moments, overwrite_c=1)
+        start = plan.n_samples[anchor]
         rhs, norm = moments, 0.0
         if plan.watched:
             rhs, norm = np.column_stack([moments, probe(N).astype(F.dtype)]), _prefix_norms(G)[-1]
         for l, lam in enumerate(plan.ridges):
             A = G.copy(order="F")
-            A.T.reshape(-1)[:: len(A) + 1] += lam
-            L, info = potrf(A, lower=1, overwrite_a=1, clean=0)
+            A.T.reshape(-1)[:: N + 1] += lam
+            R, info = potrf(A, lower=1, overwrite_a=1, clean=0)
             if info:
-                doubtful[l, number] = True
+                doubtful[l, anchor:stop] = True
                 continue
-            solution = trtrs(L, trtrs(L, rhs, lower=1)[0], lower=1, trans=1)[0]
+            whitened = trtrs(R, rhs, lower=1)[0]
+            solution = trtrs(R, whitened, lower=1, trans=1)[0]
             if plan.watched:
                 length = np.linalg.norm(solution[:, -1])
-                doubtful[l, number] = ill_conditioned(norm, length, F.dtype.name)
+                doubtful[l, anchor] = ill_conditioned(norm, length, F.dtype.name)
                 solution = solution[:, :-1]
-            into[l, number] = solution.T
+            into[l, anchor] = solution.T
+            if stop > anchor + 1:
+                _lean(F, targets, plan.n_samples[anchor:stop], (R, whitened), into[l, anchor + 1 : stop])
+
+
+def _lean(
+    F: FloatArray, targets: FloatArray, sizes: tuple[int, ...], anchor: tuple[FloatArray, FloatArray], into: FloatArray
+) -> None:
+    """The sizes after an anchor, from one factor of the samples between.
+
+    With ``R Rᵀ = G + λ I`` and moments c of the anchor, ``a = R⁻¹ c``, further samples B and targets t, and
+    ``V = R⁻¹ Bᵀ``: the weights are ``R⁻ᵀ (a + V (I + Vᵀ V)⁻¹ (t - Vᵀ a))``, and every prefix of B has the leading block
+    of the factor of ``I + Vᵀ V``.
+    """
+    syrk, gemm, potrf, trtrs = _routines(F)
+    (R, a), n, n_rhs = anchor, len(sizes) - 1, len(targets)
+    first, m = sizes[0], sizes[-1] - sizes[0]
+    V = trtrs(R, F[first : sizes[-1]].T, lower=1)[0]
+    S = syrk(1.0, V, trans=1, lower=1)
+    S.T.reshape(-1)[:: m + 1] += 1.0
+    L = potrf(S, lower=1, overwrite_a=1, clean=0)[0]
+    error = targets[:, first : sizes[-1]].T - gemm(1.0, V, a, trans_a=1)
+    z = trtrs(L, error, lower=1)[0].T
+    inside = np.arange(m) < np.asarray(sizes[1:])[:, None] - first
+    rows = (inside[:, None, :] * z).reshape(n * n_rhs, m)
+    u = trtrs(L, rows.T, lower=1, trans=1, overwrite_b=1)[0]
+    x = gemm(1.0, V, u) + np.tile(a, n)
+    into[...] = trtrs(R, x, lower=1, trans=1)[0].T.reshape(n, n_rhs, -1)
 
 
 def _prefix_norms(lower_gram: FloatArray) -> FloatArray:

@@ -4,13 +4,17 @@ With F of shape (P, N) and n_P training sets that are prefixes of one sample, a 
 
 - dual, all sizes up to P_d at once: one factor of P_d × P_d, P_d³/3 operations, and 2 P_d² per size for the solve;
   the Gram matrix P_d² N is shared by all ridges;
-- primal, each size by itself: one factor of N × N, N³/3; the Gram matrix of all prefixes together P N², shared.
+- primal, one size: one factor of N × N, N³/3; the Gram matrix of all prefixes together P N², shared;
+- anchored, a primal size P_0 and the sizes up to P_0 + m after it: in the coordinates that whiten the anchor's matrix
+  the m further samples are a small dual problem, whose factor serves all its prefixes. N³/3 for the anchor, N² m to
+  whiten, m² N for the Gram matrix and m³/3 for its factor.
 
-The cheapest split of the sorted sizes into a dual head and a primal tail is found by trying every one.
+The cheapest split of the sorted sizes into a dual head and anchored segments is found by dynamic programming.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 # The dual factor beyond P = N loses about 2e-15/λ of the weights (float64, features of unit variance): below this ridge
 # sizes beyond N are solved on the primal side, and conditioning is watched.
@@ -34,7 +38,9 @@ class CurvePlan:
     which : tuple of int
         Positions of these ridges in the caller's list.
     n_dual : int
-        The first `n_dual` sizes are solved on the dual side, the others on the primal side.
+        The first `n_dual` sizes are solved on the dual side.
+    segments : tuple of (int, int)
+        The other sizes, as ranges of positions: the first of a range is solved on the primal side and anchors the rest.
     watched : bool
         Conditioning is checked, and an orthogonal factorisation replaces what is ill conditioned.
     """
@@ -43,6 +49,7 @@ class CurvePlan:
     ridges: tuple[float, ...]
     which: tuple[int, ...]
     n_dual: int
+    segments: tuple[tuple[int, int], ...]
     watched: bool
 
     @property
@@ -76,28 +83,63 @@ def plan_curve(
     >>> [(plan.n_dual, plan.watched) for plan in plan_curve([10, 20, 30], 20, [0.0, 1e-3])]
     [(3, False), (2, True)]
     """
-    sizes, delicate = tuple(n_samples), _DELICATE[dtype] * scale
+    return list(_planned(tuple(n_samples), n_features, tuple(ridges), _DELICATE[dtype] * scale))
+
+
+@lru_cache(maxsize=256)
+def _planned(
+    sizes: tuple[int, ...], n_features: int, ridges: tuple[float, ...], delicate: float
+) -> tuple[CurvePlan, ...]:
     ordinary = tuple(i for i, lam in enumerate(ridges) if lam >= delicate and lam > 0)
     watched = tuple(i for i in range(len(ridges)) if i not in ordinary)
     plans = []
-    for which, careful in ((ordinary, False), (watched, True)):
-        if not which:
-            continue
-        at_most = sum(n_features >= P for P in sizes) if careful else len(sizes)
-        splits = [at_most] if careful else list(range(at_most + 1))
-        costs = [split_cost(sizes, n_features, len(which), split) for split in splits]
-        best = splits[costs.index(min(costs))]
-        plans.append(CurvePlan(sizes, tuple(ridges[i] for i in which), which, best, careful))
-    return plans
+    if ordinary:
+        n_dual, segments = cheapest_split(sizes, n_features, len(ordinary))
+        plans.append(CurvePlan(sizes, tuple(ridges[i] for i in ordinary), ordinary, n_dual, segments, False))
+    if watched:
+        n_dual = sum(n_features >= P for P in sizes)
+        alone = tuple((i, i + 1) for i in range(n_dual, len(sizes)))
+        plans.append(CurvePlan(sizes, tuple(ridges[i] for i in watched), watched, n_dual, alone, True))
+    return tuple(plans)
 
 
-def split_cost(n_samples: Sequence[int], n_features: int, n_ridges: int, n_dual: int) -> float:
-    """Operations of a curve whose first `n_dual` sizes are solved dually; see the head of this file."""
-    N, P_d, P = n_features, (n_samples[n_dual - 1] if n_dual else 0), n_samples[-1]
-    n_primal = len(n_samples) - n_dual
-    dual = P_d * P_d * N + n_ridges * (factor_cost(P_d) + n_dual * (2 * P_d * P_d + 2 * P_d * N))
-    primal = (P * N * N if n_primal else 0.0) + n_ridges * n_primal * (factor_cost(N) + 4 * N * N)
-    return dual + primal
+def cheapest_split(n_samples: Sequence[int], n_features: int, n_ridges: int) -> tuple[int, tuple[tuple[int, int], ...]]:
+    """Number of dual sizes and the anchored segments after them, with the fewest operations.
+
+    Examples
+    --------
+    >>> cheapest_split([1000, 2000, 3000, 4000], 400, 3)
+    (0, ((0, 1), (1, 2), (2, 3), (3, 4)))
+    """
+    n, N = len(n_samples), n_features
+    tail, choice = [0.0] * (n + 1), [n] * (n + 1)
+    for i in reversed(range(n)):
+        costs = [n_ridges * segment_cost(n_samples, N, i, stop) + tail[stop] for stop in range(i + 1, n + 1)]
+        tail[i] = min(costs)
+        choice[i] = i + 1 + costs.index(tail[i])
+    gram = n_samples[-1] * N * N
+    totals = [dual_cost(n_samples, N, n_ridges, i) + (gram + tail[i] if i < n else 0.0) for i in range(n + 1)]
+    n_dual = totals.index(min(totals))
+    segments, i = [], n_dual
+    while i < n:
+        segments.append((i, choice[i]))
+        i = choice[i]
+    return n_dual, tuple(segments)
+
+
+def dual_cost(n_samples: Sequence[int], n_features: int, n_ridges: int, n_dual: int) -> float:
+    """Operations of the first `n_dual` sizes solved dually; a solve counts twice, for its rate."""
+    N, d = n_features, (n_samples[n_dual - 1] if n_dual else 0)
+    return d * d * N + n_ridges * (factor_cost(d) + n_dual * (2 * d * d + 2 * d * N))
+
+
+def segment_cost(n_samples: Sequence[int], n_features: int, start: int, stop: int) -> float:
+    """Operations of one ridge on a segment: its anchor, and the sizes that lean on it."""
+    N, m, n = n_features, n_samples[stop - 1] - n_samples[start], stop - start - 1
+    cost = factor_cost(N) + 4 * N * N
+    if n:
+        cost += N * N * m + m * m * N + factor_cost(m) + n * (2 * m * m + 2 * m * N + 2 * N * N)
+    return cost
 
 
 def factor_cost(n: int) -> float:

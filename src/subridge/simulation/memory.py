@@ -22,10 +22,12 @@ def bytes_per_trial(experiment: Experiment) -> int:
     for r, N in enumerate(experiment.plan_of(0).subset_sizes):
         ridges = [float(lam) for lam in experiment.ridge_table[:, r]]
         for plan in plan_curve(experiment.n_samples, int(N), ridges, scale=experiment.feature_variance):
-            d, primal = plan.dual_size, plan.n_dual < n_sizes
+            d, sizes = plan.dual_size, experiment.n_samples
+            leaning = max((sizes[stop - 1] - sizes[start] for start, stop in plan.segments), default=0)
             # Gram matrix, its copy per ridge that becomes the factor, a tenth for panels; then the solutions.
             dual_side = int(1.1 * (1 + at_once) * d * d) + 3 * at_once * plan.n_dual * n_rhs * d
-            primal_side = int(1.1 * (1 + at_once) * int(N) ** 2) if primal else 0
+            primal_side = int(1.1 * (1 + at_once) * int(N) ** 2) if plan.segments else 0
+            primal_side += at_once * leaning * (2 * leaning + 3 * int(N))
             training = max(training, 2 * P * int(N) + max(dual_side, primal_side))
     return (8 if experiment.dtype == "float64" else 4) * max(sampling, P * M + weights + training)
 
