@@ -36,6 +36,14 @@ def test_a_covariance_colours_and_multiplies_alike(library, name):
     np.testing.assert_allclose(applied, rows @ covariance.dense(), rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", COVARIANCES)
+def test_single_precision_stays_single(name):
+    covariance = COVARIANCES[name]
+    white = np.ones((3, covariance.white_size), dtype=np.float32)
+    assert covariance.colour(white).dtype == np.float32
+    assert covariance.apply_rows(np.ones((3, M), dtype=np.float32)).dtype == np.float32
+
+
 @pytest.mark.parametrize("name", PLANS)
 def test_a_plan_measures_and_lifts_alike(library, name):
     plan, rng = PLANS[name], np.random.default_rng(0)

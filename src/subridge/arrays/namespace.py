@@ -73,7 +73,8 @@ def geometric_scan(values: Any, decay: float) -> Any:
     if isinstance(values, np.ndarray):
         from scipy.signal import lfilter
 
-        return lfilter([1.0], [1.0, -decay], values, axis=-1)
+        one = np.ones(1, dtype=values.dtype)  # coefficients of another type would widen the result
+        return lfilter(one, np.array([1.0, -decay], dtype=values.dtype), values, axis=-1)
     # Doubling: after step j every entry has summed 2**j terms. It ends early, once the next weight is negligible.
     xp = array_api_compat.array_namespace(values)
     shift, weight, length = 1, decay, values.shape[-1]
