@@ -1,0 +1,75 @@
+"""Exact leave-one-out errors for a whole ridge path, without refitting.
+
+``y_i - f^(-i)(x_i) = r_i / (1 - H_ii)`` with residuals r and the hat matrix H *including* the intercept's share w_i/Σw.
+The identity is exact for weighted ridge regression with an unpenalised intercept.
+"""
+
+from typing import Any
+
+from subridge.arrays.types import FloatArray
+from subridge.ridge.factor import MemberFactor, _column, _scaled
+
+Array = Any
+
+
+def leave_one_out_errors(
+    factor: MemberFactor, targets: Array, penalties: FloatArray, intercept_leverage: Array
+) -> Array:
+    """Errors at every left-out sample, in weighted units: ``√w_i (y_i - f^(-i)(x_i))``.
+
+    Parameters
+    ----------
+    factor : MemberFactor
+    targets : array, shape (C, n)
+        Centred and weighted labels g.
+    penalties : ndarray, shape (L,)
+        p = λ_r N_r.
+    intercept_leverage : array, shape (n,)
+        ``w_i/Σw``, or zeros without intercept.
+
+    Returns
+    -------
+    array, shape (L, C, n)
+
+    Notes
+    -----
+    At p = 0 the minimum-norm solution is the limit p → 0⁺, for the full and for every reduced training set, so the
+    errors are the limit of ``r_i/(1 - H_ii)``: where sample i is interpolated (H_ii = 1), numerator and denominator are
+    both of order p and the ratio is ``(K⁺g)_i/(K⁺)_ii`` with the kernel K = FFᵀ.
+
+    Examples
+    --------
+    Leaving out one of three labels without features leaves the mean of the other two:
+
+    >>> import numpy as np
+    >>> from subridge.ridge.design import training_rows
+    >>> from subridge.ridge.factor import factorise
+    >>> from subridge.spec.plan import SubsetPlan
+    >>> rows = training_rows(np.ones((3, 1)), np.array([[0.0, 3.0, 6.0]]), None, True)
+    >>> factor = factorise(rows.member(SubsetPlan.from_indices([[0]], 1), 0), 1.0, True)
+    >>> leave_one_out_errors(factor, rows.centred(rows.targets)[0], np.array([1.0]), rows.intercept_leverage)[0]
+    array([[-4.5,  0. ,  4.5]])
+    """
+    Qt, d = factor.left, factor.spectrum
+    L, C, n = len(penalties), targets.shape[0], Qt.shape[1]
+    A, squared = targets @ Qt.T, Qt * Qt
+    p = _column(penalties, d)
+    if factor.spans_samples:
+        # Both terms carry the same factor p, which cancels: no 0/0 at p = 0.
+        gains = 1 / (d + p)
+        return (_scaled(A, gains) @ Qt).reshape((L, C, n)) / (gains @ squared)[:, None, :]
+    rest = targets - A @ Qt
+    slack = 1 - intercept_leverage - squared.sum(axis=0)
+    interpolated = slack <= factor.slack_noise
+    slack = slack * ~interpolated
+    rest = rest * ~interpolated
+    gains = p / (d + p)
+    numerator = (_scaled(A, gains) @ Qt).reshape((L, C, n)) + rest
+    denominator = gains @ squared + slack
+    if bool(interpolated.any()) and (penalties == 0).any():
+        at_zero = [int(level) for level in (penalties == 0).nonzero()[0]]
+        limit = ((A / d) @ Qt)[:, interpolated], ((1 / d) @ squared)[interpolated]
+        for level in at_zero:
+            numerator[level][:, interpolated] = limit[0]
+            denominator[level][interpolated] = limit[1]
+    return numerator / denominator[:, None, :]
