@@ -147,7 +147,7 @@ def moment_path(moments: Moments, plan: SubsetPlan, ridges: FloatArray, fit_inte
     Notes
     -----
     A residual is ``a g - F c``, so all dot products follow from the Gram matrix and the cross moments: M² k L C
-    multiplications. Rank is judged on the Gram matrix, i.e. directions whose singular value is below 1e-8 of the largest
+    multiplications. Rank is judged on the Gram matrix: directions whose singular value is below 1e-8 of the largest
     count as absent; rows would allow 1e-16.
 
     Examples
@@ -177,7 +177,7 @@ def moment_path(moments: Moments, plan: SubsetPlan, ridges: FloatArray, fit_inte
             members.append(b)
             if slack[level, r] < _INTERPOLATES:
                 signs[level, r], slack[level, r] = 0.0, float((1 / (d + p)).sum()) / n
-                b = (-A / (d + p) ** 2) @ V.T
+                b = (-A / (d * (d + p))) @ V.T  # F c = -(K + p)⁻¹g
             lifted.append(lift(b))
         coefficients.append(xp.stack(members))
         residuals.append(xp.stack(lifted))  # (L, C, M)
