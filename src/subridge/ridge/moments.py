@@ -8,6 +8,7 @@ import numpy as np
 
 from subridge.arrays.exchange import as_numpy, select_rows, to_library_of
 from subridge.arrays.types import FloatArray
+from subridge.ridge.lifting import lift
 from subridge.spec.errors import DataError
 from subridge.spec.plan import SubsetPlan
 
@@ -210,15 +211,3 @@ def _dot_products(moments: Moments, c: Array, signs: FloatArray) -> FloatArray:
     square = as_numpy((flat @ moments.gram).reshape((k, -1)) @ c.reshape((k, -1)).T)
     mixed = signs[:, None] * linear
     return np.asarray(trace * np.outer(signs, signs) - mixed - mixed.T + square)
-
-
-def lift(plan: SubsetPlan, r: int, weights: Array) -> Array:
-    """``w A_r``: weights of member r on all features, shape (C, N_r) to (C, M), in any array library."""
-    A = plan.measurements[r]
-    if A.ndim == 2:
-        return weights @ to_library_of(weights, A)
-    xp = array_api_compat.array_namespace(weights)
-    device = array_api_compat.device(weights)
-    lifted = xp.zeros((weights.shape[0], plan.n_features), dtype=weights.dtype, device=device)
-    lifted[:, A if isinstance(weights, np.ndarray) else xp.asarray(A, device=device)] = weights
-    return lifted
