@@ -33,7 +33,22 @@ def to_library_of(example: Any, array: Any) -> Any:
     """
     if array_api_compat.is_torch_array(array) and array_api_compat.is_torch_array(example):
         return array.to(dtype=example.dtype, device=example.device)
-    return like(as_numpy(array), example)
+    # Plans hold read-only arrays, which PyTorch would share and could not protect.
+    values = as_numpy(array)
+    return like(values if isinstance(example, np.ndarray) else np.array(values), example)
+
+
+def in_precision_of(example: Any, array: Any) -> Any:
+    """Return a tensor in the floating-point type of the example; other arrays, and integer examples, change nothing.
+
+    Examples
+    --------
+    >>> in_precision_of(np.zeros(1, dtype=np.float32), np.zeros(1)).dtype
+    dtype('float64')
+    """
+    if array_api_compat.is_torch_array(example) and example.is_floating_point():
+        return array.to(dtype=example.dtype)
+    return array
 
 
 def select_rows(array: Any, index: Any) -> Any:
@@ -41,4 +56,4 @@ def select_rows(array: Any, index: Any) -> Any:
     if isinstance(array, np.ndarray):
         return array[index]
     xp = array_api_compat.array_namespace(array)
-    return xp.take(array, xp.asarray(np.ascontiguousarray(index), device=array_api_compat.device(array)), axis=0)
+    return xp.take(array, xp.asarray(np.array(index), device=array_api_compat.device(array)), axis=0)

@@ -15,7 +15,6 @@ from subridge.estimators.ridge_choice import (
     common_value,
     fixed_ridges,
     is_searched,
-    mean_square_feature,
     searched_ridges,
 )
 from subridge.estimators.subset_choice import draw_plan
@@ -78,7 +77,7 @@ class RidgeEnsembleBase(BaseEstimator):
         """Choose the ridges, store the members, and return their leave-one-out errors, shape (k, C, n)."""
         plan, k = self.subset_plan_, self.n_estimators_
         if is_searched(self.ridge):
-            ridges = searched_ridges(self.ridges, mean_square_feature(rows))
+            ridges = searched_ridges(self.ridges, rows)
             paths = member_paths(rows, plan, ridges, noise)
             levels = self._choose_levels(paths, rows, len(ridges), loss)
             self.ridge_path_ = ridges
@@ -130,7 +129,7 @@ class RidgeEnsembleBase(BaseEstimator):
         if is_searched(self.ridge):
             if self.ridge != COMMON:
                 raise ParameterError(f"ridge={self.ridge!r} needs the rows; stream with ridge='auto' or numbers")
-            self.ridge_path_ = searched_ridges(self.ridges, mean_square_feature(moments, self.fit_intercept))
+            self.ridge_path_ = searched_ridges(self.ridges, moments, self.fit_intercept)
             ridges = np.repeat(self.ridge_path_[:, None], k, axis=1)
         else:
             ridges = fixed_ridges(self.ridge, k)[None, :]

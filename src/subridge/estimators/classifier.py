@@ -10,7 +10,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from subridge.arrays.exchange import as_numpy, to_library_of
+from subridge.arrays.exchange import as_numpy, in_precision_of, to_library_of
 from subridge.estimators.base import RidgeEnsembleBase
 from subridge.estimators.inputs import drop_weightless, prediction_input, require_rows, row_weights, training_input
 from subridge.ridge.aggregation import LossFunction, SummedScoreLoss, VoteLoss
@@ -191,7 +191,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
             For two classes the second's value minus the first's.
         """
         decision = self._decisions(X)
-        return decision[1] - decision[0] if len(self.classes_) == 2 else decision.T
+        return in_precision_of(X, decision[1] - decision[0] if len(self.classes_) == 2 else decision.T)
 
     def predict(self, X: Any) -> Any:
         """Predict classes.
@@ -230,7 +230,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
                 "predict_proba is calibrated on left-out votes, which need the rows, and partial_fit keeps moments "
                 "only; use decision_function, or fit"
             )
-        return softmax(decision, self.temperature_).T
+        return in_precision_of(X, softmax(decision, self.temperature_).T)
 
     def _decisions(self, X: Any) -> Any:
         """Decision values, shape (n_classes, n_samples)."""

@@ -25,7 +25,8 @@ def training_input(estimator: Any, X: Any, y: Any, *, reset: bool, numeric: bool
         Whether y must be numbers (regression) or may be labels.
     """
     if array_api_compat.is_torch_array(X):
-        return _tensor(estimator, X, reset), _tensor_labels(X, y, numeric)
+        X = _tensor(estimator, X, reset)
+        return X, _tensor_labels(X, y, numeric)
     X, y = validate_data(
         estimator,
         X,

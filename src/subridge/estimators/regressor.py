@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
-from subridge.arrays.exchange import to_library_of
+from subridge.arrays.exchange import in_precision_of, to_library_of
 from subridge.estimators.base import RidgeEnsembleBase
 from subridge.estimators.inputs import drop_weightless, prediction_input, require_rows, row_weights, training_input
 from subridge.ridge.aggregation import LossFunction, MeanLoss, MedianLoss, WeightedLoss, median
@@ -201,12 +201,13 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         array, shape (n_samples,) or (n_samples, n_targets)
             In the library and on the device of X.
         """
-        X = prediction_input(self, X)
+        given, X = X, prediction_input(self, X)
         if self.aggregation == "median":
             output = median(self._member_scores(X)).T
-            return output[:, 0] if self._single_target else output
+            return in_precision_of(given, output[:, 0] if self._single_target else output)
         example = self._example(X)
-        return X @ to_library_of(example, self.coef_).T + to_library_of(example, self.intercept_)
+        coef, intercept = to_library_of(example, self.coef_), to_library_of(example, self.intercept_)
+        return in_precision_of(given, X @ (coef if coef.ndim == 1 else coef.T) + intercept)
 
     def _publish(self, *, single: bool) -> None:
         """Set the public attributes from the members."""

@@ -34,18 +34,21 @@ def fixed_ridges(ridge: Any, n_members: int) -> FloatArray:
     return np.broadcast_to(lam, (n_members,)).copy()
 
 
-def searched_ridges(ridges: Any, mean_square: float) -> FloatArray:
+def searched_ridges(ridges: Any, data: TrainingRows | Moments, fit_intercept: bool = True) -> FloatArray:
     """The path, ascending; shape (L,). By default it is scaled to the data.
 
     Examples
     --------
-    >>> searched_ridges([10, 0.1], 1.0)
+    >>> from subridge.ridge.moments import moments_of
+    >>> moments = moments_of(np.array([[-2.0], [2.0]]), np.array([[0.0, 1.0]]))
+    >>> searched_ridges([10, 0.1], moments)
     array([ 0.1, 10. ])
-    >>> searched_ridges(None, 4.0)[[0, -1]]
+    >>> searched_ridges(None, moments)[[0, -1]]
     array([4.e-03, 4.e+05])
     """
     if ridges is None:
-        return _DEFAULT_PATH * (mean_square if mean_square > 0 else 1.0)
+        scale = mean_square_feature(data, fit_intercept)
+        return _DEFAULT_PATH * (scale if scale > 0 else 1.0)
     path = np.unique(_non_negative("ridges", ridges))
     if path.ndim != 1 or not path.size:
         raise ParameterError(f"ridges must be a sequence of numbers, got {ridges!r}")
@@ -63,7 +66,8 @@ def mean_square_feature(data: TrainingRows | Moments, fit_intercept: bool = True
         squares = data.features.multiply(data.features).T @ data.weights
         centre = data.feature_means**2 * data.total_weight
         return float((squares - centre).mean()) / n
-    return float((data.features * data.features).mean())
+    flat = data.features.reshape((-1,))
+    return float(flat @ flat) / flat.shape[0]
 
 
 def common_value(chosen: FloatArray) -> float | FloatArray:

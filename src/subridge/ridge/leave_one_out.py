@@ -6,6 +6,8 @@ The identity is exact for weighted ridge regression with an unpenalised intercep
 
 from typing import Any
 
+import array_api_compat
+
 from subridge.arrays.types import FloatArray
 from subridge.ridge.factor import MemberFactor, _column, _scaled
 
@@ -59,13 +61,15 @@ def leave_one_out_errors(
         gains = 1 / (d + p)
         return (_scaled(A, gains) @ Qt).reshape((L, C, n)) / (gains @ squared)[:, None, :]
     rest = targets - A @ Qt
-    slack = 1 - intercept_leverage - squared.sum(axis=0)
+    gains = p / (d + p)
+    # One product for all ridges, with a row of ones for the plain leverage.
+    sums = array_api_compat.array_namespace(d).concat([gains, (d * 0.0 + 1.0)[None, :]], axis=0) @ squared
+    slack = 1 - intercept_leverage - sums[-1, :]
     interpolated = slack <= factor.slack_noise
     slack = slack * ~interpolated
     rest = rest * ~interpolated
-    gains = p / (d + p)
     numerator = (_scaled(A, gains) @ Qt).reshape((L, C, n)) + rest
-    denominator = gains @ squared + slack
+    denominator = sums[:-1, :] + slack
     if bool(interpolated.any()) and (penalties == 0).any():
         at_zero = [int(level) for level in (penalties == 0).nonzero()[0]]
         limit = ((A / d) @ Qt)[:, interpolated], ((1 / d) @ squared)[interpolated]

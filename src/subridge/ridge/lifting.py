@@ -25,5 +25,5 @@ def lift(plan: SubsetPlan, r: int, weights: Array) -> Array:
     xp = array_api_compat.array_namespace(weights)
     device = array_api_compat.device(weights)
     lifted = xp.zeros((weights.shape[0], plan.n_features), dtype=weights.dtype, device=device)
-    lifted[:, A if isinstance(weights, np.ndarray) else xp.asarray(A, device=device)] = weights
+    lifted[:, A if isinstance(weights, np.ndarray) else xp.asarray(np.array(A), device=device)] = weights
     return lifted
