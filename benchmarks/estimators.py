@@ -69,6 +69,27 @@ def compare_fits(k: int, n: int = 2000, M: int = 2048, n_ridges: int = 8) -> Non
     print(f"Ridge bag at the chosen ridge: {gap(common, bagged[level], X_new):.1e}")
 
 
+def compare_heterogeneous(k: int, n: int = 2000, M: int = 2048, n_ridges: int = 8) -> None:
+    """The default subsets, against a loop of RidgeCV over the same masks (bagging cannot draw them)."""
+    X, y = data(n, M)
+    ridges = np.logspace(-1, 3, n_ridges)
+    ours = sr.RidgeEnsembleRegressor(n_estimators=k, ridge="auto-member", ridges=ridges, random_state=0).fit(X, y)
+    masks = ours.estimators_features_
+    loop = [RidgeCV(alphas=ridges * len(mask)) for mask in masks]
+    seconds = alternating(
+        {
+            "subridge, heterogeneous": lambda: ours.fit(X, y),
+            "loop of RidgeCV": lambda: [model.fit(X[:, mask], y) for model, mask in zip(loop, masks, strict=True)],
+        }
+    )
+    sizes = sorted(len(mask) for mask in masks)
+    print(f"\nfit, heterogeneous: n={n}, M={M}, k={k}, subsets of {sizes[0]} to {sizes[-1]} features")
+    for name, value in seconds.items():
+        print(f"{name:32s} {value:9.4f} {seconds['loop of RidgeCV'] / value:13.2f}")
+    theirs = np.mean([model.predict(X[:, mask]) for model, mask in zip(loop, masks, strict=True)], axis=0)
+    print(f"largest difference of predictions: {abs(ours.predict(X) - theirs).max():.1e}")
+
+
 def gap(ours: object, theirs: object, X: np.ndarray) -> float:
     return float(abs(ours.predict(X) - theirs.predict(X)).max())
 
@@ -105,6 +126,8 @@ if __name__ == "__main__":
     if "fit" in wanted:
         compare_fits(8)
         compare_fits(32)
+        compare_heterogeneous(8)
+        compare_heterogeneous(32)
     if "predict" in wanted:
         compare_predictions()
     if "stream" in wanted:

@@ -66,6 +66,16 @@ def test_memory_does_not_grow_with_the_stream(data):
     assert held() == before < 10 * X.shape[1] ** 2 * 8
 
 
+def test_rows_may_come_one_by_one(data):
+    X, y = data
+    model = sr.RidgeEnsembleRegressor(3, random_state=0).partial_fit(X[:1], y[:1])
+    assert model.predict(X[:2]) == pytest.approx([y[0], y[0]])
+    assert model.loo_error_ == np.inf
+    stream(model, X[1:40], y[1:40], size=1)
+    whole = sr.RidgeEnsembleRegressor(3, random_state=0).partial_fit(X[:40], y[:40])
+    np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-6)
+
+
 def test_a_classifier_streams_its_votes(data):
     X, y = data
     labels = np.digitize(y, np.quantile(y, [0.3, 0.7]))

@@ -148,8 +148,9 @@ def moment_path(moments: Moments, plan: SubsetPlan, ridges: FloatArray, fit_inte
     Notes
     -----
     A residual is ``a g - F c``, so all dot products follow from the Gram matrix and the cross moments: M² k L C
-    multiplications. Rank is judged on the Gram matrix: directions whose singular value is below 1e-8 of the largest
-    count as absent; rows would allow 1e-16.
+    multiplications. Rank is judged on the Gram matrix: directions whose singular value is below √(8 N_r ε), 1e-7 to
+    1e-6, of the largest count as absent; rows would resolve 1e-14. Where nothing but the intercept can be fitted yet
+    (one row), the risk is infinite.
 
     Examples
     --------
@@ -166,7 +167,7 @@ def moment_path(moments: Moments, plan: SubsetPlan, ridges: FloatArray, fit_inte
     for r in range(plan.n_members):
         gram, cross, lift = _block(used, plan, r)
         d, V = xp.linalg.eigh(gram)
-        kept = d > np.finfo(np.float64).eps * max(n, gram.shape[0]) * max(float(d[-1]), 0.0)
+        kept = d > 8 * np.finfo(np.float64).eps * gram.shape[0] * max(float(d[-1]), 0.0)
         d, V = d[kept], V[:, kept]
         A = cross @ V  # (C, ρ)
         members, lifted = [], []
@@ -184,7 +185,8 @@ def moment_path(moments: Moments, plan: SubsetPlan, ridges: FloatArray, fit_inte
         residuals.append(xp.stack(lifted))  # (L, C, M)
     pairs = [_dot_products(used, xp.stack([c[level] for c in residuals]), signs[level]) for level in range(len(ridges))]
     scale = slack[:, :, None] * slack[:, None, :] * used.total_weight
-    return MomentPath(coefficients, np.stack(pairs) / scale)
+    defined = scale > 0
+    return MomentPath(coefficients, np.where(defined, np.stack(pairs) / np.where(defined, scale, 1.0), np.inf))
 
 
 # 1 - df/n below which a member counts as interpolating: far above rounding, far below one sample's worth for any
