@@ -41,7 +41,7 @@ def compare_fits(k: int, n: int = 2000, M: int = 2048, n_ridges: int = 8) -> Non
     X_new, _ = data(500, M, seed=1)
     N = M // k
     ridges = np.logspace(-1, 3, n_ridges)
-    options = dict(n_estimators=k, max_features=N, bootstrap=False, random_state=0)
+    options = {"n_estimators": k, "max_features": N, "bootstrap": False, "random_state": 0}
     bagged_cv = BaggingRegressor(RidgeCV(alphas=ridges * N), **options)
     bagged = [BaggingRegressor(Ridge(alpha=ridge * N), **options) for ridge in ridges]
     masks = bagged_cv.fit(X, y).estimators_features_
@@ -118,7 +118,8 @@ def stream(n: int = 1_000_000, M: int = 512, batch: int = 10_000, k: int = 8) ->
         busy += time.perf_counter() - start
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     print(f"\nstream: n={n}, M={M}, k={k}, batches of {batch}")
-    print(f"partial_fit {busy:.1f} s in all; peak memory grew by {grown:.0f} MiB (the data: {n * M * 8 / 2**20:.0f} MiB)")
+    size = n * M * 8 / 2**20
+    print(f"partial_fit {busy:.1f} s in all; peak memory grew by {grown:.0f} MiB (the data: {size:.0f} MiB)")
 
 
 if __name__ == "__main__":
