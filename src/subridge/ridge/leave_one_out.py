@@ -60,15 +60,15 @@ def leave_one_out_errors(
         # Both terms carry the same factor p, which cancels: no 0/0 at p = 0.
         gains = 1 / (d + p)
         return (_scaled(A, gains) @ Qt).reshape((L, C, n)) / (gains @ squared)[:, None, :]
-    rest = targets - A @ Qt
-    gains = p / (d + p)
-    # One product for all ridges, with a row of ones for the plain leverage.
-    sums = array_api_compat.array_namespace(d).concat([gains, (d * 0.0 + 1.0)[None, :]], axis=0) @ squared
+    # A last row of ones adds the plain projection QQᵀ to the products for all ridges: one pass over Q each.
+    gains = array_api_compat.array_namespace(d).concat([p / (d + p), (d * 0.0 + 1.0)[None, :]], axis=0)
+    fits, sums = (_scaled(A, gains) @ Qt).reshape((L + 1, C, n)), gains @ squared
+    rest = targets - fits[-1, :, :]
     slack = 1 - intercept_leverage - sums[-1, :]
     interpolated = slack <= factor.slack_noise
     slack = slack * ~interpolated
     rest = rest * ~interpolated
-    numerator = (_scaled(A, gains) @ Qt).reshape((L, C, n)) + rest
+    numerator = fits[:-1, :, :] + rest
     denominator = sums[:-1, :] + slack
     if bool(interpolated.any()) and (penalties == 0).any():
         at_zero = [int(level) for level in (penalties == 0).nonzero()[0]]
