@@ -86,9 +86,7 @@ def test_the_leave_one_out_error_equals_refitting_the_whole_ensemble(aggregation
 def test_the_leave_one_out_votes_equal_refitting_the_whole_classifier(voting):
     X, y = load_digits(n_class=6, return_X_y=True)
     X, y = X[:60], y[:60]
-    model = sr.RidgeEnsembleClassifier(
-        subsets=sr.subsets.overlapping([6, 9, 12], 64, seed=0), ridge=1.0, voting=voting
-    )
+    model = sr.RidgeEnsembleClassifier(subsets=sr.subsets.overlapping([6, 9, 12], 64, seed=0), ridge=1.0, voting=voting)
     refitted = cross_val_predict(model, X, y, cv=LeaveOneOut())
     mistakes = np.mean(refitted != y)
     assert 0 < mistakes < 1

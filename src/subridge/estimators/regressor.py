@@ -232,4 +232,3 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         if self.aggregation not in _LOSSES:
             raise ParameterError(f"aggregation must be one of {tuple(_LOSSES)}, got {self.aggregation!r}")
         return _LOSSES[self.aggregation]
-
