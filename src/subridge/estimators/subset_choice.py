@@ -13,7 +13,15 @@ from subridge.subsets import Dirichlet, Equal, Overlapping, Projection
 STRATEGIES = ("equal", "dirichlet", "overlapping", "projection")
 
 
-def draw_plan(subsets: Any, n_features: int, rng: np.random.Generator, **options: Any) -> SubsetPlan:
+def draw_plan(
+    subsets: Any,
+    n_features: int,
+    rng: np.random.Generator,
+    *,
+    n_estimators: int = 10,
+    fraction_spread: float = 0.75,
+    subset_sizes: Any = None,
+) -> SubsetPlan:
     """Draw, or adopt, the subsets of an estimator.
 
     Parameters
@@ -23,8 +31,8 @@ def draw_plan(subsets: Any, n_features: int, rng: np.random.Generator, **options
     n_features : int
         M.
     rng : numpy.random.Generator
-    **options
-        ``n_estimators``, ``fraction_spread`` and ``subset_sizes`` of the estimator; used by the named strategies only.
+    n_estimators, fraction_spread, subset_sizes
+        As for the estimators; used by the named strategies only.
 
     Returns
     -------
@@ -33,14 +41,13 @@ def draw_plan(subsets: Any, n_features: int, rng: np.random.Generator, **options
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> options = dict(n_estimators=10, fraction_spread=0.75, subset_sizes=None)
-    >>> draw_plan("equal", 4, rng, **options).n_members
+    >>> draw_plan("equal", 4, rng, n_estimators=10).n_members
     4
-    >>> draw_plan([[0, 1], [3]], 4, rng, **options).subset_sizes
+    >>> draw_plan([[0, 1], [3]], 4, rng).subset_sizes
     array([2, 1])
     """
     if isinstance(subsets, str):
-        return _named(subsets, n_features, **options).draw(n_features, rng)
+        return _named(subsets, n_features, n_estimators, fraction_spread, subset_sizes).draw(n_features, rng)
     if hasattr(subsets, "draw"):
         drawn = subsets.draw(n_features, rng)
     elif callable(subsets):

@@ -125,26 +125,27 @@ def path_coefficients(factor: MemberFactor, targets: Array, penalties: FloatArra
     array, shape (L, C, N_r)
     """
     d, A = factor.spectrum, targets @ factor.left.T  # A = gᵀQ, shape (C, ρ)
-    inverse = 1 / (d + _column(penalties, d))  # (L, ρ)
+    inverse = 1 / (d + as_column(penalties, d))  # (L, ρ)
     if factor.right is None:
-        dual = _scaled(A, inverse) @ factor.left
+        dual = scaled_rows(A, inverse) @ factor.left
         flat = factor.design.onto_features(dual)
     else:
-        flat = _scaled(A, inverse * d**0.5) @ factor.right
+        flat = scaled_rows(A, inverse * d**0.5) @ factor.right
     return flat.reshape((len(penalties), targets.shape[0], factor.design.n_features))
 
 
 def degrees_of_freedom(factor: MemberFactor, penalties: FloatArray) -> Array:
     """``tr Q d/(d+p) Qᵀ``, without the intercept's one; shape (L,)."""
     d = factor.spectrum
-    return (d / (d + _column(penalties, d))).sum(axis=1)
+    return (d / (d + as_column(penalties, d))).sum(axis=1)
 
 
-def _scaled(A: Array, gains: Array) -> Array:
+def scaled_rows(A: Array, gains: Array) -> Array:
     """Rows of A scaled by each row of gains: (C, ρ) and (L, ρ) to (L·C, ρ)."""
     return (gains[:, None, :] * A[None, :, :]).reshape((gains.shape[0] * A.shape[0], A.shape[1]))
 
 
-def _column(penalties: FloatArray, example: Array) -> Array:
+def as_column(penalties: FloatArray, example: Array) -> Array:
+    """Penalties as a column in the library of the example; shape (L,) to (L, 1)."""
     xp = array_api_compat.array_namespace(example)
     return xp.asarray(penalties[:, None], dtype=example.dtype, device=array_api_compat.device(example))

@@ -9,7 +9,7 @@ from typing import Any
 import array_api_compat
 
 from subridge.arrays.types import FloatArray
-from subridge.ridge.factor import MemberFactor, _column, _scaled
+from subridge.ridge.factor import MemberFactor, as_column, scaled_rows
 
 Array = Any
 
@@ -55,14 +55,14 @@ def leave_one_out_errors(
     Qt, d = factor.left, factor.spectrum
     L, C, n = len(penalties), targets.shape[0], Qt.shape[1]
     A, squared = targets @ Qt.T, Qt * Qt
-    p = _column(penalties, d)
+    p = as_column(penalties, d)
     if factor.spans_samples:
         # Both terms carry the same factor p, which cancels: no 0/0 at p = 0.
         gains = 1 / (d + p)
-        return (_scaled(A, gains) @ Qt).reshape((L, C, n)) / (gains @ squared)[:, None, :]
+        return (scaled_rows(A, gains) @ Qt).reshape((L, C, n)) / (gains @ squared)[:, None, :]
     # A last row of ones adds the plain projection QQᵀ to the products for all ridges: one pass over Q each.
     gains = array_api_compat.array_namespace(d).concat([p / (d + p), (d * 0.0 + 1.0)[None, :]], axis=0)
-    fits, sums = (_scaled(A, gains) @ Qt).reshape((L + 1, C, n)), gains @ squared
+    fits, sums = (scaled_rows(A, gains) @ Qt).reshape((L + 1, C, n)), gains @ squared
     rest = targets - fits[-1, :, :]
     slack = 1 - intercept_leverage - sums[-1, :]
     interpolated = slack <= factor.slack_noise
