@@ -34,6 +34,9 @@ _HOMES = {
     "simulate": "simulation.simulate",
     "Run": "simulation.run",
     "compare": "results.compare",
+    # estimate
+    "RidgeEnsembleRegressor": "estimators.regressor",
+    "RidgeEnsembleClassifier": "estimators.classifier",
 }
 _MODULES = {
     "covariance": "spec.covariance",

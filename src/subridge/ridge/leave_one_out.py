@@ -1,0 +1,79 @@
+"""Exact leave-one-out errors for a whole ridge path, without refitting.
+
+``y_i - f^(-i)(x_i) = r_i / (1 - H_ii)`` with residuals r and the hat matrix H *including* the intercept's share w_i/Σw.
+The identity is exact for weighted ridge regression with an unpenalised intercept.
+"""
+
+from typing import Any
+
+import array_api_compat
+
+from subridge.arrays.types import FloatArray
+from subridge.ridge.factor import MemberFactor, as_column, scaled_rows
+
+Array = Any
+
+
+def leave_one_out_errors(
+    factor: MemberFactor, targets: Array, penalties: FloatArray, intercept_leverage: Array
+) -> Array:
+    """Errors at every left-out sample, in weighted units: ``√w_i (y_i - f^(-i)(x_i))``.
+
+    Parameters
+    ----------
+    factor : MemberFactor
+    targets : array, shape (C, n)
+        Centred and weighted labels g.
+    penalties : ndarray, shape (L,)
+        p = λ_r N_r.
+    intercept_leverage : array, shape (n,)
+        ``w_i/Σw``, or zeros without intercept.
+
+    Returns
+    -------
+    array, shape (L, C, n)
+
+    Notes
+    -----
+    At p = 0 the minimum-norm solution is the limit p → 0⁺, for the full and for every reduced training set, so the
+    errors are the limit of ``r_i/(1 - H_ii)``: where sample i is interpolated (H_ii = 1), numerator and denominator are
+    both of order p and the ratio is ``(K⁺g)_i/(K⁺)_ii`` with the kernel K = FFᵀ.
+
+    Examples
+    --------
+    Leaving out one of three labels without features leaves the mean of the other two:
+
+    >>> import numpy as np
+    >>> from subridge.ridge.design import training_rows
+    >>> from subridge.ridge.factor import factorise
+    >>> from subridge.spec.plan import SubsetPlan
+    >>> rows = training_rows(np.ones((3, 1)), np.array([[0.0, 3.0, 6.0]]), None, True)
+    >>> factor = factorise(rows.member(SubsetPlan.from_indices([[0]], 1), 0), 1.0, True)
+    >>> leave_one_out_errors(factor, rows.centred(rows.targets)[0], np.array([1.0]), rows.intercept_leverage)[0]
+    array([[-4.5,  0. ,  4.5]])
+    """
+    Qt, d = factor.left, factor.spectrum
+    L, C, n = len(penalties), targets.shape[0], Qt.shape[1]
+    A, squared = targets @ Qt.T, Qt * Qt
+    p = as_column(penalties, d)
+    if factor.spans_samples:
+        # Both terms carry the same factor p, which cancels: no 0/0 at p = 0.
+        gains = 1 / (d + p)
+        return (scaled_rows(A, gains) @ Qt).reshape((L, C, n)) / (gains @ squared)[:, None, :]
+    # A last row of ones adds the plain projection QQᵀ to the products for all ridges: one pass over Q each.
+    gains = array_api_compat.array_namespace(d).concat([p / (d + p), (d * 0.0 + 1.0)[None, :]], axis=0)
+    fits, sums = (scaled_rows(A, gains) @ Qt).reshape((L + 1, C, n)), gains @ squared
+    rest = targets - fits[-1, :, :]
+    slack = 1 - intercept_leverage - sums[-1, :]
+    interpolated = slack <= factor.slack_noise
+    slack = slack * ~interpolated
+    rest = rest * ~interpolated
+    numerator = fits[:-1, :, :] + rest
+    denominator = sums[:-1, :] + slack
+    if bool(interpolated.any()) and (penalties == 0).any():
+        at_zero = [int(level) for level in (penalties == 0).nonzero()[0]]
+        limit = ((A / d) @ Qt)[:, interpolated], ((1 / d) @ squared)[interpolated]
+        for level in at_zero:
+            numerator[level][:, interpolated] = limit[0]
+            denominator[level][interpolated] = limit[1]
+    return numerator / denominator[:, None, :]

@@ -1,0 +1,187 @@
+"""RidgeEnsembleRegressor: what it stores and how it aggregates."""
+
+import functools
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import subridge as sr
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 24))
+    return X, X[:, :6].sum(axis=1) + 0.5 * rng.standard_normal(80)
+
+
+@pytest.mark.parametrize("aggregation", ["mean", "optimal"])
+@pytest.mark.parametrize("subsets", ["equal", "dirichlet", "overlapping", "projection"])
+def test_the_collapsed_coefficients_are_the_weighted_mean_of_the_members(data, subsets, aggregation):
+    X, y = data
+    model = sr.RidgeEnsembleRegressor(4, subsets=subsets, aggregation=aggregation, random_state=0).fit(X, y)
+    outputs = [
+        model.subset_plan_.measure(r, X) @ coef + intercept
+        for r, (coef, intercept) in enumerate(zip(model.estimators_coef_, model.estimators_intercept_, strict=True))
+    ]
+    np.testing.assert_allclose(model.predict(X), model.weights_ @ outputs, atol=1e-12)
+    np.testing.assert_allclose(X @ model.coef_ + model.intercept_, model.weights_ @ outputs, atol=1e-12)
+
+
+def test_the_median_is_taken_over_members_and_leaves_no_linear_map(data):
+    X, y = data
+    model = sr.RidgeEnsembleRegressor(5, aggregation="mean", random_state=0).fit(X, y)
+    model.set_params(aggregation="median").fit(X, y)
+    outputs = [
+        X[:, index] @ coef + intercept
+        for index, coef, intercept in zip(
+            model.estimators_features_, model.estimators_coef_, model.estimators_intercept_, strict=True
+        )
+    ]
+    np.testing.assert_allclose(model.predict(X), np.median(outputs, axis=0))
+    assert not hasattr(model, "coef_")
+
+
+def test_optimal_weights_find_the_members_that_see_the_signal(data):
+    X, y = data
+    halves = [np.arange(12), np.arange(12, 24)]
+    model = sr.RidgeEnsembleRegressor(subsets=halves, aggregation="optimal").fit(X, y)
+    mean = sr.RidgeEnsembleRegressor(subsets=halves).fit(X, y)
+    assert model.weights_[0] > 0.9
+    assert model.loo_error_ < 0.7 * mean.loo_error_
+    np.testing.assert_allclose(model.weights_ @ model.risk_matrix_ @ model.weights_, model.loo_error_)
+
+
+def test_auto_takes_the_best_of_the_path_and_reports_it(data):
+    X, y = data
+    model = sr.RidgeEnsembleRegressor(3, subsets="equal", random_state=0).fit(X, y)
+    fixed = [
+        sr.RidgeEnsembleRegressor(3, subsets="equal", ridge=ridge, random_state=0).fit(X, y).loo_error_
+        for ridge in model.ridge_path_
+    ]
+    np.testing.assert_allclose(model.loo_path_, fixed)
+    assert model.loo_error_ == pytest.approx(min(fixed))
+    assert model.ridge_ == model.ridge_path_[np.argmin(fixed)]
+    np.testing.assert_allclose(model.risk_matrix_.mean(), model.loo_error_)
+
+
+def test_joint_ridges_err_no_more_than_a_common_one(data):
+    X, y = data
+    halves = [np.arange(12), np.arange(12, 24)]  # the second sees no signal and should be shrunk to nothing
+    common = sr.RidgeEnsembleRegressor(subsets=halves).fit(X, y)
+    joint = sr.RidgeEnsembleRegressor(subsets=halves, ridge="auto-joint").fit(X, y)
+    assert joint.loo_error_ < common.loo_error_
+    assert joint.ridge_[0] < joint.ridge_[1]
+
+
+def test_the_default_path_scales_with_the_data(data):
+    X, y = data
+    plain = sr.RidgeEnsembleRegressor(3, random_state=0).fit(X, y)
+    scaled = sr.RidgeEnsembleRegressor(3, random_state=0).fit(1000 * X, y)
+    np.testing.assert_allclose(scaled.ridge_path_, 1e6 * plain.ridge_path_)
+    np.testing.assert_allclose(scaled.predict(1000 * X), plain.predict(X))
+
+
+def test_all_ways_to_name_the_same_subsets_agree(data):
+    X, y = data
+    plan = sr.subsets.equal(3, 24, seed=5)
+    masks = [np.isin(np.arange(24), index) for index in plan.measurements]
+    choices = [
+        plan,
+        list(plan.measurements),
+        masks,
+        lambda n_features, rng: plan,
+        lambda n_features, rng: list(plan.measurements),
+    ]
+    predictions = [sr.RidgeEnsembleRegressor(subsets=choice, ridge=1.0).fit(X, y).predict(X) for choice in choices]
+    for other in predictions[1:]:
+        np.testing.assert_array_equal(other, predictions[0])
+
+
+def test_strategies_and_partial_functions_draw_with_the_models_seed(data):
+    X, y = data
+    for subsets in (sr.subsets.Equal(3), functools.partial(sr.subsets.equal, 3)):
+        a, b, c = (
+            sr.RidgeEnsembleRegressor(subsets=subsets, ridge=1.0, random_state=seed).fit(X, y) for seed in (0, 0, 1)
+        )
+        np.testing.assert_array_equal(a.coef_, b.coef_)
+        assert (a.coef_ != c.coef_).any()
+
+
+def test_subset_sizes_are_counts_fractions_or_one_per_member(data):
+    X, y = data
+    for sizes, wanted in ((5, [5, 5]), (0.5, [12, 12]), ([3, 9], [3, 9]), (None, [12, 12])):
+        model = sr.RidgeEnsembleRegressor(2, subsets="overlapping", subset_sizes=sizes, ridge=1.0).fit(X, y)
+        assert [len(index) for index in model.estimators_features_] == wanted
+
+
+def test_there_are_no_more_members_than_features():
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    model = sr.RidgeEnsembleRegressor(10, random_state=0).fit(X, X.sum(axis=1))
+    assert model.n_estimators_ == 3
+    assert sorted(np.concatenate(model.estimators_features_)) == [0, 1, 2]
+
+
+def test_sparse_input_gives_the_same_model(data):
+    X, y = data
+    X = X * (X > 0.5)
+    for aggregation in ("mean", "median"):
+        model = sr.RidgeEnsembleRegressor(4, aggregation=aggregation, random_state=0)
+        dense = model.fit(X, y).predict(X)
+        for convert in (sparse.csr_array, sparse.csc_matrix):
+            np.testing.assert_allclose(model.fit(convert(X), y).predict(convert(X)), dense, atol=1e-9)
+
+
+def test_rows_of_weight_zero_do_not_exist(data):
+    X, y = data
+    weights = np.r_[np.ones(60), np.zeros(20)]
+    model = sr.RidgeEnsembleRegressor(4, random_state=0)
+    with_zeros = model.fit(X, y, sample_weight=weights)
+    prediction, error = with_zeros.predict(X), with_zeros.loo_error_
+    without = model.fit(X[:60], y[:60])
+    np.testing.assert_allclose(prediction, without.predict(X))
+    assert error == pytest.approx(without.loo_error_)
+
+
+def test_readout_noise_is_seeded_and_hurts_training(data):
+    X, y = data
+    make = functools.partial(sr.RidgeEnsembleRegressor, 3, ridge=0.1, random_state=0)
+    clean, noisy, again = (make(readout_noise=eta).fit(X, y) for eta in (0.0, 30.0, 30.0))
+    np.testing.assert_array_equal(noisy.coef_, again.coef_)
+    # A third of η² N/n per member remains in the mean of three: 900 · 8/80 / 3 = 30, against 2.8 without noise.
+    assert 15 < noisy.loo_error_ - clean.loo_error_ < 60
+    one = make(readout_noise=[0.0, 0.0, 30.0]).fit(X, y)
+    np.testing.assert_allclose(one.estimators_coef_[0], clean.estimators_coef_[0])
+    assert (one.estimators_coef_[2] != clean.estimators_coef_[2]).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"aggregation": "mode"}, "aggregation must be one of"),
+        ({"ridge": "best"}, "ridge must be a number"),
+        ({"ridge": -1.0}, "ridge must be at least 0"),
+        ({"ridge": [1.0, 2.0]}, "one per member"),
+        ({"ridges": [-1.0]}, "ridges must be at least 0"),
+        ({"subsets": "random"}, "subsets must be one of"),
+        ({"subsets": 3.5}, "subsets must be"),
+        ({"subsets": [[0, 99]]}, "must lie in"),
+        ({"subsets": sr.subsets.equal(2, 10)}, "plan for 10 features"),
+        ({"subsets": "overlapping", "subset_sizes": 1.5}, "fractions of the features"),
+        ({"subsets": "overlapping", "subset_sizes": [1, 2]}, "one size or one per member"),
+        ({"n_estimators": 0}, "positive integer"),
+        ({"fraction_spread": -1.0}, "fraction_spread"),
+        ({"readout_noise": -1.0}, "readout_noise"),
+        ({"readout_noise": [1.0, 1.0]}, "readout_noise must be a number or one per member"),
+    ],
+)
+def test_a_bad_parameter_is_named(data, parameters, message):
+    with pytest.raises(sr.errors.SubridgeError, match=message):
+        sr.RidgeEnsembleRegressor(**{"n_estimators": 3, **parameters}).fit(*data)
+
+
+def test_weights_that_are_all_zero_are_refused(data):
+    X, y = data
+    with pytest.raises(ValueError, match="zero"):
+        sr.RidgeEnsembleRegressor().fit(X, y, sample_weight=np.zeros(80))
