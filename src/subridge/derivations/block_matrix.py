@@ -1,0 +1,239 @@
+"""Matrices of symbolic size whose blocks are a·I + b·11ᵀ.
+
+A matrix with row groups of sizes n_1, n_2, ... and column groups of sizes m_1, m_2, ... is stored as two
+small coefficient matrices: ``diagonal`` (the a of each block) and ``ones`` (the b). With
+N = diag(m_1, m_2, ...) the algebra closes:
+
+    (D, B) + (D', B') = (D + D', B + B')
+    (D, B) · (D', B') = (D D', D B' + B D' + B N B')
+
+so products, inverses and determinants of matrices of any size cost as much as those of a handful of blocks.
+An identity part needs a square block: its row and column sizes must be the same symbol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sympy as sp
+
+from subridge.derivations.block_printing import block_latex, block_text
+
+__all__ = ["BlockMatrix"]
+
+
+def _tidy(coefficients: sp.MatrixBase) -> sp.ImmutableMatrix:
+    """Bring every coefficient to factored form, so that sizes stay readable and zeros are recognised."""
+    return sp.ImmutableMatrix(coefficients.applyfunc(sp.factor))
+
+
+@dataclass(frozen=True, eq=False)
+class BlockMatrix:
+    """A matrix of blocks ``diagonal[i, j]·I + ones[i, j]·11ᵀ``.
+
+    Parameters
+    ----------
+    row_sizes, column_sizes : tuple of expressions
+        Number of rows of each row group and of columns of each column group.
+    diagonal, ones : Matrix, one entry per block
+        Coefficients of the identity and of the all-ones matrix. ``diagonal[i, j]`` must vanish unless
+        ``row_sizes[i] == column_sizes[j]``.
+
+    Examples
+    --------
+    Sherman-Morrison for a single block:
+
+    >>> import sympy as sp
+    >>> from subridge.derivations.block_matrix import BlockMatrix
+    >>> n, a, b = sp.symbols("n a b", positive=True)
+    >>> matrix = a * BlockMatrix.identity([n]) + b * BlockMatrix.all_ones([n], [n])
+    >>> print(matrix.inverse())
+    [1/a I_{n} - b/(a*(a + b*n)) 11ᵀ]
+    >>> (matrix @ matrix.inverse()).equals(BlockMatrix.identity([n]))
+    True
+    """
+
+    row_sizes: tuple[sp.Expr, ...]
+    column_sizes: tuple[sp.Expr, ...]
+    diagonal: sp.ImmutableMatrix
+    ones: sp.ImmutableMatrix
+
+    def __post_init__(self) -> None:
+        shape = (len(self.row_sizes), len(self.column_sizes))
+        for name in ("row_sizes", "column_sizes"):
+            object.__setattr__(self, name, tuple(sp.sympify(size) for size in getattr(self, name)))
+        for name in ("diagonal", "ones"):
+            coefficients = sp.ImmutableMatrix(getattr(self, name))
+            if coefficients.shape != shape:
+                raise ValueError(f"{name} has shape {coefficients.shape}, but there are {shape} blocks")
+            object.__setattr__(self, name, coefficients)
+        for i, rows in enumerate(self.row_sizes):
+            for j, columns in enumerate(self.column_sizes):
+                if rows != columns and self.diagonal[i, j] != 0:
+                    raise ValueError(
+                        f"block ({i}, {j}) is {rows} by {columns}: an identity part needs a square block"
+                    )
+
+    # construction --------------------------------------------------------------------------------
+
+    @classmethod
+    def identity(cls, sizes: Sequence[sp.Expr]) -> BlockMatrix:
+        """Return the identity with groups of the given sizes."""
+        return cls.by_group(sizes, [1] * len(sizes))
+
+    @classmethod
+    def by_group(cls, sizes: Sequence[sp.Expr], values: Sequence[sp.Expr]) -> BlockMatrix:
+        """Return the diagonal matrix that has one value per group."""
+        return cls(tuple(sizes), tuple(sizes), sp.diag(*values), sp.zeros(len(sizes)))
+
+    @classmethod
+    def all_ones(cls, row_sizes: Sequence[sp.Expr], column_sizes: Sequence[sp.Expr]) -> BlockMatrix:
+        """Return 11ᵀ."""
+        shape = (len(row_sizes), len(column_sizes))
+        return cls(tuple(row_sizes), tuple(column_sizes), sp.zeros(*shape), sp.ones(*shape))
+
+    @classmethod
+    def selection(cls, sizes: Sequence[sp.Expr], groups: Sequence[int]) -> BlockMatrix:
+        """Return the measurement matrix that keeps the features of the chosen groups."""
+        rows = tuple(sizes[g] for g in groups)
+        kept = sp.Matrix(len(groups), len(sizes), lambda i, j: int(groups[i] == j))
+        return cls(rows, tuple(sizes), kept, sp.zeros(len(groups), len(sizes)))
+
+    # algebra -------------------------------------------------------------------------------------
+
+    def _check_same_shape(self, other: BlockMatrix) -> None:
+        if (self.row_sizes, self.column_sizes) != (other.row_sizes, other.column_sizes):
+            raise ValueError("the two matrices are made of blocks of different sizes")
+
+    def __add__(self, other: BlockMatrix) -> BlockMatrix:
+        self._check_same_shape(other)
+        return BlockMatrix(
+            self.row_sizes, self.column_sizes,
+            _tidy(self.diagonal + other.diagonal), _tidy(self.ones + other.ones),
+        )  # fmt: skip
+
+    def __sub__(self, other: BlockMatrix) -> BlockMatrix:
+        return self + (-1) * other
+
+    def __neg__(self) -> BlockMatrix:
+        return (-1) * self
+
+    def __mul__(self, scalar: sp.Expr) -> BlockMatrix:
+        scalar = sp.sympify(scalar)
+        return BlockMatrix(
+            self.row_sizes, self.column_sizes, _tidy(scalar * self.diagonal), _tidy(scalar * self.ones)
+        )
+
+    __rmul__ = __mul__
+
+    def __matmul__(self, other: BlockMatrix) -> BlockMatrix:
+        if self.column_sizes != other.row_sizes:
+            raise ValueError(f"columns {self.column_sizes} do not meet rows {other.row_sizes}")
+        sizes = sp.diag(*self.column_sizes)
+        ones = self.diagonal * other.ones + self.ones * other.diagonal + self.ones * sizes * other.ones
+        return BlockMatrix(
+            self.row_sizes, other.column_sizes, _tidy(self.diagonal * other.diagonal), _tidy(ones)
+        )
+
+    @property
+    def T(self) -> BlockMatrix:
+        """The transpose."""
+        return BlockMatrix(self.column_sizes, self.row_sizes, self.diagonal.T, self.ones.T)
+
+    def block(self, rows: slice, columns: slice) -> BlockMatrix:
+        """Return the matrix made of some of the row and column groups."""
+        return BlockMatrix(
+            self.row_sizes[rows], self.column_sizes[columns], self.diagonal[rows, columns],
+            self.ones[rows, columns],
+        )  # fmt: skip
+
+    def _require_square(self) -> None:
+        if self.row_sizes != self.column_sizes:
+            raise ValueError("row and column groups differ: the matrix is not square by blocks")
+
+    def _schur(self) -> tuple[BlockMatrix, BlockMatrix, BlockMatrix, BlockMatrix]:
+        """Split off the first group: inverse of its block, left and right factors, Schur complement."""
+        first, rest = slice(0, 1), slice(1, None)
+        corner = self.block(first, first).inverse()
+        left = self.block(rest, first) @ corner
+        right = corner @ self.block(first, rest)
+        return corner, left, right, self.block(rest, rest) - left @ self.block(first, rest)
+
+    def inverse(self) -> BlockMatrix:
+        """Invert: Sherman-Morrison inside a block, Schur complement across blocks.
+
+        Raises
+        ------
+        ZeroDivisionError
+            If the identity part of a pivot block vanishes: such a block has rank one at most.
+        """
+        self._require_square()
+        if len(self.row_sizes) == 1:
+            (n,), a, b = self.row_sizes, self.diagonal[0, 0], self.ones[0, 0]
+            if a == 0:
+                raise ZeroDivisionError("a block without identity part has rank one and no inverse")
+            ones = sp.Matrix([[-b / (a * (a + n * b))]])
+            return BlockMatrix(self.row_sizes, self.row_sizes, _tidy(sp.Matrix([[1 / a]])), _tidy(ones))
+        corner, left, right, complement = self._schur()
+        lower = complement.inverse()
+        down, across = -(lower @ left), -(right @ lower)
+        return _stack(corner - across @ left, across, down, lower)
+
+    def determinant(self) -> sp.Expr:
+        """Return det = Π over pivots of a^(n-1) (a + n b), by the Schur complement."""
+        self._require_square()
+        n, a, b = self.row_sizes[0], self.diagonal[0, 0], self.ones[0, 0]
+        own = a ** (n - 1) * (a + n * b)
+        return own if len(self.row_sizes) == 1 else own * self._schur()[3].determinant()
+
+    # comparison and printing ---------------------------------------------------------------------
+
+    def equals(self, other: BlockMatrix) -> bool:
+        """Whether all coefficients agree identically."""
+        self._check_same_shape(other)
+        return (self - other).is_zero
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether every coefficient simplifies to zero."""
+        return all(sp.simplify(entry) == 0 for entry in [*self.diagonal, *self.ones])
+
+    def subs(self, values: dict[sp.Expr, sp.Expr]) -> BlockMatrix:
+        """Substitute in sizes and coefficients."""
+        return BlockMatrix(
+            tuple(size.subs(values) for size in self.row_sizes),
+            tuple(size.subs(values) for size in self.column_sizes),
+            self.diagonal.subs(values), self.ones.subs(values),
+        )  # fmt: skip
+
+    def dense(self, sizes: dict[sp.Expr, int]) -> sp.ImmutableMatrix:
+        """Write the matrix out entry by entry for given group sizes."""
+        at = self.subs(sizes)
+        rows, columns = [int(n) for n in at.row_sizes], [int(m) for m in at.column_sizes]
+        groups = [
+            [at.diagonal[i, j] * sp.eye(n, m) + at.ones[i, j] * sp.ones(n, m) for j, m in enumerate(columns)]
+            for i, n in enumerate(rows)
+        ]
+        return sp.ImmutableMatrix(sp.Matrix.vstack(*[sp.Matrix.hstack(*row) for row in groups]))
+
+    def __str__(self) -> str:
+        return block_text(self)
+
+    __repr__ = __str__
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {block_latex(self)}$"
+
+
+def _stack(corner: BlockMatrix, right: BlockMatrix, below: BlockMatrix, rest: BlockMatrix) -> BlockMatrix:
+    """Assemble a matrix from its four quarters."""
+    sizes = corner.row_sizes + rest.row_sizes
+    parts = {
+        name: sp.Matrix.vstack(
+            sp.Matrix.hstack(getattr(corner, name), getattr(right, name)),
+            sp.Matrix.hstack(getattr(below, name), getattr(rest, name)),
+        )
+        for name in ("diagonal", "ones")
+    }
+    return BlockMatrix(sizes, sizes, parts["diagonal"], parts["ones"])
