@@ -62,12 +62,17 @@ def few_samples_form() -> dict[str, sp.Expr]:
 def many_samples_form() -> dict[str, sp.Expr]:
     """Return p_0, p_1, p_2 and C of 𝓔_k = p_0 + p_1 ν + p_2 ν² + C/(α − ν), at λ = 0, ν = 1/k < α.
 
-    C is a sum of non-negative terms for α ≤ 1 (where ν < α needs k > 1), so 𝓔 is convex in ν there.
+    For α ≤ 1 + W, C is a sum of non-negative terms and 𝓔 is convex in ν. Beyond that it need not be: at α = 2
+    without any noise C = −4 and 𝓔 is concave near ν = 1.
 
     Examples
     --------
     >>> many_samples_form()["quadratic"]
     -2*(rho - 1)*(rho + 1)/(W + 1)
+    >>> from subridge.derivations.notation import H, W, Z
+    >>> terms = (1 + W) * alpha * (H + Z) + alpha * (1 + W - alpha) + rho**2 * (1 + W - alpha) ** 2
+    >>> sp.factor(many_samples_form()["pole"] - alpha * terms / (1 + W))
+    0
     """
     expression = sp.factor(ridgeless_error(more_samples=True).subs(k, 1 / nu))
     pole = sp.factor(sp.cancel(expression * (alpha - nu)).subs(nu, alpha))
