@@ -13,7 +13,7 @@ def test_leading_order_agrees_with_sympys_own_limit():
     matrix = a * BlockMatrix.identity([N]) + b * BlockMatrix.all_ones([N], [N])
     expression = ones_form(matrix.inverse()) * trace(matrix) / N
     leading = leading_order(expression, M, {N: nu * M})
-    assert sp.limit(expression.subs(N, nu * M) / leading, M, sp.oo) == 1
+    assert sp.simplify(sp.limit(expression.subs(N, nu * M) / leading, M, sp.oo)) == 1
 
 
 def test_limit_of_something_that_vanishes_is_zero():

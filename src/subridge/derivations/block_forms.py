@@ -26,8 +26,15 @@ def trace(matrix: BlockMatrix) -> sp.Expr:
     """
     if matrix.row_sizes != matrix.column_sizes:
         raise ValueError("the trace needs a matrix that is square by blocks")
-    sizes = matrix.row_sizes
-    return sp.factor(sum(n * (matrix.diagonal[i, i] + matrix.ones[i, i]) for i, n in enumerate(sizes)))
+    diagonal, ones = matrix.in_field()
+    groups = range(len(matrix.row_sizes))
+    counted = BlockMatrix.by_group(matrix.row_sizes, matrix.row_sizes).in_field()[0]
+    sizes, diagonal, ones = counted.unify(diagonal, ones)
+    total = sum(
+        (sizes[i, i].element * (diagonal[i, i].element + ones[i, i].element) for i in groups),
+        start=sizes.domain.zero,
+    )
+    return sizes.domain.to_sympy(total)
 
 
 def ones_form(matrix: BlockMatrix) -> sp.Expr:
@@ -39,11 +46,11 @@ def ones_form(matrix: BlockMatrix) -> sp.Expr:
     >>> ones_form(BlockMatrix.all_ones([n], [m]))
     m*n
     """
-    rows = sp.Matrix([matrix.row_sizes])
-    columns = sp.Matrix(matrix.column_sizes)
-    # An identity part sits in a square block, so n of its entries are one.
-    diagonal = sum(rows[i] * sum(matrix.diagonal[i, :]) for i in range(len(rows)))
-    return sp.factor(diagonal + (rows * matrix.ones * columns)[0, 0])
+    # 1ᵀ X 1 is the coefficient of the 1 × 1 matrix that is left when both sides are multiplied by ones.
+    left = BlockMatrix.all_ones([1], matrix.row_sizes)
+    right = BlockMatrix.all_ones(matrix.column_sizes, [1])
+    ones = (left @ matrix @ right).in_field()[1]
+    return ones.domain.to_sympy(ones[0, 0].element)
 
 
 def gaussian_form(
@@ -58,7 +65,7 @@ def gaussian_form(
     b*n
     """
     spread = trace(matrix if covariance is None else matrix @ covariance)
-    return sp.factor(spread + sp.sympify(mean) ** 2 * ones_form(matrix))
+    return spread + sp.sympify(mean) ** 2 * ones_form(matrix) if mean != 0 else spread
 
 
 def gaussian_form_variance(matrix: BlockMatrix, covariance: BlockMatrix | None = None) -> sp.Expr:
@@ -84,7 +91,7 @@ def leading_order(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Ex
     ----------
     expression : rational in the group sizes
     size : the symbol M
-    fractions : group size → what it becomes, e.g. ``{N: nu * M}``
+    fractions : group size → what it becomes, a multiple of M, e.g. ``{N: nu * M}``
 
     Examples
     --------
@@ -92,15 +99,18 @@ def leading_order(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Ex
     >>> leading_order(N * a / (a + N * b), M, {N: nu * M})
     a/b
     """
-    numerator, denominator = sp.fraction(sp.together(sp.sympify(expression).subs(fractions)))
-    top, bottom = sp.Poly(numerator, size), sp.Poly(denominator, size)
-    if top.is_zero:
+    numerator, denominator = sp.fraction(sp.cancel(sp.together(expression)))
+    top, bottom = (_by_degree(part, size, fractions) for part in (numerator, denominator))
+    if not top:
         return sp.S.Zero
-    return sp.factor(top.LC() / bottom.LC()) * size ** (top.degree() - bottom.degree())
+    power = max(top) - max(bottom)
+    return sp.factor(top[max(top)] / bottom[max(bottom)]) * size**power
 
 
 def limit(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
     """Return the finite limit as the size grows; raise if there is none.
+
+    Parameters are those of :func:`leading_order`.
 
     Examples
     --------
@@ -108,8 +118,45 @@ def limit(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.E
     >>> limit((N + 1) / (M + 1), M, {N: nu * M})
     nu
     """
-    leading = leading_order(expression, size, fractions)
-    power = sp.degree(sp.fraction(leading)[0], size) - sp.degree(sp.fraction(leading)[1], size)
-    if leading != 0 and power > 0:
-        raise ValueError(f"the expression grows like {size}**{power}: {leading}")
-    return leading if leading == 0 or power == 0 else sp.S.Zero
+    # Term by term: long division down to size⁰ needs a few coefficients only, a common denominator needs all.
+    totals: dict[int, list[sp.Expr]] = {}
+    for term in sp.Add.make_args(sp.sympify(expression)):
+        for power, coefficient in _growing_part(term, size, fractions).items():
+            totals.setdefault(power, []).append(coefficient)
+    for power in sorted(totals, reverse=True):
+        total = sp.factor(sp.Add(*totals[power]))
+        if power > 0 and total != 0:
+            raise ValueError(f"the expression grows like {size}**{power}, with coefficient {total}")
+    return sp.factor(sp.Add(*totals.get(0, [])))
+
+
+def _by_degree(
+    polynomial: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.Expr]
+) -> dict[int, sp.Expr]:
+    """Return the coefficient of each power of the size, found from total degrees in the group sizes."""
+    scales = {size: sp.S.One, **{group: sp.cancel(value / size) for group, value in fractions.items()}}
+    if any(scale.has(size) for scale in scales.values()):
+        raise ValueError(f"every group size must be a multiple of {size}")
+    graded: dict[int, list[sp.Expr]] = {}
+    for powers, coefficient in sp.Poly(polynomial, *scales).terms():
+        if coefficient != 0:
+            factors = [scale**power for scale, power in zip(scales.values(), powers, strict=True)]
+            graded.setdefault(sum(powers), []).append(sp.Mul(coefficient, *factors))
+    sums = {degree: sp.expand(sp.Add(*terms)) for degree, terms in graded.items()}
+    return {degree: total for degree, total in sums.items() if total != 0}
+
+
+def _growing_part(
+    term: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.Expr]
+) -> dict[int, sp.Expr]:
+    """Return the coefficients of size^p, p ≥ 0, in the expansion of a rational term at infinity."""
+    numerator, denominator = (_by_degree(part, size, fractions) for part in sp.fraction(sp.together(term)))
+    if not numerator:
+        return {}
+    bottom = max(denominator)
+    quotient: dict[int, sp.Expr] = {}
+    for power in range(max(numerator) - bottom, -1, -1):
+        degree = bottom + power
+        taken = sum(c * denominator.get(degree - p, 0) for p, c in quotient.items())
+        quotient[power] = sp.factor((numerator.get(degree, 0) - taken) / denominator[bottom])
+    return quotient

@@ -120,28 +120,40 @@ class MemberPair:
         """γ_rr′ at finite size."""
         return sp.factor(self.overlap_trace / (alpha * self.n_features))
 
-    @cached_property
-    def bias_terms(self) -> tuple[BlockMatrix, ...]:
-        """The four terms of 𝓑_rr′, with their signs.
-
-        They are kept apart because forms of them are short while their sum over a common denominator is not.
-        """
-        R, R_other = self.resolvents
-        left = self.signal @ self.first.T @ R
-        right = R_other @ self.second @ self.signal
-        return (
-            self.signal,
-            -(left @ self.first @ self.signal),
-            -(self.signal @ self.second.T @ right),
-            left @ self._covariances[1] @ right,
-        )
-
     def random_bias(self) -> sp.Expr:
-        """Return (1/M) E[gᵀ P 𝓑 P g], g ~ N(0, I), P = I − 11ᵀ/M the projection that removes direction 1."""
+        """Return (1/M) E[gᵀ P 𝓑 P g], g ~ N(0, I), P = I − 11ᵀ/M the projection that removes direction 1.
+
+        The four terms of 𝓑 are left as a sum: each is short, their common denominator is not.
+        """
         M = self.n_features
+        traces, forms = self._bias_traces(), self._bias_ones_forms()
         # tr[P X P] = tr X − 1ᵀX1/M
-        return sum(sp.factor((gaussian_form(X) - ones_form(X) / M) / M) for X in self.bias_terms)
+        return sum(tr / M - form / M**2 for tr, form in zip(traces, forms, strict=True))
 
     def aligned_bias(self) -> sp.Expr:
-        """Return (1/M) 1ᵀ 𝓑 1."""
-        return sp.factor(sum(ones_form(X) for X in self.bias_terms) / self.n_features)
+        """Return (1/M) 1ᵀ 𝓑 1, as a sum of four terms."""
+        return sum(form / self.n_features for form in self._bias_ones_forms())
+
+    def _bias_traces(self) -> tuple[sp.Expr, ...]:
+        """Return the trace of each term of 𝓑, turned round so that only member-sized matrices multiply."""
+        (R, R_other), (_, C, _) = self.resolvents, self._covariances
+        A, B = self.first @ self.signal, self.second @ self.signal
+        return (
+            gaussian_form(self.signal),
+            -gaussian_form(R @ (A @ A.T)),
+            -gaussian_form(R_other @ (B @ B.T)),
+            gaussian_form((R @ C) @ (R_other @ (B @ A.T))),
+        )
+
+    def _bias_ones_forms(self) -> tuple[sp.Expr, ...]:
+        """Return 1ᵀX1 for each term X of 𝓑, by products with single columns."""
+        (R, R_other), (_, C, _) = self.resolvents, self._covariances
+        target = self.signal @ BlockMatrix.all_ones(self.signal.row_sizes, [1])
+        seen, seen_other = self.first @ target, self.second @ target
+        weights, weights_other = R @ seen, R_other @ seen_other
+        return (
+            ones_form(target),
+            -ones_form(seen.T @ weights),
+            -ones_form(seen_other.T @ weights_other),
+            ones_form(weights.T @ (C @ weights_other)),
+        )

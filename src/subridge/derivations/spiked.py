@@ -2,9 +2,9 @@
 
 With Σ = d I + F Fᵀ on all features, member r sees C_rr = d I + F_r F_rᵀ (F_r: the rows of F it keeps) and the
 resolvent R_r = (x I + C_rr)⁻¹ = (1/X)(I − F_r K_r F_rᵀ), X = x + d, K_r = (X I + G_r)⁻¹, G_r = F_rᵀ F_r. The
-trace tr[R_r C_rs R_s C_sr] then needs matrices of the rank only. The proof expands both sides into words, rewrites
-them with the relations below until only K_r, K_s and C = F_overlapᵀ F_overlap are left, and compares traces,
-which do not change under rotation or reversal of a word (all three are symmetric). Any rank.
+trace tr[R_r C_rs R_s C_sr] then needs matrices of the rank only. The proof expands both sides into words,
+rewrites them with the relations below until only K_r, K_s and C = F_overlapᵀ F_overlap are left, and compares
+traces, which do not change under rotation or reversal of a word (all three are symmetric). Any rank.
 """
 
 from __future__ import annotations
