@@ -97,7 +97,7 @@ def saddle_point() -> sp.Eq:
     """
     sizes = (N_ONLY_R, N_NEITHER)
     signal, noise = _covariances(sizes)
-    finite = order_parameter_q(signal + noise, BlockMatrix.selection(sizes, [0]), sum(sizes))
+    finite = order_parameter_q(signal + noise, BlockMatrix.selection(sizes, [0]))
     leading = limit(finite, M, {N_ONLY_R: nu * M, N_NEITHER: (1 - nu) * M})
     return sp.Eq(q, sp.factor(leading.subs(x_r, nu / q_hat)))
 

@@ -25,9 +25,7 @@ from subridge.derivations.notation import alpha, x_r, x_s
 __all__ = ["MemberPair", "order_parameter_q"]
 
 
-def order_parameter_q(
-    covariance: BlockMatrix, measurement: BlockMatrix, n_features: sp.Expr, x: sp.Expr = x_r
-) -> sp.Expr:
+def order_parameter_q(covariance: BlockMatrix, measurement: BlockMatrix, x: sp.Expr = x_r) -> sp.Expr:
     """Return q_r = (1/M) tr[G_r⁻¹ Σ̃_rr] at q̂_r = ν_rr/x (eq. saddle_point).
 
     Parameters
@@ -36,8 +34,6 @@ def order_parameter_q(
         Σ_s + Σ_0, of all features.
     measurement : BlockMatrix
         A_r.
-    n_features : expression
-        M, the sum of the group sizes or a symbol for it.
     x : expression
         ν_rr/q̂_r.
 
@@ -47,7 +43,7 @@ def order_parameter_q(
 
     >>> n, d = sp.symbols("n d", positive=True)
     >>> whole = BlockMatrix.identity([n])
-    >>> order_parameter_q(d * whole, whole, n)
+    >>> order_parameter_q(d * whole, whole)
     d*x_r/(d + x_r)
     """
     C = measurement @ covariance @ measurement.T
