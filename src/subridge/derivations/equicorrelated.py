@@ -7,7 +7,7 @@ Three scalings of the shared variance e are derived from the same finite-size ex
 
 - e fixed, M → ∞ (``0 < c``): the printed I¹;
 - e = 0 (``c = 0``): I¹ = I⁰, no direction is special;
-- T = eM fixed: the uniform form, which joins the two (ERRATA 21).
+- T = eM fixed: the uniform form, which joins the two.
 """
 
 from functools import lru_cache
@@ -145,7 +145,7 @@ def aligned_bias() -> sp.Expr:
 
 @lru_cache
 def uniform_aligned_bias() -> sp.Expr:
-    """Return I¹_rr′ at fixed T = scM, valid for weak and strong shared variance (ERRATA 21).
+    """Return I¹_rr′ at fixed T = scM, valid for weak and strong shared variance.
 
     Examples
     --------

@@ -4,6 +4,8 @@ Where 𝓔_k approaches 𝓔_∞ = 1 − ρ² + Wρ² from above, an infinite en
 below, some finite k is better. The sign is that of the coefficient of 1/k.
 """
 
+from functools import lru_cache
+
 import sympy as sp
 
 from subridge.derivations.notation import E_bulk, alpha, k, nu, rho, sigma
@@ -82,6 +84,7 @@ def many_samples_form() -> dict[str, sp.Expr]:
     return {**form, "pole": pole}
 
 
+@lru_cache
 def optimal_error() -> sp.Expr:
     """Return 𝓔*_k in σ and ν = 1/k; σ is the smaller root of the quadratic at λ*.
 
@@ -102,6 +105,7 @@ def _root_of_linear_part() -> sp.Expr:
     return sp.factor(-c0 / c1)
 
 
+@lru_cache
 def optimal_coefficient(aligned: bool) -> sp.Expr:
     """Return the coefficient of 1/k in 𝓔*_k: for ρ ≠ 0 (``aligned``), or for ρ = 0, where H is wrong.
 

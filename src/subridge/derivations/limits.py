@@ -110,7 +110,7 @@ def infinite_data_pair_error(same: bool) -> sp.Expr:
 
 
 def infinite_data_error() -> sp.Expr:
-    """Return E_g as α → ∞ for k disjoint subsets with a common η, any sizes (ERRATA 10).
+    """Return E_g as α → ∞ for k disjoint subsets with a common η, any sizes.
 
     E_rr is affine in ν_rr and 1/ν_rr and E_rr′ in ν_rr and ν_r′r′, so the double mean depends on the sizes
     through mean(ν) and mean(1/ν) only.

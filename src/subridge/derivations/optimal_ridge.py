@@ -4,6 +4,8 @@ E_rr depends on λ through σ only. Its derivative in σ factors into a positive
 free of σ and α: the stationary ridge is the same at every sample size, and it is the minimum.
 """
 
+from functools import lru_cache
+
 import sympy as sp
 
 from subridge.derivations.equicorrelated import aligned_bias, on_the_diagonal, pair_error, random_bias
@@ -16,6 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@lru_cache
 def member_error() -> sp.Expr:
     """Return E_rr as a function of σ = aS.
 
@@ -27,6 +30,7 @@ def member_error() -> sp.Expr:
     return sp.factor(pair_error(same=True).subs({S_r: sigma / a, nu_r: nu}))
 
 
+@lru_cache
 def optimal_ridge() -> sp.Expr:
     """Return λ* for 0 < c < 1 (eq. optreg_local), by setting dE_rr/dσ to zero.
 
@@ -60,7 +64,7 @@ def slope_factor() -> sp.Expr:
 
 
 def stationarity_bracket() -> sp.Expr:
-    """Return the bracket of the paper's stationarity condition, with (1−c)² as it must be (ERRATA 3).
+    """Return the bracket of the paper's stationarity condition, with (1−c)² as it must be.
 
     dE_rr/dS is 2/(1−γ) times it. The second term below carries s²(1−c)² = b², where the paper prints
     s²(1−c²).
@@ -80,7 +84,7 @@ def stationarity_bracket() -> sp.Expr:
 
 
 def isotropic_optimal_ridge() -> sp.Expr:
-    """Return λ* at c = 0, feature noise included (ERRATA 4); b is then s.
+    """Return λ* at c = 0, feature noise included; b is then s.
 
     Examples
     --------
@@ -92,7 +96,7 @@ def isotropic_optimal_ridge() -> sp.Expr:
 
 
 def excess_over_isotropic_bound() -> sp.Expr:
-    """Return λ*/a + 1 − a/(bν), a sum of non-negative terms for bν ≤ a: λ* is never negative (ERRATA 27).
+    """Return λ*/a + 1 − a/(bν), a sum of non-negative terms for bν ≤ a: λ* is never negative.
 
     Examples
     --------

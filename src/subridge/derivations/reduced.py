@@ -146,6 +146,7 @@ def ridgeless_error(more_samples: bool) -> sp.Expr:
     return sp.factor(error().subs(sigma, 1 if more_samples else alpha * k))
 
 
+@lru_cache
 def reduced_optimal_ridge() -> sp.Expr:
     """Return Λ* = λ*/(s(1−c)) at ν = 1/k.
 
@@ -157,6 +158,7 @@ def reduced_optimal_ridge() -> sp.Expr:
     return _reduce(optimal_ridge().subs(nu, 1 / k))
 
 
+@lru_cache
 def optimal_sigma_quadratic() -> sp.Expr:
     """Return the polynomial whose smaller root is σ at λ*: νσ² − (α + h)σ + α with h free of α.
 

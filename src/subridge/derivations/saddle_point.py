@@ -61,7 +61,7 @@ def reduced_ridge_of_sigma() -> sp.Expr:
 
 
 def sigma_closed_form() -> sp.Expr:
-    """Return σ as a function of λ in the form that loses no digits as λ → 0 (ERRATA 19).
+    """Return σ as a function of λ in the form that loses no digits as λ → 0.
 
     Examples
     --------
