@@ -55,7 +55,7 @@ def test_closed_forms_are_the_limit_of_proposition_one(dense_pair, same):
     small, large = (np.array(dense(M, dense_pair, same))[columns] for M in (200, 800))
     # The finite-size error falls as 1/M: four times the size leaves about a quarter of it (here at most 5 %).
     np.testing.assert_allclose(large, closed, rtol=0.05, atol=0.005)
-    assert (np.abs(large - closed) < 0.3 * np.abs(small - closed) + 1e-9).all()
+    assert (np.abs(large - closed) < 0.4 * np.abs(small - closed) + 1e-9).all()
 
 
 def test_even_draw_from_both_groups_costs_what_one_group_costs():

@@ -124,10 +124,10 @@ def limit(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.E
         for power, coefficient in _growing_part(term, size, fractions).items():
             totals.setdefault(power, []).append(coefficient)
     for power in sorted(totals, reverse=True):
-        total = sp.factor(sp.Add(*totals[power]))
+        total = sp.cancel(sp.Add(*totals[power]))
         if power > 0 and total != 0:
             raise ValueError(f"the expression grows like {size}**{power}, with coefficient {total}")
-    return sp.factor(sp.Add(*totals.get(0, [])))
+    return sp.factor(sp.cancel(sp.Add(*totals.get(0, []))))
 
 
 def _by_degree(
@@ -158,5 +158,5 @@ def _growing_part(
     for power in range(max(numerator) - bottom, -1, -1):
         degree = bottom + power
         taken = sum(c * denominator.get(degree - p, 0) for p, c in quotient.items())
-        quotient[power] = sp.factor((numerator.get(degree, 0) - taken) / denominator[bottom])
+        quotient[power] = sp.cancel((numerator.get(degree, 0) - taken) / denominator[bottom])
     return quotient

@@ -218,11 +218,15 @@ class BlockMatrix:
         """
         self._require_square()
         if len(self.row_sizes) == 1:
-            (n,), a, b = self.row_sizes, self.diagonal[0, 0], self.ones[0, 0]
-            if a == 0:
+            # Kept in the field: factoring intermediate results is slow, and at times very slow.
+            diagonal, ones, sizes = self._diagonal.unify(self._ones, _sizes(self.row_sizes))
+            a, b, n = (part[0, 0].element for part in (diagonal, ones, sizes))
+            if not a:
                 raise ZeroDivisionError("a block without identity part has rank one and no inverse")
-            ones = sp.Matrix([[-b / (a * (a + n * b))]])
-            return BlockMatrix(self.row_sizes, self.row_sizes, sp.Matrix([[1 / a]]), ones)
+            field = diagonal.domain
+            inverse = DomainMatrix([[field.one / a]], (1, 1), field)
+            correction = DomainMatrix([[-b / (a * (a + n * b))]], (1, 1), field)
+            return BlockMatrix(self.row_sizes, self.row_sizes, inverse, correction)
         corner, left, right, complement = self._schur()
         lower = complement.inverse()
         down, across = -(lower @ left), -(right @ lower)
