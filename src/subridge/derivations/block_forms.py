@@ -99,12 +99,10 @@ def leading_order(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Ex
     >>> leading_order(N * a / (a + N * b), M, {N: nu * M})
     a/b
     """
-    numerator, denominator = sp.fraction(sp.cancel(sp.together(expression)))
-    top, bottom = (_by_degree(part, size, fractions) for part in (numerator, denominator))
-    if not top:
+    part = _Ratio(sp.sympify(expression), size, fractions)
+    if part.power is None:
         return sp.S.Zero
-    power = max(top) - max(bottom)
-    return sp.factor(top[max(top)] / bottom[max(bottom)]) * size**power
+    return sp.factor(part.quotient(part.power)[part.power].as_expr()) * size**part.power
 
 
 def limit(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
@@ -121,8 +119,8 @@ def limit(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.E
     # Term by term: long division down to size⁰ needs a few coefficients only, a common denominator needs all.
     totals: dict[int, list[sp.Expr]] = {}
     for term in sp.Add.make_args(sp.sympify(expression)):
-        for power, coefficient in _growing_part(term, size, fractions).items():
-            totals.setdefault(power, []).append(coefficient)
+        for power, coefficient in _Ratio(term, size, fractions).quotient(0).items():
+            totals.setdefault(power, []).append(coefficient.as_expr())
     for power in sorted(totals, reverse=True):
         total = sp.cancel(sp.Add(*totals[power]))
         if power > 0 and total != 0:
@@ -130,33 +128,51 @@ def limit(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.E
     return sp.factor(sp.cancel(sp.Add(*totals.get(0, []))))
 
 
-def _by_degree(
-    polynomial: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.Expr]
-) -> dict[int, sp.Expr]:
-    """Return the coefficient of each power of the size, found from total degrees in the group sizes."""
-    scales = {size: sp.S.One, **{group: sp.cancel(value / size) for group, value in fractions.items()}}
-    if any(scale.has(size) for scale in scales.values()):
-        raise ValueError(f"every group size must be a multiple of {size}")
-    graded: dict[int, list[sp.Expr]] = {}
-    for powers, coefficient in sp.Poly(polynomial, *scales).terms():
-        if coefficient != 0:
-            factors = [scale**power for scale, power in zip(scales.values(), powers, strict=True)]
-            graded.setdefault(sum(powers), []).append(sp.Mul(coefficient, *factors))
-    sums = {degree: sp.expand(sp.Add(*terms)) for degree, terms in graded.items()}
-    return {degree: total for degree, total in sums.items() if total != 0}
+class _Ratio:
+    """A rational expression, expanded about infinite size inside the field of rational functions.
 
+    With every group size a multiple of the size, powers of the size are total degrees in the group sizes; only
+    the degrees that are asked for are ever substituted.
+    """
 
-def _growing_part(
-    term: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.Expr]
-) -> dict[int, sp.Expr]:
-    """Return the coefficients of size^p, p ≥ 0, in the expansion of a rational term at infinity."""
-    numerator, denominator = (_by_degree(part, size, fractions) for part in sp.fraction(sp.together(term)))
-    if not numerator:
-        return {}
-    bottom = max(denominator)
-    quotient: dict[int, sp.Expr] = {}
-    for power in range(max(numerator) - bottom, -1, -1):
-        degree = bottom + power
-        taken = sum(c * denominator.get(degree - p, 0) for p, c in quotient.items())
-        quotient[power] = sp.cancel((numerator.get(degree, 0) - taken) / denominator[bottom])
-    return quotient
+    def __init__(self, expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.Expr]) -> None:
+        scales = {size: sp.S.One, **{group: sp.cancel(value / size) for group, value in fractions.items()}}
+        if any(scale.has(size) for scale in scales.values()):
+            raise ValueError(f"every group size must be a multiple of {size}")
+        symbols = set(scales) | expression.free_symbols.union(*[scale.free_symbols for scale in scales.values()])
+        field = sp.QQ.frac_field(*sorted(symbols, key=str))
+        ring = field.field.ring
+        self._field = field
+        self._scales = [(ring(group), ring(scale)) for group, scale in scales.items()]
+        ratio = field.from_sympy(expression)
+        positions = [ring.symbols.index(group) for group in scales]
+        self._top, self._bottom = (self._by_degree(part, positions) for part in (ratio.numer, ratio.denom))
+        top = self._leading(self._top)
+        self._low = self._leading(self._bottom)
+        self.power = None if top is None else top - self._low
+
+    @staticmethod
+    def _by_degree(polynomial, positions: list[int]) -> dict:
+        graded: dict[int, dict] = {}
+        for powers, coefficient in polynomial.terms():
+            graded.setdefault(sum(powers[p] for p in positions), {})[powers] = coefficient
+        return {degree: polynomial.ring.from_dict(terms) for degree, terms in graded.items()}
+
+    def _at(self, graded: dict, degree: int):
+        """Return the coefficient of size^degree, as an element of the field."""
+        if degree not in graded:
+            return self._field.zero
+        return self._field.field(graded[degree].compose(self._scales))
+
+    def _leading(self, graded: dict) -> int | None:
+        """Return the highest degree whose coefficient does not cancel once the fractions are put in."""
+        return next((degree for degree in sorted(graded, reverse=True) if self._at(graded, degree)), None)
+
+    def quotient(self, lowest: int) -> dict:
+        """Return the coefficients of size^p for p from the leading power down to ``lowest``."""
+        found: dict = {}
+        for power in range(self.power if self.power is not None else lowest - 1, lowest - 1, -1):
+            degree = self._low + power
+            taken = sum((c * self._at(self._bottom, degree - p) for p, c in found.items()), start=self._field.zero)
+            found[power] = (self._at(self._top, degree) - taken) / self._at(self._bottom, self._low)
+        return found
