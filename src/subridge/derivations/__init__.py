@@ -1,1 +1,15 @@
-"""To be filled."""
+"""Derivations: block-matrix algebra of symbolic size, and every closed form of the package proved with it.
+
+Modules, in reading order:
+
+- :mod:`~subridge.derivations.block_matrix`, :mod:`~subridge.derivations.block_forms`: the algebra;
+- :mod:`~subridge.derivations.proposition_one`: Prop. 1 for any block-structured covariance;
+- :mod:`~subridge.derivations.replica`, :mod:`~subridge.derivations.loureiro`: two routes to Prop. 1;
+- :mod:`~subridge.derivations.equicorrelated`, :mod:`~subridge.derivations.limits`: Prop. 2 and its limits;
+- :mod:`~subridge.derivations.optimal_ridge`, :mod:`~subridge.derivations.reduced`,
+  :mod:`~subridge.derivations.large_ensembles`: λ*, the reduced forms, the phase boundaries;
+- :mod:`~subridge.derivations.effective_ridge`: the ridge as a function of 1/q̂, for any spectrum;
+- :mod:`~subridge.derivations.two_groups`: a worked example that is not in the paper.
+
+Needs the extra ``subridge[symbolic]``.
+"""

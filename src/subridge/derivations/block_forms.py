@@ -1,0 +1,178 @@
+"""Numbers made from block matrices: traces, quadratic forms, and their leading order in the size.
+
+These are the contractions that Prop. 1 is written in; with N_r = ν_r M they are rational in M, so that the
+limit M → ∞ is read off from the degrees of numerator and denominator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sympy as sp
+
+from subridge.derivations.block_matrix import BlockMatrix
+
+__all__ = ["gaussian_form", "gaussian_form_variance", "leading_order", "limit", "ones_form", "trace"]
+
+
+def trace(matrix: BlockMatrix) -> sp.Expr:
+    """Return the trace, Σ_i n_i (D_ii + B_ii).
+
+    Examples
+    --------
+    >>> n = sp.Symbol("n")
+    >>> trace(BlockMatrix.identity([n]) + BlockMatrix.all_ones([n], [n]))
+    2*n
+    """
+    if matrix.row_sizes != matrix.column_sizes:
+        raise ValueError("the trace needs a matrix that is square by blocks")
+    diagonal, ones = matrix.in_field()
+    groups = range(len(matrix.row_sizes))
+    counted = BlockMatrix.by_group(matrix.row_sizes, matrix.row_sizes).in_field()[0]
+    sizes, diagonal, ones = counted.unify(diagonal, ones)
+    total = sum(
+        (sizes[i, i].element * (diagonal[i, i].element + ones[i, i].element) for i in groups),
+        start=sizes.domain.zero,
+    )
+    return sizes.domain.to_sympy(total)
+
+
+def ones_form(matrix: BlockMatrix) -> sp.Expr:
+    """Return 1ᵀ X 1, the sum of all entries.
+
+    Examples
+    --------
+    >>> n, m = sp.symbols("n m")
+    >>> ones_form(BlockMatrix.all_ones([n], [m]))
+    m*n
+    """
+    # 1ᵀ X 1 is the coefficient of the 1 × 1 matrix that is left when both sides are multiplied by ones.
+    left = BlockMatrix.all_ones([1], matrix.row_sizes)
+    right = BlockMatrix.all_ones(matrix.column_sizes, [1])
+    ones = (left @ matrix @ right).in_field()[1]
+    return ones.domain.to_sympy(ones[0, 0].element)
+
+
+def gaussian_form(
+    matrix: BlockMatrix, covariance: BlockMatrix | None = None, mean: sp.Expr = sp.S.Zero
+) -> sp.Expr:
+    """Return E[gᵀ X g] for g ~ N(mean·1, covariance); the covariance is the identity unless given.
+
+    Examples
+    --------
+    >>> n, b = sp.symbols("n b")
+    >>> gaussian_form(b * BlockMatrix.all_ones([n], [n]))
+    b*n
+    """
+    spread = trace(matrix if covariance is None else matrix @ covariance)
+    return spread + sp.sympify(mean) ** 2 * ones_form(matrix) if mean != 0 else spread
+
+
+def gaussian_form_variance(matrix: BlockMatrix, covariance: BlockMatrix | None = None) -> sp.Expr:
+    """Return Var[gᵀ X g] = tr[(X + Xᵀ) C (X + Xᵀ) C]/2 for g ~ N(0, C).
+
+    It shows when a form concentrates: divided by the squared mean it must vanish as M → ∞.
+
+    Examples
+    --------
+    >>> n = sp.Symbol("n")
+    >>> gaussian_form_variance(BlockMatrix.identity([n]))
+    2*n
+    """
+    symmetric = matrix + matrix.T
+    product = symmetric if covariance is None else symmetric @ covariance
+    return trace(product @ product) / 2
+
+
+def leading_order(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
+    """Return the leading term, coefficient · size^power, as the size grows at fixed fractions.
+
+    Parameters
+    ----------
+    expression : rational in the group sizes
+    size : the symbol M
+    fractions : group size → what it becomes, a multiple of M, e.g. ``{N: nu * M}``
+
+    Examples
+    --------
+    >>> N, M, nu, a, b = sp.symbols("N M nu a b", positive=True)
+    >>> leading_order(N * a / (a + N * b), M, {N: nu * M})
+    a/b
+    """
+    part = _Ratio(sp.sympify(expression), size, fractions)
+    if part.power is None:
+        return sp.S.Zero
+    return sp.factor(part.quotient(part.power)[part.power].as_expr()) * size**part.power
+
+
+def limit(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
+    """Return the finite limit as the size grows; raise if there is none.
+
+    Parameters are those of :func:`leading_order`.
+
+    Examples
+    --------
+    >>> N, M, nu = sp.symbols("N M nu", positive=True)
+    >>> limit((N + 1) / (M + 1), M, {N: nu * M})
+    nu
+    """
+    # Term by term: long division down to size⁰ needs a few coefficients only, a common denominator needs all.
+    totals: dict[int, list[sp.Expr]] = {}
+    for term in sp.Add.make_args(sp.sympify(expression)):
+        for power, coefficient in _Ratio(term, size, fractions).quotient(0).items():
+            totals.setdefault(power, []).append(coefficient.as_expr())
+    for power in sorted(totals, reverse=True):
+        total = sp.cancel(sp.Add(*totals[power]))
+        if power > 0 and total != 0:
+            raise ValueError(f"the expression grows like {size}**{power}, with coefficient {total}")
+    return sp.factor(sp.cancel(sp.Add(*totals.get(0, []))))
+
+
+class _Ratio:
+    """A rational expression, expanded about infinite size inside the field of rational functions.
+
+    With every group size a multiple of the size, powers of the size are total degrees in the group sizes; only
+    the degrees that are asked for are ever substituted.
+    """
+
+    def __init__(self, expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.Expr]) -> None:
+        scales = {size: sp.S.One, **{group: sp.cancel(value / size) for group, value in fractions.items()}}
+        if any(scale.has(size) for scale in scales.values()):
+            raise ValueError(f"every group size must be a multiple of {size}")
+        symbols = set(scales) | expression.free_symbols.union(*[scale.free_symbols for scale in scales.values()])
+        field = sp.QQ.frac_field(*sorted(symbols, key=str))
+        ring = field.field.ring
+        self._field = field
+        self._scales = [(ring(group), ring(scale)) for group, scale in scales.items()]
+        ratio = field.from_sympy(expression)
+        positions = [ring.symbols.index(group) for group in scales]
+        self._top, self._bottom = (self._by_degree(part, positions) for part in (ratio.numer, ratio.denom))
+        top = self._leading(self._top)
+        self._low = self._leading(self._bottom)
+        self.power = None if top is None else top - self._low
+
+    @staticmethod
+    def _by_degree(polynomial, positions: list[int]) -> dict:
+        graded: dict[int, dict] = {}
+        for powers, coefficient in polynomial.terms():
+            graded.setdefault(sum(powers[p] for p in positions), {})[powers] = coefficient
+        return {degree: polynomial.ring.from_dict(terms) for degree, terms in graded.items()}
+
+    def _at(self, graded: dict, degree: int):
+        """Return the coefficient of size^degree, as an element of the field."""
+        if degree not in graded:
+            return self._field.zero
+        return self._field.field(graded[degree].compose(self._scales))
+
+    def _leading(self, graded: dict) -> int | None:
+        """Return the highest degree whose coefficient does not cancel once the fractions are put in."""
+        return next((degree for degree in sorted(graded, reverse=True) if self._at(graded, degree)), None)
+
+    def quotient(self, lowest: int) -> dict:
+        """Return the coefficients of size^p for p from the leading power down to ``lowest``."""
+        found: dict = {}
+        for power in range(self.power if self.power is not None else lowest - 1, lowest - 1, -1):
+            degree = self._low + power
+            taken = sum((c * self._at(self._bottom, degree - p) for p, c in found.items()), start=self._field.zero)
+            found[power] = (self._at(self._top, degree) - taken) / self._at(self._bottom, self._low)
+        return found

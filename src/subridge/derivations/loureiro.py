@@ -1,0 +1,139 @@
+"""Prop. 1 by the second route: the fixed point of Loureiro et al., with its normalisation put right.
+
+Their theorem works with p-dimensional features padded by zeros, covariances Σ̄_kk′ = √(ν_kk ν_k′k′) Σ̃_kk′ and
+ridges ν_kk λ_k. In the eigenbases of :mod:`~subridge.derivations.spectral_sums` the padding drops out, and so
+do the ν. The paper's R_k lacks 1/p; with it, the route gives Prop. 1 up to where the readout noise is booked.
+"""
+
+import sympy as sp
+
+from subridge.derivations.notation import alpha, nu_r, nu_s, zeta
+from subridge.derivations.replica import eta_r, lam_r, lam_s, q_hat, r_hat, signal_power
+from subridge.derivations.spectral_sums import (
+    B,
+    canonical,
+    d,
+    f,
+    i,
+    j,
+    over_first,
+    over_pairs,
+    over_second,
+    solve_linear,
+    t,
+    u,
+)
+
+__all__ = [
+    "as_in_proposition_one", "channel_overlap", "crossed_error", "fixed_point", "member_error",
+    "readout_noise_balance",
+]  # fmt: skip
+
+V_hat, V_hat_other = sp.symbols("Vhat Vhat_s", positive=True)
+_Q, _K = sp.Symbol("Q", real=True), sp.Symbol("K", positive=True, integer=True)
+
+# Eigenvalues of G_k = ν_kk λ_k I + V̂_k Σ̄_kk, and Ā_kΣ_sθ = √ν_kk t, in the eigenbases.
+_G_r = nu_r * (lam_r + V_hat * d[i])
+_G_s = nu_s * (lam_s + V_hat_other * f[j])
+
+
+def fixed_point() -> sp.Expr:
+    """Return V_k (eq. Vsp); V̂_k = α/(1+V_k) is the other equation.
+
+    Examples
+    --------
+    With V̂ = λq̂ it is q/λ, so both equations become those of Prop. 1 (eq. saddle_point):
+
+    >>> from subridge.derivations.spectral_sums import is_identically_zero
+    >>> q = over_first(d[i] / (1 + q_hat * d[i]))
+    >>> is_identically_zero(as_in_proposition_one(fixed_point()) - q / lam_r)
+    True
+    """
+    return over_first(sp.factor(nu_r * d[i] / _G_r))
+
+
+def channel_overlap(m_sum: sp.Expr, J_overlap: sp.Expr, Lambda: sp.Expr, noise: sp.Expr) -> sp.Expr:
+    """Return Q_kk′, solved from eqs. QhatofQ and QofQhat.
+
+    Parameters
+    ----------
+    m_sum : expression
+        m_k + m_k′.
+    J_overlap, Lambda : expression
+        J_kk′ and Λ_kk′.
+    noise : expression
+        Variance of the training labels about the target.
+
+    Examples
+    --------
+    >>> channel_overlap(sp.S.Zero, sp.S.Zero, sp.S.One, sp.S.Zero)
+    Vhat*Vhat_s
+    """
+    weight = V_hat * V_hat_other
+    Q_hat = weight / alpha * (noise + signal_power - m_sum + _Q)
+    return solve_linear(_Q - Q_hat * J_overlap - weight * Lambda, _Q)
+
+
+def crossed_error() -> sp.Expr:
+    """Return E_kk′ = ρ − m_k − m_k′ + Q_kk′ (k ≠ k′), without the constant readout term.
+
+    Examples
+    --------
+    >>> from subridge.derivations import replica
+    >>> from subridge.derivations.spectral_sums import is_identically_zero
+    >>> is_identically_zero(as_in_proposition_one(crossed_error()) - replica.crossed_error())
+    True
+    """
+    m_sum = V_hat * over_first(sp.factor(nu_r * t[i] ** 2 / _G_r)) + V_hat_other * over_second(
+        sp.factor(nu_s * u[j] ** 2 / _G_s)
+    )
+    # The roots √ν of Σ̄ and of Ā pair up to ν_kk ν_k′k′.
+    J_overlap = over_pairs(sp.factor(nu_r * nu_s * B[i, j] ** 2 / (_G_r * _G_s)))
+    Lambda = over_pairs(sp.factor(nu_r * nu_s * t[i] * B[i, j] * u[j] / (_G_r * _G_s)))
+    return signal_power - m_sum + channel_overlap(m_sum, J_overlap, Lambda, zeta**2)
+
+
+def member_error() -> sp.Expr:
+    """Return E_kk without the constant readout term: label noise ζ² + η_k² in training.
+
+    Examples
+    --------
+    It is E_rr of Prop. 1 less η_r²:
+
+    >>> from subridge.derivations import replica
+    >>> from subridge.derivations.spectral_sums import is_identically_zero
+    >>> difference = as_in_proposition_one(member_error()) - (replica.member_error() - eta_r**2)
+    >>> is_identically_zero(difference)
+    True
+    """
+    m_sum = 2 * V_hat * over_first(sp.factor(nu_r * t[i] ** 2 / _G_r))
+    J_overlap = over_first(sp.factor((nu_r * d[i] / _G_r) ** 2))
+    Lambda = over_first(sp.factor(nu_r**2 * t[i] ** 2 * d[i] / _G_r**2))
+    Q = channel_overlap(m_sum, J_overlap, Lambda, zeta**2 + eta_r**2).subs(V_hat_other, V_hat)
+    return signal_power - m_sum + Q
+
+
+def as_in_proposition_one(expression: sp.Expr) -> sp.Expr:
+    r"""Rename V̂_k to λ_k q̂_k, the re-scaling that connects the two routes.
+
+    Examples
+    --------
+    >>> as_in_proposition_one(V_hat)
+    \hat{q}*lambda_r
+    """
+    return canonical(expression.subs({V_hat: lam_r * q_hat, V_hat_other: lam_s * r_hat}))
+
+
+def readout_noise_balance() -> sp.Expr:
+    """Return E_g of this route minus E_g of Prop. 1, for any number of members: zero.
+
+    Each E_kk′ of this route carries (1/K²) Σ_k η_k², each E_kk lacks η_k².
+
+    Examples
+    --------
+    >>> readout_noise_balance()
+    0
+    """
+    noises = sp.Sum(sp.IndexedBase("eta")[i] ** 2, (i, 1, _K))
+    booked_everywhere = _K**2 * (noises / _K**2)
+    return sp.simplify((booked_everywhere - noises) / _K**2)

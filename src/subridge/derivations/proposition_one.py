@@ -1,0 +1,155 @@
+"""Proposition 1 for covariances made of blocks a·I + b·11ᵀ.
+
+Written without the factors 1/√ν of the paper, which always pair up: with C_rr′ = A_r(Σ_s+Σ_0)A_r′ᵀ,
+x_r = ν_rr/q̂_r and R_r = (x_r I + C_rr)⁻¹ one has (q̂_r/ν_rr) G_r⁻¹ = R_r, and Prop. 1 reads
+
+    γ_rr′ = tr[R_r C_rr′ R_r′ C_r′r] / (α M)
+    (1−γ_rr′) E_rr′ = γ_rr′ ζ² + δ_rr′ η_r² + (1/M) w*ᵀ 𝓑_rr′ w*
+    𝓑_rr′ = Σ_s − Σ_s(A_rᵀR_rA_r + A_r′ᵀR_r′A_r′)Σ_s + Σ_s A_rᵀR_r C_rr′ R_r′A_r′ Σ_s
+    q_r = x_r tr[R_r C_rr] / (ν_rr M)
+
+which stays finite at λ = 0, where Prop. 1 as printed is 0/0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import sympy as sp
+
+from subridge.derivations.block_forms import gaussian_form, ones_form, trace
+from subridge.derivations.block_matrix import BlockMatrix
+from subridge.derivations.notation import alpha, x_r, x_s
+
+__all__ = ["MemberPair", "order_parameter_q"]
+
+
+def order_parameter_q(covariance: BlockMatrix, measurement: BlockMatrix, x: sp.Expr = x_r) -> sp.Expr:
+    """Return q_r = (1/M) tr[G_r⁻¹ Σ̃_rr] at q̂_r = ν_rr/x (eq. saddle_point).
+
+    Parameters
+    ----------
+    covariance : BlockMatrix
+        Σ_s + Σ_0, of all features.
+    measurement : BlockMatrix
+        A_r.
+    x : expression
+        ν_rr/q̂_r.
+
+    Examples
+    --------
+    One member that sees all n features of an isotropic problem:
+
+    >>> n, d = sp.symbols("n d", positive=True)
+    >>> whole = BlockMatrix.identity([n])
+    >>> order_parameter_q(d * whole, whole)
+    d*x_r/(d + x_r)
+    """
+    C = measurement @ covariance @ measurement.T
+    resolvent = (x * BlockMatrix.identity(C.row_sizes) + C).inverse()
+    n_rows = sum(C.row_sizes)
+    # ν_rr M = N_r, the number of rows of A_r: the two factors M cancel.
+    return sp.cancel(x * trace(resolvent @ C) / n_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class MemberPair:
+    """Two members of an ensemble (or one member twice) on block-structured data.
+
+    Parameters
+    ----------
+    signal, noise : BlockMatrix, M by M
+        Σ_s and Σ_0.
+    first, second : BlockMatrix
+        Measurement matrices A_r and A_r′.
+    same : bool
+        Whether the pair is one member twice; then both share one x.
+
+    Examples
+    --------
+    >>> n, b = sp.symbols("n b", positive=True)
+    >>> one = BlockMatrix.identity([n])
+    >>> pair = MemberPair(b * one, 0 * one, one, one, same=True)
+    >>> sp.factor(pair.gamma)
+    b**2/(alpha*(b + x_r)**2)
+    >>> sp.factor(pair.random_bias())
+    b*x_r**2*(n - 1)/(n*(b + x_r)**2)
+    """
+
+    signal: BlockMatrix
+    noise: BlockMatrix
+    first: BlockMatrix
+    second: BlockMatrix
+    same: bool = False
+
+    @property
+    def n_features(self) -> sp.Expr:
+        """M, the sum of the group sizes."""
+        return sum(self.signal.row_sizes)
+
+    @cached_property
+    def _covariances(self) -> tuple[BlockMatrix, BlockMatrix, BlockMatrix]:
+        total = self.signal + self.noise
+        A, B = self.first, self.second
+        return A @ total @ A.T, A @ total @ B.T, B @ total @ B.T
+
+    @cached_property
+    def resolvents(self) -> tuple[BlockMatrix, BlockMatrix]:
+        """R_r and R_r′."""
+        C_rr, _, C_ss = self._covariances
+        x = x_r if self.same else x_s
+        return (
+            (x_r * BlockMatrix.identity(C_rr.row_sizes) + C_rr).inverse(),
+            (x * BlockMatrix.identity(C_ss.row_sizes) + C_ss).inverse(),
+        )
+
+    @cached_property
+    def overlap_trace(self) -> sp.Expr:
+        """tr[R_r C_rr′ R_r′ C_r′r]."""
+        R, R_other = self.resolvents
+        C = self._covariances[1]
+        return trace((R @ C) @ (R_other @ C.T))
+
+    @cached_property
+    def gamma(self) -> sp.Expr:
+        """γ_rr′ at finite size."""
+        return self.overlap_trace / (alpha * self.n_features)
+
+    def random_bias(self) -> sp.Expr:
+        """Return (1/M) E[gᵀ P 𝓑 P g], g ~ N(0, I), P = I − 11ᵀ/M the projection that removes direction 1.
+
+        The four terms of 𝓑 are left as a sum: each is short, their common denominator is not.
+        """
+        M = self.n_features
+        traces, forms = self._bias_traces(), self._bias_ones_forms()
+        # tr[P X P] = tr X − 1ᵀX1/M
+        return sum(tr / M - form / M**2 for tr, form in zip(traces, forms, strict=True))
+
+    def aligned_bias(self) -> sp.Expr:
+        """Return (1/M) 1ᵀ 𝓑 1, as a sum of four terms."""
+        return sum(form / self.n_features for form in self._bias_ones_forms())
+
+    def _bias_traces(self) -> tuple[sp.Expr, ...]:
+        """Return the trace of each term of 𝓑, turned round so that only member-sized matrices multiply."""
+        (R, R_other), (_, C, _) = self.resolvents, self._covariances
+        A, B = self.first @ self.signal, self.second @ self.signal
+        return (
+            gaussian_form(self.signal),
+            -gaussian_form(R @ (A @ A.T)),
+            -gaussian_form(R_other @ (B @ B.T)),
+            gaussian_form((R @ C) @ (R_other @ (B @ A.T))),
+        )
+
+    def _bias_ones_forms(self) -> tuple[sp.Expr, ...]:
+        """Return 1ᵀX1 for each term X of 𝓑, by products with single columns."""
+        (R, R_other), (_, C, _) = self.resolvents, self._covariances
+        target = self.signal @ BlockMatrix.all_ones(self.signal.row_sizes, [1])
+        seen, seen_other = self.first @ target, self.second @ target
+        weights, weights_other = R @ seen, R_other @ seen_other
+        return (
+            ones_form(target),
+            -ones_form(seen.T @ weights),
+            -ones_form(seen_other.T @ weights_other),
+            ones_form(weights.T @ (C @ weights_other)),
+        )

@@ -1,0 +1,259 @@
+"""The replica calculation as a check of Prop. 1: both effective actions, their saddle points, their errors.
+
+Both actions are written for arbitrary covariances, as sums over eigenvalues. The saddle point is *solved*
+from the derivatives, never typed in, so a wrong action would give a wrong error. Corrections to the paper
+that matter here: (λ+q)² in eq. qhat0sp, 1/M in the γ of the off-diagonal terms, η_r² in the rr entries of the
+off-diagonal action, and a ridge for each member.
+
+The off-diagonal action is kept to first order in ĉ, which is exact for its use: the saddle point has ĉ = 0,
+so only the value and the first derivative there are needed. To that order, with 𝐠 = 1/(1+q̂d), 𝐡 = 1/(1+r̂f),
+
+    log det G = Σ log(1+q̂ d_i) + Σ log(1+r̂ f_j) + O(ĉ²)
+    G⁻¹ = [[𝐠_i, −ĉ 𝐠_i B_ij 𝐡_j], [−ĉ 𝐡_j B_ij 𝐠_i, 𝐡_j]] + O(ĉ²).
+"""
+
+from functools import lru_cache
+
+import sympy as sp
+
+from subridge.derivations.notation import M, alpha, q, q_hat, zeta
+from subridge.derivations.spectral_sums import (
+    B,
+    canonical,
+    d,
+    f,
+    i,
+    j,
+    n_first,
+    n_second,
+    over_first,
+    over_pairs,
+    over_second,
+    solve_linear,
+    t,
+    u,
+)
+
+__all__ = [
+    "crossed_error", "crossed_gamma", "member_action", "member_error", "member_gamma", "member_gradient",
+    "member_saddle", "pair_action", "pair_error", "pair_gradient", "pair_saddle",
+]  # fmt: skip
+
+beta = sp.Symbol("beta", positive=True)
+J = sp.Symbol("J", real=True)
+signal_power = sp.Symbol("p_s", positive=True)  # w*ᵀΣ_s w*/M
+lam_r, lam_s = sp.symbols("lambda_r lambda_s", positive=True)
+eta_r, eta_s = sp.symbols("eta_r eta_s", nonnegative=True)
+q0, q0_hat = sp.symbols("q_0 qhat_0", real=True)
+r, r_hat = sp.symbols("r rhat", positive=True)
+Q, R, C, c = sp.symbols("Q R C c", real=True)
+Q_hat, R_hat, C_hat, c_hat = sp.symbols("Qhat Rhat Chat chat", real=True)
+
+_g, _h = 1 / (1 + q_hat * d[i]), 1 / (1 + r_hat * f[j])
+MEMBER_PARAMETERS = (q, q0, q_hat, q0_hat)
+PAIR_PARAMETERS = (q, Q, r, R, c, C, q_hat, Q_hat, r_hat, R_hat, c_hat, C_hat)
+
+
+@lru_cache
+def member_action() -> sp.Expr:
+    r"""Return the effective action of one member, with source J.
+
+    Examples
+    --------
+    >>> sp.diff(member_action(), q0).subs(J, 0)
+    -\hat{q}*beta + alpha*beta/(lambda_r + q)
+    """
+    data = alpha * (sp.log(1 + q / lam_r) + beta * q0 / (lam_r + q))
+    conjugate = -(q * q_hat + beta * q * q0_hat + beta * q0 * q_hat)
+    source = J * (q + beta * q0 - beta * zeta**2)
+    weights = -beta * q_hat**2 * over_first(t[i] ** 2 * _g)
+    volume = over_first(sp.log(1 / _g)) + beta * q0_hat * over_first(d[i] * _g)
+    return data + conjugate + source + weights + volume + beta * q_hat * (zeta**2 + eta_r**2 + signal_power)
+
+
+def member_saddle() -> dict[sp.Symbol, sp.Expr]:
+    r"""Return q, λ, q̂_0 and q_0 at the saddle point, solved from the derivatives at J = 0, as functions of q̂.
+
+    Solving for λ instead of q̂ keeps everything explicit.
+
+    Examples
+    --------
+    >>> member_saddle()[q]
+    Sum(d[i]/(\hat{q}*d[i] + 1), (i, 1, N_r))/M
+    """
+    action = member_action().subs(J, 0)
+    q_value = solve_linear(sp.diff(action, q0_hat), q)
+    ridge = solve_linear(sp.numer(sp.together(sp.diff(action, q0))), lam_r)
+    # eq. qhat0sp, with (λ+q)²: at the saddle λ + q = α/q̂, which also holds the term α/(λ+q) − q̂ at zero.
+    q0_hat_value = solve_linear(sp.diff(action, q).subs(lam_r, ridge), q0_hat)
+    equation = sp.diff(action, q_hat).subs({q0_hat: q0_hat_value, q: q_value})
+    q0_value = solve_linear(canonical(equation), q0)
+    return {q: q_value, lam_r: ridge.subs(q, q_value), q0_hat: q0_hat_value.subs(q0, q0_value), q0: q0_value}
+
+
+def member_gradient() -> list[sp.Expr]:
+    """Return the four derivatives of the action at the saddle point; each is identically zero.
+
+    Examples
+    --------
+    >>> from subridge.derivations.spectral_sums import is_identically_zero
+    >>> all(is_identically_zero(slope) for slope in member_gradient())
+    True
+    """
+    action, saddle = member_action().subs(J, 0), member_saddle()
+    return [sp.diff(action, parameter).subs(saddle) for parameter in MEMBER_PARAMETERS]
+
+
+def member_gamma() -> sp.Expr:
+    """Return γ_rr of Prop. 1 in the eigenbasis, with κ = α/q̂.
+
+    Examples
+    --------
+    >>> member_gamma().subs(q_hat, 0)
+    0
+    """
+    return q_hat**2 / alpha * over_first((d[i] * _g) ** 2)
+
+
+def member_error() -> sp.Expr:
+    """Return E_rr = lim (1/β) ∂𝔤/∂J = q_0 − ζ² at the saddle point.
+
+    Examples
+    --------
+    It is Prop. 1 (eq. GeneralErr with r = r′):
+
+    >>> from subridge.derivations.spectral_sums import is_identically_zero
+    >>> g = member_gamma()
+    >>> bias = (signal_power - 2*q_hat*over_first(t[i]**2*_g) + q_hat**2*over_first(t[i]**2*d[i]*_g**2))
+    >>> is_identically_zero(member_error() - (g*zeta**2 + eta_r**2 + bias) / (1 - g))
+    True
+    """
+    per_source = sp.limit(sp.expand(sp.diff(member_action(), J) / beta), beta, sp.oo)
+    return per_source.subs(q0, member_saddle()[q0])
+
+
+@lru_cache
+def pair_action() -> sp.Expr:
+    """Return the effective action of two members to first order in ĉ, with source J.
+
+    Examples
+    --------
+    >>> sp.factor(sp.diff(pair_action(), C).subs({c: 0, c_hat: 0, J: 0}))
+    0
+    """
+    kappa_r, kappa_s = lam_r + q, lam_s + r
+    determinant = kappa_r * kappa_s - c**2
+    data = alpha * (sp.log(determinant) + beta * (kappa_r * R + kappa_s * Q - 2 * c * C) / determinant)
+    conjugate = -(
+        (q * q_hat + beta * q_hat * Q + beta * q * Q_hat)
+        + (r * r_hat + beta * r_hat * R + beta * r * R_hat)
+        + 2 * (c * c_hat + beta * c_hat * C + beta * c * C_hat)
+    )
+    source = J * (c + beta * C - beta * zeta**2)
+    labels = beta * (
+        (q_hat + r_hat + 2 * c_hat) * (signal_power + zeta**2) + q_hat * eta_r**2 + r_hat * eta_s**2
+    )
+    both = (q_hat + c_hat) * (r_hat + c_hat)
+    weights = -beta * (
+        (q_hat + c_hat) ** 2 * over_first(t[i] ** 2 * _g)
+        + (r_hat + c_hat) ** 2 * over_second(u[j] ** 2 * _h)
+        - 2 * c_hat * both * over_pairs(t[i] * _g * B[i, j] * _h * u[j])
+    )
+    volume = over_first(sp.log(1 / _g)) + over_second(sp.log(1 / _h)) + beta * (
+        Q_hat * over_first(d[i] * _g)
+        + R_hat * over_second(f[j] * _h)
+        - 2 * c_hat * C_hat * over_pairs(_g * B[i, j] ** 2 * _h)
+    )
+    return data + conjugate + source + labels + weights + volume
+
+
+def _for_second(expression: sp.Expr) -> sp.Expr:
+    """Rename what belongs to member r to what belongs to member r′."""
+    names = {q: r, q_hat: r_hat, lam_r: lam_s, eta_r: eta_s, n_first: n_second}
+    swapped = expression.replace(
+        lambda part: isinstance(part, sp.Sum),
+        lambda part: over_second(part.function.subs({d[i]: f[j], t[i]: u[j]})) * M,
+    )
+    return swapped.subs(names)
+
+
+def pair_saddle() -> dict[sp.Symbol, sp.Expr]:
+    """Return all parameters of the pair at J = 0: two copies of the member saddle, c = ĉ = 0, and C, Ĉ.
+
+    Examples
+    --------
+    >>> pair_saddle()[c], pair_saddle()[c_hat]
+    (0, 0)
+    """
+    first = member_saddle()
+    second = {key: _for_second(value) for key, value in first.items()}
+    saddle = {
+        q: first[q], lam_r: first[lam_r], Q: first[q0], Q_hat: first[q0_hat],
+        r: second[q], lam_s: second[lam_r], R: second[q0], R_hat: second[q0_hat],
+        c: sp.S.Zero, c_hat: sp.S.Zero,
+    }  # fmt: skip
+    action = pair_action().subs(J, 0)
+    # λ + q = α/q̂ and λ′ + r = α/r̂ at the saddle
+    ridges = {lam_r: alpha / q_hat - q, lam_s: alpha / r_hat - r}
+    C_hat_value = solve_linear(sp.diff(action, c).subs({c: 0, c_hat: 0}).subs(ridges), C_hat)
+    equation = sp.diff(action, c_hat).subs({c: 0, c_hat: 0, C_hat: C_hat_value})
+    saddle[C] = solve_linear(equation, C)
+    saddle[C_hat] = C_hat_value.subs(C, saddle[C])
+    return saddle
+
+
+def pair_gradient() -> list[sp.Expr]:
+    """Return the twelve derivatives of the pair action at its saddle point; each is identically zero.
+
+    Examples
+    --------
+    >>> from subridge.derivations.spectral_sums import is_identically_zero
+    >>> all(is_identically_zero(slope) for slope in pair_gradient())
+    True
+    """
+    action, saddle = pair_action().subs(J, 0), pair_saddle()
+    return [sp.diff(action, parameter).subs(saddle) for parameter in PAIR_PARAMETERS]
+
+
+def crossed_gamma() -> sp.Expr:
+    """Return γ_rr′ of Prop. 1 in the eigenbases, with κ = α/q̂ and κ′ = α/r̂.
+
+    Examples
+    --------
+    >>> crossed_gamma().subs(r_hat, 0)
+    0
+    """
+    return q_hat * r_hat / alpha * over_pairs(_g * B[i, j] ** 2 * _h)
+
+
+def crossed_error() -> sp.Expr:
+    """Return E_rr′ of Prop. 1 (eq. GeneralErr, r ≠ r′) in the eigenbases.
+
+    Examples
+    --------
+    Without any weight given to the data the error is the power of the target:
+
+    >>> crossed_error().subs({q_hat: 0, r_hat: 0})
+    p_s
+    """
+    g = crossed_gamma()
+    bias = (
+        signal_power
+        - q_hat * over_first(t[i] ** 2 * _g)
+        - r_hat * over_second(u[j] ** 2 * _h)
+        + q_hat * r_hat * over_pairs(t[i] * _g * B[i, j] * _h * u[j])
+    )
+    return (g * zeta**2 + bias) / (1 - g)
+
+
+def pair_error() -> sp.Expr:
+    """Return E_rr′ = lim (1/β) ∂𝔤/∂J = C − ζ² at the saddle point.
+
+    Examples
+    --------
+    >>> from subridge.derivations.spectral_sums import is_identically_zero
+    >>> is_identically_zero(pair_error() - crossed_error())
+    True
+    """
+    per_source = sp.limit(sp.expand(sp.diff(pair_action(), J) / beta), beta, sp.oo)
+    return per_source.subs(C, pair_saddle()[C])

@@ -1,0 +1,125 @@
+"""The trace in γ_rr′ for isotropic-plus-low-rank covariances, by words in non-commuting matrices.
+
+With Σ = d I + F Fᵀ on all features, member r sees C_rr = d I + F_r F_rᵀ (F_r: the rows of F it keeps) and the
+resolvent R_r = (x I + C_rr)⁻¹ = (1/X)(I − F_r K_r F_rᵀ), X = x + d, K_r = (X I + G_r)⁻¹, G_r = F_rᵀ F_r. The
+trace tr[R_r C_rs R_s C_sr] then needs matrices of the rank only. The proof expands both sides into words,
+rewrites them with the relations below until only K_r, K_s and C = F_overlapᵀ F_overlap are left, and compares
+traces, which do not change under rotation or reversal of a word (all three are symmetric). Any rank.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import product
+
+import sympy as sp
+
+__all__ = ["low_rank_trace", "overlap_trace", "words"]
+
+d, X, Y, n_overlap, rank = sp.symbols("d X Y n_o m", positive=True)
+Word = tuple[str, ...]
+Polynomial = dict[Word, sp.Expr]
+
+# F: F_r, E: F_s, P: the 0/1 matrix N_r × N_s of shared features, t: transpose
+_REWRITE: dict[Word, Polynomial] = {
+    ("Ft", "F"): {("G",): sp.S.One},
+    ("Et", "E"): {("Q",): sp.S.One},
+    ("Ft", "P", "E"): {("C",): sp.S.One},
+    ("Et", "Pt", "F"): {("C",): sp.S.One},
+    ("Ft", "P", "Pt", "F"): {("C",): sp.S.One},
+    ("Et", "Pt", "P", "E"): {("C",): sp.S.One},
+    ("K", "G"): {(): sp.S.One, ("K",): -X},
+    ("G", "K"): {(): sp.S.One, ("K",): -X},
+    ("L", "Q"): {(): sp.S.One, ("L",): -Y},
+    ("Q", "L"): {(): sp.S.One, ("L",): -Y},
+}
+
+
+def _multiply(*factors: Polynomial) -> Polynomial:
+    total: Polynomial = defaultdict(lambda: sp.S.Zero)
+    for choice in product(*[factor.items() for factor in factors]):
+        word = tuple(letter for part, _ in choice for letter in part)
+        total[word] += sp.Mul(*[coefficient for _, coefficient in choice])
+    return dict(total)
+
+
+def _rewrite_once(word: Word) -> Polynomial | None:
+    """Apply the first relation that matches the word read as a cycle."""
+    for start in range(len(word)):
+        turned = word[start:] + word[:start]
+        for pattern, replacement in _REWRITE.items():
+            if turned[: len(pattern)] == pattern:
+                rest = turned[len(pattern) :]
+                return {new + rest: coefficient for new, coefficient in replacement.items()}
+    return None
+
+
+def _canonical_word(word: Word) -> Word:
+    turns = [w[k:] + w[:k] for w in (word, word[::-1]) for k in range(max(len(word), 1))]
+    return min(turns)
+
+
+def words(polynomial: Polynomial) -> Polynomial:
+    """Reduce the trace of a polynomial to traces of words in K, L and C.
+
+    Examples
+    --------
+    tr[K_r G_r] = m − X tr[K_r]:
+
+    >>> words({("K", "G"): sp.S.One})
+    {(): m, ('K',): -X}
+    """
+    done: Polynomial = defaultdict(lambda: sp.S.Zero)
+    pending = list(polynomial.items())
+    while pending:
+        word, coefficient = pending.pop()
+        if word == ("P", "Pt"):
+            done[()] += coefficient * n_overlap
+            continue
+        if word == ():
+            # The empty word is the identity of the rank's dimension.
+            done[()] += coefficient * rank
+            continue
+        step = _rewrite_once(word)
+        if step is None:
+            done[_canonical_word(word)] += coefficient
+        else:
+            pending += [(new, coefficient * factor) for new, factor in step.items()]
+    reduced = {word: sp.factor(coefficient) for word, coefficient in sorted(done.items())}
+    return {word: coefficient for word, coefficient in reduced.items() if coefficient != 0}
+
+
+def overlap_trace() -> Polynomial:
+    """Return X Y tr[R_r C_rs R_s C_sr], reduced.
+
+    Examples
+    --------
+    >>> overlap_trace()[("K", "L")]
+    X**2*Y**2
+    """
+    one = sp.S.One
+    left, right = {(): one, ("F", "K", "Ft"): -one}, {(): one, ("E", "L", "Et"): -one}
+    forth, back = {("P",): d, ("F", "Et"): one}, {("Pt",): d, ("E", "Ft"): one}
+    return words(_multiply(left, forth, right, back))
+
+
+def low_rank_trace() -> Polynomial:
+    """Return the form that needs matrices of the rank only, reduced.
+
+    d² n_o + d x_s tr[K_s C] + d x_r tr[K_r C] + tr[K_r (X G_s − dC) K_s (Y G_r − dC)], x_r = X−d, x_s = Y−d.
+
+    Examples
+    --------
+    >>> low_rank_trace() == overlap_trace()
+    True
+    """
+    one = sp.S.One
+    core = words(
+        _multiply({("K",): one}, {("Q",): X, ("C",): -d}, {("L",): one}, {("G",): Y, ("C",): -d})
+    )
+    total: Polynomial = defaultdict(lambda: sp.S.Zero, core)
+    total[()] += d**2 * n_overlap
+    total[_canonical_word(("L", "C"))] += d * (Y - d)
+    total[_canonical_word(("K", "C"))] += d * (X - d)
+    reduced = {word: sp.factor(coefficient) for word, coefficient in sorted(total.items())}
+    return {word: coefficient for word, coefficient in reduced.items() if coefficient != 0}

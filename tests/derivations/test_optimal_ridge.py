@@ -1,0 +1,43 @@
+"""λ*: stationary at every sample size, and as printed."""
+
+import sympy as sp
+
+from subridge.derivations.notation import S_r, a, alpha, b, eta, nu, nu_r, rho, sigma, zeta
+from subridge.derivations.optimal_ridge import (
+    isotropic_optimal_ridge,
+    member_error,
+    optimal_ridge,
+    slope_factor,
+    stationarity_bracket,
+)  # fmt: skip
+from subridge.derivations.saddle_point import ridge_of_sigma
+
+
+def test_optimal_ridge_is_the_printed_one():
+    noise = nu * (zeta**2 + eta**2) + a * rho**2 + b * nu * (1 - 2 * rho**2)
+    assert sp.factor(optimal_ridge() - a * (a * noise / (b**2 * nu**2 * (1 - rho**2)) - 1)) == 0
+
+
+def test_slope_of_the_error_is_a_positive_factor_times_the_distance_to_the_optimum():
+    slope = sp.diff(member_error(), sigma)
+    assert sp.factor(slope - slope_factor() * (optimal_ridge() - ridge_of_sigma())) == 0
+    inside = sp.Rational(1, 2)
+    at = {rho: inside, alpha: 2, nu: inside, a: 3, b: 2, sigma: inside}
+    assert slope_factor().subs(at) > 0
+
+
+def test_bracket_with_the_printed_power_of_c_does_not_vanish_at_the_optimum():
+    s, c = sp.symbols("s c", positive=True)
+    right = stationarity_bracket()
+    printed = right + (1 - rho**2) * (s**2 * (1 - c**2) - s**2 * (1 - c) ** 2) * nu_r * (a * S_r - 1)
+    values = {nu_r: nu, S_r: sigma / a}
+    stationary = sp.solve(sp.numer(sp.factor(right.subs(values))), alpha)
+    (chosen,) = [root for root in stationary if root != 0]
+    assert sp.factor(right.subs(values).subs(alpha, chosen)) == 0
+    assert sp.factor(printed.subs(values).subs(b, s * (1 - c)).subs(alpha, chosen.subs(b, s * (1 - c)))) != 0
+
+
+def test_isotropic_form_reduces_to_the_printed_one_without_feature_noise_only():
+    printed = (zeta**2 + eta**2) / nu + b * (1 / nu - 1)
+    assert sp.factor(isotropic_optimal_ridge().subs(a, b) - printed) == 0
+    assert sp.factor(isotropic_optimal_ridge() - printed) != 0
