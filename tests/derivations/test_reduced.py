@@ -102,7 +102,7 @@ def test_printed_coefficient_at_the_optimal_ridge_is_wrong_without_alignment():
 
 
 def test_uniform_coefficient_agrees_with_the_error_itself_at_large_k():
-    """30 digits, k = 10^12: the remainder is of order 1/k."""
+    """An expansion, not an identity: at k = 10^12 the remainder is of order 1/k, measured in 50-digit arithmetic."""
     at = {rho: sp.Rational(1, 10**5), alpha: 1, H: sp.Rational(1, 2), W: sp.Rational(1, 5), Z: sp.Rational(2, 5)}
     size = sp.Integer(10) ** 12
     poly = sp.Poly(reduced.optimal_sigma_quadratic().subs({**at, k: size}), sigma)

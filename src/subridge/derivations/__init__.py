@@ -9,7 +9,10 @@ Modules, in reading order:
 - :mod:`~subridge.derivations.optimal_ridge`, :mod:`~subridge.derivations.reduced`,
   :mod:`~subridge.derivations.large_ensembles`: λ*, the reduced forms, the phase boundaries;
 - :mod:`~subridge.derivations.effective_ridge`: the ridge as a function of 1/q̂, for any spectrum;
-- :mod:`~subridge.derivations.two_groups`: a worked example that is not in the paper.
+- :mod:`~subridge.derivations.spiked`: the trace in γ for isotropic-plus-low-rank covariances;
+- :mod:`~subridge.derivations.two_groups`: a worked example that is not in the paper;
+- :mod:`~subridge.derivations.numeric`: derived expressions compiled to numbers;
+- :mod:`~subridge.derivations.walkthrough`: the page ``docs/derivations/proposition-2.md``.
 
 Needs the extra ``subridge[symbolic]``.
 """
