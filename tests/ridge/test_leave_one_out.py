@@ -57,7 +57,7 @@ def test_members_at_the_threshold_equal_refitting(N):
     path = path_of(X, Y, None, RIDGES, True)
     for level, ridge in enumerate(RIDGES):
         wanted = refitted_errors(X, Y, np.ones(15), ridge, True)
-        np.testing.assert_allclose(path.errors(level), wanted, rtol=1e-7, atol=1e-7 * abs(wanted).max())
+        np.testing.assert_allclose(path.errors(level), wanted, rtol=TOLERANCE, atol=TOLERANCE * abs(wanted).max())
 
 
 @pytest.mark.parametrize("n", [12, 60])
