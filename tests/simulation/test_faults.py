@@ -113,7 +113,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_serial_result(tmp_path, uninter
     try:
         wait_for(address.exists)
         with distributed.Client(scheduler_file=str(address)) as client:
-            client.wait_for_workers(2, timeout=60)
+            client.wait_for_workers(2, timeout=240)
             killer.start()
             curves = experiment(store, executor=client)  # noqa: F821
             killer.join()

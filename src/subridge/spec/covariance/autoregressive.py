@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
-from subridge.arrays.namespace import first_order_recursion, geometric_scan
+from subridge.arrays.recursions import first_order_recursion, geometric_scan
 from subridge.arrays.types import FloatArray, IntArray
 from subridge.spec.checks import non_negative, positive_integer, within
 from subridge.spec.covariance.base import Covariance
