@@ -10,7 +10,7 @@ from rich.table import Table
 
 import subridge as sr
 
-_N_FEATURES, _N_MEMBERS, _N_TRIALS, _RIDGE = 400, 10, 12, 1e-3
+_N_FEATURES, _N_MEMBERS, _N_TRIALS, _RIDGE = 400, 10, 40, 1e-3
 _N_SAMPLES = (10, 20, 28, 34, 37, 43, 48, 56, 70, 100, 140, 190, 250, 320, 400)
 
 
@@ -30,8 +30,6 @@ def demo(out: Path, seed: int) -> None:
 
 def _curves(seed: int) -> xr.Dataset:
     """Theory and experiment of both ensembles on one problem."""
-    from subridge.ridge.reference import reference_curve
-
     problem = sr.EquicorrelatedProblem(correlation=0.2, feature_noise=0.1, label_noise=0.2).realise(_N_FEATURES, seed)
     plans = {
         "equal": sr.subsets.equal(_N_MEMBERS, _N_FEATURES, seed),
@@ -43,7 +41,7 @@ def _curves(seed: int) -> xr.Dataset:
         ensemble = sr.Ensemble(plan, ridge=_RIDGE)
         data["theory"].append(sr.risk(problem, ensemble, dense / _N_FEATURES).total)
         data["theory_at_points"].append(sr.risk(problem, ensemble, np.array(_N_SAMPLES) / _N_FEATURES).total)
-        data["experiment"].append(reference_curve(problem, ensemble, _N_SAMPLES, _N_TRIALS, seed).mean(axis=(-2, -1)))
+        data["experiment"].append(sr.simulate(problem, ensemble, _N_SAMPLES, _N_TRIALS, seed=seed).risk.values)
         data["subset_sizes"].append(plan.subset_sizes)
     return xr.Dataset(
         {
