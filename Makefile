@@ -21,7 +21,7 @@ lint: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	if $(BIN)/python -m pip install --quiet uv; then \
-	  VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet -e ".[dev]" -c constraints.txt; \
+	  VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --compile-bytecode -e ".[dev]" -c constraints.txt; \
 	else \
 	  $(BIN)/python -m pip install --quiet -e ".[dev]" -c constraints.txt; \
 	fi
