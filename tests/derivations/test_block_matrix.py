@@ -85,9 +85,7 @@ def test_inverse_of_a_block_matrix_times_itself_is_the_identity():
 
 
 def test_three_block_inverse_agrees_with_exact_rational_elimination():
-    matrix = BlockMatrix(
-        GROUPS, GROUPS, sp.diag(2, 3, 5), sp.Matrix([[1, 2, 0], [-1, 1, 3], [1, 0, 1]]) / 7
-    )
+    matrix = BlockMatrix(GROUPS, GROUPS, sp.diag(2, 3, 5), sp.Matrix([[1, 2, 0], [-1, 1, 3], [1, 0, 1]]) / 7)
     numbers = {n: 2, m: 3, p: 1}
     assert matrix.inverse().dense(numbers) == matrix.dense(numbers).inv()
 

@@ -53,9 +53,7 @@ def test_saddle_point_is_the_printed_one():
 
 def test_gamma_and_both_biases_are_the_printed_ones():
     bulk = s * (1 - c)
-    printed = bulk * (
-        1 - bulk * nu_r * S_r - bulk * nu_s * S_s + (bulk + omega**2) * bulk * nu_rs * S_r * S_s
-    )
+    printed = bulk * (1 - bulk * nu_r * S_r - bulk * nu_s * S_s + (bulk + omega**2) * bulk * nu_rs * S_r * S_s)
     aligned = (bulk * (nu_rs - nu_r * nu_s) + omega**2 * nu_rs) / (nu_r * nu_s)
     assert is_zero(eq.random_bias().subs(PAPER) - printed)
     assert is_zero(eq.aligned_bias().subs(PAPER) - aligned)
@@ -140,9 +138,7 @@ def test_three_branches_of_F0_are_the_printed_ones():
         "nu_r < alpha < nu_s": one
         * (nu_s * (one * nu_r + (alpha - 1) * one + w) - alpha * one * nu_rs)
         / ((one - w) * nu_s),
-        "nu_r < nu_s < alpha": one
-        * (one * nu_s - c * s * nu_rs + one * nu_r - c * s + s * nu_rs + s + w)
-        / (one - w),
+        "nu_r < nu_s < alpha": one * (one * nu_s - c * s * nu_rs + one * nu_r - c * s + s * nu_rs + s + w) / (one - w),
     }
     derived = limits.ridgeless_random_bias()
     for name, expression in printed.items():
@@ -177,9 +173,10 @@ def test_single_isotropic_member_is_the_printed_one():
 def test_infinite_data_error_is_the_mean_over_explicit_pairs():
     fractions = [sp.Rational(1, 10), sp.Rational(1, 5), sp.Rational(7, 10)]
     own, crossed = limits.infinite_data_pair_error(True), limits.infinite_data_pair_error(False)
-    total = sum(own.subs(nu_r, f) for f in fractions) + sum(
-        crossed.subs({nu_r: f, nu_s: g, nu_rs: 0}) for i, f in enumerate(fractions) for g in fractions[:i]
-    ) * 2
+    total = (
+        sum(own.subs(nu_r, f) for f in fractions)
+        + sum(crossed.subs({nu_r: f, nu_s: g, nu_rs: 0}) for i, f in enumerate(fractions) for g in fractions[:i]) * 2
+    )
     means = {limits.mean_fraction: sum(fractions) / 3, limits.mean_inverse_fraction: sum(1 / f for f in fractions) / 3}
     assert is_zero(limits.infinite_data_error().subs({k: 3, **means}) - total / 9)
 

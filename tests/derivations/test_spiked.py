@@ -38,7 +38,5 @@ def test_block_algebra_gives_the_rank_one_case():
     n_r, n_s, n_b, _ = GROUPS
     X, Y, G_r, G_s, C = x_r + a, x_s + a, e * (n_r + n_b), e * (n_s + n_b), e * n_b
     K_r, K_s = 1 / (X + G_r), 1 / (Y + G_s)
-    form = (
-        a**2 * n_b + a * x_s * K_s * C + a * x_r * K_r * C + K_r * (X * G_s - a * C) * K_s * (Y * G_r - a * C)
-    )
+    form = a**2 * n_b + a * x_s * K_s * C + a * x_r * K_r * C + K_r * (X * G_s - a * C) * K_s * (Y * G_r - a * C)
     assert sp.factor(X * Y * member_pair().overlap_trace - form) == 0

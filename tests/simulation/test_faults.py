@@ -132,6 +132,12 @@ def test_a_cluster_that_cannot_be_reached_is_named(monkeypatch):
         experiment(scheduler="tcp://127.0.0.1:9")  # noqa: F821
 
 
+def test_without_dask_the_remedy_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(sr.errors.ClusterError, match="subridge\\[cluster\\]"):
+        experiment(scheduler="tcp://127.0.0.1:9")  # noqa: F821
+
+
 def test_a_write_that_fails_is_a_clear_error_and_the_run_goes_on_later(tmp_path, uninterrupted):
     # Files may not grow beyond a limit that the chunks of results exceed: writing fails as on a full disk.
     body = """

@@ -53,9 +53,7 @@ def ones_form(matrix: BlockMatrix) -> sp.Expr:
     return ones.domain.to_sympy(ones[0, 0].element)
 
 
-def gaussian_form(
-    matrix: BlockMatrix, covariance: BlockMatrix | None = None, mean: sp.Expr = sp.S.Zero
-) -> sp.Expr:
+def gaussian_form(matrix: BlockMatrix, covariance: BlockMatrix | None = None, mean: sp.Expr = sp.S.Zero) -> sp.Expr:
     """Return E[gᵀ X g] for g ~ N(mean·1, covariance); the covariance is the identity unless given.
 
     Examples

@@ -57,9 +57,7 @@ def _sizes(values: Sequence[sp.Expr]) -> DomainMatrix:
 def _join(quarters: Sequence[Sequence[DomainMatrix]]) -> DomainMatrix:
     """Assemble a matrix from its quarters, in a common field."""
     first = quarters[0][0].unify(quarters[0][1], quarters[1][0], quarters[1][1])
-    return DomainMatrix.vstack(
-        DomainMatrix.hstack(first[0], first[1]), DomainMatrix.hstack(first[2], first[3])
-    )
+    return DomainMatrix.vstack(DomainMatrix.hstack(first[0], first[1]), DomainMatrix.hstack(first[2], first[3]))
 
 
 class BlockMatrix:
@@ -104,9 +102,7 @@ class BlockMatrix:
         for i, j in _nonzero(self._diagonal):
             rows, columns = self.row_sizes[i], self.column_sizes[j]
             if rows != columns:
-                raise ValueError(
-                    f"block ({i}, {j}) is {rows} by {columns}: an identity part needs a square block"
-                )
+                raise ValueError(f"block ({i}, {j}) is {rows} by {columns}: an identity part needs a square block")
 
     @cached_property
     def diagonal(self) -> sp.ImmutableMatrix:
@@ -185,9 +181,7 @@ class BlockMatrix:
     @property
     def T(self) -> BlockMatrix:
         """The transpose."""
-        return BlockMatrix(
-            self.column_sizes, self.row_sizes, self._diagonal.transpose(), self._ones.transpose()
-        )
+        return BlockMatrix(self.column_sizes, self.row_sizes, self._diagonal.transpose(), self._ones.transpose())
 
     def block(self, rows: slice, columns: slice) -> BlockMatrix:
         """Return the matrix made of some of the row and column groups."""
@@ -231,9 +225,7 @@ class BlockMatrix:
         lower = complement.inverse()
         down, across = -(lower @ left), -(right @ lower)
         quarters = ((corner - across @ left, across), (down, lower))
-        diagonal, ones = (
-            _join([[part.in_field()[which] for part in row] for row in quarters]) for which in (0, 1)
-        )
+        diagonal, ones = (_join([[part.in_field()[which] for part in row] for row in quarters]) for which in (0, 1))
         return BlockMatrix(self.row_sizes, self.row_sizes, diagonal, ones)
 
     def determinant(self) -> sp.Expr:
@@ -276,4 +268,3 @@ class BlockMatrix:
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {block_latex(self)}$"
-

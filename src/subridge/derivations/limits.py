@@ -126,8 +126,7 @@ def infinite_data_error() -> sp.Expr:
     own = sp.expand(infinite_data_pair_error(same=True))
     crossed = sp.expand(infinite_data_pair_error(same=False).subs(nu_rs, 0))
     own_mean = sum(
-        own.coeff(nu_r, power) * mean
-        for power, mean in ((0, 1), (1, mean_fraction), (-1, mean_inverse_fraction))
+        own.coeff(nu_r, power) * mean for power, mean in ((0, 1), (1, mean_fraction), (-1, mean_inverse_fraction))
     )
     crossed_mean = crossed.subs({nu_r: mean_fraction, nu_s: mean_fraction})
     return sp.expand(own_mean / k + (k - 1) / k * crossed_mean)

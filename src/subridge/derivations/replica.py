@@ -150,19 +150,22 @@ def pair_action() -> sp.Expr:
         + 2 * (c * c_hat + beta * c_hat * C + beta * c * C_hat)
     )
     source = J * (c + beta * C - beta * zeta**2)
-    labels = beta * (
-        (q_hat + r_hat + 2 * c_hat) * (signal_power + zeta**2) + q_hat * eta_r**2 + r_hat * eta_s**2
-    )
+    labels = beta * ((q_hat + r_hat + 2 * c_hat) * (signal_power + zeta**2) + q_hat * eta_r**2 + r_hat * eta_s**2)
     both = (q_hat + c_hat) * (r_hat + c_hat)
     weights = -beta * (
         (q_hat + c_hat) ** 2 * over_first(t[i] ** 2 * _g)
         + (r_hat + c_hat) ** 2 * over_second(u[j] ** 2 * _h)
         - 2 * c_hat * both * over_pairs(t[i] * _g * B[i, j] * _h * u[j])
     )
-    volume = over_first(sp.log(1 / _g)) + over_second(sp.log(1 / _h)) + beta * (
-        Q_hat * over_first(d[i] * _g)
-        + R_hat * over_second(f[j] * _h)
-        - 2 * c_hat * C_hat * over_pairs(_g * B[i, j] ** 2 * _h)
+    volume = (
+        over_first(sp.log(1 / _g))
+        + over_second(sp.log(1 / _h))
+        + beta
+        * (
+            Q_hat * over_first(d[i] * _g)
+            + R_hat * over_second(f[j] * _h)
+            - 2 * c_hat * C_hat * over_pairs(_g * B[i, j] ** 2 * _h)
+        )
     )
     return data + conjugate + source + labels + weights + volume
 

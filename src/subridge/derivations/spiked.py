@@ -114,9 +114,7 @@ def low_rank_trace() -> Polynomial:
     True
     """
     one = sp.S.One
-    core = words(
-        _multiply({("K",): one}, {("Q",): X, ("C",): -d}, {("L",): one}, {("G",): Y, ("C",): -d})
-    )
+    core = words(_multiply({("K",): one}, {("Q",): X, ("C",): -d}, {("L",): one}, {("G",): Y, ("C",): -d}))
     total: Polynomial = defaultdict(lambda: sp.S.Zero, core)
     total[()] += d**2 * n_overlap
     total[_canonical_word(("L", "C"))] += d * (Y - d)

@@ -49,9 +49,7 @@ def _blocks() -> list[str]:
 
 
 def _saddle() -> list[str]:
-    finite = eq.order_parameter_q(
-        eq.member().signal + eq.member().noise, eq.member().first
-    )
+    finite = eq.order_parameter_q(eq.member().signal + eq.member().noise, eq.member().first)
     equation = eq.saddle_point()
     return [
         "## 2. The saddle point\n",
@@ -116,9 +114,7 @@ def _consequences() -> list[str]:
         r"which does not contain $\alpha$: the best ridge of a member is the same at every sample size. With "
         r"infinitely many samples a pair of members is left with" + "\n",
         _display(r"E_{rs}(\alpha\to\infty)", limits.infinite_data_pair_error(same=False)),
-        _display(
-            r"E_{rr}(\alpha\to\infty)", sp.collect(limits.infinite_data_pair_error(same=True), nu_r)
-        ),
+        _display(r"E_{rr}(\alpha\to\infty)", sp.collect(limits.infinite_data_pair_error(same=True), nu_r)),
     ]
     return parts
 

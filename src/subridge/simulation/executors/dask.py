@@ -20,9 +20,11 @@ def run_on_cluster(
     where : dask.distributed.Client or str
         A client, or the address of a scheduler.
     """
-    from distributed import as_completed
-    from distributed.scheduler import KilledWorker
-
+    try:
+        from distributed import as_completed
+        from distributed.scheduler import KilledWorker
+    except ImportError as error:
+        raise ClusterError("a cluster needs Dask, which is not installed; pip install 'subridge[cluster]'") from error
     with _client(where) as client:
         # A task, not scattered data: the scheduler can make it again when the worker that holds it dies.
         carried = client.submit(_identity, shared, pure=False)
