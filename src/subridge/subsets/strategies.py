@@ -52,8 +52,8 @@ class Dirichlet(Fingerprinted):
 
 
 @dataclass(frozen=True, eq=False)
-class Overlapping(Fingerprinted):
-    """Each member draws its features independently of the others, without repeats inside a member."""
+class _Sized(Fingerprinted):
+    """Members of given sizes."""
 
     subset_sizes: tuple[int, ...]
 
@@ -63,6 +63,10 @@ class Overlapping(Fingerprinted):
     @property
     def n_members(self) -> int:
         return len(self.subset_sizes)
+
+
+class Overlapping(_Sized):
+    """Each member draws its features independently of the others, without repeats inside a member."""
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
         M, rng = positive_integer("n_features", n_features), stream(seed)
@@ -71,18 +75,8 @@ class Overlapping(Fingerprinted):
         return SubsetPlan.from_indices([np.sort(rng.permutation(M)[:N]) for N in self.subset_sizes], M)
 
 
-@dataclass(frozen=True, eq=False)
-class Projection(Fingerprinted):
+class Projection(_Sized):
     """Gaussian projections with entries N(0, 1/M), so that ``A_r A_rᵀ`` is close to the identity."""
-
-    subset_sizes: tuple[int, ...]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "subset_sizes", _sizes(self.subset_sizes))
-
-    @property
-    def n_members(self) -> int:
-        return len(self.subset_sizes)
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
         M, rng = positive_integer("n_features", n_features), stream(seed)
