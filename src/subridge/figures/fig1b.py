@@ -52,7 +52,11 @@ class Fig1b(Settings):
 
 
 def compute(settings: Fig1b, run: Run) -> xr.Dataset:
-    """Typical risk at this M and in the limit, and the risk of trained ensembles: new data and teacher every trial."""
+    """Typical risk at this M and in the limit, and the risk of trained ensembles: new data and teacher every trial.
+
+    The finite-M curve is the closed form uniform in s c M, averaged over teachers as the experiment is; Prop. 1 itself,
+    averaged over 20 teachers at M = 5000, lies within 1 % of it.
+    """
     M, nu = settings.n_features, settings.subset_fractions
     lam = np.array(settings.ridges)
     problem = EquicorrelatedProblem(
@@ -103,7 +107,7 @@ def draw(data: xr.Dataset) -> Figure:
 
 def _draw_subsets(figure: Figure, fractions: np.ndarray) -> None:
     """The bar of all features, cut into the members' disjoint subsets; features that no member sees stay white."""
-    inset = figure.axes[0].inset_axes((0.36, 0.76, 0.26, 0.07))
+    inset = figure.axes[0].inset_axes((0.69, 0.44, 0.29, 0.06))
     left = 0.0
     for member, fraction in enumerate(fractions):
         inset.barh(0, fraction, left=left, color=PALETTE[3 + member], height=1, edgecolor="white", linewidth=0.5)

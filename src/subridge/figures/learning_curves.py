@@ -33,7 +33,7 @@ def ridge_lines(axes: Axes, data: xr.Dataset) -> None:
     axes.set(yscale="log", xlim=(0, 1.02), xlabel="sample ratio α = P/M", ylabel="generalization error $E_g$")
     handles, labels = axes.get_legend_handles_labels()
     handles.append(Line2D([], [], color="0.3", linewidth=1.1))
-    labels.append("theory, this M" if "infinite_theory" in data else "theory")
+    labels.append(f"theory, M = {M}" if "infinite_theory" in data else "theory")
     if "infinite_theory" in data:
         handles.append(Line2D([], [], color="0.3", linewidth=0.9, linestyle=(0, (3, 2))))
         labels.append("theory, M → ∞")
