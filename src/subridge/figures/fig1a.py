@@ -1,7 +1,7 @@
 """Fig. 1a: Prop. 1 against trained ensembles of overlapping subsets on autoregressive data.
 
-Caption: "randomly selected (with replacement)" subsets. The authors' code permutes the features anew for every member, so
-members overlap but none sees a feature twice; repeats inside a member would move its threshold.
+Caption: "randomly selected (with replacement)" subsets. The authors' code permutes the features anew for every member,
+so members overlap but none sees a feature twice; repeats inside a member would move its threshold.
 """
 
 from dataclasses import dataclass, replace

@@ -1,7 +1,7 @@
 """Fig. 1b: Prop. 2 against trained ensembles of disjoint subsets on equicorrelated data.
 
-The caption says c = .6; the authors' code and their logged errors have c = .4. Prop. 2 is the limit M → ∞; at P = 250 it is
-3 % below the experiment, which the finite-M form at M = 5000 meets, so both are drawn.
+The caption says c = .6; the authors' code and their logged errors have c = .4. Prop. 2 is the limit M → ∞; at P = 250
+it is 3 % below the experiment, which the finite-M form at M = 5000 meets, so both are drawn.
 """
 
 from dataclasses import dataclass, replace
@@ -128,7 +128,8 @@ RECIPES = {
         errata=(
             "The caption says c = 0.6; the authors’ notebook has c = 0.4 and their logged errors decide for it. "
             "`--settings caption` draws c = 0.6.",
-            "Prop. 2 holds for M → ∞. At the smallest samples its finite-size error exceeds the error bars: averaged over "
+            "Prop. 2 holds for M → ∞. At the smallest samples its finite-size error exceeds the error bars: averaged "
+            "over "
             "the ridges at P = 250 the limit gives 0.667, the experiment 0.692. Both theories are drawn.",
         ),
         seconds=(1000.0, 4.0),

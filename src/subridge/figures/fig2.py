@@ -62,9 +62,7 @@ def compute(settings: Fig2, run: Run) -> xr.Dataset:
     return _with_logged_values(data, settings)
 
 
-def _one_fraction(
-    settings: Fig2, fraction: float, dense: np.ndarray, run: Run
-) -> tuple[xr.Dataset, dict[str, Any]]:
+def _one_fraction(settings: Fig2, fraction: float, dense: np.ndarray, run: Run) -> tuple[xr.Dataset, dict[str, Any]]:
     M, lam, problem = settings.n_features, np.array(settings.ridges), EquicorrelatedProblem()
     sizes = sample_sizes(M, settings.n_sizes, settings.offset)
     curves = simulate(
@@ -88,7 +86,7 @@ def _one_fraction(
 
 
 def _with_logged_values(data: xr.Dataset, settings: Fig2) -> xr.Dataset:
-    """Add the authors' logged means where the grid is theirs; z compares them with ours, both with errors of their own."""
+    """Add the authors' logged means where the grid is theirs; z is in standard errors of both."""
     logged = json.loads(files("subridge.figures").joinpath("fig2b_logged.json").read_text(encoding="utf-8"))
     rows = np.array(logged["rows"])
     table = xr.DataArray(rows[:, 2].reshape(settings.n_sizes, -1).T, dims=("subset_fraction", "n_samples"))
@@ -108,9 +106,9 @@ def _with_logged_values(data: xr.Dataset, settings: Fig2) -> xr.Dataset:
     data = data.assign(logged_mean=table, logged_z=z)
     far = np.abs(z.values)
     data.attrs["notes"] = [
-        f"Against the authors’ {far.size} logged values (mean over ridges 0, 1e-4, 1e-2 and 100 trials): root mean square "
-        f"of z {np.sqrt((far**2).mean()):.2f}, largest |z| {far.max():.2f}, {int((far <= 4).sum())} of {far.size} within "
-        "4 standard errors."
+        f"Against the authors’ {far.size} logged values (means over ridges 0, 1e-4, 1e-2 and 100 trials): root mean "
+        f"square of z {np.sqrt((far**2).mean()):.2f}, largest |z| {far.max():.2f}, {int((far <= 4).sum())} of "
+        f"{far.size} within 4 standard errors."
     ]
     return data
 
@@ -156,7 +154,8 @@ RECIPES = {
         compute,
         draw,
         errata=(
-            "The caption gives neither M nor the fractions nor the number of trials: M = 1000, ν = 0.2, 0.4, 0.6, 0.8 and "
+            "The caption gives neither M nor the fractions nor the number of trials: M = 1000, ν = 0.2, 0.4, 0.6, 0.8 "
+            "and "
             "100 trials are the authors’ notebook’s.",
             "“Learning curves diverge at their interpolation threshold” does not hold for one member that sees every "
             "feature without noise: its error falls to zero there.",

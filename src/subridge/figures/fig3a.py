@@ -33,7 +33,10 @@ def compute(settings: Fig3a, run: Run) -> xr.Dataset:
 
 def draw(data: xr.Dataset) -> Figure:
     """Both ensembles, one above the other."""
-    titles = ("(i) equal subsets, $\\nu_{rr} = 1/k$", "(ii) heterogeneous subsets, $\\nu_{rr}$ drawn from $\\Gamma_{k,\\sigma}$")
+    titles = (
+        "(i) equal subsets, $\\nu_{rr} = 1/k$",
+        "(ii) heterogeneous subsets, $\\nu_{rr}$ drawn from $\\Gamma_{k,\\sigma}$",
+    )
     with journal():
         figure = Figure(figsize=(COLUMN, 2.4))
         for axes, title, sizes in zip(figure.subplots(2, 1), titles, data.subset_sizes.values, strict=True):
@@ -49,7 +52,8 @@ RECIPES = {
         compute,
         draw,
         errata=(
-            "σ is the standard deviation of the Gamma draw before the fractions are scaled to sum to one; afterwards it is "
+            "σ is the standard deviation of the Gamma draw before the fractions are scaled to sum to one; afterwards "
+            "it is "
             "σ √(((k−1)/k)/(1+kσ²)).",
         ),
         seconds=(0.3, 0.3),

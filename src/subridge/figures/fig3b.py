@@ -34,7 +34,10 @@ def compute(settings: Fig3b, run: Run) -> xr.Dataset:
     spreads = settings.n_members * np.array(settings.deviations)
     return xr.Dataset(
         {
-            "density": (("fraction_spread", "subset_fraction"), fraction_density(nu, settings.n_members, spreads[:, None])),
+            "density": (
+                ("fraction_spread", "subset_fraction"),
+                fraction_density(nu, settings.n_members, spreads[:, None]),
+            ),
             "rescaled_deviation": ("fraction_spread", rescaled_spread(settings.n_members, spreads)),
         },
         {
@@ -67,7 +70,8 @@ RECIPES = {
         compute,
         draw,
         errata=(
-            "The densities are those before the fractions are scaled to sum to one. Afterwards the standard deviation is "
+            "The densities are those before the fractions are scaled to sum to one. Afterwards the standard deviation "
+            "is "
             "smaller (k = 10, σ = 0.1: 0.0905); the data hold it as rescaled_deviation.",
         ),
         seconds=(0.3, 0.3),

@@ -1,8 +1,8 @@
 """Fig. 3c: heterogeneous subsets lower the double-descent peak (theory).
 
-Caption: ζ = 0, ρ = .3; the authors' notebook has ζ = .1 and ρ = 0, and the published picture shows those. With the caption's
-values, c = .8 and σ = 1/k the average over draws does not exist: Dirichlet(1, ..., 1) has E[1/ν] = ∞, and the error of an
-aligned teacher grows as 1/ν. There the median is drawn.
+Caption: ζ = 0, ρ = .3; the authors' notebook has ζ = .1 and ρ = 0, and the published picture shows those. With the
+caption's values, c = .8 and σ = 1/k the average over draws does not exist: Dirichlet(1, ..., 1) has E[1/ν] = ∞, and
+the error of an aligned teacher grows as 1/ν. There the median is drawn.
 """
 
 from dataclasses import dataclass, replace
@@ -58,7 +58,9 @@ def compute(settings: Fig3c, run: Run) -> xr.Dataset:
         nu = _fractions(settings, spread)[:, None]
         error = risk(problem, Ensemble(nu, lam, eta[..., None]), alpha).total
         curves.append(xr.DataArray(error, dims=dims))
-    everything = xr.concat(curves, xr.DataArray(list(settings.fraction_spreads), dims="fraction_spread", name="fraction_spread"))
+    everything = xr.concat(
+        curves, xr.DataArray(list(settings.fraction_spreads), dims="fraction_spread", name="fraction_spread")
+    )
     full = Ensemble([1.0], readout_noise=eta[..., None])
     best = Ensemble([1.0], optimal_ridge(problem, full), eta[..., None])
     exists = _average_exists(settings)
@@ -105,7 +107,8 @@ def _notes(data: xr.Dataset, settings: Fig3c) -> list[str]:
     notes = [f"Peak of the equal ensemble at λ = {settings.ridges[0]:g}, c = {c:g}, η = {eta:g}: {float(peak):.4f}."]
     if not bool(data.average_exists.all()):
         notes.append(
-            "The average over draws does not exist for σ = 1/k, ρ ≠ 0, c > 0: E[1/ν] is infinite for Dirichlet(1, …, 1). "
+            "The average over draws does not exist for σ = 1/k, ρ ≠ 0, c > 0: E[1/ν] is infinite for Dirichlet(1, …, "
+            "1). "
             "The median over draws is drawn there instead."
         )
     return notes
@@ -118,7 +121,8 @@ RECIPES = {
         compute,
         draw,
         errata=(
-            "The caption says ζ = 0 and ρ = 0.3; the authors’ notebook sets ζ = 0.1 and ρ = 0, which the picture shows. "
+            "The caption says ζ = 0 and ρ = 0.3; the authors’ notebook sets ζ = 0.1 and ρ = 0, which the picture "
+            "shows. "
             "`--settings caption` draws the caption’s values.",
             "With the caption’s ρ = 0.3, c = 0.8 and σ = 1/k the average over realisations (solid) does not exist: "
             "E[1/ν] = ∞ for Dirichlet(1, …, 1).",

@@ -44,7 +44,8 @@ def _draw_panel(axes: Axes, data: xr.Dataset) -> None:
     axes.plot(alpha, data.full_model.values[finite], color=GREY)
     _limits(axes, data, finite, edge)
     axes.set_title(
-        f"λ = {number(float(data.ridge))}, c = {float(data.correlation):g}, η = {float(data.readout_noise):g}", fontsize=7.5
+        f"λ = {number(float(data.ridge))}, c = {float(data.correlation):g}, η = {float(data.readout_noise):g}",
+        fontsize=7.5,
     )
 
 

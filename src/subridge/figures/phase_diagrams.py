@@ -1,6 +1,7 @@
 """Figs. 4b to 4d and S6 to S8: the best ensemble size over sample ratio and noise, and the error at it.
 
-The authors scan k up to 100 and divide their maps of E_k* by s(1-c) twice. Here k* is exact and the errors are reduced once.
+The authors scan k up to 100 and divide their maps of E_k* by s(1-c) twice. Here k* is exact and the errors are reduced
+once.
 """
 
 from dataclasses import dataclass, replace
@@ -49,13 +50,15 @@ def _diagrams(settings: PhaseDiagrams) -> xr.Dataset:
 
 
 _ERRATA_OF_ALL = (
-    "The authors scan k = 1 to 100; just beyond the analytic boundary k* is finite but larger (ρ = 0.6, H = 0.5, 2 % above it: "
+    "The authors scan k = 1 to 100; just beyond the analytic boundary k* is finite but larger (ρ = 0.6, H = 0.5, 2 % "
+    "above it: "
     "515), so their white region is slightly too large. Here k* is exact for every k.",
 )
 _ERRATA_OF_H = (
     "At λ = λ* and ρ = 0 the text says that no analytic boundary is easily obtained and that the limit k → ∞ is always "
     "approached from above. It is α = H(1+W)²(1+H+Z)/(2−H(1+W)), drawn dotted.",
-    "“An increase in ρ also leads to an increase in k*” is false: at λ = 0, α = 0.5, H = 0.15, k* = 5, 1, 1 for ρ = 0, 0.3, 0.6.",
+    "“An increase in ρ also leads to an increase in k*” is false: at λ = 0, α = 0.5, H = 0.15, k* = 5, 1, 1 for ρ = "
+    "0, 0.3, 0.6.",
 )
 _ERRATA_OF_MAPS = ("The authors’ maps of E_k* are divided by s(1−c) twice; here once.",)
 

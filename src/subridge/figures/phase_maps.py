@@ -7,6 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from subridge.figures.style import GREY, PAGE, journal
 
@@ -22,7 +24,7 @@ def draw_maps(data: xr.Dataset, *, errors: bool) -> Figure:
         rows += [("error", ridge) for ridge in range(data.sizes["ridge"])]
     sizes, reduced = _size_scale(), _error_scale(data)
     with journal(), mpl.rc_context({"axes.spines.top": True, "axes.spines.right": True}):
-        figure = Figure(figsize=(PAGE, 0.35 + 1.72 * len(rows)))
+        figure = Figure(figsize=(PAGE, 0.6 + 1.72 * len(rows)))
         columns = data.sizes["alignment"]
         grid = figure.subplots(len(rows), 2 * columns, width_ratios=[15, 1] * columns, squeeze=False)
         for i, (name, ridge) in enumerate(rows):
@@ -37,6 +39,12 @@ def draw_maps(data: xr.Dataset, *, errors: bool) -> Figure:
         _size_bar(figure, grid[:n], sizes)
         if errors:
             figure.colorbar(reduced, ax=list(grid[n:].ravel()), label=r"$E_{k^*}\,/\,s(1-c)$", aspect=30, shrink=0.8)
+        keys = [
+            Patch(facecolor=GREY, edgecolor="0.3", linewidth=0.5, label="$k^* = 1$"),
+            Patch(facecolor="white", edgecolor="0.3", linewidth=0.5, label="$k^* = \\infty$"),
+            Line2D([], [], color="black", linestyle=":", linewidth=1.4, label="analytic boundary"),
+        ]
+        figure.legend(handles=keys, loc="outside upper center", ncols=3, handlelength=1.6)
     return figure
 
 
@@ -51,7 +59,9 @@ def _error_scale(data: xr.Dataset) -> ScalarMappable:
 
 
 def _size_bar(figure: Figure, grid: np.ndarray, scale: ScalarMappable) -> None:
-    bar = figure.colorbar(scale, ax=list(grid.ravel()), label="best ensemble size $k^*$", aspect=30, shrink=0.8, extend="min")
+    bar = figure.colorbar(
+        scale, ax=list(grid.ravel()), label="best ensemble size $k^*$", aspect=30, shrink=0.8, extend="min"
+    )
     bar.set_ticks([2, 5, 10, 20, 50, 100], labels=["2", "5", "10", "20", "50", "≥100"])
     bar.minorticks_off()
 

@@ -1,7 +1,7 @@
 """Which figures there are, in the order of the paper, and where each lives.
 
-A new figure adds one line to the table; its module holds a dictionary ``RECIPES`` from id to `Recipe`. Modules load when a
-figure of theirs is asked for.
+A new figure adds one line to the table; its module holds a dictionary ``RECIPES`` from id to `Recipe`. Modules load
+when a figure of theirs is asked for.
 """
 
 from importlib import import_module
