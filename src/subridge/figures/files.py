@@ -26,6 +26,7 @@ def write_figure(made: Reproduction, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     name = str(made.dataset.attrs["figure"])
     places = [folder / f"{name}{suffix}" for suffix in (*_PICTURES, ".nc")]
+    _lay_out(made.figure)
     for place in places:
         beside = place.with_name(f".{place.name}.part")
         if place.suffix == ".nc":
@@ -34,6 +35,15 @@ def write_figure(made: Reproduction, folder: Path) -> list[Path]:
             save_picture(made.figure, made.dataset, beside, place.suffix[1:])
         os.replace(beside, place)
     return places
+
+
+def _lay_out(figure: Figure) -> None:
+    """Place the axes once: the layout is half the work of a drawing, and each picture would do it again."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        with journal():
+            engine.execute(figure)
+        figure.set_layout_engine("none")
 
 
 def save_picture(figure: Figure, dataset: xr.Dataset, place: Path, kind: str) -> None:

@@ -20,6 +20,12 @@ tr:nth-child(even) td{background:#f6f6f6}img{max-width:100%}figure{margin:1rem 0
 .agree{color:#00664b}.disagree{color:#b34700;font-weight:600}.undecided{color:#666}
 details{margin:.4rem 0}summary{cursor:pointer;color:#0072B2}code{font-size:.86rem}.errata li{margin:.3rem 0}
 """
+_RULE = """
+A point agrees when |Δ| ≤ 4 SE + 1.5 E / min<sub>r</sub>|P − N<sub>r</sub>|: four standard errors, and the finite-size
+bias of an asymptotic theory near a threshold. Points with |P − N<sub>r</sub>| ≤ 2 are listed apart and not judged.
+“Undecided”: nothing disagrees, but most standard errors exceed 2 % of the risk. Points of one curve share samples.
+"""
+_SYMBOL = {"ridge": "λ", "n_samples": "P"}
 
 
 def write_report(datasets: Sequence[xr.Dataset], folder: Path, failures: Sequence[tuple[str, str]] = ()) -> Path:
@@ -86,18 +92,7 @@ def _agreement_table(datasets: Sequence[xr.Dataset]) -> str:
         )
         for row in rows
     ]
-    return (
-        "<h2>Agreement of theory and experiment</h2><p>A point agrees when |Δ| ≤ 4 SE + 1.5 E / min<sub>r</sub>|P − "
-        "N<sub>r"
-        "</sub>|: four standard errors and the finite-size bias of an asymptotic theory near a threshold. Points with "
-        "|P − N"
-        "<sub>r</sub>| ≤ 2 are listed apart and not judged. “Undecided”: nothing disagrees, but most standard errors "
-        "exceed "
-        "2 % of the risk. Points of one curve share samples.</p>" + _table(head, body)
-    )
-
-
-_SYMBOL = {"ridge": "λ", "n_samples": "P"}
+    return f"<h2>Agreement of theory and experiment</h2><p>{_RULE}</p>" + _table(head, body)
 
 
 def _timing_table(datasets: Sequence[xr.Dataset], failures: Sequence[tuple[str, str]]) -> str:
