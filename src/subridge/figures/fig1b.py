@@ -107,11 +107,11 @@ def draw(data: xr.Dataset) -> Figure:
 
 def _draw_subsets(figure: Figure, fractions: np.ndarray) -> None:
     """The bar of all features, cut into the members' disjoint subsets; features that no member sees stay white."""
-    inset = figure.axes[0].inset_axes((0.69, 0.44, 0.29, 0.06))
+    inset = figure.axes[0].inset_axes((0.66, 0.44, 0.33, 0.06))
     left = 0.0
     for member, fraction in enumerate(fractions):
         inset.barh(0, fraction, left=left, color=PALETTE[3 + member], height=1, edgecolor="white", linewidth=0.5)
-        inset.text(left + fraction / 2, 0, f"{fraction:g}", ha="center", va="center", fontsize=6)
+        inset.text(left + fraction / 2, 0, f"{fraction:g}", ha="center", va="center", fontsize=5.5)
         left += fraction
     inset.set(xlim=(0, 1), ylim=(-0.5, 0.5), xticks=[], yticks=[])
     inset.set_title("subsets $\\nu_{rr}$ of the features", fontsize=6.5, pad=2)
