@@ -1,6 +1,7 @@
 """Numbers behind every figure at quick settings, held fixed.
 
-When a change of numbers is meant, write them anew with ``python tests/figures/test_golden.py`` and say so in the change log.
+When a change of numbers is meant, write them anew with ``python tests/figures/test_golden.py`` and say so in the
+change log.
 """
 
 import json

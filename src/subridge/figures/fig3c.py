@@ -55,8 +55,9 @@ def compute(settings: Fig3c, run: Run) -> xr.Dataset:
     dims = ("panel", "ridge", "draw", "sample_ratio")
     curves = []
     for spread in settings.fraction_spreads:
-        nu = _fractions(settings, spread)[:, None]
-        error = risk(problem, Ensemble(nu, lam, eta[..., None]), alpha).total
+        # One draw at a time: what it needs stays in the processor's cache.
+        drawn = [risk(problem, Ensemble(nu, lam, eta[..., None]), alpha).total for nu in _fractions(settings, spread)]
+        error = np.broadcast_to(np.concatenate(drawn, axis=2), (*drawn[0].shape[:2], settings.n_draws, len(alpha)))
         curves.append(xr.DataArray(error, dims=dims))
     everything = xr.concat(
         curves, xr.DataArray(list(settings.fraction_spreads), dims="fraction_spread", name="fraction_spread")
@@ -85,8 +86,8 @@ def compute(settings: Fig3c, run: Run) -> xr.Dataset:
 
 
 def _fractions(settings: Fig3c, spread: float) -> FloatArray:
-    """Fraction matrices of the draws, shape (draw, k, k)."""
-    k, n = settings.n_members, settings.n_draws
+    """Fraction matrices of the draws, shape (draw, k, k); of equal subsets there is one."""
+    k, n = settings.n_members, settings.n_draws if spread > 0 else 1
     nu = Dirichlet(k, spread).fractions((settings.seed, round(100 * spread)), n)
     return nu[:, :, None] * np.eye(k)
 
