@@ -41,7 +41,7 @@ class Fig1a(Settings):
     n_sizes: int = 20
     n_ratios: int = 100
     n_trials: int = 100
-    seed: int = 0
+    seed: int = 12  # a teacher of typical strength, as the published one: w*·Σ_s w*/M is 0.99 (its mean is 1)
 
     def quick(self) -> Self:
         return replace(self, n_features=400, n_ratios=60, n_trials=20)
