@@ -39,14 +39,14 @@ def test_a_missing_or_broken_file_is_noticed(tmp_path):
 
 
 def test_one_failure_does_not_stop_the_rest(tmp_path, monkeypatch):
-    real = batch_module.reproduce
+    real = batch_module.compute_figure
 
     def fails_once(figure, *arguments):
         if figure == "fig3a":
             raise sr.errors.ConvergenceError("no root")
         return real(figure, *arguments)
 
-    monkeypatch.setattr(batch_module, "reproduce", fails_once)
+    monkeypatch.setattr(batch_module, "compute_figure", fails_once)
     assert [outcome.status for outcome in made(tmp_path, "fig3a", "fig3b")] == ["failed", "made"]
 
 
@@ -73,6 +73,19 @@ def test_an_interrupted_simulation_goes_on_where_it_stopped(tmp_path, monkeypatc
     assert not (tmp_path / ".tasks").exists()
     expected = sr.figures.reproduce("fig1b", quick=True).dataset
     xr.testing.assert_allclose(dataset.risk, expected.risk)
+
+
+def test_other_processes_may_draw(tmp_path):
+    outcomes = made(tmp_path / "pool", "fig3a", "fig3b", drawers=1)
+    made(tmp_path / "here", "fig3a", "fig3b")
+    assert {outcome.status for outcome in outcomes} == {"made"}
+    for name in ("fig3a.svg", "fig3b.svg"):
+        assert (tmp_path / "pool" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
+
+
+def test_a_picture_that_cannot_be_written_is_a_failure(tmp_path):
+    (tmp_path / "fig3a.png").mkdir(parents=True)
+    assert [outcome.status for outcome in made(tmp_path, "fig3a", "fig3b")] == ["failed", "made"]
 
 
 def test_netcdf_keeps_numbers_text_and_history(tmp_path):

@@ -1,6 +1,7 @@
 """`subridge reproduce`: the paper, figure by figure."""
 
 import json
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -67,13 +68,14 @@ def reproduce(figures: Sequence[str], quick: bool, out: Path, force: bool, as_js
 
     wanted = figure_ids() if "all" in figures else tuple(dict.fromkeys(figures))
     run = Run(device=options["device"], executor=options["processes"], scheduler=options["scheduler"])
-    batch = Batch(wanted, out, quick, options["settings"], run, force)
+    batch = Batch(wanted, out, quick, options["settings"], run, force, _drawers(len(wanted)))
     start = time.perf_counter()
     outcomes = []
     with BatchProgress({figure: batch.seconds(figure) for figure in wanted}) as progress:
         for outcome in run_batch(batch, progress.begin):
             progress.finish(outcome.figure, outcome.status, outcome.seconds)
             outcomes.append(outcome)
+    outcomes.sort(key=lambda outcome: wanted.index(outcome.figure))
     failures = [(outcome.figure, str(outcome.error)) for outcome in outcomes if outcome.status == FAILED]
     datasets = [outcome.dataset for outcome in outcomes if outcome.dataset is not None]
     out.mkdir(parents=True, exist_ok=True)
@@ -88,6 +90,12 @@ def reproduce(figures: Sequence[str], quick: bool, out: Path, force: bool, as_js
             raise outcome.error
     if failures:
         raise click.ClickException("; ".join(f"{figure}: {message}" for figure, message in failures))
+
+
+def _drawers(n_figures: int) -> int:
+    """Processes that draw beside the one that computes; not worth their start for a few figures."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(4, cores // 2) if n_figures > 3 else 0
 
 
 def _summary(outcomes: Sequence[Any], page: Path, elapsed: float) -> dict[str, Any]:

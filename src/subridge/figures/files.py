@@ -1,16 +1,27 @@
 """A reproduced figure on disk: ``<id>.png``, ``<id>.svg`` and ``<id>.nc``, the last written last."""
 
 import os
+import time
 from pathlib import Path
 
 import xarray as xr
 from matplotlib.figure import Figure
 
+from subridge.figures.registry import recipe_of
 from subridge.figures.reproduction import Reproduction
 from subridge.figures.style import journal
 from subridge.spec.errors import StoreError
 
 _PICTURES = (".png", ".svg")
+
+
+def draw_and_write(dataset: xr.Dataset, folder: Path) -> float:
+    """Draw a computed figure, write its files, and return the seconds it took in all."""
+    start = time.perf_counter()
+    figure = recipe_of(str(dataset.attrs["figure"])).draw(dataset)
+    dataset.attrs["seconds"] += time.perf_counter() - start
+    write_figure(Reproduction(figure, dataset), folder)
+    return float(dataset.attrs["seconds"])
 
 
 def write_figure(made: Reproduction, folder: Path) -> list[Path]:
@@ -26,10 +37,12 @@ def write_figure(made: Reproduction, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     name = str(made.dataset.attrs["figure"])
     places = [folder / f"{name}{suffix}" for suffix in (*_PICTURES, ".nc")]
+    start = time.perf_counter()
     _lay_out(made.figure)
     for place in places:
         beside = place.with_name(f".{place.name}.part")
         if place.suffix == ".nc":
+            made.dataset.attrs["seconds"] += time.perf_counter() - start
             made.dataset.to_netcdf(beside, engine="scipy")  # netCDF 3: read by everything, needs nothing more
         else:
             save_picture(made.figure, made.dataset, beside, place.suffix[1:])

@@ -100,7 +100,7 @@ def _timing_table(datasets: Sequence[xr.Dataset], failures: Sequence[tuple[str, 
         (
             f"<a href='#{data.attrs['figure']}'>{data.attrs['figure']}</a>",
             escape(str(data.attrs["title"])),
-            f"{float(data.attrs.get('seconds', data.attrs['compute_seconds'])):.1f}",
+            f"{float(data.attrs['seconds']):.1f}",
             escape(str(data.attrs["device"])),
         )
         for data in datasets
@@ -108,7 +108,7 @@ def _timing_table(datasets: Sequence[xr.Dataset], failures: Sequence[tuple[str, 
     body += [
         (figure, f"<span class='disagree'>failed: {escape(message)}</span>", "", "") for figure, message in failures
     ]
-    total = sum(float(data.attrs.get("seconds", data.attrs["compute_seconds"])) for data in datasets)
+    total = sum(float(data.attrs["seconds"]) for data in datasets)
     body.append(("all", "", f"{total:.1f}", ""))
     return "<h2>Figures and timing</h2>" + _table(("figure", "what it shows", "seconds", "device"), body)
 

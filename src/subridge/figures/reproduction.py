@@ -48,29 +48,35 @@ def reproduce(figure: str, quick: bool = False, settings: str = "published", run
     >>> dataset.density.dims
     ('fraction_spread', 'subset_fraction')
     """
+    dataset = compute_figure(figure, quick, settings, run)
+    return Reproduction(recipe_of(figure).draw(dataset), dataset)
+
+
+def compute_figure(figure: str, quick: bool, variant: str, run: Run | None) -> xr.Dataset:
+    """The numbers behind a figure, with their history as attributes; `reproduce` without the drawing."""
     from subridge import __version__
 
     recipe = recipe_of(figure)
     run = Run() if run is None else run
-    chosen = settings_of(figure, quick, settings)
+    chosen = settings_of(figure, quick, variant)
     start = time.perf_counter()
     dataset = recipe.compute(chosen, run)
     dataset.attrs = {
         "figure": figure,
         "title": recipe.title,
-        "variant": settings,
+        "variant": variant,
         "quick": int(quick),
         "settings": json.dumps(describe(chosen)),
         "fingerprint": identity(figure, chosen),
         "version": __version__,
-        "command": command(figure, quick, settings, run.device),
+        "command": command(figure, quick, variant, run.device),
         "device": run.device,
         "errata": json.dumps(recipe.errata, ensure_ascii=False),
         "agreement": json.dumps(dataset.attrs.get("agreement", []), ensure_ascii=False),
         "notes": json.dumps(dataset.attrs.get("notes", []), ensure_ascii=False),
-        "compute_seconds": time.perf_counter() - start,
+        "seconds": time.perf_counter() - start,
     }
-    return Reproduction(recipe.draw(dataset), dataset)
+    return dataset
 
 
 def settings_of(figure: str, quick: bool, variant: str) -> Settings:
