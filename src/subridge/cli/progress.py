@@ -23,6 +23,7 @@ class BatchProgress:
         self._expected = expected
         self._left = dict(expected)
         self._spent = self._planned = 0.0  # by the figures made, as measured and as expected
+        self._begun = 0
         self._started = time.perf_counter()
         console = Console(stderr=True)
         self._quiet = not console.is_terminal
@@ -42,8 +43,8 @@ class BatchProgress:
     def begin(self, figure: str) -> None:
         """A figure is being made."""
         self._started = time.perf_counter()
-        done = len(self._expected) - len(self._left)
-        self._bar.update(self._task, description=f"{figure} ({done + 1} of {len(self._expected)})")
+        self._begun += 1  # not those finished: drawing may lag behind
+        self._bar.update(self._task, description=f"{figure} ({self._begun} of {len(self._expected)})")
 
     def finish(self, figure: str, status: str, seconds: float) -> None:
         """A figure is done, was there already, or failed."""

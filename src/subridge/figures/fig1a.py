@@ -94,6 +94,6 @@ RECIPES = {
             "“with replacement” in the caption means that members overlap: each is a random subset without repeats "
             "(authors’ code). Repeats inside a member would move the interpolation thresholds.",
         ),
-        seconds=(200.0, 3.0),
+        seconds=(100.0, 3.0),
     )
 }

@@ -132,6 +132,6 @@ RECIPES = {
             "over "
             "the ridges at P = 250 the limit gives 0.667, the experiment 0.692. Both theories are drawn.",
         ),
-        seconds=(1000.0, 4.0),
+        seconds=(700.0, 2.0),
     )
 }

@@ -160,6 +160,6 @@ RECIPES = {
             "“Learning curves diverge at their interpolation threshold” does not hold for one member that sees every "
             "feature without noise: its error falls to zero there.",
         ),
-        seconds=(80.0, 3.0),
+        seconds=(50.0, 3.0),
     )
 }

@@ -74,6 +74,6 @@ RECIPES = {
             "is "
             "smaller (k = 10, σ = 0.1: 0.0905); the data hold it as rescaled_deviation.",
         ),
-        seconds=(0.3, 0.3),
+        seconds=(0.6, 0.6),
     )
 }

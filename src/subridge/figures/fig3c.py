@@ -130,6 +130,6 @@ RECIPES = {
             "“The asymptotic error is unaffected by heterogeneity” holds for c = 0, ω = 0 and for ρ = 0. With c = 0.8, "
             "ρ = 0.3 the error gains s(1−c)ρ²(mean(1/ν)/k − 1).",
         ),
-        seconds=(8.0, 3.0),
+        seconds=(4.0, 3.0),
     )
 }

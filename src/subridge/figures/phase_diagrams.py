@@ -72,14 +72,14 @@ def _recipes(noise: str, main: str, supplement: str) -> dict[str, Recipe]:
     errata = _ERRATA_OF_ALL + (_ERRATA_OF_H if noise == "readout_nsr" else ())
     title = f"Best ensemble size over α and {letter}"
     return {
-        main: Recipe(title, settings, compute, partial(draw_maps, errors=False), errata, (12.0, 2.0)),
+        main: Recipe(title, settings, compute, partial(draw_maps, errors=False), errata, (4.5, 2.0)),
         supplement: Recipe(
             f"{title}, and the error at it",
             settings,
             compute,
             partial(draw_maps, errors=True),
             errata + _ERRATA_OF_MAPS,
-            (3.0, 1.5),
+            (3.5, 3.3),
         ),
     }
 

@@ -134,7 +134,7 @@ _ERRATA = (
 def _family(noise: str, ridge: str, number: int) -> dict[str, Recipe]:
     settings = partial(_settings, noise, ridge)
     title = f"Reduced learning curves against {SYMBOLS[noise]}, {'λ = 0' if ridge == _ZERO else 'λ = λ*'}"
-    return {f"figS{number}": Recipe(title, settings, compute, draw, _ERRATA, (0.8, 0.8))}
+    return {f"figS{number}": Recipe(title, settings, compute, draw, _ERRATA, (2.0, 2.0))}
 
 
 def _settings(noise: str, ridge: str, variant: str) -> ReducedCurves:
@@ -158,7 +158,7 @@ RECIPES = {
             "the slopes are 1.67, 2.5, 2.0, 0.67 for k = 1 to 4.",
             _ERRATA[1],
         ),
-        seconds=(0.8, 0.8),
+        seconds=(2.0, 2.0),
     )
 }
 for _number, (_noise, _ridge_kind) in enumerate(((n, r) for n in SYMBOLS for r in (_ZERO, _OPTIMAL)), start=9):
