@@ -76,7 +76,10 @@ def _draw_pair(panel: Axes, bar: Axes, data: xr.Dataset, name: str, scale: Scala
     shown = scale.to_rgba(np.ma.masked_invalid(values), bytes=True)
     look = {"origin": "lower", "aspect": "auto", "interpolation": "nearest"}
     panel.imshow(shown[:, finite], extent=(*_edges(alpha[finite]), *_edges(height)), **look)
-    bar.imshow(shown[:, ~finite], extent=(0, 1, *_edges(height)), **look)
+    if finite.all():
+        bar.set_visible(False)
+    else:
+        bar.imshow(shown[:, ~finite], extent=(0, 1, *_edges(height)), **look)
     for axes in (panel, bar):
         axes.set_ylim(0, height.max())
     bar.set(xticks=[0.5], xticklabels=["∞"], yticks=[])
