@@ -24,8 +24,8 @@ def draw_maps(data: xr.Dataset, *, errors: bool) -> Figure:
         rows += [("error", ridge) for ridge in range(data.sizes["ridge"])]
     sizes, reduced = _size_scale(), _error_scale(data)
     with journal(), mpl.rc_context({"axes.spines.top": True, "axes.spines.right": True}):
-        figure = Figure(figsize=(PAGE, 0.6 + 1.72 * len(rows)))
         columns = data.sizes["alignment"]
+        figure = Figure(figsize=(PAGE * (0.22 + 0.26 * columns), 0.6 + 1.72 * len(rows)))
         grid = figure.subplots(len(rows), 2 * columns, width_ratios=[15, 1] * columns, squeeze=False)
         for i, (name, ridge) in enumerate(rows):
             for j in range(columns):
