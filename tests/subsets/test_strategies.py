@@ -63,3 +63,13 @@ def test_a_seed_fixes_the_draw_and_another_changes_it():
 def test_impossible_draws_are_refused(build, error, message):
     with pytest.raises(error, match=message):
         build()
+
+
+@pytest.mark.parametrize("spread", [0.2, 0.5, 0.9])
+def test_density_of_a_fraction_has_the_stated_mean_and_deviation(spread):
+    k = 10
+    nu = np.linspace(1e-6, 2.0, 400_001)
+    density = sr.subsets.fraction_density(nu, k, spread)
+    weight, mean = np.trapezoid(density, nu), np.trapezoid(nu * density, nu)
+    deviation = np.sqrt(np.trapezoid((nu - mean) ** 2 * density, nu))
+    assert [weight, mean, deviation] == pytest.approx([1.0, 1 / k, spread / k], rel=1e-4)

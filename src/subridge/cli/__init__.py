@@ -1,23 +1,40 @@
-"""The command line: parse, call, show. Commands load when used, so that ``--help`` answers at once."""
+"""The command line: parse, call, show. Commands load when used, so that ``--help`` answers at once.
 
+Exit codes: 0 done, 1 the work failed, 2 the command line or the specification file is wrong.
+"""
+
+import warnings
 from importlib import import_module
+from typing import Any
 
 import click
 
 from subridge import __version__
+from subridge.spec.errors import SubridgeError
 
 # name -> (where the command lives, what --help says without importing it)
 _COMMANDS = {
     "demo": ("subridge.cli.demo:demo", "One learning curve in seconds: theory beside trained ensembles."),
+    "curve": ("subridge.cli.curve:curve", "Predict a learning curve: the risk of an ensemble by theory."),
+    "phase": ("subridge.cli.phase:phase", "The best ensemble size over sample ratio and noise."),
     "simulate": (
         "subridge.cli.simulate:simulate",
         "Train ensembles on sampled data; exact risks along a learning curve.",
     ),
+    "reproduce": ("subridge.cli.reproduce:reproduce", "Remake the paper's figures, with data and a report page."),
 }
+
+_EPILOG = """\b
+Exit codes: 0 done, 1 the work failed, 2 wrong usage.
+Completion, in the start-up file of the shell:
+  bash   eval "$(_SUBRIDGE_COMPLETE=bash_source subridge)"
+  zsh    eval "$(_SUBRIDGE_COMPLETE=zsh_source subridge)"
+  fish   _SUBRIDGE_COMPLETE=fish_source subridge | source
+"""
 
 
 class _LazyGroup(click.Group):
-    """A group whose commands are imported on first use."""
+    """A group whose commands are imported on first use, and whose errors are messages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -32,8 +49,36 @@ class _LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
 
+    def invoke(self, ctx: click.Context) -> Any:
+        if ctx.params["debug"]:
+            return self._invoke_loudly(ctx)
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            try:
+                return super().invoke(ctx)
+            except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+                raise  # click says these itself
+            except (SubridgeError, OSError) as error:
+                raise click.ClickException(str(error)) from error
+            except Exception as error:
+                raise click.ClickException(
+                    f"unexpected {type(error).__name__}: {error}\nThis is a mistake of the program; "
+                    "`subridge --debug ...` shows where it happened."
+                ) from error
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+    def _invoke_loudly(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.ClickException as error:  # a command may have made a message of its own
+            raise error.__cause__ if isinstance(error.__cause__, SubridgeError) else error from None
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f"Warning: {message}", err=True)
+
+
+@click.group(cls=_LazyGroup, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="subridge")
-def main() -> None:
+@click.option("--debug", is_flag=True, envvar="SUBRIDGE_DEBUG", help="Show the traceback of an error.")
+def main(debug: bool) -> None:
     """Learning curves of ridge ensembles on subsets of features."""

@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 import subridge as sr
+from subridge.cli.options import json_option, spec_option
+from subridge.cli.show import to_json
 
 _N_FEATURES, _N_MEMBERS, _N_TRIALS, _RIDGE = 400, 10, 40, 1e-3
 _N_SAMPLES = (10, 20, 28, 34, 37, 43, 48, 56, 70, 100, 140, 190, 250, 320, 400)
@@ -17,14 +19,19 @@ _N_SAMPLES = (10, 20, 28, 34, 37, 43, 48, 56, 70, 100, 140, 190, 250, 320, 400)
 @click.command()
 @click.option("--out", type=click.Path(path_type=Path), default=Path("subridge-demo.png"), show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True)
-def demo(out: Path, seed: int) -> None:
+@spec_option
+@json_option
+def demo(out: Path, seed: int, as_json: bool) -> None:
     """Draw one learning curve: an equal and a heterogeneous ensemble, theory and trained members."""
-    console = Console()
-    curves = _curves(seed)
-    console.print(_table(curves))
     from subridge.figures.demo import draw_demo
 
+    console = Console()
+    curves = _curves(seed)
     draw_demo(curves).savefig(out, dpi=200)
+    if as_json:
+        click.echo(to_json(curves))
+        return
+    console.print(_table(curves))
     console.print(f"[bold]{out}[/]: equal members peak together at P = M/k; unequal ones spread the peak out.")
 
 

@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from subridge.cli.options import json_option, spec_option
+
 
 def _numbers(kind: type) -> Any:
     """Parse "1,2,3" or "start:stop:count" into a list."""
@@ -49,7 +51,9 @@ def _numbers(kind: type) -> Any:
 @click.option("--resume", is_flag=True, help="go on with what is in --store")
 @click.option("--memory", type=int, help="bytes the run may use; default half of what is free")
 @click.option("--out", type=click.Path(path_type=Path), help="write the curves as netCDF (.nc) or CSV (.csv)")
-def simulate(**options: Any) -> None:
+@spec_option
+@json_option
+def simulate(as_json: bool, **options: Any) -> None:
     """Train ridge ensembles on equicorrelated data and print their exact risk along the learning curve.
 
     Lists are written a,b,c or start:stop:count.
@@ -62,7 +66,12 @@ def simulate(**options: Any) -> None:
         raise click.ClickException(str(error)) from error
     if options["out"] is not None:
         _write(curves, options["out"])
-    _show(curves)
+    if as_json:
+        from subridge.cli.show import to_json
+
+        click.echo(to_json(curves))
+    else:
+        _show(curves)
 
 
 def _run(options: dict[str, Any]) -> Any:

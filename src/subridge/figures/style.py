@@ -4,11 +4,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
 
 # Okabe & Ito (2008), in the order blue, vermillion, green, purple, orange, sky, yellow.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
 GREY = "#7F7F7F"
 COLUMN = 3.4  # inches
+PAGE = 2 * COLUMN
 
 
 @contextmanager
@@ -31,3 +34,32 @@ def journal() -> Iterator[None]:
     }
     with mpl.rc_context(settings):
         yield
+
+
+def number(value: float) -> str:
+    """A number as text for a label: powers of ten as such, the rest plain.
+
+    Examples
+    --------
+    >>> number(1e-6), number(0.3), number(1.0), number(0.0)
+    ('10$^{-6}$', '0.3', '1', '0')
+    """
+    if value > 0 and (value < 0.01 or value >= 1000):
+        exponent = float(np.log10(value))
+        if abs(exponent - round(exponent)) < 1e-9:
+            return f"10$^{{{round(exponent)}}}$"
+    return f"{value:g}"
+
+
+def panel_letter(axes: Axes, letter: str) -> None:
+    """Put a panel's letter at its upper left, outside the axes."""
+    axes.annotate(
+        letter,
+        (0, 1),
+        xycoords="axes fraction",
+        xytext=(-26, 6),
+        textcoords="offset points",
+        fontweight="bold",
+        fontsize=10,
+        annotation_clip=False,
+    )

@@ -1,6 +1,6 @@
 """Ways to draw subsets of features."""
 
-from subridge.subsets.spread import rescaled_spread
+from subridge.subsets.spread import fraction_density, rescaled_spread
 from subridge.subsets.strategies import (
     Dirichlet,
     Equal,
@@ -19,6 +19,7 @@ __all__ = [
     "Projection",
     "dirichlet",
     "equal",
+    "fraction_density",
     "overlapping",
     "projection",
     "rescaled_spread",

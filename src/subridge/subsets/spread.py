@@ -1,6 +1,7 @@
 """How unequal Gamma-drawn subset fractions are, before and after they are scaled to sum to one."""
 
 import numpy as np
+from scipy.special import gammaln, xlogy
 
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.spec.checks import extended_non_negative, non_negative
@@ -31,3 +32,31 @@ def rescaled_spread(n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatAr
     k = extended_non_negative("n_members", n_members)
     sigma = non_negative("fraction_spread", fraction_spread) / k
     return np.asarray(sigma * np.sqrt((k - 1) / k / (1 + k * sigma**2)))
+
+
+def fraction_density(fraction: ArrayLike, n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatArray:
+    """Density of the Gamma draw Γ_{k,σ}(ν) behind a subset fraction, before re-scaling (sec. HomHetEnsembling).
+
+    Parameters
+    ----------
+    fraction : array_like
+        ν > 0.
+    n_members : array_like
+        k; the mean is 1/k.
+    fraction_spread : array_like
+        kσ > 0, the coefficient of variation.
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> float(fraction_density(0.1, 10, 1.0).round(4))  # an exponential of mean 1/10
+    3.6788
+    """
+    nu = non_negative("fraction", fraction)
+    k = extended_non_negative("n_members", n_members)
+    shape = non_negative("fraction_spread", fraction_spread) ** -2
+    rate = shape * k  # shape over mean
+    return np.asarray(np.exp(xlogy(shape, rate) + xlogy(shape - 1, nu) - rate * nu - gammaln(shape)))

@@ -1,0 +1,104 @@
+"""`subridge curve`: a learning curve by theory."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import xarray as xr
+from rich.console import Console
+from rich.table import Table
+
+from subridge.cli.options import NUMBERS, json_option, spec_option
+from subridge.cli.show import is_picture, to_json, write_data
+
+_FIELDS = ("data_scale", "correlation", "feature_noise", "alignment", "label_noise")
+_ROWS = 24  # of the printed table; files and JSON hold every point
+
+
+@click.command()
+@click.option("--n-members", type=click.IntRange(1), default=4, show_default=True, help="k")
+@click.option("--fraction-spread", type=float, default=0.0, show_default=True, help="0: equal subsets; kσ otherwise")
+@click.option("--fractions", type=NUMBERS, help="disjoint subset fractions ν, in place of the two above")
+@click.option("--sample-ratios", type=NUMBERS, default="0.05:2:40", show_default=True, help="α = P/M; inf is allowed")
+@click.option("--ridges", type=NUMBERS, default="0.001,0.1", show_default=True, help="λ")
+@click.option("--optimal-ridge", is_flag=True, help="also every member at its own best ridge λ*")
+@click.option("--readout-noise", type=float, default=0.0, show_default=True, help="η")
+@click.option("--data-scale", type=float, default=1.0, show_default=True, help="s")
+@click.option("--correlation", type=float, default=0.0, show_default=True, help="c")
+@click.option("--feature-noise", type=float, default=0.0, show_default=True, help="ω")
+@click.option("--alignment", type=float, default=0.0, show_default=True, help="ρ")
+@click.option("--label-noise", type=float, default=0.0, show_default=True, help="ζ")
+@click.option("--n-features", type=click.IntRange(1), help="M of the finite-size form; default M → ∞")
+@click.option("--seed", type=int, default=0, show_default=True, help="of unequal fractions")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="write a picture (.png, .svg, .pdf) or data (.nc, .csv, .json)"
+)
+@spec_option
+@json_option
+def curve(out: Path | None, as_json: bool, **options: Any) -> None:
+    """Predict the risk of a ridge ensemble on equicorrelated data along its learning curve (Prop. 2).
+
+    Lists are written a,b,c or start:stop:count or log:start:stop:count.
+
+    \b
+    subridge curve --n-members 10 --ridges 0.001,0.1 --label-noise 0.1
+    subridge curve --fractions 0.1,0.3,0.5 --correlation 0.4 --out curve.svg
+    subridge curve --spec curve.toml --json
+    """
+    curves = _predict(options)
+    if out is not None:
+        _write(curves, out)
+    if as_json:
+        click.echo(to_json(curves))
+    else:
+        _show(curves)
+
+
+def _predict(options: dict[str, Any]) -> xr.Dataset:
+    import subridge as sr
+
+    problem = sr.EquicorrelatedProblem(**{name: options[name] for name in _FIELDS})
+    fractions = options["fractions"]
+    if fractions is None:
+        fractions = sr.subsets.Dirichlet(options["n_members"], options["fraction_spread"]).fractions(options["seed"])
+    fractions, ridges = np.asarray(fractions), np.array(options["ridges"])
+    ratios, noise, M = np.array(options["sample_ratios"]), options["readout_noise"], options["n_features"]
+    swept = sr.Ensemble(fractions, ridges[:, None, None], noise)
+    total = sr.risk(problem, swept, ratios, n_features=M).total
+    curves = xr.Dataset(
+        {"risk": (("ridge", "sample_ratio"), total), "subset_fraction": ("member", fractions)},
+        {"ridge": ridges, "sample_ratio": ratios},
+        {"version": sr.__version__, "n_features": float("inf") if M is None else M, "readout_noise": noise}
+        | {name: options[name] for name in _FIELDS},
+    )
+    if options["optimal_ridge"]:
+        best = sr.optimal_ridge(problem, sr.Ensemble(fractions, readout_noise=noise))
+        at_best = sr.risk(problem, sr.Ensemble(fractions, best, noise), ratios, n_features=M).total
+        curves = curves.assign(risk_at_optimal_ridge=("sample_ratio", at_best), optimal_ridge=("member", best))
+    return curves
+
+
+def _write(curves: xr.Dataset, out: Path) -> None:
+    if is_picture(out):
+        from subridge.figures.curve import draw_curve
+
+        draw_curve(curves).savefig(out, dpi=300)
+    else:
+        write_data(curves, out)
+    click.echo(f"wrote {out}", err=True)
+
+
+def _show(curves: xr.Dataset) -> None:
+    table = Table(title=f"predicted risk of {curves.sizes['member']} members")
+    table.add_column("P/M", justify="right")
+    columns = [(f"ridge {ridge:g}", curves.risk.values[i]) for i, ridge in enumerate(curves.ridge.values)]
+    if "risk_at_optimal_ridge" in curves:
+        columns.append(("best ridge", curves.risk_at_optimal_ridge.values))
+    for name, _ in columns:
+        table.add_column(name, justify="right")
+    ratios = curves.sample_ratio.values
+    shown = np.unique(np.linspace(0, len(ratios) - 1, min(_ROWS, len(ratios))).round().astype(int))
+    for i in shown:
+        table.add_row(f"{ratios[i]:.4g}", *(f"{values[i]:.4g}" for _, values in columns))
+    Console().print(table)

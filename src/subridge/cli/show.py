@@ -1,0 +1,70 @@
+"""Results as JSON, and results to files, for every command."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import xarray as xr
+
+
+def to_json(dataset: xr.Dataset) -> str:
+    """A dataset as one line of strict JSON: infinite numbers are the strings "inf" and "-inf", NaN is null.
+
+    Examples
+    --------
+    >>> import xarray as xr
+    >>> to_json(xr.Dataset({"size": ("ratio", [1.0, float("inf")])}, {"ratio": [0.5, 2.0]}))[:69]
+    '{"coordinates": {"ratio": {"dimensions": ["ratio"], "values": [0.5, 2'
+    """
+    document = {
+        "coordinates": {str(name): _variable(values) for name, values in dataset.coords.items()},
+        "variables": {str(name): _variable(values) for name, values in dataset.data_vars.items()},
+        "attributes": {str(name): _plain(value) for name, value in dataset.attrs.items()},
+    }
+    return json.dumps(document, ensure_ascii=False, allow_nan=False)
+
+
+def _variable(array: xr.DataArray) -> dict[str, Any]:
+    return {"dimensions": list(array.dims), "values": _plain(array.values.tolist())}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not np.isfinite(value):
+        return None if np.isnan(value) else ("inf" if value > 0 else "-inf")
+    return value
+
+
+def write_data(dataset: xr.Dataset, out: Path) -> None:
+    """Write ``.nc``, ``.csv`` or ``.json`` by the name of the file."""
+    if out.suffix == ".csv":
+        _to_csv(dataset, out)
+    elif out.suffix == ".json":
+        out.write_text(to_json(dataset), encoding="utf-8")
+    elif out.suffix == ".nc":
+        dataset.to_netcdf(out, engine="scipy")
+    else:
+        raise click.UsageError(f"--out {out} must end in .png, .svg, .pdf, .nc, .csv or .json")
+
+
+def _to_csv(dataset: xr.Dataset, out: Path) -> None:
+    """One line per point of the grid: coordinates, then variables."""
+    names = [str(name) for name in dataset.dims]
+    table = {
+        str(name): values.broadcast_like(dataset).transpose(*names).values.ravel() for name, values in dataset.items()
+    }
+    places = xr.broadcast(*(dataset[name] for name in names))
+    columns = {name: p.transpose(*names).values.ravel() for name, p in zip(names, places, strict=True)} | table
+    lines = [",".join(columns)]
+    lines += [",".join(format(cell, ".10g") for cell in row) for row in zip(*columns.values(), strict=True)]
+    out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def is_picture(out: Path) -> bool:
+    """Whether a file's name asks for a drawing."""
+    return out.suffix in (".png", ".svg", ".pdf")

@@ -1,0 +1,105 @@
+"""Ink of the phase diagrams: maps over sample ratio and noise with a bar for infinite data."""
+
+import matplotlib as mpl
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LogNorm, Normalize
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from subridge.figures.style import GREY, PAGE, journal
+
+# Noise ratios in the order of the paper, and the letters of its axes.
+SYMBOLS = {"readout_nsr": "H", "feature_nsr": "W", "label_nsr": "Z"}
+_MOST = 100  # members at the top of the colour scale; larger finite k* share its colour
+
+
+def draw_maps(data: xr.Dataset, *, errors: bool) -> Figure:
+    """Draw k*, ridges on the rows and alignments on the columns; below them, on request, the error at k*."""
+    rows = [("optimal_n_members", ridge) for ridge in range(data.sizes["ridge"])]
+    if errors:
+        rows += [("error", ridge) for ridge in range(data.sizes["ridge"])]
+    sizes, reduced = _size_scale(), _error_scale(data)
+    with journal(), mpl.rc_context({"axes.spines.top": True, "axes.spines.right": True}):
+        columns = data.sizes["alignment"]
+        figure = Figure(figsize=(PAGE * (0.22 + 0.26 * columns), 0.6 + 1.72 * len(rows)))
+        grid = figure.subplots(len(rows), 2 * columns, width_ratios=[15, 1] * columns, squeeze=False)
+        for i, (name, ridge) in enumerate(rows):
+            for j in range(columns):
+                one = data.isel(ridge=ridge, alignment=j)
+                _draw_pair(grid[i, 2 * j], grid[i, 2 * j + 1], one, name, sizes if name != "error" else reduced)
+                if i < len(rows) - 1:
+                    grid[i, 2 * j].set_xlabel("")
+                if j:
+                    grid[i, 2 * j].set_ylabel("")
+        n = data.sizes["ridge"]
+        _size_bar(figure, grid[:n], sizes)
+        if errors:
+            figure.colorbar(reduced, ax=list(grid[n:].ravel()), label=r"$E_{k^*}\,/\,s(1-c)$", aspect=30, shrink=0.8)
+        keys = [
+            Patch(facecolor=GREY, edgecolor="0.3", linewidth=0.5, label="$k^* = 1$"),
+            Patch(facecolor="white", edgecolor="0.3", linewidth=0.5, label="$k^* = \\infty$"),
+            Line2D([], [], color="black", linestyle=":", linewidth=1.4, label="analytic boundary"),
+        ]
+        figure.legend(handles=keys, loc="outside upper center", ncols=3, handlelength=1.6)
+    return figure
+
+
+def _size_scale() -> ScalarMappable:
+    """Grey for one member, colour for a finite ensemble, white for an infinite one (masked)."""
+    colours = mpl.colormaps["plasma"].with_extremes(under=GREY, bad="white")
+    return ScalarMappable(LogNorm(1.5, _MOST), colours)
+
+
+def _error_scale(data: xr.Dataset) -> ScalarMappable:
+    return ScalarMappable(Normalize(0, float(data.error.max())), mpl.colormaps["viridis"])
+
+
+def _size_bar(figure: Figure, grid: np.ndarray, scale: ScalarMappable) -> None:
+    bar = figure.colorbar(
+        scale, ax=list(grid.ravel()), label="best ensemble size $k^*$", aspect=30, shrink=0.8, extend="min"
+    )
+    bar.set_ticks([2, 5, 10, 20, 50, 100], labels=["2", "5", "10", "20", "50", "≥100"])
+    bar.minorticks_off()
+
+
+def _draw_pair(panel: Axes, bar: Axes, data: xr.Dataset, name: str, scale: ScalarMappable) -> None:
+    """The map over finite sample ratios and, beside it, infinite data."""
+    noise = next(key for key in SYMBOLS if key in data.dims)
+    values = data[name].transpose(noise, "sample_ratio").values
+    alpha, height = data.sample_ratio.values, data[noise].values
+    finite = np.isfinite(alpha)
+    # Coloured before it is enlarged: pixels of four bytes are cheaper to resample than numbers.
+    shown = scale.to_rgba(np.ma.masked_invalid(values), bytes=True)
+    look = {"origin": "lower", "aspect": "auto", "interpolation": "nearest"}
+    panel.imshow(shown[:, finite], extent=(*_edges(alpha[finite]), *_edges(height)), **look)
+    if finite.all():
+        bar.set_visible(False)
+    else:
+        bar.imshow(shown[:, ~finite], extent=(0, 1, *_edges(height)), **look)
+    for axes in (panel, bar):
+        axes.set_ylim(0, height.max())
+    bar.set(xticks=[0.5], xticklabels=["∞"], yticks=[])
+    panel.set(xlim=(0, alpha[finite].max()), xlabel="sample ratio α", ylabel=SYMBOLS[noise])
+    ridge = "λ = 0" if str(data.ridge.values) == "0" else "λ = λ*"
+    panel.set_title(f"ρ = {float(data.alignment):g}, {ridge}", fontsize=8)
+    if name == "optimal_n_members":
+        _draw_boundary(panel, data, noise)
+
+
+def _draw_boundary(axes: Axes, data: xr.Dataset, noise: str) -> None:
+    """The analytic boundary of the noise-dominated phase, dotted, on rows that have such a phase."""
+    alpha, height = data.sample_ratio.values, data[noise].values
+    rows = np.isinf(data.optimal_n_members.transpose(noise, "sample_ratio").values).any(axis=1)
+    beyond = 2 * alpha[np.isfinite(alpha)].max()  # outside the axes; joins the last finite point to the right edge
+    place = np.where(rows, np.minimum(data.boundary.values, beyond), np.nan)
+    axes.plot(place, height, ":", color="black", linewidth=1.4, zorder=4)
+
+
+def _edges(centres: np.ndarray) -> tuple[float, float]:
+    """Outer edges of equally spaced pixels."""
+    half = (centres[1] - centres[0]) / 2
+    return float(centres[0] - half), float(centres[-1] + half)

@@ -1,0 +1,64 @@
+import json
+
+from click.shell_completion import ShellComplete
+from click.testing import CliRunner
+
+import subridge as sr
+from subridge.cli import main
+from subridge.cli.progress import BatchProgress
+
+
+def call(*words, code=0):
+    result = CliRunner().invoke(main, ["reproduce", *(str(word) for word in words)])
+    assert result.exit_code == code, result.output + repr(result.exception)
+    return result
+
+
+def test_reproduce_writes_figures_and_a_report_and_keeps_them(tmp_path):
+    first = call("fig3a", "FIG3B", "--quick", "--out", tmp_path)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {f"{figure}.{end}" for figure in ("fig3a", "fig3b") for end in ("png", "svg", "nc")} | {
+        "report.html"
+    }
+    assert "2 made" in first.stdout
+    assert "1 of 2, about" in first.stderr
+    assert "2 kept" in call("fig3a", "fig3b", "--quick", "--out", tmp_path).stdout
+
+
+def test_summary_as_json_holds_agreement(tmp_path):
+    document = json.loads(call("fig1b", "--quick", "--out", tmp_path, "--json").stdout)
+    (entry,) = document["figures"]
+    assert entry["status"] == "made"
+    assert entry["agreement"][0]["outside"] == 0
+
+
+def test_a_failed_figure_is_reported_with_exit_code_one(tmp_path):
+    (tmp_path / "fig3b.nc").write_bytes(b"")
+    for end in ("png", "svg"):
+        (tmp_path / f"fig3b.{end}").write_bytes(b"")
+    result = call("fig3b", "fig3a", "--quick", "--out", tmp_path, code=1)
+    assert "fig3b.nc cannot be read" in result.stderr
+    assert (tmp_path / "fig3a.nc").exists()
+    assert "failed:" in (tmp_path / "report.html").read_text()
+
+
+def test_a_device_that_is_not_there_is_an_error(tmp_path):
+    assert "cuda:99" in call("fig3b", "--device", "cuda:99", "--out", tmp_path, code=1).stderr
+
+
+def test_the_shell_completes_commands_and_figures():
+    completion = ShellComplete(main, {}, "subridge", "_SUBRIDGE_COMPLETE")
+    assert [item.value for item in completion.get_completions([], "rep")] == ["reproduce"]
+    found = [item.value for item in completion.get_completions(["reproduce"], "figS1")]
+    assert found == [figure for figure in sr.figures.figure_ids() if figure.startswith("figS1")]
+
+
+def test_time_left_follows_the_speed_of_what_was_made():
+    progress = BatchProgress({"a": 10.0, "b": 20.0, "c": 5.0})
+    assert 34 < progress.seconds_left() <= 35
+    progress.begin("a")
+    progress.finish("a", "made", 20.0)  # twice as slow as expected
+    assert 49 < progress.seconds_left() <= 50
+    progress.begin("b")
+    progress.finish("b", "kept", 0.0)  # says nothing about speed
+    assert 9 < progress.seconds_left() <= 10

@@ -1,0 +1,135 @@
+from html.parser import HTMLParser
+
+import pytest
+import xarray as xr
+
+import subridge as sr
+from subridge.figures import batch as batch_module
+from subridge.figures.batch import Batch, run_batch
+from subridge.figures.files import read_figure
+from subridge.figures.report import write_report
+
+
+def made(folder, *figures, **options):
+    return list(run_batch(Batch(figures, folder, quick=True, **options)))
+
+
+def test_a_figure_becomes_three_files_and_is_kept_the_second_time(tmp_path):
+    first, second = made(tmp_path, "fig3b"), made(tmp_path, "fig3b")
+    assert {path.name for path in tmp_path.iterdir()} == {"fig3b.png", "fig3b.svg", "fig3b.nc"}
+    assert [first[0].status, second[0].status] == ["made", "kept"]
+    assert made(tmp_path, "fig3b", force=True)[0].status == "made"
+
+
+def test_other_settings_make_a_figure_anew(tmp_path):
+    made(tmp_path, "fig3b")
+    (outcome,) = run_batch(Batch(["fig3b"], tmp_path, quick=False))
+    assert outcome.status == "made"
+    assert "--quick" not in read_figure("fig3b", tmp_path).attrs["command"]
+
+
+def test_a_missing_or_broken_file_is_noticed(tmp_path):
+    made(tmp_path, "fig3b")
+    (tmp_path / "fig3b.svg").unlink()
+    assert made(tmp_path, "fig3b")[0].status == "made"
+    (tmp_path / "fig3b.nc").write_bytes(b"not a figure")
+    outcome = made(tmp_path, "fig3b")[0]
+    assert outcome.status == "failed"
+    assert "--force" in str(outcome.error)
+
+
+def test_one_failure_does_not_stop_the_rest(tmp_path, monkeypatch):
+    real = batch_module.compute_figure
+
+    def fails_once(figure, *arguments):
+        if figure == "fig3a":
+            raise sr.errors.ConvergenceError("no root")
+        return real(figure, *arguments)
+
+    monkeypatch.setattr(batch_module, "compute_figure", fails_once)
+    assert [outcome.status for outcome in made(tmp_path, "fig3a", "fig3b")] == ["failed", "made"]
+
+
+def test_an_interrupted_simulation_goes_on_where_it_stopped(tmp_path, monkeypatch):
+    pytest.importorskip("zarr")
+    from subridge.simulation import simulate as engine
+
+    real, done = engine.run_task, []
+
+    def stops_after_three(job, number):
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        done.append(number)
+        return real(job, number)
+
+    monkeypatch.setattr(engine, "run_task", stops_after_three)
+    with pytest.raises(KeyboardInterrupt):
+        made(tmp_path, "fig1b")
+    assert not (tmp_path / "fig1b.nc").exists()
+    after = []
+    monkeypatch.setattr(engine, "run_task", lambda job, number: after.append(number) or real(job, number))
+    dataset = made(tmp_path, "fig1b")[0].dataset
+    assert not set(after) & set(done)
+    assert not (tmp_path / ".tasks").exists()
+    expected = sr.figures.reproduce("fig1b", quick=True).dataset
+    xr.testing.assert_allclose(dataset.risk, expected.risk)
+
+
+def test_other_processes_may_draw(tmp_path):
+    outcomes = made(tmp_path / "pool", "fig3a", "fig3b", drawers=1)
+    made(tmp_path / "here", "fig3a", "fig3b")
+    assert {outcome.status for outcome in outcomes} == {"made"}
+    for name in ("fig3a.svg", "fig3b.svg"):
+        assert (tmp_path / "pool" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
+
+
+def test_a_picture_that_cannot_be_written_is_a_failure(tmp_path):
+    (tmp_path / "fig3a.png").mkdir(parents=True)
+    assert [outcome.status for outcome in made(tmp_path, "fig3a", "fig3b")] == ["failed", "made"]
+
+
+def test_netcdf_keeps_numbers_text_and_history(tmp_path):
+    dataset = made(tmp_path, "fig1b")[0].dataset
+    with xr.open_dataset(tmp_path / "fig1b.nc", engine="scipy") as back:
+        xr.testing.assert_allclose(back.load(), dataset)
+        for name in ("settings", "version", "command", "agreement", "errata"):
+            assert back.attrs[name] == dataset.attrs[name]
+    assert "subridge reproduce fig1b --quick" in (tmp_path / "fig1b.svg").read_text()
+
+
+def test_equal_numbers_give_equal_pictures(tmp_path):
+    made(tmp_path / "a", "fig3a")
+    made(tmp_path / "b", "fig3a")
+    assert (tmp_path / "a" / "fig3a.svg").read_bytes() == (tmp_path / "b" / "fig3a.svg").read_bytes()
+
+
+class _Balanced(HTMLParser):
+    """Every tag that opens closes, and nothing is fetched from elsewhere."""
+
+    void = frozenset({"meta", "img"})
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.images = [], []
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        if tag == "img":
+            self.images.append(attributes["src"])
+        assert tag not in ("script", "link")
+        if tag not in self.void:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_report_is_one_whole_page(tmp_path):
+    outcomes = made(tmp_path, "fig1b", "fig3b")
+    page = write_report([outcome.dataset for outcome in outcomes], tmp_path, [("fig9", "no <such> figure")])
+    text, parser = page.read_text(), _Balanced()
+    parser.feed(text)
+    assert parser.open == []
+    assert [source[:26] for source in parser.images] == ["data:image/svg+xml;base64,"] * 2
+    for words in ("Fig. 1b, theory at this M", "c = 0.6", "no &lt;such&gt; figure", "numpy", "n_trials"):
+        assert words in text
