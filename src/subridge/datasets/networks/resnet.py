@@ -1,4 +1,4 @@
-"""ResNet-50 and ResNeXt-50 in plain torch, with torchvision's parameter names, so that its state dicts load as they are.
+"""ResNet-50 and ResNeXt-50 in plain torch, with torchvision's parameter names: its state dicts load as they are.
 
 He et al. (2016), Xie et al. (2017). The stride of a bottleneck is in its 3 × 3 convolution, as in torchvision.
 """
