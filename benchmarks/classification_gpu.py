@@ -40,9 +40,9 @@ def sizes_between(low, high, count, extra=()):
 def experiments(data, arguments):
     """Name, number of runs' keyword arguments; the P grid ends where the training set does."""
     n, M = data[0].shape
-    s, top = arguments.shrink, min(4000, data[0].shape[0])
-    thresholds = [M // k for k in _MEMBERS_OF_SUBSETS]
-    sizes = sizes_between(400, top, 50 // s, [P for P in thresholds if P <= n])
+    s, top = arguments.shrink, min(4000, n)
+    thresholds = [M // k for k in _MEMBERS_OF_SUBSETS if n * k >= M]
+    sizes = sizes_between(400, top, 50 // s, thresholds)
     second = {"n_members": _MEMBERS_OF_SUBSETS, "ridges": [0.0, 0.1], "n_samples": sizes}
     trials = max(2, 100 // s**2)
     yield "second, equal", second | {"strategy": "equal", "n_trials": trials}

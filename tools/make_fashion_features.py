@@ -51,9 +51,8 @@ def main():
     whole = FeatureSet(*(np.asarray(part) for part in parts), FASHION_CLASSES, "fashion-mnist", attributes)
     kept = whole.without_constant_features()
     error = write_quantised(arguments.out, kept)
-    print(
-        f"{arguments.out}: {arguments.out.stat().st_size / 1e6:.2f} MB, {kept.n_features} of {whole.n_features} features"
-    )
+    size = arguments.out.stat().st_size / 1e6
+    print(f"{arguments.out.name}: {size:.2f} MB, {kept.n_features} of {whole.n_features} features")
     print(
         f"quantisation error over standard deviation of the feature: {error['rms']:.4f} rms, {error['worst']:.4f} worst"
     )

@@ -12,9 +12,9 @@ from subridge.simulation.classification.experiment import TEST_NOISE, TRAINING_N
 # The sizes cross the interpolation threshold of every member; 12 and 36 hit those of k = 3 and k = 1 exactly.
 _GRID = {
     "n_members": [1, 2, 3, 9],
-    "ridges": [0.0, 0.1, 10.0],
-    "readout_noises": [0.0, 0.3, 1.0],
-    "n_samples": [5, 12, 20, 36, 50, 120],
+    "ridges": [0.0, 0.1],
+    "readout_noises": [0.0, 0.5],
+    "n_samples": [5, 12, 36, 120],
 }
 
 
@@ -80,7 +80,7 @@ def plain_loop(data, options, device):
 @pytest.mark.parametrize("strategy", ["equal", "dirichlet"])
 @pytest.mark.parametrize("voting", ["majority", "sum"])
 def test_every_vote_equals_that_of_a_scikit_learn_loop(strategy, voting):
-    options = _GRID | {"strategy": strategy, "voting": voting, "n_trials": 2, "test_draws": 2, "seed": 3}
+    options = _GRID | {"strategy": strategy, "voting": voting, "n_trials": 1, "test_draws": 2, "seed": 3}
     ours = sr.simulate_classification(*toy(), **options, progress=False)
     np.testing.assert_allclose(ours.error, plain_loop(toy(), options, "cpu"), rtol=0, atol=1e-12)
 
@@ -88,6 +88,6 @@ def test_every_vote_equals_that_of_a_scikit_learn_loop(strategy, voting):
 @pytest.mark.torch
 @pytest.mark.skipif(device_problem("torch") is not None, reason="PyTorch is not installed")
 def test_every_vote_of_the_batched_engine_equals_that_of_a_scikit_learn_loop():
-    options = _GRID | {"strategy": "dirichlet", "voting": "majority", "n_trials": 3, "test_draws": 1, "seed": 4}
+    options = _GRID | {"strategy": "dirichlet", "voting": "majority", "n_trials": 2, "test_draws": 1, "seed": 4}
     ours = sr.simulate_classification(*toy(), **options, run=sr.Run(device="torch"), progress=False)
     np.testing.assert_allclose(ours.error, plain_loop(toy(), options, "torch"), rtol=0, atol=1e-12)
