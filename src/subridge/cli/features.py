@@ -22,21 +22,17 @@ def features(
     on when the command is given again.
     """
     from subridge.datasets.extraction import extract_folder, load_store
-    from subridge.spec.errors import SubridgeError
 
-    try:
-        skipped = extract_folder(
-            images,
-            out,
-            network,
-            weights=None if weights is None else str(weights),
-            size=size,
-            device=device,
-            skip_unreadable=skip_unreadable,
-        )
-        data = load_store(out)
-    except SubridgeError as error:
-        raise click.ClickException(str(error)) from error
+    skipped = extract_folder(
+        images,
+        out,
+        network,
+        weights=None if weights is None else str(weights),
+        size=size,
+        device=device,
+        skip_unreadable=skip_unreadable,
+    )
+    data = load_store(out)
     for path in skipped:
         click.echo(f"left out, does not decode: {path}", err=True)
     click.echo(

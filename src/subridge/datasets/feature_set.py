@@ -74,7 +74,15 @@ class FeatureSet:
         parts = (self.X[:, kept], self.y, self.X_test[:, kept], self.y_test)
         return FeatureSet(*parts, self.class_names, self.name, attributes)
 
-    def with_sizes(self, n_train: int, n_test: int) -> "FeatureSet":
-        """The first training and test images only."""
+    def with_features(self, count: int | None) -> "FeatureSet":
+        """So many features, spread evenly over the list; None keeps all."""
+        if count is None or count >= self.n_features:
+            return self
+        kept = np.linspace(0, self.n_features - 1, count).astype(int)
+        parts = (self.X[:, kept], self.y, self.X_test[:, kept], self.y_test)
+        return FeatureSet(*parts, self.class_names, self.name, self.attributes)
+
+    def with_sizes(self, n_train: int | None, n_test: int | None) -> "FeatureSet":
+        """The first training and test images only; None keeps all."""
         parts = (self.X[:n_train], self.y[:n_train], self.X_test[:n_test], self.y_test[:n_test])
         return FeatureSet(*parts, self.class_names, self.name, self.attributes)

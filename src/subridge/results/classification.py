@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from subridge.arrays.types import FloatArray
 
@@ -56,3 +57,39 @@ class ErrorSchema:
     def without_single_axes(self, arrays: dict[str, FloatArray]) -> dict[str, FloatArray]:
         """Arrays as they are: every axis of a classification experiment is kept."""
         return arrays
+
+
+def best_ensemble_sizes(error: xr.DataArray, tolerance: float) -> xr.Dataset:
+    """Which number of members is best, and which are nearly so.
+
+    Parameters
+    ----------
+    error : xarray.DataArray
+        Mean errors with a dimension ``n_members``.
+    tolerance : float
+        ε, how far above the best an error may be.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``optimal_n_members`` (the smallest k with the least error), ``smallest`` and ``largest`` k within ε of it,
+        ``best_error``.
+
+    Examples
+    --------
+    >>> error = xr.DataArray([0.3, 0.2, 0.205], {"n_members": [1, 4, 16]}, "n_members")
+    >>> best = best_ensemble_sizes(error, 0.01)
+    >>> int(best.optimal_n_members), int(best.smallest), int(best.largest)
+    (4, 4, 16)
+    """
+    best = error.min("n_members")
+    near = error <= best + tolerance
+    k = error.n_members
+    return xr.Dataset(
+        {
+            "optimal_n_members": k.where(error == best).min("n_members"),
+            "smallest": k.where(near).min("n_members"),
+            "largest": k.where(near).max("n_members"),
+            "best_error": best,
+        }
+    )
