@@ -70,7 +70,7 @@ def draw(data: xr.Dataset) -> Figure:
         label = f"{float(data.prefactor):.3g} $n^{{{float(data.power):.2f}}}$, top {len(fitted)}"
         spectrum.loglog(fitted, law, "--", color="#D55E00", label=label)
         spectrum.set(xlabel="rank n", ylabel="eigenvalue")
-        spectrum.legend()
+        spectrum.legend(loc="lower left")
         draw_fractions(fractions, data)
         for letter, axes in zip("abcd", (gram, covariance, spectrum, fractions), strict=True):
             panel_letter(axes, letter)

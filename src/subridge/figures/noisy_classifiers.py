@@ -1,7 +1,7 @@
 """Figs. 4e, 4f and S3 to S5: how many classifiers are best when every score carries readout noise.
 
-The appendix sweeps "ν = 0, .1, ..., 1"; it must be η, all ν being 1/k. The P grid is not given: 40 sizes from 50 to
-4000, log-spaced. Where the paper has two tasks, this draws the features that `--data` names.
+The appendix sweeps "ν = 0, .1, ..., 1"; it must be η, all ν being 1/k. The P grid is not given: 40 sizes from
+50 to 4000, log-spaced. Where the paper has two tasks, this draws the features that `--data` names.
 """
 
 from dataclasses import dataclass, replace
@@ -136,38 +136,42 @@ def draw_diagrams(data: xr.Dataset) -> Figure:
     eps = float(data.tolerance)
     names = {
         "optimal_n_members": "best $k^*$",
-        "smallest": f"smallest k within {eps:g}",
-        "largest": f"largest k within {eps:g}",
+        "smallest": f"least k, ε = {eps:g}",
+        "largest": f"most k, ε = {eps:g}",
         "best_error": "error at $k^*$",
     }
     with journal(), mpl.rc_context({"axes.spines.top": True, "axes.spines.right": True}):
-        rows = data.sizes["ridge"]
-        figure = Figure(figsize=(PAGE, 1.0 + 1.75 * (rows + 1)))
-        grid = figure.subplots(rows + 1, 4, sharex=True, sharey=True, squeeze=False)
+        figure = Figure(figsize=(PAGE, 1.2 + 1.6 * data.sizes["ridge"]))
+        grid = figure.subplots(data.sizes["ridge"], 5, sharex=True, sharey=True, squeeze=False)
         scale = _sizes_scale(data)
         errors = ScalarMappable(Normalize(0, float(data.best_error.max())), mpl.colormaps["viridis"])
-        for row, ridge in zip(grid[:-1], data.ridge.values, strict=True):
-            for axes, (name, title) in zip(row, names.items(), strict=True):
+        for row, ridge in zip(grid, data.ridge.values, strict=True):
+            for axes, (name, title) in zip(row, names.items(), strict=False):
                 _map(axes, data[name].sel(ridge=ridge), errors if name == "best_error" else scale)
-                axes.set_title(f"{title}, λ = {ridge:g}", fontsize=7)
-        difference = data.best_error.isel(ridge=-1) - data.best_error.isel(ridge=0)
-        reach = max(float(np.abs(difference).max()), 1e-6)
-        signed = ScalarMappable(TwoSlopeNorm(0, -reach, reach), mpl.colormaps["RdBu_r"])
-        _map(grid[-1, 0], difference, signed)
-        last, first = float(data.ridge[-1]), float(data.ridge[0])
-        grid[-1, 0].set_title(f"error at $k^*$, λ = {last:g} minus {first:g}", fontsize=7)
-        for axes in grid[-1, 1:]:
-            axes.set_visible(False)
-        for axes in (grid[-1, 0], *grid[-2, 1:]):
+                axes.set_title(title, fontsize=7.5)
+            row[0].set_ylabel(f"λ = {ridge:g}\nreadout noise η")
+        signed = _draw_difference(grid[:, 4], data)
+        for axes in grid[-1, :4]:
             axes.set_xlabel("P")
-            axes.tick_params(labelbottom=True)
-        for axes in grid[:, 0]:
-            axes.set_ylabel("readout noise η")
-        _sizes_bar(figure, list(grid[:-1].ravel()), scale, data, "members k")
-        figure.colorbar(errors, ax=list(grid[:-1].ravel()), label="error", aspect=30, shrink=0.7)
-        figure.colorbar(signed, ax=grid[-1, 0], label="difference", shrink=0.9)
+        _sizes_bar(figure, list(grid[:, :3].ravel()), scale, data, "members k", location="bottom")
+        figure.colorbar(errors, ax=list(grid[:, 3]), label="error", location="bottom", aspect=10)
+        figure.colorbar(signed, ax=list(grid[:, 4]), label="difference", location="bottom", aspect=10)
         figure.suptitle(str(data.data.values), fontsize=8, color="0.4")
     return figure
+
+
+def _draw_difference(column: np.ndarray, data: xr.Dataset) -> ScalarMappable:
+    """How much the ridge changes the best error, in the first of a column of panels; the others stay empty."""
+    difference = data.best_error.isel(ridge=-1) - data.best_error.isel(ridge=0)
+    reach = max(float(np.abs(difference).max()), 1e-6)
+    scale = ScalarMappable(TwoSlopeNorm(0, -reach, reach), mpl.colormaps["RdBu_r"])
+    _map(column[0], difference, scale)
+    column[0].set_title(f"λ = {float(data.ridge[-1]):g} less λ = {float(data.ridge[0]):g}", fontsize=7.5)
+    column[0].set_xlabel("P")
+    column[0].tick_params(labelbottom=True)
+    for axes in column[1:]:
+        axes.set_visible(False)
+    return scale
 
 
 def _sizes_scale(data: xr.Dataset) -> ScalarMappable:
@@ -179,8 +183,10 @@ def _sizes_scale(data: xr.Dataset) -> ScalarMappable:
     return ScalarMappable(BoundaryNorm(edges, len(tried)), shades)
 
 
-def _sizes_bar(figure: Figure, axes: list[Axes], scale: ScalarMappable, data: xr.Dataset, label: str) -> None:
-    bar = figure.colorbar(scale, ax=axes, label=label, aspect=25, spacing="uniform")
+def _sizes_bar(
+    figure: Figure, axes: list[Axes], scale: ScalarMappable, data: xr.Dataset, label: str, location: str = "right"
+) -> None:
+    bar = figure.colorbar(scale, ax=axes, label=label, aspect=25, spacing="uniform", location=location)
     edges = scale.norm.boundaries
     bar.set_ticks((edges[:-1] + edges[1:]) / 2, labels=[str(k) for k in data.n_members.values])
     bar.ax.tick_params(labelsize=6, length=0)

@@ -43,11 +43,13 @@ def compute(settings: Redundancy, run: Run) -> xr.Dataset:
     fractions = np.geomspace(1e-3, 1, settings.n_fractions)
     # Rounded to whole features, at least one: ν = .001 of 1269 features is one.
     sizes = np.unique(np.maximum(1, np.round(fractions * data.n_features).astype(int)))
+    if settings.n_samples <= data.n_features:
+        sizes = np.union1d(sizes, settings.n_samples)  # the spike without a ridge, which a coarse grid would miss
     parts = []
-    for N in sizes:
+    for N in sizes.tolist():
         found = simulate_classification(
             *data,
-            strategy=lambda k, N=N: Overlapping((int(N),)),
+            strategy=lambda k, N=N: Overlapping((N,)),
             n_members=1,
             ridges=settings.ridges,
             n_samples=settings.n_samples,
