@@ -158,7 +158,7 @@ def _factor_leaf(xp: Any, A: Any) -> tuple[Any, Any]:
 def _cholesky_or_nan(A: FloatArray) -> FloatArray:
     """Factors of a batch; NumPy refuses all of them where one is not positive definite, here that one becomes NaN."""
     try:
-        return np.linalg.cholesky(A)
+        return np.asarray(np.linalg.cholesky(A), dtype=A.dtype)
     except np.linalg.LinAlgError:
         if len(A) == 1:
             return np.full_like(A, np.nan)

@@ -89,9 +89,7 @@ def run_batch(batch: Batch, begin: Callable[[str], Any] = lambda figure: None) -
             try:
                 there = None if batch.force else _there(batch, figure)
                 if there is None:
-                    dataset = compute_figure(
-                        figure, batch.quick, batch.variant, _with_store(batch, figure), batch.data
-                    )
+                    dataset = compute_figure(figure, batch.quick, batch.variant, _with_store(batch, figure), batch.data)
                     drawn[pool.submit(draw_and_write, dataset, batch.folder)] = dataset
             except (SubridgeError, OSError) as error:
                 yield Outcome(figure, FAILED, time.perf_counter() - start, error=error)

@@ -44,10 +44,11 @@ class NoisyClassifiers(FeatureSettings):
             self,
             n_features=240,
             n_test=400,
-            n_trials=3,
+            n_trials=2,
             n_members=(1, 2, 4, 10, 30, 100),
+            readout_noises=(0.0, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0),
             largest=1600,
-            n_sizes=12,
+            n_sizes=10,
         )
 
 

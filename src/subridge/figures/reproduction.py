@@ -61,9 +61,7 @@ def reproduce(
     return Reproduction(recipe_of(figure).draw(dataset), dataset)
 
 
-def compute_figure(
-    figure: str, quick: bool, variant: str, run: Run | None, data: str | None = None
-) -> xr.Dataset:
+def compute_figure(figure: str, quick: bool, variant: str, run: Run | None, data: str | None = None) -> xr.Dataset:
     """The numbers behind a figure, with their history as attributes; `reproduce` without the drawing."""
     from subridge import __version__
 

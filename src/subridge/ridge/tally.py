@@ -1,4 +1,4 @@
-"""Votes of classifiers whose scores carry readout noise: who wins, and how ties are broken.
+"""Votes of many ensembles at once, at many readout noises, counted member by member.
 
 A member votes for its largest score, the lowest class index where two are equal. The ensemble takes the class with most
 votes; among classes with equally many votes the largest sum of all members' scores decides, then the lowest index.
@@ -35,7 +35,7 @@ class Tally:
         xp, place = array_api_compat.array_namespace(example), array_api_compat.device(example)
         self.noises = [float(eta) for eta in noises]
         self._quiet = xp.zeros(shape, dtype=example.dtype, device=place)
-        self._noisy = xp.zeros(shape, dtype=example.dtype, device=place) if any(self.noises) else None
+        self._noisy: Any = xp.zeros_like(self._quiet) if any(self.noises) else None
         self._votes = []
         if voting == "majority":
             self._votes = [xp.zeros(shape, dtype=xp.int32, device=place) for _ in self.noises]
