@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
-from subridge.figures.feature_settings import DATA_NOTE, FeatureSettings, log_sizes
+from subridge.figures.feature_settings import DATA_NOTE, FeatureSettings, log_sizes, shared
 from subridge.figures.recipe import Recipe
 from subridge.figures.stores import part_of
 from subridge.figures.style import GREY, PAGE, PALETTE, journal
@@ -41,6 +41,12 @@ class Classifiers(FeatureSettings):
 
 def compute(settings: Classifiers, run: Run) -> xr.Dataset:
     """Errors over trials of both kinds of ensemble."""
+    found = shared(("subsets", settings), run, lambda: _errors(settings, run))
+    found.attrs = {"notes": _spikes(found)}
+    return found
+
+
+def _errors(settings: Classifiers, run: Run) -> xr.Dataset:
     data = settings.features()
     thresholds = [data.n_features // k for k in settings.n_members]
     largest = min(settings.largest, len(data.X))
@@ -62,9 +68,7 @@ def compute(settings: Classifiers, run: Run) -> xr.Dataset:
     ]
     errors = xr.concat([part.error for part in parts], xr.DataArray(list(_NAMES), dims="strategy", name="strategy"))
     found = errors.isel(readout_noise=0, drop=True).to_dataset(name="error")
-    found = found.assign(n_features=data.n_features).assign_coords(data=data.name)
-    found.attrs = {"notes": _spikes(found)}
-    return found
+    return found.assign_coords(data=data.name, n_features=data.n_features)
 
 
 def _spikes(found: xr.Dataset) -> list[str]:

@@ -1,13 +1,16 @@
 """Settings shared by the classification figures: which features, and how many of them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from subridge.datasets.cache import load_set
 from subridge.datasets.feature_set import FeatureSet
 from subridge.figures.recipe import Settings
+from subridge.simulation.run import Run
 
 # The paper's features cannot be had without its images; said once for all of these figures.
 DATA_NOTE = (
@@ -41,3 +44,24 @@ def log_sizes(low: int, high: int, count: int, extra: Any = ()) -> tuple[int, ..
     """
     grid = np.round(np.geomspace(low, high, count)).astype(int)
     return tuple(int(P) for P in np.unique(np.concatenate([grid, np.asarray(extra, dtype=int)])))
+
+
+_made: dict[Any, xr.Dataset] = {}
+
+
+def shared(experiment: Any, run: Run, make: Callable[[], xr.Dataset]) -> xr.Dataset:
+    """The numbers of an experiment that several figures draw: computed for the first, kept for those that follow.
+
+    Parameters
+    ----------
+    experiment : hashable
+        Name and settings.
+    run : Run
+    make : callable
+        Computes them.
+    """
+    key = (experiment, run.device, run.dtype)
+    if key not in _made:
+        _made.clear()  # one at a time: figures of one experiment are made one after the other
+        _made[key] = make()
+    return _made[key].copy()

@@ -16,7 +16,7 @@ from matplotlib.colors import BoundaryNorm, LogNorm, Normalize, TwoSlopeNorm
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
-from subridge.figures.feature_settings import DATA_NOTE, FeatureSettings, log_sizes
+from subridge.figures.feature_settings import DATA_NOTE, FeatureSettings, log_sizes, shared
 from subridge.figures.recipe import Recipe
 from subridge.figures.style import GREY, PAGE, journal
 from subridge.results.classification import best_ensemble_sizes
@@ -59,6 +59,15 @@ def imagenette(name: str) -> NoisyClassifiers:
 
 def compute(settings: NoisyClassifiers, run: Run) -> xr.Dataset:
     """Errors over trials, and the best numbers of members from their means."""
+    experiment = replace(settings, tolerance=0.0)
+    found = shared(("noise", experiment), run, lambda: _errors(experiment, run))
+    best = best_ensemble_sizes(found.error.mean("trial"), settings.tolerance)
+    whole = xr.merge([found, best], combine_attrs="drop").assign_coords(tolerance=settings.tolerance)
+    whole.attrs = {"notes": []}
+    return whole
+
+
+def _errors(settings: NoisyClassifiers, run: Run) -> xr.Dataset:
     data = settings.features()
     found = simulate_classification(
         *data,
@@ -72,11 +81,7 @@ def compute(settings: NoisyClassifiers, run: Run) -> xr.Dataset:
         run=run,
         progress=False,
     )
-    best = best_ensemble_sizes(found.error.mean("trial"), settings.tolerance)
-    whole = xr.merge([found[["error"]], best], combine_attrs="drop")
-    whole = whole.assign_coords(data=data.name, n_features=data.n_features, tolerance=settings.tolerance)
-    whole.attrs = {"notes": []}
-    return whole
+    return found[["error"]].assign_coords(data=data.name, n_features=data.n_features)
 
 
 def draw_main_curves(data: xr.Dataset) -> Figure:

@@ -69,7 +69,7 @@ def compute(settings: Redundancy, run: Run) -> xr.Dataset:
 def _reading(errors: xr.Dataset) -> str:
     """The error of all features and of a tenth, at the ridge that is best for all."""
     mean = errors.error.mean("trial")
-    ridge = mean.ridge[int(mean.sel(subset_fraction=1, method="nearest").argmin())]
+    ridge = mean.ridge[int(mean.sel(subset_fraction=1, method="nearest").argmin("ridge"))]
     at = [float(mean.sel(ridge=ridge).sel(subset_fraction=nu, method="nearest")) for nu in (1.0, 0.1)]
     return f"At the best ridge, λ = {float(ridge):g}, the error is {at[0]:.3f} at ν = 1 and {at[1]:.3f} at ν = 0.1."
 

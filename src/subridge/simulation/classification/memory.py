@@ -25,7 +25,7 @@ def bytes_of_member(experiment: ClassificationExperiment, n_features: int, n_dua
     largest = max(d, min(P, 2 * N))
     data = 3 * P * N + 3 * n_test * N + 3 * rhs * P
     training = (2 + 2 * L) * max(largest, N) ** 2 + 5 * n * rhs * max(largest, N)
-    scores = 4 * n * rhs * n_test
+    scores = 4 * n * rhs * n_test + e.has_noise * e.test_draws * e.n_classes * n_test
     return 8 * (data + training + 2 * L * n * rhs * N + scores)
 
 

@@ -139,16 +139,20 @@ def _vote(
     if e.has_noise:
         noise = _normals(e, members, [(TRAINING_NOISE, trial) for trial in at], e.n_samples[-1])
         targets = xp.concat([targets, noise], axis=1)
+    fresh = [_test_noise(e, members, at, draw) for draw in range(e.test_draws if e.has_noise else 0)]
     for l, weights in _trained(e, F, targets, members.sizes):
         scores = _scores(xp, weights, F_test)
         quiet = scores[:, :, : e.n_classes, :]
         for draw, tally in enumerate(tallies[l]):
             noisy = None
             if e.has_noise:
-                fresh = _normals(e, members, [(TEST_NOISE, trial, draw) for trial in at], len(e.test_labels))
                 # Training on y - ηξ subtracts η times the scores of ξ; testing adds fresh noise.
-                noisy = fresh[:, None, :, :] - scores[:, :, e.n_classes :, :]
+                noisy = fresh[draw][:, None, :, :] - scores[:, :, e.n_classes :, :]
             tally.add(members.ensembles, quiet, noisy)
+
+
+def _test_noise(e: ClassificationExperiment, members: Members, trials: list[int], draw: int) -> Any:
+    return _normals(e, members, [(TEST_NOISE, trial, draw) for trial in trials], len(e.test_labels))
 
 
 def _padded(members: Members) -> tuple[IntArray, FloatArray]:
