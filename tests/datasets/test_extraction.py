@@ -108,6 +108,12 @@ def test_an_unreadable_image_is_fatal_and_named_unless_skipped(folder, tmp_path,
     assert np.isfinite(data.X).all()
 
 
+def test_missing_weights_leave_nothing_behind(folder, tmp_path):
+    with pytest.raises(sr.errors.DataError):
+        extract_folder(folder, tmp_path / "f.zarr", "resnext50_32x4d")
+    assert not (tmp_path / "f.zarr").exists()
+
+
 def test_a_store_of_another_network_is_refused(folder, tmp_path, seen):
     extract_folder(folder, tmp_path / "f.zarr", size=32)
     with pytest.raises(sr.errors.StoreError, match="another network"):

