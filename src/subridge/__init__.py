@@ -32,6 +32,7 @@ _HOMES = {
     "fit_members": "ridge.reference",
     "risk_of_weights": "ridge.exact_risk",
     "simulate": "simulation.simulate",
+    "simulate_classification": "simulation.classification.simulate",
     "Run": "simulation.run",
     "compare": "results.compare",
     # estimate
@@ -43,6 +44,7 @@ _MODULES = {
     "errors": "spec.errors",
     "subsets": "subsets",
     "theory": "theory",
+    "datasets": "datasets",
     "figures": "figures",
     "derivations": "derivations",
 }

@@ -13,8 +13,11 @@ import pytest
 import subridge as sr
 
 DATA = Path(__file__).parents[1] / "data" / "figures"
-# What has a caption variant of its own, besides every figure as published.
-CASES = [(figure, "published") for figure in sr.figures.figure_ids()] + [("fig1b", "caption"), ("fig3c", "caption")]
+# Errors that count votes move in steps, by the rounding of another machine; scikit-learn's votes hold them instead.
+VOTES = {"fig3d", "fig3e", "fig4e", "fig4f", "figS1", "figS2", "figS3", "figS4", "figS5"}
+# Every other figure as published, and what has a caption variant of its own.
+CASES = [(figure, "published") for figure in sr.figures.figure_ids() if figure not in VOTES]
+CASES += [("fig1b", "caption"), ("fig3c", "caption")]
 # Differences of near-equal numbers and flags made from them: their inputs are held instead.
 DERIVED = {"z", "logged_z", "allowance", "agrees"}
 

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import array_api_compat
+import numpy as np
+
+from subridge.arrays.types import FloatArray
 
 # Columns per panel, and the size below which a block is handed to the library. Chosen on one H200 by
 # benchmarks/engine_gpu.py --tune; both are multiples of a warp.
@@ -31,6 +34,17 @@ class BlockedFactor:
     lower: Any
     inverses: list[Any]
     panel: int
+
+    def solve_forward(self, rows: Any) -> Any:
+        """Solve ``L z = t`` for every row t, shape (batch, n_rows, n), overwritten with the result."""
+        xp, n = array_api_compat.array_namespace(rows), self.lower.shape[-1]
+        for number, inverse in enumerate(self.inverses):
+            j = number * self.panel
+            e = min(j + self.panel, n)
+            if j:
+                subtract_product(rows[:, :, j:e], rows[:, :, :j], xp.matrix_transpose(self.lower[:, j:e, :j]))
+            rows[:, :, j:e] = rows[:, :, j:e] @ xp.matrix_transpose(inverse)
+        return rows
 
     def solve_transposed(self, rows: Any, lengths: list[int] | None = None) -> Any:
         """Solve ``Lᵀ u = z`` for every row z.
@@ -134,5 +148,18 @@ def _factor_leaf(xp: Any, A: Any) -> tuple[Any, Any]:
         L, info = xp.linalg.cholesky_ex(A)  # no check, so the host never waits for the card
         L = xp.where((info > 0)[:, None, None], xp.nan, L)
         return L, xp.linalg.solve_triangular(L, xp.broadcast_to(identity, A.shape), upper=False)
+    if isinstance(A, np.ndarray):
+        L = _cholesky_or_nan(A)
+        return L, np.linalg.inv(L)
     L = xp.linalg.cholesky(A)
     return L, xp.linalg.inv(L)
+
+
+def _cholesky_or_nan(A: FloatArray) -> FloatArray:
+    """Factors of a batch; NumPy refuses all of them where one is not positive definite, here that one becomes NaN."""
+    try:
+        return np.asarray(np.linalg.cholesky(A), dtype=A.dtype)
+    except np.linalg.LinAlgError:
+        if len(A) == 1:
+            return np.full_like(A, np.nan)
+        return np.concatenate([_cholesky_or_nan(A[b : b + 1]) for b in range(len(A))])

@@ -57,3 +57,44 @@ def add_at_last(into: Any, index: IntArray, values: Any) -> None:
         into.index_add_(-1, xp.asarray(np.array(index), device=array_api_compat.device(into)), values)
     else:
         into[...] = into + scatter_last(values, index, into.shape[-1])
+
+
+def add_at_first(into: Any, index: IntArray, values: Any) -> None:
+    """``into[index[i]] += values[i]`` in place; the index may repeat.
+
+    Examples
+    --------
+    >>> totals = np.zeros((2, 1))
+    >>> add_at_first(totals, np.array([1, 1]), np.array([[2.0], [3.0]]))
+    >>> totals
+    array([[0.],
+           [5.]])
+    """
+    if hasattr(into, "index_add_"):
+        xp = array_api_compat.array_namespace(into)
+        into.index_add_(0, xp.asarray(np.array(index), device=array_api_compat.device(into)), values)
+        return
+    for place, target in enumerate(index):
+        into[int(target), ...] += values[place, ...]
+
+
+def gathered(table: Any, rows: IntArray, columns: IntArray) -> Any:
+    """Many blocks of one table, ``table[rows[g]][:, columns[g]]``, as an array of shape (G, n_rows, n_columns).
+
+    Parameters
+    ----------
+    table : array, shape (n, M)
+    rows : ndarray of int, shape (G, n_rows) or (1, n_rows)
+    columns : ndarray of int, shape (G, n_columns)
+
+    Examples
+    --------
+    >>> gathered(np.arange(6).reshape(2, 3), np.array([[1]]), np.array([[0, 2], [1, 1]]))
+    array([[[3, 5]],
+           [[4, 4]]])
+    """
+    if isinstance(table, np.ndarray):
+        return table[rows[:, :, None], columns[:, None, :]]
+    xp, place = array_api_compat.array_namespace(table), array_api_compat.device(table)
+    flat = xp.asarray(rows, device=place)[:, :, None] * table.shape[1] + xp.asarray(columns, device=place)[:, None, :]
+    return xp.reshape(xp.take(xp.reshape(table, (-1,)), xp.reshape(flat, (-1,)), axis=0), flat.shape)

@@ -22,6 +22,7 @@ _COMMANDS = {
         "Train ensembles on sampled data; exact risks along a learning curve.",
     ),
     "reproduce": ("subridge.cli.reproduce:reproduce", "Remake the paper's figures, with data and a report page."),
+    "features": ("subridge.cli.features:features", "Deep features of a folder of images, into a store."),
 }
 
 _EPILOG = """\b

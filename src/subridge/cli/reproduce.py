@@ -44,6 +44,7 @@ class _FigureId(click.ParamType):
     show_default=True,
     help="Those behind the published picture, or the caption's.",
 )
+@click.option("--data", help="Features of the classification figures: bundled, cifar10, fashion, or a features store.")
 @click.option("--device", default="cpu", show_default=True, help="cpu, cuda, cuda:1, torch")
 @click.option("--processes", type=click.IntRange(1), help="Simulate in that many processes.")
 @click.option("--scheduler", help="Address of a Dask scheduler, tcp://host:port.")
@@ -68,7 +69,7 @@ def reproduce(figures: Sequence[str], quick: bool, out: Path, force: bool, as_js
 
     wanted = figure_ids() if "all" in figures else tuple(dict.fromkeys(figures))
     run = Run(device=options["device"], executor=options["processes"], scheduler=options["scheduler"])
-    batch = Batch(wanted, out, quick, options["settings"], run, force, _drawers(len(wanted)))
+    batch = Batch(wanted, out, quick, options["settings"], run, force, _drawers(len(wanted)), options["data"])
     start = time.perf_counter()
     outcomes = []
     with BatchProgress({figure: batch.seconds(figure) for figure in wanted}) as progress:

@@ -39,6 +39,8 @@ class Batch:
         Make also what is there.
     drawers : int
         Processes that draw and write while the next figure is computed; 0 draws in this one.
+    data : str or None
+        Features behind the classification figures; None for the bundled set.
     """
 
     figures: Sequence[str]
@@ -48,6 +50,7 @@ class Batch:
     run: Run | None = None
     force: bool = False
     drawers: int = 0
+    data: str | None = None
 
     def seconds(self, figure: str) -> float:
         """Rough time of one figure, for the time left."""
@@ -86,7 +89,7 @@ def run_batch(batch: Batch, begin: Callable[[str], Any] = lambda figure: None) -
             try:
                 there = None if batch.force else _there(batch, figure)
                 if there is None:
-                    dataset = compute_figure(figure, batch.quick, batch.variant, _with_store(batch, figure))
+                    dataset = compute_figure(figure, batch.quick, batch.variant, _with_store(batch, figure), batch.data)
                     drawn[pool.submit(draw_and_write, dataset, batch.folder)] = dataset
             except (SubridgeError, OSError) as error:
                 yield Outcome(figure, FAILED, time.perf_counter() - start, error=error)
@@ -128,7 +131,7 @@ def _outcome(batch: Batch, future: Future[float], dataset: xr.Dataset) -> Outcom
 def _there(batch: Batch, figure: str) -> xr.Dataset | None:
     """The figure as it is in the folder, if it was made from the same settings by the same version."""
     found = read_figure(figure, batch.folder)
-    wanted = identity(figure, settings_of(figure, batch.quick, batch.variant))
+    wanted = identity(figure, settings_of(figure, batch.quick, batch.variant, batch.data))
     return found if found is not None and found.attrs.get("fingerprint") == wanted else None
 
 
@@ -144,7 +147,7 @@ def _with_store(batch: Batch, figure: str) -> Run:
 
 
 def _place(batch: Batch, figure: str) -> Path:
-    digest = identity(figure, settings_of(figure, batch.quick, batch.variant))
+    digest = identity(figure, settings_of(figure, batch.quick, batch.variant, batch.data))
     device = (batch.run or Run()).device.replace(":", "-")
     return batch.folder / ".tasks" / f"{figure}-{device}-{digest}"
 

@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 import xarray as xr
@@ -21,7 +22,13 @@ class Reproduction(NamedTuple):
     dataset: xr.Dataset
 
 
-def reproduce(figure: str, quick: bool = False, settings: str = "published", run: Run | None = None) -> Reproduction:
+def reproduce(
+    figure: str,
+    quick: bool = False,
+    settings: str = "published",
+    run: Run | None = None,
+    data: str | None = None,
+) -> Reproduction:
     """Remake a figure of the paper.
 
     Parameters
@@ -34,6 +41,8 @@ def reproduce(figure: str, quick: bool = False, settings: str = "published", run
         Those behind the published picture, or those its caption names, where the two disagree.
     run : Run, optional
         Device, executor and store of the figure's experiments.
+    data : {"bundled", "cifar10", "fashion"} or path, optional
+        Features behind a classification figure; default the bundled set.
 
     Returns
     -------
@@ -48,17 +57,17 @@ def reproduce(figure: str, quick: bool = False, settings: str = "published", run
     >>> dataset.density.dims
     ('fraction_spread', 'subset_fraction')
     """
-    dataset = compute_figure(figure, quick, settings, run)
+    dataset = compute_figure(figure, quick, settings, run, data)
     return Reproduction(recipe_of(figure).draw(dataset), dataset)
 
 
-def compute_figure(figure: str, quick: bool, variant: str, run: Run | None) -> xr.Dataset:
+def compute_figure(figure: str, quick: bool, variant: str, run: Run | None, data: str | None = None) -> xr.Dataset:
     """The numbers behind a figure, with their history as attributes; `reproduce` without the drawing."""
     from subridge import __version__
 
     recipe = recipe_of(figure)
     run = Run() if run is None else run
-    chosen = settings_of(figure, quick, variant)
+    chosen = settings_of(figure, quick, variant, data)
     start = time.perf_counter()
     dataset = recipe.compute(chosen, run)
     dataset.attrs = {
@@ -69,7 +78,7 @@ def compute_figure(figure: str, quick: bool, variant: str, run: Run | None) -> x
         "settings": json.dumps(describe(chosen)),
         "fingerprint": identity(figure, chosen),
         "version": __version__,
-        "command": command(figure, quick, variant, run.device),
+        "command": command(figure, quick, variant, run.device, data),
         "device": run.device,
         "errata": json.dumps(recipe.errata, ensure_ascii=False),
         "agreement": json.dumps(dataset.attrs.get("agreement", []), ensure_ascii=False),
@@ -79,9 +88,11 @@ def compute_figure(figure: str, quick: bool, variant: str, run: Run | None) -> x
     return dataset
 
 
-def settings_of(figure: str, quick: bool, variant: str) -> Settings:
-    """Settings of a figure, shrunk when quick."""
-    full = recipe_of(figure).settings(variant)
+def settings_of(figure: str, quick: bool, variant: str, data: str | None = None) -> Settings:
+    """Settings of a figure, shrunk when quick, on the features chosen for figures that are drawn from some."""
+    full: Any = recipe_of(figure).settings(variant)
+    if data is not None and "data" in {field.name for field in fields(full)}:
+        full = replace(full, data=data)
     return full.quick() if quick else full
 
 
@@ -92,10 +103,11 @@ def identity(figure: str, settings: Settings) -> str:
     return fingerprint((figure, __version__, settings.fingerprint()))
 
 
-def command(figure: str, quick: bool, variant: str, device: str) -> str:
+def command(figure: str, quick: bool, variant: str, device: str, data: str | None = None) -> str:
     """The command line that makes this figure."""
     parts: list[Any] = ["subridge reproduce", figure]
     parts += ["--quick"] * quick
     parts += [f"--settings {variant}"] * (variant != "published")
+    parts += [f"--data {data}"] * (data is not None)
     parts += [f"--device {device}"] * (device != "cpu")
     return " ".join(parts)

@@ -87,7 +87,7 @@ class CurveSchema:
         return {name: np.squeeze(values, axis=dropped) for name, values in curves.items()}
 
 
-def curve_dataset(schema: CurveSchema, arrays: dict[str, FloatArray]) -> xarray.Dataset:
+def curve_dataset(schema: Any, arrays: dict[str, FloatArray]) -> xarray.Dataset:
     """Put arrays into an `xarray.Dataset` under the schema.
 
     Returns

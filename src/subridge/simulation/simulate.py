@@ -1,9 +1,6 @@
 """The public call: describe an experiment, get its learning curves."""
 
-import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 import xarray
@@ -11,8 +8,8 @@ import xarray
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike
 from subridge.results.curves import CurveSchema, curve_dataset
-from subridge.simulation.executors import executor_for
-from subridge.simulation.experiment import Experiment, blocks_of, make_experiment
+from subridge.simulation.experiment import Experiment, make_experiment
+from subridge.simulation.gather import gather, processes_of, threads_of
 from subridge.simulation.memory import plan_batch
 from subridge.simulation.run import Run
 from subridge.simulation.task import Job, run_task
@@ -20,11 +17,6 @@ from subridge.spec.describe import describe
 from subridge.spec.ensemble import Ensemble, Strategy
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.problem import EquicorrelatedProblem, Problem
-
-# Tasks of a run when nothing else is said: enough to keep processes busy and to lose little when killed.
-_TASKS = 50
-# A card trains many trials at once; tasks are large so that batches can be.
-_TRIALS_ON_A_CARD = 128
 
 
 def simulate(
@@ -108,30 +100,13 @@ def simulate(
 
 def run_experiment(experiment: Experiment, run: Run, *, progress: bool) -> xarray.Dataset:
     """Run the tasks of an experiment that are not in the store yet, and gather all."""
-    processes = run.executor if isinstance(run.executor, int) else 1
-    batch = plan_batch(experiment, run.memory, processes)
+    batch = plan_batch(experiment, run.memory, processes_of(run))
     schema = schema_of(experiment)
-    block = run.block or default_block(experiment)
-    store = None
-    if run.store is not None:
-        from subridge.store.tasks import TaskStore
 
-        store = TaskStore.open_or_create(run.store, schema, experiment.fingerprint(), min(block, experiment.n_trials))
-        block = store.block
-    job = Job(experiment, block, min(batch, block), _threads(run, processes))
-    arrays = schema.empty() if store is None else {}
-    missing = list(range(job.n_tasks)) if store is None else store.missing()
-    with _progress_bar(job.n_tasks, job.n_tasks - len(missing), show=progress) as advance:
-        for number, curves in executor_for(run)(run_task, job, missing):
-            kept = schema.without_single_axes(curves)
-            if store is None:
-                trials = blocks_of(experiment.n_trials, block)[number]
-                for name, values in kept.items():
-                    arrays[name][trials.start : trials.stop] = values
-            else:
-                store.write(number, kept)
-            advance()
-    return curve_dataset(schema, arrays if store is None else store.read())
+    def make_job(block: int) -> Job:
+        return Job(experiment, block, min(batch, block), threads_of(run))
+
+    return curve_dataset(schema, gather(experiment, schema, run, make_job, run_task, show=progress))
 
 
 def schema_of(experiment: Experiment) -> CurveSchema:
@@ -157,35 +132,3 @@ def schema_of(experiment: Experiment) -> CurveSchema:
             "subsets_drawn": "every trial" if redrawn else ("once" if strategy else "given"),
         },
     )
-
-
-def default_block(experiment: Experiment) -> int:
-    """Trials per task."""
-    if experiment.device == "cpu":
-        return -(-experiment.n_trials // _TASKS)
-    return min(experiment.n_trials, _TRIALS_ON_A_CARD)
-
-
-def _threads(run: Run, processes: int) -> int | None:
-    """Threads of BLAS in each process: as many as the caller has here, a share of the cores elsewhere."""
-    if run.threads is not None or (run.executor is None and run.scheduler is None):
-        return run.threads
-    if processes > 1 or isinstance(run.executor, int):
-        return max(1, len(os.sched_getaffinity(0)) // processes)
-    return 1  # a Dask worker runs one task per thread of its own
-
-
-@contextmanager
-def _progress_bar(total: int, completed: int, *, show: bool) -> Iterator[Any]:
-    """A bar on the error stream, so that piped output stays clean; nothing when not at a terminal."""
-    if not show:
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("trials"), BarColumn(), MofNCompleteColumn(), TextColumn("tasks"), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("trials", total=total, completed=completed)
-        yield lambda: bar.advance(task)

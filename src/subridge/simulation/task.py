@@ -49,7 +49,7 @@ def run_task(job: Job, number: int) -> dict[str, FloatArray]:
         `curves_of_batch`.
     """
     trials = list(blocks_of(job.experiment.n_trials, job.block)[number])
-    with _limited_threads(job.threads):
+    with limited_threads(job.threads):
         parts = [_run_batch(job.experiment, batch) for batch in _batches(job, trials)]
     curves = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     if not np.isfinite(curves["risk"]).all():
@@ -62,7 +62,7 @@ def run_task(job: Job, number: int) -> dict[str, FloatArray]:
 
 
 @contextmanager
-def _limited_threads(threads: int | None) -> Iterator[None]:
+def limited_threads(threads: int | None) -> Iterator[None]:
     if threads is None:
         yield
         return

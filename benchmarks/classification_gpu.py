@@ -1,0 +1,112 @@
+"""The paper's second and third classification experiments at full size: time and errors, one table.
+
+python benchmarks/classification_gpu.py features.npz --device cuda                 # full settings
+python benchmarks/classification_gpu.py features.npz --device torch --shrink 8     # a small trial run without a card
+
+The .npz holds X, y, X_test, y_test; the file bundled with the package works too (quantised, see its loader). Needs
+numpy, scipy, scikit-learn, xarray, torch and array_api_compat; where the package is not installed, PYTHONPATH=src.
+"""
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+
+import subridge as sr
+
+_MEMBERS_OF_NOISE = (1, 2, 3, 4, 5, 10, 15, 20, 25, 30, 100, 200)
+_MEMBERS_OF_SUBSETS = (1, 4, 8, 16, 32)
+
+
+def load(path):
+    """X, y, X_test, y_test, of a plain or a quantised file, without features that hardly vary."""
+    with np.load(path) as file:
+        if "scale" in file:
+            tables = [file[name] * file["scale"] + file["offset"] for name in ("train", "test")]
+            return tables[0], file["train_labels"], tables[1], file["test_labels"]
+        X, y, X_test, y_test = (file[name] for name in ("X", "y", "X_test", "y_test"))
+    spread = X.std(axis=0)
+    kept = spread > 0.05 * np.median(spread)
+    return X[:, kept], y, X_test[:, kept], y_test
+
+
+def sizes_between(low, high, count, extra=()):
+    grid = np.round(np.geomspace(low, high, count)).astype(int)
+    return np.unique(np.concatenate([grid, np.asarray(extra, dtype=int)]))
+
+
+def experiments(data, arguments):
+    """Name, number of runs' keyword arguments; the P grid ends where the training set does."""
+    n, M = data[0].shape
+    s, top = arguments.shrink, min(4000, n)
+    thresholds = [M // k for k in _MEMBERS_OF_SUBSETS if n * k >= M]
+    sizes = sizes_between(400, top, 50 // s, thresholds)
+    second = {"n_members": _MEMBERS_OF_SUBSETS, "ridges": [0.0, 0.1], "n_samples": sizes}
+    trials = max(2, 100 // s**2)
+    yield "second, equal", second | {"strategy": "equal", "n_trials": trials}
+    yield "second, heterogeneous", second | {"strategy": "dirichlet", "n_trials": trials}
+    third = {
+        "n_members": _MEMBERS_OF_NOISE,
+        "ridges": [0.0, 0.1],
+        "readout_noises": np.round(np.linspace(0, 1, 11), 1),
+        "n_samples": sizes_between(50, top, 40 // s),
+        "n_trials": max(2, 50 // s**2),
+    }
+    yield "third", third | {"strategy": "equal"}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("features", type=Path)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--shrink", type=int, default=1, help="divide grids by this and trials by its square")
+    parser.add_argument("--out", type=Path, help="folder for results as JSON and .npz")
+    parser.add_argument("--only", help="run the experiments whose name starts so")
+    arguments = parser.parse_args()
+    data = load(arguments.features)
+    print(f"{arguments.features.name}: {data[0].shape} train, {data[2].shape} test, device {arguments.device}")
+    summary = []
+    for name, options in experiments(data, arguments):
+        if arguments.only and not name.startswith(arguments.only):
+            continue
+        run = sr.Run(device=arguments.device)
+        warm = options | {"n_trials": 1}
+        sr.simulate_classification(*data, **warm, run=run, progress=False)  # libraries load their kernels
+        start = time.perf_counter()
+        result = sr.simulate_classification(*data, **options, run=run, progress=False)
+        seconds = time.perf_counter() - start
+        fits = np.prod(result.error.shape[2:]) * result.sizes["trial"] * sum(options["n_members"])
+        print(f"\n## {name}: {seconds:.1f} s, {result.sizes['trial']} trials, {fits:.3g} fits of a member", flush=True)
+        report(result)
+        row = {"name": name, "seconds": seconds, "trials": result.sizes["trial"], "fits": float(fits)}
+        summary.append(row | {"n_features": data[0].shape[1], "n_test": len(data[3])})
+        if arguments.out:
+            arguments.out.mkdir(parents=True, exist_ok=True)
+            coordinates = {key: result[key].values for key in result.error.dims}
+            stem = name.replace(", ", "_")
+            np.savez_compressed(arguments.out / f"{stem}.npz", error=result.error.values, **coordinates)
+            (arguments.out / "classification.json").write_text(json.dumps(summary, indent=1))
+    print("\n| experiment | trials | fits | seconds |\n|---|---|---|---|")
+    for row in summary:
+        print(f"| {row['name']} | {row['trials']} | {row['fits']:.3g} | {row['seconds']:.1f} |")
+
+
+def report(result):
+    """Mean ± standard error over trials, at a few sizes and the first and last noise."""
+    sizes = result.n_samples.values
+    shown = sizes[np.unique(np.linspace(0, len(sizes) - 1, 8).astype(int))]
+    error = 1 / np.sqrt(max(result.sizes["trial"] - 1, 1))
+    print("| k | ridge | noise | " + " | ".join(f"P={P}" for P in shown) + " |\n" + "|---" * (3 + len(shown)) + "|")
+    for k in result.n_members.values:
+        for ridge in result.ridge.values:
+            for noise in {result.readout_noise.values[0], result.readout_noise.values[-1]}:
+                curve = result.error.sel(n_members=k, ridge=ridge, readout_noise=noise, n_samples=shown)
+                mean, spread = curve.mean("trial").values, curve.std("trial").values * error
+                cells = " | ".join(f"{m:.3f} ± {s:.3f}" for m, s in zip(mean, spread, strict=True))
+                print(f"| {k} | {ridge:g} | {noise:g} | {cells} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+"""Deep features of images: networks, image folders, extraction, and real data that comes with the package."""
+
+from importlib import import_module
+from typing import Any
+
+# public name -> module that defines it, loaded when used: networks need torch, which is an extra
+_HOMES = {
+    "FeatureSet": "feature_set",
+    "load_fashion_features": "bundled",
+    "load_set": "cache",
+    "load_store": "extraction",
+    "extract_folder": "extraction",
+}
+
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

