@@ -36,7 +36,8 @@ def minimise_on_line(function: Function, points: FloatArray, n: int) -> FloatArr
     together = max(1, _SCAN_BLOCK // max(1, n))
     for start in range(0, len(points), together):
         part = points[start : start + together]
-        values[start : start + together] = function(np.repeat(part, n), np.tile(rows, len(part)))[0].reshape(len(part), n)
+        scanned = function(np.repeat(part, n), np.tile(rows, len(part)))[0]
+        values[start : start + together] = scanned.reshape(len(part), n)
     best = np.argmin(np.where(np.isfinite(values), values, np.inf), axis=0)
     left, right = points[np.maximum(best - 1, 0)], points[np.minimum(best + 1, len(points) - 1)]
     minimiser = points[best].copy()
