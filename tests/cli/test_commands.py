@@ -102,6 +102,8 @@ def test_a_warning_is_a_line_on_the_error_stream():
         (["reproduce", "fig9"], 2, "there is no figure 'fig9'"),
         (["reproduce"], 2, "Missing argument"),
         (["--debug", "curve", "--ridges=-5"], 1, "Traceback"),
+        (["simulate", "--correlation", "3"], 1, "Error: correlation"),
+        (["--debug", "simulate", "--correlation", "3"], 1, "Traceback"),
     ],
 )
 def test_exit_codes_of_the_real_program(words, code, message):

@@ -12,5 +12,5 @@ def _made(figure, variant):
 
 @pytest.fixture
 def quick_figure():
-    """Make a figure at quick settings, once per session."""
+    """Make a figure at quick settings, once for all tests."""
     return lambda figure, variant="published": _made(figure, variant)

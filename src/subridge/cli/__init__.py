@@ -52,7 +52,7 @@ class _LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         if ctx.params["debug"]:
-            return super().invoke(ctx)
+            return self._invoke_loudly(ctx)
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             try:
@@ -66,6 +66,12 @@ class _LazyGroup(click.Group):
                     f"unexpected {type(error).__name__}: {error}\nThis is a mistake of the program; "
                     "`subridge --debug ...` shows where it happened."
                 ) from error
+
+    def _invoke_loudly(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.ClickException as error:  # a command may have made a message of its own
+            raise error.__cause__ if isinstance(error.__cause__, SubridgeError) else error from None
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -83,7 +83,7 @@ def _write(curves: xr.Dataset, out: Path) -> None:
     if is_picture(out):
         from subridge.figures.curve import draw_curve
 
-        draw_curve(curves).savefig(out)
+        draw_curve(curves).savefig(out, dpi=300)
     else:
         write_data(curves, out)
     click.echo(f"wrote {out}", err=True)

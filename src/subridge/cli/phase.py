@@ -69,7 +69,7 @@ def _write(diagram: xr.Dataset, out: Path) -> None:
         full = diagram.expand_dims(ridge=[diagram.attrs["ridge"]])
         if "alignment" not in diagram.dims:
             full = full.expand_dims(alignment=[diagram.attrs["alignment"]])
-        draw_maps(full, errors=False).savefig(out)
+        draw_maps(full, errors=False).savefig(out, dpi=300)
     click.echo(f"wrote {out}", err=True)
 
 

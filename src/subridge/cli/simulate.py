@@ -58,7 +58,12 @@ def simulate(as_json: bool, **options: Any) -> None:
 
     Lists are written a,b,c or start:stop:count.
     """
-    curves = _run(options)
+    from subridge.spec.errors import SubridgeError
+
+    try:
+        curves = _run(options)
+    except SubridgeError as error:
+        raise click.ClickException(str(error)) from error
     if options["out"] is not None:
         _write(curves, options["out"])
     if as_json:

@@ -95,6 +95,7 @@ def run_batch(batch: Batch, begin: Callable[[str], Any] = lambda figure: None) -
                 yield Outcome(figure, FAILED, time.perf_counter() - start, error=error)
             else:
                 if there is not None:
+                    _forget_tasks(_place(batch, figure))  # left by a batch that was stopped while it was being drawn
                     yield Outcome(figure, KEPT, time.perf_counter() - start, there)
             yield from (_outcome(batch, future, drawn.pop(future)) for future in list(drawn) if future.done())
         yield from (_outcome(batch, future, drawn[future]) for future in as_completed(drawn))

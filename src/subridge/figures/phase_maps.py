@@ -24,8 +24,8 @@ def draw_maps(data: xr.Dataset, *, errors: bool) -> Figure:
         rows += [("error", ridge) for ridge in range(data.sizes["ridge"])]
     sizes, reduced = _size_scale(), _error_scale(data)
     with journal(), mpl.rc_context({"axes.spines.top": True, "axes.spines.right": True}):
-        figure = Figure(figsize=(PAGE, 0.6 + 1.72 * len(rows)))
         columns = data.sizes["alignment"]
+        figure = Figure(figsize=(PAGE * (0.22 + 0.26 * columns), 0.6 + 1.72 * len(rows)))
         grid = figure.subplots(len(rows), 2 * columns, width_ratios=[15, 1] * columns, squeeze=False)
         for i, (name, ridge) in enumerate(rows):
             for j in range(columns):
@@ -76,7 +76,10 @@ def _draw_pair(panel: Axes, bar: Axes, data: xr.Dataset, name: str, scale: Scala
     shown = scale.to_rgba(np.ma.masked_invalid(values), bytes=True)
     look = {"origin": "lower", "aspect": "auto", "interpolation": "nearest"}
     panel.imshow(shown[:, finite], extent=(*_edges(alpha[finite]), *_edges(height)), **look)
-    bar.imshow(shown[:, ~finite], extent=(0, 1, *_edges(height)), **look)
+    if finite.all():
+        bar.set_visible(False)
+    else:
+        bar.imshow(shown[:, ~finite], extent=(0, 1, *_edges(height)), **look)
     for axes in (panel, bar):
         axes.set_ylim(0, height.max())
     bar.set(xticks=[0.5], xticklabels=["∞"], yticks=[])
