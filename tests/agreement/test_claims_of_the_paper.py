@@ -45,6 +45,9 @@ def test_too_strong_every_ridgeless_curve_diverges_at_its_threshold():
 
 def test_holds_without_readout_noise_one_member_at_its_best_ridge_is_best():
     alpha, rho, _, W, Z = random_ratios(1500)
+    k = np.array([1, 2, 3, 4, 5, 7, 10, 20, 50, 200, 1000])[:, None]
+    errors = reduced_at_optimum(k, alpha, rho, 0.0, W, Z)
+    assert (errors[0] <= errors[1:] + 1e-13).all()
     assert (sr.optimal_n_members(alpha, rho, 0.0, W, Z, ridge="optimal") == 1).all()
 
 

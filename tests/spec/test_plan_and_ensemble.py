@@ -38,7 +38,11 @@ def test_ridge_and_noise_have_the_member_last():
         (lambda: sr.SubsetPlan.from_indices([[0.5]], 3), sr.errors.SubsetError, "must be integers"),
         (lambda: sr.SubsetPlan.from_indices([[True, False]], 3), sr.errors.SubsetError, "mask of member 0"),
         (lambda: sr.SubsetPlan.from_matrices([np.ones(3)]), sr.errors.SubsetError, r"matrices\[0\] must have shape"),
-        (lambda: sr.SubsetPlan.from_matrices([np.eye(3), np.eye(2)]), sr.errors.SubsetError, "has 2 columns"),
+        (
+            lambda: sr.SubsetPlan.from_matrices([np.eye(3), np.eye(2)]),
+            sr.errors.SubsetError,
+            "has 2 columns but the plan has n_features=3",
+        ),
         (lambda: sr.SubsetPlan.from_matrices([[[np.nan]]]), sr.errors.DataError, r"matrices\[0\] contains NaN"),
         (lambda: sr.Ensemble([0.5, 0.0]), sr.errors.SubsetError, r"subset fractions must lie in \(0, 1\]"),
         (lambda: sr.Ensemble([[0.5, 0.1], [0.2, 0.5]]), sr.errors.SubsetError, "must be symmetric"),
@@ -57,3 +61,21 @@ def test_ridge_and_noise_have_the_member_last():
 def test_bad_plans_and_ensembles_are_refused_by_name(build, error, message):
     with pytest.raises(error, match=message):
         build()
+
+
+def test_disjoint_members_cannot_see_more_than_all_features():
+    with pytest.raises(sr.errors.SubsetError, match=r"together would see 1.2 of all features"):
+        sr.Ensemble([0.4, 0.4, 0.4])
+    assert sr.Ensemble([1 / 3] * 3).n_members == 3
+
+
+def test_a_plan_cannot_be_changed_after_it_is_checked():
+    index = np.array([0, 1])
+    plan = sr.SubsetPlan((index,), 4)
+    index[:] = [2, 3]
+    np.testing.assert_array_equal(plan.measurements[0], [0, 1])
+    for array in (plan.fractions, plan.subset_sizes, plan.measurements[0]):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+    with pytest.raises(sr.errors.SubsetError, match="names a feature twice"):
+        sr.SubsetPlan((np.array([0, 0]),), 4)

@@ -100,3 +100,22 @@ def test_missing_or_impossible_sample_ratio_and_scope_are_named():
         sr.optimal_ridge(problem, ensemble, [0.5, np.inf])
     with pytest.raises(sr.errors.ParameterError, match='scope must be "member", "ensemble" or "joint"'):
         sr.optimal_ridge(problem, ensemble, 0.5, scope="all")
+
+
+@pytest.mark.parametrize("alpha", [1e3, 1e8])
+def test_abundant_data_have_a_finite_best_ridge_with_a_finite_risk(alpha):
+    ensemble = sr.Ensemble([0.25] * 4)
+    best = sr.optimal_ridge(sr.EquicorrelatedProblem(), ensemble, alpha, scope="ensemble")
+    found, plain = (sr.risk(sr.EquicorrelatedProblem(), sr.Ensemble([0.25] * 4, r), alpha).total for r in (best, 0.0))
+    assert found <= plain
+
+
+def test_a_perfectly_aligned_teacher_lets_the_joint_search_settle():
+    problem = sr.EquicorrelatedProblem(correlation=0.5, alignment=1.0)
+    best = sr.optimal_ridge(problem, sr.Ensemble([0.5, 0.5]), 0.3, scope="joint")
+    assert best.shape == (2,)
+
+
+def test_no_sample_ratios_give_no_ridges():
+    assert sr.optimal_ridge(CLOSED, sr.Ensemble(FRACTIONS), np.empty(0), scope="ensemble").shape == (0, 1)
+    assert sr.optimal_ridge(CLOSED, sr.Ensemble(FRACTIONS), [0.1, 0.2]).shape == (2, 3)

@@ -131,3 +131,33 @@ def test_a_problem_beyond_floating_point_raises_or_reports():
     if not root.status.all():
         with pytest.raises(sr.errors.ConvergenceError, match="throw=False"):
             effective_ridge(spectrum, np.array([0.4]), np.array([1e-3]))
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+def test_a_member_that_sees_nothing_predicts_zero(ridge):
+    """Its error is the signal's power, whatever its ridge; the other member is not disturbed."""
+    signal = np.r_[np.zeros(5), np.ones(5)]
+    blind = sr.SubsetPlan.from_indices([np.arange(5), np.arange(5, 10)], 10)
+    seeing = sr.SubsetPlan.from_indices([np.arange(5, 10)], 10)
+    for covariance in (sr.covariance.diagonal(signal), np.diag(signal)):
+        problem = sr.Problem(covariance, np.ones(10))
+        pairs = sr.risk(problem, sr.Ensemble(blind, ridge), 0.3).pairs
+        assert pairs[0, 0] == pytest.approx(0.5)
+        np.testing.assert_allclose(pairs[1, 1], sr.risk(problem, sr.Ensemble(seeing, ridge), 0.3).total)
+
+
+def test_the_faintest_noise_diverges_at_the_threshold():
+    with pytest.warns(sr.errors.InfiniteRiskWarning):
+        totals = sr.risk(sr.EquicorrelatedProblem(label_noise=[0.0, 1e-9]), sr.Ensemble([1.0]), 1.0).total
+    assert totals.tolist() == [0, np.inf]
+
+
+def test_shapes_that_do_not_broadcast_are_named():
+    with pytest.raises(sr.errors.ParameterError, match=r"sample_ratio \(3,\)"):
+        sr.risk(sr.EquicorrelatedProblem(correlation=[0.1, 0.2]), sr.Ensemble([0.5]), [0.1, 0.2, 0.3])
+
+
+def test_scales_beyond_floating_point_are_refused():
+    problem = sr.Problem(sr.covariance.isotropic(4, 1e-120), np.ones(4))
+    with pytest.raises(sr.errors.CovarianceError, match="rescale the data"):
+        sr.risk(problem, sr.Ensemble(sr.subsets.equal(2, 4, 0), 1e-121), 0.8)

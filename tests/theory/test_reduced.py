@@ -44,3 +44,9 @@ def test_parameters_broadcast():
 def test_fewer_than_one_member_is_refused():
     with pytest.raises(sr.errors.ParameterError, match="n_members must be at least 1"):
         sr.reduced_risk(0, 0.5, 0, 0, 0, 0, 0)
+
+
+def test_infinite_ensembles_have_an_infinite_best_ridge_and_compose_with_the_risk():
+    ridge = sr.reduced_optimal_ridge(np.inf, [0.0, 0.3], 0.5, 0, 0)
+    assert np.isinf(ridge).all()
+    np.testing.assert_allclose(sr.reduced_risk(np.inf, 0.5, [0.0, 0.3], ridge, 0.5, 0, 0), [1, 0.91])

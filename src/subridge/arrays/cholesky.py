@@ -15,7 +15,7 @@ from subridge.arrays.types import FloatArray
 
 # Columns per panel, and the size below which a block is handed to the library. Chosen on one H200 by
 # benchmarks/engine_gpu.py --tune; both are multiples of a warp.
-PANEL = 256
+PANEL = 128
 LEAF = 64
 
 

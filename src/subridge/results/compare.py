@@ -7,7 +7,7 @@ import numpy as np
 import xarray
 
 from subridge.arrays.types import FloatArray
-from subridge.spec.errors import ParameterError
+from subridge.spec.errors import DataError, ParameterError
 from subridge.spec.risk import Risk
 
 # |Δ| ≤ 4 SE + 1.5 E/min_r |P - N_r|: theory is asymptotic; near a threshold its finite-size bias is about E/|P - N_r|.
@@ -53,6 +53,8 @@ def compare(theory: Any, experiment: xarray.Dataset) -> xarray.Dataset:
     risk = experiment["risk"]
     if experiment.sizes["trial"] < 2:
         raise ParameterError("an experiment needs at least two trials to have error bars, got 1; raise n_trials")
+    if bool(risk.isnull().any()):
+        raise DataError("the experiment's risks contain NaN; drop the trials that failed")
     mean = risk.mean("trial")
     predicted = _on_grid(theory, mean)
     standard_error = risk.std("trial", ddof=1) / np.sqrt(risk.sizes["trial"])
@@ -63,7 +65,8 @@ def compare(theory: Any, experiment: xarray.Dataset) -> xarray.Dataset:
         deviation = mean - predicted
         z = deviation / standard_error
         relative = abs(deviation) / allowance
-    agrees = abs(deviation) <= allowance
+    # An infinite prediction has an infinite allowance; away from thresholds it is simply wrong.
+    agrees = (abs(deviation) <= allowance) & np.isfinite(predicted)
     judged = ~near.broadcast_like(mean)
     correlation, curve_z = _along_curve(risk, deviation, judged)
     outside = int((judged & ~agrees).sum())
@@ -92,6 +95,10 @@ def _on_grid(theory: Any, mean: xarray.DataArray) -> xarray.DataArray:
     if isinstance(values, xarray.DataArray):
         if not set(values.dims) <= set(mean.dims):
             raise ParameterError(f"theory has dimensions {values.dims} but the experiment has {mean.dims}")
+        try:
+            xarray.align(values, mean, join="exact")
+        except ValueError as error:
+            raise ParameterError("theory is on other coordinates; predict at the experiment's") from error
         return values.broadcast_like(mean).transpose(*mean.dims).astype(float)
     try:
         table = np.broadcast_to(np.asarray(values, dtype=np.float64), mean.shape)

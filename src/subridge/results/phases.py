@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from subridge import __version__
 from subridge.arrays.types import ArrayLike
 from subridge.spec.errors import ParameterError
 from subridge.theory.ensemble_size import optimal_n_members, phase_boundary
@@ -78,5 +79,5 @@ def phase_diagram(
             "boundary": (rest, phase_boundary(*boundary_inputs, ridge=ridge), {"long_name": "boundary sample ratio"}),
         },
         {name: (name, values[name], {"long_name": _LONG_NAMES[name]}) for name in dims},
-        {"schema": "phase_diagram/1", "ridge": str(ridge), **attributes},
+        {"schema": "phase_diagram/1", "version": __version__, "ridge": str(ridge), **attributes},
     )

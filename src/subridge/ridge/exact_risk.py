@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from subridge.arrays.types import FloatArray
+from subridge.spec.checks import finite_array
 from subridge.spec.ensemble import Ensemble
 from subridge.spec.errors import ParameterError
 from subridge.spec.problem import Problem
@@ -36,8 +37,15 @@ def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[Floa
     0.75
     """
     plan, M = ensemble.plan, problem.n_features
+    if plan.n_features != M:
+        raise ParameterError(f"the ensemble's plan is for {plan.n_features} features but the problem has {M}")
     if len(weights) != plan.n_members:
         raise ParameterError(f"weights must hold one array per member ({plan.n_members}), got {len(weights)}")
+    for r, w in enumerate(weights):
+        if finite_array(f"weights[{r}]", w).shape != (plan.subset_sizes[r],):
+            raise ParameterError(f"weights[{r}] must have shape ({plan.subset_sizes[r]},), got {np.shape(w)}")
+    if ensemble.readout_noise.ndim > 1:
+        raise ParameterError("give readout_noise as a scalar or one value per member to judge given weights")
     # Columns A_rᵀ ŵ_r / √ν_rr: every member as a predictor on all M features.
     lifted = np.stack(
         [plan.lift(r, np.asarray(w)) * np.sqrt(M / plan.subset_sizes[r]) for r, w in enumerate(weights)], axis=1

@@ -49,6 +49,11 @@ def extended_non_negative(name: str, value: ArrayLike) -> FloatArray:
 
 
 def positive_integer(name: str, value: int) -> int:
-    if isinstance(value, bool) or int(value) != value or value < 1:
+    try:
+        number = int(value)
+        whole = not isinstance(value, bool) and number == value and number >= 1
+    except (TypeError, ValueError, OverflowError):
+        whole = False
+    if not whole:
         raise ParameterError(f"{name} must be a positive integer, got {value!r}")
-    return int(value)
+    return number

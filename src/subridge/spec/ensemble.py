@@ -118,5 +118,9 @@ def _fraction_matrix(subsets: ArrayLike) -> FloatArray:
     off_diagonal = ~np.eye(nu.shape[-1], dtype=bool)
     if (union[..., off_diagonal] > 1 + slack).any():
         raise SubsetError("two members together see more than all features; raise their overlap or shrink them")
+    # Features seen by at least one member are at least Σ ν_rr - Σ_{r<s} ν_rs of all (Bonferroni).
+    seen = own.sum(axis=-1) - np.triu(nu, 1).sum(axis=(-2, -1))
+    if (seen > 1 + slack * nu.shape[-1]).any():
+        raise SubsetError(f"the members together would see {seen.max():g} of all features; shrink or overlap them")
     nu.setflags(write=False)
     return nu

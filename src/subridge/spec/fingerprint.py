@@ -41,6 +41,8 @@ def _parts(value: Any) -> Iterator[bytes]:
         for item in value:
             yield from _parts(item)
         yield b")"
+    elif isinstance(value, np.generic):
+        yield from _parts(value.item())
     elif value is None or isinstance(value, str | int | float | bool):
         yield f"{type(value).__name__}:{value!r}".encode()
     elif hasattr(value, "fingerprint"):  # a strategy of the user's own

@@ -25,6 +25,16 @@ class SubsetPlan(Fingerprinted):
     measurements: tuple[Any, ...]
     n_features: int
 
+    def __post_init__(self) -> None:
+        M = positive_integer("n_features", self.n_features)
+        checked = tuple(
+            _matrix(r, A, M) if np.ndim(A) == 2 else _indices(r, A, M) for r, A in enumerate(self.measurements)
+        )
+        if not checked:
+            raise SubsetError("a plan needs at least one member")
+        object.__setattr__(self, "n_features", M)
+        object.__setattr__(self, "measurements", checked)
+
     @classmethod
     def from_indices(cls, index_arrays: Iterable[ArrayLike], n_features: int) -> "SubsetPlan":
         """Plan from one array of feature indices per member.
@@ -43,7 +53,7 @@ class SubsetPlan(Fingerprinted):
                [0.25, 0.5 ]])
         """
         M = positive_integer("n_features", n_features)
-        return cls(_checked([_indices(r, index, M) for r, index in enumerate(index_arrays)]), M)
+        return cls(tuple(_indices(r, index, M) for r, index in enumerate(index_arrays)), M)
 
     @classmethod
     def from_matrices(cls, matrices: Sequence[ArrayLike]) -> "SubsetPlan":
@@ -59,13 +69,10 @@ class SubsetPlan(Fingerprinted):
         >>> sr.SubsetPlan.from_matrices([np.eye(4)[:2], np.ones((1, 4))]).subset_sizes
         array([2, 1])
         """
-        arrays = [finite_array(f"matrices[{r}]", matrix) for r, matrix in enumerate(matrices)]
-        for r, A in enumerate(arrays):
-            if A.ndim != 2 or not A.size:
-                raise SubsetError(f"matrices[{r}] must have shape (N_r, n_features) with N_r > 0, got {A.shape}")
-            if A.shape[1] != arrays[0].shape[1]:
-                raise SubsetError(f"matrices[{r}] has {A.shape[1]} columns but matrices[0] has {arrays[0].shape[1]}")
-        return cls(_checked(arrays), arrays[0].shape[1])
+        arrays = [_matrix(r, matrix, None) for r, matrix in enumerate(matrices)]
+        if not arrays:
+            raise SubsetError("a plan needs at least one member")
+        return cls(tuple(arrays), arrays[0].shape[1])
 
     @property
     def n_members(self) -> int:
@@ -80,7 +87,8 @@ class SubsetPlan(Fingerprinted):
     @cached_property
     def subset_sizes(self) -> IntArray:
         """N_r, shape (k,)."""
-        return np.array([len(A) for A in self.measurements])
+        sizes: IntArray = _read_only(np.array([len(A) for A in self.measurements]))
+        return sizes
 
     @cached_property
     def fractions(self) -> FloatArray:
@@ -90,7 +98,8 @@ class SubsetPlan(Fingerprinted):
         member = np.zeros((self.n_members, self.n_features))
         for r, index in enumerate(self.measurements):
             member[r, index] = 1.0
-        return np.asarray(member @ member.T / self.n_features)
+        fractions: FloatArray = _read_only(member @ member.T / self.n_features)
+        return fractions
 
     def measure(self, member: int, X: Any) -> Any:
         """``A_r x`` for every row x of X; shape (..., M) to (..., N_r), in X's array library."""
@@ -130,12 +139,19 @@ def _indices(member: int, index: ArrayLike, n_features: int) -> IntArray:
         raise SubsetError(f"indices of member {member} must lie in [0, {n_features - 1}], got {span}")
     if len(np.unique(array)) < len(array):
         raise SubsetError(f"member {member} names a feature twice; use SubsetPlan.from_matrices for repeated rows")
-    array = array.astype(np.int64)
+    kept: IntArray = _read_only(array.astype(np.int64))
+    return kept
+
+
+def _matrix(member: int, matrix: ArrayLike, n_features: int | None) -> FloatArray:
+    A = finite_array(f"matrices[{member}]", matrix)
+    if A.ndim != 2 or not A.size:
+        raise SubsetError(f"matrices[{member}] must have shape (N_r, n_features) with N_r > 0, got {A.shape}")
+    if n_features is not None and A.shape[1] != n_features:
+        raise SubsetError(f"matrices[{member}] has {A.shape[1]} columns but the plan has n_features={n_features}")
+    return A
+
+
+def _read_only(array: Any) -> Any:
     array.setflags(write=False)
     return array
-
-
-def _checked(measurements: Sequence[Any]) -> tuple[Any, ...]:
-    if not measurements:
-        raise SubsetError("a plan needs at least one member")
-    return tuple(measurements)

@@ -5,6 +5,7 @@ from scipy.special import gammaln, xlogy
 
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.spec.checks import extended_non_negative, non_negative
+from subridge.spec.errors import ParameterError
 
 
 def rescaled_spread(n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatArray:
@@ -30,8 +31,10 @@ def rescaled_spread(n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatAr
     0.0905
     """
     k = extended_non_negative("n_members", n_members)
-    sigma = non_negative("fraction_spread", fraction_spread) / k
-    return np.asarray(sigma * np.sqrt((k - 1) / k / (1 + k * sigma**2)))
+    if (k < 1).any():
+        raise ParameterError(f"n_members must be at least 1, got {k.min():g}")
+    spread = non_negative("fraction_spread", fraction_spread)
+    return np.asarray(spread / k * np.sqrt((1 - 1 / k) / (1 + spread**2 / k)))
 
 
 def fraction_density(fraction: ArrayLike, n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatArray:

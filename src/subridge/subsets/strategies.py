@@ -7,7 +7,7 @@ import numpy as np
 from subridge.arrays.streams import Seed, stream
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.spec.checks import non_negative, positive_integer
-from subridge.spec.errors import SubsetError
+from subridge.spec.errors import ParameterError, SubsetError
 from subridge.spec.fingerprint import Fingerprinted
 from subridge.spec.plan import SubsetPlan
 
@@ -21,7 +21,7 @@ class Equal(Fingerprinted):
     n_members: int
 
     def __post_init__(self) -> None:
-        positive_integer("n_members", self.n_members)
+        object.__setattr__(self, "n_members", positive_integer("n_members", self.n_members))
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
         return _disjoint(_rounded(np.full(self.n_members, 1.0), n_features), n_features, stream(seed))
@@ -35,7 +35,7 @@ class Dirichlet(Fingerprinted):
     fraction_spread: float
 
     def __post_init__(self) -> None:
-        positive_integer("n_members", self.n_members)
+        object.__setattr__(self, "n_members", positive_integer("n_members", self.n_members))
         object.__setattr__(self, "fraction_spread", float(non_negative("fraction_spread", self.fraction_spread)))
 
     def fractions(self, seed: RandomState = None, size: int | None = None) -> FloatArray:
@@ -44,7 +44,10 @@ class Dirichlet(Fingerprinted):
         if self.fraction_spread < 1e-8:  # below any rounding to whole features; its inverse square overflows
             return np.full(shape, 1 / self.n_members)
         concentration = np.full(self.n_members, self.fraction_spread**-2)  # (σk)⁻², sec. HomHetEnsembling
-        return np.asarray(stream(seed).dirichlet(concentration, size))
+        fractions = np.asarray(stream(seed).dirichlet(concentration, size))
+        if np.isnan(fractions).any():
+            raise ParameterError(f"fraction_spread={self.fraction_spread:g} leaves no member with features; lower it")
+        return fractions
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
         rng = stream(seed)
@@ -52,8 +55,8 @@ class Dirichlet(Fingerprinted):
 
 
 @dataclass(frozen=True, eq=False)
-class Overlapping(Fingerprinted):
-    """Each member draws its features independently of the others, without repeats inside a member."""
+class _Sized(Fingerprinted):
+    """Members of given sizes."""
 
     subset_sizes: tuple[int, ...]
 
@@ -63,6 +66,10 @@ class Overlapping(Fingerprinted):
     @property
     def n_members(self) -> int:
         return len(self.subset_sizes)
+
+
+class Overlapping(_Sized):
+    """Each member draws its features independently of the others, without repeats inside a member."""
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
         M, rng = positive_integer("n_features", n_features), stream(seed)
@@ -71,18 +78,8 @@ class Overlapping(Fingerprinted):
         return SubsetPlan.from_indices([np.sort(rng.permutation(M)[:N]) for N in self.subset_sizes], M)
 
 
-@dataclass(frozen=True, eq=False)
-class Projection(Fingerprinted):
+class Projection(_Sized):
     """Gaussian projections with entries N(0, 1/M), so that ``A_r A_rᵀ`` is close to the identity."""
-
-    subset_sizes: tuple[int, ...]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "subset_sizes", _sizes(self.subset_sizes))
-
-    @property
-    def n_members(self) -> int:
-        return len(self.subset_sizes)
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
         M, rng = positive_integer("n_features", n_features), stream(seed)
@@ -159,7 +156,8 @@ def projection(subset_sizes: ArrayLike, n_features: int, seed: RandomState = Non
 
 def _sizes(subset_sizes: ArrayLike) -> tuple[int, ...]:
     sizes = np.atleast_1d(np.asarray(subset_sizes))
-    if sizes.ndim != 1 or not sizes.size or (sizes < 1).any() or (sizes != sizes.astype(int)).any():
+    numbers = sizes.dtype.kind in "iuf" and np.isfinite(sizes).all()
+    if sizes.ndim != 1 or not sizes.size or not numbers or (sizes < 1).any() or (sizes != np.floor(sizes)).any():
         raise SubsetError(f"subset_sizes must be positive integers, one per member, got {subset_sizes!r}")
     return tuple(int(N) for N in sizes)
 
@@ -180,5 +178,5 @@ def _rounded(weights: FloatArray, n_features: int) -> IntArray:
 
 
 def _disjoint(sizes: IntArray, n_features: int, rng: np.random.Generator) -> SubsetPlan:
-    parts = np.split(rng.permutation(n_features), np.cumsum(sizes)[:-1])
+    parts = np.split(rng.permutation(int(sizes.sum())), np.cumsum(sizes)[:-1])
     return SubsetPlan.from_indices([np.sort(part) for part in parts], n_features)

@@ -11,14 +11,16 @@ from subridge.spec.errors import InfiniteRiskWarning
 _AT_THRESHOLD = 1e-12
 
 
-def over_one_minus(numerator: FloatArray, gamma: FloatArray, scale: FloatArray) -> FloatArray:
-    """``numerator / (1 - γ)``, infinite at the threshold unless there is nothing to amplify.
+def over_one_minus(bias: FloatArray, noise: FloatArray, gamma: FloatArray, scale: FloatArray) -> FloatArray:
+    """``(bias + noise) / (1 - γ)``, infinite at the threshold unless there is nothing to amplify.
 
-    With every noise absent and all features seen, the numerator vanishes faster than 1 - γ and the limit is 0.
+    With every noise absent and all features seen, the bias vanishes faster than 1 - γ and the limit is 0. The bias is a
+    difference of terms of the signal's size `scale`, so that what is left of a perfect cancellation is rounding.
     """
     gap = 1.0 - gamma
     diverges = gap <= _AT_THRESHOLD
-    silent = np.abs(numerator) <= 1e-12 * scale
+    silent = (np.abs(bias) <= 1e-12 * scale) & (noise == 0)
+    numerator = bias + noise
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(diverges, np.where(silent, 0.0, np.inf), numerator / np.where(diverges, 1.0, gap))
     if (diverges & ~silent).any():

@@ -50,7 +50,7 @@ class Grid:
         a, alpha, lam = self.bulk_variance[..., None], self.alpha[..., None], self.lam
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             h = lam + a * (1 - alpha / self.own)
-            # The two roots of the radicand in λ, so that a ridge at the floor cannot make it negative by rounding.
+            # At the floor of a negative ridge the radicand is zero; rounding must not make it less.
             root = np.sqrt(np.maximum(h**2 + 4 * alpha * lam * a / self.own, 0.0))
             kappa_bar = np.where(h > 0, (h + root) / (2 * alpha), 2 * lam * a / self.own / (root - h))
         kappa_bar = np.where((h <= 0) & (lam == 0), 0.0, kappa_bar)
@@ -66,8 +66,7 @@ def equicorrelated_pairs(grid: Grid, n_features: int | None) -> FloatArray:
     zeta = grid.problem.label_noise[..., None, None]
     bias = (1 - rho**2) * _orthogonal(grid, sigma) + rho**2 * _aligned(grid, sigma, n_features)
     noise = gamma * zeta**2 + np.eye(grid.nu.shape[-1]) * grid.eta[..., :, None] ** 2
-    numerator = bias + noise
-    return over_one_minus(numerator, gamma, np.broadcast_to(grid.signal[..., None, None], numerator.shape))
+    return over_one_minus(bias, noise, gamma, np.broadcast_to(grid.signal[..., None, None], bias.shape))
 
 
 def _orthogonal(grid: Grid, sigma: FloatArray) -> FloatArray:

@@ -32,12 +32,9 @@ def general_pairs(tables: Tables, alpha: FloatArray, lam: FloatArray, eta: Float
     k = tables.n_members
     noise = gamma * zeta[:, None, None] ** 2 + np.eye(k) * eta[:, :, None] ** 2
     scale = np.broadcast_to(tables.signal_power, gamma.shape)
-    return over_one_minus(_clean(bias, scale) + noise, gamma, scale)  # eq. GeneralErr
-
-
-def _clean(bias: FloatArray, scale: FloatArray) -> FloatArray:
-    """The bias is a difference of terms of the signal's size; what is left of a perfect cancellation is rounding."""
-    return np.where(np.abs(bias) <= 1e-14 * scale, 0.0, bias)
+    # Below rounding of the signal the bias is zero: a difference of large terms has no digits left there.
+    bias = np.where(np.abs(bias) <= 1e-15 * scale, 0.0, bias)
+    return over_one_minus(bias, noise, gamma, scale)  # eq. GeneralErr
 
 
 def bias_and_gamma(tables: Tables, alpha: FloatArray, kappa_bar: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -41,6 +41,9 @@ class Landscape(Protocol):
     def slope(self, kappa_bar: FloatArray) -> FloatArray:
         """dκ̄_r/dλ_r, shape (G, k)."""
 
+    def error_scale(self) -> FloatArray:
+        """Size of the terms of E_g, shape (G,)."""
+
     def take(self, rows: IntArray) -> "Landscape":
         """The landscape of some of the grid points."""
 
@@ -49,10 +52,12 @@ class Landscape(Protocol):
 
 
 def _assemble(numerator: FloatArray, gamma: FloatArray, zeta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """E_rr′, its mean, and the common factor of its derivatives 1/(1 - γ)."""
-    weight = 1.0 / (1.0 - gamma)
-    pairs = weight * (numerator + gamma * zeta[:, None, None] ** 2)
-    return pairs, pairs.mean(axis=(-2, -1)), weight
+    """E_rr′, its mean, and the common factor of its derivatives 1/(1 - γ); inf where rounding left the branch."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weight = 1.0 / (1.0 - gamma)
+        pairs = weight * (numerator + gamma * zeta[:, None, None] ** 2)
+    inside = (np.diagonal(gamma, axis1=-2, axis2=-1) < 1).all(axis=-1)
+    return pairs, np.where(inside, pairs.mean(axis=(-2, -1)), np.inf), weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +77,7 @@ class GeneralLandscape:
         return np.stack([floor(spectrum, self.alpha)[0] for spectrum in self.tables.spectra], axis=-1)
 
     def scale(self) -> FloatArray:
-        means = [float(s.counts @ s.values / s.counts.sum()) for s in self.tables.spectra]
+        means = [float(s.counts @ s.values / s.counts.sum()) if len(s.values) else 1.0 for s in self.tables.spectra]
         return np.broadcast_to(np.array(means), self.shape)
 
     def ridge(self, kappa_bar: FloatArray) -> FloatArray:
@@ -85,6 +90,9 @@ class GeneralLandscape:
     def slope(self, kappa_bar: FloatArray) -> FloatArray:
         gaps = [1 - s.gamma(self.alpha, kappa_bar[:, r]) for r, s in enumerate(self.tables.spectra)]
         return np.asarray(1.0 / (self.alpha[:, None] * np.stack(gaps, axis=-1)))
+
+    def error_scale(self) -> FloatArray:
+        return np.asarray(self.tables.signal_power + self.zeta**2 + (self.eta**2).mean(axis=1) + 1e-300)
 
     def take(self, rows: IntArray) -> "GeneralLandscape":
         return GeneralLandscape(self.tables, self.alpha[rows], self.eta[rows], self.zeta[rows])
@@ -148,6 +156,9 @@ class EquicorrelatedLandscape:
     def slope(self, kappa_bar: FloatArray) -> FloatArray:
         alpha = self.grid.alpha[:, None]
         return np.asarray(1.0 / (alpha - self.grid.own * self._sigma(kappa_bar) ** 2))
+
+    def error_scale(self) -> FloatArray:
+        return np.asarray(self.grid.signal + self.grid.problem.label_noise**2 + (self.grid.eta**2).mean(axis=1))
 
     def take(self, rows: IntArray) -> "EquicorrelatedLandscape":
         g = self.grid

@@ -43,7 +43,8 @@ def _weights(E: FloatArray, simplex: bool) -> FloatArray:
     finite = E[np.ix_(usable, usable)]
     values, vectors = np.linalg.eigh((finite + finite.T) / 2)
     if not simplex:
-        solution = np.linalg.solve(finite, np.ones(len(finite)))
+        # Members that duplicate each other make E singular; the solution of least norm shares their weight.
+        solution = np.linalg.lstsq(finite, np.ones(len(finite)), rcond=None)[0]
         weights[usable] = solution / solution.sum()
         return weights
     # An estimated E may be slightly indefinite; negative curvature is noise and is clipped.

@@ -33,10 +33,11 @@ def minimise_on_line(function: Function, points: FloatArray, n: int) -> FloatArr
     """
     rows = np.arange(n)
     values = np.empty((len(points), n))
-    together = max(1, _SCAN_BLOCK // n)
+    together = max(1, _SCAN_BLOCK // max(1, n))
     for start in range(0, len(points), together):
         part = points[start : start + together]
-        values[start : start + together] = function(np.repeat(part, n), np.tile(rows, len(part)))[0].reshape(-1, n)
+        scanned = function(np.repeat(part, n), np.tile(rows, len(part)))[0]
+        values[start : start + together] = scanned.reshape(len(part), n)
     best = np.argmin(np.where(np.isfinite(values), values, np.inf), axis=0)
     left, right = points[np.maximum(best - 1, 0)], points[np.minimum(best + 1, len(points) - 1)]
     minimiser = points[best].copy()
@@ -56,6 +57,7 @@ def minimise_on_line(function: Function, points: FloatArray, n: int) -> FloatArr
 def minimise_jointly(
     function: Function,
     start: FloatArray,
+    scale: FloatArray,
     *,
     tolerance: float = 1e-10,
     max_iterations: int = 500,
@@ -67,8 +69,10 @@ def minimise_jointly(
     function : callable
         ``function(x, rows)`` gives values (n,) and gradients (n, k) at x (n, k) of the problems ``rows``.
     start : ndarray, shape (G, k)
+    scale : ndarray, shape (G,)
+        The size of the terms a value is made of, hence of its rounding; positive.
     tolerance : float
-        Largest gradient entry, relative to the value, at which a problem counts as solved.
+        Largest gradient entry, relative to the scale, at which a problem counts as solved.
 
     Returns
     -------
@@ -81,7 +85,7 @@ def minimise_jointly(
     value, gradient = function(x, np.arange(G))
     inverse_hessian = np.broadcast_to(np.eye(k), (G, k, k)).copy()
     for _ in range(max_iterations):
-        active = np.flatnonzero((np.abs(gradient).max(axis=1) > tolerance * np.abs(value)) & ~stalled)
+        active = np.flatnonzero((np.abs(gradient).max(axis=1) > tolerance * scale) & ~stalled)
         if not len(active):
             break
         g = gradient[active]
@@ -99,7 +103,7 @@ def minimise_jointly(
         stalled[active[~moved & fresh]] = True
         inverse_hessian[active[~moved]] = np.eye(k)
         x[active], value[active], gradient[active] = new_x, new_value, new_gradient
-    converged = np.abs(gradient).max(axis=1) <= np.sqrt(tolerance) * np.abs(value)
+    converged = np.abs(gradient).max(axis=1) <= np.sqrt(tolerance) * scale
     return x, value, converged
 
 

@@ -42,7 +42,8 @@ def optimal_ridge(
     Returns
     -------
     ndarray, shape (..., k), or (..., 1) for ``scope="ensemble"``
-        Ready to be an ensemble's ``ridge``. ``inf`` where the error falls for ever (a member better left out).
+        The member is the last axis, as in an ensemble's ``ridge``. ``inf`` where the error falls for ever: a member
+        better left out (an ensemble itself takes finite ridges only).
 
     Examples
     --------
@@ -56,7 +57,9 @@ def optimal_ridge(
     if scope not in ("member", "ensemble", "joint"):
         raise ParameterError(f'scope must be "member", "ensemble" or "joint", got {scope!r}')
     if isinstance(problem, EquicorrelatedProblem) and scope == "member":
-        return equicorrelated_optimal_ridge(problem, ensemble)
+        best = equicorrelated_optimal_ridge(problem, ensemble)
+        shape = () if sample_ratio is None else extended_non_negative("sample_ratio", sample_ratio).shape
+        return np.broadcast_to(best, np.broadcast_shapes((*shape, 1), best.shape)).copy()
     if sample_ratio is None:
         raise ParameterError(f"sample_ratio is needed for scope={scope!r}: the optimum depends on it; give α = P/M")
     alpha = extended_non_negative("sample_ratio", sample_ratio)
@@ -69,11 +72,11 @@ def optimal_ridge(
     else:
         common = _best_common(landscape)
         found = common[:, None] if scope == "ensemble" else _best_together(landscape, common)
-    return found.reshape(*shape, -1)
+    return found.reshape(*shape, found.shape[-1])
 
 
 def equicorrelated_optimal_ridge(problem: EquicorrelatedProblem, ensemble: Ensemble) -> FloatArray:
-    """λ* of Prop. 2 (eq. optreg_local), shape (..., k): independent of α and never negative."""
+    """λ* of Prop. 2 (eq. optreg_local), shape (..., k): independent of α and never negative, up to rounding."""
     grid = broadcast_equicorrelated(problem, ensemble, np.asarray(1.0))
     nu, eta = grid.own, grid.eta
     a, b = grid.bulk_variance[..., None], grid.signal[..., None]
@@ -85,7 +88,8 @@ def equicorrelated_optimal_ridge(problem: EquicorrelatedProblem, ensemble: Ensem
     # b = 0 or |ρ| = 1: the ridge acts through γ only, so the error falls for ever unless there is nothing to amplify.
     nothing_to_fit = (b * (1 - rho2)) == 0
     excess = rho2 * (a / nu - b) + zeta**2 + eta**2
-    return np.where(nothing_to_fit, np.where((excess > 0) & (a > 0), np.inf, 0.0), np.maximum(lam, 0.0))
+    lam = np.where(np.abs(lam) < 1e-14 * a, 0.0, lam)  # zero up to rounding is zero
+    return np.where(nothing_to_fit, np.where((excess > 0) & (a > 0), np.inf, 0.0), lam)
 
 
 def _landscape(
@@ -126,7 +130,8 @@ def _best_alone(landscape: Landscape) -> FloatArray:
 def _best_common(landscape: Landscape) -> FloatArray:
     """Minimum over a ridge common to all members, shape (G,)."""
     lowest = landscape.ridge(landscape.floor()).max(axis=1)
-    unit = landscape.scale().mean(axis=1)
+    # With abundant data the floor is far below zero, and distances from it are measured in its own size.
+    unit = np.maximum(landscape.scale().mean(axis=1), np.abs(lowest))
 
     def error(z: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         here, distance = landscape.take(rows), unit[rows] * np.exp(z)
@@ -155,7 +160,7 @@ def _best_together(landscape: Landscape, common: FloatArray) -> FloatArray:
     for guess in (np.broadcast_to(common[:, None], alone.shape), alone):
         ridge = np.where(np.isfinite(guess), guess, np.nanmax(unit, axis=1, keepdims=True) * 1e6)
         start = np.log(np.maximum(landscape.kappa_bar(ridge) - low, 1e-10 * unit) / unit)
-        z, value, converged = minimise_jointly(error, start)
+        z, value, converged = minimise_jointly(error, start, landscape.error_scale())
         better = value < best_value
         best_value[better], best_z[better], settled[better] = value[better], z[better], converged[better]
     if not settled.all():

@@ -6,6 +6,7 @@ from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.spec.checks import extended_non_negative, positive_integer
 from subridge.spec.ensemble import Ensemble
 from subridge.spec.errors import ParameterError
+from subridge.spec.plan import SubsetPlan
 from subridge.spec.problem import EquicorrelatedProblem, Problem
 from subridge.spec.risk import Risk
 from subridge.theory.equicorrelated import Grid, equicorrelated_order_parameters, equicorrelated_pairs
@@ -45,6 +46,11 @@ def risk(
     InfiniteRiskWarning
         A ridgeless member is exactly at its interpolation threshold; the risk there is inf.
 
+    Notes
+    -----
+    The bias is a difference of terms of the signal's size, so risks far below it (no noise, tiny ridge) are accurate to
+    about 1e-15 of the signal in absolute terms.
+
     Examples
     --------
     >>> import numpy as np, subridge as sr
@@ -56,6 +62,8 @@ def risk(
     alpha = extended_non_negative("sample_ratio", sample_ratio)
     if isinstance(problem, EquicorrelatedProblem):
         M = None if n_features is None else positive_integer("n_features", n_features)
+        if M is not None and isinstance(ensemble.subsets, SubsetPlan) and ensemble.subsets.n_features != M:
+            raise ParameterError(f"n_features={M} differs from the plan's {ensemble.subsets.n_features}")
         return Risk.of_pairs(equicorrelated_pairs(broadcast_equicorrelated(problem, ensemble, alpha), M))
     if n_features is not None:
         raise ParameterError("n_features belongs to an EquicorrelatedProblem; a Problem knows its own size")
@@ -77,7 +85,8 @@ def order_parameters(
     sample_ratio : array_like
         α.
     throw : bool
-        Raise where a root was not found; False reports it in ``status``.
+        Raise where a root was not found; False reports it in ``status``. A ridge too negative to be well posed
+        raises in either case.
 
     Returns
     -------
@@ -110,8 +119,12 @@ def broadcast_equicorrelated(problem: EquicorrelatedProblem, ensemble: Ensemble,
     """Broadcast every parameter to one leading shape, the member axis last."""
     scalars = [alpha, *(getattr(problem, name) for name in problem.__dataclass_fields__)]
     nu, k = ensemble.fractions, ensemble.n_members
-    shape = np.broadcast_shapes(
-        nu.shape[:-2], ensemble.ridge.shape[:-1], ensemble.readout_noise.shape[:-1], *(x.shape for x in scalars)
+    shape = _common_shape(
+        fractions=nu.shape[:-2],
+        ridge=ensemble.ridge.shape[:-1],
+        readout_noise=ensemble.readout_noise.shape[:-1],
+        sample_ratio=alpha.shape,
+        **{name: getattr(problem, name).shape for name in problem.__dataclass_fields__},
     )
     fields = [np.broadcast_to(x, shape) for x in scalars[1:]]
     return Grid(
@@ -128,8 +141,11 @@ def broadcast_general(
 ) -> tuple[tuple[int, ...], tuple[FloatArray, FloatArray, FloatArray, FloatArray]]:
     """The grid's shape, and α (G,), λ (G, k), η (G, k), ζ (G,) flattened over it."""
     k = ensemble.n_members
-    shape = np.broadcast_shapes(
-        alpha.shape, problem.label_noise.shape, ensemble.ridge.shape[:-1], ensemble.readout_noise.shape[:-1]
+    shape = _common_shape(
+        sample_ratio=alpha.shape,
+        label_noise=problem.label_noise.shape,
+        ridge=ensemble.ridge.shape[:-1],
+        readout_noise=ensemble.readout_noise.shape[:-1],
     )
     flat = (
         np.broadcast_to(alpha, shape).reshape(-1),
@@ -138,3 +154,12 @@ def broadcast_general(
         np.broadcast_to(problem.label_noise, shape).reshape(-1),
     )
     return shape, flat
+
+
+def _common_shape(**shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape all parameters broadcast to, or an error that names them."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError as error:
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
+        raise ParameterError(f"leading shapes do not broadcast together: {listed}; add axes of length 1") from error

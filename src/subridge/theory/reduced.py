@@ -55,10 +55,10 @@ def reduced_risk(
     sigma, per_alpha = bulk_overlap(alpha, nu, np.where(few, Lam, 0.0) * nu / (1 + W))
     S = sigma / (1 + W)
     gamma = nu * sigma * per_alpha
-    # eqs. N_1, N_2, D, each divided by α k
-    N_1 = 1 + H + S * (sigma - 2) / k + gamma * Z
-    N_2 = rho2 * (1 - S / k) * ((1 + W) * (k + S) - 2)
-    member = over_one_minus(*np.broadcast_arrays(np.where(few, N_1 + N_2, 1.0), np.where(few, gamma, 0.0), 1.0))
+    # eqs. N_1, N_2, D, each divided by α k; H and Z are the noise, the rest is bias
+    bias = 1 + S * (sigma - 2) / k + rho2 * (1 - S / k) * ((1 + W) * (k + S) - 2)
+    bias, noise, gamma, few = np.broadcast_arrays(bias, H + gamma * Z, gamma, few)
+    member = over_one_minus(bias, np.where(few, noise, 0.0), np.where(few, gamma, 0.0), np.ones(bias.shape))
     pair = -2 * (1 - rho2) * S / k - 2 * rho2 + 1
     return np.where(few, member / k + (k - 1) / k * pair, _infinite_ensemble(rho2, W))
 
@@ -85,9 +85,10 @@ def reduced_optimal_ridge(
     """
     k, _, rho2, H, W, Z = _parameters(n_members, 1.0, alignment, readout_nsr, feature_nsr, label_nsr)
     with np.errstate(divide="ignore", invalid="ignore"):
-        Lam = (1 + W) * ((1 + W) * k * (Z + H + (1 + W) * rho2 * k + 1 - 2 * rho2) / (1 - rho2) - 1)
+        aligned = np.where(rho2 > 0, (1 + W) * rho2 * k, 0.0)  # an infinite ensemble has no aligned part at ρ = 0
+        Lam = (1 + W) * ((1 + W) * k * (Z + H + aligned + 1 - 2 * rho2) / (1 - rho2) - 1)
     nothing = (rho2 == 1) & (Z + H + (1 + W) * k - 1 == 0)
-    return np.where(nothing, 0.0, np.maximum(Lam, 0.0))  # Λ* ≥ 0 exactly; below it is rounding
+    return np.where(nothing | (np.abs(Lam) < 1e-14 * (1 + W)), 0.0, Lam)  # zero up to rounding is zero
 
 
 def large_k_coefficient(

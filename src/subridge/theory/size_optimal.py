@@ -26,8 +26,8 @@ def best_at_optimal_ridge(ratios: Ratios) -> FloatArray:
         return np.asarray(nu * (H - (1 - rho2) * (2 - nu) * sigma / (1 + W)))
 
     k, lowest = _integer_minimum(gain, alpha.shape)
-    # Without readout noise k = 1 is best, if only by a tie (nothing to learn from, or nothing to learn).
-    return np.where(H == 0, 1.0, np.where(lowest < 0, k, np.inf))
+    # Where nothing can be gained without readout noise (no data, or a teacher along 1) all sizes tie.
+    return np.where(lowest < 0, k, np.where(H == 0, 1.0, np.inf))
 
 
 def boundary_at_optimal_ridge(ratios: Ratios) -> FloatArray:

@@ -81,6 +81,8 @@ def effective_ridge(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, t
     """
     kappa_bar, status = np.zeros(alpha.shape), np.ones(alpha.shape, dtype=bool)
     kappa_bar[alpha == 0] = np.inf
+    if not len(spectrum.values):  # a member that sees nothing: it predicts zero, whatever its ridge
+        return Root(np.where(alpha == 0, np.inf, 1.0), status, np.zeros(alpha.shape))
     finite = (alpha > 0) & np.isfinite(alpha)
     interpolating = finite & (lam == 0) & (alpha < spectrum.threshold)
     for case, solve in ((finite & (lam > 0) | interpolating, _non_negative), (finite & (lam < 0), _negative)):
@@ -93,7 +95,7 @@ def effective_ridge(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, t
         worst = int(np.argmin(status))
         raise ConvergenceError(
             f"no saddle point found at sample_ratio={alpha[worst]:g}, ridge={lam[worst]:g}; check the covariance's "
-            "scale (eigenvalues should be within 1e-150 and 1e150), or pass throw=False to see every status"
+            "scale, or pass throw=False to see every status"
         )
     return Root(kappa_bar, status, _residual(spectrum, alpha, lam, kappa_bar))
 
@@ -101,6 +103,8 @@ def effective_ridge(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, t
 def floor(spectrum: Spectrum, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
     """κ̄_min, where γ_rr = 1, and the ridge there; α finite and positive."""
     d, c, M = spectrum.values, spectrum.counts, spectrum.n_features
+    if not len(d):
+        return np.zeros(alpha.shape), np.zeros(alpha.shape)
 
     def excess(kappa_bar: FloatArray, alpha: FloatArray) -> FloatArray:
         return spectrum.gamma(alpha, kappa_bar) - 1.0

@@ -7,7 +7,7 @@ import scipy.sparse
 
 from subridge.arrays.types import FloatArray
 from subridge.spec.covariance import Covariance
-from subridge.spec.errors import SubsetError
+from subridge.spec.errors import CovarianceError, SubsetError
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.problem import Problem
 from subridge.theory.spectrum import Spectrum
@@ -20,6 +20,7 @@ def tabulate(problem: Problem, plan: SubsetPlan) -> Tables:
     """Return the tables of a problem and a plan; the last two are kept, as callers sweep α in many calls."""
     if plan.n_features != problem.n_features:
         raise SubsetError(f"the plan is for {plan.n_features} features but the problem has {problem.n_features}")
+    _check_scale(problem)
     forms = (problem.signal_covariance.diagonal_plus_low_rank(), problem.noise_covariance.diagonal_plus_low_rank())
     if plan.selects_features and forms[0] is not None and forms[1] is not None:
         variances = forms[0][0] + forms[1][0]
@@ -47,8 +48,9 @@ def _dense_tables(problem: Problem, plan: SubsetPlan) -> Tables:
     trace, cross = {}, {}
     for r in range(k):
         d = spectra[r].values
-        trace[r, r] = scipy.sparse.diags_array(d**2 / M)
-        cross[r, r] = scipy.sparse.diags_array(loadings[r] ** 2 * d / M)
+        own = np.arange(len(d))
+        trace[r, r] = scipy.sparse.csr_array((d**2 / M, (own, own)), shape=(len(d), len(d)))
+        cross[r, r] = scipy.sparse.csr_array((loadings[r] ** 2 * d / M, (own, own)), shape=(len(d), len(d)))
         for s in range(r + 1, k):
             B = bases[r].T @ (_measured_covariance(problem, plan, r, s) @ bases[s]) / np.sqrt(nu[r] * nu[s])
             trace[r, s] = B**2 / M
@@ -86,6 +88,15 @@ def _diagonal_tables(problem: Problem, plan: SubsetPlan, variances: FloatArray) 
         total = np.bincount(used[r][level[positive]], weights, minlength=len(spectra[r].values))
         explained.append(total.astype(np.float64))
     return Tables(M, _signal_power(problem, v), tuple(spectra), tuple(explained), trace, cross)
+
+
+def _check_scale(problem: Problem) -> None:
+    """Tables hold cubes of the covariance; beyond this they leave the range of floating point."""
+    scale = float(problem.signal_covariance.variances_of_features().max())
+    if scale != 0 and not 1e-90 < scale < 1e90:
+        raise CovarianceError(
+            f"signal_covariance has variances up to {scale:.3g}; rescale the data so that they lie in 1e-90 to 1e90"
+        )
 
 
 def _measured_covariance(problem: Problem, plan: SubsetPlan, r: int, s: int) -> FloatArray:

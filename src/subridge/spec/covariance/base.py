@@ -12,7 +12,7 @@ from subridge.spec.fingerprint import Fingerprinted
 class Covariance(Fingerprinted, ABC):
     """A symmetric positive semi-definite M×M matrix, known through what can be done with it.
 
-    To add one: subclass as a frozen dataclass, implement the four abstract members, and give it a constructor
+    To add one: subclass as a frozen dataclass, implement the abstract members, and give it a constructor
     function in ``subridge.spec.covariance``.
     """
 

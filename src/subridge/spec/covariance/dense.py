@@ -88,4 +88,4 @@ def dense(matrix: ArrayLike) -> Dense:
     >>> sr.covariance.dense([[1.0, 0.5], [0.5, 1.0]]).n_features
     2
     """
-    return Dense(np.asarray(matrix, dtype=np.float64))
+    return Dense(finite_array("covariance", matrix))

@@ -66,7 +66,7 @@ def low_rank(factor: ArrayLike, variances: ArrayLike = 0.0) -> LowRankPlusDiagon
 
     Parameters
     ----------
-    factor : array_like, shape (M, rank)
+    factor : array_like, shape (M, rank), or (M,) for rank one
     variances : array_like, shape () or (M,)
 
     Examples
@@ -76,8 +76,12 @@ def low_rank(factor: ArrayLike, variances: ArrayLike = 0.0) -> LowRankPlusDiagon
     array([[1.5, 2. ],
            [2. , 4.5]])
     """
-    F = np.atleast_2d(np.asarray(factor, dtype=np.float64))
-    return LowRankPlusDiagonal(np.broadcast_to(np.asarray(variances, dtype=np.float64), F.shape[:1]), F)
+    F, d = finite_array("factor", factor), finite_array("variances", variances)
+    if F.ndim == 1:
+        F = F[:, None]
+    if d.ndim == 0:
+        d = np.full(len(F), float(d))
+    return LowRankPlusDiagonal(d, F)
 
 
 def diagonal(variances: ArrayLike) -> LowRankPlusDiagonal:
@@ -90,7 +94,7 @@ def diagonal(variances: ArrayLike) -> LowRankPlusDiagonal:
     array([[1., 0.],
            [0., 2.]])
     """
-    d = np.atleast_1d(np.asarray(variances, dtype=np.float64))
+    d = np.atleast_1d(finite_array("variances", variances))
     return LowRankPlusDiagonal(d, np.zeros((len(d), 0)))
 
 
