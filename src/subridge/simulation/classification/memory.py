@@ -6,6 +6,8 @@ from subridge.spec.errors import BudgetError
 
 # Members are solved in batches on a CPU too, where more than this only falls out of the caches.
 _ENOUGH_ON_A_CPU = 2**27
+# More keeps a card no busier, and arrays stay below the 2³¹ entries that some kernels can address.
+_ENOUGH_ON_A_CARD = 2**34
 
 
 def bytes_of_votes(experiment: ClassificationExperiment) -> int:
@@ -52,4 +54,4 @@ def plan_classification(experiment: ClassificationExperiment, memory: int | None
         return 1, max(member, min(budget - votes, _ENOUGH_ON_A_CPU))
     # Half for the votes of many trials, the rest for the members they come from.
     trials = max(1, min(experiment.n_trials, budget // 2 // votes))
-    return int(trials), int(budget - trials * votes)
+    return int(trials), max(member, min(int(budget - trials * votes), _ENOUGH_ON_A_CARD))
