@@ -168,6 +168,9 @@ def draw(growth, path):
         figure = Figure(figsize=(2 * COLUMN, 2.4))
         for axes, (title, times) in zip(figure.subplots(1, 3), growth.items(), strict=True):
             axes.loglog(list(times), list(times.values()), "o-")
+            axes.set_xticks(list(times), [f"{n:,}" for n in times])
+            axes.minorticks_off()
+            axes.tick_params(axis="x", rotation=30)
             axes.set(title=title, xlabel=title.split(",")[0], ylabel="seconds")
         figure.savefig(path, dpi=150)
 
