@@ -56,7 +56,9 @@ class MemberFactor:
     slack_noise: float
 
 
-def factorise(design: Design, least_penalty: float, fit_intercept: bool) -> MemberFactor:
+def factorise(
+    design: Design, least_penalty: float, fit_intercept: bool, gram_limit: float = _GRAM_LIMIT
+) -> MemberFactor:
     """Decompose the smaller side of a member's design, or the design itself where that is too ill-conditioned.
 
     Parameters
@@ -66,6 +68,9 @@ def factorise(design: Design, least_penalty: float, fit_intercept: bool) -> Memb
         The smallest p that will be asked for; 0 means the minimum-norm solution.
     fit_intercept : bool
         Whether the design was centred, which takes one dimension of the samples.
+    gram_limit : float
+        The smallest (d + p)/d_max for which the Gram matrix serves; what lies below costs a singular value
+        decomposition of the design. The default keeps half of the digits.
 
     Returns
     -------
@@ -86,7 +91,7 @@ def factorise(design: Design, least_penalty: float, fit_intercept: bool) -> Memb
     d, vectors = array_api_compat.array_namespace(side).linalg.eigh(side)
     d, vectors = d[d.shape[0] - largest_rank :], vectors[:, d.shape[0] - largest_rank :]
     top = float(d[-1]) if largest_rank else 0.0
-    if top > 0 and max(float(d[0]), 0.0) + least_penalty < _GRAM_LIMIT * top:
+    if top > 0 and max(float(d[0]), 0.0) + least_penalty < gram_limit * top:
         return _orthogonal(design, room)
     dropped = int((d <= _EPS * max(n, N) * max(top, 0.0)).sum())  # d ascends
     d, vectors = d[dropped:], vectors[:, dropped:]

@@ -14,10 +14,10 @@ from subridge.ridge.factor import MemberFactor, as_column, scaled_rows
 Array = Any
 
 
-def leave_one_out_errors(
+def leave_one_out(
     factor: MemberFactor, targets: Array, penalties: FloatArray, intercept_leverage: Array
-) -> Array:
-    """Errors at every left-out sample, in weighted units: ``√w_i (y_i - f^(-i)(x_i))``.
+) -> tuple[Array, Array]:
+    """Errors at every left-out sample, in weighted units: ``√w_i (y_i - f^(-i)(x_i))``, and what they were divided by.
 
     Parameters
     ----------
@@ -31,7 +31,9 @@ def leave_one_out_errors(
 
     Returns
     -------
-    array, shape (L, C, n)
+    errors : array, shape (L, C, n)
+    diagonals : array, shape (L, n)
+        ``1 - H_ii``; divided by p for a member that spans all samples, where it vanishes with p.
 
     Notes
     -----
@@ -49,8 +51,8 @@ def leave_one_out_errors(
     >>> from subridge.spec.plan import SubsetPlan
     >>> rows = training_rows(np.ones((3, 1)), np.array([[0.0, 3.0, 6.0]]), None, True)
     >>> factor = factorise(rows.member(SubsetPlan.from_indices([[0]], 1), 0), 1.0, True)
-    >>> leave_one_out_errors(factor, rows.centred(rows.targets)[0], np.array([1.0]), rows.intercept_leverage)[0]
-    array([[-4.5,  0. ,  4.5]])
+    >>> leave_one_out(factor, rows.centred(rows.targets)[0], np.array([1.0]), rows.intercept_leverage)[0]
+    array([[[-4.5,  0. ,  4.5]]])
     """
     Qt, d = factor.left, factor.spectrum
     L, C, n = len(penalties), targets.shape[0], Qt.shape[1]
@@ -59,7 +61,8 @@ def leave_one_out_errors(
     if factor.spans_samples:
         # Both terms carry the same factor p, which cancels: no 0/0 at p = 0.
         gains = 1 / (d + p)
-        return (scaled_rows(A, gains) @ Qt).reshape((L, C, n)) / (gains @ squared)[:, None, :]
+        diagonals = gains @ squared
+        return (scaled_rows(A, gains) @ Qt).reshape((L, C, n)) / diagonals[:, None, :], diagonals
     # A last row of ones adds the plain projection QQᵀ to the products for all ridges: one pass over Q each.
     gains = array_api_compat.array_namespace(d).concat([p / (d + p), (d * 0.0 + 1.0)[None, :]], axis=0)
     fits, sums = (scaled_rows(A, gains) @ Qt).reshape((L + 1, C, n)), gains @ squared
@@ -76,4 +79,4 @@ def leave_one_out_errors(
         for level in at_zero:
             numerator[level][:, interpolated] = limit[0]
             denominator[level][interpolated] = limit[1]
-    return numerator / denominator[:, None, :]
+    return numerator / denominator[:, None, :], denominator

@@ -7,7 +7,7 @@ import numpy as np
 from subridge.arrays.types import FloatArray
 from subridge.ridge.design import Design, TrainingRows
 from subridge.ridge.factor import MemberFactor, factorise, path_coefficients
-from subridge.ridge.leave_one_out import leave_one_out_errors
+from subridge.ridge.leave_one_out import leave_one_out
 from subridge.spec.errors import RidgeError
 from subridge.spec.plan import SubsetPlan
 
@@ -58,7 +58,7 @@ class MemberPath:
         return path_coefficients(self._factor, self._targets, self.penalties[level : level + 1])[0]
 
     def _errors_at(self, factor: MemberFactor, penalties: FloatArray) -> Array:
-        weighted = leave_one_out_errors(factor, self._targets, penalties, self._rows.intercept_leverage)
+        weighted, _ = leave_one_out(factor, self._targets, penalties, self._rows.intercept_leverage)
         errors = weighted if self._rows.unweighted else weighted / self._rows.root_weights
         return errors if self._noise is None else errors + self._noise
 

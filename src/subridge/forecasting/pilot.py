@@ -1,0 +1,144 @@
+"""One ensemble on the pilot sample: its factorisations, and what they say at a table of penalties."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from subridge.arrays.types import BoolArray, FloatArray, IntArray
+from subridge.forecasting.effective_ridge import pilot_penalties
+from subridge.ridge.design import TrainingRows
+from subridge.ridge.factor import MemberFactor, factorise
+from subridge.ridge.leave_one_out import leave_one_out
+from subridge.ridge.pair_traces import residual_gains, residual_pair_traces, residual_traces
+from subridge.spec.plan import SubsetPlan
+
+# Entries of the largest table of leave-one-out errors held at once: 40 MB, of which the jackknife needs a handful.
+_TABLE = 5_000_000
+# An estimate from a sample needs no more than a few digits: eigenvalues of the Gram matrix this far below the largest
+# still have four.
+_GRAM_LIMIT = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """Factorised members of one ensemble on n rows.
+
+    Attributes
+    ----------
+    factors : sequence of MemberFactor, length k
+    targets : ndarray, shape (C, n)
+        Centred labels.
+    subset_sizes : ndarray of int, shape (k,)
+        N_r, which turn ridges into penalties λ N_r.
+    intercept : int
+        1 if the data were centred, else 0.
+    """
+
+    factors: Sequence[MemberFactor]
+    targets: FloatArray
+    subset_sizes: IntArray
+    intercept: int
+
+    @property
+    def n(self) -> int:
+        """Rows of the pilot."""
+        return int(self.targets.shape[1])
+
+    @property
+    def n_members(self) -> int:
+        """k."""
+        return len(self.factors)
+
+    def penalties_for(self, sizes: FloatArray, ridges: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """Pilot penalties that stand for sizes (T,) and ridges (T, k), and what is in reach; both of shape (T, k)."""
+        columns = [
+            pilot_penalties(factor.spectrum, self.n, self.intercept, sizes, ridges[:, r] * self.subset_sizes[r])
+            for r, factor in enumerate(self.factors)
+        ]
+        return np.stack([p for p, _ in columns], axis=1), np.stack([reach for _, reach in columns], axis=1)
+
+    def reach(self, ridges: FloatArray) -> FloatArray:
+        """The largest sample size each member can be forecast at, ``n + p/κ̄(n, 0)``; shape (k,)."""
+        return np.array(
+            [
+                self.n + ridges[r] * self.subset_sizes[r] * float((1 / factor.spectrum).sum())
+                if factor.spans_samples
+                else np.inf
+                for r, factor in enumerate(self.factors)
+            ]
+        )
+
+    def variance_ratios(self, penalties: FloatArray) -> FloatArray:
+        """``1/(1 - γ_rr′) = n tr(R_r R_r′)/(tr R_r tr R_r′)`` with R = I - H; shape (T, k) to (T, k, k)."""
+        single = residual_traces(self.factors, penalties, self.n, self.intercept)
+        pairs = residual_pair_traces(self.factors, penalties, self.n, self.intercept)
+        return self.n * pairs / (single[:, :, None] * single[:, None, :])
+
+    def left_out(self, penalties: FloatArray) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
+        """Leave-one-out errors block by block: rows of the table, errors (t, k, C, n), diagonals (t, k, n)."""
+        T = len(penalties)
+        block = max(1, _TABLE // (self.n_members * self.targets.size))
+        leverage = np.full(self.n, self.intercept / self.n)
+        for start in range(0, T, block):
+            rows = slice(start, min(start + block, T))
+            tables = [
+                leave_one_out(factor, self.targets, penalties[rows, r], leverage)
+                for r, factor in enumerate(self.factors)
+            ]
+            yield (
+                rows,
+                np.stack([errors for errors, _ in tables], axis=1),
+                np.stack([diagonal for _, diagonal in tables], axis=1),
+            )
+
+    def relative_residuals(
+        self, r: int, penalties: FloatArray, diagonals: FloatArray, vectors: FloatArray
+    ) -> FloatArray:
+        """``Σ_i R_ij v_i/R_ii`` with member r's residual operator R = I - H.
+
+        Parameters
+        ----------
+        r : int
+        penalties : ndarray, shape (t,)
+        diagonals : ndarray, shape (t, n)
+            R_ii in the scale of `leave_one_out`. Rows that are interpolated, R_ii = 0, are passed over.
+        vectors : ndarray, shape (t, C, n)
+            v, one table for each penalty.
+
+        Returns
+        -------
+        ndarray, shape (t, C, n)
+        """
+        factor = self.factors[r]
+        Qt, gains = factor.left, residual_gains(factor, penalties)
+        scaled = vectors / np.where(diagonals > 0, diagonals, np.inf)[:, None, :]
+        flat = scaled.reshape(-1, self.n)
+        inside = (flat @ Qt.T).reshape(*vectors.shape[:2], -1)
+        if factor.spans_samples:
+            return np.asarray(((inside * gains[:, None, :]).reshape(len(flat), -1) @ Qt).reshape(vectors.shape))
+        removed = (inside * (1 - gains)[:, None, :]).reshape(len(flat), -1) @ Qt
+        if self.intercept:
+            removed += flat.mean(axis=1, keepdims=True)
+        return np.asarray((flat - removed).reshape(vectors.shape))
+
+
+def pilot_of(rows: TrainingRows, plan: SubsetPlan, gram: FloatArray | None = None) -> Pilot:
+    """Factorise every member of a plan.
+
+    Parameters
+    ----------
+    rows : TrainingRows
+        Unweighted, in NumPy.
+    plan : SubsetPlan
+    gram : ndarray, shape (M, M), optional
+        ``FᵀF`` of all features, which serves every plan on the same rows.
+
+    Returns
+    -------
+    Pilot
+    """
+    factors = [
+        factorise(rows.member(plan, r, gram), 0.0, rows.fit_intercept, _GRAM_LIMIT) for r in range(plan.n_members)
+    ]
+    return Pilot(factors, rows.centred(rows.targets)[0], plan.subset_sizes, int(rows.fit_intercept))

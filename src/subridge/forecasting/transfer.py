@@ -1,0 +1,101 @@
+"""Risk at another sample size from the pilot's leave-one-out errors.
+
+At a fixed effective ridge of every member, bias and γ n do not depend on the sample size, so that
+
+    Ê_rr′(n′) + ζ² = (Ê_rr′(n) + ζ²) (1 - γ_rr′)/(1 - γ_rr′ n/n′).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from subridge.arrays.types import FloatArray
+from subridge.forecasting.jackknife import Jackknife, jackknife
+from subridge.forecasting.pilot import Pilot
+
+WeightRule = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Transfer:
+    """What the pilot says about T rows of a table of sizes and penalties.
+
+    Attributes
+    ----------
+    pairs : ndarray, shape (T, k, k)
+        Ê_rr′(n′) + ζ², summed over targets, with readout noise on the diagonal.
+    weights : ndarray, shape (T, k)
+        Of the aggregate.
+    error : ndarray, shape (T,)
+        ``wᵀ(Ê + ζ²)w``.
+    spread : Jackknife or None
+        Of `error`.
+    """
+
+    pairs: FloatArray
+    weights: FloatArray
+    error: FloatArray
+    spread: Jackknife | None
+
+
+def transfer(
+    pilot: Pilot,
+    penalties: FloatArray,
+    sizes: FloatArray,
+    *,
+    weights_of: WeightRule,
+    readout_noise: FloatArray,
+    with_spread: bool = True,
+) -> Transfer:
+    """Carry the pilot's errors to other sample sizes at the effective ridges of the given pilot penalties.
+
+    Parameters
+    ----------
+    pilot : Pilot
+    penalties : ndarray, shape (T, k)
+        Of the pilot; see ``pilot.penalties_for``.
+    sizes : ndarray, shape (T,)
+        n′; may be infinite.
+    weights_of : callable
+        From pairs (T, k, k) to weights (T, k).
+    readout_noise : ndarray, shape (k,)
+        η_r, which adds ``η_r² C/(1 - γ_rr n/n′)`` to the diagonal.
+    with_spread : bool
+        Whether to run the jackknife, which costs about three times the rest.
+
+    Returns
+    -------
+    Transfer
+        Infinite where γ_rr n ≥ n′: a ridgeless member at its interpolation threshold.
+    """
+    T, k, n, C = len(sizes), pilot.n_members, pilot.n, len(pilot.targets)
+    ratios = pilot.variance_ratios(penalties)
+    taken = (1 - 1 / ratios) * n / sizes[:, None, None]  # γ n/n′
+    gain = np.where(taken < 1, 1 / np.where(taken < 1, 1 - taken, 1.0), np.inf)
+    carry = gain / ratios
+    noise = np.eye(k) * (C * readout_noise**2)
+    pairs, weights = np.empty((T, k, k)), np.empty((T, k))
+    spreads = []
+    for rows, errors, diagonals in pilot.left_out(penalties):
+        flat = errors.reshape(len(errors), k, C * n)
+        at_pilot = flat @ flat.transpose(0, 2, 1) / n
+        pairs[rows] = at_pilot * carry[rows] + np.where(noise > 0, noise * gain[rows], 0.0)
+        weights[rows] = weights_of(pairs[rows])
+        if with_spread:
+            outer = weights[rows, :, None] * weights[rows, None, :]
+            form = outer * np.where(np.isfinite(carry[rows]), carry[rows], 0.0)
+            spreads.append(jackknife(pilot, penalties[rows], errors, diagonals, form, ratios[rows]))
+    return Transfer(pairs, weights, _weighted(pairs, weights), _joined(spreads) if with_spread else None)
+
+
+def _weighted(pairs: FloatArray, weights: FloatArray) -> FloatArray:
+    """wᵀEw where a member of infinite error and weight zero counts nothing; shape (T,)."""
+    outer = weights[:, :, None] * weights[:, None, :]
+    return np.asarray((outer * np.where(outer != 0, pairs, 0.0)).sum(axis=(1, 2)))
+
+
+def _joined(spreads: list[Jackknife]) -> Jackknife:
+    return Jackknife(
+        np.concatenate([spread.influence for spread in spreads]), np.concatenate([spread.shrink for spread in spreads])
+    )
