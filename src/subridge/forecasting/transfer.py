@@ -86,10 +86,10 @@ def transfer(
             outer = weights[rows, :, None] * weights[rows, None, :]
             form = outer * np.where(np.isfinite(carry[rows]), carry[rows], 0.0)
             spreads.append(jackknife(pilot, penalties[rows], errors, diagonals, form, ratios[rows]))
-    return Transfer(pairs, weights, _weighted(pairs, weights), _joined(spreads) if with_spread else None)
+    return Transfer(pairs, weights, weighted_error(pairs, weights), _joined(spreads) if with_spread else None)
 
 
-def _weighted(pairs: FloatArray, weights: FloatArray) -> FloatArray:
+def weighted_error(pairs: FloatArray, weights: FloatArray) -> FloatArray:
     """wᵀEw where a member of infinite error and weight zero counts nothing; shape (T,)."""
     outer = weights[:, :, None] * weights[:, None, :]
     return np.asarray((outer * np.where(outer != 0, pairs, 0.0)).sum(axis=(1, 2)))

@@ -1,0 +1,85 @@
+"""Label noise ζ from the pilot: what no linear predictor of all features explains, however many samples.
+
+Weights drawn at random around zero, with variances that are a power of the spectrum, make the centred labels Gaussian
+with covariance ``ζ²(I + h K^g)``, K = FFᵀ the kernel of all features; g = 1 is the same variance for all weights. On the
+eigenvalues of K the restricted likelihood is a sum (as for variance components), and a grid of (g, h) finds its top.
+Labels that depend on the features in another way, nonlinear or outside of them, count as noise.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import chi2
+
+from subridge.arrays.types import FloatArray
+from subridge.forecasting.pilot import Pilot
+
+_LEVELS = np.linspace(-12.0, 24.0, 361)  # log of h times the largest eigenvalue to the power g
+_POWERS = np.arange(0.5, 3.01, 0.25)
+
+
+@dataclass(frozen=True)
+class LabelNoise:
+    """Variance ζ² summed over targets, with an interval.
+
+    Attributes
+    ----------
+    variance, lower, upper : float
+    """
+
+    variance: float
+    lower: float
+    upper: float
+
+
+def label_noise(pilot: Pilot, level: float = 0.9) -> LabelNoise:
+    """Estimate ζ² by restricted maximum likelihood.
+
+    Parameters
+    ----------
+    pilot : Pilot
+        One member that sees all features.
+    level : float
+        Of the interval, taken from the profile of the likelihood.
+
+    Returns
+    -------
+    LabelNoise
+
+    Examples
+    --------
+    >>> from subridge.forecasting.pilot import pilot_of
+    >>> from subridge.ridge.design import training_rows
+    >>> from subridge.subsets import equal
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((150, 100))
+    >>> y = X @ rng.standard_normal(100) + 2 * rng.standard_normal(150)
+    >>> noise = label_noise(pilot_of(training_rows(X, y[None], None, True), equal(1, 100, 0)))
+    >>> noise.lower < 4 < noise.upper
+    True
+    """
+    factor, n = pilot.factors[0], pilot.n
+    inside = (pilot.targets @ factor.left.T) ** 2  # (C, ρ)
+    freedom = n - pilot.intercept
+    spare = freedom - len(factor.spectrum)
+    rest = np.maximum((pilot.targets**2).sum(axis=1) - inside.sum(axis=1), 0.0) * (spare > 0)
+    scaled = factor.spectrum / factor.spectrum[-1]
+    variances, misfit = (np.concatenate(parts, axis=1) for parts in zip(
+        *(_profile(inside, rest, freedom, scaled**power) for power in _POWERS), strict=True
+    ))
+    kept = np.maximum(misfit - misfit.min(axis=1, keepdims=True), 0.0) <= chi2.ppf(level, 1)
+    best = variances[np.arange(len(variances)), np.argmin(misfit, axis=1)]
+    # Given h the variance has an interval of its own, of a χ² variable with n - 1 degrees of freedom.
+    own = np.exp(np.sqrt(2 / freedom) * np.array([-1.0, 1.0]))
+    lower = np.where(kept, variances, np.inf).min(axis=1) * own[0]
+    upper = np.where(kept, variances, 0.0).max(axis=1) * own[1]
+    return LabelNoise(float(best.sum()), float(lower.sum()), float(upper.sum()))
+
+
+def _profile(
+    inside: FloatArray, rest: FloatArray, freedom: int, spectrum: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Best ζ² for every h, and minus twice the log-likelihood there; both of shape (C, levels)."""
+    stretch = 1 + np.exp(_LEVELS)[:, None] * spectrum
+    variances = (inside @ (1 / stretch).T + rest[:, None]) / freedom
+    return variances, freedom * np.log(np.maximum(variances, 1e-300)) + np.log(stretch).sum(axis=1)
