@@ -38,6 +38,10 @@ _HOMES = {
     # estimate
     "RidgeEnsembleRegressor": "estimators.regressor",
     "RidgeEnsembleClassifier": "estimators.classifier",
+    # forecast
+    "forecast": "forecasting.forecast",
+    "advise": "forecasting.advise",
+    "risk_matrix": "forecasting.risk_matrix",
 }
 _MODULES = {
     "covariance": "spec.covariance",

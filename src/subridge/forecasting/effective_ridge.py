@@ -46,7 +46,7 @@ def pilot_penalties(
 
     >>> pilot, in_reach = pilot_penalties(np.array([1.0, 2.0]), 2, 0, np.array([2.0, 8.0, 8.0]), np.array([1, 9.0, 0]))
     >>> pilot.round(3), in_reach
-    (array([1.   , 1.228, 0.   ]), array([ True,  True, False]))
+    (array([1.   , 1.195, 0.   ]), array([ True,  True, False]))
     """
     spare = n - intercept - len(spectrum)  # directions of the samples that the member cannot reach
     edge = sizes - intercept - len(spectrum)  # F at p → 0, but for its last term
@@ -63,17 +63,13 @@ def pilot_penalties(
     return pilot, in_reach
 
 
-def _roots(
-    spectrum: FloatArray, intercept: int, spare: int, sizes: FloatArray, penalties: FloatArray
-) -> FloatArray:
+def _roots(spectrum: FloatArray, intercept: int, spare: int, sizes: FloatArray, penalties: FloatArray) -> FloatArray:
     top, bottom = float(spectrum[-1]), float(spectrum[0])
 
     def excess(log_p: FloatArray, sizes: FloatArray, penalties: FloatArray) -> FloatArray:
         p = np.exp(log_p)[:, None]
         shares = 1 / (spectrum + p)
-        return np.asarray(
-            sizes - intercept - shares @ spectrum - penalties * (shares.sum(axis=1) + spare / p[:, 0])
-        )
+        return np.asarray(sizes - intercept - shares @ spectrum - penalties * (shares.sum(axis=1) + spare / p[:, 0]))
 
     # df(p) < Σd/p falls below n′ - intercept, and p′ n/p below what is left, for p beyond these.
     room = sizes - intercept

@@ -197,9 +197,7 @@ def extrapolate(
             misfits.append(misfit)
     best = int(np.argmin(misfits[: len(_EXPONENTS)]))
     admitted = np.array(errors)[np.array(misfits) <= _AS_GOOD * misfits[best]]
-    at_edge = transfer(
-        pilot, table[:1], np.array([size]), weights_of=weights_of, readout_noise=readout_noise
-    )
+    at_edge = transfer(pilot, table[:1], np.array([size]), weights_of=weights_of, readout_noise=readout_noise)
     assert at_edge.spread is not None
     # The influences at the edge, in proportion to the error there.
     scale = errors[best] / at_edge.error

@@ -1,8 +1,8 @@
 """Label noise ζ from the pilot: what no linear predictor of all features explains, however many samples.
 
 Weights drawn at random around zero, with variances that are a power of the spectrum, make the centred labels Gaussian
-with covariance ``ζ²(I + h K^g)``, K = FFᵀ the kernel of all features; g = 1 is the same variance for all weights. On the
-eigenvalues of K the restricted likelihood is a sum (as for variance components), and a grid of (g, h) finds its top.
+with covariance ``ζ²(I + h K^g)``, K = FFᵀ the kernel of all features; g = 1 is the same variance for all weights. The
+restricted likelihood (as for variance components) is a sum over eigenvalues of K, and a grid of (g, h) finds its top.
 Labels that depend on the features in another way, nonlinear or outside of them, count as noise.
 """
 
@@ -64,9 +64,10 @@ def label_noise(pilot: Pilot, level: float = 0.9) -> LabelNoise:
     spare = freedom - len(factor.spectrum)
     rest = np.maximum((pilot.targets**2).sum(axis=1) - inside.sum(axis=1), 0.0) * (spare > 0)
     scaled = factor.spectrum / factor.spectrum[-1]
-    variances, misfit = (np.concatenate(parts, axis=1) for parts in zip(
-        *(_profile(inside, rest, freedom, scaled**power) for power in _POWERS), strict=True
-    ))
+    variances, misfit = (
+        np.concatenate(parts, axis=1)
+        for parts in zip(*(_profile(inside, rest, freedom, scaled**power) for power in _POWERS), strict=True)
+    )
     kept = np.maximum(misfit - misfit.min(axis=1, keepdims=True), 0.0) <= chi2.ppf(level, 1)
     best = variances[np.arange(len(variances)), np.argmin(misfit, axis=1)]
     # Given h the variance has an interval of its own, of a χ² variable with n - 1 degrees of freedom.
@@ -76,9 +77,7 @@ def label_noise(pilot: Pilot, level: float = 0.9) -> LabelNoise:
     return LabelNoise(float(best.sum()), float(lower.sum()), float(upper.sum()))
 
 
-def _profile(
-    inside: FloatArray, rest: FloatArray, freedom: int, spectrum: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _profile(inside: FloatArray, rest: FloatArray, freedom: int, spectrum: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Best ζ² for every h, and minus twice the log-likelihood there; both of shape (C, levels)."""
     stretch = 1 + np.exp(_LEVELS)[:, None] * spectrum
     variances = (inside @ (1 / stretch).T + rest[:, None]) / freedom

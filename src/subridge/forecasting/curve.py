@@ -1,0 +1,143 @@
+"""The forecast curve of one ensemble: rows of sizes and ridges, intervals, reach."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from subridge.arrays.types import BoolArray, FloatArray
+from subridge.forecasting.extrapolation import Extrapolation, Tail, extrapolate
+from subridge.forecasting.jackknife import Jackknife
+from subridge.forecasting.label_noise import LabelNoise
+from subridge.forecasting.pilot import Pilot
+from subridge.forecasting.transfer import WeightRule, transfer
+from subridge.theory.member_weights import member_weights
+
+
+@dataclass(frozen=True, eq=False)
+class ForecastCurve:
+    """Forecast of one ensemble at S sizes.
+
+    Attributes
+    ----------
+    error, lower, upper, standard_error : ndarray, shape (S,)
+        NaN where out of reach and not extrapolated.
+    in_reach : ndarray of bool, shape (S,)
+    ridges : ndarray, shape (S, k)
+        λ_r, given or chosen.
+    weights : ndarray, shape (S, k)
+    penalties : ndarray, shape (S, k)
+        Of the pilot, 0 where a member is out of reach.
+    spread : Jackknife
+    """
+
+    error: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    standard_error: FloatArray
+    in_reach: BoolArray
+    ridges: FloatArray
+    weights: FloatArray
+    penalties: FloatArray
+    spread: Jackknife
+
+
+def equal_weights(pairs: FloatArray) -> FloatArray:
+    """1/k for every member; shape (T, k, k) to (T, k)."""
+    return np.full(pairs.shape[:2], 1 / pairs.shape[1])
+
+
+def optimal_weights(pairs: FloatArray) -> FloatArray:
+    """Weights on the simplex that minimise wᵀEw; equal ones where every member's error is infinite."""
+    lost = ~np.isfinite(np.diagonal(pairs, axis1=1, axis2=2)).any(axis=1)
+    weights = equal_weights(pairs)
+    if not lost.all():
+        weights[~lost] = member_weights(pairs[~lost])
+    return weights
+
+
+AGGREGATIONS: dict[str, WeightRule] = {"mean": equal_weights, "optimal": optimal_weights}
+
+
+def forecast_curve(
+    pilot: Pilot,
+    sizes: FloatArray,
+    ridges: FloatArray,
+    readout_noise: FloatArray,
+    *,
+    aggregation: str,
+    level: float,
+    tuned: bool,
+    beyond: Callable[[], LabelNoise] | None,
+) -> ForecastCurve:
+    """Forecast one ensemble.
+
+    Parameters
+    ----------
+    pilot : Pilot
+    sizes : ndarray, shape (S,)
+    ridges : ndarray, shape (L, k)
+        One row without `tuned`; with it, a path from which every size takes the row of least error in reach.
+    readout_noise : ndarray, shape (k,)
+    aggregation : {"mean", "optimal"}
+    level : float
+        Of the intervals.
+    tuned : bool
+    beyond : callable, optional
+        Gives the label noise when extrapolation is wanted and needed.
+
+    Returns
+    -------
+    ForecastCurve
+    """
+    rule, S = AGGREGATIONS[aggregation], len(sizes)
+    chosen = _best_ridges(pilot, sizes, ridges, readout_noise, rule) if tuned else np.repeat(ridges, S, axis=0)
+    penalties, reached = pilot.penalties_for(sizes, chosen)
+    in_reach = reached.all(axis=1)
+    carried = transfer(pilot, penalties, sizes, weights_of=rule, readout_noise=readout_noise)
+    assert carried.spread is not None
+    error = np.where(in_reach, carried.error, np.nan)
+    lowest, highest = error.copy(), error.copy()
+    spread, weights = carried.spread, carried.weights
+    if beyond is not None and not in_reach.all():
+        noise, tails = beyond(), dict[int, Tail]()
+        for s in np.flatnonzero(~in_reach):
+            far = extrapolate(pilot, tails, sizes[s], chosen[s], reached[s], penalties[s], rule, readout_noise, noise)
+            error[s], lowest[s], highest[s] = far.error, far.lowest, far.highest
+            spread = _with_row(spread, s, far)
+    finite = np.isfinite(error) & (error > 0)
+    relative = np.where(finite, spread.standard_error / np.where(finite, error, 1.0), np.nan)
+    # Errors are positive and their estimates skewed, hence an interval of factors.
+    factor = np.exp(spread.quantile(level) * relative)
+    lower = np.where(finite, lowest / factor, error)
+    upper = np.where(finite, highest * factor, error)
+    return ForecastCurve(error, lower, upper, relative * error, in_reach, chosen, weights, penalties, spread)
+
+
+def _best_ridges(
+    pilot: Pilot, sizes: FloatArray, path: FloatArray, readout_noise: FloatArray, rule: WeightRule
+) -> FloatArray:
+    """For every size the ridges of least error among those in reach, the largest where none is; shape (S, k)."""
+    S, L = len(sizes), len(path)
+    every_size, every_ridge = np.repeat(sizes, L), np.tile(path, (S, 1))
+    penalties, reached = pilot.penalties_for(every_size, every_ridge)
+    in_reach = reached.all(axis=1)
+    error = np.full(S * L, np.inf)
+    if in_reach.any():
+        error[in_reach] = transfer(
+            pilot,
+            penalties[in_reach],
+            every_size[in_reach],
+            weights_of=rule,
+            readout_noise=readout_noise,
+            with_spread=False,
+        ).error
+    table = error.reshape(S, L)
+    best = np.where(np.isfinite(table).any(axis=1), np.argmin(table, axis=1), np.argmax(path.sum(axis=1)))
+    return np.asarray(path[best])
+
+
+def _with_row(spread: Jackknife, s: int, far: Extrapolation) -> Jackknife:
+    influence, shrink = spread.influence.copy(), spread.shrink.copy()
+    influence[s], shrink[s] = far.spread.influence[0], far.spread.shrink[0]
+    return Jackknife(influence, shrink)

@@ -1,0 +1,240 @@
+"""sr.forecast: the learning curves that named ensembles will have, from a pilot sample."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import xarray
+
+import subridge
+from subridge.arrays.streams import Seed
+from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.forecasting.curve import AGGREGATIONS, ForecastCurve, forecast_curve
+from subridge.forecasting.inputs import Sample, read_ensembles, read_sample, read_sizes
+from subridge.forecasting.label_noise import LabelNoise, label_noise
+from subridge.forecasting.pilot import Pilot, pilot_of
+from subridge.forecasting.ridge_path import ridge_path
+from subridge.forecasting.votes import vote_errors
+from subridge.spec.checks import within
+from subridge.spec.ensemble import Ensemble
+from subridge.spec.errors import ParameterError
+from subridge.spec.plan import SubsetPlan
+
+
+def forecast(
+    X: Any,
+    y: Any,
+    n_samples: ArrayLike,
+    ensembles: Mapping[str, Ensemble],
+    *,
+    ridges: ArrayLike | str | None = None,
+    aggregation: str = "mean",
+    extrapolate: bool = False,
+    level: float = 0.9,
+    task: str = "auto",
+    fit_intercept: bool = True,
+    seed: Seed | None = 0,
+) -> xarray.Dataset:
+    """Forecast the error of ridge ensembles at other sample sizes from one pilot sample, without held-out data.
+
+    Parameters
+    ----------
+    X : array_like or sparse matrix, shape (n, M)
+        The pilot's features. They are not scaled; with `fit_intercept` they are centred.
+    y : array_like, shape (n,) or (n, C)
+        Numbers, several columns for several targets; or labels of classes, which become one-hot targets.
+    n_samples : array_like of int, shape (S,)
+        Sizes n′ to forecast at, smaller or larger than n; ``inf`` gives the limit.
+    ensembles : mapping of str to Ensemble
+        Subsets are a `SubsetPlan` for M features, or a strategy that draws one here.
+    ridges : array_like, shape (L,), or "auto", optional
+        Give every ensemble, at each size, the common ridge with the least forecast error on this path, in place of its
+        own; "auto" is a path scaled to the data.
+    aggregation : {"mean", "optimal"}
+        "optimal" weighs the members to minimise the forecast error at each size.
+    extrapolate : bool
+        Also forecast beyond reach, by power-law tails; such points have ``in_reach`` False.
+    level : float
+        Probability of the intervals.
+    task : {"auto", "regression", "classification"}
+        "auto" takes text, categories and booleans for labels of classes.
+    fit_intercept : bool
+        Forecast ensembles with an unpenalised intercept; it counts as one degree of freedom.
+    seed : int or tuple of int, optional
+        Draws the subsets of strategies.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``error``, ``error_lower``, ``error_upper``, ``standard_error``, ``in_reach`` and ``ridge`` with dimensions
+        (ensemble, n_samples). `error` is the expected squared error on new noisy labels, E_g + ζ², summed over targets
+        (with readout noise where the ensemble has it); the interval is for that expectation. NaN where out of reach.
+        ``ridge`` is NaN where members differ in theirs. ``reach`` (ensemble, member) is the largest n′ in reach of each
+        member at its ridge, infinite for members with fewer features than n (for ridges given, at the largest size's
+        ridge). ``irreducible_error`` (ensemble) is the limit of `error` for n′ → ∞. For classes
+        ``misclassification`` and its bounds: the share of wrong majority votes. Attributes hold the label noise ζ.
+
+    Notes
+    -----
+    A member's bias and variance factor depend on data only through its effective ridge κ̄ = p/(n - df). The pilot ridge
+    with the κ̄ of (n′, λ′) is found by a root; the leave-one-out risk matrix there, taken apart by γ_rr′, gives
+    ``Ê_rr′(n′) + ζ² = (Ê_rr′ + ζ²)(1 - γ_rr′)/(1 - γ_rr′ n/n′)`` (deterministic equivalents of Prop. 1). In reach means
+    κ̄(n′, λ′) ≥ κ̄(n, 0).
+
+    Examples
+    --------
+    >>> import numpy as np, subridge as sr
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 60))
+    >>> y = X @ rng.standard_normal(60) + rng.standard_normal(200)
+    >>> curve = sr.forecast(X, y, [400, 1600], {"ridge": sr.Ensemble(sr.subsets.equal(1, 60, seed=0), ridge=0.1)})
+    >>> curve.error.dims, bool(curve.in_reach.all())
+    (('ensemble', 'n_samples'), True)
+    >>> bool((curve.error_lower < curve.error).all())  # the label noise is 1, the limit of both sizes
+    True
+    """
+    if aggregation not in AGGREGATIONS:
+        raise ParameterError(f"aggregation must be one of {tuple(AGGREGATIONS)}, got {aggregation!r}")
+    level = float(within("level", level, 0.5, 0.999))
+    sizes = read_sizes(n_samples)
+    sample = read_sample(X, y, task, fit_intercept)
+    named = read_ensembles(ensembles, sample.n_features, seed)
+    pilots = Pilots(sample, [plan for plan, _, _ in named.values()])
+    path = None if ridges is None else ridge_path(ridges, sample.rows)
+    with_limit = np.append(sizes, np.inf)
+    curves, reaches, votes = {}, {}, {}
+    for name, (plan, own, noise) in named.items():
+        pilot = pilots.of(plan)
+        table = own[None, :] if path is None else np.repeat(path[:, None], plan.n_members, axis=1)
+        curves[name] = forecast_curve(
+            pilot,
+            with_limit,
+            table,
+            noise,
+            aggregation=aggregation,
+            level=level,
+            tuned=path is not None,
+            beyond=pilots.label_noise if extrapolate else None,
+        )
+        reaches[name] = pilot.reach(curves[name].ridges[int(np.argmax(sizes))])
+        if sample.class_names is not None:
+            shown = curves[name].in_reach[:-1]
+            votes[name] = (
+                shown,
+                *vote_errors(pilot, curves[name].penalties[:-1][shown], sizes[shown], sample.rows.targets),
+            )
+    attributes = _attributes(sample, pilots.label_noise(), level, aggregation, fit_intercept)
+    return _dataset(sizes, curves, reaches, votes, attributes, curves_level=level)
+
+
+class Pilots:
+    """The pilots of several plans on one sample; the whole Gram matrix and the label noise are made once."""
+
+    def __init__(self, sample: Sample, plans: list[SubsetPlan]) -> None:
+        self._sample = sample
+        self._gram = _shared_gram(sample, plans)
+        self._whole: Pilot | None = None
+        self.label_noise = cache(self._label_noise)
+
+    def of(self, plan: SubsetPlan) -> Pilot:
+        pilot = pilot_of(self._sample.rows, plan, self._gram)
+        if plan.n_members == 1 and plan.selects_features and plan.subset_sizes[0] == plan.n_features:
+            self._whole = pilot
+        return pilot
+
+    def _label_noise(self) -> LabelNoise:
+        if self._whole is None:
+            M = self._sample.n_features
+            self.of(SubsetPlan.from_indices([np.arange(M)], M))
+        assert self._whole is not None
+        return label_noise(self._whole)
+
+
+def _shared_gram(sample: Sample, plans: list[SubsetPlan]) -> FloatArray | None:
+    """``FᵀF`` of all features, where cutting blocks from it is cheaper than forming them apart."""
+    rows, M = sample.rows, sample.n_features
+    apart = sum(
+        int((plan.subset_sizes[plan.subset_sizes < sample.n - 1].astype(float) ** 2).sum())
+        for plan in plans
+        if plan.selects_features
+    )
+    if rows.is_sparse or apart <= M**2:
+        return None
+    return np.asarray(rows.features @ rows.features.T)
+
+
+def _attributes(
+    sample: Sample, noise: LabelNoise, level: float, aggregation: str, fit_intercept: bool
+) -> dict[str, Any]:
+    classes = {} if sample.class_names is None else {"class_names": ", ".join(sample.class_names)}
+    return {
+        "version": subridge.__version__,
+        "n_pilot": sample.n,
+        "n_features": sample.n_features,
+        "n_targets": len(sample.rows.targets),
+        "label_noise": float(np.sqrt(noise.variance)),
+        "label_noise_lower": float(np.sqrt(noise.lower)),
+        "label_noise_upper": float(np.sqrt(noise.upper)),
+        "target_variance": float(sample.rows.targets.var(axis=1).sum()),
+        "level": level,
+        "aggregation": aggregation,
+        "fit_intercept": int(fit_intercept),
+        **classes,
+    }
+
+
+def _dataset(
+    sizes: FloatArray,
+    curves: dict[str, ForecastCurve],
+    reaches: dict[str, FloatArray],
+    votes: dict[str, Any],
+    attributes: dict[str, Any],
+    *,
+    curves_level: float,
+) -> xarray.Dataset:
+    names, S = list(curves), len(sizes)
+    fields = {
+        "error": "error",
+        "error_lower": "lower",
+        "error_upper": "upper",
+        "standard_error": "standard_error",
+        "in_reach": "in_reach",
+    }
+    plane = ("ensemble", "n_samples")
+    variables: dict[str, Any] = {
+        variable: (plane, np.stack([getattr(curves[name], field)[:S] for name in names]))
+        for variable, field in fields.items()
+    }
+    variables["ridge"] = (plane, np.stack([_common(curves[name].ridges[:S]) for name in names]))
+    most = max(len(reach) for reach in reaches.values())
+    padded = np.full((len(names), most), np.nan)
+    for row, name in enumerate(names):
+        padded[row, : len(reaches[name])] = reaches[name]
+    variables["reach"] = (("ensemble", "member"), padded)
+    variables["irreducible_error"] = ("ensemble", np.array([curves[name].error[S] for name in names]))
+    if votes:
+        tables = _vote_tables(votes, S, curves_level)
+        variables |= {variable: (plane, table) for variable, table in tables.items()}
+    whole = sizes.astype(np.int64) if np.isfinite(sizes).all() else sizes
+    return xarray.Dataset(variables, {"ensemble": names, "n_samples": whole}, attributes)
+
+
+def _vote_tables(votes: dict[str, Any], S: int, level: float) -> dict[str, FloatArray]:
+    """Shares of wrong votes with their bounds, NaN out of reach; each of shape (ensembles, S)."""
+    from scipy.stats import norm
+
+    shares, spreads = np.full((len(votes), S), np.nan), np.full((len(votes), S), np.nan)
+    for row, (shown, share, spread) in enumerate(votes.values()):
+        shares[row, shown], spreads[row, shown] = share, spread
+    width = norm.ppf(0.5 + level / 2) * spreads
+    return {
+        "misclassification": shares,
+        "misclassification_lower": np.maximum(shares - width, 0.0),
+        "misclassification_upper": np.minimum(shares + width, 1.0),
+    }
+
+
+def _common(ridges: FloatArray) -> FloatArray:
+    """The members' ridge where they share it, else NaN; shape (S, k) to (S,)."""
+    return np.where((ridges == ridges[:, :1]).all(axis=1), ridges[:, 0], np.nan)

@@ -1,0 +1,27 @@
+"""The ridges a forecast searches."""
+
+from typing import Any
+
+import numpy as np
+
+from subridge.arrays.types import FloatArray
+from subridge.estimators.ridge_choice import searched_ridges
+from subridge.ridge.design import TrainingRows
+from subridge.spec.errors import ParameterError
+
+
+def ridge_path(ridges: Any, rows: TrainingRows) -> FloatArray:
+    """Ascending path of ridges; "auto" is the one that the estimators search. Shape (L,).
+
+    Examples
+    --------
+    >>> from subridge.ridge.design import training_rows
+    >>> rows = training_rows(np.eye(3), np.zeros((1, 3)), None, False)
+    >>> ridge_path([1.0, 0.0], rows), len(ridge_path("auto", rows))
+    (array([0., 1.]), 17)
+    """
+    if isinstance(ridges, str):
+        if ridges != "auto":
+            raise ParameterError(f"ridges must be numbers or 'auto', got {ridges!r}")
+        return searched_ridges(None, rows)
+    return searched_ridges(np.asarray(ridges), rows)

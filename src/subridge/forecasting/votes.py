@@ -1,0 +1,90 @@
+"""Misclassification by majority vote: exact on left-out rows at the pilot's size, carried to others by noise.
+
+At the effective ridge of the wanted size, a member's score for a left-out row has the right mean over training sets but
+the fluctuation of the pilot's size. The two differ by a Gaussian vector over members and classes with covariance
+
+    Δ = Ê_(rc)(r′c′) γ_rr′ (1 - n/n′)/(1 - γ_rr′ n/n′).
+
+For n′ < n noise of covariance -Δ is added. For n′ > n there is too much of it: noise of covariance s Δ is added for
+several s ≥ 0 and the share of wrong votes is continued along a line to s = -1 (simulation and extrapolation, Cook &
+Stefanski 1994). A line was more accurate than a parabola on deep features; docs/forecasting.md has the figures.
+"""
+
+import numpy as np
+
+from subridge.arrays.types import FloatArray
+from subridge.forecasting.pilot import Pilot
+from subridge.ridge.votes import ranked_votes
+
+_LEVELS = np.array([0.0, 0.5, 1.0, 1.5, 2.0])  # s
+_DRAWS = 4000  # noisy rows per level, at least
+
+
+def vote_errors(
+    pilot: Pilot, penalties: FloatArray, sizes: FloatArray, one_hot: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Forecast the share of wrong majority votes.
+
+    Parameters
+    ----------
+    pilot : Pilot
+        Its targets are one-hot labels, centred or not.
+    penalties : ndarray, shape (T, k)
+        Of the pilot, at the effective ridges of the wanted sizes.
+    sizes : ndarray, shape (T,)
+        n′.
+    one_hot : ndarray, shape (C, n)
+
+    Returns
+    -------
+    share, standard_error : ndarray, shape (T,)
+        At n′ = n the share is the exact leave-one-out one. The standard error is that of n independent rows.
+    """
+    truth = np.argmax(one_hot, axis=0)
+    shares, spreads = np.empty(len(sizes)), np.empty(len(sizes))
+    gamma = 1 - 1 / pilot.variance_ratios(penalties)
+    rng = np.random.default_rng(0)
+    for rows, errors, _ in pilot.left_out(penalties):
+        for t, e in enumerate(errors, start=rows.start):
+            wrong = _wrong(one_hot - e, truth, e, gamma[t], pilot.n / sizes[t], rng)
+            shares[t], spreads[t] = np.clip(wrong.mean(), 0.0, 1.0), wrong.std() / np.sqrt(pilot.n - 1)
+    return shares, spreads
+
+
+def _wrong(
+    scores: FloatArray,
+    truth: FloatArray,
+    errors: FloatArray,
+    gamma: FloatArray,
+    quotient: float,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Expected wrongness of every row's vote, which extrapolation may put outside of [0, 1]; shape (n,)."""
+    plain = _is_wrong(scores, truth)
+    if quotient == 1:
+        return plain
+    k, C, n = errors.shape
+    flat = errors.reshape(k * C, n)
+    surplus = gamma * (1 - quotient) / np.maximum(1 - gamma * quotient, 1e-12)
+    covariance = (flat @ flat.T / n) * np.kron(surplus, np.ones((C, C)))
+    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2 * np.sign(1 - quotient))
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    levels = _LEVELS if quotient < 1 else np.array([0.0, 1.0])
+    shares = [plain]
+    for level in levels[1:]:
+        repeats = -(-_DRAWS // n)
+        total = np.zeros(n)
+        for _ in range(repeats):
+            noise = (root @ rng.standard_normal((k * C, n))).reshape(errors.shape)
+            total += _is_wrong(scores + np.sqrt(level) * noise, truth)
+        shares.append(total / repeats)
+    if quotient > 1:
+        return shares[-1]
+    # The value at s = -1 of the least-squares line, as weights on the levels.
+    centred = levels - levels.mean()
+    weights = 1 / len(levels) + (-1 - levels.mean()) * centred / (centred @ centred)
+    return np.asarray(np.tensordot(weights, np.array(shares), axes=1))
+
+
+def _is_wrong(scores: FloatArray, truth: FloatArray) -> FloatArray:
+    return np.asarray(np.argmax(ranked_votes(scores), axis=0) != truth, dtype=np.float64)
