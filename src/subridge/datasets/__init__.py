@@ -1,4 +1,4 @@
-"""Deep features of images: networks, image folders, extraction, and real data that comes with the package."""
+"""Real data: tables, deep features of images (networks, folders, extraction), and a set that comes with the package."""
 
 from importlib import import_module
 from typing import Any
@@ -10,6 +10,8 @@ _HOMES = {
     "load_set": "cache",
     "load_store": "extraction",
     "extract_folder": "extraction",
+    "Table": "tables",
+    "read_table": "tables",
 }
 
 __all__ = list(_HOMES)
