@@ -13,6 +13,8 @@ from subridge.forecasting.pilot import Pilot
 from subridge.forecasting.transfer import WeightRule, transfer
 from subridge.theory.member_weights import member_weights
 
+_COMPARED = 4  # ridges of least error whose standard errors are looked at: two decades of the default path
+
 
 @dataclass(frozen=True, eq=False)
 class ForecastCurve:
@@ -91,7 +93,7 @@ def forecast_curve(
     ForecastCurve
     """
     rule, S = AGGREGATIONS[aggregation], len(sizes)
-    chosen = _best_ridges(pilot, sizes, ridges, readout_noise, rule) if tuned else np.repeat(ridges, S, axis=0)
+    chosen = _best_ridges(pilot, sizes, ridges, readout_noise, rule, level) if tuned else np.repeat(ridges, S, axis=0)
     penalties, reached = pilot.penalties_for(sizes, chosen)
     in_reach = reached.all(axis=1)
     carried = transfer(pilot, penalties, sizes, weights_of=rule, readout_noise=readout_noise)
@@ -105,39 +107,51 @@ def forecast_curve(
             far = extrapolate(pilot, tails, sizes[s], chosen[s], reached[s], penalties[s], rule, readout_noise, noise)
             error[s], lowest[s], highest[s] = far.error, far.lowest, far.highest
             spread = _with_row(spread, s, far)
-    finite = np.isfinite(error) & (error > 0)
-    relative = np.where(finite, spread.standard_error / np.where(finite, error, 1.0), np.nan)
-    # Errors are positive and their estimates skewed, hence an interval of factors.
-    factor = np.exp(spread.quantile(level) * relative)
-    lower = np.where(finite, lowest / factor, error)
-    upper = np.where(finite, highest * factor, error)
-    return ForecastCurve(error, lower, upper, relative * error, in_reach, chosen, weights, penalties, spread)
+    known = np.isfinite(error)
+    factor = spread.upper_factor(error, level)
+    lower, upper = np.where(known, lowest / factor, error), np.where(known, highest * factor, error)
+    standard_error = np.where(known, spread.standard_error, np.nan)
+    return ForecastCurve(error, lower, upper, standard_error, in_reach, chosen, weights, penalties, spread)
 
 
 def _best_ridges(
-    pilot: Pilot, sizes: FloatArray, path: FloatArray, readout_noise: FloatArray, rule: WeightRule
+    pilot: Pilot, sizes: FloatArray, path: FloatArray, readout_noise: FloatArray, rule: WeightRule, level: float
 ) -> FloatArray:
-    """For every size the ridges of least error among those in reach, the largest where none is; shape (S, k)."""
+    """For every size the best ridges in reach, the largest where none is; shape (S, k).
+
+    The least of many noisy numbers is too good, most of all at the edge of reach, where forecasts are noisiest. So the
+    few ridges of least error are compared by the upper bounds of their intervals.
+    """
     S, L = len(sizes), len(path)
     every_size, every_ridge = np.repeat(sizes, L), np.tile(path, (S, 1))
     penalties, reached = pilot.penalties_for(every_size, every_ridge)
-    in_reach = reached.all(axis=1)
     error = np.full(S * L, np.inf)
-    if in_reach.any():
-        error[in_reach] = transfer(
+
+    def fill(rows: BoolArray, with_spread: bool) -> None:
+        carried = transfer(
             pilot,
-            penalties[in_reach],
-            every_size[in_reach],
+            penalties[rows],
+            every_size[rows],
             weights_of=rule,
             readout_noise=readout_noise,
-            with_spread=False,
-        ).error
-    table = error.reshape(S, L)
+            with_spread=with_spread,
+        )
+        factor = 1.0 if carried.spread is None else carried.spread.upper_factor(carried.error, level)
+        error[rows] = carried.error * factor
+
+    in_reach = reached.all(axis=1)
+    if in_reach.any():
+        fill(in_reach, False)
+    ranks = np.argsort(np.argsort(error.reshape(S, L), axis=1), axis=1).ravel()
+    few = np.isfinite(error) & (ranks < _COMPARED)
+    if few.any():
+        fill(few, True)
+    table = np.where(few, error, np.inf).reshape(S, L)
     best = np.where(np.isfinite(table).any(axis=1), np.argmin(table, axis=1), np.argmax(path.sum(axis=1)))
     return np.asarray(path[best])
 
 
 def _with_row(spread: Jackknife, s: int, far: Extrapolation) -> Jackknife:
-    influence, shrink = spread.influence.copy(), spread.shrink.copy()
-    influence[s], shrink[s] = far.spread.influence[0], far.spread.shrink[0]
-    return Jackknife(influence, shrink)
+    influence, shrink, allowance = spread.influence.copy(), spread.shrink.copy(), spread.allowance.copy()
+    influence[s], shrink[s], allowance[s] = far.spread.influence[0], far.spread.shrink[0], far.spread.allowance[0]
+    return Jackknife(influence, shrink, allowance)

@@ -201,7 +201,8 @@ def extrapolate(
     assert at_edge.spread is not None
     # The influences at the edge, in proportion to the error there.
     scale = errors[best] / at_edge.error
-    spread = Jackknife(at_edge.spread.influence * scale[:, None], at_edge.spread.shrink)
+    edge = at_edge.spread
+    spread = Jackknife(edge.influence * scale[:, None], edge.shrink, edge.allowance * scale)
     return Extrapolation(errors[best], float(admitted.min()), float(admitted.max()), spread)
 
 

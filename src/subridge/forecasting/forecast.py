@@ -1,7 +1,6 @@
 """sr.forecast: the learning curves that named ensembles will have, from a pilot sample."""
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,8 @@ from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.forecasting.curve import AGGREGATIONS, ForecastCurve, forecast_curve
 from subridge.forecasting.inputs import Sample, read_ensembles, read_sample, read_sizes
-from subridge.forecasting.label_noise import LabelNoise, label_noise
-from subridge.forecasting.pilot import Pilot, pilot_of
+from subridge.forecasting.label_noise import LabelNoise
+from subridge.forecasting.pilots import Pilots, side_by_side
 from subridge.forecasting.ridge_path import ridge_path
 from subridge.forecasting.votes import vote_errors
 from subridge.spec.checks import within
@@ -103,65 +102,32 @@ def forecast(
     pilots = Pilots(sample, [plan for plan, _, _ in named.values()])
     path = None if ridges is None else ridge_path(ridges, sample.rows)
     with_limit = np.append(sizes, np.inf)
-    curves, reaches, votes = {}, {}, {}
-    for name, (plan, own, noise) in named.items():
+
+    def one(plan: SubsetPlan, own: FloatArray, noise: FloatArray) -> tuple[ForecastCurve, FloatArray, Any]:
         pilot = pilots.of(plan)
-        table = own[None, :] if path is None else np.repeat(path[:, None], plan.n_members, axis=1)
-        curves[name] = forecast_curve(
+        curve = forecast_curve(
             pilot,
             with_limit,
-            table,
+            own[None, :] if path is None else np.repeat(path[:, None], plan.n_members, axis=1),
             noise,
             aggregation=aggregation,
             level=level,
             tuned=path is not None,
             beyond=pilots.label_noise if extrapolate else None,
         )
-        reaches[name] = pilot.reach(curves[name].ridges[int(np.argmax(sizes))])
-        if sample.class_names is not None:
-            shown = curves[name].in_reach[:-1]
-            votes[name] = (
-                shown,
-                *vote_errors(pilot, curves[name].penalties[:-1][shown], sizes[shown], sample.rows.targets),
-            )
+        reach = pilot.reach(curve.ridges[int(np.argmax(sizes))])
+        if sample.class_names is None:
+            return curve, reach, None
+        shown = curve.in_reach[:-1]
+        votes = vote_errors(pilot, curve.penalties[:-1][shown], sizes[shown], sample.rows.targets)
+        return curve, reach, (shown, *votes)
+
+    found = dict(zip(named, side_by_side(one, named.values()), strict=True))
+    curves = {name: curve for name, (curve, _, _) in found.items()}
+    reaches = {name: reach for name, (_, reach, _) in found.items()}
+    votes = {name: vote for name, (_, _, vote) in found.items() if vote is not None}
     attributes = _attributes(sample, pilots.label_noise(), level, aggregation, fit_intercept)
     return _dataset(sizes, curves, reaches, votes, attributes, curves_level=level)
-
-
-class Pilots:
-    """The pilots of several plans on one sample; the whole Gram matrix and the label noise are made once."""
-
-    def __init__(self, sample: Sample, plans: list[SubsetPlan]) -> None:
-        self._sample = sample
-        self._gram = _shared_gram(sample, plans)
-        self._whole: Pilot | None = None
-        self.label_noise = cache(self._label_noise)
-
-    def of(self, plan: SubsetPlan) -> Pilot:
-        pilot = pilot_of(self._sample.rows, plan, self._gram)
-        if plan.n_members == 1 and plan.selects_features and plan.subset_sizes[0] == plan.n_features:
-            self._whole = pilot
-        return pilot
-
-    def _label_noise(self) -> LabelNoise:
-        if self._whole is None:
-            M = self._sample.n_features
-            self.of(SubsetPlan.from_indices([np.arange(M)], M))
-        assert self._whole is not None
-        return label_noise(self._whole)
-
-
-def _shared_gram(sample: Sample, plans: list[SubsetPlan]) -> FloatArray | None:
-    """``FᵀF`` of all features, where cutting blocks from it is cheaper than forming them apart."""
-    rows, M = sample.rows, sample.n_features
-    apart = sum(
-        int((plan.subset_sizes[plan.subset_sizes < sample.n - 1].astype(float) ** 2).sum())
-        for plan in plans
-        if plan.selects_features
-    )
-    if rows.is_sparse or apart <= M**2:
-        return None
-    return np.asarray(rows.features @ rows.features.T)
 
 
 def _attributes(

@@ -32,16 +32,27 @@ class Jackknife:
         n times the change of an estimate when a row is left out.
     shrink : ndarray, shape (T,)
         ``1/(1 + V_2/V_J)``, by which the jackknife variance is too large.
+    allowance : ndarray, shape (T,)
+        What traces that fluctuate near an interpolation threshold add, as a standard error.
     """
 
     influence: FloatArray
     shrink: FloatArray
+    allowance: FloatArray
 
     @property
     def standard_error(self) -> FloatArray:
         """Shape (T,)."""
         n = self.influence.shape[-1]
-        return np.asarray(np.sqrt(self.influence.var(axis=-1) / (n - 1) * self.shrink))
+        return np.asarray(np.sqrt(self.influence.var(axis=-1) / (n - 1) * self.shrink + self.allowance**2))
+
+    def upper_factor(self, error: FloatArray, level: float) -> FloatArray:
+        """By what the upper bound of a two-sided interval exceeds the error, and the error the lower; shape (T,).
+
+        Errors are positive and their estimates skewed, hence factors.
+        """
+        relative = self.standard_error / np.where(error > 0, error, np.inf)
+        return np.asarray(np.exp(self.quantile(level) * relative))
 
     def quantile(self, level: float) -> FloatArray:
         """Half-width of a two-sided interval in standard errors, shape (T,).
@@ -63,6 +74,7 @@ def jackknife(
     diagonals: FloatArray,
     form: FloatArray,
     ratios: FloatArray,
+    allowance: FloatArray,
 ) -> Jackknife:
     """Jackknife of ``Σ_rr′ B_rr′ mean_i e_ri·e_r′i``.
 
@@ -76,6 +88,8 @@ def jackknife(
         B, symmetric.
     ratios : ndarray, shape (t, k, k)
         ``pilot.variance_ratios(penalties)``: the mean over j of Σ_i R_r,ij R_r′,ij/(R_r,ii R_r′,ii).
+    allowance : ndarray, shape (t,)
+        Standard error to add for what is held fixed here.
 
     Returns
     -------
@@ -106,7 +120,7 @@ def jackknife(
         second += (image**2).sum(axis=1) / (2 * _PROBES)
     first = influence.var(axis=1) * n
     shrink = np.where(first > 0, first / np.where(first > 0, first + second, 1.0), 1.0)
-    return Jackknife(influence, shrink)
+    return Jackknife(influence, shrink, allowance)
 
 
 def _second_differences(

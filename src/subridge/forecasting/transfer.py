@@ -14,6 +14,10 @@ from subridge.arrays.types import FloatArray
 from subridge.forecasting.jackknife import Jackknife, jackknife
 from subridge.forecasting.pilot import Pilot
 
+# Near its threshold, at a distance of n (1 - γ) samples, a member's risk differs from theory by about this over that
+# distance.
+_FINITE_SIZE = 1.5
+
 WeightRule = Callable[[FloatArray], FloatArray]
 
 
@@ -74,6 +78,8 @@ def transfer(
     taken = (1 - 1 / ratios) * n / sizes[:, None, None]  # γ n/n′
     gain = np.where(taken < 1, 1 / np.where(taken < 1, 1 - taken, 1.0), np.inf)
     carry = gain / ratios
+    # Relative error of `carry` from that of 1 - γ, which is _FINITE_SIZE/(n (1 - γ)).
+    wobble = _FINITE_SIZE * ratios / n * np.abs(1 - n / sizes[:, None, None]) * gain
     noise = np.eye(k) * (C * readout_noise**2)
     pairs, weights = np.empty((T, k, k)), np.empty((T, k))
     spreads = []
@@ -85,7 +91,8 @@ def transfer(
         if with_spread:
             outer = weights[rows, :, None] * weights[rows, None, :]
             form = outer * np.where(np.isfinite(carry[rows]), carry[rows], 0.0)
-            spreads.append(jackknife(pilot, penalties[rows], errors, diagonals, form, ratios[rows]))
+            allowance = (np.abs(form * at_pilot) * wobble[rows]).sum(axis=(1, 2))
+            spreads.append(jackknife(pilot, penalties[rows], errors, diagonals, form, ratios[rows], allowance))
     return Transfer(pairs, weights, weighted_error(pairs, weights), _joined(spreads) if with_spread else None)
 
 
@@ -96,6 +103,5 @@ def weighted_error(pairs: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def _joined(spreads: list[Jackknife]) -> Jackknife:
-    return Jackknife(
-        np.concatenate([spread.influence for spread in spreads]), np.concatenate([spread.shrink for spread in spreads])
-    )
+    fields = ("influence", "shrink", "allowance")
+    return Jackknife(*(np.concatenate([getattr(spread, field) for spread in spreads]) for field in fields))

@@ -1,0 +1,58 @@
+"""The ensembles that advice chooses among."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from subridge.arrays.streams import Seed, stream
+from subridge.spec.plan import SubsetPlan
+from subridge.subsets import Dirichlet, Equal, Overlapping
+
+SINGLE = "one ridge"
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A drawn plan and what it is.
+
+    Attributes
+    ----------
+    name : str
+    strategy : {"single", "equal", "dirichlet", "overlapping", "given"}
+    plan : SubsetPlan
+    fraction_spread : float
+        kσ before scaling; 0 for members of equal size.
+    """
+
+    name: str
+    strategy: str
+    plan: SubsetPlan
+    fraction_spread: float = 0.0
+
+
+def candidates(
+    n_features: int,
+    n_members: Sequence[int],
+    fraction_spreads: Sequence[float],
+    overlapping_fractions: Sequence[float],
+    seed: Seed | None,
+) -> Iterator[Candidate]:
+    """One ridge on all features, then every strategy for every k that leaves each member a feature.
+
+    Examples
+    --------
+    >>> [each.name for each in candidates(6, [2, 8], [0.0, 0.75], [0.5], 0)]
+    ['one ridge', '2 equal', '2 heterogeneous (0.75)', '2 overlapping (0.5 each)']
+    """
+    M = n_features
+    yield Candidate(SINGLE, "single", Equal(1).draw(M, stream(seed)))
+    for k in sorted({k for k in n_members if 1 < k <= M}):
+        for spread in fraction_spreads:
+            if spread == 0:
+                yield Candidate(f"{k} equal", "equal", Equal(k).draw(M, stream(seed, k)))
+            else:
+                plan = Dirichlet(k, spread).draw(M, stream(seed, k))
+                yield Candidate(f"{k} heterogeneous ({spread:g})", "dirichlet", plan, float(spread))
+        for fraction in overlapping_fractions:
+            size = max(1, round(fraction * M))
+            plan = Overlapping((size,) * k).draw(M, stream(seed, k))
+            yield Candidate(f"{k} overlapping ({fraction:g} each)", "overlapping", plan)
