@@ -21,6 +21,11 @@ _COMMANDS = {
         "subridge.cli.simulate:simulate",
         "Train ensembles on sampled data; exact risks along a learning curve.",
     ),
+    "forecast": (
+        "subridge.cli.forecast:forecast",
+        "The learning curve your data will have, from its first rows, with an interval.",
+    ),
+    "advise": ("subridge.cli.advise:advise", "Which ensemble for your data, at a planned size, and why."),
     "reproduce": ("subridge.cli.reproduce:reproduce", "Remake the paper's figures, with data and a report page."),
     "features": ("subridge.cli.features:features", "Deep features of a folder of images, into a store."),
 }

@@ -35,6 +35,27 @@ def _run(text: str) -> list[float]:
 NUMBERS = Numbers()
 
 
+class Sizes(click.ParamType):
+    """Sample sizes: ``a,b,c``, or spaced by equal factors ``start:stop`` (12 of them) or ``start:stop:count``."""
+
+    name = "sizes"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            words = str(value).split(":")
+            if len(words) == 1:
+                return tuple(float(word) for word in words[0].split(","))
+            start, stop, count = (*words, "12") if len(words) == 2 else words
+            return tuple(float(size) for size in np.unique(np.geomspace(float(start), float(stop), int(count)).round()))
+        except ValueError:
+            self.fail(f"{value!r} is not a,b,c, start:stop or start:stop:count", param, ctx)
+
+
+SIZES = Sizes()
+
+
 def spec_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--spec FILE``: a TOML file with the command's options, which flags override.
 

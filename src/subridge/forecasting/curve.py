@@ -13,6 +13,7 @@ from subridge.forecasting.pilot import Pilot
 from subridge.forecasting.transfer import WeightRule, transfer
 from subridge.theory.member_weights import member_weights
 
+_MOST_FREEDOM = 0.85  # df/n of a member; beyond, forecasts on deep features were 5 % and more too low
 _COMPARED = 4  # ridges of least error whose standard errors are looked at: two decades of the default path
 
 
@@ -119,8 +120,8 @@ def _best_ridges(
 ) -> FloatArray:
     """For every size the best ridges in reach, the largest where none is; shape (S, k).
 
-    The least of many noisy numbers is too good, most of all at the edge of reach, where forecasts are noisiest. So the
-    few ridges of least error are compared by the upper bounds of their intervals.
+    The least of many noisy numbers is too good, most of all where the pilot is all but interpolated. Such ridges are
+    taken only for want of others, and the few of least error are compared by the upper bounds of their intervals.
     """
     S, L = len(sizes), len(path)
     every_size, every_ridge = np.repeat(sizes, L), np.tile(path, (S, 1))
@@ -140,8 +141,10 @@ def _best_ridges(
         error[rows] = carried.error * factor
 
     in_reach = reached.all(axis=1)
-    if in_reach.any():
-        fill(in_reach, False)
+    easy = in_reach & (pilot.freedom(penalties) <= _MOST_FREEDOM).all(axis=1)
+    offered = np.where(np.repeat(easy.reshape(S, L).any(axis=1), L), easy, in_reach)
+    if offered.any():
+        fill(offered, False)
     ranks = np.argsort(np.argsort(error.reshape(S, L), axis=1), axis=1).ravel()
     few = np.isfinite(error) & (ranks < _COMPARED)
     if few.any():

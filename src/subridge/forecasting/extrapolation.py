@@ -168,7 +168,7 @@ def extrapolate(
     -------
     Extrapolation
     """
-    k, n, c0 = pilot.n_members, pilot.n, pilot.intercept
+    k, c0 = pilot.n_members, pilot.intercept
     table = np.broadcast_to(penalties, (len(_SPAN), k)).copy()
     below, variance = np.ones(k), np.full(k, np.nan)
     for r in np.flatnonzero(~in_reach):
@@ -180,8 +180,7 @@ def extrapolate(
     shown = transfer(
         pilot, table, np.full(len(_SPAN), np.inf), weights_of=weights_of, readout_noise=np.zeros(k), with_spread=False
     )
-    gamma_n = n * (1 - 1 / pilot.variance_ratios(table[:1])[0])
-    gamma_n = _continued(gamma_n, variance)
+    gamma_n = _continued(shown.occupied[0], variance)
     taken = gamma_n / size
     gain = np.where(taken < 1, 1 / np.where(taken < 1, 1 - taken, 1.0), np.inf)
     noise = np.where(np.eye(k) > 0, len(pilot.targets) * readout_noise**2, 0.0)

@@ -20,6 +20,8 @@ from subridge.forecasting.pilot import Pilot
 
 # Random signs to estimate Σ D_jl²; its relative error is about 1/√(n probes).
 _PROBES = 2
+_INDEPENDENT = 0.5
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +89,7 @@ def jackknife(
     form : ndarray, shape (t, k, k)
         B, symmetric.
     ratios : ndarray, shape (t, k, k)
-        ``pilot.variance_ratios(penalties)``: the mean over j of Σ_i R_r,ij R_r′,ij/(R_r,ii R_r′,ii).
+        ``1/(1 - γ_rr′)``: the mean over j of Σ_i R_r,ij R_r′,ij/(R_r,ii R_r′,ii).
     allowance : ndarray, shape (t,)
         Standard error to add for what is held fixed here.
 
@@ -101,15 +103,12 @@ def jackknife(
     """
     t, k, _, n = errors.shape
     mixed = _mix(form, errors)
-    mean = diagonals.mean(axis=2)
-    own_share = (diagonals @ diagonals.transpose(0, 2, 1)) / n / (mean[:, :, None] * mean[:, None, :])
-    own = (errors * mixed).sum(axis=(1, 2))
-    influence = own + (errors * _mix(form * (ratios - own_share), errors)).sum(axis=(1, 2))
+    expected = _mix(form * ratios, errors)
+    influence = (errors * expected).sum(axis=(1, 2))
     centred = np.empty_like(errors)
     for r in range(k):
         centred[:, r] = pilot.relative_residuals(r, penalties[:, r], diagonals[:, r], mixed[:, r])
     influence -= 2 * (errors * centred).sum(axis=(1, 2))
-    expected = _mix(form * ratios, errors)
     centred -= expected
     diagonal = 4 * (errors * centred).sum(axis=(1, 2)) + 2 * (errors * expected).sum(axis=(1, 2))
     second = np.zeros(t)
@@ -119,7 +118,11 @@ def jackknife(
         image = _second_differences(pilot, penalties, errors, diagonals, form, centred, signs) - diagonal * signs
         second += (image**2).sum(axis=1) / (2 * _PROBES)
     first = influence.var(axis=1) * n
-    shrink = np.where(first > 0, first / np.where(first > 0, first + second, 1.0), 1.0)
+    # Close to a threshold second differences are mostly noise. Rows that err independently of each other are a floor,
+    # taken at half because errors that are bias and not noise fluctuate less.
+    floor = _INDEPENDENT * (errors * mixed).sum(axis=(1, 2)).var(axis=1) * n
+    shrunk = np.maximum(first**2 / np.maximum(first + second, _TINY), np.minimum(floor, first))
+    shrink = np.where(first > 0, shrunk / np.maximum(first, _TINY), 1.0)
     return Jackknife(influence, shrink, allowance)
 
 

@@ -10,7 +10,7 @@ from subridge.forecasting.effective_ridge import pilot_penalties
 from subridge.ridge.design import TrainingRows
 from subridge.ridge.factor import MemberFactor, factorise
 from subridge.ridge.leave_one_out import leave_one_out
-from subridge.ridge.pair_traces import residual_gains, residual_pair_traces, residual_traces
+from subridge.ridge.pair_traces import hat_gains, residual_gains, residual_pair_traces
 from subridge.spec.plan import SubsetPlan
 
 # Entries of the largest table of leave-one-out errors held at once: 40 MB, of which the jackknife needs a handful.
@@ -69,11 +69,14 @@ class Pilot:
             ]
         )
 
-    def variance_ratios(self, penalties: FloatArray) -> FloatArray:
-        """``1/(1 - γ_rr′) = n tr(R_r R_r′)/(tr R_r tr R_r′)`` with R = I - H; shape (T, k) to (T, k, k)."""
-        single = residual_traces(self.factors, penalties, self.n, self.intercept)
-        pairs = residual_pair_traces(self.factors, penalties, self.n, self.intercept)
-        return self.n * pairs / (single[:, :, None] * single[:, None, :])
+    def pair_traces(self, penalties: FloatArray) -> FloatArray:
+        """``tr(R_r R_r′)`` with R = I - H in the scale of `leave_one_out`; shape (T, k) to (T, k, k)."""
+        return residual_pair_traces(self.factors, penalties, self.n, self.intercept)
+
+    def leverages(self, penalties: FloatArray, diagonals: FloatArray) -> FloatArray:
+        """h_i = 1 - R_ii from the diagonals of `left_out`; shape (t, k, n)."""
+        scale = np.where([factor.spans_samples for factor in self.factors], penalties, 1.0)
+        return np.asarray(1 - scale[:, :, None] * diagonals)
 
     def left_out(self, penalties: FloatArray) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
         """Leave-one-out errors block by block: rows of the table, errors (t, k, C, n), diagonals (t, k, n)."""
@@ -91,6 +94,22 @@ class Pilot:
                 np.stack([errors for errors, _ in tables], axis=1),
                 np.stack([diagonal for _, diagonal in tables], axis=1),
             )
+
+    def freedom(self, penalties: FloatArray) -> FloatArray:
+        """Degrees of freedom per row of the pilot, df_r/n, intercept included; shape (T, k)."""
+        sums = [hat_gains(factor, penalties[:, r]).sum(axis=1) for r, factor in enumerate(self.factors)]
+        return np.asarray((np.stack(sums, axis=1) + self.intercept) / self.n)
+
+    def squared_diagonals(self, penalties: FloatArray) -> FloatArray:
+        """``(R_r²)_ii`` in the scale of `leave_one_out`; shape (t, k) to (t, k, n)."""
+        columns = []
+        for r, factor in enumerate(self.factors):
+            squares = factor.left**2
+            gains = residual_gains(factor, penalties[:, r])
+            # Outside of the member's directions R is a projection, its own square.
+            rest = 0.0 if factor.spans_samples else 1 - self.intercept / self.n - squares.sum(axis=0)
+            columns.append(gains**2 @ squares + rest)
+        return np.stack(columns, axis=1)
 
     def relative_residuals(
         self, r: int, penalties: FloatArray, diagonals: FloatArray, vectors: FloatArray

@@ -1,9 +1,4 @@
-"""Risk at another sample size from the pilot's leave-one-out errors.
-
-At a fixed effective ridge of every member, bias and γ n do not depend on the sample size, so that
-
-    Ê_rr′(n′) + ζ² = (Ê_rr′(n) + ζ²) (1 - γ_rr′)/(1 - γ_rr′ n/n′).
-"""
+"""Risk at another sample size from the pilot's leave-one-out errors, at fixed effective ridges."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +8,7 @@ import numpy as np
 from subridge.arrays.types import FloatArray
 from subridge.forecasting.jackknife import Jackknife, jackknife
 from subridge.forecasting.pilot import Pilot
+from subridge.forecasting.variance import split_variance
 
 # Near its threshold, at a distance of n (1 - γ) samples, a member's risk differs from theory by about this over that
 # distance.
@@ -35,12 +31,15 @@ class Transfer:
         ``wᵀ(Ê + ζ²)w``.
     spread : Jackknife or None
         Of `error`.
+    occupied : ndarray, shape (T, k, k)
+        γ_rr′ n, which depends on the effective ridges alone.
     """
 
     pairs: FloatArray
     weights: FloatArray
     error: FloatArray
     spread: Jackknife | None
+    occupied: FloatArray
 
 
 def transfer(
@@ -74,26 +73,31 @@ def transfer(
         Infinite where γ_rr n ≥ n′: a ridgeless member at its interpolation threshold.
     """
     T, k, n, C = len(sizes), pilot.n_members, pilot.n, len(pilot.targets)
-    ratios = pilot.variance_ratios(penalties)
-    taken = (1 - 1 / ratios) * n / sizes[:, None, None]  # γ n/n′
-    gain = np.where(taken < 1, 1 / np.where(taken < 1, 1 - taken, 1.0), np.inf)
-    carry = gain / ratios
-    # Relative error of `carry` from that of 1 - γ, which is _FINITE_SIZE/(n (1 - γ)).
-    wobble = _FINITE_SIZE * ratios / n * np.abs(1 - n / sizes[:, None, None]) * gain
     noise = np.eye(k) * (C * readout_noise**2)
-    pairs, weights = np.empty((T, k, k)), np.empty((T, k))
+    pairs, weights, occupied = np.empty((T, k, k)), np.empty((T, k)), np.empty((T, k, k))
     spreads = []
+    traces = pilot.pair_traces(penalties)
     for rows, errors, diagonals in pilot.left_out(penalties):
         flat = errors.reshape(len(errors), k, C * n)
         at_pilot = flat @ flat.transpose(0, 2, 1) / n
-        pairs[rows] = at_pilot * carry[rows] + np.where(noise > 0, noise * gain[rows], 0.0)
+        leverages = pilot.leverages(penalties[rows], diagonals)
+        squares = pilot.squared_diagonals(penalties[rows])
+        variance = split_variance(errors, diagonals, leverages, squares, traces[rows], sizes[rows])
+        occupied[rows] = variance.occupied
+        gain = np.where(variance.then < 1, 1 / np.where(variance.then < 1, 1 - variance.then, 1.0), np.inf)
+        pairs[rows] = at_pilot * variance.carry + np.where(noise > 0, noise * gain, 0.0)
         weights[rows] = weights_of(pairs[rows])
         if with_spread:
-            outer = weights[rows, :, None] * weights[rows, None, :]
-            form = outer * np.where(np.isfinite(carry[rows]), carry[rows], 0.0)
-            allowance = (np.abs(form * at_pilot) * wobble[rows]).sum(axis=(1, 2))
-            spreads.append(jackknife(pilot, penalties[rows], errors, diagonals, form, ratios[rows], allowance))
-    return Transfer(pairs, weights, weighted_error(pairs, weights), _joined(spreads) if with_spread else None)
+            carry = np.where(np.isfinite(variance.carry), variance.carry, 0.0)
+            form = weights[rows, :, None] * weights[rows, None, :] * carry
+            ratios = 1 / (1 - variance.now)
+            # Relative error of the carry from that of 1 - γ, which is _FINITE_SIZE/(n (1 - γ)).
+            change = np.abs(1 - variance.then / np.maximum(variance.now, 1e-12))
+            wobble = _FINITE_SIZE * ratios / n * change * np.where(np.isfinite(gain), gain, 0.0)
+            allowance = (np.abs(form * at_pilot) * wobble).sum(axis=(1, 2))
+            spreads.append(jackknife(pilot, penalties[rows], errors, diagonals, form, ratios, allowance))
+    spread = _joined(spreads) if with_spread else None
+    return Transfer(pairs, weights, weighted_error(pairs, weights), spread, occupied)
 
 
 def weighted_error(pairs: FloatArray, weights: FloatArray) -> FloatArray:

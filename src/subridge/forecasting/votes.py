@@ -3,7 +3,7 @@
 At the effective ridge of the wanted size, a member's score for a left-out row has the right mean over training sets but
 the fluctuation of the pilot's size. The two differ by a Gaussian vector over members and classes with covariance
 
-    Δ = Ê_(rc)(r′c′) γ_rr′ (1 - n/n′)/(1 - γ_rr′ n/n′).
+    Δ = Ê_(rc)(r′c′) (γ_rr′ - γ′_rr′)/(1 - γ′_rr′),        γ at n and γ′ at n′.
 
 For n′ < n noise of covariance -Δ is added. For n′ > n there is too much of it: noise of covariance s Δ is added for
 several s ≥ 0 and the share of wrong votes is continued along a line to s = -1 (simulation and extrapolation, Cook &
@@ -14,6 +14,7 @@ import numpy as np
 
 from subridge.arrays.types import FloatArray
 from subridge.forecasting.pilot import Pilot
+from subridge.forecasting.variance import split_variance
 from subridge.ridge.votes import ranked_votes
 
 _LEVELS = np.array([0.0, 0.5, 1.0, 1.5, 2.0])  # s
@@ -42,12 +43,18 @@ def vote_errors(
     """
     truth = np.argmax(one_hot, axis=0)
     shares, spreads = np.empty(len(sizes)), np.empty(len(sizes))
-    gamma = 1 - 1 / pilot.variance_ratios(penalties)
+    traces = pilot.pair_traces(penalties)
     rng = np.random.default_rng(0)
-    for rows, errors, _ in pilot.left_out(penalties):
-        for t, e in enumerate(errors, start=rows.start):
-            wrong = _wrong(one_hot - e, truth, e, gamma[t], pilot.n / sizes[t], rng)
-            shares[t], spreads[t] = np.clip(wrong.mean(), 0.0, 1.0), wrong.std() / np.sqrt(pilot.n - 1)
+    for rows, errors, diagonals in pilot.left_out(penalties):
+        leverages = pilot.leverages(penalties[rows], diagonals)
+        squares = pilot.squared_diagonals(penalties[rows])
+        variance = split_variance(errors, diagonals, leverages, squares, traces[rows], sizes[rows])
+        surplus = (variance.now - variance.then) / np.maximum(1 - variance.then, 1e-12)
+        for t, e in enumerate(errors):
+            size = sizes[rows.start + t]
+            wrong = _wrong(one_hot - e, truth, e, surplus[t], int(np.sign(size - pilot.n)), rng)
+            shares[rows.start + t] = np.clip(wrong.mean(), 0.0, 1.0)
+            spreads[rows.start + t] = wrong.std() / np.sqrt(pilot.n - 1)
     return shares, spreads
 
 
@@ -55,21 +62,20 @@ def _wrong(
     scores: FloatArray,
     truth: FloatArray,
     errors: FloatArray,
-    gamma: FloatArray,
-    quotient: float,
+    surplus: FloatArray,
+    direction: int,
     rng: np.random.Generator,
 ) -> FloatArray:
     """Expected wrongness of every row's vote, which extrapolation may put outside of [0, 1]; shape (n,)."""
     plain = _is_wrong(scores, truth)
-    if quotient == 1:
+    if direction == 0:
         return plain
     k, C, n = errors.shape
     flat = errors.reshape(k * C, n)
-    surplus = gamma * (1 - quotient) / np.maximum(1 - gamma * quotient, 1e-12)
     covariance = (flat @ flat.T / n) * np.kron(surplus, np.ones((C, C)))
-    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2 * np.sign(1 - quotient))
+    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2 * direction)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    levels = _LEVELS if quotient < 1 else np.array([0.0, 1.0])
+    levels = _LEVELS if direction > 0 else np.array([0.0, 1.0])
     shares = [plain]
     for level in levels[1:]:
         repeats = -(-_DRAWS // n)
@@ -78,7 +84,7 @@ def _wrong(
             noise = (root @ rng.standard_normal((k * C, n))).reshape(errors.shape)
             total += _is_wrong(scores + np.sqrt(level) * noise, truth)
         shares.append(total / repeats)
-    if quotient > 1:
+    if direction < 0:
         return shares[-1]
     # The value at s = -1 of the least-squares line, as weights on the levels.
     centred = levels - levels.mean()

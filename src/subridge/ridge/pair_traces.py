@@ -28,15 +28,6 @@ def residual_gains(factor: MemberFactor, penalties: FloatArray) -> Array:
     return 1 / (d + p) if factor.spans_samples else p / (d + p)
 
 
-def residual_traces(factors: Sequence[MemberFactor], penalties: FloatArray, n: int, intercept: int) -> FloatArray:
-    """``tr(I - H_r)``, shape (T, k)."""
-    columns = []
-    for r, factor in enumerate(factors):
-        spare = 0 if factor.spans_samples else n - intercept - factor.spectrum.shape[0]
-        columns.append(residual_gains(factor, penalties[:, r]).sum(axis=1) + spare)
-    return np.stack(columns, axis=1)
-
-
 def residual_pair_traces(factors: Sequence[MemberFactor], penalties: FloatArray, n: int, intercept: int) -> FloatArray:
     """``tr((I - H_r)(I - H_r′))`` for every pair of members.
 
