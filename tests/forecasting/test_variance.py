@@ -1,0 +1,80 @@
+import numpy as np
+
+from subridge.forecasting.pilot import pilot_of
+from subridge.forecasting.transfer import transfer
+from subridge.forecasting.variance import split_variance
+from subridge.ridge.design import training_rows
+from subridge.subsets import equal
+
+
+def equal_weights(pairs):
+    return np.full(pairs.shape[:2], 1 / pairs.shape[1])
+
+
+def pilot_with_equal_leverages(n=16, k=2):
+    """Rows of a Hadamard matrix: every row has the same leverage in every member."""
+    from scipy.linalg import hadamard
+
+    X = hadamard(n)[:, 1:9].astype(float)
+    y = np.random.default_rng(0).standard_normal(n)
+    return pilot_of(training_rows(X, y[None], None, False), equal(k, 8, 0))
+
+
+def test_equal_leverages_give_the_plain_formula():
+    pilot = pilot_with_equal_leverages()
+    penalties, n = np.array([[3.0, 3.0]]), 16
+    (_, errors, diagonals), *_ = pilot.left_out(penalties)
+    traces = pilot.pair_traces(penalties)
+    size = np.array([50.0])
+    found = split_variance(
+        errors, diagonals, pilot.leverages(penalties, diagonals), pilot.squared_diagonals(penalties), traces, size
+    )
+    single = diagonals.sum(axis=2)
+    gamma = 1 - single[:, :, None] * single[:, None, :] / (n * traces)
+    np.testing.assert_allclose(np.diagonal(found.now[0]), np.diagonal(gamma[0]), rtol=1e-9)
+    np.testing.assert_allclose(found.then[0, 0, 0], gamma[0, 0, 0] * n / 50, rtol=1e-9)
+    expected = (1 - gamma[0, 0, 0]) / (1 - gamma[0, 0, 0] * n / 50)
+    np.testing.assert_allclose(found.carry[0, 0, 0], expected, rtol=1e-9)
+
+
+def test_nothing_is_carried_to_the_same_size(pilot_data):
+    X, y = pilot_data
+    pilot = pilot_of(training_rows(X, y[None], None, True), equal(3, 40, 0))
+    penalties = np.full((2, 3), 2.0)
+    carried = transfer(pilot, penalties, np.full(2, 60.0), weights_of=equal_weights, readout_noise=np.zeros(3))
+    (_, errors, _), *_ = pilot.left_out(penalties)
+    flat = errors[0].reshape(3, 60)
+    np.testing.assert_allclose(carried.pairs[0], flat @ flat.T / 60, rtol=1e-6)
+
+
+def test_rows_of_unequal_scale_are_forecast_better_than_by_traces_alone():
+    """x_i = s_i z_i with s² log-normal: against trained ridges, the plain formula is off by more."""
+    rng = np.random.default_rng(1)
+    M, n, size, p, pilots = 40, 60, 240, 4.0, 80
+    beta = rng.standard_normal(M)
+
+    def draw(rows):
+        X = rng.standard_normal((rows, M)) * np.exp(0.5 * rng.standard_normal(rows))[:, None]
+        return X, X @ beta + 2 * rng.standard_normal(rows)
+
+    truth = []
+    X_test, y_test = draw(20_000)
+    for _ in range(60):
+        X, y = draw(size)
+        w = np.linalg.solve(X.T @ X + p * np.eye(M), X.T @ y)
+        truth.append(((y_test - X_test @ w) ** 2).mean())
+    ours, plain = [], []
+    for _ in range(pilots):
+        X, y = draw(n)
+        pilot = pilot_of(training_rows(X, y[None], None, False), equal(1, M, 0))
+        penalties, reach = pilot.penalties_for(np.array([float(size)]), np.array([[p / M]]))
+        assert reach.all()
+        found = transfer(pilot, penalties, np.array([float(size)]), weights_of=equal_weights, readout_noise=np.zeros(1))
+        ours.append(found.error[0])
+        (_, errors, diagonals), *_ = pilot.left_out(penalties)
+        ratio = n * pilot.pair_traces(penalties)[0, 0, 0] / diagonals.sum() ** 2
+        plain.append((errors**2).mean() / ratio / (1 - (1 - 1 / ratio) * n / size))
+    mean = np.mean(truth)
+    off, off_plain = np.mean(ours) / mean - 1, np.mean(plain) / mean - 1
+    assert abs(off) < 0.5 * abs(off_plain)
+    assert abs(off) < 0.1
