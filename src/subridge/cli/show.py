@@ -1,5 +1,6 @@
 """Results as JSON, and results to files, for every command."""
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -60,9 +61,14 @@ def _to_csv(dataset: xr.Dataset, out: Path) -> None:
     }
     places = xr.broadcast(*(dataset[name] for name in names))
     columns = {name: p.transpose(*names).values.ravel() for name, p in zip(names, places, strict=True)} | table
-    lines = [",".join(columns)]
-    lines += [",".join(format(cell, ".10g") for cell in row) for row in zip(*columns.values(), strict=True)]
-    out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with out.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([_cell(value) for value in row] for row in zip(*columns.values(), strict=True))
+
+
+def _cell(value: Any) -> str:
+    return format(value, ".10g") if isinstance(value, np.number) else str(value)
 
 
 def is_picture(out: Path) -> bool:

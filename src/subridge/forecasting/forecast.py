@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import xarray
+from scipy.stats import norm
 
 import subridge
 from subridge.arrays.streams import Seed
@@ -127,7 +128,7 @@ def forecast(
     reaches = {name: reach for name, (_, reach, _) in found.items()}
     votes = {name: vote for name, (_, _, vote) in found.items() if vote is not None}
     attributes = _attributes(sample, pilots.label_noise(), level, aggregation, fit_intercept)
-    return _dataset(sizes, curves, reaches, votes, attributes, curves_level=level)
+    return _dataset(sizes, curves, reaches, votes, attributes)
 
 
 def _attributes(
@@ -156,8 +157,6 @@ def _dataset(
     reaches: dict[str, FloatArray],
     votes: dict[str, Any],
     attributes: dict[str, Any],
-    *,
-    curves_level: float,
 ) -> xarray.Dataset:
     names, S = list(curves), len(sizes)
     fields = {
@@ -180,7 +179,7 @@ def _dataset(
     variables["reach"] = (("ensemble", "member"), padded)
     variables["irreducible_error"] = ("ensemble", np.array([curves[name].error[S] for name in names]))
     if votes:
-        tables = _vote_tables(votes, S, curves_level)
+        tables = _vote_tables(votes, S, attributes["level"])
         variables |= {variable: (plane, table) for variable, table in tables.items()}
     whole = sizes.astype(np.int64) if np.isfinite(sizes).all() else sizes
     return xarray.Dataset(variables, {"ensemble": names, "n_samples": whole}, attributes)
@@ -188,8 +187,6 @@ def _dataset(
 
 def _vote_tables(votes: dict[str, Any], S: int, level: float) -> dict[str, FloatArray]:
     """Shares of wrong votes with their bounds, NaN out of reach; each of shape (ensembles, S)."""
-    from scipy.stats import norm
-
     shares, spreads = np.full((len(votes), S), np.nan), np.full((len(votes), S), np.nan)
     for row, (shown, share, spread) in enumerate(votes.values()):
         shares[row, shown], spreads[row, shown] = share, spread

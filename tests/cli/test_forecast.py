@@ -1,0 +1,80 @@
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+from subridge.cli import main
+
+
+def call(*words, code=0):
+    result = CliRunner().invoke(main, [str(word) for word in words])
+    assert result.exit_code == code, result.output + repr(result.exception)
+    return result
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 30))
+    y = X @ rng.standard_normal(30) + rng.standard_normal(80)
+    frame = pl.DataFrame(X, schema=[f"x{i}" for i in range(30)]).with_columns(
+        pl.Series("y", y), pl.Series("kind", np.where(y > 0, "high", "low"))
+    )
+    path = tmp_path / "data.parquet"
+    frame.write_parquet(path)
+    return path
+
+
+def test_forecast_prints_a_curve_for_three_ensembles(table):
+    text = call("forecast", table, "--target", "y", "--drop", "kind", "--samples", "80:640:3", "--n-members", 4).stdout
+    assert all(word in text for word in ("one ridge", "4 equal", "4 heterogeneous", "640", "label noise"))
+
+
+def test_forecast_in_json_is_what_the_library_says(table):
+    import subridge as sr
+
+    words = ("--target", "y", "--drop", "kind", "--samples", "160", "--n-members", 2, "--ridges", "0.1,1")
+    document = json.loads(call("forecast", table, *words, "--json").stdout)
+    frame = pl.read_parquet(table)
+    X, y = frame.drop("y", "kind").to_numpy(), frame["y"].to_numpy()
+    expected = sr.forecast(X, y, [160], {"one": sr.Ensemble(sr.subsets.Equal(1))}, ridges=[0.1, 1])
+    assert document["variables"]["error"]["values"][0] == pytest.approx(expected.error.values[0].tolist())
+
+
+@pytest.mark.parametrize("name", ["curve.png", "curve.svg", "curve.nc", "curve.csv", "curve.json"])
+def test_forecast_writes_files(table, tmp_path, name):
+    out = tmp_path / name
+    call("forecast", table, "--target", "kind", "--drop", "y", "--samples", "80,160", "--n-members", 2, "--out", out)
+    assert out.stat().st_size > 500
+
+
+def test_a_pilot_out_of_reach_is_said_and_can_be_extrapolated(table):
+    words = ("--target", "y", "--drop", "kind", "--samples", "80,100000", "--ridges", "0.0001", "--n-members", 2)
+    short = pl.read_parquet(table)[:25]
+    short.write_parquet(table)
+    text = call("forecast", table, *words).stdout
+    assert "out of this pilot's reach" in text
+    assert "*" in call("forecast", table, *words, "--extrapolate").stdout
+
+
+def test_advise_says_why(table, tmp_path):
+    out = tmp_path / "advice.png"
+    words = ("--target", "y", "--drop", "kind", "--n-members", "2,4", "--samples", 300)
+    text = call("advise", table, *words, "--out", out).stdout
+    assert "one ridge" in text
+    assert "Label noise is estimated" in text
+    assert out.stat().st_size > 5000
+    document = json.loads(call("advise", table, *words, "--json").stdout)
+    assert len(document["attributes"]["reasons"]) == 2
+    call("advise", table, *words, "--out", tmp_path / "advice.csv")
+    written = pl.read_csv(tmp_path / "advice.csv")
+    assert written["candidate"].to_list() == document["coordinates"]["candidate"]["values"]
+
+
+def test_mistakes_are_messages(table, tmp_path):
+    assert "y" in call("forecast", table, "--target", "yy", code=1).stderr
+    assert "kind" in call("forecast", table, "--target", "y", code=1).stderr
+    assert "is not a,b,c" in call("forecast", table, "--target", "y", "--samples", "many", code=2).stderr
+    assert "does not exist" in call("advise", tmp_path / "no.csv", "--target", "y", code=2).stderr
