@@ -132,7 +132,9 @@ def build_set(name: str, folder: Path, n_train: int | None = None, n_test: int |
         if found != digest:
             raise DataError(f"the {part} images in {folder} are not those published: SHA-256 {found}, not {digest}")
         arrays += [_extracted(name, part, images[:count]), labels[:count]]
-    return save_set(name, arrays)
+    target = save_set(name, arrays)
+    _remove_parts(name)
+    return target
 
 
 def save_set(name: str, arrays: list[Any]) -> Path:
@@ -169,6 +171,15 @@ def _extracted(name: str, part: str, images: Any) -> Any:
             scratch.rename(path)
         rows.append(np.load(path))
     return np.concatenate(rows)
+
+
+def _remove_parts(name: str) -> None:
+    """A finished set needs its parts no longer; those of another set, perhaps under way, stay."""
+    folder = cache_folder() / "parts"
+    for path in folder.glob(f"{name}-*.npy"):
+        path.unlink(missing_ok=True)
+    if not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def _cached(name: str) -> FeatureSet:
