@@ -43,6 +43,7 @@ class NoisyClassifiers(FeatureSettings):
         return replace(
             self,
             n_features=240,
+            n_train=4000,
             n_test=400,
             n_trials=2,
             n_members=(1, 2, 4, 10, 30, 100),
