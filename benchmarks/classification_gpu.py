@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import subridge as sr
+from subridge.results.classification import best_ensemble_sizes
 
 _MEMBERS_OF_NOISE = (1, 2, 3, 4, 5, 10, 15, 20, 25, 30, 100, 200)
 _MEMBERS_OF_SUBSETS = (1, 4, 8, 16, 32)
@@ -80,6 +81,10 @@ def main():
         fits = np.prod(result.error.shape[2:]) * result.sizes["trial"] * sum(options["n_members"])
         print(f"\n## {name}: {seconds:.1f} s, {result.sizes['trial']} trials, {fits:.3g} fits of a member", flush=True)
         report(result)
+        if name == "third":
+            report_best(result)
+        else:
+            report_spikes(result, data[0].shape[1])
         row = {"name": name, "seconds": seconds, "trials": result.sizes["trial"], "fits": float(fits)}
         summary.append(row | {"n_features": data[0].shape[1], "n_test": len(data[3])})
         if arguments.out:
@@ -106,6 +111,45 @@ def report(result):
                 mean, spread = curve.mean("trial").values, curve.std("trial").values * error
                 cells = " | ".join(f"{m:.3f} ± {s:.3f}" for m, s in zip(mean, spread, strict=True))
                 print(f"| {k} | {ridge:g} | {noise:g} | {cells} |")
+
+
+def report_spikes(result, n_features):
+    """Without a ridge: the error around P = M/k, and the largest rise from one size to the next, paired by trial."""
+    error, sizes = result.error.sel(ridge=0).isel(readout_noise=0), result.n_samples.values
+    print("\n| k | P = M/k | size before | error there | error at M/k | size after | error there | largest rise |")
+    print("|---" * 8 + "|")
+    for k in result.n_members.values:
+        curve = error.sel(n_members=k).transpose("trial", "n_samples").values
+        mean, rises = curve.mean(axis=0), np.diff(curve, axis=1)
+        top = int(rises.mean(axis=0).argmax())
+        spread = rises[:, top].std(ddof=1) / np.sqrt(len(rises)) if len(rises) > 1 else 0.0
+        rise = f"{rises[:, top].mean():+.4f} ± {spread:.4f}, P = {sizes[top]} to {sizes[top + 1]}"
+        at = int(np.searchsorted(sizes, n_features // k))
+        if at == len(sizes) or sizes[at] != n_features // k:
+            continue
+        before = [sizes[at - 1], f"{mean[at - 1]:.3f}"] if at else ["–", "–"]
+        after = [sizes[at + 1], f"{mean[at + 1]:.3f}"] if at + 1 < len(sizes) else ["–", "–"]
+        cells = [k, sizes[at], *before, f"{mean[at]:.3f}", *after, rise]
+        print("| " + " | ".join(map(str, cells)) + " |")
+
+
+def report_best(result, tolerance=0.01):
+    """Best k, in brackets the range within the tolerance of its error, then its error and that of one classifier."""
+    mean = result.error.mean("trial")
+    best, sizes = best_ensemble_sizes(mean, tolerance), result.n_samples.values
+    shown = [int(sizes[np.abs(sizes - P).argmin()]) for P in (100, 400, 1000, 1600, 4000)]
+    print("\n| λ | η | " + " | ".join(f"P = {P}" for P in shown) + " |\n" + "|---" * (2 + len(shown)) + "|")
+    for ridge in result.ridge.values:
+        for eta in result.readout_noise.values:
+            cells = []
+            for P in shown:
+                at = {"ridge": ridge, "readout_noise": eta, "n_samples": P}
+                k, low, high, lowest = (
+                    float(best[name].sel(at)) for name in ("optimal_n_members", "smallest", "largest", "best_error")
+                )
+                alone = float(mean.sel(at).sel(n_members=1))
+                cells.append(f"{k:.0f} ({low:.0f} to {high:.0f}): {lowest:.3f}, k = 1 {alone:.3f}")
+            print(f"| {ridge:g} | {eta:g} | " + " | ".join(cells) + " |")
 
 
 if __name__ == "__main__":

@@ -65,7 +65,8 @@ def main():
     arguments = parser.parse_args()
     data, run, start = sr.datasets.load_set(arguments.data), sr.Run(device=arguments.device), time.perf_counter()
     M, largest = data.n_features, min(4000, len(data.X))
-    sizes = np.unique([*(M // k for k in _MEMBERS), 400, 565, 800, 1130, 1600, 2800, largest])
+    # Half of the smallest threshold stands to the left of the last spike.
+    sizes = np.unique([M // (2 * max(_MEMBERS)), *(M // k for k in _MEMBERS), 400, 565, 800, 1130, 1600, 2800, largest])
     options = {"n_samples": sizes[sizes <= largest], "n_trials": arguments.trials, "run": run, "progress": False}
     print(f"{data.name}: {len(data.X)} training and {len(data.X_test)} test images, M = {M}\n")
     if arguments.noise:

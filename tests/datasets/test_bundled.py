@@ -1,3 +1,6 @@
+import hashlib
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -73,6 +76,40 @@ def test_a_cached_set_is_checked_when_read(tmp_path, monkeypatch):
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(sr.errors.DataError, match="checksum"):
         sr.datasets.load_set("cifar10")
+
+
+def test_an_interrupted_build_goes_on_and_a_finished_one_leaves_only_its_set(tmp_path, monkeypatch):
+    from subridge.datasets import cache
+
+    pixels = {"train": np.arange(20, dtype=np.uint8).reshape(5, 2, 2), "test": np.ones((3, 2, 2), dtype=np.uint8)}
+    recipe = replace(
+        cache.SETS["cifar10"],
+        read=lambda folder, part: (pixels[part], np.arange(len(pixels[part]))),
+        counts=(5, 3),
+        digests=tuple(hashlib.sha256(array.tobytes()).hexdigest() for array in pixels.values()),
+    )
+    seen = []
+
+    def features(images, name, *, size):
+        seen.append(len(images))
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+        return images.reshape(len(images), -1).astype(np.float32)
+
+    monkeypatch.setenv("SUBRIDGE_CACHE", str(tmp_path))
+    monkeypatch.setitem(cache.SETS, "cifar10", recipe)
+    monkeypatch.setattr(cache, "_PART", 2)
+    monkeypatch.setattr(cache, "features_of_arrays", features)
+    with pytest.raises(KeyboardInterrupt):
+        cache.build_set("cifar10", tmp_path)
+    assert cache.finished_set("cifar10") is None
+    path = cache.build_set("cifar10", tmp_path)
+    assert seen == [2, 2, 1, 1, 2, 1]  # four images of the first try are not extracted again
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["cifar10.json", "cifar10.npz"]
+    assert cache.finished_set("cifar10") == path
+    assert cache.finished_set("cifar10", 4) is None
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    assert cache.finished_set("cifar10") is None
 
 
 def test_images_that_are_not_the_published_ones_are_refused(tmp_path):

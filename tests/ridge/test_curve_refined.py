@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from subridge.ridge.curve_refined import refined_curve, same_side
+from subridge.ridge.curve_refined import refined_curve
+from subridge.spec.errors import ParameterError
 
 
 def members(sizes, n_samples=70, decades=3.0, seed=0):
@@ -19,7 +20,7 @@ def plain(F, targets, P, N):
 
 @pytest.mark.parametrize("decades", [0.0, 3.0, 6.0])
 def test_padded_members_get_the_minimum_norm_solution_of_each(decades):
-    sizes, grid = np.array([40, 35, 31]), [5, 30, 41, 70]
+    sizes, grid = np.array([31, 35, 40]), [5, 30, 33, 36, 41, 70]
     F, targets = members(sizes, decades=decades)
     found = refined_curve(F, targets, grid, sizes)
     for g, N in enumerate(sizes):
@@ -54,5 +55,17 @@ def test_equal_samples_with_different_labels_share_their_mean():
     np.testing.assert_allclose(found[0, 0] @ F[0, 0], targets[0, :, :2].mean(axis=1), atol=1e-8)
 
 
-def test_members_are_told_apart_by_the_sizes_they_interpolate():
-    assert same_side([10, 20], np.array([9, 10, 19, 20])).tolist() == [0, 1, 1, 2]
+def test_members_that_do_not_ascend_are_refused():
+    F, targets = members([20, 10])
+    with pytest.raises(ParameterError, match="must ascend"):
+        refined_curve(F, targets, [5], np.array([20, 10]))
+
+
+@pytest.mark.torch
+def test_sizes_that_share_a_batch_get_what_each_gets_alone():
+    torch = pytest.importorskip("torch")
+    sizes, grid = np.array([11, 20, 23]), [3, 9, 11, 14, 18, 20, 21, 23, 25, 30, 40, 50, 70]
+    F, targets = members(sizes, decades=2.0)
+    alone = refined_curve(F, targets, grid, sizes)
+    together = refined_curve(torch.asarray(F), torch.asarray(targets), grid, sizes)
+    np.testing.assert_allclose(together.numpy(), alone, rtol=0, atol=1e-8 * np.abs(alone).max())

@@ -35,8 +35,10 @@ class Recipe:
     network : str
     size : int
         Pixels the network sees.
+    counts : tuple of int
+        All training and all test images.
     digests : tuple of str
-        SHA-256 of all training and all test pixels.
+        SHA-256 of their pixels.
     """
 
     images: str
@@ -44,6 +46,7 @@ class Recipe:
     class_names: tuple[str, ...]
     network: str
     size: int
+    counts: tuple[int, int]
     digests: tuple[str, str]
 
 
@@ -54,6 +57,7 @@ SETS = {
         CIFAR10_CLASSES,
         "efficientnet-lite0",
         128,
+        (50_000, 10_000),
         (
             "47af8b02cfcfb6cdf3dbbd1969ad7f1b70f4413f6f80f437b020ee4e5bc8304a",
             "f9b1e2130bab680db56eb06d886f7f1ad0f1183907ceff4659d1735c890f5b04",
@@ -65,6 +69,7 @@ SETS = {
         FASHION_CLASSES,
         "augnet-resnet50",
         96,
+        (60_000, 10_000),
         (
             "2e487a6c89124f78f2d7521542223cafe96f7123c3ca13d447772ac6ecbb3012",
             "c867c93ff95360594e8ec3287995350b824dd110b11595c0e13d5423f621867a",
@@ -132,27 +137,46 @@ def build_set(name: str, folder: Path, n_train: int | None = None, n_test: int |
         if found != digest:
             raise DataError(f"the {part} images in {folder} are not those published: SHA-256 {found}, not {digest}")
         arrays += [_extracted(name, part, images[:count]), labels[:count]]
-    return save_set(name, arrays)
+    target = save_set(name, arrays)
+    _remove_parts(name)
+    return target
 
 
 def save_set(name: str, arrays: list[Any]) -> Path:
     """Write X, y, X_test, y_test into the cache, with a checksum and how they were made beside them."""
-    recipe, folder = SETS[name], cache_folder()
+    folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
     target, scratch = folder / f"{name}.npz", folder / f".{name}.partial.npz"
     np.savez(scratch, X=arrays[0], y=arrays[1], X_test=arrays[2], y_test=arrays[3])
-    note = {
-        "sha256": _digest(scratch),
+    note = {"sha256": _digest(scratch)} | _description(name, len(arrays[0]), len(arrays[2]))
+    scratch.rename(target)
+    target.with_suffix(".json").write_text(json.dumps(note, indent=1))
+    return target
+
+
+def finished_set(name: str, n_train: int | None = None, n_test: int | None = None) -> Path | None:
+    """The file in the cache, where it is whole, made as it would be made now, and has that many images."""
+    path = cache_folder() / f"{name}.npz"
+    if not path.exists() or not path.with_suffix(".json").exists():
+        return None
+    wanted = [min(n, whole) if n else whole for n, whole in zip((n_train, n_test), SETS[name].counts, strict=True)]
+    note = json.loads(path.with_suffix(".json").read_text())
+    digest = note.pop("sha256", None)
+    same = json.dumps(note) == json.dumps(_description(name, *wanted))
+    return path if same and digest == _digest(path) else None
+
+
+def _description(name: str, n_train: int, n_test: int) -> dict[str, Any]:
+    """How a set is made, as its note says it."""
+    recipe = SETS[name]
+    return {
         "images": recipe.images,
         "network": recipe.network,
         "weights": network(recipe.network).weights,
         "preprocessing": network(recipe.network).preprocessing.at_size(recipe.size).describe(),
-        "n_train": len(arrays[0]),
-        "n_test": len(arrays[2]),
+        "n_train": n_train,
+        "n_test": n_test,
     }
-    scratch.rename(target)
-    target.with_suffix(".json").write_text(json.dumps(note, indent=1))
-    return target
 
 
 def _extracted(name: str, part: str, images: Any) -> Any:
@@ -169,6 +193,15 @@ def _extracted(name: str, part: str, images: Any) -> Any:
             scratch.rename(path)
         rows.append(np.load(path))
     return np.concatenate(rows)
+
+
+def _remove_parts(name: str) -> None:
+    """A finished set needs its parts no longer; those of another set, perhaps under way, stay."""
+    folder = cache_folder() / "parts"
+    for path in folder.glob(f"{name}-*.npy"):
+        path.unlink(missing_ok=True)
+    if not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def _cached(name: str) -> FeatureSet:

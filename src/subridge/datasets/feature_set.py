@@ -71,16 +71,20 @@ class FeatureSet:
         spread = self.X.std(axis=0)
         kept = spread > least_spread * np.median(spread)
         attributes = self.attributes | {"dropped_features": int((~kept).sum()), "least_spread": least_spread}
-        parts = (self.X[:, kept], self.y, self.X_test[:, kept], self.y_test)
-        return FeatureSet(*parts, self.class_names, self.name, attributes)
+        return self._with_columns(np.flatnonzero(kept), attributes)
 
     def with_features(self, count: int | None) -> "FeatureSet":
         """So many features, spread evenly over the list; None keeps all."""
         if count is None or count >= self.n_features:
             return self
         kept = np.linspace(0, self.n_features - 1, count).astype(int)
-        parts = (self.X[:, kept], self.y, self.X_test[:, kept], self.y_test)
-        return FeatureSet(*parts, self.class_names, self.name, self.attributes)
+        return self._with_columns(kept, self.attributes)
+
+    def _with_columns(self, kept: IntArray, attributes: dict[str, Any]) -> "FeatureSet":
+        # np.take keeps rows together in memory, where indexing columns turns them: what gathers and hashes rows later
+        # would copy a large set every time.
+        parts = (np.take(self.X, kept, axis=1), self.y, np.take(self.X_test, kept, axis=1), self.y_test)
+        return FeatureSet(*parts, self.class_names, self.name, attributes)
 
     def with_sizes(self, n_train: int | None, n_test: int | None) -> "FeatureSet":
         """The first training and test images only; None keeps all."""

@@ -36,7 +36,9 @@ class Classifiers(FeatureSettings):
 
     def quick(self) -> Self:
         # A quarter of the features moves every threshold M/k to a quarter, where training is cheap.
-        return replace(self, n_features=320, n_test=600, n_trials=4, smallest=100, largest=1000, n_sizes=9)
+        return replace(
+            self, n_features=320, n_train=4000, n_test=600, n_trials=4, smallest=100, largest=1000, n_sizes=9
+        )
 
 
 def compute(settings: Classifiers, run: Run) -> xr.Dataset:

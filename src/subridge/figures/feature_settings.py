@@ -25,13 +25,14 @@ class FeatureSettings(Settings):
 
     data: str = "bundled"
     n_features: int | None = None
+    n_train: int | None = None
     n_test: int | None = None
     n_trials: int = 100
     seed: int = 0
 
     def features(self) -> FeatureSet:
         """The features, cut down as the settings say."""
-        return load_set(self.data).with_features(self.n_features).with_sizes(None, self.n_test)
+        return load_set(self.data).with_sizes(self.n_train, self.n_test).with_features(self.n_features)
 
 
 def log_sizes(low: int, high: int, count: int, extra: Any = ()) -> tuple[int, ...]:

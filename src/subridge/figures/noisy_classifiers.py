@@ -43,6 +43,7 @@ class NoisyClassifiers(FeatureSettings):
         return replace(
             self,
             n_features=240,
+            n_train=4000,
             n_test=400,
             n_trials=2,
             n_members=(1, 2, 4, 10, 30, 100),
@@ -161,7 +162,9 @@ def draw_diagrams(data: xr.Dataset) -> Figure:
             axes.set_xlabel("P")
         _sizes_bar(figure, list(grid[:, :3].ravel()), scale, data, "members k", location="bottom")
         figure.colorbar(errors, ax=list(grid[:, 3]), label="error", location="bottom", aspect=10)
-        figure.colorbar(signed, ax=list(grid[:, 4]), label="difference", location="bottom", aspect=10)
+        bar = figure.colorbar(signed, ax=list(grid[:, 4]), label="difference", location="bottom", aspect=10)
+        end = float(f"{0.7 * signed.norm.vmax:.0e}")  # three ticks of few digits: more would overlap
+        bar.set_ticks([-end, 0, end], labels=[f"{tick:+g}" if tick else "0" for tick in (-end, 0, end)])
         figure.suptitle(str(data.data.values), fontsize=8, color="0.4")
     return figure
 

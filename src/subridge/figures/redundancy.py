@@ -34,7 +34,7 @@ class Redundancy(FeatureSettings):
 
     def quick(self) -> Self:
         few = tuple(lam for lam in self.ridges if lam in (0.0, 0.1, 10.0, 1e3))
-        return replace(self, n_test=800, n_trials=4, n_fractions=14, ridges=few)
+        return replace(self, n_train=4000, n_test=800, n_trials=4, n_fractions=14, ridges=few)
 
 
 def compute(settings: Redundancy, run: Run) -> xr.Dataset:

@@ -6,7 +6,9 @@ is computed from the features themselves (corrected seminormal equations, Björc
 by about cond(F)² · 1e-16. So one factorisation per curve remains, and an orthogonal one is needed only where the
 correction does not settle.
 
-Members of different sizes are solved together: shorter ones are padded with features that are zero.
+Members of different sizes are solved together: shorter ones are padded with features that are zero, and every
+training-set size takes the members it exceeds on the primal side, the others on the dual side. On a card the primal
+factors of several training-set sizes are made in one batch: many small calls, not operations, take the time there.
 """
 
 from collections.abc import Sequence
@@ -15,10 +17,11 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from subridge.arrays.cholesky import BlockedFactor, factor, gram_lower
+from subridge.arrays.cholesky import factor, gram_lower
 from subridge.arrays.namespace import like, to_numpy
 from subridge.arrays.types import IntArray
 from subridge.ridge.orthogonal import orthogonal_solution
+from subridge.spec.errors import ParameterError
 
 # Corrections applied, and the largest relative size of the last one that counts as settled. The error left is smaller
 # than the last correction by the factor between the last two, so 1e-6 leaves nine digits or more.
@@ -26,6 +29,8 @@ _STEPS = 2
 _SETTLED = {"float64": 1e-6, "float32": 1e-3}
 # Shorter side of a matrix up to which singular values are computed on the host.
 _SMALL = 256
+# Training-set sizes that share a batch of primal factors on a card. A CPU gains nothing from more than one.
+TOGETHER_ON_A_CARD = 8
 
 
 def refined_curve(F: Any, targets: Any, n_samples: Sequence[int], member_sizes: IntArray) -> Any:
@@ -37,8 +42,8 @@ def refined_curve(F: Any, targets: Any, n_samples: Sequence[int], member_sizes: 
         Features of G members, scaled by 1/√N_g; columns from N_g on are zero.
     targets : array, shape (G, n_rhs, P_max)
     n_samples : sequence of int, strictly ascending, at most P_max
-    member_sizes : ndarray of int, shape (G,)
-        N_g. As many of the P as are at most N_g must be so for every member: see `same_side`.
+    member_sizes : ndarray of int, ascending, shape (G,)
+        N_g.
 
     Returns
     -------
@@ -50,30 +55,30 @@ def refined_curve(F: Any, targets: Any, n_samples: Sequence[int], member_sizes: 
     >>> refined_curve(F, t, [1, 2, 3], np.array([1]))[0, :, 0, 0]
     array([1., 2., 2.])
     """
+    if (np.diff(member_sizes) < 0).any():
+        raise ParameterError(f"member_sizes must ascend, got {np.asarray(member_sizes).tolist()}")
     xp = array_api_compat.array_namespace(F)
     sizes = [int(P) for P in n_samples]
-    n_dual = sum(int(member_sizes[0]) >= P for P in sizes)
+    n_dual = np.searchsorted(np.asarray(sizes), member_sizes, side="right")
     shape = (F.shape[0], len(sizes), targets.shape[1], F.shape[2])
     weights = xp.empty(shape, dtype=F.dtype, device=array_api_compat.device(F))
     suspects = np.zeros(shape[:2], dtype=bool)
-    if n_dual:
-        suspects[:, :n_dual] = _dual(xp, F, targets, sizes[:n_dual], weights)
-    if n_dual < len(sizes):
-        suspects[:, n_dual:] = _primal(xp, F, targets, sizes, (n_dual, member_sizes), weights)
+    if n_dual[-1]:
+        suspects[:, : n_dual[-1]] = _dual(xp, F, targets, sizes, n_dual, weights)
+    together = 1 if isinstance(F, np.ndarray) else TOGETHER_ON_A_CARD
+    if n_dual[0] < len(sizes):
+        problem = _Primal(xp, F, targets, member_sizes)
+        for start in range(int(n_dual[0]), len(sizes), together):
+            places = np.arange(start, min(start + together, len(sizes)))
+            # Ascending sizes make the members on the primal side the first ones.
+            active = [int((n_dual <= p).sum()) for p in places]
+            w, doubtful = problem.solve([sizes[p] for p in places], active[-1])
+            for i, (p, count) in enumerate(zip(places, active, strict=True)):
+                weights[:count, int(p), :, :] = w[:count, i, :, :]
+                suspects[:count, p] = doubtful[:count, i]
     for p in np.flatnonzero(suspects.any(axis=0)):
         _replace(F, targets, sizes[p], member_sizes, np.flatnonzero(suspects[:, p]), weights[:, int(p), ...])
     return weights
-
-
-def same_side(n_samples: Sequence[int], member_sizes: IntArray) -> IntArray:
-    """How many of the training-set sizes are at most N_g, shape (G,): members that agree can be solved together.
-
-    Examples
-    --------
-    >>> same_side([10, 20, 40], np.array([5, 20, 25, 80]))
-    array([0, 2, 2, 3])
-    """
-    return np.searchsorted(np.asarray(n_samples), member_sizes, side="right")
 
 
 def _replace(F: Any, targets: Any, P: int, member_sizes: IntArray, which: IntArray, into: Any) -> None:
@@ -96,12 +101,22 @@ def _replace(F: Any, targets: Any, P: int, member_sizes: IntArray, which: IntArr
         into[int(g), ...] = like(solutions[place], F)
 
 
-def _dual(xp: Any, F: Any, targets: Any, sizes: list[int], weights: Any) -> Any:
-    """All P ≤ N from one factor; returns which did not settle, shape (G, n_dual)."""
-    G, n_rhs, P, n = F.shape[0], targets.shape[1], sizes[-1], len(sizes)
-    head = F[:, :P, :]
-    K = gram_lower(head, xp.zeros((G, P, P), dtype=F.dtype, device=array_api_compat.device(F)))
-    lower, z = factor(K, xp.asarray(targets[:, :, :P], copy=True))
+def _dual(xp: Any, F: Any, targets: Any, sizes: list[int], n_dual: IntArray, weights: Any) -> Any:
+    """All P ≤ N_g from one factor; returns which did not settle, shape (G, n) with n of the longest member.
+
+    What is written beyond a member's own sizes is finite but means nothing.
+    """
+    G, n_rhs, n = F.shape[0], targets.shape[1], int(n_dual[-1])
+    sizes = sizes[:n]
+    P, head = sizes[-1], F[:, : sizes[-1], :]
+    K = xp.zeros((G, P, P), dtype=F.dtype, device=array_api_compat.device(F))
+    if n_dual[0] < n:
+        # Samples that a shorter member cannot interpolate would make its matrix singular: they are taken out, and a one
+        # on the diagonal keeps the factor regular.
+        own = np.arange(P) < np.array([sizes[count - 1] if count else 0 for count in n_dual])[:, None]
+        head = head * like(own, F)[:, :, None]
+        K = like(~own, F)[:, :, None] * xp.eye(P, dtype=F.dtype, device=array_api_compat.device(F))
+    lower, z = factor(gram_lower(head, K), xp.asarray(targets[:, :, :P], copy=True))
     lengths = [size for size in sizes for _ in range(n_rhs)]
     inside = like(np.arange(P) < np.asarray(sizes)[:, None], F)[None, :, None, :]
 
@@ -119,40 +134,58 @@ def _dual(xp: Any, F: Any, targets: Any, sizes: list[int], weights: Any) -> Any:
         step = through_factor(xp.reshape(lower.solve_forward(residual), (G, n, n_rhs, P)))
         w = w + step
     weights[:, :n, :, :] = xp.reshape(w, (G, n, n_rhs, F.shape[2]))
-    return _unsettled(xp, xp.reshape(step, (G, n, -1)), xp.reshape(w, (G, n, -1)))
+    doubtful = _unsettled(xp, xp.reshape(step, (G, n, -1)), xp.reshape(w, (G, n, -1)))
+    return doubtful & (np.arange(n) < np.asarray(n_dual)[:, None])
 
 
-def _primal(xp: Any, F: Any, targets: Any, sizes: list[int], side: tuple[int, IntArray], weights: Any) -> Any:
-    """Every P > N from a factor of its own; returns which did not settle, shape (G, n_sizes - n_dual)."""
-    first, member_sizes = side
-    N, start, verdicts = F.shape[2], 0, []
-    # A one on the diagonal of every padded feature keeps the factor regular; its weight is zero.
-    padded = like(np.arange(N) >= np.asarray(member_sizes)[:, None], F)
-    identity = xp.eye(N, dtype=F.dtype, device=array_api_compat.device(F))
-    gram = padded[:, :, None] * identity
-    moments = xp.zeros_like(weights[:, 0, :, :])
-    for number in range(first, len(sizes)):
-        P = sizes[number]
-        block = F[:, start:P, :]
-        gram_lower(xp.matrix_transpose(block), gram)
-        moments = moments + targets[:, :, start:P] @ block
-        start = P
-        lower, z = factor(xp.asarray(gram, copy=True), xp.asarray(moments, copy=True))
-        w = lower.solve_transposed(z)
+class _Primal:
+    """Gram matrices and moments of the first P samples, summed as P grows, and the solutions of each."""
+
+    def __init__(self, xp: Any, F: Any, targets: Any, member_sizes: IntArray) -> None:
+        G, _, N = F.shape
+        self.xp, self.F, self.targets, self.start = xp, F, targets, 0
+        # A one on the diagonal of every padded feature keeps the factor regular; its weight is zero.
+        padded = like(np.arange(N) >= np.asarray(member_sizes)[:, None], F)
+        self.gram = padded[:, :, None] * xp.eye(N, dtype=F.dtype, device=array_api_compat.device(F))
+        self.moments = xp.zeros((G, targets.shape[1], N), dtype=F.dtype, device=array_api_compat.device(F))
+
+    def solve(self, sizes: list[int], count: int) -> tuple[Any, Any]:
+        """Weights of the first `count` members at further sizes, and which did not settle.
+
+        Returns
+        -------
+        array, shape (count, n, n_rhs, N)
+        ndarray of bool, shape (count, n)
+            A member longer than P has a singular matrix here, and its weights mean nothing.
+        """
+        xp, (n_rhs, N), n, P = self.xp, self.moments.shape[1:], len(sizes), sizes[-1]
+        place = {"dtype": self.F.dtype, "device": array_api_compat.device(self.F)}
+        grams, moments = xp.empty((count, n, N, N), **place), xp.empty((count, n, n_rhs, N), **place)
+        for i, size in enumerate(sizes):
+            self._advance(size)
+            grams[:, i, :, :] = self.gram[:count, ...]
+            moments[:, i, :, :] = self.moments[:count, ...]
+        lower, z = factor(xp.reshape(grams, (count * n, N, N)), xp.reshape(moments, (count * n, n_rhs, N)))
+        F = self.F[:count, :P, :]
+        inside = like(np.arange(P) < np.asarray(sizes)[:, None], self.F)[None, :, None, :]
+        w = xp.reshape(lower.solve_transposed(z), (count, n * n_rhs, N))
         step = w
         for _ in range(_STEPS):
-            step = _correction(xp, lower, F[:, :P, :], targets[:, :, :P], w)
+            # (FᵀF)⁻¹ Fᵀ (t - F w), each on its own first samples
+            fitted = xp.reshape(w @ xp.matrix_transpose(F), (count, n, n_rhs, P))
+            residual = inside * (self.targets[:count, None, :, :P] - fitted)
+            gradient = xp.reshape(xp.reshape(residual, (count, n * n_rhs, P)) @ F, (count * n, n_rhs, N))
+            step = xp.reshape(lower.solve_transposed(lower.solve_forward(gradient)), w.shape)
             w = w + step
-        weights[:, number, :, :] = w
-        flat = (step.shape[0], 1, step.shape[1] * step.shape[2])
-        verdicts.append(_unsettled(xp, xp.reshape(step, flat), xp.reshape(w, flat)))
-    return np.concatenate(verdicts, axis=1)
+        flat = (count, n, n_rhs * N)
+        doubtful = _unsettled(xp, xp.reshape(step, flat), xp.reshape(w, flat))
+        return xp.reshape(w, (count, n, n_rhs, N)), doubtful
 
-
-def _correction(xp: Any, lower: BlockedFactor, F: Any, targets: Any, w: Any) -> Any:
-    """(FᵀF)⁻¹ Fᵀ (t - F w)."""
-    residual = targets - w @ xp.matrix_transpose(F)
-    return lower.solve_transposed(lower.solve_forward(residual @ F))
+    def _advance(self, P: int) -> None:
+        block = self.F[:, self.start : P, :]
+        gram_lower(self.xp.matrix_transpose(block), self.gram)
+        self.moments = self.moments + self.targets[:, :, self.start : P] @ block
+        self.start = P
 
 
 def _unsettled(xp: Any, step: Any, w: Any) -> Any:

@@ -1,6 +1,7 @@
 """How many trials and members are worked on at once, counted from the sizes of the arrays before anything is drawn."""
 
 from subridge.arrays.devices import free_memory, release
+from subridge.ridge.curve_refined import TOGETHER_ON_A_CARD
 from subridge.simulation.classification.experiment import ClassificationExperiment
 from subridge.spec.errors import BudgetError
 
@@ -27,6 +28,8 @@ def bytes_of_member(experiment: ClassificationExperiment, n_features: int, n_dua
     largest = max(d, min(P, 2 * N))
     data = 3 * P * N + 3 * n_test * N + 3 * rhs * P
     training = (2 + 2 * L) * max(largest, N) ** 2 + 5 * n * rhs * max(largest, N)
+    if e.device != "cpu":
+        training += TOGETHER_ON_A_CARD * (N**2 + 5 * rhs * (N + P))
     scores = 4 * n * rhs * n_test + e.has_noise * e.test_draws * e.n_classes * n_test
     return 8 * (data + training + 2 * L * n * rhs * N + scores)
 

@@ -10,13 +10,16 @@ import numpy as np
 from subridge.arrays.devices import empty_on, standard_normals
 from subridge.arrays.namespace import gathered, like, to_numpy
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.ridge.curve_refined import refined_curve, same_side
+from subridge.ridge.curve_refined import refined_curve
 from subridge.ridge.curves import weights_along_curve
 from subridge.ridge.tally import Tally
 from subridge.simulation.classification.experiment import TEST_NOISE, TRAINING_NOISE, ClassificationExperiment
 from subridge.simulation.classification.memory import bytes_of_member
 from subridge.simulation.experiment import blocks_of
 from subridge.simulation.task import limited_threads
+
+# Longest member of a batch over its shortest: operations spent on zeros against batches fewer.
+_PADDED_BY, _PADDED_ANYWAY = 1.25, 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +35,7 @@ class ClassificationJob:
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """Members of several trials that are trained together; all interpolate at the same training-set sizes.
+    """Members of several trials that are trained together, in ascending order of their sizes.
 
     Attributes
     ----------
@@ -102,21 +105,29 @@ def _errors(job: ClassificationJob, tables: dict[str, Any], place: int, trials: 
 
 
 def _groups(job: ClassificationJob, place: int, trials: IntArray) -> Iterator[Members]:
-    """Members of all trials, put together by the side of each training-set size they are on and by their own size."""
+    """Members of all trials in ascending order of their sizes, those of like size together."""
     e, found = job.experiment, []
     for b, trial in enumerate(trials):
         plan = e.plan_of(place, int(trial))
         found += [(len(index), b, r, index) for r, index in enumerate(plan.measurements)]
     found.sort(key=lambda member: member[:3])
-    sides = same_side(e.n_samples, np.array([member[0] for member in found]))
-    for side in np.unique(sides):
-        members = [member for member, its in zip(found, sides, strict=True) if its == side]
-        each = bytes_of_member(e, members[-1][0], int(side))
+    for members in _of_like_size(found):
+        longest = members[-1][0]
+        each = bytes_of_member(e, longest, sum(longest >= P for P in e.n_samples))
         for part in np.array_split(np.arange(len(members)), -(-len(members) * each // job.member_bytes)):
             if part.size:
                 chosen = [members[i] for i in part]
                 ensembles, numbers = (np.array([member[i] for member in chosen]) for i in (1, 2))
                 yield Members(ensembles, numbers, [member[3] for member in chosen])
+
+
+def _of_like_size(members: list[tuple[int, int, int, IntArray]]) -> Iterator[list[tuple[int, int, int, IntArray]]]:
+    """Runs of sorted members of which the longest pads the shortest little: by a quarter, or a few features."""
+    start = 0
+    for end in range(1, len(members) + 1):
+        if end == len(members) or members[end][0] > _PADDED_BY * members[start][0] + _PADDED_ANYWAY:
+            yield members[start:end]
+            start = end
 
 
 def _vote(
