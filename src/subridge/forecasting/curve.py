@@ -14,7 +14,7 @@ from subridge.forecasting.transfer import WeightRule, transfer
 from subridge.theory.member_weights import member_weights
 
 _MOST_FREEDOM = 0.85  # df/n of a member; beyond, forecasts on deep features were 5 % and more too low
-_COMPARED = 4  # ridges of least error whose standard errors are looked at: two decades of the default path
+_COMPARED = 8  # ridges of least error whose intervals are looked at: more than a decade of the default path
 
 
 @dataclass(frozen=True, eq=False)

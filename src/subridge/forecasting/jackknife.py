@@ -6,9 +6,9 @@ delete-one value of a quadratic form in the errors costs a few products with the
 In high dimension the delete-one jackknife is too wide: its expectation counts a part of the variance that is of degree
 m in the rows m times (Efron & Stein 1981), and here higher degrees are not small. Second differences D_jl measure the
 excess. For ordinary least squares with Gaussian noise the jackknife variance V_J exceeds the truth by the factor
-``1 + V_2/V_J`` with ``V_2 = Σ_{j<l} D_jl²``, up to O(1/n): with κ = M/n it is 1/(1 - κ), and V_2/V_J = κ/(1 - κ). Members
-that have a ridge exceed it by a little less, on Gaussian data by the power .85 of that quotient, which is what is used
-throughout; docs/forecasting.md has the coverage that was measured.
+``1 + V_2/V_J`` with ``V_2 = Σ_{j<l} D_jl²``, up to O(1/n): with κ = M/n it is 1/(1 - κ), and V_2/V_J = κ/(1 - κ).
+Members that have a ridge exceed it by a little less, on Gaussian data by the power .85 of that quotient, which is what
+is used throughout; docs/forecasting.md has the coverage that was measured.
 """
 
 from dataclasses import dataclass

@@ -11,17 +11,19 @@ from subridge.spec.errors import ParameterError
 
 
 def ridge_path(ridges: Any, rows: TrainingRows) -> FloatArray:
-    """Ascending path of ridges; "auto" is the one that the estimators search. Shape (L,).
+    """Ascending path of ridges; "auto" has the range of the one that the estimators search. Shape (L,).
 
     Examples
     --------
     >>> from subridge.ridge.design import training_rows
     >>> rows = training_rows(np.eye(3), np.zeros((1, 3)), None, False)
     >>> ridge_path([1.0, 0.0], rows), len(ridge_path("auto", rows))
-    (array([0., 1.]), 17)
+    (array([0., 1.]), 49)
     """
     if isinstance(ridges, str):
         if ridges != "auto":
             raise ParameterError(f"ridges must be numbers or 'auto', got {ridges!r}")
-        return searched_ridges(None, rows)
+        coarse = searched_ridges(None, rows)
+        # Which ridges are in reach changes along a curve: steps of a half decade would show as teeth.
+        return np.geomspace(coarse[0], coarse[-1], 3 * len(coarse) - 2)
     return searched_ridges(np.asarray(ridges), rows)

@@ -85,19 +85,22 @@ def split_variance(
     x = x * correction[:, :, None] * correction[:, None, :]
     later = _later_leverages(odds, freedom, sizes)
     size = np.where(np.isinf(sizes), 0.0, sizes)[:, None, None] / n  # leverages vanish faster than sizes grow
+    x = np.minimum(x, (1 - 1e-9) / np.maximum(together, _TINY))
     now, then = x * together, x * _pairs(later, later) * size
     scale = np.sqrt(odds)
     per_scale = np.where(scale > 0, 1 / np.where(scale > 0, scale, 1.0), 0.0)
     fed_now = x * _pairs(leverages * per_scale, leverages * per_scale)
     fed_then = x * _pairs(later * per_scale, later * per_scale) * size
     mean_scale = _pairs(scale, scale) / n
-    share = _noise_share(errors, scale, usable)
+    # The noise may not feed more variance than there is.
+    most = (1 - now) / np.maximum(1 - now + fed_now * mean_scale, _TINY)
+    share = np.minimum(_noise_share(errors, scale, usable), most)
     # In units of Ê + ζ²: z is the share, ε the rest over the mean scale.
     spread = (1 - share) / np.where(mean_scale > 0, mean_scale, 1.0)
     bias = spread * (1 - now) - share * fed_now
     grown = (bias + share * fed_then) / np.where(then < 1, 1 - then, np.nan)
     carry = np.where(then < 1, share + grown * mean_scale, np.inf)
-    return Variance(now, then, np.maximum(carry, 0.0), x * freedom[:, :, None] * freedom[:, None, :])
+    return Variance(now, then, carry, x * freedom[:, :, None] * freedom[:, None, :])
 
 
 def _own_strength(

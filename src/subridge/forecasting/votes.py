@@ -44,7 +44,6 @@ def vote_errors(
     truth = np.argmax(one_hot, axis=0)
     shares, spreads = np.empty(len(sizes)), np.empty(len(sizes))
     traces = pilot.pair_traces(penalties)
-    rng = np.random.default_rng(0)
     for rows, errors, diagonals in pilot.left_out(penalties):
         leverages = pilot.leverages(penalties[rows], diagonals)
         squares = pilot.squared_diagonals(penalties[rows])
@@ -52,6 +51,8 @@ def vote_errors(
         surplus = (variance.now - variance.then) / np.maximum(1 - variance.then, 1e-12)
         for t, e in enumerate(errors):
             size = sizes[rows.start + t]
+            # The same noise for every size: a curve without the noise of its own making.
+            rng = np.random.default_rng(0)
             wrong = _wrong(one_hot - e, truth, e, surplus[t], int(np.sign(size - pilot.n)), rng)
             shares[rows.start + t] = np.clip(wrong.mean(), 0.0, 1.0)
             spreads[rows.start + t] = wrong.std() / np.sqrt(pilot.n - 1)
