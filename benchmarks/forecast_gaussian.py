@@ -1,6 +1,6 @@
 """Forecasts on Gaussian data against trained ensembles: mean error and coverage of the intervals.
 
-python benchmarks/forecast_gaussian.py [--pilots 200] [--only NAME]
+OMP_NUM_THREADS=1 python benchmarks/forecast_gaussian.py [--pilots 400] [--processes 2] [--only NAME]
 
 For every setting the truth is the mean exact risk of ensembles trained by the simulation engine, plus label noise, at
 n′ = n/2 to 8n; the pilots are drawn independently of them. Writes results/forecast_gaussian.{md,json}.
@@ -9,6 +9,8 @@ n′ = n/2 to 8n; the pilots are drawn independently of them. Writes results/for
 import argparse
 import json
 import time
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -123,15 +125,17 @@ def table(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pilots", type=int, default=200)
+    parser.add_argument("--pilots", type=int, default=400)
+    parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--trials", type=int, default=400)
     parser.add_argument("--only", help="settings whose name starts so")
     arguments = parser.parse_args()
     names = [name for name in SETTINGS if not arguments.only or name.startswith(arguments.only)]
     rows = []
-    for name in names:
-        rows.append(measure(name, arguments.pilots, arguments.trials))
-        print(table(rows)[-1], flush=True)
+    with ProcessPoolExecutor(arguments.processes) as pool:
+        for row in pool.map(partial(measure, n_pilots=arguments.pilots, n_trials=arguments.trials), names):
+            rows.append(row)
+            print(table(rows)[-1], flush=True)
     points = [(d, c) for row in rows for d, c in zip(row["deviation"], row["coverage"], strict=True) if d is not None]
     deviations, coverages = np.array(points).T
     summary = (
@@ -145,7 +149,7 @@ def main():
     if arguments.only is None:
         RESULTS.mkdir(exist_ok=True)
         head = [
-            "`python benchmarks/forecast_gaussian.py`",
+            "`OMP_NUM_THREADS=1 python benchmarks/forecast_gaussian.py`",
             "",
             summary,
             "",
