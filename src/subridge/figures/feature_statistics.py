@@ -64,7 +64,7 @@ def draw(data: xr.Dataset) -> Figure:
         gram.set_yticks(borders, labels=[])
         _matrix(covariance, data.covariance.values, "features")
         covariance.set(xticks=[], yticks=[])
-        spectrum.loglog(data["rank"], data.eigenvalue, color="#0072B2", label="eigenvalues of the covariance")
+        spectrum.loglog(data["rank"], data.eigenvalue, color="#0072B2", label="of the covariance")
         fitted = data["rank"].values[: int(data.n_fitted)]
         law = float(data.prefactor) * fitted ** float(data.power)
         label = f"{float(data.prefactor):.3g} $n^{{{float(data.power):.2f}}}$, top {len(fitted)}"
