@@ -31,9 +31,10 @@ def test_equal_leverages_give_the_plain_formula():
     )
     single = diagonals.sum(axis=2)
     gamma = 1 - single[:, :, None] * single[:, None, :] / (n * traces)
-    np.testing.assert_allclose(np.diagonal(found.now[0]), np.diagonal(gamma[0]), rtol=1e-9)
+    # Left-out errors are those of n - 1 rows.
+    np.testing.assert_allclose(np.diagonal(found.now[0]), np.diagonal(gamma[0]) * n / (n - 1), rtol=1e-9)
     np.testing.assert_allclose(found.then[0, 0, 0], gamma[0, 0, 0] * n / 50, rtol=1e-9)
-    expected = (1 - gamma[0, 0, 0]) / (1 - gamma[0, 0, 0] * n / 50)
+    expected = (1 - gamma[0, 0, 0] * n / (n - 1)) / (1 - gamma[0, 0, 0] * n / 50)
     np.testing.assert_allclose(found.carry[0, 0, 0], expected, rtol=1e-9)
 
 

@@ -51,12 +51,19 @@ class Pilot:
         return len(self.factors)
 
     def penalties_for(self, sizes: FloatArray, ridges: FloatArray) -> tuple[FloatArray, BoolArray]:
-        """Pilot penalties that stand for sizes (T,) and ridges (T, k), and what is in reach; both of shape (T, k)."""
+        """Pilot penalties that stand for sizes (T,) and ridges (T, k), and what is in reach; both of shape (T, k).
+
+        Left-out errors are those of n - 1 rows, so a penalty is lowered by what keeps the effective ridge of those; at
+        the pilot's own size it is the wanted one.
+        """
         columns = [
             pilot_penalties(factor.spectrum, self.n, self.intercept, sizes, ridges[:, r] * self.subset_sizes[r])
             for r, factor in enumerate(self.factors)
         ]
-        return np.stack([p for p, _ in columns], axis=1), np.stack([reach for _, reach in columns], axis=1)
+        penalties, in_reach = (np.stack(parts, axis=1) for parts in zip(*columns, strict=True))
+        left = self.n * (1 - self.freedom(penalties))  # n - df
+        lowered = penalties * np.maximum(1 - 1 / np.maximum(left, 1.0), 0.0)
+        return np.where((sizes == self.n)[:, None], penalties, lowered), in_reach
 
     def reach(self, ridges: FloatArray) -> FloatArray:
         """The largest sample size each member can be forecast at, ``n + p/κ̄(n, 0)``; shape (k,)."""

@@ -19,6 +19,8 @@ import numpy as np
 from subridge.arrays.types import BoolArray, FloatArray
 
 _TINY = float(np.finfo(np.float64).tiny)
+_BELOW_ONE = 1 - 1e-9
+_ROWS = 1000  # in means over rows
 _STEPS = 8  # of Newton's method for θ, from the solution for equal leverages
 
 
@@ -74,7 +76,6 @@ def split_variance(
     n = errors.shape[-1]
     usable = diagonals > 0  # a row that is interpolated whatever the ridge has no left-out error to speak of
     odds = np.where(usable, leverages / np.where(usable, diagonals, 1.0), 0.0)
-    freedom = leverages.sum(axis=2)
     mixed = _pairs(leverages, diagonals)
     off_diagonal = np.maximum(pair_traces - _pairs(diagonals, diagonals), 0.0)
     strength = mixed * np.swapaxes(mixed, 1, 2)
@@ -82,24 +83,31 @@ def split_variance(
     x = off_diagonal / np.maximum(strength + off_diagonal * together, _TINY)
     alone = _own_strength(diagonals, squared_diagonals, leverages, odds, usable)
     correction = np.sqrt(alone / np.maximum(np.diagonal(x, axis1=1, axis2=2), _TINY))
-    x = x * correction[:, :, None] * correction[:, None, :]
-    later = _later_leverages(odds, freedom, sizes)
-    size = np.where(np.isinf(sizes), 0.0, sizes)[:, None, None] / n  # leverages vanish faster than sizes grow
-    x = np.minimum(x, (1 - 1e-9) / np.maximum(together, _TINY))
-    now, then = x * together, x * _pairs(later, later) * size
-    scale = np.sqrt(odds)
+    x = np.minimum(x * correction[:, :, None] * correction[:, None, :], _BELOW_ONE / np.maximum(together, _TINY))
+    # What follows are means over rows, for which some rows do.
+    some = slice(None) if n <= _ROWS else np.random.default_rng(0).choice(n, _ROWS, replace=False)
+    h, q, seen = leverages[:, :, some], odds[:, :, some], usable[:, :, some]
+    later = _later_leverages(h, q, sizes / n)
+    growth = np.where(np.isinf(sizes), 0.0, sizes / n)[:, None, None]  # leverages vanish faster than sizes grow
+    scale = np.sqrt(q)
     per_scale = np.where(scale > 0, 1 / np.where(scale > 0, scale, 1.0), 0.0)
-    fed_now = x * _pairs(leverages * per_scale, leverages * per_scale)
-    fed_then = x * _pairs(later * per_scale, later * per_scale) * size
-    mean_scale = _pairs(scale, scale) / n
+    per_row = x * n / h.shape[2]
+    # A left-out error is that of n - 1 rows; at the pilot's own size it is taken as it is.
+    fewer = np.where(sizes == n, 1.0, n / (n - 1))[:, None, None]
+    now = np.minimum(x * together * fewer, _BELOW_ONE)
+    then = x * together * growth * _pairs(later, later) / np.maximum(_pairs(h, h), _TINY)
+    fed_now = per_row * _pairs(h * per_scale, h * per_scale) * fewer
+    fed_then = per_row * _pairs(later * per_scale, later * per_scale) * growth
+    mean_scale = _pairs(scale, scale) / h.shape[2]
     # The noise may not feed more variance than there is.
     most = (1 - now) / np.maximum(1 - now + fed_now * mean_scale, _TINY)
-    share = np.minimum(_noise_share(errors, scale, usable), most)
+    share = np.minimum(_noise_share(errors[:, :, :, some], scale, seen), most)
     # In units of Ê + ζ²: z is the share, ε the rest over the mean scale.
     spread = (1 - share) / np.where(mean_scale > 0, mean_scale, 1.0)
     bias = spread * (1 - now) - share * fed_now
     grown = (bias + share * fed_then) / np.where(then < 1, 1 - then, np.nan)
     carry = np.where(then < 1, share + grown * mean_scale, np.inf)
+    freedom = leverages.sum(axis=2)
     return Variance(now, then, carry, x * freedom[:, :, None] * freedom[:, None, :])
 
 
@@ -129,22 +137,22 @@ def _pairs(one: FloatArray, other: FloatArray) -> FloatArray:
     return np.asarray(one @ np.swapaxes(other, 1, 2))
 
 
-def _later_leverages(odds: FloatArray, freedom: FloatArray, sizes: FloatArray) -> FloatArray:
-    """Leverages ``θq/(1+θq)`` of the pilot's rows in a sample of n′, whose sum over it is df; shape (t, k, n)."""
-    finite = np.where(np.isinf(sizes), 1.0, sizes)
-    wanted = np.minimum(freedom / finite[:, None], 1 - 1e-9)  # mean leverage
+def _later_leverages(leverages: FloatArray, odds: FloatArray, growth: FloatArray) -> FloatArray:
+    """Leverages ``θq/(1+θq)`` of these rows in a sample `growth` times as large with the same sum; shape (t, k, m)."""
+    finite = np.where(np.isinf(growth), 1.0, growth)[:, None]
+    wanted = np.minimum(leverages.mean(axis=2) / finite, _BELOW_ONE)  # mean leverage
     mean = odds.mean(axis=2)
     log_theta = np.log(wanted / (1 - wanted) / np.where(mean > 0, mean, 1.0))
-    later = odds
+    later = leverages
     for _ in range(_STEPS):
         scaled = np.exp(log_theta)[:, :, None] * odds
         later = scaled / (1 + scaled)
         slope = (later * (1 - later)).mean(axis=2)
         step = (wanted - later.mean(axis=2)) / np.where(slope > 0, slope, 1.0)
         log_theta = log_theta + np.clip(step, -3.0, 3.0)
-        if np.abs(step).max() < 1e-12:
+        if np.abs(step).max() < 1e-9:
             break
-    return np.where(np.isinf(sizes)[:, None, None], 0.0, later)
+    return np.where(np.isinf(growth)[:, None, None], 0.0, later)
 
 
 def _noise_share(errors: FloatArray, scale: FloatArray, usable: BoolArray) -> FloatArray:

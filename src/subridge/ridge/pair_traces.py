@@ -64,22 +64,29 @@ def residual_pair_traces(factors: Sequence[MemberFactor], penalties: FloatArray,
     """
     T, k = penalties.shape
     traces = np.empty((T, k, k))
-    hats = [hat_gains(factor, penalties[:, r]) for r, factor in enumerate(factors)]
+    spanning = [factor.spans_samples for factor in factors]
     rests = [residual_gains(factor, penalties[:, r]) for r, factor in enumerate(factors)]
-    for r, one in enumerate(factors):
-        spare = 0 if one.spans_samples else n - intercept - one.spectrum.shape[0]
+    hats = [hat_gains(factor, penalties[:, r]) for r, factor in enumerate(factors)]
+    # A spanning member is best described by what it leaves, any other by what it takes.
+    gains = [rest if spans else hat for rest, hat, spans in zip(rests, hats, spanning, strict=True)]
+    totals = [gain.sum(axis=1) for gain in gains]
+    lefts, joined = np.concatenate([factor.left for factor in factors]), np.concatenate(gains, axis=1)
+    ends = np.cumsum([gain.shape[1] for gain in gains])
+    for r, factor in enumerate(factors):
+        spare = 0 if spanning[r] else n - intercept - factor.spectrum.shape[0]
         traces[:, r, r] = (rests[r] ** 2).sum(axis=1) + spare
+        if r == k - 1:
+            break
+        overlaps = (factor.left @ lefts[ends[r] :].T) ** 2
+        common = (gains[r] @ overlaps) * joined[:, ends[r] :]
+        sums = np.add.reduceat(common, ends[r:-1] - ends[r], axis=1)
         for s in range(r + 1, k):
-            other = factors[s]
-            overlaps = (one.left @ other.left.T) ** 2
-            if one.spans_samples and other.spans_samples:
-                pair = ((rests[r] @ overlaps) * rests[s]).sum(axis=1)
-            elif one.spans_samples:
-                pair = (rests[r] * (1 - hats[s] @ overlaps.T)).sum(axis=1)
-            elif other.spans_samples:
-                pair = (rests[s] * (1 - hats[r] @ overlaps)).sum(axis=1)
+            both = sums[:, s - r - 1]
+            if spanning[r] and spanning[s]:
+                pair = both
+            elif spanning[r] or spanning[s]:
+                pair = totals[r if spanning[r] else s] - both
             else:
-                pair = n - intercept - hats[r].sum(axis=1) - hats[s].sum(axis=1)
-                pair = pair + ((hats[r] @ overlaps) * hats[s]).sum(axis=1)
+                pair = n - intercept - totals[r] - totals[s] + both
             traces[:, r, s] = traces[:, s, r] = pair
     return traces
