@@ -63,16 +63,16 @@ SETTINGS = {
 }
 
 
-def measure(name, n_pilots, n_trials):
+def measure(name, n_pilots, n_trials, seed):
     M, n, covariance, zeta, strategy, ridge = SETTINGS[name]
-    rng = np.random.default_rng(list(SETTINGS).index(name))
+    rng = np.random.default_rng((seed, list(SETTINGS).index(name)))
     plan = strategy.draw(M, rng)
     problem = sr.Problem(
         covariance, rng.standard_normal(M) * np.sqrt(M / np.trace(covariance.dense())), label_noise=zeta
     )
     ensemble = sr.Ensemble(plan, ridge)
     sizes = np.array([int(factor * n) for factor in FACTORS])
-    run = sr.simulate(problem, ensemble, sizes, n_trials, nested=False, seed=1, progress=False)
+    run = sr.simulate(problem, ensemble, sizes, n_trials, nested=False, seed=seed, progress=False)
     risks = run.risk.values + zeta**2
     truth, doubt = risks.mean(axis=0), risks.std(axis=0) / np.sqrt(n_trials)
     root = np.linalg.cholesky(covariance.dense())
@@ -128,12 +128,15 @@ def main():
     parser.add_argument("--pilots", type=int, default=400)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--trials", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1, help="other teachers, subsets and pilots")
     parser.add_argument("--only", help="settings whose name starts so")
     arguments = parser.parse_args()
     names = [name for name in SETTINGS if not arguments.only or name.startswith(arguments.only)]
     rows = []
     with ProcessPoolExecutor(arguments.processes) as pool:
-        for row in pool.map(partial(measure, n_pilots=arguments.pilots, n_trials=arguments.trials), names):
+        for row in pool.map(
+            partial(measure, n_pilots=arguments.pilots, n_trials=arguments.trials, seed=arguments.seed), names
+        ):
             rows.append(row)
             print(table(rows)[-1], flush=True)
     points = [(d, c) for row in rows for d, c in zip(row["deviation"], row["coverage"], strict=True) if d is not None]

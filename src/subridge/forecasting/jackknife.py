@@ -19,8 +19,8 @@ from scipy.stats import t as student
 from subridge.arrays.types import FloatArray
 from subridge.forecasting.pilot import Pilot
 
-# Random signs to estimate Σ D_jl²; its relative error is about 1/√(n probes).
-_PROBES = 2
+# Random signs to estimate Σ D_jl²: its relative error is about the root of one over their number.
+_LEAST_SIGNS = 1500
 _INDEPENDENT = 0.5
 _EXPONENT = 0.85
 _TINY = float(np.finfo(np.float64).tiny)
@@ -115,10 +115,11 @@ def jackknife(
     diagonal = 4 * (errors * centred).sum(axis=(1, 2)) + 2 * (errors * expected).sum(axis=(1, 2))
     second = np.zeros(t)
     rng = np.random.default_rng(0)
-    for _ in range(_PROBES):
+    probes = -(-_LEAST_SIGNS // n)
+    for _ in range(probes):
         signs = rng.choice([-1.0, 1.0], n)
         image = _second_differences(pilot, penalties, errors, diagonals, form, centred, signs) - diagonal * signs
-        second += (image**2).sum(axis=1) / (2 * _PROBES)
+        second += (image**2).sum(axis=1) / (2 * probes)
     first = influence.var(axis=1) * n
     # Close to a threshold second differences are mostly noise. Rows that err independently of each other are a floor,
     # taken at half because errors that are bias and not noise fluctuate less.
