@@ -67,4 +67,5 @@ def restored(levels: Any, offset: Any, scale: Any) -> FloatArray:
     >>> restored(np.array([[0, 255]], dtype=np.uint8), np.float32(1), np.float32(0.5))
     array([[  1. , 128.5]])
     """
-    return levels.astype(np.float64) * np.float64(scale) + np.float64(offset)
+    # Bytes are stored by column, which compresses better; rows are what is gathered and hashed later.
+    return levels.astype(np.float64, order="C") * np.float64(scale) + np.float64(offset)
