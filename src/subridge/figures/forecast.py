@@ -42,8 +42,9 @@ def draw_forecast(curves: xr.Dataset) -> Figure:
             )
             axes.set(xlabel="training samples", ylabel=label, xscale="log")
         first = figure.axes[0]
-        noise = curves.attrs["label_noise"] ** 2
-        first.axhline(noise, color=GREY, linestyle=":", linewidth=1, label="label noise ζ²", zorder=0)
+        if "label_noise" in curves.attrs:
+            noise = curves.attrs["label_noise"] ** 2
+            first.axhline(noise, color=GREY, linestyle=":", linewidth=1, label="label noise ζ²", zorder=0)
         first.set_ylim(0, _ceiling(curves))
         first.legend()
     return figure

@@ -6,10 +6,10 @@ therefore speaks for every (n′, p′) with ``p′/(n′ - df(p)) = p/(n - df(p
 """
 
 import numpy as np
-from scipy.optimize.elementwise import find_root
 
 from subridge.arrays.types import BoolArray, FloatArray
-from subridge.spec.errors import ConvergenceError
+
+_HALVINGS = 56  # from some 100 in log p to rounding
 
 
 def pilot_penalties(
@@ -64,25 +64,22 @@ def pilot_penalties(
 
 
 def _roots(spectrum: FloatArray, intercept: int, spare: int, sizes: FloatArray, penalties: FloatArray) -> FloatArray:
-    top, bottom = float(spectrum[-1]), float(spectrum[0])
+    """Bisection in log p for all sizes at once: with few sizes and many members a general solver is mostly overhead."""
 
-    def excess(log_p: FloatArray, sizes: FloatArray, penalties: FloatArray) -> FloatArray:
+    def below(log_p: FloatArray) -> BoolArray:
         p = np.exp(log_p)[:, None]
         shares = 1 / (spectrum + p)
-        return np.asarray(sizes - intercept - shares @ spectrum - penalties * (shares.sum(axis=1) + spare / p[:, 0]))
+        taken = shares @ spectrum + penalties * (shares.sum(axis=1) + spare / p[:, 0])
+        return np.asarray(sizes - intercept < taken)
 
-    # df(p) < Σd/p falls below n′ - intercept, and p′ n/p below what is left, for p beyond these.
+    # df(p) < Σd/p falls below n′ - intercept, and p′ n/p below what is left, for p beyond `high`. At `low` a root is
+    # zero for all purposes.
     room = sizes - intercept
-    high = np.log(4 * (spectrum.sum() + penalties * (len(spectrum) + spare)) / room + top)
-    low = np.log(np.minimum(bottom, np.where(penalties > 0, penalties, bottom)) * 1e-9)
-    below = excess(low, sizes, penalties) >= 0
-    low = np.where(below, low - 40.0, low)
-    lost = excess(low, sizes, penalties) >= 0  # a root this near to zero is zero
-    found = np.full(len(sizes), -np.inf)
-    if not lost.all():
-        kept = ~lost
-        result = find_root(excess, (low[kept], high[kept]), args=(sizes[kept], penalties[kept]))
-        if not result.success.all():
-            raise ConvergenceError("no pilot penalty was found for a wanted sample size; scale the features")
-        found[kept] = result.x
-    return np.exp(found)
+    high = np.log(4 * (spectrum.sum() + penalties * (len(spectrum) + spare)) / room + spectrum[-1])
+    low = np.log(np.minimum(spectrum[0], np.where(penalties > 0, penalties, spectrum[0]))) - 60.0
+    lost = ~below(low)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        under = below(middle)
+        low, high = np.where(under, middle, low), np.where(under, high, middle)
+    return np.where(lost, 0.0, np.exp(0.5 * (low + high)))

@@ -34,6 +34,7 @@ def forecast(
     level: float = 0.9,
     task: str = "auto",
     fit_intercept: bool = True,
+    label_noise: bool = True,
     seed: Seed | None = 0,
 ) -> xarray.Dataset:
     """Forecast the error of ridge ensembles at other sample sizes from one pilot sample, without held-out data.
@@ -61,6 +62,9 @@ def forecast(
         "auto" takes text, categories and booleans for labels of classes.
     fit_intercept : bool
         Forecast ensembles with an unpenalised intercept; it counts as one degree of freedom.
+    label_noise : bool
+        Estimate the label noise ζ for the attributes; it needs a factorisation of all features unless an ensemble has
+        them in one member.
     seed : int or tuple of int, optional
         Draws the subsets of strategies.
 
@@ -127,27 +131,27 @@ def forecast(
     curves = {name: curve for name, (curve, _, _) in found.items()}
     reaches = {name: reach for name, (_, reach, _) in found.items()}
     votes = {name: vote for name, (_, _, vote) in found.items() if vote is not None}
-    attributes = _attributes(sample, pilots.label_noise(), level, aggregation, fit_intercept)
+    attributes = _attributes(sample, pilots.label_noise() if label_noise else None, level, aggregation, fit_intercept)
     return _dataset(sizes, curves, reaches, votes, attributes)
 
 
 def _attributes(
-    sample: Sample, noise: LabelNoise, level: float, aggregation: str, fit_intercept: bool
+    sample: Sample, noise: LabelNoise | None, level: float, aggregation: str, fit_intercept: bool
 ) -> dict[str, Any]:
-    classes = {} if sample.class_names is None else {"class_names": ", ".join(sample.class_names)}
+    known: dict[str, Any] = {} if sample.class_names is None else {"class_names": ", ".join(sample.class_names)}
+    if noise is not None:
+        variances = {"": noise.variance, "_lower": noise.lower, "_upper": noise.upper}
+        known |= {f"label_noise{end}": float(np.sqrt(value)) for end, value in variances.items()}
     return {
         "version": subridge.__version__,
         "n_pilot": sample.n,
         "n_features": sample.n_features,
         "n_targets": len(sample.rows.targets),
-        "label_noise": float(np.sqrt(noise.variance)),
-        "label_noise_lower": float(np.sqrt(noise.lower)),
-        "label_noise_upper": float(np.sqrt(noise.upper)),
         "target_variance": float(sample.rows.targets.var(axis=1).sum()),
         "level": level,
         "aggregation": aggregation,
         "fit_intercept": int(fit_intercept),
-        **classes,
+        **known,
     }
 
 

@@ -21,7 +21,6 @@ from subridge.forecasting.pilot import Pilot
 
 # Random signs to estimate Σ D_jl²: its relative error is about the root of one over their number.
 _LEAST_SIGNS = 1500
-_INDEPENDENT = 0.5
 _EXPONENT = 0.85
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -121,12 +120,10 @@ def jackknife(
         image = _second_differences(pilot, penalties, errors, diagonals, form, centred, signs) - diagonal * signs
         second += (image**2).sum(axis=1) / (2 * probes)
     first = influence.var(axis=1) * n
-    # Close to a threshold second differences are mostly noise. Rows that err independently of each other are a floor,
-    # taken at half because errors that are bias and not noise fluctuate less.
-    floor = _INDEPENDENT * (errors * mixed).sum(axis=(1, 2)).var(axis=1) * n
-    shrunk = first * (first / np.maximum(first + second, _TINY)) ** _EXPONENT
-    shrunk = np.maximum(shrunk, np.minimum(floor, first))
-    shrink = np.where(first > 0, shrunk / np.maximum(first, _TINY), 1.0)
+    # Where a few rows dominate, or close to a threshold, second differences explode. Rows that err independently of
+    # each other are a floor, at half because errors that are bias and not noise fluctuate less.
+    floor = 0.5 * (errors * mixed).sum(axis=(1, 2)).var(axis=1) * n / np.maximum(first, _TINY)
+    shrink = np.maximum((first / np.maximum(first + second, _TINY)) ** _EXPONENT, np.minimum(floor, 1.0))
     return Jackknife(influence, shrink, allowance)
 
 

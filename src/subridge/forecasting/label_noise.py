@@ -14,7 +14,7 @@ from scipy.stats import chi2
 from subridge.arrays.types import FloatArray
 from subridge.forecasting.pilot import Pilot
 
-_LEVELS = np.linspace(-12.0, 24.0, 361)  # log of h times the largest eigenvalue to the power g
+_LEVELS = np.linspace(-12.0, 24.0, 241)  # log of h times the largest eigenvalue to the power g
 _POWERS = np.arange(0.5, 3.01, 0.25)
 
 
