@@ -9,7 +9,7 @@ import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray
 
-_HALVINGS = 56  # from some 100 in log p to rounding
+_HALVINGS = 44  # from some 100 in log p to ten digits
 
 
 def pilot_penalties(

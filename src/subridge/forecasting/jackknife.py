@@ -20,7 +20,7 @@ from subridge.arrays.types import FloatArray
 from subridge.forecasting.pilot import Pilot
 
 # Random signs to estimate Σ D_jl²: its relative error is about the root of one over their number.
-_LEAST_SIGNS = 1500
+_LEAST_SIGNS = 800
 _EXPONENT = 0.85
 _TINY = float(np.finfo(np.float64).tiny)
 
