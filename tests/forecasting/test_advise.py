@@ -71,3 +71,12 @@ def test_it_reads_as_two_sentences():
     assert str(advice) == " ".join(advice.reasons)
     assert len(advice.reasons) == 2
     assert "ζ²" in str(advice)
+
+
+def test_given_ensembles_keep_their_noise_and_their_names():
+    X, y = blocks(np.random.default_rng(0), n=80, M=40)
+    plan = sr.subsets.equal(2, 40, 0)
+    advice = sr.advise(X, y, n_members=[2], ensembles={"loud": sr.Ensemble(plan, readout_noise=5.0)})
+    assert float(advice.table.error.sel(candidate="loud")) > 5.0**2 / 2
+    with pytest.raises(ParameterError, match="one ridge"):
+        sr.advise(X, y, n_members=[2], ensembles={"one ridge": sr.Ensemble(plan)})

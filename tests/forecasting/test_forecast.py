@@ -89,23 +89,90 @@ def test_extrapolation_is_right_within_its_interval_for_a_power_law_spectrum():
     assert np.mean(inside) > 0.7
 
 
-def test_chosen_ridges_err_least(pilot_data):
+def test_chosen_ridges_have_the_least_upper_bound(pilot_data):
     X, y = pilot_data
     path = [0.01, 0.1, 1.0, 10.0]
     plan = sr.subsets.equal(2, 40, 0)
     tuned = sr.forecast(X, y, [120], {"two": sr.Ensemble(plan)}, ridges=path)
-    fixed = [float(sr.forecast(X, y, [120], {"two": sr.Ensemble(plan, ridge)}).error[0, 0]) for ridge in path]
-    assert float(tuned.error[0, 0]) == pytest.approx(min(fixed))
-    assert float(tuned.ridge[0, 0]) == path[int(np.argmin(fixed))]
+    fixed = [sr.forecast(X, y, [120], {"two": sr.Ensemble(plan, ridge)}) for ridge in path]
+    bounds = [float(each.error_upper[0, 0]) for each in fixed]
+    assert float(tuned.ridge[0, 0]) == path[int(np.argmin(bounds))]
+    assert float(tuned.error[0, 0]) == pytest.approx(float(fixed[int(np.argmin(bounds))].error[0, 0]))
 
 
-def test_optimal_weights_are_at_least_as_good(pilot_data):
-    X, y = pilot_data
+def test_a_best_ridge_beyond_reach_is_a_bound_or_extrapolated():
+    """n < M and little noise: at 200 n the best ridge is far below any that 100 rows can judge."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 300))
+    y = X @ rng.standard_normal(300) / np.sqrt(300) + 0.3 * rng.standard_normal(100)
+    one = {"one": sr.Ensemble(sr.subsets.Equal(1))}
+    plain = sr.forecast(X, y, [100, 20_000], one, ridges="auto")
+    assert plain.is_bound.values.tolist() == [[False, True]]
+    bold = sr.forecast(X, y, [100, 20_000], one, ridges="auto", extrapolate=True)
+    assert bold.in_reach.values.tolist() == [[True, False]]
+    assert float(bold.ridge[0, 1]) < float(plain.ridge[0, 1])
+    assert float(bold.error[0, 1]) < 0.5 * float(plain.error[0, 1])
+    assert not bold.is_bound.values.any()
+
+
+@pytest.mark.parametrize("value", [0.1, 1.0, 10.0])
+def test_a_feature_of_one_row_has_no_say_whatever_its_size(value):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 10))
+    y = X @ rng.standard_normal(10) + rng.standard_normal(60)
+    ensembles = {"one": sr.Ensemble(sr.subsets.equal(1, 10, 0), 0.0)}
+    X[:, 0] = 0.0
+    X[3, 0] = 1.0
+    expected = sr.forecast(X, y, [120, np.inf], ensembles).error.values
+    X[3, 0] = value
+    np.testing.assert_allclose(sr.forecast(X, y, [120, np.inf], ensembles).error.values, expected, rtol=1e-6)
+
+
+def test_a_row_of_huge_norm_leaves_errors_positive():
+    rng = np.random.default_rng(29)
+    X = rng.standard_normal((60, 30))
+    X[0] *= 30
+    y = X @ rng.standard_normal(30) / 30**0.5 + 0.5 * rng.standard_normal(60)
+    for kind in ("mean", "optimal"):
+        curve = sr.forecast(X, y, [30, 120, 960], {"four": sr.Ensemble(sr.subsets.Equal(4), 0.1)}, aggregation=kind)
+        assert (curve.error.values > 0).all()
+        assert (curve.error_upper > curve.error).values.all()
+
+
+@pytest.mark.parametrize("features", [28, 29, 30])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_thresholds_give_wide_or_infinite_bounds_and_no_warning(features, fit_intercept):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, features))
+    y = X[:, 0] + rng.standard_normal(30)
+    for ridge in (0.0, 0.3):
+        ensembles = {"one": sr.Ensemble(sr.subsets.Equal(1), ridge)}
+        curve = sr.forecast(X, y, [15, 60, features], ensembles, fit_intercept=fit_intercept, extrapolate=True)
+        assert not (curve.error_upper.values < curve.error.values).any()
+
+
+def test_weights_are_judged_on_rows_they_were_not_fitted_to():
+    """On pure noise fitted weights gain nothing; their forecast must not say they do."""
+    rng = np.random.default_rng(0)
+    ensembles = {"many": sr.Ensemble(sr.subsets.overlapping([20] * 12, 40, 0), 0.5)}
+    gains = []
+    for _ in range(20):
+        X, y = rng.standard_normal((60, 40)), rng.standard_normal(60)
+        mean, best = (
+            float(sr.forecast(X, y, [60], ensembles, aggregation=kind).error[0, 0]) for kind in ("mean", "optimal")
+        )
+        gains.append(1 - best / mean)
+    assert np.mean(gains) < 0.0
+
+
+def test_weights_help_where_one_member_has_the_signal(pilot_data):
+    X, _ = pilot_data
     ensembles = {"four": sr.Ensemble(sr.subsets.dirichlet(4, 40, 0.75, 0), 0.3)}
+    y = X[:, ensembles["four"].plan.measurements[0]].sum(axis=1)
     mean, best = (
         sr.forecast(X, y, [60, 240], ensembles, aggregation=kind).error.values for kind in ("mean", "optimal")
     )
-    assert (best <= mean + 1e-12).all()
+    assert (best < 0.5 * mean).all()
 
 
 def test_readout_noise_is_averaged_over_members(pilot_data):
@@ -131,12 +198,29 @@ def test_frames_and_sparse_matrices_are_read_like_arrays(pilot_data):
     np.testing.assert_allclose(sr.forecast(sparse.csr_array(X), y, [120], ONE).error.values, expected, rtol=1e-8)
 
 
-def test_constant_and_repeated_columns_do_no_harm(pilot_data):
+def test_constant_columns_change_nothing_but_the_scale_of_the_ridge(pilot_data):
     X, y = pilot_data
-    plan = sr.SubsetPlan.from_indices([np.arange(42)], 42)
-    padded = np.column_stack([X, np.ones(60), X[:, 0]])
-    curve = sr.forecast(padded, y, [60, 240], {"one": sr.Ensemble(plan, 0.3)})
-    assert np.isfinite(curve.error.values).all()
+    padded = np.column_stack([X, np.ones(60), np.full(60, -3.0)])
+    found = sr.forecast(padded, y, [60, 240], {"one": sr.Ensemble(sr.subsets.equal(1, 42, 0), 0.3 * 40 / 42)})
+    expected = sr.forecast(X, y, [60, 240], {"one": sr.Ensemble(sr.subsets.equal(1, 40, 0), 0.3)})
+    np.testing.assert_allclose(found.error.values, expected.error.values, rtol=1e-8)
+
+
+def test_a_member_of_constant_columns_is_refused(pilot_data):
+    X, y = pilot_data
+    plan = sr.SubsetPlan.from_indices([np.arange(40), [40]], 41)
+    with pytest.raises(DataError, match="member 1 sees only constant columns"):
+        sr.forecast(np.column_stack([X, np.ones(60)]), y, [60], {"two": sr.Ensemble(plan, 0.3)})
+
+
+def test_labels_are_classes_or_numbers_as_documented(pilot_data):
+    X, y = pilot_data
+    whole = np.round(y).astype(int)
+    numbers = sr.forecast(X, whole, [120], ONE).error.values
+    objects = np.array([int(value) for value in whole], dtype=object)
+    np.testing.assert_allclose(sr.forecast(X, objects, [120], ONE).error.values, numbers)
+    categories = pd.Series((y > 3).astype(int)).astype("category")
+    assert "misclassification" in sr.forecast(X, categories, [120], ONE)
 
 
 def test_label_noise_is_estimated(pilot_data):
@@ -176,10 +260,10 @@ def test_classes_are_voted_on():
     [
         ({"X": np.full((60, 40), np.nan)}, ValueError, "NaN"),
         ({"y": np.ones(59)}, DataError, "60 rows"),
-        ({"y": np.ones(60)}, DataError, "constant"),
+        ({"y": np.ones(60)}, DataError, "nothing to learn"),
         ({"y": np.array([None] * 60)}, DataError, "lacks 60 labels"),
-        ({"y": np.array(["a"] * 60)}, DataError, "single class"),
-        ({"y": np.arange(60).astype(str)}, DataError, "60 classes"),
+        ({"y": np.array(["a"] * 60)}, DataError, "at least 2 classes"),
+        ({"y": np.arange(60).astype(str)}, DataError, "60 distinct values"),
         ({"n_samples": [1]}, ParameterError, "n_samples"),
         ({"n_samples": [2.5]}, ParameterError, "n_samples"),
         ({"ensembles": {}}, ParameterError, "at least one"),

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from subridge.cli.options import NUMBERS, json_option, spec_option
 from subridge.cli.pilot_data import data_options, labels_of, read_data
-from subridge.cli.show import is_picture, to_json, write_data
+from subridge.cli.show import check_out, is_picture, to_json, write_data
 
 _ROWS = 12  # of the printed table; files and JSON hold every candidate
 
@@ -34,6 +34,7 @@ def advise(out: Path | None, as_json: bool, **options: Any) -> None:
     """
     import subridge as sr
 
+    check_out(out)
     table = read_data(options)
     advice = sr.advise(
         table.X,
@@ -49,7 +50,7 @@ def advise(out: Path | None, as_json: bool, **options: Any) -> None:
     if out is not None:
         _write(advice, out)
     if as_json:
-        click.echo(to_json(advice.table.assign_attrs(reasons=list(advice.reasons))))
+        click.echo(to_json(_with_reasons(advice)))
     else:
         _show(advice)
 
@@ -60,8 +61,12 @@ def _write(advice: Any, out: Path) -> None:
 
         draw_advice(advice.table).savefig(out, dpi=300)
     else:
-        write_data(advice.table, out)
+        write_data(_with_reasons(advice), out)
     click.echo(f"wrote {out}", err=True)
+
+
+def _with_reasons(advice: Any) -> Any:
+    return advice.table.assign_attrs(reasons=list(advice.reasons))
 
 
 def _show(advice: Any) -> None:

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from subridge.cli.options import NUMBERS, SIZES, json_option, spec_option
 from subridge.cli.pilot_data import data_options, labels_of, read_data
-from subridge.cli.show import is_picture, to_json, write_data
+from subridge.cli.show import check_out, is_picture, to_json, write_data
 
 
 @click.command()
@@ -32,6 +32,7 @@ def forecast(out: Path | None, as_json: bool, **options: Any) -> None:
     subridge forecast data.parquet --target y --samples 400:20000
     subridge forecast data.csv --target species --n-members 16 --out forecast.png
     """
+    check_out(out)
     curves = _forecast(options)
     if out is not None:
         _write(curves, out)
@@ -70,7 +71,8 @@ def _write(curves: xr.Dataset, out: Path) -> None:
 
         draw_forecast(curves).savefig(out, dpi=300)
     else:
-        write_data(curves, out)
+        # One line per point: the members' reach would repeat every line.
+        write_data(curves.drop_vars("reach") if out.suffix.lower() == ".csv" else curves, out)
     click.echo(f"wrote {out}", err=True)
 
 
@@ -95,6 +97,8 @@ def _show(curves: xr.Dataset) -> None:
     )
     if not bool(curves.in_reach.all()):
         console.print("–: out of this pilot's reach (use --extrapolate); *: extrapolated")
+    if bool(curves.is_bound.any()):
+        console.print("≤: the best ridge is smaller than this pilot can judge (use --extrapolate)")
 
 
 def _cell(point: xr.Dataset, wrong: bool) -> str:
@@ -103,4 +107,5 @@ def _cell(point: xr.Dataset, wrong: bool) -> str:
         return "–"
     star = "" if bool(point.in_reach) else "*"
     votes = f", {float(point.misclassification):.1%}" if wrong and bool(point.in_reach) else ""
-    return f"{error:.3g}{star} ({float(point.error_lower):.3g} to {float(point.error_upper):.3g}){votes}"
+    at_most = "≤ " if bool(point.is_bound) else ""
+    return f"{at_most}{error:.3g}{star} ({float(point.error_lower):.3g} to {float(point.error_upper):.3g}){votes}"

@@ -48,6 +48,8 @@ class Sizes(click.ParamType):
             if len(words) == 1:
                 return tuple(float(word) for word in words[0].split(","))
             start, stop, count = (*words, "12") if len(words) == 2 else words
+            if not np.isfinite([float(start), float(stop)]).all():
+                raise ValueError
             return tuple(float(size) for size in np.unique(np.geomspace(float(start), float(stop), int(count)).round()))
         except ValueError:
             self.fail(f"{value!r} is not a,b,c, start:stop or start:stop:count", param, ctx)

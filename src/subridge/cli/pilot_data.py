@@ -26,7 +26,7 @@ _OPTIONS = (
     click.option("--standardise", is_flag=True, help="divide every column by its standard deviation"),
     click.option("--level", type=float, default=0.9, show_default=True, help="probability of the intervals"),
     click.option("--readout-noise", type=float, default=0.0, show_default=True, help="η of every member"),
-    click.option("--seed", type=int, default=0, show_default=True, help="draws the subsets"),
+    click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="draws the subsets"),
     click.option(
         "--out", type=click.Path(path_type=Path), help="write a picture (.png, .svg, .pdf) or data (.nc, .csv, .json)"
     ),

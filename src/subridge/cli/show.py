@@ -43,11 +43,11 @@ def _plain(value: Any) -> Any:
 
 def write_data(dataset: xr.Dataset, out: Path) -> None:
     """Write ``.nc``, ``.csv`` or ``.json`` by the name of the file."""
-    if out.suffix == ".csv":
+    if out.suffix.lower() == ".csv":
         _to_csv(dataset, out)
-    elif out.suffix == ".json":
+    elif out.suffix.lower() == ".json":
         out.write_text(to_json(dataset), encoding="utf-8")
-    elif out.suffix == ".nc":
+    elif out.suffix.lower() == ".nc":
         dataset.to_netcdf(out, engine="scipy")
     else:
         raise click.UsageError(f"--out {out} must end in .png, .svg, .pdf, .nc, .csv or .json")
@@ -73,4 +73,14 @@ def _cell(value: Any) -> str:
 
 def is_picture(out: Path) -> bool:
     """Whether a file's name asks for a drawing."""
-    return out.suffix in (".png", ".svg", ".pdf")
+    return out.suffix.lower() in (".png", ".svg", ".pdf")
+
+
+def check_out(out: Path | None) -> None:
+    """Refuse a file that cannot be written before the work is done."""
+    if out is None:
+        return
+    if not is_picture(out) and out.suffix.lower() not in (".nc", ".csv", ".json"):
+        raise click.UsageError(f"--out {out} must end in .png, .svg, .pdf, .nc, .csv or .json")
+    if not out.parent.is_dir():
+        raise click.UsageError(f"--out {out}: there is no folder {out.parent}")

@@ -23,7 +23,7 @@ from subridge.datasets.table_treatments import (
 from subridge.spec.errors import DataError, ParameterError
 
 # Fewer rows say next to nothing about a covariance or a residual.
-_LEAST_ROWS = 20
+LEAST_ROWS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,9 +183,9 @@ def _complete(raw: RawTable, missing: str) -> RawTable:
             f"forecast takes for data: {listed(raw.feature_names[i] for i in cells)}"
         )
         raw = replace(raw, X=X, owned=True, notes=(*raw.notes, note))
-    if len(raw.X) < _LEAST_ROWS:
+    if len(raw.X) < LEAST_ROWS:
         dropped = f" ({lost.sum()} of {n} were dropped for missing values)" if lost.any() else ""
-        raise DataError(f"a pilot needs at least {_LEAST_ROWS} rows, got {len(raw.X)}{dropped}; bring more data")
+        raise DataError(f"a pilot needs at least {LEAST_ROWS} rows, got {len(raw.X)}{dropped}; bring more data")
     return raw
 
 

@@ -56,10 +56,13 @@ class Advice:
     def estimator(self, name: str | None = None) -> Any:
         """An unfitted estimator with the subsets, ridge and aggregation of a candidate, the best by default.
 
-        A regressor, or for labels of classes a classifier by majority vote; weighted members make a regressor on
-        one-hot labels.
+        A regressor, or for labels of classes a classifier by majority vote, which has no weights: then the best
+        candidate without weights is the default.
         """
-        name = self.best if name is None else name
+        classes = "class_names" in self.table.attrs
+        if name is None:
+            usable = self.table.candidate.values[self.table.aggregation.values == "mean"] if classes else [self.best]
+            name = str(usable[0])
         if name not in self.ensembles:
             raise ParameterError(f"name must be one of {tuple(self.ensembles)}, got {name!r}")
         ensemble, row = self.ensembles[name], self.table.sel(candidate=name)
@@ -69,7 +72,9 @@ class Advice:
             "fit_intercept": bool(self.table.attrs["fit_intercept"]),
         }
         aggregation = str(row.aggregation.values)
-        if "class_names" in self.table.attrs and aggregation == "mean":
+        if classes and aggregation != "mean":
+            raise ParameterError(f"{name!r} weighs scores, not votes; fit a RidgeEnsembleRegressor on one-hot labels")
+        if classes:
             return subridge.RidgeEnsembleClassifier(**options)
         return subridge.RidgeEnsembleRegressor(aggregation=aggregation, **options)
 
@@ -113,7 +118,8 @@ def advise(
     task, fit_intercept, seed
         As for `forecast`.
     ensembles : mapping of str to Ensemble, optional
-        Further candidates, for example subsets that belong together; their ridges are chosen like those of the others.
+        Further candidates with their own readout noise, for example subsets that belong together; their ridges are
+        chosen like those of the others.
 
     Returns
     -------
@@ -154,7 +160,10 @@ def advise(
         )
     )
     own = read_ensembles(ensembles, sample.n_features, seed) if ensembles else {}
-    pool += [Candidate(name, "given", plan) for name, (plan, _, _) in own.items()]
+    clash = [name for name in own if name in {each.name for each in pool}]
+    if clash:
+        raise ParameterError(f"ensembles may not use the name {clash[0]!r}, which is that of another candidate")
+    pool += [Candidate(name, "given", plan, 0.0, eta) for name, (plan, _, eta) in own.items()]
     pilots = Pilots(sample, [each.plan for each in pool])
     sizes = np.array([planned, float(sample.n)])
 
@@ -166,7 +175,7 @@ def advise(
                 pilot,
                 sizes,
                 np.repeat(path[:, None], k, axis=1),
-                np.full(k, noise),
+                np.full(k, noise) if candidate.readout_noise is None else candidate.readout_noise,
                 aggregation=aggregation,
                 level=level,
                 tuned=True,
@@ -242,7 +251,14 @@ def _advice(rows: list[_Row], sample: Sample, noise: LabelNoise, attributes: dic
     names = [row.name for row in rows]
     table = xarray.Dataset({key: ("candidate", np.array(values)) for key, values in columns.items()}, attrs=attributes)
     table = table.assign_coords(candidate=names)
-    ensembles = {row.name: Ensemble(row.candidate.plan, float(row.curve.ridges[0, 0]), eta) for row in rows}
+    ensembles = {
+        row.name: Ensemble(
+            row.candidate.plan,
+            float(row.curve.ridges[0, 0]),
+            eta if row.candidate.readout_noise is None else row.candidate.readout_noise,
+        )
+        for row in rows
+    }
     weights = {row.name: row.curve.weights[0] for row in rows}
     return Advice(table, reasons(table), ensembles, weights)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from subridge.arrays.streams import Seed, stream
+from subridge.arrays.types import FloatArray
 from subridge.spec.plan import SubsetPlan
 from subridge.subsets import Dirichlet, Equal, Overlapping
 
@@ -21,12 +22,15 @@ class Candidate:
     plan : SubsetPlan
     fraction_spread : float
         kσ before scaling; 0 for members of equal size.
+    readout_noise : ndarray, shape (k,), or None
+        Of an ensemble that was given with it.
     """
 
     name: str
     strategy: str
     plan: SubsetPlan
     fraction_spread: float = 0.0
+    readout_noise: FloatArray | None = None
 
 
 def candidates(
@@ -46,13 +50,13 @@ def candidates(
     M = n_features
     yield Candidate(SINGLE, "single", Equal(1).draw(M, stream(seed)))
     for k in sorted({k for k in n_members if 1 < k <= M}):
-        for spread in fraction_spreads:
+        for spread in dict.fromkeys(fraction_spreads):
             if spread == 0:
                 yield Candidate(f"{k} equal", "equal", Equal(k).draw(M, stream(seed, k)))
             else:
                 plan = Dirichlet(k, spread).draw(M, stream(seed, k))
                 yield Candidate(f"{k} heterogeneous ({spread:g})", "dirichlet", plan, float(spread))
-        for fraction in overlapping_fractions:
+        for fraction in dict.fromkeys(overlapping_fractions):
             size = max(1, round(fraction * M))
             plan = Overlapping((size,) * k).draw(M, stream(seed, k))
             yield Candidate(f"{k} overlapping ({fraction:g} each)", "overlapping", plan)

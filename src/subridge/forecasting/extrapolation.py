@@ -187,22 +187,24 @@ def extrapolate(
     # A pair whose members lie differently far below their edges is taken halfway.
     depth = np.sqrt(below[:, None] * below[None, :])
     moved = ~in_reach[:, None] | ~in_reach[None, :]
-    errors, misfits = [], []
-    for floor in (label_noise.variance, label_noise.lower, label_noise.upper):
-        for exponent in _EXPONENTS:
-            bias, misfit = _bias(shown.pairs, floor, exponent, depth, moved)
-            pairs = (bias + noise) * gain
-            errors.append(float(weighted_error(pairs[None], weights_of(pairs[None]))[0]))
-            misfits.append(misfit)
-    best = int(np.argmin(misfits[: len(_EXPONENTS)]))
-    admitted = np.array(errors)[np.array(misfits) <= _AS_GOOD * misfits[best]]
-    at_edge = transfer(pilot, table[:1], np.array([size]), weights_of=weights_of, readout_noise=readout_noise)
+    at_edge = transfer(pilot, table[:1], np.array([np.inf]), weights_of=weights_of, readout_noise=readout_noise)
     assert at_edge.spread is not None
+    tolerance = 0.25 * float(at_edge.spread.standard_error[0] / at_edge.error[0]) ** 2
+    table_of = []
+    for floor in (label_noise.variance, label_noise.lower, label_noise.upper):
+        found = [_bias(shown.pairs, floor, exponent, depth, moved) for exponent in _EXPONENTS]
+        pairs = (np.array([bias for bias, _ in found]) + noise) * gain
+        errors = weighted_error(pairs, weights_of(pairs))
+        misfits = np.array([misfit for _, misfit in found])
+        # What fits about as well, or as badly as a pilot of this size may look, whatever the label noise.
+        table_of.append((errors[np.argmin(misfits)], errors[misfits <= max(_AS_GOOD * misfits.min(), tolerance)]))
+    error = float(table_of[0][0])
+    admitted = np.concatenate([np.append(near, best) for best, near in table_of])
     # The influences at the edge, in proportion to the error there.
-    scale = errors[best] / at_edge.error
+    scale = error / at_edge.error if np.isfinite(error) else np.ones(1)
     edge = at_edge.spread
     spread = Jackknife(edge.influence * scale[:, None], edge.shrink, edge.allowance * scale)
-    return Extrapolation(errors[best], float(admitted.min()), float(admitted.max()), spread)
+    return Extrapolation(error, float(admitted.min()), float(admitted.max()), spread)
 
 
 def _continued(gamma_n: FloatArray, variance: FloatArray) -> FloatArray:

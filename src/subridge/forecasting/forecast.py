@@ -50,8 +50,8 @@ def forecast(
     ensembles : mapping of str to Ensemble
         Subsets are a `SubsetPlan` for M features, or a strategy that draws one here.
     ridges : array_like, shape (L,), or "auto", optional
-        Give every ensemble, at each size, the common ridge with the least forecast error on this path, in place of its
-        own; "auto" is a path scaled to the data.
+        Give every ensemble, at each size, the best common ridge on this path in place of its own: the one with the
+        least upper bound of those in reach, or beyond reach with `extrapolate`. "auto" is a path scaled to the data.
     aggregation : {"mean", "optimal"}
         "optimal" weighs the members to minimise the forecast error at each size.
     extrapolate : bool
@@ -71,13 +71,20 @@ def forecast(
     Returns
     -------
     xarray.Dataset
-        ``error``, ``error_lower``, ``error_upper``, ``standard_error``, ``in_reach`` and ``ridge`` with dimensions
-        (ensemble, n_samples). `error` is the expected squared error on new noisy labels, E_g + ζ², summed over targets
-        (with readout noise where the ensemble has it); the interval is for that expectation. NaN where out of reach.
-        ``ridge`` is NaN where members differ in theirs. ``reach`` (ensemble, member) is the largest n′ in reach of each
-        member at its ridge, infinite for members with fewer features than n (for ridges given, at the largest size's
-        ridge). ``irreducible_error`` (ensemble) is the limit of `error` for n′ → ∞. For classes
-        ``misclassification`` and its bounds: the share of wrong majority votes. Attributes hold the label noise ζ.
+        With dimensions (ensemble, n_samples):
+
+        - ``error``: expected squared error on new noisy labels, E_g + ζ², summed over targets, with readout noise where
+          the ensemble has it; NaN where out of reach;
+        - ``error_lower``, ``error_upper``, ``standard_error``: for that expectation;
+        - ``in_reach``: False where extrapolated, or where it would have to be;
+        - ``ridge``: NaN where members differ in theirs;
+        - ``is_bound``, for chosen ridges: the ridge is the smallest that the pilot can judge and a smaller one may err
+          less, so that `error` bounds the best from above;
+        - ``misclassification`` and its bounds, for classes: the share of wrong majority votes.
+
+        ``reach`` (ensemble, member) is the largest n′ in reach of each member at its ridge (a chosen one: that of the
+        largest size), infinite for members with fewer features than n. ``irreducible_error`` (ensemble) is the limit of
+        `error` for n′ → ∞. Attributes hold the label noise ζ.
 
     Notes
     -----
@@ -169,6 +176,7 @@ def _dataset(
         "error_upper": "upper",
         "standard_error": "standard_error",
         "in_reach": "in_reach",
+        "is_bound": "is_bound",
     }
     plane = ("ensemble", "n_samples")
     variables: dict[str, Any] = {

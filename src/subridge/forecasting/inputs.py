@@ -9,14 +9,15 @@ from sklearn.utils import check_array
 
 from subridge.arrays.streams import Seed, stream
 from subridge.arrays.types import FloatArray
+from subridge.datasets.table_columns import is_column, is_frame, target_values
+from subridge.datasets.table_targets import class_targets, missing_targets, number_targets
+from subridge.datasets.tables import LEAST_ROWS
 from subridge.ridge.design import TrainingRows, training_rows
-from subridge.ridge.votes import one_hot
-from subridge.spec.checks import finite_array, real_array
+from subridge.spec.checks import real_array
 from subridge.spec.ensemble import Ensemble, Strategy
 from subridge.spec.errors import DataError, ParameterError, RidgeError, SubsetError
 from subridge.spec.plan import SubsetPlan
 
-LEAST_ROWS = 20
 TASKS = ("auto", "regression", "classification")
 
 
@@ -62,42 +63,38 @@ def read_sample(X: Any, y: Any, task: str, fit_intercept: bool) -> Sample:
     if task not in TASKS:
         raise ParameterError(f"task must be one of {TASKS}, got {task!r}")
     X = check_array(X, accept_sparse=("csr", "csc"), dtype=np.float64, input_name="X")
-    labels = np.asarray(y)
-    if labels.ndim not in (1, 2) or len(labels) != X.shape[0]:
-        raise DataError(
-            f"y must have one entry or row for each of the {X.shape[0]} rows of X, got shape {labels.shape}"
-        )
+    columns = [target_values(column) for column in _columns(y)]
+    if any(len(column) != X.shape[0] for column in columns):
+        raise DataError(f"y must have an entry or a row for each of the {X.shape[0]} rows of X, got {len(columns[0])}")
     if X.shape[0] < LEAST_ROWS:
         raise DataError(f"X has {X.shape[0]} rows; a pilot needs at least {LEAST_ROWS} to say anything")
-    numbers = labels.dtype.kind in "iuf"
-    if task == "classification" or (task == "auto" and not numbers):
-        targets, names = _one_hot(labels)
-    else:
-        targets, names = np.atleast_2d(finite_array("y", labels).T), None
-        if not (targets.std(axis=1) > 0).all():
-            raise DataError("y is constant in the pilot; there is nothing to forecast")
-    return Sample(training_rows(X, np.ascontiguousarray(targets), None, fit_intercept), names)
+    lacking = int(np.any([missing_targets(column) for column in columns], axis=0).sum())
+    if lacking:
+        raise DataError(f"y lacks {lacking} labels; drop those rows")
+    target = columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
+    if task == "classification" or (task == "auto" and target.dtype == object):
+        targets, names, _ = class_targets(target, task)
+        return Sample(training_rows(X, targets, None, fit_intercept), names)
+    return Sample(training_rows(X, number_targets(target, task)[0], None, fit_intercept), None)
 
 
-def _one_hot(labels: Any) -> tuple[FloatArray, tuple[str, ...]]:
-    if labels.ndim != 1:
-        raise DataError(f"labels of classes must be one-dimensional, got shape {labels.shape}")
-    missing = [label is None or label != label for label in labels.tolist()]
-    if any(missing):
-        raise DataError(f"y lacks {sum(missing)} labels; drop those rows")
-    classes, codes = np.unique(labels.astype(str) if labels.dtype == object else labels, return_inverse=True)
-    if len(classes) < 2:
-        raise DataError(f"y has the single class {classes[0]!r}; classification needs two")
-    if len(classes) > len(labels) // 2:
-        raise DataError(f"y has {len(classes)} classes in {len(labels)} rows; use task='regression' for numbers")
-    return one_hot(codes, len(classes)), tuple(str(name) for name in classes)
+def _columns(y: Any) -> list[Any]:
+    """The columns of y: one, or those of a frame or a two-dimensional array."""
+    if is_frame(y):
+        return [y[name] for name in y.columns]
+    if is_column(y):
+        return [y]
+    array = np.asarray(y)
+    if array.ndim not in (1, 2):
+        raise DataError(f"y must have one or two dimensions, got shape {array.shape}")
+    return [array] if array.ndim == 1 else list(array.T)
 
 
 def read_sizes(n_samples: Any) -> FloatArray:
     """Sample sizes n′ ≥ 2, which may be infinite; shape (S,)."""
-    sizes = np.atleast_1d(real_array("n_samples", n_samples))
-    whole = np.isinf(sizes) | (sizes == np.floor(sizes))
-    if sizes.ndim != 1 or not sizes.size or not whole.all() or (sizes < 2).any():
+    sizes = np.array(list(dict.fromkeys(np.atleast_1d(real_array("n_samples", n_samples)).ravel().tolist())))
+    whole = np.isinf(sizes) | ((sizes == np.floor(sizes)) & (sizes < 1e15))
+    if not sizes.size or not whole.all() or (sizes < 2).any():
         raise ParameterError(f"n_samples must be integers of at least 2 (inf is allowed), got {n_samples!r}")
     return sizes
 
@@ -121,6 +118,8 @@ def read_ensembles(
         if (ensemble.ridge < 0).any():
             raise RidgeError(f"ridge of ensembles[{name!r}] must be at least 0, got {ensemble.ridge.min():g}")
         k = plan.n_members
+        if str(name) in known:
+            raise ParameterError(f"ensembles has two of the name {name!r}")
         known[str(name)] = (
             plan,
             np.broadcast_to(ensemble.ridge, (k,)),

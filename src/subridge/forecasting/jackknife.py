@@ -55,7 +55,8 @@ class Jackknife:
         Errors are positive and their estimates skewed, hence factors.
         """
         relative = self.standard_error / np.where(error > 0, error, np.inf)
-        return np.asarray(np.exp(self.quantile(level) * relative))
+        with np.errstate(over="ignore"):  # next to a threshold nothing is known: infinite
+            return np.asarray(np.exp(self.quantile(level) * relative))
 
     def quantile(self, level: float) -> FloatArray:
         """Half-width of a two-sided interval in standard errors, shape (T,).

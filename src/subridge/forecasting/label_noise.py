@@ -2,7 +2,8 @@
 
 Weights drawn at random around zero, with variances that are a power of the spectrum, make the centred labels Gaussian
 with covariance ``ζ²(I + h K^g)``, K = FFᵀ the kernel of all features; g = 1 is the same variance for all weights. The
-restricted likelihood (as for variance components) is a sum over eigenvalues of K, and a grid of (g, h) finds its top.
+restricted likelihood (as for variance components) is a sum over eigenvalues of K, and its mean is taken over a grid of
+(g, h).
 Labels that depend on the features in another way, nonlinear or outside of them, count as noise.
 """
 
@@ -33,7 +34,7 @@ class LabelNoise:
 
 
 def label_noise(pilot: Pilot, level: float = 0.9) -> LabelNoise:
-    """Estimate ζ² by restricted maximum likelihood.
+    """Estimate ζ² by restricted likelihood.
 
     Parameters
     ----------
@@ -69,7 +70,9 @@ def label_noise(pilot: Pilot, level: float = 0.9) -> LabelNoise:
         for parts in zip(*(_profile(inside, rest, freedom, scaled**power) for power in _POWERS), strict=True)
     )
     kept = np.maximum(misfit - misfit.min(axis=1, keepdims=True), 0.0) <= chi2.ppf(level, 1)
-    best = variances[np.arange(len(variances)), np.argmin(misfit, axis=1)]
+    # The mean over the likelihood, not its top, which is zero for many a pilot with fewer rows than features.
+    likelihood = np.exp(0.5 * (misfit.min(axis=1, keepdims=True) - misfit))
+    best = (likelihood * variances).sum(axis=1) / likelihood.sum(axis=1)
     # Given h the variance has an interval of its own, of a χ² variable with n - 1 degrees of freedom.
     own = np.exp(np.sqrt(2 / freedom) * np.array([-1.0, 1.0]))
     lower = np.where(kept, variances, np.inf).min(axis=1) * own[0]

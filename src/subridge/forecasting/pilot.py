@@ -11,6 +11,7 @@ from subridge.ridge.design import TrainingRows
 from subridge.ridge.factor import MemberFactor, factorise
 from subridge.ridge.leave_one_out import leave_one_out
 from subridge.ridge.pair_traces import hat_gains, residual_gains, residual_pair_traces
+from subridge.spec.errors import DataError
 from subridge.spec.plan import SubsetPlan
 
 # Entries of the largest table of leave-one-out errors held at once: 40 MB, of which the jackknife needs a handful.
@@ -167,4 +168,7 @@ def pilot_of(rows: TrainingRows, plan: SubsetPlan, gram: FloatArray | None = Non
     factors = [
         factorise(rows.member(plan, r, gram), 0.0, rows.fit_intercept, _GRAM_LIMIT) for r in range(plan.n_members)
     ]
+    for r, factor in enumerate(factors):
+        if not factor.spectrum.size:
+            raise DataError(f"member {r} sees only constant columns in the pilot; leave constant columns out of X")
     return Pilot(factors, rows.centred(rows.targets)[0], plan.subset_sizes, int(rows.fit_intercept))

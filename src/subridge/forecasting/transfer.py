@@ -49,6 +49,7 @@ def transfer(
     *,
     weights_of: WeightRule,
     readout_noise: FloatArray,
+    folds: int = 0,
     with_spread: bool = True,
 ) -> Transfer:
     """Carry the pilot's errors to other sample sizes at the effective ridges of the given pilot penalties.
@@ -64,6 +65,9 @@ def transfer(
         From pairs (T, k, k) to weights (T, k).
     readout_noise : ndarray, shape (k,)
         η_r, which adds ``η_r² C/(1 - γ_rr n/n′)`` to the diagonal.
+    folds : int
+        Weights that are fitted to errors look better on them than on others; with folds, every part of the rows is
+        judged by weights from the rest. 0: weights do not depend on errors.
     with_spread : bool
         Whether to run the jackknife, which costs about three times the rest.
 
@@ -75,6 +79,7 @@ def transfer(
     T, k, n, C = len(sizes), pilot.n_members, pilot.n, len(pilot.targets)
     noise = np.eye(k) * (C * readout_noise**2)
     pairs, weights, occupied = np.empty((T, k, k)), np.empty((T, k)), np.empty((T, k, k))
+    error = np.empty(T)
     spreads = []
     traces = pilot.pair_traces(penalties)
     for rows, errors, diagonals in pilot.left_out(penalties):
@@ -85,10 +90,15 @@ def transfer(
         variance = split_variance(errors, diagonals, leverages, squares, traces[rows], sizes[rows])
         occupied[rows] = variance.occupied
         gain = np.where(variance.then < 1, 1 / np.where(variance.then < 1, 1 - variance.then, 1.0), np.inf)
-        pairs[rows] = at_pilot * variance.carry + np.where(noise > 0, noise * gain, 0.0)
+        variance_of_noise = np.where(noise > 0, noise * np.where(noise > 0, gain, 0.0), 0.0)
+        carried = _positive(variance.carry)
+        pairs[rows] = at_pilot * carried + variance_of_noise
         weights[rows] = weights_of(pairs[rows])
+        error[rows] = weighted_error(pairs[rows], weights[rows])
+        if folds:
+            error[rows] = _cross_fitted(errors, carried, variance_of_noise, weights_of, folds)
         if with_spread:
-            carry = np.where(np.isfinite(variance.carry), variance.carry, 0.0)
+            carry = np.where(np.isfinite(carried), carried, 0.0)
             form = weights[rows, :, None] * weights[rows, None, :] * carry
             ratios = 1 / (1 - variance.now)
             # Relative error of the carry from that of 1 - γ, which is _FINITE_SIZE/(n (1 - γ)).
@@ -97,7 +107,34 @@ def transfer(
             allowance = (np.abs(form * at_pilot) * wobble).sum(axis=(1, 2))
             spreads.append(jackknife(pilot, penalties[rows], errors, diagonals, form, ratios, allowance))
     spread = _joined(spreads) if with_spread else None
-    return Transfer(pairs, weights, weighted_error(pairs, weights), spread, occupied)
+    return Transfer(pairs, weights, error, spread, occupied)
+
+
+def _positive(carry: FloatArray) -> FloatArray:
+    """The nearest positive semidefinite matrices, whose products with risk matrices are risk matrices again."""
+    finite = np.isfinite(carry).all(axis=(1, 2))
+    values, vectors = np.linalg.eigh(carry[finite])
+    fixed = carry.copy()
+    fixed[finite] = (vectors * np.maximum(values, 0.0)[:, None, :]) @ vectors.transpose(0, 2, 1)
+    return fixed
+
+
+def _cross_fitted(
+    errors: FloatArray, carry: FloatArray, noise: FloatArray, weights_of: WeightRule, folds: int
+) -> FloatArray:
+    """Error of weights on rows they were not fitted to, shape (t,)."""
+    t, k, _, n = errors.shape
+    fold = np.random.default_rng(0).permutation(n) % min(folds, n)
+    parts = []
+    for number in range(min(folds, n)):
+        flat = errors[:, :, :, fold == number].reshape(t, k, -1)
+        parts.append(flat @ flat.transpose(0, 2, 1))
+    whole, total = np.sum(parts, axis=0), np.zeros(t)
+    for number, part in enumerate(parts):
+        here = np.count_nonzero(fold == number)
+        weights = weights_of((whole - part) / (n - here) * carry + noise)
+        total += here / n * weighted_error(part / here * carry + noise, weights)
+    return total
 
 
 def weighted_error(pairs: FloatArray, weights: FloatArray) -> FloatArray:

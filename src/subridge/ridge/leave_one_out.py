@@ -33,7 +33,8 @@ def leave_one_out(
     -------
     errors : array, shape (L, C, n)
     diagonals : array, shape (L, n)
-        ``1 - H_ii``; divided by p for a member that spans all samples, where it vanishes with p.
+        ``1 - H_ii``; divided by p for a member that spans all samples, where it vanishes with p. Zero at p = 0 for a
+        sample that any other member interpolates.
 
     Notes
     -----
@@ -73,10 +74,15 @@ def leave_one_out(
     rest = rest * ~interpolated
     numerator = fits[:-1, :, :] + rest
     denominator = sums[:-1, :] + slack
-    if bool(interpolated.any()) and (penalties == 0).any():
-        at_zero = [int(level) for level in (penalties == 0).nonzero()[0]]
+    at_zero = [int(level) for level in (penalties == 0).nonzero()[0]]
+    settled = bool(interpolated.any()) and bool(at_zero)
+    if settled:
         limit = ((A / d) @ Qt)[:, interpolated], ((1 / d) @ squared)[interpolated]
         for level in at_zero:
             numerator[level][:, interpolated] = limit[0]
             denominator[level][interpolated] = limit[1]
-    return numerator / denominator[:, None, :], denominator
+    errors = numerator / denominator[:, None, :]
+    if settled:
+        for level in at_zero:
+            denominator[level][interpolated] = 0.0
+    return errors, denominator
