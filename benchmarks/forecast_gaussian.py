@@ -63,7 +63,32 @@ SETTINGS = {
 }
 
 
+WEIGHTED = ", weighted, with intercept"
+ALSO_WEIGHTED = (
+    "equal 4, n/M 1, AR .5",
+    "unequal 6, n/M 1.5, isotropic",
+    "unequal 8, n/M .5, power law",
+    "overlapping 6, n/M .5, AR .5",
+)
+
+
+def weighted_risks(problem, plan, ridge, size, n_trials, rng):
+    """Exact risks of estimators with fitted weights and an intercept."""
+    covariance, M = problem.signal_covariance.dense(), problem.n_features
+    root, beta = np.linalg.cholesky(covariance), problem.teacher_weights / np.sqrt(M)
+    found = []
+    for _ in range(n_trials // 4):
+        X = rng.standard_normal((size, M)) @ root.T
+        y = X @ beta + float(problem.label_noise) * rng.standard_normal(size)
+        model = sr.RidgeEnsembleRegressor(subsets=plan, ridge=ridge, aggregation="optimal").fit(X, y)
+        difference = model.coef_ - beta
+        found.append(difference @ covariance @ difference + model.intercept_**2)
+    return np.array(found)
+
+
 def measure(name, n_pilots, n_trials, seed):
+    weighted = name.endswith(WEIGHTED)
+    name = name.removesuffix(WEIGHTED)
     M, n, covariance, zeta, strategy, ridge = SETTINGS[name]
     rng = np.random.default_rng((seed, list(SETTINGS).index(name)))
     plan = strategy.draw(M, rng)
@@ -72,8 +97,11 @@ def measure(name, n_pilots, n_trials, seed):
     )
     ensemble = sr.Ensemble(plan, ridge)
     sizes = np.array([int(factor * n) for factor in FACTORS])
-    run = sr.simulate(problem, ensemble, sizes, n_trials, nested=False, seed=seed, progress=False)
-    risks = run.risk.values + zeta**2
+    if weighted:
+        risks = np.stack([weighted_risks(problem, plan, ridge, size, n_trials, rng) for size in sizes], axis=1)
+    else:
+        risks = sr.simulate(problem, ensemble, sizes, n_trials, nested=False, seed=seed, progress=False).risk.values
+    risks = risks + zeta**2
     truth, doubt = risks.mean(axis=0), risks.std(axis=0) / np.sqrt(n_trials)
     root = np.linalg.cholesky(covariance.dense())
     weights = problem.teacher_weights
@@ -82,7 +110,8 @@ def measure(name, n_pilots, n_trials, seed):
         X = rng.standard_normal((n, M)) @ root.T
         y = X @ weights / np.sqrt(M) + zeta * rng.standard_normal(n)
         start = time.perf_counter()
-        curve = sr.forecast(X, y, sizes, {"it": ensemble}, fit_intercept=False).isel(ensemble=0)
+        options = {"aggregation": "optimal"} if weighted else {"fit_intercept": False}
+        curve = sr.forecast(X, y, sizes, {"it": ensemble}, **options).isel(ensemble=0)
         seconds += time.perf_counter() - start
         forecasts.append(curve.error.values)
         lower.append(curve.error_lower.values)
@@ -91,7 +120,7 @@ def measure(name, n_pilots, n_trials, seed):
     forecasts, lower, upper, reach = map(np.array, (forecasts, lower, upper, reach))
     whole = reach.all(axis=0)
     return {
-        "name": name,
+        "name": name + WEIGHTED * weighted,
         "sizes": sizes.tolist(),
         "truth": truth.tolist(),
         "truth_error": (doubt / truth).tolist(),
@@ -131,7 +160,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="other teachers, subsets and pilots")
     parser.add_argument("--only", help="settings whose name starts so")
     arguments = parser.parse_args()
-    names = [name for name in SETTINGS if not arguments.only or name.startswith(arguments.only)]
+    every = [*SETTINGS, *(name + WEIGHTED for name in ALSO_WEIGHTED)]
+    names = [name for name in every if not arguments.only or name.startswith(arguments.only)]
     rows = []
     with ProcessPoolExecutor(arguments.processes) as pool:
         for row in pool.map(
@@ -139,10 +169,11 @@ def main():
         ):
             rows.append(row)
             print(table(rows)[-1], flush=True)
-    points = [(d, c) for row in rows for d, c in zip(row["deviation"], row["coverage"], strict=True) if d is not None]
+    plain = [row for row in rows if not row["name"].endswith(WEIGHTED)]
+    points = [(d, c) for row in plain for d, c in zip(row["deviation"], row["coverage"], strict=True) if d is not None]
     deviations, coverages = np.array(points).T
     summary = (
-        f"{len(rows)} settings, {len(points)} points in reach, {arguments.pilots} pilots and {arguments.trials} "
+        f"{len(plain)} settings (the weighted ones apart), {len(points)} points in reach, {arguments.pilots} pilots and {arguments.trials} "
         f"trained ensembles each: largest mean deviation {np.abs(deviations).max():.1%}, "
         f"{(np.abs(deviations) > 0.03).sum()} beyond 3 %; coverage of 90 % intervals {coverages.min():.0%} to "
         f"{coverages.max():.0%}, mean {coverages.mean():.1%}, "
@@ -152,7 +183,7 @@ def main():
     if arguments.only is None:
         RESULTS.mkdir(exist_ok=True)
         head = [
-            "`OMP_NUM_THREADS=1 python benchmarks/forecast_gaussian.py`",
+            f"`OMP_NUM_THREADS=1 python benchmarks/forecast_gaussian.py --pilots {arguments.pilots} --trials {arguments.trials} --seed {arguments.seed}`",
             "",
             summary,
             "",
