@@ -173,7 +173,8 @@ def main():
     points = [(d, c) for row in plain for d, c in zip(row["deviation"], row["coverage"], strict=True) if d is not None]
     deviations, coverages = np.array(points).T
     summary = (
-        f"{len(plain)} settings (the weighted ones apart), {len(points)} points in reach, {arguments.pilots} pilots and {arguments.trials} "
+        f"{len(plain)} settings (the weighted ones apart), {len(points)} points in reach, {arguments.pilots} pilots "
+        f"and {arguments.trials} "
         f"trained ensembles each: largest mean deviation {np.abs(deviations).max():.1%}, "
         f"{(np.abs(deviations) > 0.03).sum()} beyond 3 %; coverage of 90 % intervals {coverages.min():.0%} to "
         f"{coverages.max():.0%}, mean {coverages.mean():.1%}, "
@@ -183,7 +184,8 @@ def main():
     if arguments.only is None:
         RESULTS.mkdir(exist_ok=True)
         head = [
-            f"`OMP_NUM_THREADS=1 python benchmarks/forecast_gaussian.py --pilots {arguments.pilots} --trials {arguments.trials} --seed {arguments.seed}`",
+            f"`OMP_NUM_THREADS=1 python benchmarks/forecast_gaussian.py --pilots {arguments.pilots} "
+            f"--trials {arguments.trials} --seed {arguments.seed}`",
             "",
             summary,
             "",
