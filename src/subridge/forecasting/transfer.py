@@ -13,6 +13,7 @@ from subridge.forecasting.variance import split_variance
 # Near its threshold, at a distance of n (1 - γ) samples, a member's risk differs from theory by about this over that
 # distance.
 _FINITE_SIZE = 1.5
+_LEAST_EIGENVALUE = 1e-3  # of a matrix of pairs, in units of the mean one
 
 WeightRule = Callable[[FloatArray], FloatArray]
 
@@ -91,14 +92,15 @@ def transfer(
         occupied[rows] = variance.occupied
         gain = np.where(variance.then < 1, 1 / np.where(variance.then < 1, 1 - variance.then, 1.0), np.inf)
         variance_of_noise = np.where(noise > 0, noise * np.where(noise > 0, gain, 0.0), 0.0)
-        carried = _positive(variance.carry)
-        pairs[rows] = at_pilot * carried + variance_of_noise
+        pairs[rows] = _positive(at_pilot * variance.carry) + variance_of_noise
         weights[rows] = weights_of(pairs[rows])
         error[rows] = weighted_error(pairs[rows], weights[rows])
         if folds:
-            error[rows] = _cross_fitted(errors, carried, variance_of_noise, weights_of, folds)
+            # No better than on their own rows, where few rows and much carrying would have it so.
+            apart = _cross_fitted(errors, variance.carry, variance_of_noise, weights_of, folds)
+            error[rows] = np.maximum(error[rows], apart)
         if with_spread:
-            carry = np.where(np.isfinite(carried), carried, 0.0)
+            carry = np.where(np.isfinite(variance.carry), variance.carry, 0.0)
             form = weights[rows, :, None] * weights[rows, None, :] * carry
             ratios = 1 / (1 - variance.now)
             # Relative error of the carry from that of 1 - γ, which is _FINITE_SIZE/(n (1 - γ)).
@@ -110,12 +112,15 @@ def transfer(
     return Transfer(pairs, weights, error, spread, occupied)
 
 
-def _positive(carry: FloatArray) -> FloatArray:
-    """The nearest positive semidefinite matrices, whose products with risk matrices are risk matrices again."""
-    finite = np.isfinite(carry).all(axis=(1, 2))
-    values, vectors = np.linalg.eigh(carry[finite])
-    fixed = carry.copy()
-    fixed[finite] = (vectors * np.maximum(values, 0.0)[:, None, :]) @ vectors.transpose(0, 2, 1)
+def _positive(pairs: FloatArray) -> FloatArray:
+    """The nearest matrices without negative eigenvalues: errors have covariances, estimates of them may not."""
+    fixed = pairs.copy()
+    finite = np.isfinite(pairs).all(axis=(1, 2))
+    values, vectors = np.linalg.eigh(pairs[finite])
+    floor = _LEAST_EIGENVALUE * np.maximum(values.mean(axis=1, keepdims=True), 0.0)
+    lifted = np.maximum(values, floor)
+    repaired = (vectors * lifted[:, None, :]) @ vectors.transpose(0, 2, 1)
+    fixed[finite] = np.where((values < floor).any(axis=1)[:, None, None], repaired, pairs[finite])
     return fixed
 
 
@@ -132,7 +137,7 @@ def _cross_fitted(
     whole, total = np.sum(parts, axis=0), np.zeros(t)
     for number, part in enumerate(parts):
         here = np.count_nonzero(fold == number)
-        weights = weights_of((whole - part) / (n - here) * carry + noise)
+        weights = weights_of(_positive((whole - part) / (n - here) * carry) + noise)
         total += here / n * weighted_error(part / here * carry + noise, weights)
     return total
 
