@@ -17,7 +17,7 @@ def test_it_is_close_to_trained_ensembles(M):
     rng = np.random.default_rng(0)
     problem = sr.Problem(covariance, rng.standard_normal(M), label_noise=zeta)
     plans = {"one": sr.subsets.equal(1, M, 0), "four": sr.subsets.equal(4, M, 0)}
-    ensembles = {name: sr.Ensemble(plan, 0.2 if name == "four" else 1.0, 0.3) for name, plan in plans.items()}
+    ensembles = {name: sr.Ensemble(plan, 0.2 if name == "four" else 4.0, 0.3) for name, plan in plans.items()}
     sizes = [75, 150, 600]
     root = np.linalg.cholesky(covariance.dense())
     found = []

@@ -11,7 +11,7 @@ _MOST_CANDIDATES = 14
 
 
 def draw_forecast(curves: xr.Dataset) -> Figure:
-    """Forecast learning curves with their intervals; dashed beyond the pilot's reach.
+    """Forecast learning curves with their intervals; dashed beyond the pilot's reach, hollow where they are bounds.
 
     Parameters
     ----------
@@ -61,6 +61,9 @@ def _curve(axes: Axes, one: xr.Dataset, variable: str, label: str, colour: str) 
     # The dashed part starts at the last point in reach, so that the line has no gap.
     beyond = np.where(~reach | np.append(~reach[1:], False), values, np.nan)
     axes.plot(sizes, within, color=colour, marker="o" if len(sizes) < 25 else None, label=label)
+    if variable == "error":  # hollow: the best ridge may be smaller than the pilot can judge
+        bound = np.where(one.is_bound.values[shown][order], values, np.nan)
+        axes.plot(sizes, bound, color=colour, marker="o", linestyle="none", markerfacecolor="white")
     axes.plot(sizes, beyond, color=colour, linestyle="--")
 
 
