@@ -139,12 +139,6 @@ def path_coefficients(factor: MemberFactor, targets: Array, penalties: FloatArra
     return flat.reshape((len(penalties), targets.shape[0], factor.design.n_features))
 
 
-def degrees_of_freedom(factor: MemberFactor, penalties: FloatArray) -> Array:
-    """``tr Q d/(d+p) Qᵀ``, without the intercept's one; shape (L,)."""
-    d = factor.spectrum
-    return (d / (d + as_column(penalties, d))).sum(axis=1)
-
-
 def scaled_rows(A: Array, gains: Array) -> Array:
     """Rows of A scaled by each row of gains: (C, ρ) and (L, ρ) to (L·C, ρ)."""
     return (gains[:, None, :] * A[None, :, :]).reshape((gains.shape[0] * A.shape[0], A.shape[1]))
