@@ -183,7 +183,8 @@ def advise(
             )
             wrong = np.nan
             if sample.class_names is not None and aggregation == "mean" and curve.in_reach[0]:
-                wrong = float(vote_errors(pilot, curve.penalties[:1], sizes[:1], sample.rows.targets)[0][0])
+                at = (curve.ridges[:1], curve.penalties[:1], sizes[:1])
+                wrong = float(vote_errors(pilot, *at, sample.rows.targets)[0][0])
             found.append((aggregation, curve, wrong))
         return found
 

@@ -10,7 +10,7 @@ from subridge.forecasting.extrapolation import Extrapolation, Tail, extrapolate
 from subridge.forecasting.jackknife import Jackknife
 from subridge.forecasting.label_noise import LabelNoise
 from subridge.forecasting.pilot import Pilot
-from subridge.forecasting.transfer import WeightRule, transfer
+from subridge.forecasting.transfer import WeightRule, equal_weights, transfer
 from subridge.theory.member_weights import member_weights
 
 _MOST_FREEDOM = 0.85  # df/n of a member; beyond, forecasts on deep features were 5 % and more too low
@@ -48,11 +48,6 @@ class ForecastCurve:
     weights: FloatArray
     penalties: FloatArray
     spread: Jackknife
-
-
-def equal_weights(pairs: FloatArray) -> FloatArray:
-    """1/k for every member; shape (T, k, k) to (T, k)."""
-    return np.full(pairs.shape[:2], 1 / pairs.shape[1])
 
 
 def optimal_weights(pairs: FloatArray) -> FloatArray:

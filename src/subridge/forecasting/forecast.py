@@ -131,7 +131,8 @@ def forecast(
         if sample.class_names is None:
             return curve, reach, None
         shown = curve.in_reach[:-1]
-        votes = vote_errors(pilot, curve.penalties[:-1][shown], sizes[shown], sample.rows.targets)
+        at = (curve.ridges[:-1][shown], curve.penalties[:-1][shown], sizes[shown])
+        votes = vote_errors(pilot, *at, sample.rows.targets)
         return curve, reach, (shown, *votes)
 
     found = dict(zip(named, side_by_side(one, named.values()), strict=True))

@@ -43,6 +43,11 @@ class Transfer:
     occupied: FloatArray
 
 
+def equal_weights(pairs: FloatArray) -> FloatArray:
+    """1/k for every member; shape (T, k, k) to (T, k)."""
+    return np.full(pairs.shape[:2], 1 / pairs.shape[1])
+
+
 def transfer(
     pilot: Pilot,
     penalties: FloatArray,

@@ -7,13 +7,16 @@ the fluctuation of the pilot's size. The two differ by a Gaussian vector over me
 
 For n′ < n noise of covariance -Δ is added. For n′ > n there is too much of it: noise of covariance s Δ is added for
 several s ≥ 0 and the share of wrong votes is continued along a line to s = -1 (simulation and extrapolation, Cook &
-Stefanski 1994). A line was more accurate than a parabola on deep features; docs/forecasting.md has the figures.
+Stefanski 1994). On mixtures of Gaussians that is accurate, on deep features too high, where the share at n times the
+quotient of squared errors at n′ and n does better; both err upwards, and the smaller is taken. docs/forecasting.md has
+the figures.
 """
 
 import numpy as np
 
 from subridge.arrays.types import FloatArray
 from subridge.forecasting.pilot import Pilot
+from subridge.forecasting.transfer import equal_weights, transfer
 from subridge.forecasting.variance import split_variance
 from subridge.ridge.votes import ranked_votes
 
@@ -22,7 +25,7 @@ _DRAWS = 4000  # noisy rows per level, at least
 
 
 def vote_errors(
-    pilot: Pilot, penalties: FloatArray, sizes: FloatArray, one_hot: FloatArray
+    pilot: Pilot, ridges: FloatArray, penalties: FloatArray, sizes: FloatArray, one_hot: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Forecast the share of wrong majority votes.
 
@@ -30,6 +33,8 @@ def vote_errors(
     ----------
     pilot : Pilot
         Its targets are one-hot labels, centred or not.
+    ridges : ndarray, shape (T, k)
+        λ_r at the wanted sizes.
     penalties : ndarray, shape (T, k)
         Of the pilot, at the effective ridges of the wanted sizes.
     sizes : ndarray, shape (T,)
@@ -39,7 +44,8 @@ def vote_errors(
     Returns
     -------
     share, standard_error : ndarray, shape (T,)
-        At n′ = n the share is the exact leave-one-out one. The standard error is that of n independent rows.
+        At n′ = n the share is the exact leave-one-out one. The standard error is that of n independent rows, and half of
+        what the two ways to continue differ by.
     """
     truth = np.argmax(one_hot, axis=0)
     shares, spreads = np.empty(len(sizes)), np.empty(len(sizes))
@@ -56,7 +62,24 @@ def vote_errors(
             wrong = _wrong(one_hot - e, truth, e, surplus[t], int(np.sign(size - pilot.n)), rng)
             shares[rows.start + t] = np.clip(wrong.mean(), 0.0, 1.0)
             spreads[rows.start + t] = wrong.std() / np.sqrt(pilot.n - 1)
-    return shares, spreads
+    proportional = _in_proportion(pilot, ridges, penalties, sizes, one_hot)
+    smaller = np.where(sizes > pilot.n, np.minimum(shares, proportional), shares)
+    gap = np.where(sizes > pilot.n, 0.5 * np.abs(shares - proportional), 0.0)
+    return smaller, np.hypot(spreads, gap)
+
+
+def _in_proportion(
+    pilot: Pilot, ridges: FloatArray, penalties: FloatArray, sizes: FloatArray, one_hot: FloatArray
+) -> FloatArray:
+    """The share of wrong votes at n and the wanted ridge, times the quotient of squared errors at n′ and n."""
+    truth = np.argmax(one_hot, axis=0)
+    wrong, now = np.empty(len(sizes)), np.empty(len(sizes))
+    for rows, errors, _ in pilot.left_out(ridges * pilot.subset_sizes):
+        now[rows] = (errors.mean(axis=1) ** 2).sum(axis=(1, 2)) / pilot.n
+        wrong[rows] = [_is_wrong(one_hot - e, truth).mean() for e in errors]
+    quiet = np.zeros(pilot.n_members)
+    then = transfer(pilot, penalties, sizes, weights_of=equal_weights, readout_noise=quiet, with_spread=False).error
+    return np.minimum(wrong * then / now, 1.0)
 
 
 def _wrong(
