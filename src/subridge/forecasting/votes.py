@@ -44,8 +44,8 @@ def vote_errors(
     Returns
     -------
     share, standard_error : ndarray, shape (T,)
-        At n′ = n the share is the exact leave-one-out one. The standard error is that of n independent rows, and half of
-        what the two ways to continue differ by.
+        At n′ = n the share is the exact leave-one-out one. The standard error is that of n independent rows, and half
+        of what the two ways to continue differ by.
     """
     truth = np.argmax(one_hot, axis=0)
     shares, spreads = np.empty(len(sizes)), np.empty(len(sizes))
