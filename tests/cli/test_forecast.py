@@ -3,6 +3,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+import xarray as xr
 from click.testing import CliRunner
 
 from subridge.cli import main
@@ -69,6 +70,10 @@ def test_advise_says_why(table, tmp_path):
     document = json.loads(call("advise", table, *words, "--json").stdout)
     assert len(document["attributes"]["reasons"]) == 2
     call("advise", table, *words, "--out", tmp_path / "advice.csv")
+    call("advise", table, *words, "--out", tmp_path / "advice.nc")
+    assert xr.load_dataset(tmp_path / "advice.nc").sizes["candidate"] == len(
+        document["coordinates"]["candidate"]["values"]
+    )
     written = pl.read_csv(tmp_path / "advice.csv")
     assert written["candidate"].to_list() == document["coordinates"]["candidate"]["values"]
 

@@ -4,12 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import click
+import xarray as xr
 from rich.console import Console
 from rich.table import Table
 
 from subridge.cli.options import NUMBERS, json_option, spec_option
 from subridge.cli.pilot_data import data_options, labels_of, read_data
-from subridge.cli.show import check_out, is_picture, to_json, write_data
+from subridge.cli.show import check_out, deliver
 
 _ROWS = 12  # of the printed table; files and JSON hold every candidate
 
@@ -47,36 +48,23 @@ def advise(out: Path | None, as_json: bool, **options: Any) -> None:
         level=options["level"],
         seed=options["seed"],
     )
-    if out is not None:
-        _write(advice, out)
-    if as_json:
-        click.echo(to_json(_with_reasons(advice)))
-    else:
-        _show(advice)
+    deliver(advice.table.assign_attrs(reasons=list(advice.reasons)), out, as_json, draw=_draw, show=_show)
 
 
-def _write(advice: Any, out: Path) -> None:
-    if is_picture(out):
-        from subridge.figures.forecast import draw_advice
+def _draw(ranking: xr.Dataset) -> Any:
+    from subridge.figures.forecast import draw_advice
 
-        draw_advice(advice.table).savefig(out, dpi=300)
-    else:
-        write_data(_with_reasons(advice), out)
-    click.echo(f"wrote {out}", err=True)
+    return draw_advice(ranking)
 
 
-def _with_reasons(advice: Any) -> Any:
-    return advice.table.assign_attrs(reasons=list(advice.reasons))
-
-
-def _show(advice: Any) -> None:
-    table = Table(title=f"forecast with {advice.table.attrs['n_samples']:.0f} samples, best first")
+def _show(ranking: xr.Dataset) -> None:
+    table = Table(title=f"forecast with {ranking.attrs['n_samples']:.0f} samples, best first")
     columns = ["ensemble", "λ", "error", "interval", "now", "gain over one ridge"]
-    columns += ["wrong votes"] * ("misclassification" in advice.table)
+    columns += ["wrong votes"] * ("misclassification" in ranking)
     for column in columns:
         table.add_column(column, justify="left" if column == "ensemble" else "right")
-    for position in range(min(_ROWS, advice.table.sizes["candidate"])):
-        row = advice.table.isel(candidate=position)
+    for position in range(min(_ROWS, ranking.sizes["candidate"])):
+        row = ranking.isel(candidate=position)
         cells = [
             str(row.candidate.values),
             f"{float(row.ridge):.2g}",
@@ -85,11 +73,11 @@ def _show(advice: Any) -> None:
             f"{float(row.error_now):.4g}",
             f"{float(row.gain):+.1%} ± {float(row.gain_error):.1%}",
         ]
-        if "misclassification" in advice.table:
+        if "misclassification" in ranking:
             share = float(row.misclassification)
             cells.append("" if share != share else f"{share:.1%}")
         table.add_row(*cells)
     console = Console()
     console.print(table)
-    for sentence in advice.reasons:
+    for sentence in ranking.attrs["reasons"]:
         console.print(sentence)

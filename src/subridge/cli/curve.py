@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from subridge.cli.options import NUMBERS, json_option, spec_option
-from subridge.cli.show import is_picture, to_json, write_data
+from subridge.cli.show import check_out, deliver
 
 _FIELDS = ("data_scale", "correlation", "feature_noise", "alignment", "label_noise")
 _ROWS = 24  # of the printed table; files and JSON hold every point
@@ -46,13 +46,8 @@ def curve(out: Path | None, as_json: bool, **options: Any) -> None:
     subridge curve --fractions 0.1,0.3,0.5 --correlation 0.4 --out curve.svg
     subridge curve --spec curve.toml --json
     """
-    curves = _predict(options)
-    if out is not None:
-        _write(curves, out)
-    if as_json:
-        click.echo(to_json(curves))
-    else:
-        _show(curves)
+    check_out(out)
+    deliver(_predict(options), out, as_json, draw=_draw, show=_show)
 
 
 def _predict(options: dict[str, Any]) -> xr.Dataset:
@@ -79,14 +74,10 @@ def _predict(options: dict[str, Any]) -> xr.Dataset:
     return curves
 
 
-def _write(curves: xr.Dataset, out: Path) -> None:
-    if is_picture(out):
-        from subridge.figures.curve import draw_curve
+def _draw(curves: xr.Dataset) -> Any:
+    from subridge.figures.curve import draw_curve
 
-        draw_curve(curves).savefig(out, dpi=300)
-    else:
-        write_data(curves, out)
-    click.echo(f"wrote {out}", err=True)
+    return draw_curve(curves)
 
 
 def _show(curves: xr.Dataset) -> None:

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from subridge.cli.options import NUMBERS, SIZES, json_option, spec_option
 from subridge.cli.pilot_data import data_options, labels_of, read_data
-from subridge.cli.show import check_out, is_picture, to_json, write_data
+from subridge.cli.show import check_out, deliver
 
 
 @click.command()
@@ -33,13 +33,7 @@ def forecast(out: Path | None, as_json: bool, **options: Any) -> None:
     subridge forecast data.csv --target species --n-members 16 --out forecast.png
     """
     check_out(out)
-    curves = _forecast(options)
-    if out is not None:
-        _write(curves, out)
-    if as_json:
-        click.echo(to_json(curves))
-    else:
-        _show(curves)
+    deliver(_forecast(options), out, as_json, draw=_draw, show=_show)
 
 
 def _forecast(options: dict[str, Any]) -> xr.Dataset:
@@ -65,15 +59,10 @@ def _forecast(options: dict[str, Any]) -> xr.Dataset:
     )
 
 
-def _write(curves: xr.Dataset, out: Path) -> None:
-    if is_picture(out):
-        from subridge.figures.forecast import draw_forecast
+def _draw(curves: xr.Dataset) -> Any:
+    from subridge.figures.forecast import draw_forecast
 
-        draw_forecast(curves).savefig(out, dpi=300)
-    else:
-        # One line per point: the members' reach would repeat every line.
-        write_data(curves.drop_vars("reach") if out.suffix.lower() == ".csv" else curves, out)
-    click.echo(f"wrote {out}", err=True)
+    return draw_forecast(curves)
 
 
 def _show(curves: xr.Dataset) -> None:

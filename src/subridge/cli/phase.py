@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from subridge.cli.options import NUMBERS, json_option, spec_option
-from subridge.cli.show import is_picture, to_json, write_data
+from subridge.cli.show import check_out, deliver
 
 _NOISES = ("readout_nsr", "feature_nsr", "label_nsr")
 _ROWS, _COLUMNS = 22, 13  # of the printed table; files and JSON hold every point
@@ -40,37 +40,23 @@ def phase(out: Path | None, as_json: bool, ridge: str, **axes: tuple[float, ...]
     """
     import subridge as sr
 
+    check_out(out)
     given = {name: np.array(values) if len(values) > 1 else values[0] for name, values in axes.items()}
     diagram = sr.phase_diagram(**given, ridge=0 if ridge == "0" else ridge)
     diagram.attrs["version"] = sr.__version__
-    if out is not None:
-        _write(diagram, out)
-    if as_json:
-        click.echo(to_json(diagram))
-    else:
-        _show(diagram)
+    deliver(diagram, out, as_json, draw=_draw, show=_show)
 
 
-def _write(diagram: xr.Dataset, out: Path) -> None:
-    if not is_picture(out):
-        write_data(diagram, out)
-    else:
-        from subridge.figures.phase_maps import draw_maps
+def _draw(diagram: xr.Dataset) -> Any:
+    from subridge.figures.phase_maps import draw_maps
 
-        noises = [name for name in _NOISES if name in diagram.dims]
-        if (
-            len(noises) != 1
-            or diagram.sizes.get("sample_ratio", 0) < 2
-            or np.isinf(diagram.sample_ratio.values[:2]).any()
-        ):
-            raise click.UsageError(
-                "a picture needs one noise and finite sample ratios as axes; give each several values"
-            )
-        full = diagram.expand_dims(ridge=[diagram.attrs["ridge"]])
-        if "alignment" not in diagram.dims:
-            full = full.expand_dims(alignment=[diagram.attrs["alignment"]])
-        draw_maps(full, errors=False).savefig(out, dpi=300)
-    click.echo(f"wrote {out}", err=True)
+    noises = [name for name in _NOISES if name in diagram.dims]
+    if len(noises) != 1 or diagram.sizes.get("sample_ratio", 0) < 2 or np.isinf(diagram.sample_ratio.values[:2]).any():
+        raise click.UsageError("a picture needs one noise and finite sample ratios as axes; give each several values")
+    full = diagram.expand_dims(ridge=[diagram.attrs["ridge"]])
+    if "alignment" not in diagram.dims:
+        full = full.expand_dims(alignment=[diagram.attrs["alignment"]])
+    return draw_maps(full, errors=False)
 
 
 def _show(diagram: xr.Dataset) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -48,13 +49,20 @@ def write_data(dataset: xr.Dataset, out: Path) -> None:
     elif out.suffix.lower() == ".json":
         out.write_text(to_json(dataset), encoding="utf-8")
     elif out.suffix.lower() == ".nc":
-        dataset.to_netcdf(out, engine="scipy")
+        # netCDF has no lists of texts as attributes.
+        texts = {name: "\n".join(value) for name, value in dataset.attrs.items() if isinstance(value, list)}
+        dataset.assign_attrs(texts).to_netcdf(out, engine="scipy")
     else:
         raise click.UsageError(f"--out {out} must end in .png, .svg, .pdf, .nc, .csv or .json")
 
 
 def _to_csv(dataset: xr.Dataset, out: Path) -> None:
-    """One line per point of the grid: coordinates, then variables."""
+    """One line per point of the grid: coordinates, then variables.
+
+    A variable with a dimension that no other has, such as what each member reaches, would repeat every line and is left
+    out.
+    """
+    dataset = _without_lone_dimensions(dataset)
     names = [str(name) for name in dataset.dims]
     table = {
         str(name): values.broadcast_like(dataset).transpose(*names).values.ravel() for name, values in dataset.items()
@@ -67,8 +75,34 @@ def _to_csv(dataset: xr.Dataset, out: Path) -> None:
         writer.writerows([_cell(value) for value in row] for row in zip(*columns.values(), strict=True))
 
 
+def _without_lone_dimensions(dataset: xr.Dataset) -> xr.Dataset:
+    first = next(iter(dataset.data_vars.values()))
+    return dataset.drop_vars([name for name, values in dataset.items() if set(values.dims) - set(first.dims)])
+
+
 def _cell(value: Any) -> str:
     return format(value, ".10g") if isinstance(value, np.number) else str(value)
+
+
+def deliver(
+    dataset: xr.Dataset,
+    out: Path | None,
+    as_json: bool,
+    *,
+    draw: Callable[[xr.Dataset], Any],
+    show: Callable[[xr.Dataset], None],
+) -> None:
+    """Write a result to a file if one was named, as a picture or as data, and print it as JSON or for the eye."""
+    if out is not None:
+        if is_picture(out):
+            draw(dataset).savefig(out, dpi=300)
+        else:
+            write_data(dataset, out)
+        click.echo(f"wrote {out}", err=True)
+    if as_json:
+        click.echo(to_json(dataset))
+    else:
+        show(dataset)
 
 
 def is_picture(out: Path) -> bool:
