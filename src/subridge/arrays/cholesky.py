@@ -6,12 +6,11 @@ diagonal block is kept, so that the triangular solves are matrix products as wel
 """
 
 from dataclasses import dataclass
-from typing import Any
 
-import array_api_compat
 import numpy as np
 
-from subridge.arrays.types import FloatArray
+from subridge.arrays.namespace import device_of, is_numpy, namespace_of
+from subridge.arrays.types import Array, FloatArray, Namespace
 
 # Columns per panel, and the size below which a block is handed to the library. Chosen on one H200 by
 # benchmarks/engine_gpu.py --tune; both are multiples of a warp.
@@ -31,13 +30,13 @@ class BlockedFactor:
     panel : int
     """
 
-    lower: Any
-    inverses: list[Any]
+    lower: Array
+    inverses: list[Array]
     panel: int
 
-    def solve_forward(self, rows: Any) -> Any:
+    def solve_forward(self, rows: Array) -> Array:
         """Solve ``L z = t`` for every row t, shape (batch, n_rows, n), overwritten with the result."""
-        xp, n = array_api_compat.array_namespace(rows), self.lower.shape[-1]
+        xp, n = namespace_of(rows), self.lower.shape[-1]
         for number, inverse in enumerate(self.inverses):
             j = number * self.panel
             e = min(j + self.panel, n)
@@ -46,7 +45,7 @@ class BlockedFactor:
             rows[:, :, j:e] = rows[:, :, j:e] @ xp.matrix_transpose(inverse)
         return rows
 
-    def solve_transposed(self, rows: Any, lengths: list[int] | None = None) -> Any:
+    def solve_transposed(self, rows: Array, lengths: list[int] | None = None) -> Array:
         """Solve ``Lᵀ u = z`` for every row z.
 
         Parameters
@@ -73,7 +72,7 @@ class BlockedFactor:
         return rows
 
 
-def factor(matrices: Any, targets: Any, panel: int = PANEL) -> tuple[BlockedFactor, Any]:
+def factor(matrices: Array, targets: Array, panel: int = PANEL) -> tuple[BlockedFactor, Array]:
     """Factor a batch of positive definite matrices and solve ``L z = t`` for rows of targets on the way.
 
     Parameters
@@ -92,7 +91,7 @@ def factor(matrices: Any, targets: Any, panel: int = PANEL) -> tuple[BlockedFact
     -----
     n³/3 operations, nearly all in products of shape (n - j) × panel × j.
     """
-    xp = array_api_compat.array_namespace(matrices)
+    xp = namespace_of(matrices)
     n, inverses = matrices.shape[-1], []
     for j in range(0, n, panel):
         e = min(j + panel, n)
@@ -110,16 +109,16 @@ def factor(matrices: Any, targets: Any, panel: int = PANEL) -> tuple[BlockedFact
     return BlockedFactor(matrices, inverses, panel), targets
 
 
-def gram_lower(rows: Any, into: Any, block: int = 1024) -> Any:
+def gram_lower(rows: Array, into: Array, block: int = 1024) -> Array:
     """Add the lower triangle of ``rows @ rowsᵀ`` to `into`, by block rows: half the operations of the full product."""
-    xp = array_api_compat.array_namespace(rows)
+    xp = namespace_of(rows)
     for j in range(0, rows.shape[-2], block):
         e = min(j + block, rows.shape[-2])
         into[:, j:e, :e] += rows[:, j:e, :] @ xp.matrix_transpose(rows[:, :e, :])
     return into
 
 
-def subtract_product(base: Any, left: Any, right: Any) -> None:
+def subtract_product(base: Array, left: Array, right: Array) -> None:
     """``base -= left @ right`` on a view, in one fused call where the library has one."""
     if hasattr(base, "baddbmm_"):
         base.baddbmm_(left, right, alpha=-1)
@@ -127,7 +126,7 @@ def subtract_product(base: Any, left: Any, right: Any) -> None:
         base[...] = base - left @ right
 
 
-def _factor_block(xp: Any, A: Any) -> tuple[Any, Any]:
+def _factor_block(xp: Namespace, A: Array) -> tuple[Array, Array]:
     """Factor and its inverse of a small block, by halves: the library sees only leaves."""
     n = A.shape[-1]
     if n <= LEAF:
@@ -142,15 +141,15 @@ def _factor_block(xp: Any, A: Any) -> tuple[Any, Any]:
     return L, inverse
 
 
-def _factor_leaf(xp: Any, A: Any) -> tuple[Any, Any]:
-    identity = xp.eye(A.shape[-1], dtype=A.dtype, device=array_api_compat.device(A))
+def _factor_leaf(xp: Namespace, A: Array) -> tuple[Array, Array]:
+    identity = xp.eye(A.shape[-1], dtype=A.dtype, device=device_of(A))
     if hasattr(xp.linalg, "cholesky_ex"):
         L, info = xp.linalg.cholesky_ex(A)  # no check, so the host never waits for the card
         L = xp.where((info > 0)[:, None, None], xp.nan, L)
         return L, xp.linalg.solve_triangular(L, xp.broadcast_to(identity, A.shape), upper=False)
-    if isinstance(A, np.ndarray):
+    if is_numpy(A):
         L = _cholesky_or_nan(A)
-        return L, np.linalg.inv(L)
+        return L, np.asarray(np.linalg.inv(L), dtype=A.dtype)
     L = xp.linalg.cholesky(A)
     return L, xp.linalg.inv(L)
 

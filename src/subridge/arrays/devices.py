@@ -1,17 +1,19 @@
-"""Where arrays live: devices by name, and how much memory is free there. The only file that imports torch."""
+"""Where arrays live: devices by name, and how much memory is free there."""
 
 import os
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
 from subridge.arrays.streams import Seed, seed_sequence
+from subridge.arrays.types import Array
 
 
-def torch_module() -> Any:
+def torch_module() -> ModuleType:
     import torch
 
-    return torch
+    module: ModuleType = torch
+    return module
 
 
 def device_problem(device: str) -> str | None:
@@ -51,7 +53,9 @@ def free_memory(device: str) -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def standard_normals(seed: Seed, coordinates: tuple[int, ...], shape: tuple[int, ...], device: str, dtype: str) -> Any:
+def standard_normals(
+    seed: Seed, coordinates: tuple[int, ...], shape: tuple[int, ...], device: str, dtype: str
+) -> Array:
     """Standard normals at a grid coordinate, drawn on the device.
 
     The draw depends on seed, coordinates, shape and device alone. CPU and GPU draw different samples of one law.
@@ -69,15 +73,17 @@ def standard_normals(seed: Seed, coordinates: tuple[int, ...], shape: tuple[int,
     place = "cpu" if device == "torch" else device
     generator = torch.Generator(device=place)
     generator.manual_seed(int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1)))
-    return torch.randn(shape, generator=generator, device=place, dtype=getattr(torch, dtype))
+    drawn: Array = torch.randn(shape, generator=generator, device=place, dtype=getattr(torch, dtype))
+    return drawn
 
 
-def empty_on(shape: tuple[int, ...], device: str, dtype: str) -> Any:
+def empty_on(shape: tuple[int, ...], device: str, dtype: str) -> Array:
     """An uninitialised array on the device."""
     if device == "cpu":
         return np.empty(shape, dtype=dtype)
     torch = torch_module()
-    return torch.empty(shape, device="cpu" if device == "torch" else device, dtype=getattr(torch, dtype))
+    fresh: Array = torch.empty(shape, device="cpu" if device == "torch" else device, dtype=getattr(torch, dtype))
+    return fresh
 
 
 def release(device: str) -> None:

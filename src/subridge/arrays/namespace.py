@@ -1,65 +1,138 @@
 """The array library of the inputs, and the few calls it lacks."""
 
-from typing import Any
+from typing import TYPE_CHECKING, TypeGuard
 
 import array_api_compat
 import numpy as np
 
-from subridge.arrays.types import ArrayLike, FloatArray, IntArray
+from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, Namespace
+
+if TYPE_CHECKING:
+    import torch
 
 
-def like(array: ArrayLike, example: Any) -> Any:
-    """Return a NumPy array as an array of the example's library, dtype and device."""
-    if isinstance(example, np.ndarray):
-        return np.asarray(array, dtype=example.dtype)
-    xp = array_api_compat.array_namespace(example)
+def namespace_of(*arrays: Array) -> Namespace:
+    """The library that the arrays belong to, in its array API form.
+
+    Examples
+    --------
+    >>> namespace_of(np.zeros(2)).concat([np.zeros(1), np.ones(1)])
+    array([0., 1.])
+    """
+    found: Namespace = array_api_compat.array_namespace(*arrays)
+    return found
+
+
+def device_of(array: Array) -> str:
+    """Where an array lives, as its library names it."""
+    place: str = array_api_compat.device(array)
+    return place
+
+
+def like(array: ArrayLike, example: Array) -> Array:
+    """Return any array in the library, dtype and device of the example.
+
+    Examples
+    --------
+    >>> like([1, 2], np.zeros(1))
+    array([1., 2.])
+    """
+    if is_numpy(example):
+        return np.asarray(to_numpy(array), dtype=example.dtype)
+    if is_tensor(array) and is_tensor(example):
+        moved: Array = array.to(dtype=example.dtype, device=example.device)
+        return moved
     # A copy, because other libraries do not know read-only memory.
-    return xp.asarray(np.array(array, order="C"), dtype=example.dtype, device=array_api_compat.device(example))
+    values = np.array(to_numpy(array), order="C")
+    return namespace_of(example).asarray(values, dtype=example.dtype, device=device_of(example))
 
 
-def to_numpy(array: Any) -> FloatArray:
-    """Return any array as a NumPy array in the host's memory."""
+def to_numpy(array: ArrayLike) -> FloatArray:
+    """Return any array as a NumPy array in the host's memory.
+
+    Examples
+    --------
+    >>> to_numpy([1.0, 2.0])
+    array([1., 2.])
+    """
     if isinstance(array, np.ndarray):
         return array
-    return np.asarray(array_api_compat.to_device(array, "cpu"))
+    if is_tensor(array):
+        return np.asarray(array.detach().cpu().numpy())
+    return np.asarray(array_api_compat.to_device(array, "cpu") if array_api_compat.is_array_api_obj(array) else array)
 
 
-def take_last(array: Any, index: IntArray) -> Any:
+def is_numpy(array: ArrayLike) -> bool:
+    """Whether an array is NumPy's."""
+    return isinstance(array, np.ndarray)
+
+
+def is_tensor(array: ArrayLike) -> TypeGuard["torch.Tensor"]:
+    """Whether an array is PyTorch's."""
+    found: bool = array_api_compat.is_torch_array(array)
+    return found
+
+
+def in_precision_of(example: Array, array: Array) -> Array:
+    """Return a tensor in the floating-point type of the example; other arrays, and integer examples, change nothing.
+
+    Examples
+    --------
+    >>> in_precision_of(np.zeros(1, dtype=np.float32), np.zeros(1)).dtype
+    dtype('float64')
+    """
+    if is_tensor(example) and is_tensor(array) and example.is_floating_point():
+        converted: Array = array.to(dtype=example.dtype)
+        return converted
+    return array
+
+
+def select_rows(array: Array, index: IntArray) -> Array:
+    """``array[index]`` for an integer index held in NumPy, on the array's device."""
+    if is_numpy(array):
+        return array[index]
+    return namespace_of(array).take(array, index_on(array, index), axis=0)
+
+
+def index_on(array: Array, index: IntArray) -> Array:
+    """An integer index on the device of an array; copied, because plans hold read-only memory."""
+    return namespace_of(array).asarray(np.array(index), device=device_of(array))
+
+
+def take_last(array: Array, index: IntArray) -> Array:
     """``array[..., index]`` for an integer index array, in any library."""
-    if isinstance(array, np.ndarray):
+    if is_numpy(array):
         return array[..., index]
-    xp = array_api_compat.array_namespace(array)
-    return xp.take(array, xp.asarray(np.array(index), device=array_api_compat.device(array)), axis=-1)
+    return namespace_of(array).take(array, index_on(array, index), axis=-1)
 
 
-def scatter_last(array: Any, index: IntArray, size: int) -> Any:
+def scatter_last(array: Array, index: IntArray, size: int) -> Array:
     """Zeros of last length `size` with ``array`` at ``[..., index]``; the index has no repeats.
 
     Written as a gather from the array with one zero appended, which every library can do.
     """
-    if isinstance(array, np.ndarray):
+    if is_numpy(array):
         spread = np.zeros((*array.shape[:-1], size), dtype=array.dtype)
         spread[..., index] = array
         return spread
-    xp = array_api_compat.array_namespace(array)
+    xp = namespace_of(array)
     source = np.full(size, len(index))
     source[index] = np.arange(len(index))
     padded = xp.concat([array, xp.zeros_like(array[..., :1])], axis=-1)
     return take_last(padded, source)
 
 
-def add_at_last(into: Any, index: IntArray, values: Any) -> None:
+def add_at_last(into: Array, index: IntArray, values: Array) -> None:
     """``into[..., index] += values`` in place; the index has no repeats."""
-    if isinstance(into, np.ndarray):
+    if is_numpy(into):
         into[..., index] += values
     elif hasattr(into, "index_add_"):
-        xp = array_api_compat.array_namespace(into)
-        into.index_add_(-1, xp.asarray(np.array(index), device=array_api_compat.device(into)), values)
+        into.index_add_(-1, index_on(into, index), values)
     else:
         into[...] = into + scatter_last(values, index, into.shape[-1])
 
 
-def add_at_first(into: Any, index: IntArray, values: Any) -> None:
+def add_at_first(into: Array, index: IntArray, values: Array) -> None:
     """``into[index[i]] += values[i]`` in place; the index may repeat.
 
     Examples
@@ -71,14 +144,13 @@ def add_at_first(into: Any, index: IntArray, values: Any) -> None:
            [5.]])
     """
     if hasattr(into, "index_add_"):
-        xp = array_api_compat.array_namespace(into)
-        into.index_add_(0, xp.asarray(np.array(index), device=array_api_compat.device(into)), values)
+        into.index_add_(0, index_on(into, index), values)
         return
     for place, target in enumerate(index):
         into[int(target), ...] += values[place, ...]
 
 
-def gathered(table: Any, rows: IntArray, columns: IntArray) -> Any:
+def gathered(table: Array, rows: IntArray, columns: IntArray) -> Array:
     """Many blocks of one table, ``table[rows[g]][:, columns[g]]``, as an array of shape (G, n_rows, n_columns).
 
     Parameters
@@ -93,8 +165,8 @@ def gathered(table: Any, rows: IntArray, columns: IntArray) -> Any:
     array([[[3, 5]],
            [[4, 4]]])
     """
-    if isinstance(table, np.ndarray):
+    if is_numpy(table):
         return table[rows[:, :, None], columns[:, None, :]]
-    xp, place = array_api_compat.array_namespace(table), array_api_compat.device(table)
+    xp, place = namespace_of(table), device_of(table)
     flat = xp.asarray(rows, device=place)[:, :, None] * table.shape[1] + xp.asarray(columns, device=place)[:, None, :]
     return xp.reshape(xp.take(xp.reshape(table, (-1,)), xp.reshape(flat, (-1,)), axis=0), flat.shape)

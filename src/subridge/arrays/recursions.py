@@ -1,12 +1,10 @@
 """First-order recursions along the last axis, without a Python loop over its entries."""
 
-from typing import Any
-
-import array_api_compat
 import numpy as np
 
+from subridge.arrays.namespace import is_numpy, namespace_of
 from subridge.arrays.products import rows_times
-from subridge.arrays.types import FloatArray
+from subridge.arrays.types import Array, FloatArray
 
 # A term this much smaller than the first changes no bit of a float64 sum.
 _NEGLIGIBLE = 1e-18
@@ -15,7 +13,7 @@ _NEGLIGIBLE = 1e-18
 _BLOCKS = (40, 50, 32, 25, 36, 48, 30)
 
 
-def geometric_scan(values: Any, decay: float) -> Any:
+def geometric_scan(values: Array, decay: float) -> Array:
     """``y_1 = x_1``, ``y_i = x_i + decay · y_(i-1)`` along the last axis.
 
     Examples
@@ -23,10 +21,10 @@ def geometric_scan(values: Any, decay: float) -> Any:
     >>> geometric_scan(np.array([1.0, 0.0, 4.0]), 0.5)
     array([1.  , 0.5 , 4.25])
     """
-    if isinstance(values, np.ndarray):
+    if is_numpy(values):
         return _scan_by_blocks(values, decay)
     # Doubling: after step j every entry has summed 2**j terms. It ends early, once the next weight is negligible.
-    xp = array_api_compat.array_namespace(values)
+    xp = namespace_of(values)
     shift, weight, length = 1, decay, values.shape[-1]
     while shift < length and abs(weight) > _NEGLIGIBLE:
         values = xp.concat([values[..., :shift], values[..., shift:] + weight * values[..., :-shift]], axis=-1)
@@ -34,9 +32,9 @@ def geometric_scan(values: Any, decay: float) -> Any:
     return values
 
 
-def first_order_recursion(white: Any, decay: float) -> Any:
+def first_order_recursion(white: Array, decay: float) -> Array:
     """``x_1 = z_1``, ``x_i = decay x_(i-1) + sqrt(1 - decay²) z_i`` along the last axis: unit variance, AR(1)."""
-    xp = array_api_compat.array_namespace(white)
+    xp = namespace_of(white)
     scale = float(np.sqrt(1 - decay * decay))
     return geometric_scan(xp.concat([white[..., :1], scale * white[..., 1:]], axis=-1), decay)
 

@@ -1,6 +1,7 @@
-"""Names for the array types used in signatures."""
+"""Names for the types used in signatures."""
 
-from typing import TypeAlias
+from collections.abc import Callable, Iterator
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -9,3 +10,51 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 ArrayLike: TypeAlias = npt.ArrayLike
+
+# An array of any supported library, on any device. To a type checker it has NumPy's interface, which the array API
+# standard mirrors; what another library lacks or has beyond it is kept inside this room.
+Array: TypeAlias = FloatArray
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
+
+class Namespace(Protocol):
+    """The functions of an array library, which take arrays and give arrays."""
+
+    @property
+    def linalg(self) -> "Namespace": ...
+
+    def __getattr__(self, name: str) -> Callable[..., Array]: ...
+
+
+class SparseMatrix(Protocol):
+    """What is used of a SciPy sparse matrix."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def tocsc(self) -> "SparseMatrix": ...
+
+    def tocsr(self) -> "SparseMatrix": ...
+
+    def toarray(self) -> FloatArray: ...
+
+
+class Frame(Protocol):
+    """What is used of a data frame, whatever the library."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    @property
+    def columns(self) -> "Columns": ...
+
+
+class Columns(Protocol):
+    """Names of columns."""
+
+    def __iter__(self) -> Iterator[str]: ...
+
+
+# What a user may hand over as a table of features: numbers, a sparse matrix, a data frame or a tensor.
+MatrixLike: TypeAlias = ArrayLike | SparseMatrix | Frame

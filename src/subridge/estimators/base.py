@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from subridge.arrays.exchange import select_rows, to_library_of
+from subridge.arrays.namespace import like, select_rows
 from subridge.estimators.ridge_choice import (
     COMMON,
     JOINT,
@@ -61,7 +61,7 @@ class RidgeEnsembleBase(BaseEstimator):
         eta = self._readout_noise()
         if not eta.any():
             return None
-        return to_library_of(targets, eta[:, None, None] * rng.standard_normal((len(eta), *targets.shape)))
+        return like(eta[:, None, None] * rng.standard_normal((len(eta), *targets.shape)), targets)
 
     def _readout_noise(self) -> Any:
         eta = non_negative("readout_noise", self.readout_noise)
@@ -109,7 +109,7 @@ class RidgeEnsembleBase(BaseEstimator):
 
     def _measured_means(self, r: int, means: Any) -> Any:
         A = self.subset_plan_.measurements[r]
-        return select_rows(means, A) if A.ndim == 1 else to_library_of(means, A) @ means
+        return select_rows(means, A) if A.ndim == 1 else like(A, means) @ means
 
     # -- fitting from a stream --------------------------------------------------------------------
 
@@ -165,12 +165,12 @@ class RidgeEnsembleBase(BaseEstimator):
         for r, (coef, intercept) in enumerate(zip(self._member_coef, self._member_intercept, strict=True)):
             A = self.subset_plan_.measurements[r]
             if A.ndim == 2:
-                product = (X @ to_library_of(example, lift(self.subset_plan_, r, coef)).T).T
+                product = (X @ like(lift(self.subset_plan_, r, coef), example).T).T
             elif hasattr(X, "tocsc"):
-                product = (columns[:, A] @ to_library_of(example, coef).T).T
+                product = (columns[:, A] @ like(coef, example).T).T
             else:
-                product = to_library_of(example, coef) @ select_rows(columns, A)
-            scores.append(product + to_library_of(example, intercept)[:, None])
+                product = like(coef, example) @ select_rows(columns, A)
+            scores.append(product + like(intercept, example)[:, None])
         return array_api_compat.array_namespace(scores[0]).stack(scores)
 
     @staticmethod

@@ -10,7 +10,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from subridge.arrays.exchange import as_numpy, in_precision_of, to_library_of
+from subridge.arrays.namespace import in_precision_of, like, to_numpy
 from subridge.estimators.base import RidgeEnsembleBase
 from subridge.estimators.inputs import drop_weightless, prediction_input, require_rows, row_weights, training_input
 from subridge.ridge.aggregation import LossFunction, SummedScoreLoss, VoteLoss
@@ -161,9 +161,9 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         if first:
             if classes is None and not hasattr(self, "classes_"):
                 raise ParameterError("classes must name every class at the first call of partial_fit")
-            self.classes_ = self._two_or_more(np.unique(as_numpy(self.classes_ if classes is None else classes)))
+            self.classes_ = self._two_or_more(np.unique(to_numpy(self.classes_ if classes is None else classes)))
             self._start_stream(X.shape[1])
-        elif classes is not None and not np.array_equal(np.unique(as_numpy(classes)), self.classes_):
+        elif classes is not None and not np.array_equal(np.unique(to_numpy(classes)), self.classes_):
             raise ParameterError(f"classes={classes!r} differs from the first call's {self.classes_!r}")
         unknown = np.setdiff1d(y, self.classes_)
         if unknown.size:
@@ -208,7 +208,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         decision = self._decisions(X)
         best = array_api_compat.array_namespace(decision).argmax(decision, axis=0)
         if isinstance(best, np.ndarray) or self.classes_.dtype.kind not in "iufb":
-            return self.classes_[as_numpy(best)]
+            return self.classes_[to_numpy(best)]
         xp = array_api_compat.array_namespace(best)
         return xp.take(xp.asarray(self.classes_, device=array_api_compat.device(best)), best, axis=0)
 
@@ -238,7 +238,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         if self.voting == "majority":
             return self._decide(self._member_scores(X))
         example = self._example(X)
-        coef, intercept = (to_library_of(example, array) for array in self._mean_score)
+        coef, intercept = (like(array, example) for array in self._mean_score)
         return (X @ coef.T + intercept).T
 
     def _decide(self, scores: Any) -> Any:
@@ -277,4 +277,4 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         if class_weight is None:
             return sample_weight
         by_class = compute_sample_weight(class_weight, y)
-        return by_class if sample_weight is None else by_class * as_numpy(sample_weight)
+        return by_class if sample_weight is None else by_class * to_numpy(sample_weight)

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from subridge.arrays.exchange import as_numpy, to_library_of
+from subridge.arrays.namespace import like, to_numpy
 from subridge.spec.errors import DataError
 
 
@@ -54,14 +54,14 @@ def row_weights(sample_weight: Any, X: Any) -> Any:
         return None
     n = X.shape[0]
     weights = _check_sample_weight(
-        as_numpy(sample_weight) if not np.isscalar(sample_weight) else sample_weight,
+        to_numpy(sample_weight) if not np.isscalar(sample_weight) else sample_weight,
         np.empty((n, 0)),
         dtype=np.float64,
         ensure_non_negative=True,
     )
     if not weights.any():
         raise DataError("sample_weight is zero for every row; at least one must be positive")
-    return weights if sparse.issparse(X) else to_library_of(X, weights)
+    return weights if sparse.issparse(X) else like(weights, X)
 
 
 def drop_weightless(X: Any, targets: Any, weights: Any) -> tuple[Any, Any, Any]:
@@ -104,7 +104,7 @@ def _tensor(estimator: Any, X: Any, reset: bool) -> Any:
 def _tensor_labels(X: Any, y: Any, numeric: bool) -> Any:
     if y is None:
         raise DataError("y is None; the estimator needs labels")
-    labels = as_numpy(y)
+    labels = to_numpy(y)
     if labels.ndim not in (1, 2) or len(labels) != X.shape[0]:
         raise DataError(f"y must have {X.shape[0]} rows like X, got shape {labels.shape}")
     if not numeric:
@@ -112,4 +112,4 @@ def _tensor_labels(X: Any, y: Any, numeric: bool) -> Any:
     labels = labels.astype(np.float64)
     if not np.isfinite(labels).all():
         raise DataError("y contains NaN or infinity; replace or drop those rows")
-    return to_library_of(X, labels)
+    return like(labels, X)

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
-from subridge.arrays.exchange import in_precision_of, to_library_of
+from subridge.arrays.namespace import in_precision_of, like
 from subridge.estimators.base import RidgeEnsembleBase
 from subridge.estimators.inputs import drop_weightless, prediction_input, require_rows, row_weights, training_input
 from subridge.ridge.aggregation import LossFunction, MeanLoss, MedianLoss, WeightedLoss, median
@@ -206,7 +206,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             output = median(self._member_scores(X)).T
             return in_precision_of(given, output[:, 0] if self._single_target else output)
         example = self._example(X)
-        coef, intercept = to_library_of(example, self.coef_), to_library_of(example, self.intercept_)
+        coef, intercept = like(self.coef_, example), like(self.intercept_, example)
         return in_precision_of(given, X @ (coef if coef.ndim == 1 else coef.T) + intercept)
 
     def _publish(self, *, single: bool) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import array_api_compat
 import numpy as np
 
-from subridge.arrays.exchange import select_rows, to_library_of
+from subridge.arrays.namespace import like, select_rows
 from subridge.spec.errors import DataError
 from subridge.spec.plan import SubsetPlan
 
@@ -172,7 +172,7 @@ class TrainingRows:
             measured = self.features @ A.T - A @ self.feature_means
             return DenseDesign(np.ascontiguousarray((measured * self.root_weights[:, None]).T))
         if A.ndim == 2:
-            return DenseDesign(to_library_of(self.features, A) @ self.features)
+            return DenseDesign(like(A, self.features) @ self.features)
         block = None if gram is None else select_rows(select_rows(gram, A).T, A)
         return DenseDesign(select_rows(self.features, A), block)
 

@@ -5,7 +5,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from subridge.arrays.exchange import to_library_of
+from subridge.arrays.namespace import like
 from subridge.spec.plan import SubsetPlan
 
 Array = Any
@@ -21,7 +21,7 @@ def lift(plan: SubsetPlan, r: int, weights: Array) -> Array:
     """
     A = plan.measurements[r]
     if A.ndim == 2:
-        return weights @ to_library_of(weights, A)
+        return weights @ like(A, weights)
     xp = array_api_compat.array_namespace(weights)
     device = array_api_compat.device(weights)
     lifted = xp.zeros((weights.shape[0], plan.n_features), dtype=weights.dtype, device=device)

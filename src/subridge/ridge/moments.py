@@ -6,7 +6,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from subridge.arrays.exchange import as_numpy, select_rows, to_library_of
+from subridge.arrays.namespace import like, select_rows, to_numpy
 from subridge.arrays.types import FloatArray
 from subridge.ridge.lifting import lift
 from subridge.spec.errors import DataError
@@ -198,7 +198,7 @@ def _block(moments: Moments, plan: SubsetPlan, r: int) -> tuple[Array, Array, An
     """Member r's Gram block and cross moments, and the map that takes its weights to all features."""
     A = plan.measurements[r]
     if A.ndim == 2:
-        matrix = to_library_of(moments.gram, A)
+        matrix = like(A, moments.gram)
         return matrix @ moments.gram @ matrix.T, moments.cross @ matrix.T, lambda weights: weights @ matrix
     gram = select_rows(select_rows(moments.gram, A).T, A)
     return gram, select_rows(moments.cross.T, A).T, lambda weights: lift(plan, r, weights)
@@ -208,8 +208,8 @@ def _dot_products(moments: Moments, c: Array, signs: FloatArray) -> FloatArray:
     """``r_r·r_r′`` summed over targets, for residuals sign·g - F c with c of shape (k, C, M)."""
     k = c.shape[0]
     trace = float(sum(moments.target_gram[t, t] for t in range(moments.target_gram.shape[0])))
-    linear = as_numpy((c * moments.cross).reshape((k, -1)).sum(axis=1))
+    linear = to_numpy((c * moments.cross).reshape((k, -1)).sum(axis=1))
     flat = c.reshape((-1, c.shape[-1]))
-    square = as_numpy((flat @ moments.gram).reshape((k, -1)) @ c.reshape((k, -1)).T)
+    square = to_numpy((flat @ moments.gram).reshape((k, -1)) @ c.reshape((k, -1)).T)
     mixed = signs[:, None] * linear
     return np.asarray(trace * np.outer(signs, signs) - mixed - mixed.T + square)

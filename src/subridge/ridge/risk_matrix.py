@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from subridge.arrays.exchange import as_numpy
+from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import FloatArray
 
 Array = Any
@@ -30,5 +30,5 @@ def risk_matrix(errors: Array, weights: Array) -> FloatArray:
            [1., 2.]])
     """
     flat = (errors * weights**0.5).reshape((errors.shape[0], -1))
-    pairs = as_numpy(flat @ flat.T) / float(weights.sum())
+    pairs = to_numpy(flat @ flat.T) / float(weights.sum())
     return 0.5 * (pairs + pairs.T)

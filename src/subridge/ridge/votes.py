@@ -5,7 +5,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from subridge.arrays.exchange import to_library_of
+from subridge.arrays.namespace import like
 from subridge.arrays.types import FloatArray
 
 Array = Any
@@ -135,4 +135,4 @@ def softmax(decision: Array, beta: float) -> Array:
 def one_hot(codes: FloatArray, n_classes: int, example: Array | None = None) -> Array:
     """Labels in {0, 1}, shape (C, n), in the library of the example."""
     table = (np.arange(n_classes)[:, None] == np.asarray(codes)[None, :]).astype(np.float64)
-    return table if example is None else to_library_of(example, table)
+    return table if example is None else like(table, example)
