@@ -2,5 +2,5 @@
 
 from importlib.util import find_spec
 
-_NETWORKS = "src/subridge/datasets/networks"
+_NETWORKS = "src/subridge/datasets/images/networks"
 collect_ignore = [] if find_spec("torch") else [f"{_NETWORKS}/resnet.py", f"{_NETWORKS}/efficientnet.py"]

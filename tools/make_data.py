@@ -14,7 +14,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from subridge.datasets.cache import SETS, build_set, finished_set
+from subridge.datasets.images.cache import SETS, build_set, finished_set
 from subridge.spec.errors import SubridgeError
 
 

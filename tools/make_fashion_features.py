@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import RidgeClassifier
 
-from subridge.datasets.extraction import features_of_arrays
-from subridge.datasets.feature_set import FeatureSet
-from subridge.datasets.image_files import FASHION_CLASSES, read_fashion_mnist
-from subridge.datasets.networks import network
-from subridge.datasets.quantised import read_quantised, write_quantised
+from subridge.datasets.images.extraction import features_of_arrays
+from subridge.datasets.images.feature_set import FeatureSet
+from subridge.datasets.images.image_files import FASHION_CLASSES, read_fashion_mnist
+from subridge.datasets.images.networks import network
+from subridge.datasets.images.quantised import read_quantised, write_quantised
 
 _SIZE, _N_TRAIN, _N_TEST = 128, 4000, 2000
 _TARGET = Path(__file__).parents[1] / "src/subridge/datasets/data/fashion_lite0.npz"

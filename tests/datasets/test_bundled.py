@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.datasets.feature_set import FeatureSet
-from subridge.datasets.quantised import read_quantised, write_quantised
+from subridge.datasets.images.feature_set import FeatureSet
+from subridge.datasets.images.quantised import read_quantised, write_quantised
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_an_absent_set_names_the_command_that_builds_it(tmp_path, monkeypatch):
 
 
 def test_a_cached_set_is_checked_when_read(tmp_path, monkeypatch):
-    from subridge.datasets.cache import save_set
+    from subridge.datasets.images.cache import save_set
 
     monkeypatch.setenv("SUBRIDGE_CACHE", str(tmp_path))
     rng = np.random.default_rng(0)
@@ -79,7 +79,7 @@ def test_a_cached_set_is_checked_when_read(tmp_path, monkeypatch):
 
 
 def test_an_interrupted_build_goes_on_and_a_finished_one_leaves_only_its_set(tmp_path, monkeypatch):
-    from subridge.datasets import cache
+    from subridge.datasets.images import cache
 
     pixels = {"train": np.arange(20, dtype=np.uint8).reshape(5, 2, 2), "test": np.ones((3, 2, 2), dtype=np.uint8)}
     recipe = replace(
@@ -115,7 +115,7 @@ def test_an_interrupted_build_goes_on_and_a_finished_one_leaves_only_its_set(tmp
 def test_images_that_are_not_the_published_ones_are_refused(tmp_path):
     import gzip
 
-    from subridge.datasets.cache import build_set
+    from subridge.datasets.images.cache import build_set
 
     for stem in ("train", "t10k"):
         (tmp_path / f"{stem}-images-idx3-ubyte.gz").write_bytes(gzip.compress(bytes(16 + 784)))

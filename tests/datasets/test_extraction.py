@@ -6,10 +6,10 @@ from click.testing import CliRunner
 
 import subridge as sr
 from subridge.cli import main
-from subridge.datasets.extraction import extract_folder, load_store
-from subridge.datasets.folders import read_folder
-from subridge.datasets.networks import Network, network
-from subridge.datasets.networks.preprocessing import Preprocessing
+from subridge.datasets.images.extraction import extract_folder, load_store
+from subridge.datasets.images.folders import read_folder
+from subridge.datasets.images.networks import Network, network
+from subridge.datasets.images.networks.preprocessing import Preprocessing
 
 Image = pytest.importorskip("PIL.Image")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.datasets.networks import network
+from subridge.datasets.images.networks import network
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from subridge.datasets import read_table
-from subridge.datasets.table_columns import target_values
-from subridge.datasets.table_treatments import repeated_columns
+from subridge.datasets.tables.columns import target_values
+from subridge.datasets.tables.treatments import repeated_columns
 from subridge.spec.errors import DataError, ParameterError, StoreError
 from subridge.store.features import FeatureStore
 

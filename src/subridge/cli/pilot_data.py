@@ -42,7 +42,7 @@ def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def read_data(options: dict[str, Any]) -> Any:
     """Read the table that the options name; what was done to it is said on standard error."""
-    from subridge.datasets.tables import read_table
+    from subridge.datasets.tables.table import read_table
 
     names = ("target", "drop", "missing", "task", "standardise")
     table = read_table(options["data"], **{name: options[name] for name in names})

@@ -5,13 +5,13 @@ from typing import Any
 
 # public name -> module that defines it, loaded when used: networks need torch, which is an extra
 _HOMES = {
-    "FeatureSet": "feature_set",
-    "load_fashion_features": "bundled",
-    "load_set": "cache",
-    "load_store": "extraction",
-    "extract_folder": "extraction",
-    "Table": "tables",
-    "read_table": "tables",
+    "FeatureSet": "images.feature_set",
+    "load_fashion_features": "images.bundled",
+    "load_set": "images.cache",
+    "load_store": "images.extraction",
+    "extract_folder": "images.extraction",
+    "Table": "tables.table",
+    "read_table": "tables.table",
 }
 
 __all__ = list(_HOMES)

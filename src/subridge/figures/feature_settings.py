@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from subridge.datasets.cache import load_set
-from subridge.datasets.feature_set import FeatureSet
+from subridge.datasets.images.cache import load_set
+from subridge.datasets.images.feature_set import FeatureSet
 from subridge.figures.recipe import Settings
 from subridge.simulation.run import Run
 

@@ -9,9 +9,9 @@ from sklearn.utils import check_array
 
 from subridge.arrays.streams import Seed, stream
 from subridge.arrays.types import FloatArray
-from subridge.datasets.table_columns import is_column, is_frame, target_values
-from subridge.datasets.table_targets import class_targets, missing_targets, number_targets
-from subridge.datasets.tables import LEAST_ROWS
+from subridge.datasets.tables.columns import is_column, is_frame, target_values
+from subridge.datasets.tables.table import LEAST_ROWS
+from subridge.datasets.tables.targets import class_targets, missing_targets, number_targets
 from subridge.ridge.design import TrainingRows, training_rows
 from subridge.spec.checks import real_array
 from subridge.spec.ensemble import Ensemble, Strategy

@@ -2,8 +2,8 @@
 
 from importlib.resources import files
 
-from subridge.datasets.feature_set import FeatureSet
-from subridge.datasets.quantised import read_quantised
+from subridge.datasets.images.feature_set import FeatureSet
+from subridge.datasets.images.quantised import read_quantised
 
 
 def load_fashion_features() -> FeatureSet:

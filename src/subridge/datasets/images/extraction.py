@@ -11,10 +11,10 @@ import numpy as np
 
 from subridge.arrays.streams import stream
 from subridge.arrays.types import FloatArray
-from subridge.datasets.feature_set import FeatureSet
-from subridge.datasets.folders import ImageFolder, read_folder
-from subridge.datasets.networks import Network, network
-from subridge.datasets.networks.preprocessing import Preprocessing
+from subridge.datasets.images.feature_set import FeatureSet
+from subridge.datasets.images.folders import ImageFolder, read_folder
+from subridge.datasets.images.networks import Network, network
+from subridge.datasets.images.networks.preprocessing import Preprocessing
 from subridge.spec.errors import DataError
 from subridge.spec.fingerprint import fingerprint
 from subridge.store.features import FeatureStore, read_features
@@ -82,7 +82,7 @@ def extract_folder(
     out : path
         The store, a zarr directory.
     name : str
-        Of the network: see ``subridge.datasets.networks.NETWORKS``.
+        Of the network: see ``subridge.datasets.images.networks.NETWORKS``.
     weights : path, optional
         File of weights, where no package carries them.
     size : int, optional

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray
-from subridge.datasets.table_columns import counted, listed
+from subridge.datasets.tables.columns import counted, listed
 from subridge.spec.errors import DataError
 
 # So few distinct whole numbers may well be the codes of classes.

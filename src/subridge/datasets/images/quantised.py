@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.datasets.feature_set import FeatureSet
+from subridge.datasets.images.feature_set import FeatureSet
 
 _LEVELS = 255
 

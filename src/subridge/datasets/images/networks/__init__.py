@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from subridge.datasets.networks.preprocessing import Preprocessing
+from subridge.datasets.images.networks.preprocessing import Preprocessing
 from subridge.spec.errors import DataError, ParameterError
 
 

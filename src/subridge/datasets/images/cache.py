@@ -10,11 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from subridge.datasets.bundled import load_fashion_features
-from subridge.datasets.extraction import features_of_arrays, load_store
-from subridge.datasets.feature_set import FeatureSet
-from subridge.datasets.image_files import CIFAR10_CLASSES, FASHION_CLASSES, read_cifar10_sheets, read_fashion_mnist
-from subridge.datasets.networks import network
+from subridge.datasets.images.bundled import load_fashion_features
+from subridge.datasets.images.extraction import features_of_arrays, load_store
+from subridge.datasets.images.feature_set import FeatureSet
+from subridge.datasets.images.image_files import (
+    CIFAR10_CLASSES,
+    FASHION_CLASSES,
+    read_cifar10_sheets,
+    read_fashion_mnist,
+)
+from subridge.datasets.images.networks import network
 from subridge.spec.errors import DataError
 
 # Images per file while a set is built: what an interruption can lose.

@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.datasets.table_columns import counted, is_frame, listed
-from subridge.datasets.table_files import read_path
-from subridge.datasets.table_sources import RawTable, read_frame, read_pair
-from subridge.datasets.table_targets import class_targets, missing_targets, number_targets
-from subridge.datasets.table_treatments import (
+from subridge.datasets.tables.columns import counted, is_frame, listed
+from subridge.datasets.tables.files import read_path
+from subridge.datasets.tables.sources import RawTable, read_frame, read_pair
+from subridge.datasets.tables.targets import class_targets, missing_targets, number_targets
+from subridge.datasets.tables.treatments import (
     constant_columns,
     fill_means,
     missing_cells,

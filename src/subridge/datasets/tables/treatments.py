@@ -7,7 +7,7 @@ returns one.
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray
-from subridge.datasets.table_columns import counted, listed
+from subridge.datasets.tables.columns import counted, listed
 from subridge.spec.errors import DataError
 
 # A block of a wide table should stay in the cache while several operations pass over it.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.datasets.table_columns import (
+from subridge.datasets.tables.columns import (
     column_names,
     counted,
     frame_features,

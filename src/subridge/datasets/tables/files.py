@@ -7,8 +7,8 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from subridge.datasets.table_columns import column_names, counted, listed
-from subridge.datasets.table_sources import RawTable, read_frame, read_pair
+from subridge.datasets.tables.columns import column_names, counted, listed
+from subridge.datasets.tables.sources import RawTable, read_frame, read_pair
 from subridge.spec.errors import DataError
 from subridge.store.features import SCHEMA, read_features
 

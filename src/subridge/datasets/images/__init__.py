@@ -1,0 +1,1 @@
+"""Images as features: folders and published collections, the networks that see them, and the sets they become."""
