@@ -10,7 +10,7 @@ from rich.table import Table
 
 import subridge as sr
 from subridge.cli.options import json_option, spec_option
-from subridge.cli.show import to_json
+from subridge.results.files import to_json
 
 _N_FEATURES, _N_MEMBERS, _N_TRIALS, _RIDGE = 400, 10, 40, 1e-3
 _N_SAMPLES = (10, 20, 28, 34, 37, 43, 48, 56, 70, 100, 140, 190, 250, 320, 400)

@@ -67,7 +67,7 @@ def simulate(as_json: bool, **options: Any) -> None:
     if options["out"] is not None:
         _write(curves, options["out"])
     if as_json:
-        from subridge.cli.show import to_json
+        from subridge.results.files import to_json
 
         click.echo(to_json(curves))
     else:

@@ -1,6 +1,5 @@
 """A reproduced figure on disk: ``<id>.png``, ``<id>.svg`` and ``<id>.nc``, the last written last."""
 
-import os
 import time
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from matplotlib.figure import Figure
 from subridge.figures.registry import recipe_of
 from subridge.figures.reproduction import Reproduction
 from subridge.figures.style import journal
-from subridge.spec.errors import StoreError
+from subridge.results.files import read_result, whole_file, write_result
 
 _PICTURES = (".png", ".svg")
 
@@ -27,8 +26,7 @@ def draw_and_write(dataset: xr.Dataset, folder: Path) -> float:
 def write_figure(made: Reproduction, folder: Path) -> list[Path]:
     """Write picture, vector drawing and data of a figure.
 
-    Every file is written beside its place and then moved there, the data last: where ``<id>.nc`` is, all three are
-    whole.
+    Every file appears whole or not at all, the data last: where ``<id>.nc`` is, all three are there.
 
     Returns
     -------
@@ -40,13 +38,12 @@ def write_figure(made: Reproduction, folder: Path) -> list[Path]:
     start = time.perf_counter()
     _lay_out(made.figure)
     for place in places:
-        beside = place.with_name(f".{place.name}.part")
         if place.suffix == ".nc":
             made.dataset.attrs["seconds"] += time.perf_counter() - start
-            made.dataset.to_netcdf(beside, engine="scipy")  # netCDF 3: read by everything, needs nothing more
+            write_result(made.dataset, place)
         else:
-            save_picture(made.figure, made.dataset, beside, place.suffix[1:])
-        os.replace(beside, place)
+            with whole_file(place) as beside:
+                save_picture(made.figure, made.dataset, beside, place.suffix[1:])
     return places
 
 
@@ -83,8 +80,4 @@ def read_figure(figure: str, folder: Path) -> xr.Dataset | None:
     place = folder / f"{figure}.nc"
     if not all((folder / f"{figure}{suffix}").is_file() for suffix in (*_PICTURES, ".nc")):
         return None
-    try:
-        with xr.open_dataset(place, engine="scipy") as opened:
-            return opened.load()
-    except (OSError, TypeError, ValueError) as error:
-        raise StoreError(f"{place} cannot be read ({error}); delete it, or add --force to make it anew") from error
+    return read_result(place)

@@ -1,0 +1,51 @@
+"""The attributes that every result carries: the schema it follows, the version that made it and what it holds."""
+
+import json
+from typing import TypeAlias
+
+from subridge import __version__
+from subridge.arrays.types import Json
+
+# What every file format can hold as an attribute; netCDF has neither booleans nor lists of texts.
+Attribute: TypeAlias = str | int | float
+
+
+def result_attributes(schema: str, schema_version: int, description: str, /, **values: Json) -> dict[str, Attribute]:
+    """Make the attributes of a result.
+
+    Parameters
+    ----------
+    schema : str
+        Name of the schema, such as "phase_diagram".
+    schema_version : int
+        Raised when the names or the meaning of variables change.
+    description : str
+        What the result holds, in a sentence.
+    **values : JSON values
+        Further attributes. Numbers and texts stay as they are, a boolean becomes 0 or 1, and everything nested, and
+        None, becomes JSON text, so that every file format can hold it.
+
+    Returns
+    -------
+    dict
+        With ``schema``, ``schema_version``, ``subridge_version`` and ``description`` first.
+
+    Examples
+    --------
+    >>> attributes = result_attributes("forecast", 1, "Errors at other sample sizes.", level=0.9, sizes=[10, 20])
+    >>> attributes["schema"], attributes["level"], attributes["sizes"]
+    ('forecast', 0.9, '[10, 20]')
+    """
+    head: dict[str, Attribute] = {
+        "schema": schema,
+        "schema_version": schema_version,
+        "subridge_version": __version__,
+        "description": description,
+    }
+    return head | {name: _attribute(value) for name, value in values.items()}
+
+
+def _attribute(value: Json) -> Attribute:
+    if isinstance(value, bool):
+        return int(value)
+    return value if isinstance(value, str | int | float) else json.dumps(value, ensure_ascii=False)
