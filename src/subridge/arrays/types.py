@@ -1,6 +1,6 @@
 """Names for the types used in signatures."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -15,7 +15,7 @@ ArrayLike: TypeAlias = npt.ArrayLike
 # standard mirrors; what another library lacks or has beyond it is kept inside this room.
 Array: TypeAlias = FloatArray
 
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+Json: TypeAlias = bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"] | None
 
 
 class Namespace(Protocol):
