@@ -14,9 +14,9 @@ _HOMES = {
     "Problem": "spec.problem",
     "EquicorrelatedProblem": "spec.problem",
     "SubsetPlan": "spec.plan",
-    "Ensemble": "spec.ensemble",
+    "Ensemble": "ensemble.ensemble",
     # predict
-    "Risk": "spec.risk",
+    "Risk": "ensemble.risk",
     "OrderParameters": "theory.order_parameters",
     "risk": "theory.predict",
     "order_parameters": "theory.predict",
@@ -26,7 +26,7 @@ _HOMES = {
     "large_k_coefficient": "theory.reduced",
     "optimal_n_members": "theory.ensemble_size",
     "phase_boundary": "theory.ensemble_size",
-    "member_weights": "theory.member_weights",
+    "member_weights": "ensemble.member_weights",
     "phase_diagram": "results.phases",
     # experiment
     "fit_members": "ridge.reference",

@@ -11,7 +11,7 @@ from subridge.ridge.path import member_paths
 from subridge.ridge.risk_matrix import risk_matrix
 from subridge.ridge.selection import common_level, joint_levels, own_levels, stacked_errors
 from subridge.subsets import dirichlet
-from subridge.theory.member_weights import member_weights
+from subridge.ensemble.member_weights import member_weights
 
 RIDGES = np.logspace(-2, 3, 6)
 

@@ -7,12 +7,12 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from subridge.arrays.namespace import in_precision_of, like
+from subridge.ensemble.member_weights import member_weights
 from subridge.estimators.base import RidgeEnsembleBase
 from subridge.estimators.inputs import drop_weightless, prediction_input, require_rows, row_weights, training_input
 from subridge.ridge.aggregation import LossFunction, MeanLoss, MedianLoss, WeightedLoss, median
 from subridge.ridge.design import training_rows
 from subridge.spec.errors import ParameterError
-from subridge.theory.member_weights import member_weights
 
 _LOSSES: dict[str, LossFunction] = {
     "mean": MeanLoss(),

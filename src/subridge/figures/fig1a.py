@@ -12,6 +12,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from subridge.arrays.streams import stream
+from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.agreement import agreement_row, experiment_points
 from subridge.figures.grids import ratios_with_peaks, sample_sizes
 from subridge.figures.learning_curves import draw_ridges
@@ -20,7 +21,6 @@ from subridge.results.compare import compare
 from subridge.simulation.run import Run
 from subridge.simulation.simulate import simulate
 from subridge.spec.covariance import autoregressive
-from subridge.spec.ensemble import Ensemble
 from subridge.spec.problem import Problem
 from subridge.subsets import overlapping
 from subridge.theory.predict import risk

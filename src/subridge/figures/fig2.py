@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
+from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.agreement import agreement_row, experiment_points
 from subridge.figures.grids import ratios_with_peaks, sample_sizes
 from subridge.figures.recipe import Recipe, Settings
@@ -23,7 +24,6 @@ from subridge.figures.style import PAGE, PALETTE, journal, number, panel_letter
 from subridge.results.compare import compare
 from subridge.simulation.run import Run
 from subridge.simulation.simulate import simulate
-from subridge.spec.ensemble import Ensemble
 from subridge.spec.problem import EquicorrelatedProblem
 from subridge.subsets import Overlapping
 from subridge.theory.predict import risk

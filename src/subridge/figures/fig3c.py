@@ -12,10 +12,10 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import FloatArray
+from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.fig3c_drawing import draw
 from subridge.figures.recipe import Recipe, Settings
 from subridge.simulation.run import Run
-from subridge.spec.ensemble import Ensemble
 from subridge.spec.problem import EquicorrelatedProblem
 from subridge.subsets import Dirichlet
 from subridge.theory.optimal_ridge import optimal_ridge

@@ -10,6 +10,7 @@ import xarray
 import subridge
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.ensemble.ensemble import Ensemble
 from subridge.forecasting.candidates import SINGLE, Candidate, candidates
 from subridge.forecasting.curve import AGGREGATIONS, ForecastCurve, forecast_curve
 from subridge.forecasting.inputs import Sample, read_ensembles, read_sample, read_sizes
@@ -20,7 +21,6 @@ from subridge.forecasting.reasons import reasons
 from subridge.forecasting.ridge_path import ridge_path
 from subridge.forecasting.votes import vote_errors
 from subridge.spec.checks import non_negative, positive_integer, within
-from subridge.spec.ensemble import Ensemble
 from subridge.spec.errors import ParameterError
 
 

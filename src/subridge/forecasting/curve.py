@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray
+from subridge.ensemble.member_weights import member_weights
 from subridge.forecasting.extrapolation import Extrapolation, Tail, extrapolate
 from subridge.forecasting.jackknife import Jackknife
 from subridge.forecasting.label_noise import LabelNoise
 from subridge.forecasting.pilot import Pilot
 from subridge.forecasting.transfer import WeightRule, equal_weights, transfer
-from subridge.theory.member_weights import member_weights
 
 _MOST_FREEDOM = 0.85  # df/n of a member; beyond, forecasts on deep features were 5 % and more too low
 _FOLDS = 20  # that judge fitted weights

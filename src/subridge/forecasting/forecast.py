@@ -10,6 +10,7 @@ from scipy.stats import norm
 import subridge
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.ensemble.ensemble import Ensemble
 from subridge.forecasting.curve import AGGREGATIONS, ForecastCurve, forecast_curve
 from subridge.forecasting.inputs import Sample, read_ensembles, read_sample, read_sizes
 from subridge.forecasting.label_noise import LabelNoise
@@ -17,7 +18,6 @@ from subridge.forecasting.pilots import Pilots, side_by_side
 from subridge.forecasting.ridge_path import ridge_path
 from subridge.forecasting.votes import vote_errors
 from subridge.spec.checks import within
-from subridge.spec.ensemble import Ensemble
 from subridge.spec.errors import ParameterError
 from subridge.spec.plan import SubsetPlan
 

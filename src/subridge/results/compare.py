@@ -7,8 +7,8 @@ import numpy as np
 import xarray
 
 from subridge.arrays.types import FloatArray
+from subridge.ensemble.risk import Risk
 from subridge.spec.errors import DataError, ParameterError
-from subridge.spec.risk import Risk
 
 # |Δ| ≤ 4 SE + 1.5 E/min_r |P - N_r|: theory is asymptotic; near a threshold its finite-size bias is about E/|P - N_r|.
 _STANDARD_ERRORS = 4.0

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from subridge.arrays.types import FloatArray
+from subridge.ensemble.ensemble import Ensemble
+from subridge.ensemble.risk import Risk
 from subridge.spec.checks import finite_array
-from subridge.spec.ensemble import Ensemble
 from subridge.spec.errors import ParameterError
 from subridge.spec.problem import Problem
-from subridge.spec.risk import Risk
 
 
 def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[FloatArray]) -> Risk:
@@ -54,4 +54,4 @@ def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[Floa
     eta = np.broadcast_to(ensemble.readout_noise, (plan.n_members,))
     signal = error.T @ problem.signal_covariance.apply(error)
     noise = lifted.T @ problem.noise_covariance.apply(lifted)
-    return Risk.of_pairs((signal + noise) / M + np.diag(eta**2))
+    return Risk.of_pairs((signal + noise) / M + np.diag(eta**2), ensemble.aggregation)

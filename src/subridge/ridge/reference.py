@@ -6,9 +6,9 @@ import numpy as np
 
 from subridge.arrays.streams import Seed, stream
 from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.ensemble.ensemble import Ensemble
 from subridge.ridge.exact_risk import risk_of_weights
 from subridge.spec.checks import finite_array
-from subridge.spec.ensemble import Ensemble
 from subridge.spec.errors import DataError, ParameterError, RidgeError
 from subridge.spec.problem import Problem
 

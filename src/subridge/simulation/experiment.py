@@ -9,12 +9,13 @@ import numpy as np
 
 from subridge.arrays.streams import Seed, stream
 from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.ensemble.ensemble import Ensemble
 from subridge.spec.checks import finite_array, positive_integer
-from subridge.spec.ensemble import Ensemble, Strategy
 from subridge.spec.errors import ParameterError, RidgeError, SubsetError
 from subridge.spec.fingerprint import Fingerprinted
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.problem import EquicorrelatedProblem, Problem
+from subridge.subsets.base import Strategy
 
 # Purposes of random streams, the first coordinate of each; a second coordinate is the trial, a third the training set.
 SIGNAL, FEATURE_NOISE, LABEL_NOISE, READOUT_NOISE, TEACHER, SUBSETS = range(6)

@@ -7,6 +7,7 @@ import xarray
 
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike
+from subridge.ensemble.ensemble import Ensemble
 from subridge.results.curves import CurveSchema, curve_dataset
 from subridge.simulation.experiment import Experiment, make_experiment
 from subridge.simulation.gather import gather, processes_of, threads_of
@@ -14,9 +15,9 @@ from subridge.simulation.memory import plan_batch
 from subridge.simulation.run import Run
 from subridge.simulation.task import Job, run_task
 from subridge.spec.describe import describe
-from subridge.spec.ensemble import Ensemble, Strategy
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.problem import EquicorrelatedProblem, Problem
+from subridge.subsets.base import Strategy
 
 
 def simulate(

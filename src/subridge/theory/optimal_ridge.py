@@ -3,8 +3,8 @@
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
+from subridge.ensemble.ensemble import Ensemble
 from subridge.spec.checks import extended_non_negative
-from subridge.spec.ensemble import Ensemble
 from subridge.spec.errors import ConvergenceError, ParameterError
 from subridge.spec.problem import EquicorrelatedProblem, Problem
 from subridge.theory.equicorrelated import Grid

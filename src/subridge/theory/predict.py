@@ -3,12 +3,12 @@
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.ensemble.ensemble import Ensemble
+from subridge.ensemble.risk import Risk
 from subridge.spec.checks import extended_non_negative, positive_integer
-from subridge.spec.ensemble import Ensemble
 from subridge.spec.errors import ParameterError
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.problem import EquicorrelatedProblem, Problem
-from subridge.spec.risk import Risk
 from subridge.theory.equicorrelated import Grid, equicorrelated_order_parameters, equicorrelated_pairs
 from subridge.theory.general import general_order_parameters, general_pairs
 from subridge.theory.order_parameters import OrderParameters
@@ -64,13 +64,14 @@ def risk(
         M = None if n_features is None else positive_integer("n_features", n_features)
         if M is not None and isinstance(ensemble.subsets, SubsetPlan) and ensemble.subsets.n_features != M:
             raise ParameterError(f"n_features={M} differs from the plan's {ensemble.subsets.n_features}")
-        return Risk.of_pairs(equicorrelated_pairs(broadcast_equicorrelated(problem, ensemble, alpha), M))
+        pairs = equicorrelated_pairs(broadcast_equicorrelated(problem, ensemble, alpha), M)
+        return Risk.of_pairs(pairs, ensemble.aggregation)
     if n_features is not None:
         raise ParameterError("n_features belongs to an EquicorrelatedProblem; a Problem knows its own size")
     shape, (a, lam, eta, zeta) = broadcast_general(problem, ensemble, alpha)
     k = ensemble.n_members
     pairs = general_pairs(tabulate(problem, ensemble.plan), a, lam, eta, zeta)
-    return Risk.of_pairs(pairs.reshape(*shape, k, k))
+    return Risk.of_pairs(pairs.reshape(*shape, k, k), ensemble.aggregation)
 
 
 def order_parameters(

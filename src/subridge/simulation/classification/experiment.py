@@ -10,11 +10,11 @@ import numpy as np
 from subridge.arrays.streams import Seed, stream
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.spec.checks import finite_array, non_negative, positive_integer
-from subridge.spec.ensemble import Strategy
 from subridge.spec.errors import DataError, ParameterError, RidgeError, SubsetError
 from subridge.spec.fingerprint import Fingerprinted
 from subridge.spec.plan import SubsetPlan
 from subridge.subsets import Dirichlet, Equal
+from subridge.subsets.base import Strategy
 
 # Purposes of random streams, the first coordinate of each; the others are the trial and the member or its count.
 ORDER, SUBSETS, TRAINING_NOISE, TEST_NOISE = range(100, 104)

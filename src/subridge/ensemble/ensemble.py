@@ -1,33 +1,21 @@
-"""A ridge ensemble: who sees what, with which ridge and which readout noise."""
+"""A ridge ensemble: who sees what, with which ridge and which readout noise, and how outputs combine."""
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.ensemble.aggregation import Aggregation, read_aggregation
 from subridge.spec.checks import finite_array, non_negative, real_array
 from subridge.spec.errors import ParameterError, SubsetError
 from subridge.spec.fingerprint import Fingerprinted
 from subridge.spec.plan import SubsetPlan
-
-
-@runtime_checkable
-class Strategy(Protocol):
-    """A way to draw subsets again and again; see ``subridge.subsets``."""
-
-    @property
-    def n_members(self) -> int: ...
-
-    def draw(self, n_features: int, seed: Seed | np.random.Generator | None = None) -> SubsetPlan: ...
-
-    def fingerprint(self) -> str: ...
+from subridge.subsets.base import Strategy
 
 
 @dataclass(frozen=True, eq=False)
 class Ensemble(Fingerprinted):
-    """k ridge predictors on subsets of features, averaged with weight 1/k.
+    """k ridge predictors on subsets of features, and how their outputs become one.
 
     Parameters
     ----------
@@ -37,6 +25,13 @@ class Ensemble(Fingerprinted):
     ridge, readout_noise : array_like
         λ_r and η_r. The last axis is the member (length k, or 1 for a common value); leading axes broadcast with
         sample ratios. Any finite ridge is accepted here; a negative one is checked where it is used.
+    aggregation : str or Aggregation, default="mean"
+        "mean"; "simplex", the best non-negative weights with sum one; "median"; or, for classes, "majority" and "sum".
+
+    See Also
+    --------
+    subridge.subsets : plans and strategies.
+    subridge.Aggregation : what an aggregation of your own must offer.
 
     Examples
     --------
@@ -48,18 +43,21 @@ class Ensemble(Fingerprinted):
     subsets: "SubsetPlan | Strategy | FloatArray"
     ridge: FloatArray
     readout_noise: FloatArray
+    aggregation: Aggregation
 
     def __init__(
         self,
         subsets: "SubsetPlan | Strategy | ArrayLike",
         ridge: ArrayLike = 0.0,
         readout_noise: ArrayLike = 0.0,
+        aggregation: str | Aggregation = "mean",
     ) -> None:
         kept = subsets if isinstance(subsets, SubsetPlan | Strategy) else _fraction_matrix(subsets)
         object.__setattr__(self, "subsets", kept)
         object.__setattr__(self, "ridge", self._per_member("ridge", finite_array("ridge", ridge)))
         noise = non_negative("readout_noise", readout_noise)
         object.__setattr__(self, "readout_noise", self._per_member("readout_noise", noise))
+        object.__setattr__(self, "aggregation", read_aggregation(aggregation))
 
     @property
     def n_members(self) -> int:

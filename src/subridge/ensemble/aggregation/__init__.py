@@ -1,0 +1,42 @@
+"""How members' outputs become one: the ways by name, and the one place where text becomes an aggregation.
+
+To add one, subclass `Aggregation` (or `LinearAggregation`) in a file of its own and list it in `AGGREGATIONS`.
+"""
+
+from subridge.ensemble.aggregation.base import Aggregation, LinearAggregation, Loss
+from subridge.ensemble.aggregation.majority import Majority
+from subridge.ensemble.aggregation.mean import Mean
+from subridge.ensemble.aggregation.median import Median
+from subridge.ensemble.aggregation.simplex import Simplex
+from subridge.ensemble.aggregation.summed import Summed
+from subridge.spec.errors import ParameterError
+
+AGGREGATIONS: dict[str, Aggregation] = {each.name: each for each in (Mean(), Simplex(), Median(), Majority(), Summed())}
+
+__all__ = [
+    "AGGREGATIONS",
+    "Aggregation",
+    "LinearAggregation",
+    "Loss",
+    "Majority",
+    "Mean",
+    "Median",
+    "Simplex",
+    "Summed",
+    "read_aggregation",
+]
+
+
+def read_aggregation(value: str | Aggregation) -> Aggregation:
+    """The aggregation of that name; an aggregation is passed through.
+
+    Examples
+    --------
+    >>> read_aggregation("median").is_linear
+    False
+    """
+    if isinstance(value, Aggregation):
+        return value
+    if value not in AGGREGATIONS:
+        raise ParameterError(f"aggregation must be one of {', '.join(AGGREGATIONS)} or an Aggregation, got {value!r}")
+    return AGGREGATIONS[value]

@@ -1,0 +1,72 @@
+"""What every aggregation offers: how outputs combine, the error it makes on left-out samples, its weights."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
+
+from subridge.arrays.namespace import like, namespace_of
+from subridge.arrays.types import Array, FloatArray
+from subridge.ensemble.moments import MemberMoments
+from subridge.spec.fingerprint import Fingerprinted
+
+# The error to minimise, and the error that decides among equals.
+Loss: TypeAlias = tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregation(Fingerprinted, ABC):
+    """A way to turn the outputs of k members into one.
+
+    Attributes
+    ----------
+    name : str
+        As it is written in ``Ensemble(aggregation=...)``.
+    is_linear : bool
+        Whether the aggregate is a weighted sum of the outputs, and thus of linear members one linear map.
+    decides_classes : bool
+        Whether it turns scores into a class rather than into a number.
+    """
+
+    name: ClassVar[str]
+    is_linear: ClassVar[bool] = False
+    decides_classes: ClassVar[bool] = False
+
+    @abstractmethod
+    def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
+        """Error of the aggregate on left-out samples, which the choice of a ridge minimises.
+
+        Parameters
+        ----------
+        errors : array, shape (k, C, n)
+            ``y_i - f_r^(-i)(x_i)`` of every member, target and sample.
+        targets : array, shape (C, n)
+        sample_weights : array, shape (n,)
+        """
+
+    @abstractmethod
+    def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
+        """The aggregate of outputs of shape (k, C, n), shape (C, n); `weights` are those of a linear aggregation."""
+
+
+class LinearAggregation(Aggregation):
+    """A weighted sum of the members' outputs; a subclass says which weights."""
+
+    is_linear: ClassVar[bool] = True
+
+    @abstractmethod
+    def weights(self, moments: MemberMoments) -> FloatArray:
+        """Weights of the members, shape (..., k), from their second moments."""
+
+    def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
+        moments = MemberMoments.of_errors(errors, sample_weights)
+        return float(moments.risk_of(self.weights(moments))), 0.0
+
+    def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
+        if weights is None:
+            raise TypeError("a linear aggregation needs weights, which `weights` gives")
+        return namespace_of(outputs).sum(outputs * like(weights, outputs)[:, None, None], axis=0)
+
+
+def squared_error(errors: Array, sample_weights: Array) -> float:
+    """Squared error summed over targets and averaged over samples; errors of shape (C, n)."""
+    return float(((errors * errors).sum(axis=0) * sample_weights).sum() / sample_weights.sum())

@@ -1,0 +1,21 @@
+"""The plain mean, as in the paper."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from subridge.arrays.types import Array, FloatArray
+from subridge.ensemble.aggregation.base import LinearAggregation, Loss, squared_error
+from subridge.ensemble.moments import MemberMoments
+
+
+class Mean(LinearAggregation):
+    """Every member counts 1/k."""
+
+    name: ClassVar[str] = "mean"
+
+    def weights(self, moments: MemberMoments) -> FloatArray:
+        return np.full(moments.pairs.shape[:-1], 1 / moments.n_members)
+
+    def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
+        return squared_error(errors.sum(axis=0) / errors.shape[0], sample_weights), 0.0

@@ -1,0 +1,24 @@
+"""The best weights that are not negative and sum to one."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from subridge.arrays.types import FloatArray
+from subridge.ensemble.aggregation.base import LinearAggregation
+from subridge.ensemble.member_weights import member_weights
+from subridge.ensemble.moments import MemberMoments
+
+
+class Simplex(LinearAggregation):
+    """Weights w ≥ 0 with sum one that minimise ``wᵀEw``; equal ones where every member's error is infinite."""
+
+    name: ClassVar[str] = "simplex"
+
+    def weights(self, moments: MemberMoments) -> FloatArray:
+        pairs = moments.pairs
+        hopeless = ~np.isfinite(np.diagonal(pairs, axis1=-2, axis2=-1)).any(axis=-1)
+        weights = np.full(pairs.shape[:-1], 1 / moments.n_members)
+        if not hopeless.all():
+            weights[~hopeless] = member_weights(pairs[~hopeless])
+        return weights

@@ -1,0 +1,24 @@
+"""The sum of the members' scores."""
+
+from typing import ClassVar
+
+from subridge.arrays.namespace import namespace_of
+from subridge.arrays.types import Array, FloatArray
+from subridge.ensemble.aggregation.base import Aggregation, Loss
+from subridge.ensemble.aggregation.mean import Mean
+from subridge.ensemble.aggregation.ties import first_largest, misclassified_share
+
+
+class Summed(Aggregation):
+    """The class with the largest summed score, the lowest among equals."""
+
+    name: ClassVar[str] = "sum"
+    decides_classes: ClassVar[bool] = True
+
+    def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
+        return namespace_of(outputs).sum(outputs, axis=0)
+
+    def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
+        """Share of left-out samples that the summed scores misclassify; equals are decided as for `Majority`."""
+        wrong = misclassified_share(first_largest((targets - errors).sum(axis=0)), targets, sample_weights)
+        return wrong, Mean().loss(errors, targets, sample_weights)[0]

@@ -1,0 +1,81 @@
+"""Heterogeneous disjoint subsets."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from subridge.arrays.streams import stream
+from subridge.arrays.types import FloatArray
+from subridge.spec.checks import non_negative, positive_integer
+from subridge.spec.errors import ParameterError
+from subridge.spec.fingerprint import Fingerprinted
+from subridge.spec.plan import SubsetPlan
+from subridge.subsets.base import RandomState, StrategyOptions
+from subridge.subsets.disjoint import disjoint_plan
+
+
+@dataclass(frozen=True, eq=False)
+class Dirichlet(Fingerprinted):
+    """Disjoint subsets with Gamma/Dirichlet fractions; every feature is used."""
+
+    n_members: int
+    fraction_spread: float
+    name: ClassVar[str] = "dirichlet"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_members", positive_integer("n_members", self.n_members))
+        object.__setattr__(self, "fraction_spread", float(non_negative("fraction_spread", self.fraction_spread)))
+
+    @classmethod
+    def from_options(cls, options: StrategyOptions) -> "Dirichlet":
+        return cls(options.n_members, options.fraction_spread)
+
+    def fractions(self, seed: RandomState = None, size: int | None = None) -> FloatArray:
+        """Draw ν_rr, shape (k,) or (size, k), summing to one."""
+        shape = (self.n_members,) if size is None else (size, self.n_members)
+        if self.fraction_spread < 1e-8:  # below any rounding to whole features; its inverse square overflows
+            return np.full(shape, 1 / self.n_members)
+        concentration = np.full(self.n_members, self.fraction_spread**-2)  # (σk)⁻², sec. HomHetEnsembling
+        fractions = np.asarray(stream(seed).dirichlet(concentration, size))
+        if np.isnan(fractions).any():
+            raise ParameterError(f"fraction_spread={self.fraction_spread:g} leaves no member with features; lower it")
+        return fractions
+
+    def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
+        rng = stream(seed)
+        return disjoint_plan(self.fractions(rng), n_features, rng)
+
+
+def dirichlet(n_members: int, n_features: int, fraction_spread: float, seed: RandomState = None) -> SubsetPlan:
+    """Draw disjoint subsets of heterogeneous size that use every feature (sec. HomHetEnsembling).
+
+    Parameters
+    ----------
+    n_members, n_features : int
+        k and M, k ≤ M.
+    fraction_spread : float
+        kσ, the coefficient of variation of the Gamma draw before it is scaled to sum to one; the standard deviation
+        afterwards is ``rescaled_spread(n_members, fraction_spread)``. 0 gives equal subsets.
+    seed : int or numpy.random.Generator, optional
+
+    Returns
+    -------
+    SubsetPlan
+
+    See Also
+    --------
+    equal : subsets of equal size.
+    rescaled_spread : the spread that is left after scaling.
+
+    Notes
+    -----
+    Sizes are rounded by largest remainder after every member got one feature, so none is empty and all sum to M.
+
+    Examples
+    --------
+    >>> plan = dirichlet(4, 100, 0.75, seed=0)
+    >>> int(plan.subset_sizes.sum()), bool(plan.subset_sizes.min() >= 1)
+    (100, True)
+    """
+    return Dirichlet(n_members, fraction_spread).draw(n_features, seed)

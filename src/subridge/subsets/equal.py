@@ -1,0 +1,57 @@
+"""Equal disjoint subsets."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from subridge.arrays.streams import stream
+from subridge.spec.checks import positive_integer
+from subridge.spec.fingerprint import Fingerprinted
+from subridge.spec.plan import SubsetPlan
+from subridge.subsets.base import RandomState, StrategyOptions
+from subridge.subsets.disjoint import disjoint_plan
+
+
+@dataclass(frozen=True, eq=False)
+class Equal(Fingerprinted):
+    """Disjoint subsets, as equal as integers allow; every feature is used."""
+
+    n_members: int
+    name: ClassVar[str] = "equal"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_members", positive_integer("n_members", self.n_members))
+
+    @classmethod
+    def from_options(cls, options: StrategyOptions) -> "Equal":
+        return cls(options.n_members)
+
+    def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
+        return disjoint_plan(np.full(self.n_members, 1.0), n_features, stream(seed))
+
+
+def equal(n_members: int, n_features: int, seed: RandomState = None) -> SubsetPlan:
+    """Draw disjoint subsets, as equal as integers allow, that use every feature.
+
+    Parameters
+    ----------
+    n_members, n_features : int
+        k and M, k ≤ M.
+    seed : int or numpy.random.Generator, optional
+
+    Returns
+    -------
+    SubsetPlan
+
+    See Also
+    --------
+    dirichlet : disjoint subsets of unequal size.
+    overlapping : members that share features.
+
+    Examples
+    --------
+    >>> equal(3, 10, seed=0).subset_sizes
+    array([4, 3, 3])
+    """
+    return Equal(n_members).draw(n_features, seed)

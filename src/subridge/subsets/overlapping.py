@@ -1,0 +1,52 @@
+"""Members that draw their features independently of each other."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from subridge.arrays.streams import stream
+from subridge.arrays.types import ArrayLike
+from subridge.spec.checks import positive_integer
+from subridge.spec.errors import SubsetError
+from subridge.spec.plan import SubsetPlan
+from subridge.subsets.base import RandomState
+from subridge.subsets.sized import Sized, whole_sizes
+
+
+class Overlapping(Sized):
+    """Each member draws its features independently of the others, without repeats inside a member."""
+
+    name: ClassVar[str] = "overlapping"
+
+    def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
+        M, rng = positive_integer("n_features", n_features), stream(seed)
+        if max(self.subset_sizes) > M:
+            raise SubsetError(f"subset_sizes up to {max(self.subset_sizes)} exceed n_features={M}; shrink the subsets")
+        return SubsetPlan.from_indices([np.sort(rng.permutation(M)[:N]) for N in self.subset_sizes], M)
+
+
+def overlapping(subset_sizes: ArrayLike, n_features: int, seed: RandomState = None) -> SubsetPlan:
+    """Draw each member's features independently, without repeats inside a member.
+
+    Parameters
+    ----------
+    subset_sizes : array_like of int, shape (k,)
+        N_r.
+    n_features : int
+        M.
+    seed : int or numpy.random.Generator, optional
+
+    Returns
+    -------
+    SubsetPlan
+
+    See Also
+    --------
+    equal : subsets that share nothing.
+
+    Examples
+    --------
+    >>> overlapping([2, 3], 5, seed=0).subset_sizes
+    array([2, 3])
+    """
+    return Overlapping(whole_sizes(subset_sizes)).draw(n_features, seed)

@@ -1,0 +1,49 @@
+"""Members that see Gaussian projections of all features."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from subridge.arrays.streams import stream
+from subridge.arrays.types import ArrayLike
+from subridge.spec.checks import positive_integer
+from subridge.spec.plan import SubsetPlan
+from subridge.subsets.base import RandomState
+from subridge.subsets.sized import Sized, whole_sizes
+
+
+class Projection(Sized):
+    """Gaussian projections with entries N(0, 1/M), so that ``A_r A_rᵀ`` is close to the identity."""
+
+    name: ClassVar[str] = "projection"
+
+    def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
+        M, rng = positive_integer("n_features", n_features), stream(seed)
+        return SubsetPlan.from_matrices([rng.standard_normal((N, M)) / np.sqrt(M) for N in self.subset_sizes])
+
+
+def projection(subset_sizes: ArrayLike, n_features: int, seed: RandomState = None) -> SubsetPlan:
+    """Draw Gaussian projections of the features, entries N(0, 1/M).
+
+    Parameters
+    ----------
+    subset_sizes : array_like of int, shape (k,)
+        N_r.
+    n_features : int
+        M.
+    seed : int or numpy.random.Generator, optional
+
+    Returns
+    -------
+    SubsetPlan
+
+    See Also
+    --------
+    overlapping : plain subsets, drawn independently as well.
+
+    Examples
+    --------
+    >>> projection([2, 3], 5, seed=0).measurements[1].shape
+    (3, 5)
+    """
+    return Projection(whole_sizes(subset_sizes)).draw(n_features, seed)

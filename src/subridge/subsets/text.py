@@ -1,0 +1,36 @@
+"""Strategies by name: the one place where text becomes a strategy."""
+
+from typing import ClassVar, Protocol
+
+from subridge.spec.checks import positive_integer
+from subridge.spec.errors import ParameterError
+from subridge.subsets.base import Strategy, StrategyOptions
+from subridge.subsets.dirichlet import Dirichlet
+from subridge.subsets.equal import Equal
+from subridge.subsets.overlapping import Overlapping
+from subridge.subsets.projection import Projection
+
+
+class _Named(Protocol):
+    name: ClassVar[str]
+
+    @classmethod
+    def from_options(cls, options: StrategyOptions) -> Strategy: ...
+
+
+_CLASSES: tuple[type[_Named], ...] = (Equal, Dirichlet, Overlapping, Projection)
+STRATEGIES: dict[str, type[_Named]] = {each.name: each for each in _CLASSES}
+
+
+def read_strategy(name: str, options: StrategyOptions) -> Strategy:
+    """The strategy of that name.
+
+    Examples
+    --------
+    >>> read_strategy("dirichlet", StrategyOptions(n_members=8, n_features=100)).n_members
+    8
+    """
+    if name not in STRATEGIES:
+        raise ParameterError(f"subsets must be one of {', '.join(STRATEGIES)} when it is text, got {name!r}")
+    positive_integer("n_members", options.n_members)
+    return STRATEGIES[name].from_options(options)
