@@ -12,7 +12,7 @@ SOURCE = Path(sr.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 
 
-@pytest.mark.parametrize("name", [name for name in sr.__all__ if name != "__version__"])
+@pytest.mark.parametrize("name", sr.__all__)
 def test_every_public_name_loads(name):
     assert getattr(sr, name) is not None
     assert name in dir(sr)

@@ -3,16 +3,19 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from subridge.arrays.namespace import add_at_last, scatter_last, take_last
 from subridge.arrays.products import rows_times
-from subridge.arrays.types import ArrayLike, FloatArray, IntArray
+from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
 from subridge.spec.checks import finite_array, positive_integer
 from subridge.spec.errors import SubsetError
 from subridge.spec.fingerprint import Fingerprinted
+
+Kind = TypeVar("Kind", IntArray, FloatArray)
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +25,8 @@ class SubsetPlan(Fingerprinted):
     Build one by `from_indices`, `from_matrices`, or a strategy in ``subridge.subsets``.
     """
 
-    measurements: tuple[Any, ...]
+    # One-dimensional arrays of integers, or matrices.
+    measurements: tuple[npt.NDArray[Any], ...]
     n_features: int
 
     def __post_init__(self) -> None:
@@ -87,8 +91,7 @@ class SubsetPlan(Fingerprinted):
     @cached_property
     def subset_sizes(self) -> IntArray:
         """N_r, shape (k,)."""
-        sizes: IntArray = _read_only(np.array([len(A) for A in self.measurements]))
-        return sizes
+        return _read_only(np.array([len(A) for A in self.measurements]))
 
     @cached_property
     def fractions(self) -> FloatArray:
@@ -98,10 +101,9 @@ class SubsetPlan(Fingerprinted):
         member = np.zeros((self.n_members, self.n_features))
         for r, index in enumerate(self.measurements):
             member[r, index] = 1.0
-        fractions: FloatArray = _read_only(member @ member.T / self.n_features)
-        return fractions
+        return _read_only(np.asarray(member @ member.T / self.n_features))
 
-    def measure(self, member: int, X: Any) -> Any:
+    def measure(self, member: int, X: Array) -> Array:
         """``A_r x`` for every row x of X; shape (..., M) to (..., N_r), in X's array library."""
         A = self.measurements[member]
         return take_last(X, A) if A.ndim == 1 else rows_times(X, A.T)
@@ -110,12 +112,12 @@ class SubsetPlan(Fingerprinted):
         """``A_rᵀ w``: shape (N_r,) or (N_r, n) to (M,) or (M, n)."""
         return np.asarray(self.lift_rows(member, weights.T).T)
 
-    def lift_rows(self, member: int, rows: Any) -> Any:
+    def lift_rows(self, member: int, rows: Array) -> Array:
         """``A_rᵀ w`` for every row w; shape (..., N_r) to (..., M), in the rows' array library."""
         A = self.measurements[member]
         return scatter_last(rows, A, self.n_features) if A.ndim == 1 else rows_times(rows, A)
 
-    def add_lifted(self, member: int, rows: Any, into: Any) -> None:
+    def add_lifted(self, member: int, rows: Array, into: Array) -> None:
         """Add ``A_rᵀ w`` for every row w, shape (..., N_r), to `into`, shape (..., M), in place."""
         A = self.measurements[member]
         if A.ndim == 1:
@@ -139,8 +141,7 @@ def _indices(member: int, index: ArrayLike, n_features: int) -> IntArray:
         raise SubsetError(f"indices of member {member} must lie in [0, {n_features - 1}], got {span}")
     if len(np.unique(array)) < len(array):
         raise SubsetError(f"member {member} names a feature twice; use SubsetPlan.from_matrices for repeated rows")
-    kept: IntArray = _read_only(array.astype(np.int64))
-    return kept
+    return _read_only(array.astype(np.int64))
 
 
 def _matrix(member: int, matrix: ArrayLike, n_features: int | None) -> FloatArray:
@@ -152,6 +153,6 @@ def _matrix(member: int, matrix: ArrayLike, n_features: int | None) -> FloatArra
     return A
 
 
-def _read_only(array: Any) -> Any:
+def _read_only(array: Kind) -> Kind:
     array.setflags(write=False)
     return array

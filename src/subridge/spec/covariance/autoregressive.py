@@ -1,13 +1,12 @@
 """Correlations that decay geometrically with distance, sampled by recursion."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
+from subridge.arrays.namespace import namespace_of
 from subridge.arrays.recursions import first_order_recursion, geometric_scan
-from subridge.arrays.types import FloatArray, IntArray
+from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.spec.checks import non_negative, positive_integer, within
 from subridge.spec.covariance.base import Covariance
 
@@ -34,9 +33,9 @@ class Autoregressive(Covariance):
         powers = self.variance * self.decay ** np.arange(self.size, dtype=np.float64)
         return np.asarray(powers[np.abs(np.subtract.outer(rows, columns))])
 
-    def apply_rows(self, rows: Any) -> Any:
+    def apply_rows(self, rows: Array) -> Array:
         """``rows @ Σ`` in O(M) a row: a forward and a backward recursion share the diagonal."""
-        xp = array_namespace(rows)
+        xp = namespace_of(rows)
         forward = geometric_scan(rows, self.decay)
         backward = xp.flip(geometric_scan(xp.flip(rows, axis=-1), self.decay), axis=-1)
         return self.variance * (forward + backward - rows)
@@ -44,7 +43,7 @@ class Autoregressive(Covariance):
     def scaled(self, factor: float) -> "Autoregressive":
         return Autoregressive(self.size, self.decay, factor * self.variance)
 
-    def colour(self, white: Any) -> Any:
+    def colour(self, white: Array) -> Array:
         return float(np.sqrt(self.variance)) * first_order_recursion(white, self.decay)
 
 

@@ -1,11 +1,10 @@
 """The small interface every covariance offers, so that structure is used wherever it exists."""
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
 
-from subridge.arrays.types import FloatArray, IntArray
+from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.spec.fingerprint import Fingerprinted
 
 
@@ -26,7 +25,7 @@ class Covariance(Fingerprinted, ABC):
         """Sub-block ``Σ[rows][:, columns]``, shape (len(rows), len(columns))."""
 
     @abstractmethod
-    def apply_rows(self, rows: Any) -> Any:
+    def apply_rows(self, rows: Array) -> Array:
         """``rows @ Σ`` for rows of shape (..., M).
 
         Works on any array of a supported array library and stays on its device.
@@ -37,7 +36,7 @@ class Covariance(Fingerprinted, ABC):
         """The covariance ``factor · Σ``."""
 
     @abstractmethod
-    def colour(self, white: Any) -> Any:
+    def colour(self, white: Array) -> Array:
         """Turn standard normals of shape (..., white_size) into samples of shape (..., M).
 
         Works on any array of a supported array library and stays on its device.

@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.linalg
 
 from subridge.arrays.products import rows_times
-from subridge.arrays.types import ArrayLike, FloatArray, IntArray
+from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
 from subridge.spec.checks import finite_array
 from subridge.spec.covariance.base import Covariance
 from subridge.spec.errors import CovarianceError
@@ -49,7 +48,7 @@ class Dense(Covariance):
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         return self.matrix[np.ix_(rows, columns)]
 
-    def apply_rows(self, rows: Any) -> Any:
+    def apply_rows(self, rows: Array) -> Array:
         return rows_times(rows, self.matrix)
 
     def scaled(self, factor: float) -> "Dense":
@@ -64,7 +63,7 @@ class Dense(Covariance):
             values, vectors = np.linalg.eigh(self.matrix)
             return np.asarray(vectors * np.sqrt(np.clip(values, 0.0, None)))
 
-    def colour(self, white: Any) -> Any:
+    def colour(self, white: Array) -> Array:
         return rows_times(white, self.root.T)
 
 

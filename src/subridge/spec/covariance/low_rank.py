@@ -1,13 +1,12 @@
 """Covariances of the form diag(d) + F Fᵀ: diagonal, isotropic, equicorrelated, power law, low rank."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from subridge.arrays.namespace import like
 from subridge.arrays.products import rows_times
-from subridge.arrays.types import ArrayLike, FloatArray, IntArray
+from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
 from subridge.spec.checks import finite_array, non_negative, positive_integer, within
 from subridge.spec.covariance.base import Covariance
 from subridge.spec.covariance.dense import Dense
@@ -39,7 +38,7 @@ class LowRankPlusDiagonal(Covariance):
         low_rank = self.factor[rows] @ self.factor[columns].T
         return np.asarray(low_rank + np.where(np.equal.outer(rows, columns), self.variances[rows][:, None], 0.0))
 
-    def apply_rows(self, rows: Any) -> Any:
+    def apply_rows(self, rows: Array) -> Array:
         own = rows * like(self.variances, rows)
         if not self.factor.shape[1]:
             return own
@@ -52,7 +51,7 @@ class LowRankPlusDiagonal(Covariance):
     def white_size(self) -> int:
         return self.n_features + int(self.factor.shape[1])
 
-    def colour(self, white: Any) -> Any:
+    def colour(self, white: Array) -> Array:
         own, shared = white[..., : self.n_features], white[..., self.n_features :]
         coloured = own * like(np.sqrt(self.variances), white)
         return coloured + rows_times(shared, self.factor.T) if self.factor.shape[1] else coloured

@@ -1,0 +1,42 @@
+"""The public names, each with its home. Type checkers and editors read this file; at run time ``lazy.py`` does."""
+
+from subridge import datasets as datasets
+from subridge import derivations as derivations
+from subridge import figures as figures
+from subridge import subsets as subsets
+from subridge import theory as theory
+from subridge.ensemble import aggregation as aggregation
+from subridge.ensemble.aggregation.base import Aggregation as Aggregation
+from subridge.ensemble.ensemble import Ensemble as Ensemble
+from subridge.ensemble.member_weights import member_weights as member_weights
+from subridge.ensemble.risk import Risk as Risk
+from subridge.estimators.classifier import RidgeEnsembleClassifier as RidgeEnsembleClassifier
+from subridge.estimators.regressor import RidgeEnsembleRegressor as RidgeEnsembleRegressor
+from subridge.forecasting.advise import Advice as Advice
+from subridge.forecasting.advise import advise as advise
+from subridge.forecasting.forecast import forecast as forecast
+from subridge.forecasting.risk_matrix import risk_matrix as risk_matrix
+from subridge.results.compare import compare as compare
+from subridge.results.phases import phase_diagram as phase_diagram
+from subridge.ridge.exact_risk import risk_of_weights as risk_of_weights
+from subridge.ridge.reference import fit_members as fit_members
+from subridge.simulation.classification.simulate import simulate_classification as simulate_classification
+from subridge.simulation.run import Run as Run
+from subridge.simulation.simulate import simulate as simulate
+from subridge.spec import covariance as covariance
+from subridge.spec import errors as errors
+from subridge.spec.plan import SubsetPlan as SubsetPlan
+from subridge.spec.problem import EquicorrelatedProblem as EquicorrelatedProblem
+from subridge.spec.problem import Problem as Problem
+from subridge.subsets.base import Strategy as Strategy
+from subridge.theory.ensemble_size import optimal_n_members as optimal_n_members
+from subridge.theory.ensemble_size import phase_boundary as phase_boundary
+from subridge.theory.optimal_ridge import optimal_ridge as optimal_ridge
+from subridge.theory.order_parameters import OrderParameters as OrderParameters
+from subridge.theory.predict import order_parameters as order_parameters
+from subridge.theory.predict import risk as risk
+from subridge.theory.reduced import large_k_coefficient as large_k_coefficient
+from subridge.theory.reduced import reduced_optimal_ridge as reduced_optimal_ridge
+from subridge.theory.reduced import reduced_risk as reduced_risk
+
+__version__: str

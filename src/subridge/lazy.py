@@ -1,0 +1,34 @@
+"""Names that load when first used, listed once in a stub that editors and type checkers read as well."""
+
+import ast
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeAlias
+
+LazyNames: TypeAlias = tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]
+
+
+def names_of_stub(package: str, file: str) -> LazyNames:
+    """``__getattr__``, ``__dir__`` and ``__all__`` of a package with a stub beside its ``__init__.py``.
+
+    Parameters
+    ----------
+    package, file : str
+        ``__name__`` and ``__file__`` of the package. Its stub consists of lines ``from home import name as name``.
+    """
+    stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    homes = {alias.name: str(node.module) for node in imports for alias in node.names}
+
+    def load(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = None if homes[name] == package else getattr(import_module(homes[name]), name, None)
+        if value is None:  # a module, which is an attribute of its parent only once it has been imported
+            value = import_module(f"{homes[name]}.{name}")
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return load, lambda: sorted({*vars(sys.modules[package]), *homes}), [*homes]
