@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from subridge.ridge.curve_lapack import _dual, _primal
-from subridge.ridge.curve_plan import CurvePlan
+from subridge.ridge.curves.lapack import _dual, _primal
+from subridge.ridge.curves.plan import CurvePlan
 
 
 def seconds_of_training(M, P, k, n_factors, repeats, primal):

@@ -1,6 +1,6 @@
 """Floating-point operations an experiment needs, counted from its plans."""
 
-from subridge.ridge.curve_plan import plan_curve
+from subridge.ridge.curves.plan import plan_curve
 from subridge.simulation.experiment import Experiment
 
 

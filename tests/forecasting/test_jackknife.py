@@ -4,7 +4,7 @@ import pytest
 import subridge as sr
 from subridge.forecasting.jackknife import jackknife
 from subridge.forecasting.pilot import pilot_of
-from subridge.ridge.design import training_rows
+from subridge.ridge.rows.training import training_rows
 
 
 def test_influences_follow_the_delete_one_values(pilot_data):

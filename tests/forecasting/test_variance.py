@@ -3,7 +3,7 @@ import numpy as np
 from subridge.forecasting.pilot import pilot_of
 from subridge.forecasting.transfer import transfer
 from subridge.forecasting.variance import split_variance
-from subridge.ridge.design import training_rows
+from subridge.ridge.rows.training import training_rows
 from subridge.subsets import equal
 
 

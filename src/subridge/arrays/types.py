@@ -1,7 +1,7 @@
 """Names for the types used in signatures."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, overload, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -27,17 +27,31 @@ class Namespace(Protocol):
     def __getattr__(self, name: str) -> Callable[..., Array]: ...
 
 
+@runtime_checkable
 class SparseMatrix(Protocol):
     """What is used of a SciPy sparse matrix."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
 
+    @property
+    def T(self) -> "SparseMatrix": ...
+
     def tocsc(self) -> "SparseMatrix": ...
 
     def tocsr(self) -> "SparseMatrix": ...
 
     def toarray(self) -> FloatArray: ...
+
+    def multiply(self, other: "SparseMatrix | Array") -> "SparseMatrix": ...
+
+    @overload
+    def __matmul__(self, other: FloatArray) -> FloatArray: ...
+
+    @overload
+    def __matmul__(self, other: "SparseMatrix") -> "SparseMatrix": ...
+
+    def __getitem__(self, key: IntArray | BoolArray | tuple[slice, IntArray]) -> "SparseMatrix": ...
 
 
 class Frame(Protocol):

@@ -19,12 +19,12 @@ from subridge.estimators.ridge_choice import (
 )
 from subridge.estimators.subset_choice import draw_plan
 from subridge.ridge.aggregation import LossFunction
-from subridge.ridge.design import TrainingRows
-from subridge.ridge.lifting import lift
-from subridge.ridge.moments import Moments, moment_path, moments_of
-from subridge.ridge.path import member_paths
 from subridge.ridge.risk_matrix import risk_matrix
+from subridge.ridge.rows.path import member_paths
+from subridge.ridge.rows.training import TrainingRows
 from subridge.ridge.selection import common_level, joint_levels, own_levels, stacked_errors
+from subridge.ridge.streaming.members import moment_path
+from subridge.ridge.streaming.moments import RowMoments, moments_of
 from subridge.spec.checks import non_negative
 from subridge.spec.errors import ParameterError
 
@@ -121,7 +121,7 @@ class RidgeEnsembleBase(BaseEstimator):
 
     def _absorb(self, X: Any, targets: Any, weights: Any) -> None:
         batch = moments_of(X, targets, weights)
-        self._moments: Moments = batch if getattr(self, "_moments", None) is None else self._moments + batch
+        self._moments: RowMoments = batch if getattr(self, "_moments", None) is None else self._moments + batch
 
     def _fit_moments(self) -> None:
         """Solve the members from the moments; "auto" minimises the trace form of the mean's error."""
@@ -153,7 +153,7 @@ class RidgeEnsembleBase(BaseEstimator):
         """The weighted mean of the members as one linear map: (C, M) and (C,)."""
         coef, intercept = 0.0, 0.0
         for r, w in enumerate(weights):
-            coef = coef + float(w) * lift(self.subset_plan_, r, self._member_coef[r])
+            coef = coef + float(w) * self.subset_plan_.lift_rows(r, self._member_coef[r])
             intercept = intercept + float(w) * self._member_intercept[r]
         return coef, intercept
 
@@ -165,7 +165,7 @@ class RidgeEnsembleBase(BaseEstimator):
         for r, (coef, intercept) in enumerate(zip(self._member_coef, self._member_intercept, strict=True)):
             A = self.subset_plan_.measurements[r]
             if A.ndim == 2:
-                product = (X @ like(lift(self.subset_plan_, r, coef), example).T).T
+                product = (X @ like(self.subset_plan_.lift_rows(r, coef), example).T).T
             elif hasattr(X, "tocsc"):
                 product = (columns[:, A] @ like(coef, example).T).T
             else:

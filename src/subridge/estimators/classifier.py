@@ -14,7 +14,7 @@ from subridge.arrays.namespace import in_precision_of, like, to_numpy
 from subridge.estimators.base import RidgeEnsembleBase
 from subridge.estimators.inputs import drop_weightless, prediction_input, require_rows, row_weights, training_input
 from subridge.ridge.aggregation import LossFunction, SummedScoreLoss, VoteLoss
-from subridge.ridge.design import training_rows
+from subridge.ridge.rows.training import training_rows
 from subridge.ridge.votes import fit_temperature, one_hot, ranked_votes, softmax
 from subridge.spec.errors import DataError, ParameterError
 

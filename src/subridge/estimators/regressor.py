@@ -11,7 +11,7 @@ from subridge.ensemble.member_weights import member_weights
 from subridge.estimators.base import RidgeEnsembleBase
 from subridge.estimators.inputs import drop_weightless, prediction_input, require_rows, row_weights, training_input
 from subridge.ridge.aggregation import LossFunction, MeanLoss, MedianLoss, WeightedLoss, median
-from subridge.ridge.design import training_rows
+from subridge.ridge.rows.training import training_rows
 from subridge.spec.errors import ParameterError
 
 _LOSSES: dict[str, LossFunction] = {

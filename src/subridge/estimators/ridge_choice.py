@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ridge.design import TrainingRows
-from subridge.ridge.moments import Moments
+from subridge.ridge.rows.training import TrainingRows
+from subridge.ridge.streaming.moments import RowMoments
 from subridge.spec.checks import finite_array
 from subridge.spec.errors import ParameterError, RidgeError
 
@@ -34,12 +34,12 @@ def fixed_ridges(ridge: Any, n_members: int) -> FloatArray:
     return np.broadcast_to(lam, (n_members,)).copy()
 
 
-def searched_ridges(ridges: Any, data: TrainingRows | Moments, fit_intercept: bool = True) -> FloatArray:
+def searched_ridges(ridges: Any, data: TrainingRows | RowMoments, fit_intercept: bool = True) -> FloatArray:
     """The path, ascending; shape (L,). By default it is scaled to the data.
 
     Examples
     --------
-    >>> from subridge.ridge.moments import moments_of
+    >>> from subridge.ridge.streaming.moments import moments_of
     >>> moments = moments_of(np.array([[-2.0], [2.0]]), np.array([[0.0, 1.0]]))
     >>> searched_ridges([10, 0.1], moments)
     array([ 0.1, 10. ])
@@ -47,27 +47,12 @@ def searched_ridges(ridges: Any, data: TrainingRows | Moments, fit_intercept: bo
     array([4.e-03, 4.e+05])
     """
     if ridges is None:
-        scale = mean_square_feature(data, fit_intercept)
+        scale = data.mean_square(fit_intercept) if isinstance(data, RowMoments) else data.mean_square()
         return _DEFAULT_PATH * (scale if scale > 0 else 1.0)
     path = np.unique(_non_negative("ridges", ridges))
     if path.ndim != 1 or not path.size:
         raise ParameterError(f"ridges must be a sequence of numbers, got {ridges!r}")
     return path
-
-
-def mean_square_feature(data: TrainingRows | Moments, fit_intercept: bool = True) -> float:
-    """``Σ w (x - x̄)²/(n M)``: the scale of a feature, centred where there is an intercept."""
-    if isinstance(data, Moments):
-        gram = (data if fit_intercept else data.uncentred()).gram
-        M = gram.shape[0]
-        return float(sum(gram[i, i] for i in range(M))) / (data.n_samples * M)
-    n = data.n_samples
-    if data.is_sparse:
-        squares = data.features.multiply(data.features).T @ data.weights
-        centre = data.feature_means**2 * data.total_weight
-        return float((squares - centre).mean()) / n
-    flat = data.features.reshape((-1,))
-    return float(flat @ flat) / flat.shape[0]
 
 
 def common_value(chosen: FloatArray) -> float | FloatArray:

@@ -13,7 +13,7 @@ from subridge.datasets.tables.columns import is_column, is_frame, target_values
 from subridge.datasets.tables.table import LEAST_ROWS
 from subridge.datasets.tables.targets import class_targets, missing_targets, number_targets
 from subridge.ensemble.ensemble import Ensemble
-from subridge.ridge.design import TrainingRows, training_rows
+from subridge.ridge.rows.training import TrainingRows, training_rows
 from subridge.spec.checks import real_array
 from subridge.spec.errors import DataError, ParameterError, RidgeError, SubsetError
 from subridge.spec.plan import SubsetPlan

@@ -50,7 +50,7 @@ def label_noise(pilot: Pilot, level: float = 0.9) -> LabelNoise:
     Examples
     --------
     >>> from subridge.forecasting.pilot import pilot_of
-    >>> from subridge.ridge.design import training_rows
+    >>> from subridge.ridge.rows.training import training_rows
     >>> from subridge.subsets import equal
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((150, 100))

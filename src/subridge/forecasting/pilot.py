@@ -7,10 +7,10 @@ import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray, IntArray
 from subridge.forecasting.effective_ridge import pilot_penalties
-from subridge.ridge.design import TrainingRows
-from subridge.ridge.factor import MemberFactor, factorise
-from subridge.ridge.leave_one_out import leave_one_out
-from subridge.ridge.pair_traces import hat_gains, residual_gains, residual_pair_traces
+from subridge.ridge.rows.decomposition import MemberDecomposition, decompose
+from subridge.ridge.rows.leave_one_out import leave_one_out
+from subridge.ridge.rows.pair_traces import hat_gains, residual_gains, residual_pair_traces
+from subridge.ridge.rows.training import TrainingRows
 from subridge.spec.errors import DataError
 from subridge.spec.plan import SubsetPlan
 
@@ -27,7 +27,7 @@ class Pilot:
 
     Attributes
     ----------
-    factors : sequence of MemberFactor, length k
+    factors : sequence of MemberDecomposition, length k
     targets : ndarray, shape (C, n)
         Centred labels.
     subset_sizes : ndarray of int, shape (k,)
@@ -36,7 +36,7 @@ class Pilot:
         1 if the data were centred, else 0.
     """
 
-    factors: Sequence[MemberFactor]
+    factors: Sequence[MemberDecomposition]
     targets: FloatArray
     subset_sizes: IntArray
     intercept: int
@@ -166,7 +166,7 @@ def pilot_of(rows: TrainingRows, plan: SubsetPlan, gram: FloatArray | None = Non
     Pilot
     """
     factors = [
-        factorise(rows.member(plan, r, gram), 0.0, rows.fit_intercept, _GRAM_LIMIT) for r in range(plan.n_members)
+        decompose(rows.member(plan, r, gram), 0.0, rows.fit_intercept, _GRAM_LIMIT) for r in range(plan.n_members)
     ]
     for r, factor in enumerate(factors):
         if not factor.spectrum.size:

@@ -60,9 +60,9 @@ def _shared_gram(sample: Sample, plans: Iterable[SubsetPlan]) -> FloatArray | No
     """``FᵀF`` of all features, where cutting blocks from it is cheaper than forming them apart."""
     rows, M = sample.rows, sample.n_features
     sizes = [plan.subset_sizes[plan.subset_sizes < sample.n - 1] for plan in plans if plan.selects_features]
-    if rows.is_sparse or sum(float((N.astype(float) ** 2).sum()) for N in sizes) <= M**2:
+    if sum(float((N.astype(float) ** 2).sum()) for N in sizes) <= M**2:
         return None
-    return np.asarray(rows.features @ rows.features.T)
+    return rows.gram()
 
 
 def side_by_side(work: Callable[..., Result], arguments: Iterable[Iterable[Any]]) -> list[Result]:

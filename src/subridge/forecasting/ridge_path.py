@@ -6,7 +6,7 @@ import numpy as np
 
 from subridge.arrays.types import FloatArray
 from subridge.estimators.ridge_choice import searched_ridges
-from subridge.ridge.design import TrainingRows
+from subridge.ridge.rows.training import TrainingRows
 from subridge.spec.errors import ParameterError
 
 
@@ -15,7 +15,7 @@ def ridge_path(ridges: Any, rows: TrainingRows) -> FloatArray:
 
     Examples
     --------
-    >>> from subridge.ridge.design import training_rows
+    >>> from subridge.ridge.rows.training import training_rows
     >>> rows = training_rows(np.eye(3), np.zeros((1, 3)), None, False)
     >>> ridge_path([1.0, 0.0], rows), len(ridge_path("auto", rows))
     (array([0., 1.]), 49)

@@ -8,8 +8,8 @@ from subridge.arrays.streams import Seed
 from subridge.arrays.types import FloatArray
 from subridge.ensemble.ensemble import Ensemble
 from subridge.forecasting.inputs import read_ensembles, read_sample
-from subridge.ridge.path import member_paths
 from subridge.ridge.risk_matrix import risk_matrix as pairs_of
+from subridge.ridge.rows.path import member_paths
 from subridge.ridge.selection import stacked_errors
 
 

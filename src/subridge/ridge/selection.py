@@ -8,8 +8,8 @@ import numpy as np
 
 from subridge.arrays.types import IntArray
 from subridge.ridge.aggregation import Loss, LossFunction, MeanLoss
-from subridge.ridge.design import TrainingRows
-from subridge.ridge.path import MemberPath
+from subridge.ridge.rows.path import MemberPath
+from subridge.ridge.rows.training import TrainingRows
 
 Array = Any
 

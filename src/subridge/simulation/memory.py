@@ -1,7 +1,7 @@
 """How many trials fit into memory at once, counted from the sizes of the arrays before anything is drawn."""
 
 from subridge.arrays.devices import free_memory, release
-from subridge.ridge.curve_plan import plan_curve
+from subridge.ridge.curves.plan import plan_curve
 from subridge.simulation.experiment import Experiment
 from subridge.spec.errors import BudgetError
 

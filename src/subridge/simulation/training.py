@@ -14,7 +14,7 @@ from array_api_compat import array_namespace, device
 from subridge.arrays.namespace import like, to_numpy
 from subridge.arrays.products import rows_times_transpose
 from subridge.arrays.types import FloatArray
-from subridge.ridge.curves import weights_along_curve
+from subridge.ridge.curves.solve import weights_along_curve
 from subridge.simulation.experiment import Experiment
 from subridge.simulation.sampling import Batch
 

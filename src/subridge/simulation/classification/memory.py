@@ -1,7 +1,7 @@
 """How many trials and members are worked on at once, counted from the sizes of the arrays before anything is drawn."""
 
 from subridge.arrays.devices import free_memory, release
-from subridge.ridge.curve_refined import TOGETHER_ON_A_CARD
+from subridge.ridge.curves.refined import TOGETHER_ON_A_CARD
 from subridge.simulation.classification.experiment import ClassificationExperiment
 from subridge.spec.errors import BudgetError
 

@@ -10,8 +10,8 @@ import numpy as np
 from subridge.arrays.devices import empty_on, standard_normals
 from subridge.arrays.namespace import gathered, like, to_numpy
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.ridge.curve_refined import refined_curve
-from subridge.ridge.curves import weights_along_curve
+from subridge.ridge.curves.refined import refined_curve
+from subridge.ridge.curves.solve import weights_along_curve
 from subridge.ridge.tally import Tally
 from subridge.simulation.classification.experiment import TEST_NOISE, TRAINING_NOISE, ClassificationExperiment
 from subridge.simulation.classification.memory import bytes_of_member

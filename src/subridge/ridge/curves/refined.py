@@ -20,7 +20,7 @@ import numpy as np
 from subridge.arrays.cholesky import factor, gram_lower
 from subridge.arrays.namespace import like, to_numpy
 from subridge.arrays.types import IntArray
-from subridge.ridge.orthogonal import orthogonal_solution
+from subridge.ridge.curves.orthogonal import orthogonal_solution
 from subridge.spec.errors import ParameterError
 
 # Corrections applied, and the largest relative size of the last one that counts as settled. The error left is smaller

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from subridge.ridge.design import training_rows
-from subridge.ridge.path import MemberPath, member_paths
+from subridge.ridge.rows.decomposition import MemberDecomposition
+from subridge.ridge.rows.path import MemberPath, member_paths
+from subridge.ridge.rows.training import training_rows
 from subridge.spec.plan import SubsetPlan
 
 RIDGES = np.array([0.0, 1e-3, 1.0, 50.0])
@@ -104,12 +105,12 @@ def test_readout_noise_is_added_to_labels_but_not_to_what_errors_refer_to():
 
 
 def test_a_long_path_is_computed_on_demand_with_the_same_result():
-    """With more ridges than features the factor is kept in place of the table."""
+    """With more ridges than features the decomposition is kept in place of the table."""
     rng = np.random.default_rng(4)
     X, Y = rng.standard_normal((30, 3)), rng.standard_normal((30, 1))
     long, short = np.logspace(-3, 3, 13), np.array([1.0])
     at_one = path_of(X, Y, None, long, True), path_of(X, Y, None, short, True)
-    assert at_one[0]._factor is not None
-    assert at_one[1]._factor is None
+    assert isinstance(at_one[0]._kept, MemberDecomposition)
+    assert not isinstance(at_one[1]._kept, MemberDecomposition)
     np.testing.assert_allclose(at_one[0].errors(6), at_one[1].errors(0))
     np.testing.assert_allclose(at_one[0].coefficients(6), at_one[1].coefficients(0))

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from subridge.ridge.design import training_rows
-from subridge.ridge.moments import moment_path, moments_of
-from subridge.ridge.path import member_paths
+from subridge.ridge.rows.path import member_paths
+from subridge.ridge.rows.training import training_rows
+from subridge.ridge.streaming.members import moment_path
+from subridge.ridge.streaming.moments import moments_of
 from subridge.spec.errors import DataError
 from subridge.spec.plan import SubsetPlan
 from subridge.subsets import overlapping, projection

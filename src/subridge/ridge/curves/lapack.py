@@ -10,8 +10,8 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from subridge.arrays.types import BoolArray, FloatArray
-from subridge.ridge.curve_plan import CurvePlan
-from subridge.ridge.orthogonal import ill_conditioned, orthogonal_solution, probe
+from subridge.ridge.curves.orthogonal import ill_conditioned, orthogonal_solution, probe
+from subridge.ridge.curves.plan import CurvePlan
 
 
 def solve_with_lapack(F: FloatArray, targets: FloatArray, plan: CurvePlan, into: FloatArray) -> None:

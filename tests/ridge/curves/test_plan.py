@@ -5,9 +5,9 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from subridge.ridge.curve_batched import solve_batched
-from subridge.ridge.curve_lapack import solve_with_lapack
-from subridge.ridge.curve_plan import CurvePlan, cheapest_split, dual_cost, plan_curve, segment_cost
+from subridge.ridge.curves.batched import solve_batched
+from subridge.ridge.curves.lapack import solve_with_lapack
+from subridge.ridge.curves.plan import CurvePlan, cheapest_split, dual_cost, plan_curve, segment_cost
 
 SIZES = (5, 12, 20, 31, 60)
 RIDGES = (0.01, 1.0)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from subridge.ridge import path as path_module
-from subridge.ridge.design import training_rows
-from subridge.ridge.path import member_paths
+from subridge.ridge.rows import path as path_module
+from subridge.ridge.rows.path import member_paths
+from subridge.ridge.rows.training import training_rows
 from subridge.spec.errors import DataError, RidgeError
 from subridge.spec.plan import SubsetPlan
 from subridge.subsets import overlapping, projection

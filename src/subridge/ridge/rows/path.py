@@ -1,24 +1,31 @@
 """Every member at every ridge of a path: coefficients and exact leave-one-out errors, nothing refitted."""
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from subridge.arrays.types import FloatArray
-from subridge.ridge.design import Design, TrainingRows
-from subridge.ridge.factor import MemberFactor, factorise, path_coefficients
-from subridge.ridge.leave_one_out import leave_one_out
+from subridge.arrays.types import Array, FloatArray
+from subridge.ridge.rows.decomposition import MemberDecomposition, decompose, path_coefficients
+from subridge.ridge.rows.design import Design
+from subridge.ridge.rows.leave_one_out import leave_one_out
+from subridge.ridge.rows.training import TrainingRows
 from subridge.spec.errors import RidgeError
 from subridge.spec.plan import SubsetPlan
 
-Array = Any
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """All of a path: errors of shape (L, C, n) and coefficients of shape (L, C, N_r)."""
+
+    errors: Array
+    coefficients: Array
 
 
 class MemberPath:
     """One member along a path of L ridges.
 
-    Whichever is smaller is kept, the table of all leave-one-out errors and coefficients or the factor that gives any
-    row of it, so that memory stays within twice that of the dense data however many ridges, members and targets.
+    Whichever is smaller is kept, the table of all leave-one-out errors and coefficients or the decomposition that gives
+    any row of it, so that memory stays within twice that of the dense data however many ridges, members and targets.
 
     Parameters
     ----------
@@ -35,30 +42,26 @@ class MemberPath:
         self.penalties = ridges * design.n_features
         self._rows, self._noise = rows, noise
         self._targets, self.target_means = rows.centred(rows.targets if noise is None else rows.targets - noise)
-        factor = factorise(design, float(self.penalties.min()), rows.fit_intercept)
-        self._factor: MemberFactor | None = factor
-        self._errors = self._coefficients = None
-        if len(ridges) * self._targets.shape[0] <= factor.spectrum.shape[0]:
-            self._errors = self._errors_at(factor, self.penalties)
-            self._coefficients = path_coefficients(factor, self._targets, self.penalties)
-            self._factor = None
+        member = decompose(design, float(self.penalties.min()), rows.fit_intercept)
+        self._kept: MemberDecomposition | _Table = member
+        if len(ridges) * self._targets.shape[0] <= member.spectrum.shape[0]:
+            coefficients = path_coefficients(member, self._targets, self.penalties)
+            self._kept = _Table(self._errors_at(member, self.penalties), coefficients)
 
-    def errors(self, level: int) -> Array:
+    def errors(self, index: int) -> Array:
         """``y_i - f_r^(-i)(x_i)`` at one ridge, shape (C, n), with y the labels without readout noise."""
-        if self._errors is not None:
-            return self._errors[level]
-        assert self._factor is not None
-        return self._errors_at(self._factor, self.penalties[level : level + 1])[0]
+        if isinstance(self._kept, _Table):
+            return self._kept.errors[index, ...]
+        return self._errors_at(self._kept, self.penalties[index : index + 1])[0, ...]
 
-    def coefficients(self, level: int) -> Array:
+    def coefficients(self, index: int) -> Array:
         """Weights on the unscaled features at one ridge, shape (C, N_r)."""
-        if self._coefficients is not None:
-            return self._coefficients[level]
-        assert self._factor is not None
-        return path_coefficients(self._factor, self._targets, self.penalties[level : level + 1])[0]
+        if isinstance(self._kept, _Table):
+            return self._kept.coefficients[index, ...]
+        return path_coefficients(self._kept, self._targets, self.penalties[index : index + 1])[0, ...]
 
-    def _errors_at(self, factor: MemberFactor, penalties: FloatArray) -> Array:
-        weighted, _ = leave_one_out(factor, self._targets, penalties, self._rows.intercept_leverage)
+    def _errors_at(self, member: MemberDecomposition, penalties: FloatArray) -> Array:
+        weighted, _ = leave_one_out(member, self._targets, penalties, self._rows.intercept_leverage)
         errors = weighted if self._rows.unweighted else weighted / self._rows.root_weights
         return errors if self._noise is None else errors + self._noise
 
@@ -66,7 +69,7 @@ class MemberPath:
 def member_paths(
     rows: TrainingRows, plan: SubsetPlan, ridges: FloatArray, noise: Array | None = None
 ) -> list[MemberPath]:
-    """Factorise every member once and return its path.
+    """Decompose every member once and return its path.
 
     Parameters
     ----------
@@ -88,7 +91,7 @@ def member_paths(
     Examples
     --------
     >>> import numpy as np
-    >>> from subridge.ridge.design import training_rows
+    >>> from subridge.ridge.rows.training import training_rows
     >>> rows = training_rows(np.eye(3), np.array([[1.0, 2.0, 3.0]]), None, False)
     >>> paths = member_paths(rows, SubsetPlan.from_indices([[0, 1], [2]], 3), np.array([0.0, 1.0]))
     >>> paths[0].coefficients(0)
@@ -105,9 +108,9 @@ def member_paths(
 
 
 def _shared_gram(rows: TrainingRows, plan: SubsetPlan) -> Array | None:
-    if rows.is_sparse or not plan.selects_features:
+    if not plan.selects_features:
         return None
     by_features = plan.subset_sizes[plan.subset_sizes < rows.n_samples - int(rows.fit_intercept)]
     if (by_features**2).sum() <= plan.n_features**2:
         return None
-    return rows.features @ rows.features.T
+    return rows.gram()

@@ -1,4 +1,4 @@
-"""One factorisation per member serves every ridge.
+"""One decomposition per member serves every ridge.
 
 With the centred design ``F = Q diag(√d) Vᵀ`` (n × N_r) and a penalty p = λ_r N_r,
 
@@ -11,15 +11,12 @@ eigenvectors, n N_r s for Q, and 2 n s per ridge and target: the floor is the Gr
 """
 
 from dataclasses import dataclass
-from typing import Any
 
-import array_api_compat
 import numpy as np
 
-from subridge.arrays.types import FloatArray
-from subridge.ridge.design import Design
-
-Array = Any
+from subridge.arrays.namespace import device_of, namespace_of
+from subridge.arrays.types import Array, FloatArray
+from subridge.ridge.rows.design import Design
 
 # A Gram matrix squares the condition number: directions whose (d + p)/d_max falls below this would lose more than
 # half of the 16 digits, so the design itself is decomposed instead.
@@ -29,7 +26,7 @@ _ORTHONORMAL_NOISE = 30 * _EPS  # of a sum of squares that should be one; measur
 
 
 @dataclass(frozen=True, eq=False)
-class MemberFactor:
+class MemberDecomposition:
     """Singular value decomposition of one member's design, of rank ρ.
 
     Attributes
@@ -56,9 +53,9 @@ class MemberFactor:
     slack_noise: float
 
 
-def factorise(
+def decompose(
     design: Design, least_penalty: float, fit_intercept: bool, gram_limit: float = _GRAM_LIMIT
-) -> MemberFactor:
+) -> MemberDecomposition:
     """Decompose the smaller side of a member's design, or the design itself where that is too ill-conditioned.
 
     Parameters
@@ -74,13 +71,13 @@ def factorise(
 
     Returns
     -------
-    MemberFactor
+    MemberDecomposition
 
     Examples
     --------
     >>> import numpy as np
-    >>> from subridge.ridge.design import DenseDesign
-    >>> factorise(DenseDesign(np.array([[3.0, 0.0, 0.0], [0.0, 1.0, 0.0]])), 0.0, False).spectrum
+    >>> from subridge.ridge.rows.design import DenseDesign
+    >>> decompose(DenseDesign(np.array([[3.0, 0.0, 0.0], [0.0, 1.0, 0.0]])), 0.0, False).spectrum
     array([1., 9.])
     """
     n, N = design.n_samples, design.n_features
@@ -88,7 +85,7 @@ def factorise(
     largest_rank = min(N, room)
     by_features = room > N
     side = design.gram() if by_features else design.kernel()
-    d, vectors = array_api_compat.array_namespace(side).linalg.eigh(side)
+    d, vectors = namespace_of(side).linalg.eigh(side)
     d, vectors = d[d.shape[0] - largest_rank :], vectors[:, d.shape[0] - largest_rank :]
     top = float(d[-1]) if largest_rank else 0.0
     if top > 0 and max(float(d[0]), 0.0) + least_penalty < gram_limit * top:
@@ -97,29 +94,29 @@ def factorise(
     d, vectors = d[dropped:], vectors[:, dropped:]
     rank = largest_rank - dropped
     if not by_features:
-        return MemberFactor(vectors.T, d, None, design, rank == room, _ORTHONORMAL_NOISE)
+        return MemberDecomposition(vectors.T, d, None, design, rank == room, _ORTHONORMAL_NOISE)
     left = design.onto_samples((vectors / d**0.5).T)
     condition = top / float(d[0]) if rank else 1.0
     noise = _ORTHONORMAL_NOISE * condition if condition < 1 / _GRAM_LIMIT else 0.0
-    return MemberFactor(left, d, vectors.T, design, rank == room, noise)
+    return MemberDecomposition(left, d, vectors.T, design, rank == room, noise)
 
 
-def _orthogonal(design: Design, room: int) -> MemberFactor:
+def _orthogonal(design: Design, room: int) -> MemberDecomposition:
     """The decomposition that never squares the condition number, with the cut-off of `numpy.linalg.lstsq`."""
     Ft = design.dense()
-    V, s, Qt = array_api_compat.array_namespace(Ft).linalg.svd(Ft, full_matrices=False)
+    V, s, Qt = namespace_of(Ft).linalg.svd(Ft, full_matrices=False)
     rank = int((s > _EPS * max(Ft.shape) * s[0]).sum())
     # A centred square design has rank n - 1 at most; what lies beyond is rounding.
     rank = min(rank, room)
-    return MemberFactor(Qt[:rank, :], s[:rank] ** 2, V[:, :rank].T, design, rank == room, _ORTHONORMAL_NOISE)
+    return MemberDecomposition(Qt[:rank, :], s[:rank] ** 2, V[:, :rank].T, design, rank == room, _ORTHONORMAL_NOISE)
 
 
-def path_coefficients(factor: MemberFactor, targets: Array, penalties: FloatArray) -> Array:
+def path_coefficients(member: MemberDecomposition, targets: Array, penalties: FloatArray) -> Array:
     """Weights on the unscaled features for every penalty.
 
     Parameters
     ----------
-    factor : MemberFactor
+    member : MemberDecomposition
     targets : array, shape (C, n)
         Centred and weighted labels g.
     penalties : ndarray, shape (L,)
@@ -129,14 +126,14 @@ def path_coefficients(factor: MemberFactor, targets: Array, penalties: FloatArra
     -------
     array, shape (L, C, N_r)
     """
-    d, A = factor.spectrum, targets @ factor.left.T  # A = gᵀQ, shape (C, ρ)
+    d, A = member.spectrum, targets @ member.left.T  # A = gᵀQ, shape (C, ρ)
     inverse = 1 / (d + as_column(penalties, d))  # (L, ρ)
-    if factor.right is None:
-        dual = scaled_rows(A, inverse) @ factor.left
-        flat = factor.design.onto_features(dual)
+    if member.right is None:
+        dual = scaled_rows(A, inverse) @ member.left
+        flat = member.design.onto_features(dual)
     else:
-        flat = scaled_rows(A, inverse * d**0.5) @ factor.right
-    return flat.reshape((len(penalties), targets.shape[0], factor.design.n_features))
+        flat = scaled_rows(A, inverse * d**0.5) @ member.right
+    return flat.reshape((len(penalties), targets.shape[0], member.design.n_features))
 
 
 def scaled_rows(A: Array, gains: Array) -> Array:
@@ -146,5 +143,4 @@ def scaled_rows(A: Array, gains: Array) -> Array:
 
 def as_column(penalties: FloatArray, example: Array) -> Array:
     """Penalties as a column in the library of the example; shape (L,) to (L, 1)."""
-    xp = array_api_compat.array_namespace(example)
-    return xp.asarray(penalties[:, None], dtype=example.dtype, device=array_api_compat.device(example))
+    return namespace_of(example).asarray(penalties[:, None], dtype=example.dtype, device=device_of(example))

@@ -7,9 +7,9 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from subridge.ridge.curve_batched import solve_batched
-from subridge.ridge.curve_lapack import solve_with_lapack
-from subridge.ridge.curve_plan import CurvePlan, plan_curve
+from subridge.ridge.curves.batched import solve_batched
+from subridge.ridge.curves.lapack import solve_with_lapack
+from subridge.ridge.curves.plan import CurvePlan, plan_curve
 from subridge.spec.errors import DataError, ParameterError, RidgeError
 
 

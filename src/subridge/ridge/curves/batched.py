@@ -7,8 +7,8 @@ import numpy as np
 
 from subridge.arrays.cholesky import factor, gram_lower
 from subridge.arrays.namespace import like, to_numpy
-from subridge.ridge.curve_plan import CurvePlan
-from subridge.ridge.orthogonal import ill_conditioned, orthogonal_solution, probe
+from subridge.ridge.curves.orthogonal import ill_conditioned, orthogonal_solution, probe
+from subridge.ridge.curves.plan import CurvePlan
 
 
 def solve_batched(F: Any, targets: Any, plan: CurvePlan, into: Any) -> None:

@@ -4,24 +4,19 @@
 The identity is exact for weighted ridge regression with an unpenalised intercept.
 """
 
-from typing import Any
-
-import array_api_compat
-
-from subridge.arrays.types import FloatArray
-from subridge.ridge.factor import MemberFactor, as_column, scaled_rows
-
-Array = Any
+from subridge.arrays.namespace import namespace_of
+from subridge.arrays.types import Array, FloatArray
+from subridge.ridge.rows.decomposition import MemberDecomposition, as_column, scaled_rows
 
 
 def leave_one_out(
-    factor: MemberFactor, targets: Array, penalties: FloatArray, intercept_leverage: Array
+    member: MemberDecomposition, targets: Array, penalties: FloatArray, intercept_leverage: Array
 ) -> tuple[Array, Array]:
     """Errors at every left-out sample, in weighted units: ``√w_i (y_i - f^(-i)(x_i))``, and what they were divided by.
 
     Parameters
     ----------
-    factor : MemberFactor
+    member : MemberDecomposition
     targets : array, shape (C, n)
         Centred and weighted labels g.
     penalties : ndarray, shape (L,)
@@ -47,42 +42,42 @@ def leave_one_out(
     Leaving out one of three labels without features leaves the mean of the other two:
 
     >>> import numpy as np
-    >>> from subridge.ridge.design import training_rows
-    >>> from subridge.ridge.factor import factorise
+    >>> from subridge.ridge.rows.training import training_rows
+    >>> from subridge.ridge.rows.decomposition import decompose
     >>> from subridge.spec.plan import SubsetPlan
     >>> rows = training_rows(np.ones((3, 1)), np.array([[0.0, 3.0, 6.0]]), None, True)
-    >>> factor = factorise(rows.member(SubsetPlan.from_indices([[0]], 1), 0), 1.0, True)
-    >>> leave_one_out(factor, rows.centred(rows.targets)[0], np.array([1.0]), rows.intercept_leverage)[0]
+    >>> member = decompose(rows.member(SubsetPlan.from_indices([[0]], 1), 0), 1.0, True)
+    >>> leave_one_out(member, rows.centred(rows.targets)[0], np.array([1.0]), rows.intercept_leverage)[0]
     array([[[-4.5,  0. ,  4.5]]])
     """
-    Qt, d = factor.left, factor.spectrum
+    Qt, d = member.left, member.spectrum
     L, C, n = len(penalties), targets.shape[0], Qt.shape[1]
     A, squared = targets @ Qt.T, Qt * Qt
     p = as_column(penalties, d)
-    if factor.spans_samples:
+    if member.spans_samples:
         # Both terms carry the same factor p, which cancels: no 0/0 at p = 0.
         gains = 1 / (d + p)
         diagonals = gains @ squared
         return (scaled_rows(A, gains) @ Qt).reshape((L, C, n)) / diagonals[:, None, :], diagonals
     # A last row of ones adds the plain projection QQᵀ to the products for all ridges: one pass over Q each.
-    gains = array_api_compat.array_namespace(d).concat([p / (d + p), (d * 0.0 + 1.0)[None, :]], axis=0)
+    gains = namespace_of(d).concat([p / (d + p), (d * 0.0 + 1.0)[None, :]], axis=0)
     fits, sums = (scaled_rows(A, gains) @ Qt).reshape((L + 1, C, n)), gains @ squared
     rest = targets - fits[-1, :, :]
     slack = 1 - intercept_leverage - sums[-1, :]
-    interpolated = slack <= factor.slack_noise
+    interpolated = slack <= member.slack_noise
     slack = slack * ~interpolated
     rest = rest * ~interpolated
     numerator = fits[:-1, :, :] + rest
     denominator = sums[:-1, :] + slack
-    at_zero = [int(level) for level in (penalties == 0).nonzero()[0]]
+    at_zero = [int(index) for index in (penalties == 0).nonzero()[0]]
     settled = bool(interpolated.any()) and bool(at_zero)
     if settled:
         limit = ((A / d) @ Qt)[:, interpolated], ((1 / d) @ squared)[interpolated]
-        for level in at_zero:
-            numerator[level][:, interpolated] = limit[0]
-            denominator[level][interpolated] = limit[1]
+        for index in at_zero:
+            numerator[index][:, interpolated] = limit[0]
+            denominator[index][interpolated] = limit[1]
     errors = numerator / denominator[:, None, :]
     if settled:
-        for level in at_zero:
-            denominator[level][interpolated] = 0.0
+        for index in at_zero:
+            denominator[index][interpolated] = 0.0
     return errors, denominator

@@ -1,0 +1,1 @@
+"""Weights of a member along a whole learning curve."""

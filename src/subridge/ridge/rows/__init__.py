@@ -1,0 +1,1 @@
+"""Members trained on rows: designs, decompositions, leave-one-out."""

@@ -1,0 +1,141 @@
+"""Training rows, centred and weighted once for all members.
+
+Arrays are kept features first, shape (M, n): a member's features are then contiguous rows, so that taking them costs a
+copy and nothing more.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from subridge.arrays.namespace import is_numpy, like, namespace_of, select_rows
+from subridge.arrays.types import Array, SparseMatrix
+from subridge.ridge.rows.design import DenseDesign, Design, SparseDesign
+from subridge.spec.errors import DataError
+from subridge.spec.plan import SubsetPlan
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """Training data after weighting and centring; build it by `training_rows`.
+
+    Attributes
+    ----------
+    features : array, shape (M, n), or sparse matrix, shape (n, M)
+        Dense: centred, weighted, features first. Sparse: as given, in compressed columns.
+    targets : array, shape (C, n)
+        Uncentred, unweighted labels y.
+    feature_means : array, shape (M,)
+        x̄, zero without intercept.
+    weights, root_weights : array, shape (n,)
+        w and √w.
+    fit_intercept, unweighted : bool
+    """
+
+    features: Array | SparseMatrix
+    targets: Array
+    feature_means: Array
+    weights: Array
+    root_weights: Array
+    fit_intercept: bool
+    unweighted: bool
+
+    @property
+    def n_samples(self) -> int:
+        return int(self.weights.shape[0])
+
+    @property
+    def total_weight(self) -> float:
+        return float(self.weights.sum())
+
+    @property
+    def intercept_leverage(self) -> Array:
+        """``w_i/Σw``, the intercept's share of the hat matrix's diagonal; shape (n,)."""
+        return self.weights / self.total_weight if self.fit_intercept else self.weights * 0.0
+
+    def centred(self, targets: Array) -> tuple[Array, Array]:
+        """``√w (y - ȳ)`` and ȳ, shapes (C, n) and (C,)."""
+        means = targets @ self.weights / self.total_weight if self.fit_intercept else targets[:, 0] * 0.0
+        return (targets - means[:, None]) * self.root_weights, means
+
+    def gram(self) -> Array | None:
+        """``FᵀF`` of all features, shape (M, M); None for sparse rows, whose members form their own blocks."""
+        if isinstance(self.features, SparseMatrix):
+            return None
+        return self.features @ self.features.T
+
+    def mean_square(self) -> float:
+        """``Σ w (x - x̄)²/(n M)``: the scale of a feature, centred where there is an intercept."""
+        if isinstance(self.features, SparseMatrix):
+            squares = self.features.multiply(self.features).T @ self.weights
+            return float((squares - self.feature_means**2 * self.total_weight).mean()) / self.n_samples
+        flat = self.features.reshape((-1,))
+        return float(flat @ flat) / flat.shape[0]
+
+    def member(self, plan: SubsetPlan, r: int, gram: Array | None = None) -> Design:
+        """Member r's design; `gram` is the shared M × M Gram matrix where there is one."""
+        A = plan.measurements[r]
+        if isinstance(self.features, SparseMatrix):
+            if A.ndim == 1:
+                return SparseDesign(self.features[:, A], self.feature_means[A], self.root_weights)
+            measured = self.features @ A.T - A @ self.feature_means
+            return DenseDesign(np.ascontiguousarray((measured * self.root_weights[:, None]).T))
+        if A.ndim == 2:
+            return DenseDesign(like(A, self.features) @ self.features)
+        block = None if gram is None else select_rows(select_rows(gram, A).T, A)
+        return DenseDesign(select_rows(self.features, A), block)
+
+
+def training_rows(
+    X: Array | SparseMatrix, targets: Array, sample_weight: Array | None, fit_intercept: bool
+) -> TrainingRows:
+    """Weight and centre the data once for all members.
+
+    Parameters
+    ----------
+    X : array or SciPy sparse matrix, shape (n, M)
+    targets : array, shape (C, n)
+        In the library and on the device of X.
+    sample_weight : array, shape (n,), optional
+        Positive; rows of weight zero must have been dropped.
+    fit_intercept : bool
+
+    Returns
+    -------
+    TrainingRows
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = training_rows(np.array([[1.0, 2.0], [3.0, 2.0]]), np.array([[1.0, 5.0]]), None, True)
+    >>> rows.features
+    array([[-1.,  1.],
+           [ 0.,  0.]])
+    """
+    if X.shape[0] != targets.shape[1]:
+        raise DataError(f"X has {X.shape[0]} rows but y has {targets.shape[1]}")
+    weights = namespace_of(targets).ones_like(targets[0, :]) if sample_weight is None else sample_weight
+    if not bool((weights > 0).all()):
+        raise DataError("sample_weight must be positive; drop the rows of weight zero")
+    root_weights = weights**0.5
+    if isinstance(X, SparseMatrix):
+        matrix = X.tocsc()
+        means = (matrix.T @ weights) / weights.sum() * float(fit_intercept)
+        return TrainingRows(matrix, targets, means, weights, root_weights, fit_intercept, sample_weight is None)
+    means = weights @ X / weights.sum() if fit_intercept else X[0, :] * 0.0
+    features = _features_first(X, means)
+    if sample_weight is not None:
+        features *= root_weights
+    return TrainingRows(features, targets, means, weights, root_weights, fit_intercept, sample_weight is None)
+
+
+def _features_first(X: Array, means: Array) -> Array:
+    """``(X - x̄)ᵀ`` in contiguous memory; NumPy transposes slab by slab, because a strided copy misses the cache."""
+    if not is_numpy(X):
+        return namespace_of(X).asarray(X.T - means[:, None], copy=True)
+    features = np.empty(X.shape[::-1])
+    slab = 64
+    for start in range(0, X.shape[0], slab):
+        rows = slice(start, start + slab)
+        np.subtract(X[rows].T, means[:, None], out=features[:, rows])
+    return features
