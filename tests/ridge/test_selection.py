@@ -5,13 +5,13 @@ import itertools
 import numpy as np
 import pytest
 
+from subridge.ensemble.member_weights import member_weights
 from subridge.ridge.aggregation import MeanLoss, MedianLoss, SummedScoreLoss, VoteLoss, WeightedLoss, median
 from subridge.ridge.risk_matrix import risk_matrix
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import training_rows
 from subridge.ridge.selection import common_level, joint_levels, own_levels, stacked_errors
 from subridge.subsets import dirichlet
-from subridge.ensemble.member_weights import member_weights
 
 RIDGES = np.logspace(-2, 3, 6)
 
