@@ -56,7 +56,7 @@ def vote_counts(scores: Array) -> Array:
     """
     xp = namespace_of(scores)
     votes = first_largest(scores)
-    return xp.stack([xp.astype(votes == c, scores.dtype).sum(axis=0) for c in range(scores.shape[1])])
+    return xp.stack([xp.sum(xp.astype(votes == c, scores.dtype), axis=0) for c in range(scores.shape[1])])
 
 
 def misclassified_share(decided: Array, targets: Array, sample_weights: Array) -> float:
