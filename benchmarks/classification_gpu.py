@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import subridge as sr
-from subridge.results.classification import best_ensemble_sizes
+from subridge.results.ensemble_sizes import best_ensemble_sizes
 
 _MEMBERS_OF_NOISE = (1, 2, 3, 4, 5, 10, 15, 20, 25, 30, 100, 200)
 _MEMBERS_OF_SUBSETS = (1, 4, 8, 16, 32)
@@ -78,7 +78,7 @@ def main():
         start = time.perf_counter()
         result = sr.simulate_classification(*data, **options, run=run, progress=False)
         seconds = time.perf_counter() - start
-        fits = np.prod(result.error.shape[2:]) * result.sizes["trial"] * sum(options["n_members"])
+        fits = np.prod(result.misclassification.shape[2:]) * result.sizes["trial"] * sum(options["n_members"])
         print(f"\n## {name}: {seconds:.1f} s, {result.sizes['trial']} trials, {fits:.3g} fits of a member", flush=True)
         report(result)
         if name == "third":
@@ -89,9 +89,9 @@ def main():
         summary.append(row | {"n_features": data[0].shape[1], "n_test": len(data[3])})
         if arguments.out:
             arguments.out.mkdir(parents=True, exist_ok=True)
-            coordinates = {key: result[key].values for key in result.error.dims}
+            coordinates = {key: result[key].values for key in result.misclassification.dims}
             stem = name.replace(", ", "_")
-            np.savez_compressed(arguments.out / f"{stem}.npz", error=result.error.values, **coordinates)
+            np.savez_compressed(arguments.out / f"{stem}.npz", error=result.misclassification.values, **coordinates)
             (arguments.out / "classification.json").write_text(json.dumps(summary, indent=1))
     print("\n| experiment | trials | fits | seconds |\n|---|---|---|---|")
     for row in summary:
@@ -107,7 +107,7 @@ def report(result):
     for k in result.n_members.values:
         for ridge in result.ridge.values:
             for noise in {result.readout_noise.values[0], result.readout_noise.values[-1]}:
-                curve = result.error.sel(n_members=k, ridge=ridge, readout_noise=noise, n_samples=shown)
+                curve = result.misclassification.sel(n_members=k, ridge=ridge, readout_noise=noise, n_samples=shown)
                 mean, spread = curve.mean("trial").values, curve.std("trial").values * error
                 cells = " | ".join(f"{m:.3f} ± {s:.3f}" for m, s in zip(mean, spread, strict=True))
                 print(f"| {k} | {ridge:g} | {noise:g} | {cells} |")
@@ -115,7 +115,7 @@ def report(result):
 
 def report_spikes(result, n_features):
     """Without a ridge: the error around P = M/k, and the largest rise from one size to the next, paired by trial."""
-    error, sizes = result.error.sel(ridge=0).isel(readout_noise=0), result.n_samples.values
+    error, sizes = result.misclassification.sel(ridge=0).isel(readout_noise=0), result.n_samples.values
     print("\n| k | P = M/k | size before | error there | error at M/k | size after | error there | largest rise |")
     print("|---" * 8 + "|")
     for k in result.n_members.values:
@@ -135,7 +135,7 @@ def report_spikes(result, n_features):
 
 def report_best(result, tolerance=0.01):
     """Best k, in brackets the range within the tolerance of its error, then its error and that of one classifier."""
-    mean = result.error.mean("trial")
+    mean = result.misclassification.mean("trial")
     best, sizes = best_ensemble_sizes(mean, tolerance), result.n_samples.values
     shown = [int(sizes[np.abs(sizes - P).argmin()]) for P in (100, 400, 1000, 1600, 4000)]
     print("\n| λ | η | " + " | ".join(f"P = {P}" for P in shown) + " |\n" + "|---" * (2 + len(shown)) + "|")

@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 import subridge as sr
-from subridge.results.classification import best_ensemble_sizes
+from subridge.results.ensemble_sizes import best_ensemble_sizes
 
 _MEMBERS = (1, 4, 8, 16, 32)
 _RIDGES = (0.0, 0.1)
@@ -36,7 +36,7 @@ def noise_table(data, options):
         readout_noises=[0.0, 0.1, 0.3, 0.6, 1.0],
         **options | {"n_samples": [100, 400, 1600, 4000]},
     )
-    mean = found.error.mean("trial")
+    mean = found.misclassification.mean("trial")
     best = best_ensemble_sizes(mean, 0.01)
     line("λ", "η", *(f"P = {P}" for P in found.n_samples.values))
     line(*["---"] * (2 + found.sizes["n_samples"]))
@@ -74,7 +74,7 @@ def main():
         return
     line("subsets", "k", "ridge", *(f"P = {P}" for P in options["n_samples"]))
     line(*["---"] * (3 + len(options["n_samples"])))
-    single = sr.simulate_classification(*data, n_members=1, ridges=_SINGLE, **options).error.squeeze()
+    single = sr.simulate_classification(*data, n_members=1, ridges=_SINGLE, **options).misclassification.squeeze()
     best = single.mean("trial").argmin("ridge")
     line("all", 1, "0", *cells(single.isel(ridge=0)))
     line("all", 1, "best", *cells(single.isel(ridge=best)))
@@ -83,7 +83,7 @@ def main():
         found = sr.simulate_classification(*data, strategy=strategy, n_members=_MEMBERS[1:], ridges=_RIDGES, **options)
         for k in _MEMBERS[1:]:
             for ridge in _RIDGES:
-                line(name, k, f"{ridge:g}", *cells(found.error.sel(n_members=k, ridge=ridge).squeeze()))
+                line(name, k, f"{ridge:g}", *cells(found.misclassification.sel(n_members=k, ridge=ridge).squeeze()))
     print("\nP = 1000, one classifier on a fraction of the features:\n")
     line("ν", *(f"λ = {ridge:g}" for ridge in _SINGLE))
     line(*["---"] * (1 + len(_SINGLE)))
@@ -95,7 +95,7 @@ def main():
             ridges=_SINGLE,
             **options | {"n_samples": 1000},
         )
-        line(nu, *cells(found.error.squeeze()))
+        line(nu, *cells(found.misclassification.squeeze()))
     print(f"\n{arguments.trials} trials, {time.perf_counter() - start:.0f} s on {arguments.device}")
 
 

@@ -82,7 +82,7 @@ def plain_loop(data, options, device):
 def test_every_vote_equals_that_of_a_scikit_learn_loop(strategy, voting):
     options = _GRID | {"strategy": strategy, "voting": voting, "n_trials": 1, "test_draws": 2, "seed": 3}
     ours = sr.simulate_classification(*toy(), **options, progress=False)
-    np.testing.assert_allclose(ours.error, plain_loop(toy(), options, "cpu"), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(ours.misclassification, plain_loop(toy(), options, "cpu"), rtol=0, atol=1e-12)
 
 
 @pytest.mark.torch
@@ -90,4 +90,4 @@ def test_every_vote_equals_that_of_a_scikit_learn_loop(strategy, voting):
 def test_every_vote_of_the_batched_engine_equals_that_of_a_scikit_learn_loop():
     options = _GRID | {"strategy": "dirichlet", "voting": "majority", "n_trials": 2, "test_draws": 1, "seed": 4}
     ours = sr.simulate_classification(*toy(), **options, run=sr.Run(device="torch"), progress=False)
-    np.testing.assert_allclose(ours.error, plain_loop(toy(), options, "torch"), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(ours.misclassification, plain_loop(toy(), options, "torch"), rtol=0, atol=1e-12)

@@ -89,7 +89,7 @@ def test_best_ensemble_size_and_its_error(case):
     ridge = 0 if given["mode"] == "ridgeless" else "optimal"
     diagram = sr.phase_diagram([alpha], rho, [H], W, Z, ridge=ridge)
     assert diagram.optimal_n_members.item() == float(expected["k"])
-    np.testing.assert_allclose(diagram.error.item(), expected["value"], **TOLERANCE)
+    np.testing.assert_allclose(diagram.reduced_risk.item(), expected["value"], **TOLERANCE)
 
 
 @cases("phase_boundary", "phase_boundary_opt_rho0")

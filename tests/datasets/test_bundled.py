@@ -30,7 +30,7 @@ def test_equal_classifiers_spike_at_their_threshold_and_heterogeneous_ones_do_no
     data = fashion.with_features(320).with_sizes(None, 500)
     grid = {"n_members": [8], "ridges": [0.0, 0.1], "n_samples": [20, 40, 100], "n_trials": 6, "progress": False}
     equal, spread = (
-        sr.simulate_classification(*data, strategy=name, **grid).error.mean("trial").isel(ridge=0).squeeze()
+        sr.simulate_classification(*data, strategy=name, **grid).misclassification.mean("trial").isel(ridge=0).squeeze()
         for name in ("equal", "dirichlet")
     )
     assert float(equal.sel(n_samples=40)) > float(equal.sel(n_samples=20)) + 0.1

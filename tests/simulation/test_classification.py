@@ -23,25 +23,25 @@ def simulate(data, **options):
 
 def test_result_has_the_dimensions_of_the_contract(data):
     found = simulate(data)
-    assert found.error.dims == ("trial", "n_members", "ridge", "readout_noise", "n_samples")
-    assert found.error.shape == (4, 3, 2, 2, 3)
-    assert float(found.error.min()) >= 0
-    assert float(found.error.max()) <= 1
+    assert found.misclassification.dims == ("trial", "n_members", "ridge", "readout_noise", "n_samples")
+    assert found.misclassification.shape == (4, 3, 2, 2, 3)
+    assert float(found.misclassification.min()) >= 0
+    assert float(found.misclassification.max()) <= 1
     assert found.attrs["n_features"] == 24
 
 
 def test_neither_blocks_nor_memory_nor_the_grid_change_a_trial(data):
-    whole = simulate(data).error
-    small = simulate(data, run=sr.Run(block=1, memory=2**20)).error
+    whole = simulate(data).misclassification
+    small = simulate(data, run=sr.Run(block=1, memory=2**20)).misclassification
     np.testing.assert_array_equal(whole, small)
-    part = simulate(data, n_members=[3], ridges=[0.1], readout_noises=[0.5]).error
+    part = simulate(data, n_members=[3], ridges=[0.1], readout_noises=[0.5]).misclassification
     np.testing.assert_array_equal(whole.sel(n_members=[3], ridge=[0.1], readout_noise=[0.5]), part)
 
 
 def test_an_interrupted_run_goes_on_from_its_store(data, tmp_path, monkeypatch):
     from subridge.simulation.classification import simulate as module
 
-    whole, work, calls = simulate(data).error, module.run_classification_task, []
+    whole, work, calls = simulate(data).misclassification, module.run_classification_task, []
 
     def failing(job, number):
         calls.append(number)
@@ -53,7 +53,7 @@ def test_an_interrupted_run_goes_on_from_its_store(data, tmp_path, monkeypatch):
     run = sr.Run(store=tmp_path / "errors.zarr", block=1)
     with pytest.raises(KeyboardInterrupt):
         simulate(data, run=run)
-    np.testing.assert_array_equal(simulate(data, run=run).error, whole)
+    np.testing.assert_array_equal(simulate(data, run=run).misclassification, whole)
     assert calls == [0, 1, 2, 2, 3]
 
 
@@ -68,18 +68,19 @@ def test_classes_may_have_any_names(data):
     X, y, X_test, y_test = data
     names = np.array(["cat", "dog", "owl"])
     named = simulate((X, names[y], X_test, names[y_test]))
-    np.testing.assert_array_equal(named.error, simulate(data).error)
+    np.testing.assert_array_equal(named.misclassification, simulate(data).misclassification)
 
 
 def test_a_strategy_may_be_a_class_or_a_function(data):
-    np.testing.assert_array_equal(simulate(data, strategy=sr.subsets.Equal).error, simulate(data).error)
+    equal = simulate(data, strategy=sr.subsets.Equal)
+    np.testing.assert_array_equal(equal.misclassification, simulate(data).misclassification)
     spread = simulate(data, strategy=lambda k: sr.subsets.Dirichlet(k, 0.75))
-    np.testing.assert_array_equal(spread.error, simulate(data, strategy="dirichlet").error)
+    np.testing.assert_array_equal(spread.misclassification, simulate(data, strategy="dirichlet").misclassification)
 
 
 def test_noise_that_drowns_the_scores_leaves_chance(data):
     found = simulate(data, readout_noises=[1e4], test_draws=20, n_trials=6)
-    assert abs(float(found.error.mean()) - 2 / 3) < 0.02
+    assert abs(float(found.misclassification.mean()) - 2 / 3) < 0.02
 
 
 @pytest.mark.parametrize(

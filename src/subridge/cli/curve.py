@@ -52,26 +52,20 @@ def curve(out: Path | None, as_json: bool, **options: Any) -> None:
 
 def _predict(options: dict[str, Any]) -> xr.Dataset:
     import subridge as sr
+    from subridge.results.learning_curves import predicted_curves
 
     problem = sr.EquicorrelatedProblem(**{name: options[name] for name in _FIELDS})
     fractions = options["fractions"]
     if fractions is None:
         fractions = sr.subsets.Dirichlet(options["n_members"], options["fraction_spread"]).fractions(options["seed"])
-    fractions, ridges = np.asarray(fractions), np.array(options["ridges"])
-    ratios, noise, M = np.array(options["sample_ratios"]), options["readout_noise"], options["n_features"]
-    swept = sr.Ensemble(fractions, ridges[:, None, None], noise)
-    total = sr.risk(problem, swept, ratios, n_features=M).total
-    curves = xr.Dataset(
-        {"risk": (("ridge", "sample_ratio"), total), "subset_fraction": ("member", fractions)},
-        {"ridge": ridges, "sample_ratio": ratios},
-        {"version": sr.__version__, "n_features": float("inf") if M is None else M, "readout_noise": noise}
-        | {name: options[name] for name in _FIELDS},
+    return predicted_curves(
+        problem,
+        sr.Ensemble(fractions, readout_noise=options["readout_noise"]),
+        options["sample_ratios"],
+        options["ridges"],
+        n_features=options["n_features"],
+        at_optimal_ridge=options["optimal_ridge"],
     )
-    if options["optimal_ridge"]:
-        best = sr.optimal_ridge(problem, sr.Ensemble(fractions, readout_noise=noise))
-        at_best = sr.risk(problem, sr.Ensemble(fractions, best, noise), ratios, n_features=M).total
-        curves = curves.assign(risk_at_optimal_ridge=("sample_ratio", at_best), optimal_ridge=("member", best))
-    return curves
 
 
 def _draw(curves: xr.Dataset) -> Any:

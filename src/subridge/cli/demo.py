@@ -10,6 +10,7 @@ from rich.table import Table
 
 import subridge as sr
 from subridge.cli.options import json_option, spec_option
+from subridge.results.demo import demo_curves
 from subridge.results.files import to_json
 
 _N_FEATURES, _N_MEMBERS, _N_TRIALS, _RIDGE = 400, 10, 40, 1e-3
@@ -50,15 +51,8 @@ def _curves(seed: int) -> xr.Dataset:
         data["theory_at_points"].append(sr.risk(problem, ensemble, np.array(_N_SAMPLES) / _N_FEATURES).total)
         data["experiment"].append(sr.simulate(problem, ensemble, _N_SAMPLES, _N_TRIALS, seed=seed).risk.values)
         data["subset_sizes"].append(plan.subset_sizes)
-    return xr.Dataset(
-        {
-            "theory": (("ensemble", "dense_samples"), np.array(data["theory"])),
-            "theory_at_points": (("ensemble", "n_samples"), np.array(data["theory_at_points"])),
-            "experiment": (("ensemble", "trial", "n_samples"), np.array(data["experiment"])),
-            "subset_sizes": (("ensemble", "member"), np.array(data["subset_sizes"])),
-        },
-        {"ensemble": list(plans), "dense_samples": dense, "n_samples": list(_N_SAMPLES)},
-        {"n_features": _N_FEATURES, "version": sr.__version__, "command": f"subridge demo --seed {seed}"},
+    return demo_curves(
+        data, list(plans), dense, _N_SAMPLES, n_features=_N_FEATURES, command=f"subridge demo --seed {seed}"
     )
 
 

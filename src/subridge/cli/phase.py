@@ -43,7 +43,6 @@ def phase(out: Path | None, as_json: bool, ridge: str, **axes: tuple[float, ...]
     check_out(out)
     given = {name: np.array(values) if len(values) > 1 else values[0] for name, values in axes.items()}
     diagram = sr.phase_diagram(**given, ridge=0 if ridge == "0" else ridge)
-    diagram.attrs["version"] = sr.__version__
     deliver(diagram, out, as_json, draw=_draw, show=_show)
 
 
@@ -81,11 +80,11 @@ def _show_list(diagram: xr.Dataset) -> None:
     """One line per point, for one axis, none, or more than two."""
     sizes = diagram.optimal_n_members
     table = Table(title=f"best ensemble size, ridge {diagram.attrs['ridge']}")
-    for name in (*map(str, sizes.dims), "k*", "error"):
+    for name in (*map(str, sizes.dims), "k*", "reduced risk"):
         table.add_column(name, justify="right")
     for place in np.ndindex(*sizes.shape):
         where = [f"{sizes[name].values[i]:.4g}" for name, i in zip(sizes.dims, place, strict=True)]
-        table.add_row(*where, _cell(sizes.values[place]), f"{diagram.error.values[place]:.4g}")
+        table.add_row(*where, _cell(sizes.values[place]), f"{diagram.reduced_risk.values[place]:.4g}")
     Console().print(table)
 
 

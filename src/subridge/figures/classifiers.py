@@ -68,7 +68,9 @@ def _errors(settings: Classifiers, run: Run) -> xr.Dataset:
         )
         for strategy in _NAMES
     ]
-    errors = xr.concat([part.error for part in parts], xr.DataArray(list(_NAMES), dims="strategy", name="strategy"))
+    errors = xr.concat(
+        [part.misclassification for part in parts], xr.DataArray(list(_NAMES), dims="strategy", name="strategy")
+    )
     found = errors.isel(readout_noise=0, drop=True).to_dataset(name="error")
     return found.assign_coords(data=data.name, n_features=data.n_features)
 

@@ -19,7 +19,7 @@ from matplotlib.ticker import NullFormatter
 from subridge.figures.feature_settings import DATA_NOTE, FeatureSettings, log_sizes, shared
 from subridge.figures.recipe import Recipe
 from subridge.figures.style import GREY, PAGE, journal
-from subridge.results.classification import best_ensemble_sizes
+from subridge.results.ensemble_sizes import best_ensemble_sizes
 from subridge.simulation.classification.simulate import simulate_classification
 from subridge.simulation.run import Run
 
@@ -62,7 +62,7 @@ def compute(settings: NoisyClassifiers, run: Run) -> xr.Dataset:
     """Errors over trials, and the best numbers of members from their means."""
     experiment = replace(settings, tolerance=0.0)
     found = shared(("noise", experiment), run, lambda: _errors(experiment, run))
-    best = best_ensemble_sizes(found.error.mean("trial"), settings.tolerance)
+    best = best_ensemble_sizes(found.misclassification.mean("trial"), settings.tolerance)
     whole = xr.merge([found, best], combine_attrs="drop").assign_coords(tolerance=settings.tolerance)
     whole.attrs = {"notes": []}
     return whole
@@ -82,7 +82,7 @@ def _errors(settings: NoisyClassifiers, run: Run) -> xr.Dataset:
         run=run,
         progress=False,
     )
-    return found[["error"]].assign_coords(data=data.name, n_features=data.n_features)
+    return found[["misclassification"]].assign_coords(data=data.name, n_features=data.n_features)
 
 
 def draw_main_curves(data: xr.Dataset) -> Figure:
@@ -104,7 +104,7 @@ def _draw_curves(data: xr.Dataset) -> Figure:
         grid = figure.subplots(rows, len(noises), sharex=True, sharey=True, squeeze=False)
         for row, ridge in zip(grid, data.ridge.values, strict=True):
             for axes, eta in zip(row, noises, strict=True):
-                mean = data.error.sel(ridge=ridge).sel(readout_noise=eta, method="nearest").mean("trial")
+                mean = data.misclassification.sel(ridge=ridge).sel(readout_noise=eta, method="nearest").mean("trial")
                 for k in data.n_members.values:
                     colour = GREY if k == 1 else colours.to_rgba(k)
                     axes.plot(data.n_samples, mean.sel(n_members=k), color=colour, linewidth=1)

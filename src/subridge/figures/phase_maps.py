@@ -21,7 +21,7 @@ def draw_maps(data: xr.Dataset, *, errors: bool) -> Figure:
     """Draw k*, ridges on the rows and alignments on the columns; below them, on request, the error at k*."""
     rows = [("optimal_n_members", ridge) for ridge in range(data.sizes["ridge"])]
     if errors:
-        rows += [("error", ridge) for ridge in range(data.sizes["ridge"])]
+        rows += [("reduced_risk", ridge) for ridge in range(data.sizes["ridge"])]
     sizes, reduced = _size_scale(), _error_scale(data)
     with journal(), mpl.rc_context({"axes.spines.top": True, "axes.spines.right": True}):
         columns = data.sizes["alignment"]
@@ -30,7 +30,7 @@ def draw_maps(data: xr.Dataset, *, errors: bool) -> Figure:
         for i, (name, ridge) in enumerate(rows):
             for j in range(columns):
                 one = data.isel(ridge=ridge, alignment=j)
-                _draw_pair(grid[i, 2 * j], grid[i, 2 * j + 1], one, name, sizes if name != "error" else reduced)
+                _draw_pair(grid[i, 2 * j], grid[i, 2 * j + 1], one, name, sizes if name != "reduced_risk" else reduced)
                 if i < len(rows) - 1:
                     grid[i, 2 * j].set_xlabel("")
                 if j:
@@ -55,7 +55,7 @@ def _size_scale() -> ScalarMappable:
 
 
 def _error_scale(data: xr.Dataset) -> ScalarMappable:
-    return ScalarMappable(Normalize(0, float(data.error.max())), mpl.colormaps["viridis"])
+    return ScalarMappable(Normalize(0, float(data.reduced_risk.max())), mpl.colormaps["viridis"])
 
 
 def _size_bar(figure: Figure, grid: np.ndarray, scale: ScalarMappable) -> None:

@@ -58,7 +58,7 @@ def compute(settings: Redundancy, run: Run) -> xr.Dataset:
             run=part_of(run, f"features-{N}"),
             progress=False,
         )
-        parts.append(found.error.isel(n_members=0, readout_noise=0, n_samples=0, drop=True))
+        parts.append(found.misclassification.isel(n_members=0, readout_noise=0, n_samples=0, drop=True))
     axis = xr.DataArray(sizes / data.n_features, dims="subset_fraction", name="subset_fraction")
     errors = xr.concat(parts, axis).to_dataset(name="error")
     errors = errors.assign_coords(data=data.name, n_features=data.n_features, n_samples=settings.n_samples)

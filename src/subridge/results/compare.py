@@ -1,13 +1,13 @@
 """Does the theory agree with the experiment? Point by point, with error bars and a finite-size allowance."""
 
 import json
-from typing import Any
 
 import numpy as np
 import xarray
 
-from subridge.arrays.types import FloatArray
+from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.ensemble.risk import Risk
+from subridge.results.attributes import Attribute, result_attributes
 from subridge.spec.errors import DataError, ParameterError
 
 # |Δ| ≤ 4 SE + 1.5 E/min_r |P - N_r|: theory is asymptotic; near a threshold its finite-size bias is about E/|P - N_r|.
@@ -19,7 +19,7 @@ _NEAR = 2
 _PRECISE = 0.02
 
 
-def compare(theory: Any, experiment: xarray.Dataset) -> xarray.Dataset:
+def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Dataset) -> xarray.Dataset:
     """Compare predicted risks with simulated ones.
 
     Parameters
@@ -72,7 +72,7 @@ def compare(theory: Any, experiment: xarray.Dataset) -> xarray.Dataset:
     outside = int((judged & ~agrees).sum())
     precise = float((standard_error <= _PRECISE * abs(mean)).where(judged).mean()) if bool(judged.any()) else 0.0
     verdict = "disagree" if outside else ("agree" if precise >= 0.5 else "undecided")
-    report = xarray.Dataset(
+    return xarray.Dataset(
         {
             "theory": predicted,
             "mean": mean,
@@ -84,13 +84,21 @@ def compare(theory: Any, experiment: xarray.Dataset) -> xarray.Dataset:
             "near_threshold": near,
             "correlation": correlation,
             "curve_z": curve_z,
-        }
+        },
+        attrs=result_attributes(
+            "comparison",
+            1,
+            "Predicted risks against simulated ones, point by point.",
+            verdict=verdict,
+            n_judged=int(judged.sum()),
+            n_outside=outside,
+            share_precise=precise,
+            **_largest(relative.where(judged)),
+        ),
     )
-    report.attrs = {"verdict": verdict, "n_judged": int(judged.sum()), "n_outside": outside, "share_precise": precise}
-    return report.assign_attrs(_largest(relative.where(judged)))
 
 
-def _on_grid(theory: Any, mean: xarray.DataArray) -> xarray.DataArray:
+def _on_grid(theory: Risk | xarray.DataArray | ArrayLike, mean: xarray.DataArray) -> xarray.DataArray:
     values = theory.total if isinstance(theory, Risk) else theory
     if isinstance(values, xarray.DataArray):
         if not set(values.dims) <= set(mean.dims):
@@ -140,7 +148,7 @@ def _along_curve(
     return matrix, xarray.DataArray(curve_z, dims=tuple(order), coords=swept)
 
 
-def _largest(relative: xarray.DataArray) -> dict[str, Any]:
+def _largest(relative: xarray.DataArray) -> dict[str, Attribute]:
     """The worst judged point, as attributes."""
     if not bool(relative.notnull().any()):
         return {"largest_deviation": 0.0, "largest_deviation_at": "{}"}

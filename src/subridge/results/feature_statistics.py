@@ -4,6 +4,7 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import ArrayLike
+from subridge.results.attributes import result_attributes
 
 
 def feature_statistics(X: ArrayLike, y: ArrayLike, n_images: int, n_fitted: int) -> xr.Dataset:
@@ -53,4 +54,5 @@ def feature_statistics(X: ArrayLike, y: ArrayLike, n_images: int, n_fitted: int)
             "n_fitted": n,
         },
         {"rank": ranks},
+        result_attributes("feature_statistics", 1, "Gram matrix, covariance and spectrum of centred features."),
     )

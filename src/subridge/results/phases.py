@@ -1,12 +1,10 @@
 """Phase diagrams of the best ensemble size."""
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 
-from subridge import __version__
 from subridge.arrays.types import ArrayLike
+from subridge.results.attributes import result_attributes
 from subridge.spec.errors import ParameterError
 from subridge.theory.ensemble_size import optimal_n_members, phase_boundary
 from subridge.theory.reduced import is_optimal, reduced_optimal_ridge, reduced_risk
@@ -41,9 +39,9 @@ def phase_diagram(
     Returns
     -------
     xarray.Dataset
-        ``optimal_n_members`` (k*, inf in the noise-dominated phase), ``error`` (𝓔 at k*), ``phase`` (0 signal-
-        dominated, 1 intermediate, 2 noise-dominated), and ``boundary`` (sample ratio of the analytic boundary, without
-        the sample_ratio axis).
+        ``optimal_n_members`` (k*, inf in the noise-dominated phase), ``reduced_risk`` (𝓔 at k*), ``phase`` (0
+        signal-dominated, 1 intermediate, 2 noise-dominated), and ``boundary`` (sample ratio of the analytic boundary,
+        without the sample_ratio axis).
 
     Examples
     --------
@@ -65,19 +63,23 @@ def phase_diagram(
     optimal = is_optimal(ridge)
     k = optimal_n_members(alpha, rho, H, W, Z, ridge=ridge)
     Lam = np.where(np.isfinite(k), reduced_optimal_ridge(k, rho, H, W, Z), 0.0) if optimal else 0.0
-    error = reduced_risk(k, alpha, rho, Lam, H, W, Z)
     phase = np.where(k == 1, 0, np.where(np.isinf(k), 2, 1)).astype(np.int8)
     rest = [name for name in dims if name != "sample_ratio"]
     fixed = [arrays[name] for name in _AXES[1:]]
     boundary_inputs = [part.transpose(*rest).values for part in xr.broadcast(*fixed)]
-    attributes: dict[str, Any] = {name: float(v) for name, v in values.items() if v.ndim == 0}
     return xr.Dataset(
         {
             "optimal_n_members": (dims, k, {"long_name": "best ensemble size k*"}),
-            "error": (dims, error, {"long_name": "reduced error at k*"}),
+            "reduced_risk": (dims, reduced_risk(k, alpha, rho, Lam, H, W, Z), {"long_name": "reduced risk at k*"}),
             "phase": (dims, phase, {"flag_meanings": "signal-dominated intermediate noise-dominated"}),
             "boundary": (rest, phase_boundary(*boundary_inputs, ridge=ridge), {"long_name": "boundary sample ratio"}),
         },
         {name: (name, values[name], {"long_name": _LONG_NAMES[name]}) for name in dims},
-        {"schema": "phase_diagram/1", "version": __version__, "ridge": str(ridge), **attributes},
+        result_attributes(
+            "phase_diagram",
+            1,
+            "Best number of equal disjoint members.",
+            ridge=str(ridge),
+            **{name: float(value) for name, value in values.items() if value.ndim == 0},
+        ),
     )

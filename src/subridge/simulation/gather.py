@@ -31,7 +31,7 @@ def gather(
     ----------
     experiment : Experiment or ClassificationExperiment
         With ``n_trials``, ``device`` and ``fingerprint()``.
-    schema : CurveSchema or ErrorSchema
+    schema : TrialSchema
         Of the result.
     run : Run
     make_job : callable

@@ -8,7 +8,8 @@ import xarray
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike
 from subridge.ensemble.ensemble import Ensemble
-from subridge.results.curves import CurveSchema, curve_dataset
+from subridge.results.simulated_curves import simulated_curves
+from subridge.results.trials import TrialSchema
 from subridge.simulation.experiment import Experiment, make_experiment
 from subridge.simulation.gather import gather, processes_of, threads_of
 from subridge.simulation.memory import plan_batch
@@ -107,10 +108,10 @@ def run_experiment(experiment: Experiment, run: Run, *, progress: bool) -> xarra
     def make_job(block: int) -> Job:
         return Job(experiment, block, min(batch, block), threads_of(run))
 
-    return curve_dataset(schema, gather(experiment, schema, run, make_job, run_task, show=progress))
+    return schema.dataset(gather(experiment, schema, run, make_job, run_task, show=progress))
 
 
-def schema_of(experiment: Experiment) -> CurveSchema:
+def schema_of(experiment: Experiment) -> TrialSchema:
     """Names, dimensions and coordinates of an experiment's result."""
     plan = experiment.plan_of(0)
     redrawn = "subsets" in experiment.redraw
@@ -118,7 +119,7 @@ def schema_of(experiment: Experiment) -> CurveSchema:
         experiment.ensemble.subsets, Strategy
     )
     sizes = [experiment.plan_of(trial).subset_sizes for trial in range(experiment.n_trials)] if redrawn else []
-    return CurveSchema(
+    return simulated_curves(
         n_trials=experiment.n_trials,
         n_samples=experiment.n_samples,
         ridges=None if experiment.ridges is None else experiment.ridge_table,

@@ -24,7 +24,7 @@ SCHEMA_VERSION = 1
 
 
 class Schema(Protocol):
-    """What a store needs to know of a result; `subridge.results.curves.CurveSchema` is one."""
+    """What a store needs to know of a result; `subridge.results.trials.TrialSchema` is one."""
 
     @property
     def n_trials(self) -> int: ...

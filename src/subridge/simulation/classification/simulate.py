@@ -4,8 +4,8 @@ import xarray
 
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike
-from subridge.results.classification import ErrorSchema
-from subridge.results.curves import curve_dataset
+from subridge.results.classification import classification
+from subridge.results.trials import TrialSchema
 from subridge.simulation.classification.experiment import (
     ClassificationExperiment,
     StrategyLike,
@@ -80,7 +80,7 @@ def simulate_classification(
     Returns
     -------
     xarray.Dataset
-        ``error`` with dimensions (trial, n_members, ridge, readout_noise, n_samples).
+        ``misclassification`` with dimensions (trial, n_members, ridge, readout_noise, n_samples).
 
     Examples
     --------
@@ -90,7 +90,7 @@ def simulate_classification(
     >>> X = np.eye(3)[y] @ rng.standard_normal((3, 20)) + rng.standard_normal((300, 20))
     >>> errors = sr.simulate_classification(
     ...     X[:200], y[:200], X[200:], y[200:], n_members=[1, 4], ridges=[0, 1], n_samples=[50, 200], n_trials=2)
-    >>> dict(errors.error.sizes)
+    >>> dict(errors.misclassification.sizes)
     {'trial': 2, 'n_members': 2, 'ridge': 2, 'readout_noise': 1, 'n_samples': 2}
     """
     run = Run() if run is None else run
@@ -123,12 +123,11 @@ def run_classification(experiment: ClassificationExperiment, run: Run, *, progre
     def make_job(block: int) -> ClassificationJob:
         return ClassificationJob(experiment, block, min(batch, block), member_bytes, threads)
 
-    arrays = gather(experiment, schema, run, make_job, run_classification_task, show=progress)
-    return curve_dataset(schema, arrays)
+    return schema.dataset(gather(experiment, schema, run, make_job, run_classification_task, show=progress))
 
 
-def _schema(e: ClassificationExperiment) -> ErrorSchema:
-    return ErrorSchema(
+def _schema(e: ClassificationExperiment) -> TrialSchema:
+    return classification(
         n_trials=e.n_trials,
         n_members=e.n_members,
         ridges=e.ridges,

@@ -62,7 +62,7 @@ def run_classification_task(job: ClassificationJob, number: int) -> dict[str, Fl
     Returns
     -------
     dict
-        ``error`` of shape (trials, n_members, n_ridges, n_noises, n_sizes).
+        ``misclassification`` of shape (trials, n_members, n_ridges, n_noises, n_sizes).
     """
     experiment = job.experiment
     trials = np.array(blocks_of(experiment.n_trials, job.block)[number])
@@ -72,7 +72,7 @@ def run_classification_task(job: ClassificationJob, number: int) -> dict[str, Fl
             np.stack([_errors(job, tables, place, part) for place in range(len(experiment.strategies))], axis=1)
             for part in np.array_split(trials, -(-len(trials) // job.batch))
         ]
-    return {"error": np.concatenate(parts)}
+    return {"misclassification": np.concatenate(parts)}
 
 
 def _tables(experiment: ClassificationExperiment) -> dict[str, Any]:

@@ -1,0 +1,57 @@
+"""The schema of simulated learning curves."""
+
+import numpy as np
+
+from subridge.arrays.types import FloatArray, IntArray, Json
+from subridge.results.attributes import result_attributes
+from subridge.results.trials import TrialSchema
+
+
+def simulated_curves(
+    n_trials: int,
+    n_samples: tuple[int, ...],
+    ridges: FloatArray | None,
+    readout_noises: FloatArray | None,
+    n_members: int,
+    pairs: bool,
+    attributes: dict[str, Json],
+) -> TrialSchema:
+    """Lay out ``risk`` and ``training_error`` (trial, ridge, readout_noise, n_samples) and, on request, ``pairs``.
+
+    Parameters
+    ----------
+    n_trials : int
+    n_samples : tuple of int
+    ridges, readout_noises : ndarray, shape (n, k), or None
+        None when it is not swept; then the dimension is absent. A sweep that differs by member is numbered, and its
+        values lie beside it as ``member_ridge`` or ``member_readout_noise``.
+    n_members : int
+    pairs : bool
+        Whether E_rr′ is kept, with two more dimensions.
+    attributes : dict
+        The experiment: its full description, its fingerprint, its subsets.
+
+    Returns
+    -------
+    TrialSchema
+    """
+    swept = {name: table for name, table in (("ridge", ridges), ("readout_noise", readout_noises)) if table is not None}
+    curve = ("trial", *swept, "n_samples")
+    dimensions = {"risk": curve, "training_error": curve}
+    coordinates: dict[str, tuple[tuple[str, ...], FloatArray | IntArray]] = {
+        "trial": (("trial",), np.arange(n_trials)),
+        "n_samples": (("n_samples",), np.asarray(n_samples)),
+    }
+    for name, table in swept.items():
+        if (table == table[:, :1]).all():
+            coordinates[name] = ((name,), table[:, 0].copy())
+        else:
+            coordinates[name] = ((name,), np.arange(len(table)))
+            coordinates[f"member_{name}"] = ((name, "member"), table.copy())
+    return TrialSchema(
+        {"trial": n_trials, "n_samples": len(n_samples), "member": n_members, "other_member": n_members}
+        | {name: len(table) for name, table in swept.items()},
+        dimensions | ({"pairs": (*curve, "member", "other_member")} if pairs else {}),
+        coordinates,
+        result_attributes("simulated_curves", 1, "Exact risks of trained ridge ensembles by trial.", **attributes),
+    )
