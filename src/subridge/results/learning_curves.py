@@ -6,8 +6,8 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.results.attributes import result_attributes
 from subridge.ensemble.ensemble import Ensemble
+from subridge.results.attributes import result_attributes
 from subridge.spec.problem import EquicorrelatedProblem
 from subridge.theory.optimal_ridge import optimal_ridge
 from subridge.theory.predict import risk
