@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from subridge.datasets import read_table
-from subridge.datasets.tables.columns import target_values
+from subridge.datasets.tables.targets import read_target
 from subridge.datasets.tables.treatments import repeated_columns
 from subridge.spec.errors import DataError, ParameterError, StoreError
 from subridge.store.features import FeatureStore
@@ -249,7 +249,7 @@ def test_booleans_become_numbers_when_asked():
 
 
 def test_a_missing_label_in_a_list_is_not_the_class_nan():
-    assert target_values(["a", np.nan, None]).tolist() == ["a", None, None]
+    assert read_target(["a", np.nan, None]).tolist() == ["a", None, None]
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from sklearn.utils import check_array
 
 from subridge.arrays.streams import Seed, stream
 from subridge.arrays.types import FloatArray
-from subridge.datasets.tables.columns import is_column, is_frame, target_values
-from subridge.datasets.tables.table import LEAST_ROWS
-from subridge.datasets.tables.targets import class_targets, missing_targets, number_targets
+from subridge.datasets.tables.target_rows import target_rows
+from subridge.datasets.tables.targets import missing_targets, read_target
+from subridge.datasets.tables.treatments import LEAST_ROWS
 from subridge.ensemble.ensemble import Ensemble
 from subridge.ridge.rows.training import TrainingRows, training_rows
 from subridge.spec.checks import real_array
@@ -64,31 +64,16 @@ def read_sample(X: Any, y: Any, task: str, fit_intercept: bool) -> Sample:
     if task not in TASKS:
         raise ParameterError(f"task must be one of {TASKS}, got {task!r}")
     X = check_array(X, accept_sparse=("csr", "csc"), dtype=np.float64, input_name="X")
-    columns = [target_values(column) for column in _columns(y)]
-    if any(len(column) != X.shape[0] for column in columns):
-        raise DataError(f"y must have an entry or a row for each of the {X.shape[0]} rows of X, got {len(columns[0])}")
+    target = read_target(y)
+    if len(target) != X.shape[0]:
+        raise DataError(f"y must have an entry or a row for each of the {X.shape[0]} rows of X, got {len(target)}")
     if X.shape[0] < LEAST_ROWS:
         raise DataError(f"X has {X.shape[0]} rows; a pilot needs at least {LEAST_ROWS} to say anything")
-    lacking = int(np.any([missing_targets(column) for column in columns], axis=0).sum())
+    lacking = int(missing_targets(target).sum())
     if lacking:
         raise DataError(f"y lacks {lacking} labels; drop those rows")
-    target = columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
-    if task == "classification" or (task == "auto" and target.dtype == object):
-        targets, names, _ = class_targets(target, task)
-        return Sample(training_rows(X, targets, None, fit_intercept), names)
-    return Sample(training_rows(X, number_targets(target, task)[0], None, fit_intercept), None)
-
-
-def _columns(y: Any) -> list[Any]:
-    """The columns of y: one, or those of a frame or a two-dimensional array."""
-    if is_frame(y):
-        return [y[name] for name in y.columns]
-    if is_column(y):
-        return [y]
-    array = np.asarray(y)
-    if array.ndim not in (1, 2):
-        raise DataError(f"y must have one or two dimensions, got shape {array.shape}")
-    return [array] if array.ndim == 1 else list(array.T)
+    targets = target_rows(target, task)
+    return Sample(training_rows(X, targets.rows, None, fit_intercept), targets.class_names)
 
 
 def read_sizes(n_samples: Any) -> FloatArray:

@@ -1,60 +1,80 @@
 """Tables on disk: text, parquet, NumPy archives, zarr groups and features stores."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from zipfile import BadZipFile
 
+import narwhals as nw
 import numpy as np
+from narwhals.typing import IntoDataFrame
 
-from subridge.datasets.tables.columns import column_names, counted, listed
-from subridge.datasets.tables.sources import RawTable, read_frame, read_pair
+from subridge.arrays.types import ArrayLike
+from subridge.datasets.tables.raw_table import RawTable
+from subridge.datasets.tables.sources import ColumnName, TargetName, read_frame, read_pair
+from subridge.datasets.tables.targets import TargetLike
+from subridge.datasets.tables.wording import counted, listed
 from subridge.spec.errors import DataError
 from subridge.store.features import SCHEMA, read_features
 
 # Cells of a text file that stand for a missing value; the libraries' own lists differ.
 _MISSING_TEXT = ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "<NA>"]
-_SUFFIXES = (".csv", ".tsv", ".parquet", ".npz", ".zarr")
-_TABLES = "pip install 'subridge[tables]'"
+_SEPARATORS = {".csv": ",", ".tsv": "\t", ".parquet": None}
+_SUFFIXES = (*_SEPARATORS, ".npz", ".zarr")
 
 
-def read_path(path: Path, target: Any, drop: Sequence[Any]) -> RawTable:
+def read_path(path: Path, target: TargetName | None, drop: Sequence[ColumnName]) -> RawTable:
     """A file or a zarr directory, by the ending of its name."""
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
         raise DataError(f"source must end in {', '.join(_SUFFIXES)}, got {str(path)!r}; convert it first")
     if not path.exists():
         raise DataError(f"source {str(path)!r} does not exist; check the path")
-    if suffix in (".npz", ".zarr"):
-        key = "y" if target is None else target
-        if not isinstance(key, str):
-            raise DataError(f"target of a {suffix} source is the name of one array, got {target!r}")
-        return (_from_npz if suffix == ".npz" else _from_zarr)(path, key, drop)
-    frame = _read_parquet(path) if suffix == ".parquet" else _read_text(path, "," if suffix == ".csv" else "\t")
-    numbering = _row_numbers(column_names(frame), suffix)
+    if suffix in _SEPARATORS:
+        return _from_frame(_loaded_frame(path, _SEPARATORS[suffix]), target, drop)
+    key = "y" if target is None else target
+    if not isinstance(key, str):
+        raise DataError(f"target of a {suffix} source is the name of one array, got {target!r}")
+    return (_from_npz if suffix == ".npz" else _from_zarr)(path, key, drop)
+
+
+def _from_frame(native: IntoDataFrame, target: TargetName | None, drop: Sequence[ColumnName]) -> RawTable:
+    """Without the row numbers that pandas writes beside the data by default, which would pass for a feature."""
+    frame = nw.from_native(native, eager_only=True)
+    first = [name for name in frame.columns[:1] if name in ("", "Unnamed: 0")]
+    numbering = first + [name for name in frame.columns if name.startswith("__index_level_")]
     if not numbering:
-        return read_frame(frame, target, drop)
-    notes = (f"dropped a column of row numbers without a name: {listed(map(repr, numbering))}",)
-    frame = frame.drop(columns=numbering) if hasattr(frame, "iloc") else frame.drop(numbering)
-    return read_frame(frame, target, drop, notes)
+        return read_frame(native, target, drop)
+    raw = read_frame(frame.drop(numbering).to_native(), target, drop)
+    note = f"dropped a column of row numbers without a name: {listed(map(repr, numbering))}"
+    return replace(raw, notes=(note, *raw.notes))
 
 
-def _row_numbers(names: list[str], suffix: str) -> list[str]:
-    """The index that pandas writes beside the data when not told otherwise: it would pass for a feature."""
-    if suffix == ".parquet":
-        return [name for name in names if name.startswith("__index_level_")]
-    return [name for name in names[:1] if name in ("", "Unnamed: 0")]
+def _loaded_frame(path: Path, separator: str | None) -> IntoDataFrame:
+    """A table of text, or a parquet file where there is no separator, by the first library that is installed."""
+    for read in (_by_polars, _by_pandas):
+        try:
+            return read(path, separator)
+        except ImportError:
+            continue
+        except (OSError, ValueError) as error:
+            what = "a table of text" if separator else "a parquet file"
+            raise DataError(f"{path} is not {what} ({error}); check the file") from error
+    raise DataError(
+        f"{path} needs polars{' or pandas' if separator else ', or pandas with pyarrow,'} to be read; "
+        "pip install 'subridge[tables]'"
+    )
 
 
-def _read_text(path: Path, separator: str) -> Any:
+def _by_polars(path: Path, separator: str | None) -> IntoDataFrame:
+    import polars as pl
+
     try:
-        import polars as pl
-    except ImportError:
-        return _read_text_by_pandas(path, separator)
-    try:
+        if separator is None:
+            return pl.read_parquet(path)
         frame = pl.read_csv(path, separator=separator, null_values=_MISSING_TEXT, infer_schema_length=None)
-    except (OSError, ValueError, pl.exceptions.PolarsError) as error:
-        raise DataError(f"{path} is not a table of text ({error}); check the file and its separator") from error
+    except pl.exceptions.PolarsError as error:
+        raise ValueError(str(error)) from error
     # Polars leaves numbers in quotes or with blanks around them as text, pandas does not.
     for name, kind in frame.schema.items():
         if kind == pl.String:
@@ -64,38 +84,16 @@ def _read_text(path: Path, separator: str) -> Any:
     return frame
 
 
-def _read_text_by_pandas(path: Path, separator: str) -> Any:
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise DataError(f"{path} needs polars or pandas to be read; {_TABLES}") from error
+def _by_pandas(path: Path, separator: str | None) -> IntoDataFrame:
+    import pandas as pd
+
     # Nullable types: otherwise booleans with a gap come as objects.
     options = {"keep_default_na": False, "na_values": _MISSING_TEXT, "dtype_backend": "numpy_nullable"}
-    try:
-        return pd.read_csv(path, sep=separator, **options)
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path} is not a table of text ({error}); check the file and its separator") from error
+    frame: IntoDataFrame = pd.read_csv(path, sep=separator, **options) if separator else pd.read_parquet(path)
+    return frame
 
 
-def _read_parquet(path: Path) -> Any:
-    try:
-        import polars as pl
-    except ImportError:
-        try:
-            import pandas as pd
-
-            return pd.read_parquet(path)
-        except ImportError as error:
-            raise DataError(f"{path} needs polars, or pandas with pyarrow, to be read; {_TABLES}") from error
-        except (OSError, ValueError) as error:
-            raise DataError(f"{path} is not a parquet file ({error}); check the file") from error
-    try:
-        return pl.read_parquet(path)
-    except (OSError, ValueError, pl.exceptions.PolarsError) as error:
-        raise DataError(f"{path} is not a parquet file ({error}); check the file") from error
-
-
-def _from_npz(path: Path, key: str, drop: Sequence[Any]) -> RawTable:
+def _from_npz(path: Path, key: str, drop: Sequence[ColumnName]) -> RawTable:
     try:
         # NumPy leaves the file of a broken archive open, so it is opened here.
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
@@ -110,7 +108,7 @@ def _from_npz(path: Path, key: str, drop: Sequence[Any]) -> RawTable:
     return _loaded_pair(arrays["X"], arrays[key], drop, names)
 
 
-def _from_zarr(path: Path, key: str, drop: Sequence[Any]) -> RawTable:
+def _from_zarr(path: Path, key: str, drop: Sequence[ColumnName]) -> RawTable:
     try:
         import zarr
     except ImportError as error:
@@ -121,12 +119,14 @@ def _from_zarr(path: Path, key: str, drop: Sequence[Any]) -> RawTable:
         raise DataError(f"{path} is not a zarr group ({error}); check the path") from error
     if group.attrs.get("schema") == SCHEMA:
         return _from_store(path, drop)
-    _need_arrays(path, ("X", key), sorted(group.array_keys()))
-    names = group.attrs.get("feature_names")
-    return _loaded_pair(np.asarray(group["X"][:]), np.asarray(group[key][:]), drop, names)
+    arrays = dict(group.arrays())
+    _need_arrays(path, ("X", key), sorted(arrays))
+    given = group.attrs.get("feature_names")
+    names = [str(name) for name in given] if isinstance(given, list) else None
+    return _loaded_pair(np.asarray(arrays["X"][:]), np.asarray(arrays[key][:]), drop, names)
 
 
-def _from_store(path: Path, drop: Sequence[Any]) -> RawTable:
+def _from_store(path: Path, drop: Sequence[ColumnName]) -> RawTable:
     """The training images of a features store; the names of its classes are the labels."""
     arrays, attributes = read_features(path)
     training, classes = ~arrays["is_test"].astype(bool), np.array(attributes["class_names"], dtype=object)
@@ -138,13 +138,12 @@ def _from_store(path: Path, drop: Sequence[Any]) -> RawTable:
         notes.append(f"left out {(~training).sum()} of {len(X)} images that the store keeps for testing")
         X, labels = X[training], labels[training]
     raw = _loaded_pair(X, classes[labels], drop, None)
-    return RawTable(raw.X, raw.owned, raw.feature_names, raw.target, (*notes, *raw.notes))
+    return replace(raw, notes=(*notes, *raw.notes))
 
 
-def _loaded_pair(X: Any, y: Any, drop: Sequence[Any], names: Sequence[str] | None) -> RawTable:
+def _loaded_pair(X: ArrayLike, y: TargetLike, drop: Sequence[ColumnName], names: Sequence[str] | None) -> RawTable:
     """A pair that was read from disk: nobody else holds its arrays."""
-    raw = read_pair(X, y, drop, names)
-    return RawTable(raw.X, True, raw.feature_names, raw.target, raw.notes)
+    return replace(read_pair(X, y, drop, names), owned=True)
 
 
 def _need_arrays(path: Path, wanted: Sequence[str], found: Sequence[str]) -> None:

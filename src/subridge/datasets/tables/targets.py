@@ -1,122 +1,123 @@
-"""Targets as rows of numbers: as they are for regression, one row per class for classification."""
+"""What a user hands over as a target, read as numbers or as labels."""
 
-from typing import Any
+from numbers import Real
+from typing import TypeAlias
 
+import narwhals as nw
 import numpy as np
+import numpy.typing as npt
+from narwhals.typing import IntoDataFrame, IntoSeries
 
-from subridge.arrays.types import BoolArray, FloatArray
-from subridge.datasets.tables.columns import counted, listed
+from subridge.arrays.types import ArrayLike, BoolArray, FloatArray
+from subridge.datasets.tables.columns import Column, column_names, floats, is_column, is_frame, is_number, open_frame
+from subridge.datasets.tables.wording import listed
 from subridge.spec.errors import DataError
 
-# So few distinct whole numbers may well be the codes of classes.
-_FEW_VALUES = 10
+TargetLike: TypeAlias = ArrayLike | IntoSeries | IntoDataFrame
+# Numbers, NaN where missing, or labels, None where missing; shape (n,) or (n, C).
+Target: TypeAlias = FloatArray | npt.NDArray[np.object_]
+
+_BOOLEAN = (bool, np.bool_)
 
 
-def missing_targets(target: np.ndarray) -> BoolArray:
+def read_target(values: TargetLike) -> Target:
+    """A target as numbers or as labels.
+
+    Parameters
+    ----------
+    values : array_like, column or frame, shape (n,) or (n, C)
+        Numbers, strings, booleans or categories.
+
+    Returns
+    -------
+    ndarray, shape (n,) or (n, C)
+        Of float64, NaN where missing; or of object for labels, None where missing.
+
+    Examples
+    --------
+    >>> read_target([1, 2]).dtype, read_target(["a", None]).tolist()
+    (dtype('float64'), ['a', None])
+    """
+    if is_frame(values):
+        frame = open_frame(values)
+        target = columns_target([frame[:, place] for place in range(frame.shape[1])], column_names(frame))
+    elif is_column(values):
+        return _column_target(nw.from_native(values, series_only=True), "y")
+    else:
+        target = _array_target(values, "y")
+    if target.ndim == 2 and target.shape[1] == 1:
+        target = target[:, 0]
+    if target.ndim not in (1, 2) or target.shape[-1] == 0:
+        raise DataError(f"y must have shape (n,) or (n, number of targets), got {target.shape}")
+    return target
+
+
+def columns_target(columns: list[Column], names: list[str]) -> Target:
+    """One column as a target, or several columns of numbers."""
+    targets = [_column_target(column, name) for column, name in zip(columns, names, strict=True)]
+    if len(targets) == 1:
+        return targets[0]
+    labels = [name for name, target in zip(names, targets, strict=True) if _has_text(target)]
+    if labels:
+        raise DataError(f"several targets must be numbers, but these are labels: {listed(labels)}; take one target")
+    return np.stack([target.astype(np.float64) for target in targets], axis=1)
+
+
+def missing_targets(target: Target) -> BoolArray:
     """Rows without target, shape (n,)."""
     if target.dtype == object:
-        absent = np.array([value is None for value in target.flat], dtype=bool).reshape(target.shape)
+        absent = np.array([value is None for value in target.ravel().tolist()], dtype=np.bool_).reshape(target.shape)
     else:
-        absent = np.isnan(target)
-    return absent if absent.ndim == 1 else absent.any(axis=1)
+        absent = np.isnan(target.astype(np.float64, copy=False))
+    return absent if absent.ndim == 1 else np.logical_or.reduce(absent, axis=1)
 
 
-def number_targets(target: np.ndarray, task: str) -> tuple[FloatArray, None, tuple[str, ...]]:
-    """Targets of a regression.
+def _column_target(column: Column, name: str) -> Target:
+    if column.dtype != nw.Boolean and is_number(column):
+        return floats(column)
+    values = np.fromiter(column.to_list(), dtype=object, count=len(column))
+    return _from_objects(values, name, categorical=column.dtype in (nw.Categorical, nw.Enum))
 
-    Parameters
-    ----------
-    target : ndarray, shape (n,) or (n, C)
-        Complete; numbers or booleans.
-    task : str
-        As the user gave it: for "auto", numbers that look like codes of classes are worth a note.
 
-    Returns
-    -------
-    targets : ndarray, shape (C, n)
-    class_names : None
-    notes : tuple of str
+def _array_target(values: ArrayLike, name: str) -> Target:
+    array = np.asanyarray(values)
+    if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
+        array = np.asarray(values, dtype=object)  # NumPy wrote a missing value in a list of strings as "nan"
+    if isinstance(array, np.ma.MaskedArray):
+        hidden, array = np.ma.getmaskarray(array), np.ma.getdata(array).astype(object)
+        array[hidden] = None
+    if array.dtype.kind in "iuf":
+        return np.asarray(array, dtype=np.float64)
+    if array.dtype.kind == "S":
+        array = np.char.decode(array, "utf-8")
+    if array.dtype.kind not in "bUTO":
+        raise DataError(f"the target {name!r} has type {array.dtype}; a target is numbers, or labels for classes")
+    return _from_objects(array.astype(object), name, categorical=False)
 
-    Examples
-    --------
-    >>> number_targets(np.array([0.5, 1.5]), "auto")[0]
-    array([[0.5, 1.5]])
-    """
-    if target.dtype == object and not all(isinstance(value, bool | np.bool_) for value in target.flat):
+
+def _from_objects(values: npt.NDArray[np.object_], name: str, *, categorical: bool) -> Target:
+    """Python objects as floats where all are numbers, else as labels of one type."""
+    absent = np.array([_is_absent(value) for value in values.ravel().tolist()], dtype=np.bool_).reshape(values.shape)
+    found = values[~absent].tolist()
+    numbers = all(isinstance(value, Real) and not isinstance(value, _BOOLEAN) for value in found)
+    if numbers and not categorical:
+        target = np.full(values.shape, np.nan)
+        target[~absent] = found
+        return target
+    if not numbers and not any(all(isinstance(value, kind) for value in found) for kind in (str, _BOOLEAN)):
+        types = sorted({type(value).__name__ for value in found})
         raise DataError(
-            f"task='regression' needs a target of numbers, got labels such as {target.flat[0]!r}; convert "
-            "them to numbers, or use task='classification'"
+            f"the target {name!r} holds values of type {', '.join(types)}; make them all numbers, or all "
+            "strings for classes"
         )
-    rows = np.ascontiguousarray(np.atleast_2d(target.T), dtype=np.float64)
-    _refuse_infinite(rows)
-    constant = np.flatnonzero(rows.min(axis=1) == rows.max(axis=1))
-    if constant.size:
-        which = "the target" if len(rows) == 1 else f"target {constant[0]}"
-        raise DataError(f"{which} is {rows[constant[0], 0]:g} in every row; there is nothing to learn")
-    notes: tuple[str, ...] = ()
-    if task == "auto" and len(rows) == 1 and len(values := np.unique(rows)) <= _FEW_VALUES and (values % 1 == 0).all():
-        notes = (f"took a target of {len(values)} whole values for numbers; task='classification' makes them classes",)
-    return rows, None, notes
+    values[absent] = None
+    return values
 
 
-def class_targets(target: np.ndarray, task: str) -> tuple[FloatArray, tuple[str, ...], tuple[str, ...]]:
-    """Targets of a classification: 1 for the members of a class, 0 for the others.
-
-    Parameters
-    ----------
-    target : ndarray, shape (n,)
-        Complete; labels or numbers.
-    task : str
-        As the user gave it.
-
-    Returns
-    -------
-    targets : ndarray, shape (C, n)
-    class_names : tuple of str
-        Sorted, numbers by their size.
-    notes : tuple of str
-
-    Examples
-    --------
-    >>> targets, names, _ = class_targets(np.array([10.0, 9.0, 9.0, 10.0]), "classification")
-    >>> names, targets.tolist()
-    (('9', '10'), [[0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]])
-    """
-    if target.ndim != 1:
-        raise DataError(
-            f"classification needs one column of labels, got a target of shape {target.shape}; give one target, or use "
-            "task='regression'"
-        )
-    if target.dtype != object:
-        _refuse_infinite(target[None])
-    n, values = len(target), target.tolist()
-    classes = sorted(set(values))
-    if len(classes) > n / 2:
-        raise DataError(
-            f"the target has {len(classes)} distinct values in {n} rows, too many for classes; use task='regression' "
-            "for numbers, or another target"
-        )
-    if len(classes) < 2:
-        raise DataError(f"the target is {_name(classes[0])!r} in every row; classification needs at least 2 classes")
-    position = {value: i for i, value in enumerate(classes)}
-    codes = np.array([position[value] for value in values])
-    rare = np.flatnonzero(np.bincount(codes) < 2)
-    if rare.size:
-        raise DataError(
-            f"a class needs at least 2 rows, these have one: {listed(_name(classes[i]) for i in rare)}; drop these "
-            "rows, or merge the classes"
-        )
-    targets = np.zeros((len(classes), n))
-    targets[codes, np.arange(n)] = 1.0
-    return targets, tuple(map(_name, classes)), ()
+def _is_absent(value: str | float | None) -> bool:
+    # The missing values of pandas refuse comparison, so they are known by name.
+    return value is None or type(value).__name__ in {"NAType", "NaTType"} or value != value
 
 
-def _refuse_infinite(rows: FloatArray) -> None:
-    infinite = int(np.isinf(rows).any(axis=0).sum())
-    if infinite:
-        raise DataError(f"the target is infinite in {counted(infinite, 'row')} of {rows.shape[1]}; correct them")
-
-
-def _name(value: Any) -> str:
-    """A label as text; whole numbers without a decimal point, as they are in a file of integers."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+def _has_text(target: Target) -> bool:
+    return target.dtype == object and any(isinstance(value, str) for value in target)

@@ -1,62 +1,76 @@
-"""What is done to a table before it is used: missing and infinite values, constant and repeated columns, scale.
+"""What is done to a table before it is used: missing and infinite values, constant and repeated columns, scale."""
 
-Every function goes over the rows in blocks or column by column, so that none needs a second table in memory unless it
-returns one.
-"""
+from dataclasses import replace
+from typing import Literal, TypeAlias
 
 import numpy as np
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import gen_batches
 
-from subridge.arrays.types import BoolArray, FloatArray
-from subridge.datasets.tables.columns import counted, listed
+from subridge.arrays.types import BoolArray, FloatArray, IntArray
+from subridge.datasets.tables.raw_table import RawTable
+from subridge.datasets.tables.targets import missing_targets
+from subridge.datasets.tables.wording import counted, listed
 from subridge.spec.errors import DataError
 
-# A block of a wide table should stay in the cache while several operations pass over it.
-_ROWS_AT_A_TIME = 64
+Missing: TypeAlias = Literal["error", "drop", "mean"]
+
+# Fewer rows say next to nothing about a covariance or a residual.
+LEAST_ROWS = 20
+
+# Rows or columns of a large table that are copied at a time.
+_BLOCK = 64
 
 
-def missing_cells(X: FloatArray, names: tuple[str, ...]) -> dict[int, BoolArray]:
-    """Columns with missing values, each with a flag per row; infinite values are an error."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        # A sum with NaN or infinity in it is never finite: this finds the columns to look at without a table of flags.
-        suspects = np.flatnonzero(~np.isfinite(X.sum(axis=0)))
-    infinite = [int(i) for i in suspects if np.isinf(X[:, i]).any()]
-    if infinite:
+def complete(raw: RawTable, missing: Missing) -> RawTable:
+    """Without missing values, and with enough rows."""
+    n, without_target = len(raw.X), missing_targets(raw.target)
+    if without_target.any() and missing != "drop":
         raise DataError(
-            f"infinite values in {counted(len(infinite), 'column')}: {listed(names[i] for i in infinite)}; correct "
-            "them, or leave the columns out with drop=[...]"
+            f"the target is missing in {counted(int(without_target.sum()), 'row')} of {n}; "
+            "missing='drop' leaves them out"
         )
-    flags = {int(i): np.isnan(X[:, i]) for i in suspects}
-    return {i: flag for i, flag in flags.items() if flag.any()}
-
-
-def refuse_missing(cells: dict[int, BoolArray], names: tuple[str, ...]) -> None:
-    """The error for missing features that nobody asked to treat."""
-    if cells:
-        total = sum(int(flag.sum()) for flag in cells.values())
-        where = listed(f"{names[i]} ({int(flag.sum())})" for i, flag in cells.items())
+    places, cells = _gaps(raw)
+    if missing == "error" and places.size:
+        where = listed(f"{raw.feature_names[i]} ({count})" for i, count in zip(places, cells.sum(axis=0), strict=True))
         raise DataError(
-            f"{counted(total, 'cell')} missing in {counted(len(cells), 'column')}: {where}; missing='drop' leaves out "
-            "their rows, missing='mean' fills in column means, drop=[...] leaves out columns"
+            f"{counted(int(cells.sum()), 'cell')} missing in {counted(len(places), 'column')}: {where}; missing='drop' "
+            "leaves out their rows, missing='mean' fills in column means, drop=[...] leaves out columns"
         )
+    empty = places[cells.all(axis=0)]
+    if empty.size and n:
+        dropped = np.isin(np.arange(raw.X.shape[1]), empty)
+        raw = raw.without_features(dropped, f"{counted(len(empty), 'column')} without any value")
+        places, cells = _gaps(raw)
+    if missing == "drop":
+        raw = _without_rows(raw, without_target | cells.any(axis=1))
+    elif places.size:
+        raw = _filled(raw, places, int(cells.sum()))
+    if len(raw.X) < LEAST_ROWS:
+        lost = f" ({n - len(raw.X)} of {n} were dropped for missing values)" if len(raw.X) < n else ""
+        raise DataError(f"a pilot needs at least {LEAST_ROWS} rows, got {len(raw.X)}{lost}; bring more data")
+    return raw
 
 
-def fill_means(X: FloatArray, cells: dict[int, BoolArray]) -> None:
-    """Put the mean of a column's observed values where it has none, in place."""
-    for i, flag in cells.items():
-        observed = X[~flag, i]
-        # A mean can round past the values it is taken of, and a constant column would not be constant any more.
-        X[flag, i] = np.clip(observed.mean(), observed.min(), observed.max())
+def varying(raw: RawTable) -> RawTable:
+    """Without constant columns, and with a note on repeated ones.
 
-
-def constant_columns(X: FloatArray) -> BoolArray:
-    """Which columns hold one value only.
-
-    Examples
-    --------
-    >>> constant_columns(np.array([[1.0, 2.0], [1.0, 3.0]])).tolist()
-    [True, False]
+    A column is constant when all its values are equal. VarianceThreshold of scikit-learn asks whether the variance is
+    zero, which it also is for small numbers whose squares vanish.
     """
-    return X.min(axis=0) == X.max(axis=0)
+    constant = raw.X.min(axis=0) == raw.X.max(axis=0)
+    if constant.any():
+        raw = raw.without_features(constant, counted(int(constant.sum()), "constant column"))
+    if not raw.feature_names:
+        told = f" ({'; '.join(raw.notes)})" if raw.notes else ""
+        raise DataError(f"no features are left{told}; bring columns of numbers that vary")
+    pairs = repeated_columns(raw.X)
+    if not pairs:
+        return raw
+    equal = listed(f"{raw.feature_names[i]} = {raw.feature_names[j]}" for i, j in pairs)
+    note = f"kept {counted(len(pairs), 'column')} equal to another, which share its weight: {equal}"
+    return replace(raw, notes=(*raw.notes, note))
 
 
 def repeated_columns(X: FloatArray) -> list[tuple[int, int]]:
@@ -72,32 +86,63 @@ def repeated_columns(X: FloatArray) -> list[tuple[int, int]]:
     >>> repeated_columns(np.array([[1.0, 2.0, 1.0], [3.0, 2.0, 3.0]]))
     [(2, 0)]
     """
-    # A sum of products modulo 2^64 does not depend on the order of summation, so equal columns have equal keys.
-    keys = np.zeros(X.shape[1], dtype=np.uint64)
-    weights = np.random.default_rng(0).integers(2**64, size=(len(X), 1), dtype=np.uint64)
-    for start in range(0, len(X), _ROWS_AT_A_TIME):
-        bits = (X[start : start + _ROWS_AT_A_TIME] + 0.0).view(np.uint64)  # + 0.0 gives 0 and -0 the same bits
-        bits ^= bits >> np.uint64(32)  # the low bits of whole numbers are all zero, and products keep low bits only
-        bits *= weights[start : start + _ROWS_AT_A_TIME]
-        keys += bits.sum(axis=0, dtype=np.uint64)
     first: dict[int, int] = {}
-    pairs = [(i, first.setdefault(int(key), i)) for i, key in enumerate(keys)]
+    pairs = []
+    for block in gen_batches(X.shape[1], _BLOCK):
+        columns = np.ascontiguousarray(X[:, block].T) + 0.0  # + 0.0 gives 0 and -0 the same bytes
+        pairs += [(i, first.setdefault(hash(column.tobytes()), i)) for i, column in enumerate(columns, block.start)]
     return [(i, j) for i, j in pairs if i != j and np.array_equal(X[:, i], X[:, j])]
 
 
-def standard_deviations(X: FloatArray, names: tuple[str, ...]) -> FloatArray:
-    """Of every column, about its mean; shape (M,)."""
+def standardised(raw: RawTable) -> RawTable:
+    """Every feature divided by its standard deviation."""
+    scaler = StandardScaler()
     with np.errstate(over="ignore", invalid="ignore"):
-        mean, squares = X.mean(axis=0), np.zeros(X.shape[1])
-        for start in range(0, len(X), _ROWS_AT_A_TIME):
-            block = X[start : start + _ROWS_AT_A_TIME] - mean
-            block *= block
-            squares += block.sum(axis=0)
-    spread = np.sqrt(squares / len(X))
+        for block in gen_batches(len(raw.X), _BLOCK):
+            scaler.partial_fit(raw.X[block])
+    spread = np.sqrt(scaler.var_)
     useless = np.flatnonzero(~((spread > 0) & np.isfinite(spread)))
     if useless.size:
         raise DataError(
-            f"the standard deviation of {listed(names[i] for i in useless)} is beyond the range of floats; rescale "
-            "these columns, or leave them out with drop=[...]"
+            f"the standard deviation of {listed(raw.feature_names[i] for i in useless)} is beyond the range of floats; "
+            "rescale these columns, or leave them out with drop=[...]"
         )
-    return spread
+    X = np.divide(raw.X, spread, out=raw.X if raw.owned else None)
+    return raw.with_features(X, "divided every feature by its standard deviation")
+
+
+def _gaps(raw: RawTable) -> tuple[IntArray, BoolArray]:
+    """Columns with missing values, and where they lack them, shape (n, columns); infinite values are an error."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        # A sum with NaN or infinity in it is never finite: this finds the columns to look at without a table of flags.
+        suspects = np.flatnonzero(~np.isfinite(raw.X.sum(axis=0)))
+    values = raw.X[:, suspects]
+    infinite = suspects[np.isinf(values).any(axis=0)]
+    if infinite.size:
+        raise DataError(
+            f"infinite values in {counted(len(infinite), 'column')}: {listed(raw.feature_names[i] for i in infinite)}; "
+            "correct them, or leave the columns out with drop=[...]"
+        )
+    cells = np.isnan(values)
+    some = cells.any(axis=0)
+    return suspects[some], cells[:, some]
+
+
+def _without_rows(raw: RawTable, lost: BoolArray) -> RawTable:
+    if not lost.any():
+        return raw
+    left = raw.with_features(raw.X[~lost], f"dropped {lost.sum()} of {len(lost)} rows with missing values")
+    return replace(left, target=raw.target[~lost])
+
+
+def _filled(raw: RawTable, places: IntArray, n_cells: int) -> RawTable:
+    """With the mean of a column's observed values where it has none."""
+    X = raw.X if raw.owned else raw.X.copy()
+    gaps = X[:, places]
+    # A mean can round past the values it is taken of, and a constant column would not be constant any more.
+    X[:, places] = np.clip(SimpleImputer().fit_transform(gaps), np.nanmin(gaps, axis=0), np.nanmax(gaps, axis=0))
+    note = (
+        f"filled {counted(n_cells, 'missing cell')} in {counted(len(places), 'column')} with column means, which any "
+        f"forecast takes for data: {listed(raw.feature_names[i] for i in places)}"
+    )
+    return raw.with_features(X, note)
