@@ -62,6 +62,17 @@ def to_numpy(array: ArrayLike) -> FloatArray:
     return np.asarray(array_api_compat.to_device(array, "cpu") if array_api_compat.is_array_api_obj(array) else array)
 
 
+def dtype_name(array: Array) -> str:
+    """The name of an array's dtype, the same in every library.
+
+    Examples
+    --------
+    >>> dtype_name(np.zeros(1, dtype=np.float32))
+    'float32'
+    """
+    return str(array.dtype).rpartition(".")[2]
+
+
 def is_numpy(array: ArrayLike) -> bool:
     """Whether an array is NumPy's."""
     return isinstance(array, np.ndarray)

@@ -1,17 +1,17 @@
 """Learning curves on any array library, batched over trials and ridges: made for a GPU."""
 
-from typing import Any
+from collections.abc import Sequence
 
-import array_api_compat
 import numpy as np
 
 from subridge.arrays.cholesky import factor, gram_lower
-from subridge.arrays.namespace import like, to_numpy
+from subridge.arrays.namespace import device_of, dtype_name, like, namespace_of, to_numpy
+from subridge.arrays.types import Array, BoolArray, FloatArray, Namespace
 from subridge.ridge.curves.orthogonal import ill_conditioned, orthogonal_solution, probe
 from subridge.ridge.curves.plan import CurvePlan
 
 
-def solve_batched(F: Any, targets: Any, plan: CurvePlan, into: Any) -> None:
+def solve_batched(F: Array, targets: Array, plan: CurvePlan, into: Array) -> None:
     """Fill the weights of one plan.
 
     Parameters
@@ -22,25 +22,27 @@ def solve_batched(F: Any, targets: Any, plan: CurvePlan, into: Any) -> None:
     into : array, shape (B, n_ridges, n_sizes, n_rhs, N)
         Receives the weights of ``plan.ridges`` at every size.
     """
-    xp = array_api_compat.array_namespace(F)
+    xp = namespace_of(F)
     if plan.watched:  # one right-hand side more, whose solution measures conditioning
         extra = xp.broadcast_to(like(probe(targets.shape[-1]), F), (targets.shape[0], 1, targets.shape[-1]))
         targets = xp.concat([targets, extra], axis=1)
-    suspects = []
+    doubtful = np.zeros((F.shape[0], len(plan.ridges), len(plan.n_samples)), dtype=bool)
     if plan.n_dual:
-        suspects.append(_dual(xp, F, targets, plan, into))
+        _dual(xp, F, targets, plan, into, doubtful)
     if plan.n_dual < len(plan.n_samples):
-        suspects.append(_primal(xp, F, targets, plan, into))
-    if plan.watched:
-        _replace(F, targets[:, :-1, :], plan, np.concatenate(suspects, axis=-1), into)
+        _primal(xp, F, targets, plan, into, doubtful)
+    for b, l, p in np.argwhere(doubtful).tolist():
+        P = plan.n_samples[p]
+        wanted = targets[b, : targets.shape[1] - plan.watched, :P]
+        into[b, l, p, :, :] = orthogonal_solution(F[b, :P, :], wanted, plan.ridges[l])
 
 
-def _dual(xp: Any, F: Any, targets: Any, plan: CurvePlan, into: Any) -> Any:
-    """All dual sizes from one factor per ridge; returns which are ill conditioned, shape (B, n_ridges, n_dual)."""
+def _dual(xp: Namespace, F: Array, targets: Array, plan: CurvePlan, into: Array, doubtful: BoolArray) -> None:
+    """All dual sizes from one factor per ridge."""
     sizes, P = plan.n_samples[: plan.n_dual], plan.dual_size
     (B, n_rhs), L, n = (targets.shape[0], targets.shape[1]), len(plan.ridges), plan.n_dual
     head = F[:, :P, :]
-    K = gram_lower(head, xp.zeros((B, P, P), dtype=F.dtype, device=array_api_compat.device(F)))
+    K = gram_lower(head, xp.zeros((B, P, P), dtype=F.dtype, device=device_of(F)))
     norms = _prefix_norms(xp, K, sizes) if plan.watched else np.empty((B, 0))
     lower, z = factor(_shifted(xp, K, plan.ridges), _repeated(xp, targets[:, :, :P], L))
     # u_P = L⁻ᵀ [z masked to its first P entries], one row per size and right-hand side; sizes ascend.
@@ -52,18 +54,17 @@ def _dual(xp: Any, F: Any, targets: Any, plan: CurvePlan, into: Any) -> Any:
     shape = wanted.shape
     weights = xp.reshape(wanted, (B, L * n * shape[-2], P)) @ head
     into[:, :, :n, :, :] = xp.reshape(weights, (*shape[:-1], F.shape[-1]))
-    if not plan.watched:
-        return None
-    lengths = to_numpy(xp.linalg.vector_norm(u[..., -1, :], axis=-1))
-    return ill_conditioned(norms[:, None, :], lengths, _name(F))
+    if plan.watched:
+        lengths = to_numpy(xp.linalg.vector_norm(u[..., -1, :], axis=-1))
+        doubtful[..., :n] = ill_conditioned(norms[:, None, :], lengths, dtype_name(F))
 
 
-def _primal(xp: Any, F: Any, targets: Any, plan: CurvePlan, into: Any) -> Any:
+def _primal(xp: Namespace, F: Array, targets: Array, plan: CurvePlan, into: Array, doubtful: BoolArray) -> None:
     """One factor per segment and ridge from Gram matrices summed over blocks of samples."""
     B, _, N = F.shape
-    L, start, verdicts, n_rhs = len(plan.ridges), 0, [], targets.shape[1] - plan.watched
-    G = xp.zeros((B, N, N), dtype=F.dtype, device=array_api_compat.device(F))
-    moments = xp.zeros((B, n_rhs, N), dtype=F.dtype, device=array_api_compat.device(F))
+    L, start, n_rhs = len(plan.ridges), 0, targets.shape[1] - plan.watched
+    G = xp.zeros((B, N, N), dtype=F.dtype, device=device_of(F))
+    moments = xp.zeros((B, n_rhs, N), dtype=F.dtype, device=device_of(F))
     for anchor, stop in plan.segments:
         here, last = plan.n_samples[anchor], plan.n_samples[stop - 1]
         block = F[:, start:here, :]
@@ -86,12 +87,11 @@ def _primal(xp: Any, F: Any, targets: Any, plan: CurvePlan, into: Any) -> Any:
         if plan.watched:
             norms = _prefix_norms(xp, G, [N])
             lengths = to_numpy(xp.linalg.vector_norm(solution[:, :, -1, :], axis=-1))
-            verdicts.append(ill_conditioned(norms, lengths, _name(F)))
-    return np.stack(verdicts, axis=-1) if verdicts else None
+            doubtful[..., anchor] = ill_conditioned(norms, lengths, dtype_name(F))
 
 
-def _lean(xp: Any, a: Any, V: Any, targets: Any, sizes: list[int]) -> Any:
-    """Whitened weights of the sizes after an anchor; see the function of this name in ``curve_lapack``.
+def _lean(xp: Namespace, a: Array, V: Array, targets: Array, sizes: list[int]) -> Array:
+    """Whitened weights of the sizes after an anchor; see the function of this name in ``lapack``.
 
     Parameters
     ----------
@@ -107,8 +107,8 @@ def _lean(xp: Any, a: Any, V: Any, targets: Any, sizes: list[int]) -> Any:
     array, shape (B · n_ridges, n_sizes · n_rhs, N)
     """
     (batch, n_rhs, _), m, n = a.shape, V.shape[1], len(sizes)
-    S = xp.zeros((batch, m, m), dtype=V.dtype, device=array_api_compat.device(V))
-    S += xp.eye(m, dtype=V.dtype, device=array_api_compat.device(V))
+    S = xp.zeros((batch, m, m), dtype=V.dtype, device=device_of(V))
+    S += xp.eye(m, dtype=V.dtype, device=device_of(V))
     gram_lower(V, S)
     error = _repeated(xp, targets, batch // targets.shape[0]) - a @ xp.matrix_transpose(V)
     lower, z = factor(S, error)
@@ -119,41 +119,28 @@ def _lean(xp: Any, a: Any, V: Any, targets: Any, sizes: list[int]) -> Any:
     return own + u @ V
 
 
-def _fresh(xp: Any, rows: Any) -> Any:
+def _fresh(xp: Namespace, rows: Array) -> Array:
     """A copy that may be overwritten."""
     return xp.asarray(rows, copy=True)
 
 
-def _replace(F: Any, targets: Any, plan: CurvePlan, suspects: Any, into: Any) -> None:
-    """Solve the ill-conditioned entries again by an orthogonal factorisation."""
-    for b, l, p in np.argwhere(suspects):
-        P = plan.n_samples[p]
-        into[int(b), int(l), int(p), :, :] = orthogonal_solution(
-            F[int(b), :P, :], targets[int(b), :, :P], plan.ridges[l]
-        )
-
-
-def _shifted(xp: Any, gram: Any, ridges: tuple[float, ...]) -> Any:
+def _shifted(xp: Namespace, gram: Array, ridges: tuple[float, ...]) -> Array:
     """``gram + λ I`` for every ridge, shape (B · n_ridges, n, n)."""
     n = gram.shape[-1]
-    identity = xp.eye(n, dtype=gram.dtype, device=array_api_compat.device(gram))
+    identity = xp.eye(n, dtype=gram.dtype, device=device_of(gram))
     shifts = like(np.asarray(ridges), gram)[:, None, None] * identity
     return xp.reshape(gram[:, None, :, :] + shifts[None, ...], (gram.shape[0] * len(ridges), n, n))
 
 
-def _repeated(xp: Any, rows: Any, n_ridges: int) -> Any:
+def _repeated(xp: Namespace, rows: Array, n_ridges: int) -> Array:
     """Rows once per ridge, shape (B · n_ridges, n_rhs, n), in fresh memory."""
     B, n_rhs, n = rows.shape
-    copies = xp.zeros((B, n_ridges, n_rhs, n), dtype=rows.dtype, device=array_api_compat.device(rows))
+    copies = xp.zeros((B, n_ridges, n_rhs, n), dtype=rows.dtype, device=device_of(rows))
     copies[...] = rows[:, None, :, :]
     return xp.reshape(copies, (B * n_ridges, n_rhs, n))
 
 
-def _prefix_norms(xp: Any, lower_gram: Any, sizes: Any) -> Any:
+def _prefix_norms(xp: Namespace, lower_gram: Array, sizes: Sequence[int]) -> FloatArray:
     """Frobenius norms of leading blocks, an upper bound of the spectral ones; shape (B, n_sizes)."""
     rows = to_numpy(xp.sum(xp.tril(lower_gram) ** 2, axis=-1))
-    return np.sqrt(2 * np.cumsum(rows, axis=-1)[:, np.asarray(sizes) - 1])
-
-
-def _name(array: Any) -> str:
-    return str(array.dtype).rpartition(".")[2]
+    return np.asarray(np.sqrt(2 * np.cumsum(rows, axis=-1)[:, np.asarray(sizes) - 1]))

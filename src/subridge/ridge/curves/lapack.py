@@ -4,7 +4,8 @@ Every large operation goes through SciPy's BLAS and LAPACK: alternating with Num
 fight for the cores. SciPy wants columns first, so a C-ordered array is handed over as its transpose, without a copy.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 from scipy.linalg import blas, lapack
@@ -12,6 +13,10 @@ from scipy.linalg import blas, lapack
 from subridge.arrays.types import BoolArray, FloatArray
 from subridge.ridge.curves.orthogonal import ill_conditioned, orthogonal_solution, probe
 from subridge.ridge.curves.plan import CurvePlan
+
+# Routines of the precision of their input. Those of LAPACK return a code beside the result: zero for success.
+_Blas: TypeAlias = Callable[..., FloatArray]
+_Lapack: TypeAlias = Callable[..., tuple[FloatArray, int]]
 
 
 def solve_with_lapack(F: FloatArray, targets: FloatArray, plan: CurvePlan, into: FloatArray) -> None:
@@ -62,7 +67,7 @@ def _dual(F: FloatArray, targets: FloatArray, plan: CurvePlan, into: FloatArray,
         into[l, :kept] = weights.T.reshape(kept, n_rhs, -1)
 
 
-def _leading_factor(potrf: Any, K: FloatArray, lam: float, sizes: tuple[int, ...]) -> tuple[FloatArray, int]:
+def _leading_factor(potrf: _Lapack, K: FloatArray, lam: float, sizes: tuple[int, ...]) -> tuple[FloatArray, int]:
     """Factor of the largest leading block of K + λI that is positive definite, and how many of the sizes it serves."""
     kept = len(sizes)
     while kept:
@@ -138,7 +143,7 @@ def _prefix_norms(lower_gram: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(2 * np.cumsum(np.einsum("ij,ij->i", lower, lower))))
 
 
-def _routines(F: FloatArray) -> tuple[Any, Any, Any, Any]:
+def _routines(F: FloatArray) -> tuple[_Blas, _Blas, _Lapack, _Lapack]:
     syrk, gemm = blas.get_blas_funcs(("syrk", "gemm"), (F,))
     potrf, trtrs = lapack.get_lapack_funcs(("potrf", "trtrs"), (F,))
     return syrk, gemm, potrf, trtrs

@@ -12,14 +12,12 @@ factors of several training-set sizes are made in one batch: many small calls, n
 """
 
 from collections.abc import Sequence
-from typing import Any
 
-import array_api_compat
 import numpy as np
 
 from subridge.arrays.cholesky import factor, gram_lower
-from subridge.arrays.namespace import like, to_numpy
-from subridge.arrays.types import IntArray
+from subridge.arrays.namespace import device_of, dtype_name, is_numpy, like, namespace_of, to_numpy
+from subridge.arrays.types import Array, BoolArray, IntArray, Namespace
 from subridge.ridge.curves.orthogonal import orthogonal_solution
 from subridge.spec.errors import ParameterError
 
@@ -33,7 +31,7 @@ _SMALL = 256
 TOGETHER_ON_A_CARD = 8
 
 
-def refined_curve(F: Any, targets: Any, n_samples: Sequence[int], member_sizes: IntArray) -> Any:
+def refined_curve(F: Array, targets: Array, n_samples: Sequence[int], member_sizes: IntArray) -> Array:
     """Minimum-norm weights (λ = 0) on the first P samples, for every P, of a batch of members.
 
     Parameters
@@ -57,15 +55,15 @@ def refined_curve(F: Any, targets: Any, n_samples: Sequence[int], member_sizes: 
     """
     if (np.diff(member_sizes) < 0).any():
         raise ParameterError(f"member_sizes must ascend, got {np.asarray(member_sizes).tolist()}")
-    xp = array_api_compat.array_namespace(F)
+    xp = namespace_of(F)
     sizes = [int(P) for P in n_samples]
     n_dual = np.searchsorted(np.asarray(sizes), member_sizes, side="right")
     shape = (F.shape[0], len(sizes), targets.shape[1], F.shape[2])
-    weights = xp.empty(shape, dtype=F.dtype, device=array_api_compat.device(F))
+    weights = xp.empty(shape, dtype=F.dtype, device=device_of(F))
     suspects = np.zeros(shape[:2], dtype=bool)
     if n_dual[-1]:
         suspects[:, : n_dual[-1]] = _dual(xp, F, targets, sizes, n_dual, weights)
-    together = 1 if isinstance(F, np.ndarray) else TOGETHER_ON_A_CARD
+    together = 1 if is_numpy(F) else TOGETHER_ON_A_CARD
     if n_dual[0] < len(sizes):
         problem = _Primal(xp, F, targets, member_sizes)
         for start in range(int(n_dual[0]), len(sizes), together):
@@ -81,7 +79,7 @@ def refined_curve(F: Any, targets: Any, n_samples: Sequence[int], member_sizes: 
     return weights
 
 
-def _replace(F: Any, targets: Any, P: int, member_sizes: IntArray, which: IntArray, into: Any) -> None:
+def _replace(F: Array, targets: Array, P: int, member_sizes: IntArray, which: IntArray, into: Array) -> None:
     """Solve some members at one size again, by singular values."""
     if min(P, int(member_sizes[which].max())) > _SMALL:
         for g in which:
@@ -101,7 +99,7 @@ def _replace(F: Any, targets: Any, P: int, member_sizes: IntArray, which: IntArr
         into[int(g), ...] = like(solutions[place], F)
 
 
-def _dual(xp: Any, F: Any, targets: Any, sizes: list[int], n_dual: IntArray, weights: Any) -> Any:
+def _dual(xp: Namespace, F: Array, targets: Array, sizes: list[int], n_dual: IntArray, weights: Array) -> BoolArray:
     """All P ≤ N_g from one factor; returns which did not settle, shape (G, n) with n of the longest member.
 
     What is written beyond a member's own sizes is finite but means nothing.
@@ -109,18 +107,18 @@ def _dual(xp: Any, F: Any, targets: Any, sizes: list[int], n_dual: IntArray, wei
     G, n_rhs, n = F.shape[0], targets.shape[1], int(n_dual[-1])
     sizes = sizes[:n]
     P, head = sizes[-1], F[:, : sizes[-1], :]
-    K = xp.zeros((G, P, P), dtype=F.dtype, device=array_api_compat.device(F))
+    K = xp.zeros((G, P, P), dtype=F.dtype, device=device_of(F))
     if n_dual[0] < n:
         # Samples that a shorter member cannot interpolate would make its matrix singular: they are taken out, and a one
         # on the diagonal keeps the factor regular.
         own = np.arange(P) < np.array([sizes[count - 1] if count else 0 for count in n_dual])[:, None]
         head = head * like(own, F)[:, :, None]
-        K = like(~own, F)[:, :, None] * xp.eye(P, dtype=F.dtype, device=array_api_compat.device(F))
+        K = like(~own, F)[:, :, None] * xp.eye(P, dtype=F.dtype, device=device_of(F))
     lower, z = factor(gram_lower(head, K), xp.asarray(targets[:, :, :P], copy=True))
     lengths = [size for size in sizes for _ in range(n_rhs)]
     inside = like(np.arange(P) < np.asarray(sizes)[:, None], F)[None, :, None, :]
 
-    def through_factor(forward: Any) -> Any:
+    def through_factor(forward: Array) -> Array:
         """F_Pᵀ L⁻ᵀ applied to forward solutions, each masked to its first P entries; shape (G, n · n_rhs, N)."""
         rows = xp.reshape(inside * forward, (G, n * n_rhs, P))
         return lower.solve_transposed(rows, lengths) @ head
@@ -141,15 +139,15 @@ def _dual(xp: Any, F: Any, targets: Any, sizes: list[int], n_dual: IntArray, wei
 class _Primal:
     """Gram matrices and moments of the first P samples, summed as P grows, and the solutions of each."""
 
-    def __init__(self, xp: Any, F: Any, targets: Any, member_sizes: IntArray) -> None:
+    def __init__(self, xp: Namespace, F: Array, targets: Array, member_sizes: IntArray) -> None:
         G, _, N = F.shape
         self.xp, self.F, self.targets, self.start = xp, F, targets, 0
         # A one on the diagonal of every padded feature keeps the factor regular; its weight is zero.
         padded = like(np.arange(N) >= np.asarray(member_sizes)[:, None], F)
-        self.gram = padded[:, :, None] * xp.eye(N, dtype=F.dtype, device=array_api_compat.device(F))
-        self.moments = xp.zeros((G, targets.shape[1], N), dtype=F.dtype, device=array_api_compat.device(F))
+        self.gram = padded[:, :, None] * xp.eye(N, dtype=F.dtype, device=device_of(F))
+        self.moments = xp.zeros((G, targets.shape[1], N), dtype=F.dtype, device=device_of(F))
 
-    def solve(self, sizes: list[int], count: int) -> tuple[Any, Any]:
+    def solve(self, sizes: list[int], count: int) -> tuple[Array, BoolArray]:
         """Weights of the first `count` members at further sizes, and which did not settle.
 
         Returns
@@ -159,8 +157,9 @@ class _Primal:
             A member longer than P has a singular matrix here, and its weights mean nothing.
         """
         xp, (n_rhs, N), n, P = self.xp, self.moments.shape[1:], len(sizes), sizes[-1]
-        place = {"dtype": self.F.dtype, "device": array_api_compat.device(self.F)}
-        grams, moments = xp.empty((count, n, N, N), **place), xp.empty((count, n, n_rhs, N), **place)
+        dtype, place = self.F.dtype, device_of(self.F)
+        grams = xp.empty((count, n, N, N), dtype=dtype, device=place)
+        moments = xp.empty((count, n, n_rhs, N), dtype=dtype, device=place)
         for i, size in enumerate(sizes):
             self._advance(size)
             grams[:, i, :, :] = self.gram[:count, ...]
@@ -188,9 +187,9 @@ class _Primal:
         self.start = P
 
 
-def _unsettled(xp: Any, step: Any, w: Any) -> Any:
+def _unsettled(xp: Namespace, step: Array, w: Array) -> BoolArray:
     """Whether the last correction is still large, by norms over the last axis; NaN counts as large."""
-    limit = _SETTLED[str(w.dtype).rpartition(".")[2]]
+    limit = _SETTLED[dtype_name(w)]
     moved, whole = (to_numpy(xp.linalg.vector_norm(a, axis=-1)) for a in (step, w))
     # Labels that are all zero have weights of zero, which is settled.
-    return ~((moved <= limit * whole) | ((moved == 0) & (whole == 0)))
+    return np.asarray(~((moved <= limit * whole) | ((moved == 0) & (whole == 0))))

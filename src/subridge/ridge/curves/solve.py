@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
-import array_api_compat
 import numpy as np
 
+from subridge.arrays.namespace import device_of, dtype_name, is_numpy, namespace_of
+from subridge.arrays.types import Array
 from subridge.ridge.curves.batched import solve_batched
 from subridge.ridge.curves.lapack import solve_with_lapack
 from subridge.ridge.curves.plan import CurvePlan, plan_curve
@@ -14,8 +14,8 @@ from subridge.spec.errors import DataError, ParameterError, RidgeError
 
 
 def weights_along_curve(
-    F: Any, targets: Any, n_samples: Sequence[int], ridges: Sequence[float], *, scale: float = 1.0
-) -> Any:
+    F: Array, targets: Array, n_samples: Sequence[int], ridges: Sequence[float], *, scale: float = 1.0
+) -> Array:
     """Train one member on the first P samples, for every P and every ridge.
 
     Minimises ``Σ_μ (w·F_μ - t_μ)² + λ |w|²`` over the first P rows; λ = 0 gives the minimum-norm solution.
@@ -55,11 +55,10 @@ def weights_along_curve(
         raise DataError(f"targets must have shape (B, n_rhs, P_max) to fit F {tuple(F.shape)}, got {targets.shape}")
     if min(ridges) < 0:
         raise RidgeError(f"ridges must be at least 0 to train, got {min(ridges):g}")
-    xp = array_api_compat.array_namespace(F)
-    dtype = str(F.dtype).rpartition(".")[2]
+    xp = namespace_of(F)
     shape = (F.shape[0], len(ridges), len(sizes), targets.shape[1], F.shape[2])
-    weights = xp.empty(shape, dtype=F.dtype, device=array_api_compat.device(F))
-    for plan in plan_curve(sizes, F.shape[2], ridges, scale=scale, dtype=dtype):
+    weights = xp.empty(shape, dtype=F.dtype, device=device_of(F))
+    for plan in plan_curve(sizes, F.shape[2], ridges, scale=scale, dtype=dtype_name(F)):
         part = weights if len(plan.which) == len(ridges) else xp.empty_like(weights[:, : len(plan.which), ...])
         _solve(F, targets, plan, part)
         if part is not weights:
@@ -68,8 +67,8 @@ def weights_along_curve(
     return weights
 
 
-def _solve(F: Any, targets: Any, plan: CurvePlan, into: Any) -> None:
-    if not isinstance(F, np.ndarray):
+def _solve(F: Array, targets: Array, plan: CurvePlan, into: Array) -> None:
+    if not is_numpy(F):
         solve_batched(F, targets, plan, into)
         return
     for b in range(len(F)):
