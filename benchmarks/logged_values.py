@@ -4,18 +4,18 @@
 
 Both are means over ridges 0, 1e-4, 1e-2 and over trials with new teacher and subset; z is their difference over the
 standard error of both, ours estimated over trials and theirs scaled from it. Values of one fraction are correlated.
-The authors' values are in tests/data/fig2b_logged.json.
+The authors' values are in src/subridge/figures/paper/fig2b_logged.json.
 """
 
 import argparse
 import json
-from pathlib import Path
+from importlib.resources import files
 
 import numpy as np
 
 import subridge as sr
 
-LOGGED = json.loads((Path(__file__).parents[1] / "tests" / "data" / "fig2b_logged.json").read_text())
+LOGGED = json.loads(files("subridge.figures.paper").joinpath("fig2b_logged.json").read_text())
 
 
 def simulated(fraction, sizes, n_trials, run=None):

@@ -162,7 +162,7 @@ def benchmark_growth():
 def draw(growth, path):
     from matplotlib.figure import Figure
 
-    from subridge.figures.style import COLUMN, journal
+    from subridge.figures.drawing.style import COLUMN, journal
 
     with journal():
         figure = Figure(figsize=(2 * COLUMN, 2.4))

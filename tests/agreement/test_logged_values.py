@@ -1,14 +1,14 @@
 """Fig. 2b: the mean errors that the authors logged, simulated again."""
 
 import json
-from pathlib import Path
+from importlib.resources import files
 
 import numpy as np
 import pytest
 
 import subridge as sr
 
-LOGGED = json.loads((Path(__file__).parents[1] / "data" / "fig2b_logged.json").read_text())
+LOGGED = json.loads(files("subridge.figures.paper").joinpath("fig2b_logged.json").read_text())
 
 
 @pytest.mark.parametrize("fraction", [0.2, 0.4, 0.6, 0.8])

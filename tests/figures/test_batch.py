@@ -4,14 +4,16 @@ import pytest
 import xarray as xr
 
 import subridge as sr
-from subridge.figures import batch as batch_module
-from subridge.figures.batch import Batch, run_batch
-from subridge.figures.files import read_figure
-from subridge.figures.report import write_report
+from subridge.figures.paper import batch as batch_module
+from subridge.figures.paper.batch import FigureBatch, run_batch
+from subridge.figures.paper.files import read_figure
+from subridge.figures.paper.report import write_report
+from subridge.figures.paper.reproduction import FigureRequest
 
 
 def made(folder, *figures, **options):
-    return list(run_batch(Batch(figures, folder, quick=True, **options)))
+    requests = [FigureRequest(figure, quick=True) for figure in figures]
+    return list(run_batch(FigureBatch(requests, folder, **options)))
 
 
 def test_a_figure_becomes_three_files_and_is_kept_the_second_time(tmp_path):
@@ -23,7 +25,7 @@ def test_a_figure_becomes_three_files_and_is_kept_the_second_time(tmp_path):
 
 def test_other_settings_make_a_figure_anew(tmp_path):
     made(tmp_path, "fig3b")
-    (outcome,) = run_batch(Batch(["fig3b"], tmp_path, quick=False))
+    (outcome,) = run_batch(FigureBatch([FigureRequest("fig3b")], tmp_path))
     assert outcome.status == "made"
     assert "--quick" not in read_figure("fig3b", tmp_path).attrs["command"]
 
@@ -41,10 +43,10 @@ def test_a_missing_or_broken_file_is_noticed(tmp_path):
 def test_one_failure_does_not_stop_the_rest(tmp_path, monkeypatch):
     real = batch_module.compute_figure
 
-    def fails_once(figure, *arguments):
-        if figure == "fig3a":
+    def fails_once(request, run):
+        if request.figure == "fig3a":
             raise sr.errors.ConvergenceError("no root")
-        return real(figure, *arguments)
+        return real(request, run)
 
     monkeypatch.setattr(batch_module, "compute_figure", fails_once)
     assert [outcome.status for outcome in made(tmp_path, "fig3a", "fig3b")] == ["failed", "made"]
@@ -76,7 +78,7 @@ def test_an_interrupted_simulation_goes_on_where_it_stopped(tmp_path, monkeypatc
 
 
 def test_other_processes_may_draw(tmp_path):
-    outcomes = made(tmp_path / "pool", "fig3a", "fig3b", drawers=1)
+    outcomes = made(tmp_path / "pool", "fig3a", "fig3b", n_plotters=1)
     made(tmp_path / "here", "fig3a", "fig3b")
     assert {outcome.status for outcome in outcomes} == {"made"}
     for name in ("fig3a.svg", "fig3b.svg"):
@@ -92,7 +94,7 @@ def test_netcdf_keeps_numbers_text_and_history(tmp_path):
     dataset = made(tmp_path, "fig1b")[0].dataset
     with xr.open_dataset(tmp_path / "fig1b.nc", engine="scipy") as back:
         xr.testing.assert_allclose(back.load(), dataset)
-        for name in ("settings", "version", "command", "agreement", "errata"):
+        for name in ("settings", "subridge_version", "command", "agreement", "errata"):
             assert back.attrs[name] == dataset.attrs[name]
     assert "subridge reproduce fig1b --quick" in (tmp_path / "fig1b.svg").read_text()
 

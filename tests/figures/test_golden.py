@@ -55,7 +55,7 @@ def test_numbers_of_a_figure_do_not_change(figure, variant, quick_figure):
 def test_a_changed_number_is_noticed(quick_figure):
     dataset = quick_figure("fig4a").dataset.copy(deep=True)
     before = selected(dataset)
-    dataset["error"] *= 1.00001
+    dataset["reduced_risk"] *= 1.00001
     assert selected(dataset) != before
 
 

@@ -1,33 +1,35 @@
 import json
+from importlib import import_module
+from pkgutil import iter_modules
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
 import subridge as sr
-from subridge.figures.recipe import VARIANTS
-from subridge.figures.registry import recipe_of
-from subridge.figures.reproduction import identity, settings_of
+from subridge.figures import paper
+from subridge.figures.paper.registry import recipe_of
+from subridge.figures.paper.reproduction import VARIANTS, FigureRequest
 
 
 def test_every_figure_has_settings_of_both_variants_and_quick_ones():
     for figure in sr.figures.figure_ids():
         for variant in VARIANTS:
-            full, quick = (settings_of(figure, shrunk, variant) for shrunk in (False, True))
+            full, quick = (FigureRequest(figure, shrunk, variant).settings for shrunk in (False, True))
             assert type(full) is type(quick)
-            assert full.fingerprint() == settings_of(figure, False, variant).fingerprint()
+            assert full.fingerprint() == FigureRequest(figure, False, variant).settings.fingerprint()
 
 
 def test_identity_tells_figures_variants_and_sizes_apart():
-    seen = {identity(f, settings_of(f, q, "published")) for f in ("fig4b", "figS6", "fig1b") for q in (False, True)}
-    seen.add(identity("fig1b", settings_of("fig1b", False, "caption")))
+    seen = {FigureRequest(figure, quick).identity for figure in ("fig4b", "figS6", "fig1b") for quick in (False, True)}
+    seen.add(FigureRequest("fig1b", variant="caption").identity)
     assert len(seen) == 7
 
 
 def test_published_settings_are_those_of_the_authors_notebooks():
-    assert settings_of("fig1b", False, "published").correlation == 0.4
-    assert settings_of("fig1b", False, "caption").correlation == 0.6
-    published, caption = (settings_of("fig3c", False, variant) for variant in VARIANTS)
+    published, caption = (FigureRequest("fig1b", variant=variant).settings for variant in VARIANTS)
+    assert (published.correlation, caption.correlation) == (0.4, 0.6)
+    published, caption = (FigureRequest("fig3c", variant=variant).settings for variant in VARIANTS)
     assert (published.label_noise, published.alignment) == (0.1, 0.0)
     assert (caption.label_noise, caption.alignment) == (0.0, 0.3)
 
@@ -43,7 +45,7 @@ def test_reproduce_returns_a_figure_and_its_data_with_their_history(quick_figure
     figure, dataset = quick_figure("fig3b")
     assert isinstance(figure, Figure)
     assert dataset.attrs["command"] == "subridge reproduce fig3b --quick"
-    assert dataset.attrs["version"] == sr.__version__
+    assert dataset.attrs["subridge_version"] == sr.__version__
     assert json.loads(dataset.attrs["settings"])["n_members"] == 10
 
 
@@ -61,7 +63,7 @@ def test_fig1b_shows_both_theories_and_they_differ_at_small_samples(quick_figure
 
 def test_fig3c_peak_of_the_equal_ensemble_is_near_48_hundredths(quick_figure):
     data = quick_figure("fig3c").dataset
-    curve = data.error.sel(ridge=1e-3, fraction_spread=0.0).isel(panel=3)
+    curve = data.risk.sel(ridge=1e-3, fraction_spread=0.0).isel(panel=3)
     assert (float(data.correlation[3]), float(data.readout_noise[3])) == (0.8, 0.5)
     assert float(curve[:-1].max()) == pytest.approx(0.48, abs=0.005)
     assert "0.4779" in data.attrs["notes"]
@@ -93,8 +95,13 @@ def test_without_readout_noise_one_member_at_its_best_ridge_is_best(quick_figure
         assert (quick_figure(figure).dataset.optimal_n_members.sel(ridge="optimal") == 1).all()
 
 
-def test_every_recipe_names_what_it_shows_and_how_long_it_takes():
+def test_the_registry_lists_every_recipe_once_and_no_two_figures_share_a_title():
+    modules = {import_module(f"{paper.__name__}.{module.name}") for module in iter_modules(paper.__path__)}
+    written = [figure for module in modules for figure in getattr(module, "RECIPES", ())]
+    assert sorted(written) == sorted(sr.figures.figure_ids())
+    assert len({recipe_of(figure).title for figure in written}) == len(written)
+
+
+def test_a_quick_figure_is_not_expected_to_take_longer_than_a_full_one():
     for figure in sr.figures.figure_ids():
-        recipe = recipe_of(figure)
-        assert recipe.title
-        assert all(seconds > 0 for seconds in recipe.seconds)
+        assert 0 < FigureRequest(figure, quick=True).seconds <= FigureRequest(figure).seconds

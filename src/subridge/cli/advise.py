@@ -52,9 +52,9 @@ def advise(out: Path | None, as_json: bool, **options: Any) -> None:
 
 
 def _draw(ranking: xr.Dataset) -> Any:
-    from subridge.figures.forecast import draw_advice
+    from subridge.figures.drawing.forecast import plot_advice
 
-    return draw_advice(ranking)
+    return plot_advice(ranking)
 
 
 def _show(ranking: xr.Dataset) -> None:

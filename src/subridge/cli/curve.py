@@ -69,9 +69,9 @@ def _predict(options: dict[str, Any]) -> xr.Dataset:
 
 
 def _draw(curves: xr.Dataset) -> Any:
-    from subridge.figures.curve import draw_curve
+    from subridge.figures.drawing.learning_curves import plot_curve
 
-    return draw_curve(curves)
+    return plot_curve(curves)
 
 
 def _show(curves: xr.Dataset) -> None:

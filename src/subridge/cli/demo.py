@@ -24,11 +24,11 @@ _N_SAMPLES = (10, 20, 28, 34, 37, 43, 48, 56, 70, 100, 140, 190, 250, 320, 400)
 @json_option
 def demo(out: Path, seed: int, as_json: bool) -> None:
     """Draw one learning curve: an equal and a heterogeneous ensemble, theory and trained members."""
-    from subridge.figures.demo import draw_demo
+    from subridge.figures.drawing.demo import plot_demo
 
     console = Console()
     curves = _curves(seed)
-    draw_demo(curves).savefig(out, dpi=200)
+    plot_demo(curves).savefig(out, dpi=200)
     if as_json:
         click.echo(to_json(curves))
         return

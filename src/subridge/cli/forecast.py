@@ -60,9 +60,9 @@ def _forecast(options: dict[str, Any]) -> xr.Dataset:
 
 
 def _draw(curves: xr.Dataset) -> Any:
-    from subridge.figures.forecast import draw_forecast
+    from subridge.figures.drawing.forecast import plot_forecast
 
-    return draw_forecast(curves)
+    return plot_forecast(curves)
 
 
 def _show(curves: xr.Dataset) -> None:

@@ -47,7 +47,7 @@ def phase(out: Path | None, as_json: bool, ridge: str, **axes: tuple[float, ...]
 
 
 def _draw(diagram: xr.Dataset) -> Any:
-    from subridge.figures.phase_maps import draw_maps
+    from subridge.figures.drawing.phase_maps import plot_maps
 
     noises = [name for name in _NOISES if name in diagram.dims]
     if len(noises) != 1 or diagram.sizes.get("sample_ratio", 0) < 2 or np.isinf(diagram.sample_ratio.values[:2]).any():
@@ -55,7 +55,7 @@ def _draw(diagram: xr.Dataset) -> Any:
     full = diagram.expand_dims(ridge=[diagram.attrs["ridge"]])
     if "alignment" not in diagram.dims:
         full = full.expand_dims(alignment=[diagram.attrs["alignment"]])
-    return draw_maps(full, errors=False)
+    return plot_maps(full, errors=False)
 
 
 def _show(diagram: xr.Dataset) -> None:

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from subridge.cli.options import json_option, spec_option
 from subridge.cli.progress import BatchProgress
-from subridge.figures.registry import figure_ids
+from subridge.figures.paper.registry import figure_ids
 
 
 class _FigureId(click.ParamType):
@@ -63,16 +63,18 @@ def reproduce(figures: Sequence[str], quick: bool, out: Path, force: bool, as_js
     subridge reproduce fig1b fig2 --device cuda
     subridge reproduce fig3c --settings caption
     """
-    from subridge.figures.batch import FAILED, Batch, run_batch
-    from subridge.figures.report import write_report
+    from subridge.figures.paper.batch import FAILED, FigureBatch, run_batch
+    from subridge.figures.paper.report import write_report
+    from subridge.figures.paper.reproduction import FigureRequest
     from subridge.simulation.run import Run
 
     wanted = figure_ids() if "all" in figures else tuple(dict.fromkeys(figures))
     run = Run(device=options["device"], executor=options["processes"], scheduler=options["scheduler"])
-    batch = Batch(wanted, out, quick, options["settings"], run, force, _drawers(len(wanted)), options["data"])
+    requests = [FigureRequest(figure, quick, options["settings"], options["data"]) for figure in wanted]
+    batch = FigureBatch(requests, out, run, force, _plotters(len(wanted)))
     start = time.perf_counter()
     outcomes = []
-    with BatchProgress({figure: batch.seconds(figure) for figure in wanted}) as progress:
+    with BatchProgress({request.figure: request.seconds for request in requests}) as progress:
         for outcome in run_batch(batch, progress.begin):
             progress.finish(outcome.figure, outcome.status, outcome.seconds)
             outcomes.append(outcome)
@@ -93,7 +95,7 @@ def reproduce(figures: Sequence[str], quick: bool, out: Path, force: bool, as_js
         raise click.ClickException("; ".join(f"{figure}: {message}" for figure, message in failures))
 
 
-def _drawers(n_figures: int) -> int:
+def _plotters(n_figures: int) -> int:
     """Processes that draw beside the one that computes; not worth their start for a few figures."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(4, cores // 2) if n_figures > 3 else 0
@@ -117,7 +119,7 @@ def _summary(outcomes: Sequence[Any], page: Path, elapsed: float) -> dict[str, A
 
 
 def _show(outcomes: Sequence[Any], page: Path, elapsed: float) -> None:
-    from subridge.figures.report import agreement_rows
+    from subridge.figures.paper.agreement import agreement_rows
 
     console = Console()
     rows = agreement_rows([outcome.dataset for outcome in outcomes if outcome.dataset is not None])

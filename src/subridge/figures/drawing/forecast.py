@@ -1,0 +1,115 @@
+"""The pictures of ``subridge forecast`` and ``subridge advise``."""
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from subridge.figures.drawing.style import COLUMN, GREY, PALETTE, journal
+
+_MOST_CANDIDATES = 14
+
+
+def plot_forecast(curves: xr.Dataset) -> Figure:
+    """Forecast learning curves with their intervals; dashed beyond the pilot's reach, hollow where they are bounds.
+
+    Parameters
+    ----------
+    curves : xarray.Dataset
+        From ``sr.forecast``.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A second panel for misclassification where there are classes.
+    """
+    panels = [("error", "squared error on new labels")]
+    if "misclassification" in curves:
+        panels.append(("misclassification", "misclassified by majority vote"))
+    with journal():
+        figure = Figure(figsize=(COLUMN * (1 + 0.9 * (len(panels) - 1)) + 0.6, 2.9))
+        for axes, (variable, label) in zip(np.atleast_1d(figure.subplots(1, len(panels))), panels, strict=True):
+            for name, colour in zip(curves.ensemble.values, _colours(curves.sizes["ensemble"]), strict=True):
+                _add_curve(axes, curves.sel(ensemble=name), variable, str(name), colour)
+            axes.axvline(curves.attrs["n_pilot"], color="0.8", linewidth=0.8, zorder=0)
+            axes.annotate(
+                "pilot",
+                (curves.attrs["n_pilot"], 0),
+                xycoords=("data", "axes fraction"),
+                xytext=(3, 3),
+                textcoords="offset points",
+                color="0.5",
+            )
+            axes.set(xlabel="training samples", ylabel=label, xscale="log")
+        first = figure.axes[0]
+        if "label_noise" in curves.attrs:
+            noise = curves.attrs["label_noise"] ** 2
+            first.axhline(noise, color=GREY, linestyle=":", linewidth=1, label="label noise ζ²", zorder=0)
+        first.set_ylim(0, _ceiling(curves))
+        first.legend()
+    return figure
+
+
+def _add_curve(axes: Axes, one: xr.Dataset, variable: str, label: str, colour: str) -> None:
+    sizes, values = one.n_samples.values.astype(float), one[variable].values
+    shown = np.isfinite(sizes) & np.isfinite(values)
+    order = np.argsort(sizes[shown])
+    sizes, values, reach = (array[shown][order] for array in (sizes, values, one.in_reach.values))
+    lower, upper = (one[f"{variable}_{side}"].values[shown][order] for side in ("lower", "upper"))
+    axes.fill_between(sizes, lower, upper, color=colour, alpha=0.15, linewidth=0)
+    within = np.where(reach, values, np.nan)
+    # The dashed part starts at the last point in reach, so that the line has no gap.
+    beyond = np.where(~reach | np.append(~reach[1:], False), values, np.nan)
+    axes.plot(sizes, within, color=colour, marker="o" if len(sizes) < 25 else None, label=label)
+    if variable == "error":  # hollow: the best ridge may be smaller than the pilot can judge
+        bound = np.where(one.is_bound.values[shown][order], values, np.nan)
+        axes.plot(sizes, bound, color=colour, marker="o", linestyle="none", markerfacecolor="white")
+    axes.plot(sizes, beyond, color=colour, linestyle="--")
+
+
+def plot_advice(table: xr.Dataset) -> Figure:
+    """The best candidates with their intervals, and one tuned ridge to compare with.
+
+    Parameters
+    ----------
+    table : xarray.Dataset
+        ``Advice.table``.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    names = list(table.candidate.values)
+    kept = names[:_MOST_CANDIDATES]
+    single = next(name for name in names if str(table.sel(candidate=name).strategy.values) == "single")
+    if single not in kept:
+        kept = [*kept[:-1], single]
+    with journal():
+        figure = Figure(figsize=(2 * COLUMN, 0.6 + 0.2 * len(kept)))
+        axes = figure.subplots()
+        for height, name in enumerate(kept):
+            row = table.sel(candidate=name)
+            colour = PALETTE[1] if name == single else PALETTE[0]
+            value = float(row.error)
+            bars = [[value - float(row.error_lower)], [float(row.error_upper) - value]]
+            face = colour if bool(row.in_reach) else "white"
+            axes.errorbar(value, -height, xerr=bars, fmt="o", color=colour, capsize=2, markerfacecolor=face)
+        axes.axvline(float(table.sel(candidate=single).error), color=PALETTE[1], linewidth=0.8, linestyle=":")
+        labels = [f"{name}, λ = {float(table.sel(candidate=name).ridge):.2g}" for name in kept]
+        axes.set_yticks([-height for height in range(len(kept))], labels)
+        axes.set(xlabel=f"forecast squared error with {table.attrs['n_samples']:.0f} samples")
+    return figure
+
+
+def _colours(count: int) -> list[str]:
+    return [PALETTE[position % len(PALETTE)] for position in range(count)]
+
+
+def _ceiling(curves: xr.Dataset) -> float | None:
+    """Top of the error axis: wild upper bounds near a threshold must not flatten the curves."""
+    error, upper = curves.error.values, curves.error_upper.values
+    if not np.isfinite(error).any():
+        return None
+    return float(
+        min(1.05 * np.nanmax(np.where(np.isfinite(upper), upper, np.nan)), 2 * np.nanmax(error[np.isfinite(error)]))
+    )

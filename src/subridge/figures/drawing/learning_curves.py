@@ -1,0 +1,135 @@
+"""Learning curves: lines of theory by ridge and, where there was an experiment, its points with error bars."""
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
+
+from subridge.arrays.types import FloatArray
+from subridge.figures.drawing.style import COLUMN, GREY, PAGE, PALETTE, journal, number, panel_letter
+from subridge.figures.drawing.subset_fractions import add_predictor
+
+
+def plot_curve(curves: xr.Dataset) -> Figure:
+    """Predicted learning curves, the picture of ``subridge curve``.
+
+    Parameters
+    ----------
+    curves : xarray.Dataset
+        ``risk`` (ridge, sample_ratio) and, optionally, ``risk_at_optimal_ridge`` (sample_ratio).
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    with journal():
+        figure = Figure(figsize=(COLUMN, 2.5))
+        axes = figure.subplots()
+        for position, ridge in enumerate(curves.ridge.values):
+            colour = PALETTE[position % len(PALETTE)]
+            axes.plot(curves.sample_ratio, curves.risk[position], color=colour, label=f"λ = {number(float(ridge))}")
+        if "risk_at_optimal_ridge" in curves:
+            axes.plot(curves.sample_ratio, curves.risk_at_optimal_ridge, color=GREY, label="λ = λ*")
+        axes.set(xlabel="sample ratio α = P/M", ylabel="generalization error $E_g$")
+        if float(curves.risk.max()) > 10 * float(curves.risk.min()):
+            axes.set_yscale("log")
+        axes.legend()
+    return figure
+
+
+def plot_ridges(data: xr.Dataset) -> Figure:
+    """Figs. 1a and 1b: ``theory``, ``mean`` ± ``standard_error`` and, where there, ``infinite_theory`` (dashed)."""
+    with journal():
+        figure = Figure(figsize=(COLUMN * 1.25, 2.7))
+        axes = figure.subplots()
+        M = int(data.n_samples.max())  # the last training set of Fig. 1 has as many samples as features
+        for position, (ridge, colour) in enumerate(zip(data.ridge.values, PALETTE, strict=False)):
+            one = data.isel(ridge=position)
+            axes.plot(one.sample_ratio, one.theory, color=colour, linewidth=1.1)
+            if "infinite_theory" in one:
+                axes.plot(one.sample_ratio, one.infinite_theory, color=colour, linewidth=0.9, linestyle=(0, (3, 2)))
+            _add_points(axes, one, M, colour, f"λ = {number(ridge)}", size=3)
+        for threshold in np.unique(data.subset_fraction.values):
+            axes.axvline(threshold, color="0.85", linewidth=0.7, zorder=0)
+        axes.set(yscale="log", xlim=(0, 1.02), xlabel="sample ratio α = P/M", ylabel="generalization error $E_g$")
+        handles, labels = axes.get_legend_handles_labels()
+        handles.append(Line2D([], [], color="0.3", linewidth=1.1))
+        labels.append(f"theory, M = {M}" if "infinite_theory" in data else "theory")
+        if "infinite_theory" in data:
+            handles.append(Line2D([], [], color="0.3", linewidth=0.9, linestyle=(0, (3, 2))))
+            labels.append("theory, M → ∞")
+        axes.legend(handles, labels, loc="upper right", handlelength=1.6)
+    return figure
+
+
+def plot_ridges_and_subsets(data: xr.Dataset) -> Figure:
+    """Fig. 1b: `plot_ridges`, with an inset of the disjoint subsets."""
+    figure = plot_ridges(data)
+    with journal():
+        _add_subsets(figure.axes[0], data.subset_fraction.values)
+    return figure
+
+
+def _add_points(axes: Axes, one: xr.Dataset, M: int, colour: str, label: str, *, size: float) -> None:
+    """The experiment's means with their standard errors."""
+    axes.errorbar(
+        one.n_samples / M,
+        one["mean"],
+        one.standard_error,
+        fmt="o",
+        color=colour,
+        markersize=size,
+        capsize=size / 2,
+        elinewidth=0.8,
+        zorder=3,
+        label=label,
+    )
+
+
+def _add_subsets(axes: Axes, fractions: FloatArray) -> None:
+    """The bar of all features, cut into the members' disjoint subsets; features that no member sees stay white."""
+    inset = axes.inset_axes((0.66, 0.44, 0.33, 0.06))
+    left = 0.0
+    for member, fraction in enumerate(fractions):
+        inset.barh(0, fraction, left=left, color=PALETTE[3 + member], height=1, edgecolor="white", linewidth=0.5)
+        inset.text(left + fraction / 2, 0, f"{fraction:g}", ha="center", va="center", fontsize=5.5)
+        left += fraction
+    inset.set(xlim=(0, 1), ylim=(-0.5, 0.5), xticks=[], yticks=[])
+    inset.set_title("subsets $\\nu_{rr}$ of the features", fontsize=6.5, pad=2)
+    for side in inset.spines.values():
+        side.set(visible=True, color=GREY, linewidth=0.6)
+
+
+def plot_fractions(data: xr.Dataset) -> Figure:
+    """Fig. 2: predictors above, learning curves by ridge below, one colour per fraction of the features."""
+    nu = data.subset_fraction.values
+    with journal():
+        figure = Figure(figsize=(PAGE, 3.5))
+        above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=(1, 2.4))[:, 0]
+        for position, axes in enumerate(above.subplots(1, len(nu))):
+            add_predictor(axes, float(nu[position]), PALETTE[position])
+        for position, axes in enumerate(below.subplots(1, data.sizes["ridge"])):
+            _add_fractions(axes, data.isel(ridge=position))
+        panel_letter(above.axes[0], "a")
+        panel_letter(below.axes[0], "b")
+        below.axes[0].set_ylabel("generalization error $E_g$")
+    return figure
+
+
+def _add_fractions(axes: Axes, data: xr.Dataset) -> None:
+    M = int(data.n_samples.max())
+    for position, fraction in enumerate(data.subset_fraction.values):
+        one, colour = data.isel(subset_fraction=position), PALETTE[position]
+        axes.plot(one.sample_ratio, one.theory, color=colour, linewidth=1.0)
+        _add_points(axes, one, M, colour, f"ν = {fraction:g}", size=2.6)
+    ridge = float(data.ridge)
+    axes.set(yscale="log", xlim=(0, 1.02), xlabel="sample ratio α = P/M", title=f"λ = {number(ridge)}")
+    if ridge == 0:
+        axes.legend(loc="upper right", ncols=2, fontsize=6.5, handlelength=1, columnspacing=0.8, borderaxespad=0)
+        axes.set_ylim(0.5, 2e4)
+    elif float(data.theory.max()) < 10:
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 4)))
+        axes.yaxis.set_major_formatter(ScalarFormatter())
+        axes.yaxis.set_minor_formatter(NullFormatter())

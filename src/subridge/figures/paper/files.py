@@ -1,0 +1,44 @@
+"""A reproduced figure on disk: ``<id>.png``, ``<id>.svg`` and ``<id>.nc``, the last written last."""
+
+import time
+from pathlib import Path
+
+import xarray as xr
+
+from subridge.figures.drawing.pictures import write_pictures
+from subridge.figures.paper.registry import recipe_of
+from subridge.results.files import read_result, write_result
+from subridge.spec.errors import StoreError
+
+_PICTURES = (".png", ".svg")
+
+
+def plot_and_write(dataset: xr.Dataset, folder: Path) -> float:
+    """Draw a computed figure, write its files, and return the seconds it took in all.
+
+    Every file appears whole or not at all, the data last: where ``<id>.nc`` is, all three are there.
+    """
+    start = time.perf_counter()
+    name = str(dataset.attrs["figure"])
+    figure = recipe_of(name).plot(dataset)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_pictures(figure, [folder / f"{name}{suffix}" for suffix in _PICTURES], str(dataset.attrs["command"]))
+    seconds = float(dataset.attrs["seconds"]) + time.perf_counter() - start
+    write_result(dataset.assign_attrs(seconds=seconds), folder / f"{name}.nc")
+    return seconds
+
+
+def read_figure(figure: str, folder: Path) -> xr.Dataset | None:
+    """Return the data of a figure in a folder; None where it is not there whole.
+
+    Raises
+    ------
+    StoreError
+        A file of that name is there but is no figure of this package.
+    """
+    if not all((folder / f"{figure}{suffix}").is_file() for suffix in (*_PICTURES, ".nc")):
+        return None
+    try:
+        return read_result(folder / f"{figure}.nc")
+    except StoreError as error:
+        raise StoreError(f"{error}, or add --force") from error

@@ -1,0 +1,109 @@
+"""Figs. 4e, 4f and S3 to S5: how many classifiers are best when every score carries readout noise.
+
+The appendix sweeps "ν = 0, .1, ..., 1"; it must be η, all ν being 1/k. The P grid is not given: 40 sizes from
+50 to 4000, log-spaced. Where the paper has two tasks, this shows the features that `--data` names.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import xarray as xr
+
+from subridge.figures.drawing.classifier_maps import plot_best_sizes, plot_nearly_best_sizes
+from subridge.figures.drawing.classifiers import plot_noise, plot_noise_without_ridge
+from subridge.figures.paper.experiments import shared
+from subridge.figures.paper.features import DATA_NOTE, FeatureSettings
+from subridge.figures.paper.grids import log_sizes
+from subridge.figures.paper.recipe import FigureRecipe
+from subridge.results.ensemble_sizes import best_ensemble_sizes
+from subridge.simulation.classification.simulate import simulate_classification
+from subridge.simulation.run import Run
+
+
+@dataclass(frozen=True)
+class NoisyClassifiers(FeatureSettings):
+    """Settings of the third experiment; ``tolerance`` is ε."""
+
+    n_trials: int = 50
+    n_members: tuple[int, ...] = (1, 2, 3, 4, 5, 10, 15, 20, 25, 30, 100, 200)
+    readout_noises: tuple[float, ...] = tuple(round(0.1 * step, 1) for step in range(11))
+    ridges: tuple[float, ...] = (0.0, 0.1)
+    smallest: int = 50
+    largest: int = 4000
+    n_sizes: int = 40
+    tolerance: float = 0.01
+
+    def quick(self) -> Self:
+        return replace(
+            self,
+            n_features=240,
+            n_train=4000,
+            n_test=400,
+            n_trials=2,
+            n_members=(1, 2, 4, 10, 30, 100),
+            readout_noises=(0.0, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0),
+            largest=1600,
+            n_sizes=10,
+        )
+
+    def compute(self, run: Run) -> xr.Dataset:
+        """Errors over trials, and the best numbers of members from their means."""
+        experiment = replace(self, tolerance=0.0)
+        found = shared(experiment, run, lambda: experiment._experiment(run))
+        best = best_ensemble_sizes(found.misclassification.mean("trial"), self.tolerance)
+        return xr.merge([found, best], combine_attrs="drop").assign_coords(tolerance=self.tolerance)
+
+    def _experiment(self, run: Run) -> xr.Dataset:
+        data = self.features()
+        found = simulate_classification(
+            *data,
+            strategy="equal",
+            n_members=self.n_members,
+            ridges=self.ridges,
+            readout_noises=self.readout_noises,
+            n_samples=log_sizes(self.smallest, min(self.largest, len(data.X)), self.n_sizes),
+            n_trials=self.n_trials,
+            seed=self.seed,
+            run=run,
+            progress=False,
+        )
+        return found[["misclassification"]].assign_coords(data=data.name, n_features=data.n_features)
+
+
+_TITLE = "Classifiers with readout noise"
+_ERRATA = (
+    "The appendix sweeps “ν = 0, .1, ..., 1”; it must be the readout noise η, since all ν = 1/k.",
+    "The grid of P is not given: 40 log-spaced sizes from 50 to 4000.",
+    DATA_NOTE,
+)
+_SECONDS = (20000.0, 12.0)
+
+RECIPES = {
+    "fig4e": FigureRecipe(
+        f"{_TITLE}, learning curves", NoisyClassifiers(), plot_noise_without_ridge, _ERRATA, _SECONDS
+    ),
+    "fig4f": FigureRecipe(
+        f"{_TITLE}, best ensemble size",
+        NoisyClassifiers(),
+        plot_best_sizes,
+        (*_ERRATA, "The text has α and η on the axes, the figure P and η."),
+        _SECONDS,
+    ),
+    "figS3": FigureRecipe(
+        f"{_TITLE}, learning curves at both ridges", NoisyClassifiers(), plot_noise, _ERRATA, _SECONDS
+    ),
+    "figS4": FigureRecipe(
+        f"{_TITLE}, nearly best ensemble sizes (ε = .001)",
+        NoisyClassifiers(tolerance=0.001),
+        plot_nearly_best_sizes,
+        (*_ERRATA, "The caption uses “(b)” twice."),
+        _SECONDS,
+    ),
+    "figS5": FigureRecipe(
+        f"{_TITLE}, nearly best ensemble sizes (ε = .01)",
+        NoisyClassifiers(),
+        plot_nearly_best_sizes,
+        (*_ERRATA, "The caption uses “(b)” twice and says ε = .001; the text says .01."),
+        _SECONDS,
+    ),
+}

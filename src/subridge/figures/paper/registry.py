@@ -1,0 +1,66 @@
+"""Which figures there are, in the order of the paper, and where each lives.
+
+A new figure adds one line to the table; its module, beside this one, holds a dictionary ``RECIPES`` from id to
+`FigureRecipe`. Modules load when a figure of theirs is asked for.
+"""
+
+from importlib import import_module
+
+from subridge.figures.paper.recipe import FigureRecipe
+from subridge.spec.errors import ParameterError
+
+_HOMES = {
+    "fig1a": "fig1a",
+    "fig1b": "fig1b",
+    "fig2": "fig2",
+    "fig3a": "subset_fractions",
+    "fig3b": "subset_fractions",
+    "fig3c": "fig3c",
+    "fig3d": "feature_statistics",
+    "fig3e": "classifiers",
+    "fig4a": "reduced_curves",
+    "fig4b": "phase_diagrams",
+    "fig4c": "phase_diagrams",
+    "fig4d": "phase_diagrams",
+    "fig4e": "noisy_classifiers",
+    "fig4f": "noisy_classifiers",
+    "figS1": "feature_statistics",
+    "figS2": "classifiers",
+    "figS3": "noisy_classifiers",
+    "figS4": "noisy_classifiers",
+    "figS5": "noisy_classifiers",
+    "figS6": "phase_diagrams",
+    "figS7": "phase_diagrams",
+    "figS8": "phase_diagrams",
+    "figS9": "reduced_curves",
+    "figS10": "reduced_curves",
+    "figS11": "reduced_curves",
+    "figS12": "reduced_curves",
+    "figS13": "reduced_curves",
+    "figS14": "reduced_curves",
+}
+
+
+def figure_ids() -> tuple[str, ...]:
+    """Ids of the figures that can be reproduced, in the order of the paper.
+
+    Examples
+    --------
+    >>> figure_ids()[:3]
+    ('fig1a', 'fig1b', 'fig2')
+    """
+    return tuple(_HOMES)
+
+
+def recipe_of(figure: str) -> FigureRecipe:
+    """Return the recipe of a figure.
+
+    Raises
+    ------
+    ParameterError
+        There is no such figure.
+    """
+    if figure not in _HOMES:
+        raise ParameterError(f"there is no figure {figure!r}; choose from {', '.join(_HOMES)}")
+    recipes: dict[str, FigureRecipe] = import_module(f"subridge.figures.paper.{_HOMES[figure]}").RECIPES
+    return recipes[figure]
