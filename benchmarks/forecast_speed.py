@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import subridge as sr
+from subridge.arrays.machine import cores
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -71,7 +72,7 @@ def main():
     lines = [
         "`python benchmarks/forecast_speed.py`",
         "",
-        f"{len(plans)} ensembles, {len(sizes)} sizes, n = {n}, M = {M}, {len(os.sched_getaffinity(0))} cores: "
+        f"{len(plans)} ensembles, {len(sizes)} sizes, n = {n}, M = {M}, {cores()} cores: "
         f"{seconds:.1f} s; floor "
         f"{floor:.1f} s at {max(rate, again) / 1e9:.0f} GFlop/s ({seconds / floor:.1f} times). Matrix rate before and "
         f"after {rate / 1e9:.0f} and {again / 1e9:.0f} GFlop/s, load average at the end {load:.1f}. "

@@ -145,7 +145,7 @@ def test_row_numbers_that_pandas_wrote_are_no_feature(tmp_path, monkeypatch, suf
 def store_of_features(path, is_test):
     X = sample()[0].astype(np.float32)
     names = {"class_names": ["cat", "dog"], "paths": [f"{i}.png" for i in range(N)], "fingerprint": "f"}
-    store = FeatureStore.open_or_create(path, np.arange(N) % 2, is_test, 3, names, 16)
+    store = FeatureStore(path, np.arange(N) % 2, is_test, 3, names, 16)
     for batch in store.missing():
         store.write(batch, X[batch.start : batch.stop], np.array([i != 5 for i in batch], dtype=np.uint8))
     return X
@@ -167,7 +167,7 @@ def test_a_features_store_gives_its_training_images(tmp_path):
 
 def test_an_unfinished_features_store_is_refused(tmp_path):
     names = {"class_names": ["cat"], "paths": [], "fingerprint": "f"}
-    FeatureStore.open_or_create(tmp_path / "s.zarr", np.zeros(N, int), np.zeros(N), 3, names, 16)
+    FeatureStore(tmp_path / "s.zarr", np.zeros(N, int), np.zeros(N), 3, names, 16)
     with pytest.raises(StoreError, match="not finished"):
         read_table(tmp_path / "s.zarr")
 

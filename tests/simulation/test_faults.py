@@ -142,15 +142,15 @@ def test_a_write_that_fails_is_a_clear_error_and_the_run_goes_on_later(tmp_path,
     # Files may not grow beyond a limit that the chunks of results exceed: writing fails as on a full disk.
     body = """
     import resource
-    from subridge.store import tasks
+    from subridge.store.resumable import ResumableStore
     written = []
-    original = tasks.TaskStore.write
+    original = ResumableStore.write
     def write(self, number, arrays):
         if len(written) == 4:
             resource.setrlimit(resource.RLIMIT_FSIZE, (8, resource.RLIM_INFINITY))
         original(self, number, arrays)
         written.append(number)
-    tasks.TaskStore.write = write
+    ResumableStore.write = write
     try:
         experiment(sys.argv[1])
     except sr.errors.StoreError as error:

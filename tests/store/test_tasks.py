@@ -1,13 +1,15 @@
 """A store is resumed by the same experiment only, and nothing half-written is ever taken for a result."""
 
 import json
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
 import pytest
 import xarray
 
 import subridge as sr
-from subridge.store.tasks import TaskStore
 
 pytest.importorskip("zarr")
 
@@ -113,7 +115,24 @@ def test_every_task_owns_one_chunk_of_every_variable(tmp_path):
 
 
 def test_without_zarr_the_remedy_is_named(tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "zarr", None)
+    monkeypatch.setitem(sys.modules, "zarr", None)
     with pytest.raises(sr.errors.StoreError, match="cluster"):
         simulate(tmp_path / "a.zarr")
-    assert TaskStore  # the room itself loads without zarr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_rooms_load_and_simulate_without_zarr_and_dask():
+    body = """
+    import pkgutil, sys
+    for name in ("zarr", "dask", "distributed", "psutil"):
+        sys.modules[name] = None
+    import subridge, subridge.simulation, subridge.store
+    for room in (subridge.simulation, subridge.store):
+        for module in pkgutil.walk_packages(room.__path__, room.__name__ + "."):
+            __import__(module.name)
+    problem = subridge.EquicorrelatedProblem(label_noise=0.1)
+    ensemble = subridge.Ensemble(subridge.subsets.Equal(2), ridge=0.1)
+    print(subridge.simulate(problem, ensemble, [4, 9], 3, n_features=12, progress=False).risk.shape)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(body)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "(3, 2)"

@@ -1,10 +1,10 @@
 """Where arrays live: devices by name, and how much memory is free there."""
 
-import os
 from types import ModuleType
 
 import numpy as np
 
+from subridge.arrays.machine import available_memory
 from subridge.arrays.streams import Seed, seed_sequence
 from subridge.arrays.types import Array
 
@@ -16,22 +16,36 @@ def torch_module() -> ModuleType:
     return module
 
 
-def device_problem(device: str) -> str | None:
-    """Say what is wrong with a device name, or None.
+def device_name_problem(device: str) -> str | None:
+    """Say what is wrong with the name of a device, or None; whether the device is there is another question.
 
     Names are "cpu" (NumPy and LAPACK), "torch" (PyTorch on the CPU), "cuda" and "cuda:<number>".
 
     Examples
     --------
+    >>> print(device_name_problem("abacus"))
+    device must be "cpu", "torch", "cuda" or "cuda:<number>", got 'abacus'
+    >>> device_name_problem("cuda:1") is None
+    True
+    """
+    kind, _, number = device.partition(":")
+    if device in ("cpu", "torch", "cuda") or (kind == "cuda" and number.isdecimal()):
+        return None
+    return f'device must be "cpu", "torch", "cuda" or "cuda:<number>", got {device!r}'
+
+
+def device_problem(device: str) -> str | None:
+    """Say why a device cannot be used on this machine, or None.
+
+    Examples
+    --------
     >>> device_problem("cpu") is None
     True
-    >>> print(device_problem("abacus"))
-    device must be "cpu", "torch", "cuda" or "cuda:<number>", got 'abacus'
     """
     if device == "cpu":
         return None
-    if device != "torch" and device.split(":")[0] != "cuda":
-        return f'device must be "cpu", "torch", "cuda" or "cuda:<number>", got {device!r}'
+    if (problem := device_name_problem(device)) is not None:
+        return problem
     try:
         torch = torch_module()
     except ImportError:
@@ -45,12 +59,7 @@ def free_memory(device: str) -> int:
     """Bytes free on a device."""
     if device.startswith("cuda"):
         return int(torch_module().cuda.mem_get_info(device)[0])
-    try:
-        with open("/proc/meminfo") as table:
-            available = next(line for line in table if line.startswith("MemAvailable"))
-        return 1024 * int(available.split()[1])
-    except (OSError, StopIteration):  # not Linux: all of the memory is the best that is known
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return available_memory()
 
 
 def standard_normals(

@@ -1,7 +1,6 @@
 """`subridge reproduce`: the paper, figure by figure."""
 
 import json
-import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from subridge.arrays.machine import cores
 from subridge.cli.options import json_option, spec_option
 from subridge.cli.progress import BatchProgress
 from subridge.figures.paper.registry import figure_ids
@@ -97,8 +97,7 @@ def reproduce(figures: Sequence[str], quick: bool, out: Path, force: bool, as_js
 
 def _plotters(n_figures: int) -> int:
     """Processes that draw beside the one that computes; not worth their start for a few figures."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(4, cores // 2) if n_figures > 3 else 0
+    return min(4, cores() // 2) if n_figures > 3 else 0
 
 
 def _summary(outcomes: Sequence[Any], page: Path, elapsed: float) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def _run(options: dict[str, Any]) -> Any:
     if options["resume"] and store is None:
         raise click.UsageError("--resume needs --store: the directory to go on with")
     if store is not None:
-        from subridge.store.tasks import is_store
+        from subridge.store.resumable import is_store
 
         if is_store(store) and not options["resume"]:
             raise click.UsageError(f"{store} exists; add --resume to go on with it, or give another --store")

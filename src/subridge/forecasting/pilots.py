@@ -1,6 +1,5 @@
 """Many plans on one pilot sample: what they share is made once, and they are worked on side by side."""
 
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
@@ -9,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from subridge.arrays.machine import cores
 from subridge.arrays.types import FloatArray
 from subridge.forecasting.inputs import Sample
 from subridge.forecasting.label_noise import LabelNoise, label_noise
@@ -72,7 +72,7 @@ def side_by_side(work: Callable[..., Result], arguments: Iterable[Iterable[Any]]
     other programs for them.
     """
     calls = [tuple(each) for each in arguments]
-    workers = min(len(calls), os.process_cpu_count() if hasattr(os, "process_cpu_count") else os.cpu_count() or 1)
+    workers = min(len(calls), cores())
     if workers == 1:
         return [work(*each) for each in calls]
     with threadpool_limits(1, "blas"), ThreadPoolExecutor(min(workers, _MOST_WORKERS)) as pool:

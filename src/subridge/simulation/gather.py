@@ -1,14 +1,14 @@
 """Run the tasks of any experiment that are not in its store yet, and gather what all of them give."""
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
+from subridge.arrays.machine import cores
 from subridge.arrays.types import FloatArray
 from subridge.simulation.executors import executor_for
 from subridge.simulation.experiment import blocks_of
 from subridge.simulation.run import Run
+from subridge.store.progress import ProgressBar
 
 # Tasks of a run when nothing else is said: enough to keep processes busy and to lose little when killed.
 _TASKS = 50
@@ -49,14 +49,14 @@ def gather(
     block = run.block or default_block(experiment)
     store = None
     if run.store is not None:
-        from subridge.store.tasks import TaskStore
+        from subridge.store.tasks import open_task_store
 
-        store = TaskStore.open_or_create(run.store, schema, experiment.fingerprint(), min(block, experiment.n_trials))
-        block = store.block
+        store = open_task_store(run.store, schema, experiment.fingerprint(), min(block, experiment.n_trials))
+        block = store.block_of(next(iter(schema.dimensions)))
     blocks = blocks_of(experiment.n_trials, block)
     arrays = schema.empty() if store is None else {}
     missing = list(range(len(blocks))) if store is None else store.missing()
-    with _progress_bar(len(blocks), len(blocks) - len(missing), show=show) as advance:
+    with ProgressBar("trials", len(blocks), len(blocks) - len(missing), show=show) as bar:
         for number, values in executor_for(run)(work, make_job(block), missing):
             values = schema.without_single_axes(values)
             if store is None:
@@ -64,8 +64,8 @@ def gather(
                     arrays[name][blocks[number].start : blocks[number].stop] = part
             else:
                 store.write(number, values)
-            advance()
-    return arrays if store is None else store.read()
+            bar.advance()
+    return arrays if store is None else store.read(list(schema.dimensions))
 
 
 def default_block(experiment: Any) -> int:
@@ -85,21 +85,5 @@ def threads_of(run: Run) -> int | None:
     if run.threads is not None or (run.executor is None and run.scheduler is None):
         return run.threads
     if isinstance(run.executor, int):
-        return max(1, len(os.sched_getaffinity(0)) // run.executor)
+        return max(1, cores() // run.executor)
     return 1  # a Dask worker runs one task per thread of its own
-
-
-@contextmanager
-def _progress_bar(total: int, completed: int, *, show: bool) -> Iterator[Any]:
-    """A bar on the error stream, so that piped output stays clean; nothing when not at a terminal."""
-    if not show:
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("trials"), BarColumn(), MofNCompleteColumn(), TextColumn("tasks"), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("trials", total=total, completed=completed)
-        yield lambda: bar.advance(task)

@@ -1,131 +1,98 @@
-"""A zarr directory of features that is filled batch by batch; an interrupted extraction goes on.
+"""The store of extracted features: ``features`` (image, feature), ``usable``, ``labels`` and ``is_test`` (image,).
 
-Layout, version 1: ``features`` (image, feature), ``labels``, ``is_test`` and ``usable`` (image,), ``done`` (batch,). A
-batch owns one chunk of features and of ``usable``, and its flag in ``done``, which is written last.
+A task is a batch of images, of which it writes ``features`` and ``usable``; the others are known beforehand.
 """
 
-import shutil
-import uuid
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from subridge.arrays.types import FloatArray, IntArray
+from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json
 from subridge.spec.errors import StoreError
+from subridge.store.resumable import Contents, Kind, ResumableStore, Variable
 
-SCHEMA = "subridge-features"
-SCHEMA_VERSION = 1
+KIND = Kind(
+    schema="subridge-features",
+    version=1,
+    holds="features",
+    another="other images, another network or another preprocessing",
+    remedy="give another --out",
+    extra="images",
+)
+
+
+class StoredFeatures(NamedTuple):
+    """What a finished store holds, without the images that could not be read; labels are places in class_names."""
+
+    features: FloatArray
+    labels: IntArray
+    is_test: BoolArray
+    class_names: tuple[str, ...]
+    n_unreadable: int
+    attributes: dict[str, Json]
 
 
 class FeatureStore:
-    """An open store; build one by `open_or_create`, read one by `read_features`."""
+    """An open store that an extraction fills; `read_features` reads a finished one.
 
-    def __init__(self, group: Any) -> None:
-        self._group = group
-        self.batch = int(group.attrs["batch"])
+    Parameters
+    ----------
+    path : path
+    labels, is_test : array, shape (n_images,)
+    n_features : int
+    attributes : dict
+        JSON values; ``fingerprint`` is the identity of the extraction, ``class_names`` names the labels.
+    batch : int
+        Images per batch, of a new store. An existing one keeps its own.
+    """
 
-    @classmethod
-    def open_or_create(
-        cls, path: Path, labels: IntArray, is_test: Any, n_features: int, attributes: dict[str, Any], batch: int
-    ) -> "FeatureStore":
-        """Open the store of this extraction, or create it.
-
-        Parameters
-        ----------
-        path : path
-        labels, is_test : ndarray, shape (n_images,)
-        n_features : int
-        attributes : dict
-            JSON values; ``fingerprint`` is the identity of the extraction.
-        batch : int
-            Images per batch, of a new store.
-        """
-        zarr = _zarr()
-        if not path.exists():
-            _create(zarr, path, labels, is_test, n_features, attributes, batch)
-        group = _open(zarr, path)
-        if group.attrs.get("fingerprint") != attributes["fingerprint"]:
-            raise StoreError(
-                f"{path} holds features of other images, another network or another preprocessing; give another --out, "
-                "or remove it"
-            )
-        return cls(group)
+    def __init__(
+        self, path: Path, labels: IntArray, is_test: ArrayLike, n_features: int, attributes: dict[str, Json], batch: int
+    ) -> None:
+        n = len(labels)
+        contents = Contents(
+            {
+                "features": Variable(("image", "feature"), (n, n_features), "float32"),
+                "usable": Variable(("image",), (n,), "uint8", 0),
+            },
+            {"labels": (("image",), np.asarray(labels)), "is_test": (("image",), np.asarray(is_test, dtype=np.uint8))},
+            attributes,
+        )
+        self._n_images = n
+        self._store = ResumableStore.open_or_create(path, KIND, contents, str(attributes["fingerprint"]), batch)
+        self._batch = self._store.block_of("features")
 
     def missing(self) -> list[range]:
         """Images of the batches that are not done."""
-        n = self._group["features"].shape[0]
-        open_batches = np.flatnonzero(self._group["done"][:] == 0)
-        return [range(int(b) * self.batch, min((int(b) + 1) * self.batch, n)) for b in open_batches]
+        starts = [number * self._batch for number in self._store.missing()]
+        return [range(start, min(start + self._batch, self._n_images)) for start in starts]
 
-    def write(self, images: range, features: FloatArray, usable: Any) -> None:
-        """Write one batch, then its flag."""
-        self._group["features"][images.start : images.stop] = features
-        self._group["usable"][images.start : images.stop] = usable
-        self._group["done"][images.start // self.batch] = 1
+    def write(self, images: range, features: npt.NDArray[np.float32], usable: npt.NDArray[np.uint8]) -> None:
+        """Write one batch."""
+        self._store.write(images.start // self._batch, {"features": features, "usable": usable})
 
     def unusable(self) -> IntArray:
         """Positions of images that could not be read."""
-        return np.flatnonzero(self._group["usable"][:] == 0)
+        return np.flatnonzero(self._store.read(["usable"])["usable"] == 0)
 
 
-def read_features(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Arrays and attributes of a finished store; unreadable images are left out.
+def read_features(path: str | Path) -> StoredFeatures:
+    """Read a finished store.
 
     Raises
     ------
     StoreError
         When it is no such store, or not finished.
     """
-    group = _open(_zarr(), Path(path))
-    left = int((group["done"][:] == 0).sum())
-    if left:
+    store = ResumableStore.open(path, KIND)
+    if left := len(store.missing()):
         raise StoreError(f"{path} is not finished, {left} batches are missing; run the same extraction again to go on")
-    usable = group["usable"][:] == 1
-    arrays = {name: np.asarray(group[name][:])[usable] for name in ("features", "labels", "is_test")}
-    return arrays, dict(group.attrs)
-
-
-def _create(
-    zarr: Any, path: Path, labels: IntArray, is_test: Any, n_features: int, attributes: dict[str, Any], batch: int
-) -> None:
-    """Build the empty store beside its place and move it there: a run killed meanwhile leaves no half store."""
-    from subridge import __version__
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    scratch, n = path.with_name(f".{path.name}.{uuid.uuid4().hex}"), len(labels)
-    try:
-        group = zarr.create_group(store=str(scratch), zarr_format=3)
-        head = {"schema": SCHEMA, "schema_version": SCHEMA_VERSION, "batch": batch, "subridge_version": __version__}
-        group.attrs.update(attributes | head)
-        features = {"shape": (n, n_features), "chunks": (batch, n_features), "dtype": "float32"}
-        group.create_array("features", **features, fill_value=np.nan, dimension_names=("image", "feature"))
-        group.create_array(
-            "usable", shape=(n,), chunks=(batch,), dtype="uint8", fill_value=0, dimension_names=("image",)
-        )
-        group.create_array("labels", data=np.asarray(labels), dimension_names=("image",))
-        group.create_array("is_test", data=np.asarray(is_test, dtype=np.uint8), dimension_names=("image",))
-        group.create_array(
-            "done", shape=(-(-n // batch),), chunks=(1,), dtype="uint8", fill_value=0, dimension_names=("batch",)
-        )
-        scratch.rename(path)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-
-
-def _open(zarr: Any, path: Path) -> Any:
-    try:
-        group = zarr.open_group(str(path), mode="r+", use_consolidated=False)
-    except (FileNotFoundError, FileExistsError, NotADirectoryError, ValueError, KeyError) as error:
-        raise StoreError(f"{path} is not a store of features; make one with `subridge features`") from error
-    if group.attrs.get("schema") != SCHEMA or group.attrs.get("schema_version") != SCHEMA_VERSION:
-        raise StoreError(f"{path} is not a store of features of version {SCHEMA_VERSION}")
-    return group
-
-
-def _zarr() -> Any:
-    try:
-        import zarr
-    except ImportError as error:
-        raise StoreError("a store of features needs zarr; pip install 'subridge[images]'") from error
-    return zarr
+    arrays = store.read(["features", "labels", "is_test", "usable"])
+    usable = arrays["usable"] == 1
+    features, labels, is_test = (arrays[name][usable] for name in ("features", "labels", "is_test"))
+    names = store.attributes.pop("class_names")
+    assert isinstance(names, list)
+    rest = (tuple(map(str, names)), int((~usable).sum()), store.attributes)
+    return StoredFeatures(features, labels.astype(np.int64), is_test == 1, *rest)

@@ -1,8 +1,7 @@
 """Run images through a network: in batches, resumable, with every unreadable file reported."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from subridge.datasets.images.networks.preprocessing import Preprocessing
 from subridge.spec.errors import DataError
 from subridge.spec.fingerprint import fingerprint
 from subridge.store.features import FeatureStore, read_features
+from subridge.store.progress import ProgressBar
 
 _BATCH = 64
 # Whose versions a store records, where they are installed.
@@ -56,10 +56,10 @@ def features_of_arrays(images: Any, name: str, *, size: int | None = None, devic
     compute, prepare = chosen.build(device=device), chosen.preprocessing.at_size(size)
     starts = range(0, len(images), _BATCH)
     rows = []
-    with _progress_bar(len(starts)) as advance:
+    with ProgressBar("images", len(starts)) as bar:
         for start in starts:
             rows.append(compute(np.stack([prepare(Image.fromarray(x)) for x in images[start : start + _BATCH]])))
-            advance()
+            bar.advance()
     return np.concatenate(rows)
 
 
@@ -102,27 +102,26 @@ def extract_folder(
     # Built before a store is created, so that missing weights leave nothing behind.
     compute = None if Path(out).exists() else chosen.build(weights, device)
     attributes = _attributes(folder, chosen, prepare, weights)
-    store = FeatureStore.open_or_create(Path(out), folder.labels, folder.is_test, chosen.n_features, attributes, _BATCH)
+    store = FeatureStore(Path(out), folder.labels, folder.is_test, chosen.n_features, attributes, _BATCH)
     missing = store.missing()
     if missing:
         compute = compute or chosen.build(weights, device)
-        with _progress_bar(len(missing)) as advance:
+        with ProgressBar("images", len(missing)) as bar:
             for batch in missing:
                 _extract_batch(folder, batch, (prepare, compute, chosen.n_features), store, skip=skip_unreadable)
-                advance()
+                bar.advance()
     return [folder.paths[i] for i in store.unusable()]
 
 
 def load_store(path: str | Path, *, seed: int = 0) -> FeatureSet:
     """Features of a store as a set; where the folder had no test images, three of ten are held out at random."""
-    arrays, attributes = read_features(path)
-    is_test = arrays["is_test"].astype(bool)
+    found = read_features(path)
+    is_test = found.is_test
     if not is_test.any():
         is_test = stream(seed).permutation(len(is_test)) < _TEST_SHARE * len(is_test)
-    X, y = arrays["features"].astype(np.float64), arrays["labels"]
-    names = tuple(attributes.pop("class_names"))
+    X, y = found.features.astype(np.float64), found.labels
     parts = (X[~is_test], y[~is_test], X[is_test], y[is_test])
-    return FeatureSet(*parts, names, Path(path).stem, attributes)
+    return FeatureSet(*parts, found.class_names, Path(path).stem, found.attributes)
 
 
 def _extract_batch(
@@ -169,16 +168,3 @@ def _attributes(folder: ImageFolder, chosen: Network, prepare: Preprocessing, we
             continue
     names = {"class_names": list(folder.class_names), "paths": list(folder.paths)}
     return described | names | {"versions": versions, "fingerprint": identity}
-
-
-@contextmanager
-def _progress_bar(total: int) -> Iterator[Any]:
-    """A bar on the error stream, so that piped output stays clean; nothing when not at a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("images"), BarColumn(), MofNCompleteColumn(), TextColumn("batches"), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("images", total=total)
-        yield lambda: bar.advance(task)

@@ -15,7 +15,7 @@ from subridge.datasets.tables.sources import ColumnName, TargetName, read_frame,
 from subridge.datasets.tables.targets import TargetLike
 from subridge.datasets.tables.wording import counted, listed
 from subridge.spec.errors import DataError
-from subridge.store.features import SCHEMA, read_features
+from subridge.store.features import KIND, read_features
 
 # Cells of a text file that stand for a missing value; the libraries' own lists differ.
 _MISSING_TEXT = ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "<NA>"]
@@ -117,7 +117,7 @@ def _from_zarr(path: Path, key: str, drop: Sequence[ColumnName]) -> RawTable:
         group = zarr.open_group(str(path), mode="r", use_consolidated=False)
     except (OSError, ValueError, KeyError) as error:
         raise DataError(f"{path} is not a zarr group ({error}); check the path") from error
-    if group.attrs.get("schema") == SCHEMA:
+    if group.attrs.get("schema") == KIND.schema:
         return _from_store(path, drop)
     arrays = dict(group.arrays())
     _need_arrays(path, ("X", key), sorted(arrays))
@@ -128,12 +128,11 @@ def _from_zarr(path: Path, key: str, drop: Sequence[ColumnName]) -> RawTable:
 
 def _from_store(path: Path, drop: Sequence[ColumnName]) -> RawTable:
     """The training images of a features store; the names of its classes are the labels."""
-    arrays, attributes = read_features(path)
-    training, classes = ~arrays["is_test"].astype(bool), np.array(attributes["class_names"], dtype=object)
-    X, labels, notes = arrays["features"], arrays["labels"], []
-    unread = len(attributes.get("paths", X)) - len(X)
-    if unread:
-        notes.append(f"left out {counted(unread, 'image')} of the store that could not be read")
+    found = read_features(path)
+    training, classes = ~found.is_test, np.array(found.class_names, dtype=object)
+    X, labels, notes = found.features, found.labels, []
+    if found.n_unreadable:
+        notes.append(f"left out {counted(found.n_unreadable, 'image')} of the store that could not be read")
     if not training.all():
         notes.append(f"left out {(~training).sum()} of {len(X)} images that the store keeps for testing")
         X, labels = X[training], labels[training]
