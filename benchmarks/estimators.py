@@ -45,7 +45,7 @@ def compare_fits(k: int, n: int = 2000, M: int = 2048, n_ridges: int = 8) -> Non
     bagged_cv = BaggingRegressor(RidgeCV(alphas=ridges * N), **options)
     bagged = [BaggingRegressor(Ridge(alpha=ridge * N), **options) for ridge in ridges]
     masks = bagged_cv.fit(X, y).estimators_features_
-    own = sr.RidgeEnsembleRegressor(subsets=masks, ridge="auto-member", ridges=ridges)
+    own = sr.RidgeEnsembleRegressor(subsets=masks, ridge_scope="member", ridges=ridges)
     common = sr.RidgeEnsembleRegressor(subsets=masks, ridge="auto", ridges=ridges)
     disjoint = sr.RidgeEnsembleRegressor(n_estimators=k, subsets="equal", ridges=ridges, random_state=0)
     single = RidgeCV(alphas=ridges * M)
@@ -64,16 +64,16 @@ def compare_fits(k: int, n: int = 2000, M: int = 2048, n_ridges: int = 8) -> Non
     print(f"{'method':32s} {'seconds':>9s} {'RidgeCV bag/':>13s} {'Ridge bags/':>13s}")
     for name, value in seconds.items():
         print(f"{name:32s} {value:9.4f} {cv / value:13.2f} {eight / value:13.2f}")
-    level = int(np.argmin(abs(ridges - common.ridge_)))
+    index = int(np.argmin(abs(ridges - common.ridge_)))
     print(f"largest difference of predictions, RidgeCV bag: {gap(own, bagged_cv, X_new):.1e};", end=" ")
-    print(f"Ridge bag at the chosen ridge: {gap(common, bagged[level], X_new):.1e}")
+    print(f"Ridge bag at the chosen ridge: {gap(common, bagged[index], X_new):.1e}")
 
 
 def compare_heterogeneous(k: int, n: int = 2000, M: int = 2048, n_ridges: int = 8) -> None:
     """The default subsets, against a loop of RidgeCV over the same masks (bagging cannot draw them)."""
     X, y = data(n, M)
     ridges = np.logspace(-1, 3, n_ridges)
-    ours = sr.RidgeEnsembleRegressor(n_estimators=k, ridge="auto-member", ridges=ridges, random_state=0).fit(X, y)
+    ours = sr.RidgeEnsembleRegressor(n_estimators=k, ridge_scope="member", ridges=ridges, random_state=0).fit(X, y)
     masks = ours.estimators_features_
     loop = [RidgeCV(alphas=ridges * len(mask)) for mask in masks]
     seconds = alternating(

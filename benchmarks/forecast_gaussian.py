@@ -80,7 +80,7 @@ def weighted_risks(problem, plan, ridge, size, n_trials, rng):
     for _ in range(n_trials // 4):
         X = rng.standard_normal((size, M)) @ root.T
         y = X @ beta + float(problem.label_noise) * rng.standard_normal(size)
-        model = sr.RidgeEnsembleRegressor(subsets=plan, ridge=ridge, aggregation="optimal").fit(X, y)
+        model = sr.RidgeEnsembleRegressor(subsets=plan, ridge=ridge, aggregation="simplex").fit(X, y)
         difference = model.coef_ - beta
         found.append(difference @ covariance @ difference + model.intercept_**2)
     return np.array(found)

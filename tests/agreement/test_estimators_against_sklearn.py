@@ -64,7 +64,7 @@ def test_a_ridge_per_member_equals_bagged_ridge_cv():
     bagged = BaggingRegressor(
         RidgeCV(alphas=ridges * 8), n_estimators=7, max_features=8, bootstrap=False, random_state=1
     ).fit(X, y)
-    ours = sr.RidgeEnsembleRegressor(subsets=bagged.estimators_features_, ridge="auto-member", ridges=ridges)
+    ours = sr.RidgeEnsembleRegressor(subsets=bagged.estimators_features_, ridge_scope="member", ridges=ridges)
     ours.fit(X, y)
     np.testing.assert_allclose(ours.ridge_ * 8, [member.alpha_ for member in bagged.estimators_])
     assert len(set(ours.ridge_)) > 1

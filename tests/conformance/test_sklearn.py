@@ -14,7 +14,7 @@ BY_ROWS = {
 
 ESTIMATORS = [
     sr.RidgeEnsembleRegressor(n_estimators=3, random_state=0),
-    sr.RidgeEnsembleRegressor(n_estimators=3, aggregation="optimal", random_state=0),
+    sr.RidgeEnsembleRegressor(n_estimators=3, aggregation="simplex", random_state=0),
     sr.RidgeEnsembleRegressor(n_estimators=3, ridge=0.1, random_state=0),
     sr.RidgeEnsembleRegressor(n_estimators=3, ridge=0.1, aggregation="median", subsets="equal", random_state=0),
     sr.RidgeEnsembleClassifier(n_estimators=3, random_state=0),

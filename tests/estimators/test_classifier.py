@@ -135,8 +135,8 @@ def test_sparse_input_gives_the_same_votes(digits):
 def test_ridges_per_member_may_be_searched(digits):
     X, y, X_new, y_new = digits
     ridges = [0.01, 1.0, 100.0]
-    for ridge in ("auto-member", "auto-joint"):
-        model = sr.RidgeEnsembleClassifier(3, ridge=ridge, ridges=ridges, random_state=0).fit(X, y)
+    for scope in ("member", "joint"):
+        model = sr.RidgeEnsembleClassifier(3, ridge_scope=scope, ridges=ridges, random_state=0).fit(X, y)
         assert model.ridge_.shape == (3,)
         assert model.score(X_new, y_new) > 0.7
 
@@ -145,5 +145,5 @@ def test_unusable_labels_and_options_are_named(digits):
     X, y, *_ = digits
     with pytest.raises(ValueError, match="at least two classes"):
         sr.RidgeEnsembleClassifier().fit(X, np.zeros(len(y)))
-    with pytest.raises(sr.errors.ParameterError, match="voting must be one of"):
+    with pytest.raises(sr.errors.ParameterError, match="voting must be one of majority, sum"):
         sr.RidgeEnsembleClassifier(voting="loudest").fit(X, y)

@@ -16,7 +16,7 @@ def data():
     return X, X[:, :6].sum(axis=1) + 0.5 * rng.standard_normal(80)
 
 
-@pytest.mark.parametrize("aggregation", ["mean", "optimal"])
+@pytest.mark.parametrize("aggregation", ["mean", "simplex"])
 @pytest.mark.parametrize("subsets", ["equal", "dirichlet", "overlapping", "projection"])
 def test_the_collapsed_coefficients_are_the_weighted_mean_of_the_members(data, subsets, aggregation):
     X, y = data
@@ -43,10 +43,10 @@ def test_the_median_is_taken_over_members_and_leaves_no_linear_map(data):
     assert not hasattr(model, "coef_")
 
 
-def test_optimal_weights_find_the_members_that_see_the_signal(data):
+def test_fitted_weights_find_the_members_that_see_the_signal(data):
     X, y = data
     halves = [np.arange(12), np.arange(12, 24)]
-    model = sr.RidgeEnsembleRegressor(subsets=halves, aggregation="optimal").fit(X, y)
+    model = sr.RidgeEnsembleRegressor(subsets=halves, aggregation="simplex").fit(X, y)
     mean = sr.RidgeEnsembleRegressor(subsets=halves).fit(X, y)
     assert model.weights_[0] > 0.9
     assert model.loo_error_ < 0.7 * mean.loo_error_
@@ -70,7 +70,7 @@ def test_joint_ridges_err_no_more_than_a_common_one(data):
     X, y = data
     halves = [np.arange(12), np.arange(12, 24)]  # the second sees no signal and should be shrunk to nothing
     common = sr.RidgeEnsembleRegressor(subsets=halves).fit(X, y)
-    joint = sr.RidgeEnsembleRegressor(subsets=halves, ridge="auto-joint").fit(X, y)
+    joint = sr.RidgeEnsembleRegressor(subsets=halves, ridge_scope="joint").fit(X, y)
     assert joint.loo_error_ < common.loo_error_
     assert joint.ridge_[0] < joint.ridge_[1]
 
@@ -159,7 +159,9 @@ def test_readout_noise_is_seeded_and_hurts_training(data):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"aggregation": "mode"}, "aggregation must be one of"),
+        ({"aggregation": "mode"}, "aggregation must be one of mean, simplex, median"),
+        ({"aggregation": "majority"}, "aggregation must be one of mean, simplex, median"),
+        ({"ridge_scope": "all"}, "ridge_scope must be"),
         ({"ridge": "best"}, "ridge must be a number"),
         ({"ridge": -1.0}, "ridge must be at least 0"),
         ({"ridge": [1.0, 2.0]}, "one per member"),

@@ -96,7 +96,7 @@ def test_a_stream_after_a_fit_starts_anew(data):
     np.testing.assert_array_equal(again.coef_, fresh.coef_)
 
 
-@pytest.mark.parametrize("aggregation", ["median", "optimal"])
+@pytest.mark.parametrize("aggregation", ["median", "simplex"])
 def test_aggregates_that_need_rows_do_not_stream(data, aggregation):
     with pytest.raises(AttributeError) as caught:
         sr.RidgeEnsembleRegressor(aggregation=aggregation).partial_fit(*data)
@@ -106,8 +106,8 @@ def test_aggregates_that_need_rows_do_not_stream(data, aggregation):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"ridge": "auto-member"}, "needs the rows"),
-        ({"ridge": "auto-joint"}, "needs the rows"),
+        ({"ridge_scope": "member"}, "needs the rows"),
+        ({"ridge_scope": "joint"}, "needs the rows"),
         ({"readout_noise": 1.0}, "needs the rows"),
     ],
 )

@@ -24,7 +24,7 @@ def data():
     return X, X[:, :4].sum(axis=1) + rng.standard_normal(70), rng.uniform(0.5, 2.0, 70)
 
 
-@pytest.mark.parametrize("aggregation", ["mean", "optimal", "median"])
+@pytest.mark.parametrize("aggregation", ["mean", "simplex", "median"])
 @pytest.mark.parametrize("subsets", ["dirichlet", "overlapping", "projection"])
 def test_a_regressor_of_tensors_equals_one_of_arrays(data, device, subsets, aggregation):
     X, y, weights = data
@@ -42,13 +42,13 @@ def test_a_regressor_of_tensors_equals_one_of_arrays(data, device, subsets, aggr
 
 
 @pytest.mark.parametrize("n", [70, 20])
-@pytest.mark.parametrize("ridge", [0.0, 0.5, "auto-member", "auto-joint"])
-def test_every_ridge_serves_tensors(data, device, ridge, n):
+@pytest.mark.parametrize(("ridge", "scope"), [(0.0, "member"), (0.5, "member"), ("auto", "member"), ("auto", "joint")])
+def test_every_ridge_serves_tensors(data, device, ridge, scope, n):
     X, y, _ = data
     Y = np.stack([y, y**2], axis=1)[:n]
-    ours = sr.RidgeEnsembleRegressor(2, ridge=ridge, random_state=0)
+    ours = sr.RidgeEnsembleRegressor(2, ridge=ridge, ridge_scope=scope, random_state=0)
     ours.fit(torch.asarray(X[:n], device=device), torch.asarray(Y, device=device))
-    arrays = sr.RidgeEnsembleRegressor(2, ridge=ridge, random_state=0).fit(X[:n], Y)
+    arrays = sr.RidgeEnsembleRegressor(2, ridge=ridge, ridge_scope=scope, random_state=0).fit(X[:n], Y)
     assert isinstance(ours.coef_, torch.Tensor)
     np.testing.assert_allclose(ours.coef_.cpu().numpy(), arrays.coef_, atol=1e-8)
 

@@ -1,12 +1,15 @@
 import numpy as np
+import pytest
 
-from subridge.ridge.tally import Tally, first_largest
+from subridge.ensemble.aggregation import read_aggregation
+from subridge.ridge.tally import Tally
+from subridge.spec.errors import ParameterError
 
 
 def decided(scores, voting="majority", noises=(0.0,), noisy=None):
     """Class taken by one ensemble from scores of shape (members, classes), at one size and one test sample."""
     members = np.asarray(scores, dtype=float)[:, None, :, None]
-    tally = Tally(noises, (1, 1, members.shape[2], 1), members, voting)
+    tally = Tally(noises, (1, 1, members.shape[2], 1), members, read_aggregation(voting))
     extra = None if noisy is None else np.asarray(noisy, dtype=float)[:, None, :, None]
     tally.add(np.zeros(len(members), dtype=int), members, extra)
     return [int(tally.decide(case)[0, 0, 0]) for case in range(len(noises))]
@@ -34,10 +37,16 @@ def test_noise_moves_votes_in_proportion_to_its_scale():
 
 def test_members_of_several_ensembles_are_counted_apart():
     scores = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])[:, None, :, None]
-    tally = Tally([0.0], (2, 1, 2, 1), scores, "majority")
+    tally = Tally([0.0], (2, 1, 2, 1), scores, read_aggregation("majority"))
     tally.add(np.array([0, 1, 1]), scores)
     assert tally.decide(0).ravel().tolist() == [0, 1]
 
 
-def test_the_first_of_equal_scores_is_taken():
-    assert first_largest(np.zeros((3, 2))).tolist() == [0, 0]
+def test_aggregations_that_do_not_vote_are_refused():
+    with pytest.raises(ParameterError, match="median"):
+        decided([[1.0, 0.0]], voting="median")
+
+
+def test_noise_without_noisy_scores_is_refused():
+    with pytest.raises(ParameterError, match=r"readout noise 0\.1"):
+        decided([[1.0, 0.0]], noises=(0.1,))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, TypeGuard
 import array_api_compat
 import numpy as np
 
-from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, Namespace
+from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, MatrixLike, Namespace
 
 if TYPE_CHECKING:
     import torch
@@ -78,13 +78,13 @@ def is_numpy(array: ArrayLike) -> bool:
     return isinstance(array, np.ndarray)
 
 
-def is_tensor(array: ArrayLike) -> TypeGuard["torch.Tensor"]:
+def is_tensor(array: MatrixLike) -> TypeGuard["torch.Tensor"]:
     """Whether an array is PyTorch's."""
     found: bool = array_api_compat.is_torch_array(array)
     return found
 
 
-def in_precision_of(example: Array, array: Array) -> Array:
+def in_precision_of(example: MatrixLike, array: Array) -> Array:
     """Return a tensor in the floating-point type of the example; other arrays, and integer examples, change nothing.
 
     Examples

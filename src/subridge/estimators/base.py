@@ -1,184 +1,161 @@
-"""What the regressor and the classifier share: drawing subsets, choosing ridges, keeping the members."""
+"""What the regressor and the classifier share: describing the ensemble, choosing ridges, keeping the members."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-import array_api_compat
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from subridge.arrays.namespace import like, select_rows
-from subridge.estimators.ridge_choice import (
-    COMMON,
-    JOINT,
-    OWN,
-    common_value,
-    fixed_ridges,
-    is_searched,
-    searched_ridges,
-)
-from subridge.estimators.subset_choice import draw_plan
-from subridge.ridge.aggregation import LossFunction
-from subridge.ridge.risk_matrix import risk_matrix
+from subridge.arrays.namespace import like
+from subridge.arrays.types import Array, ArrayLike, FloatArray
+from subridge.ensemble.aggregation import Aggregation
+from subridge.ensemble.ensemble import Ensemble
+from subridge.ensemble.moments import error_products
+from subridge.estimators.inputs import Features
+from subridge.estimators.members import FittedMembers
+from subridge.estimators.translate import Subsets, ensemble_of, is_searched
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import TrainingRows
-from subridge.ridge.selection import common_level, joint_levels, own_levels, stacked_errors
+from subridge.ridge.search_path import default_ridges, given_ridges
+from subridge.ridge.selection import choose_ridges, errors_at
 from subridge.ridge.streaming.members import moment_path
 from subridge.ridge.streaming.moments import RowMoments, moments_of
-from subridge.spec.checks import non_negative
 from subridge.spec.errors import ParameterError
+from subridge.spec.plan import SubsetPlan
+from subridge.spec.scope import Scope
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 
-class RidgeEnsembleBase(BaseEstimator):
+class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Members, ridges and streams; subclasses add targets, aggregation and prediction."""
 
-    # set by some options only; a second fit with others must not leave them behind
-    _OPTIONAL = ("coef_", "intercept_", "weights_", "ridge_path_", "loo_path_", "temperature_", "subset_plan_")
+    n_estimators: int
+    subsets: Subsets
+    fraction_spread: float
+    subset_sizes: ArrayLike | None
+    ridge: ArrayLike
+    ridge_scope: Scope
+    ridges: ArrayLike | None
+    fit_intercept: bool
+    readout_noise: ArrayLike
+    random_state: int | np.random.RandomState | None
 
-    def _forget(self) -> None:
+    coef_: Array
+    intercept_: Array
+    ensemble_: Ensemble
+    estimators_coef_: list[Array]
+    estimators_features_: list[npt.NDArray[np.generic]]
+    estimators_intercept_: list[Array]
+    feature_names_in_: npt.NDArray[np.str_]
+    loo_error_: float
+    loo_path_: FloatArray
+    n_estimators_: int
+    n_features_in_: int
+    ridge_: float | FloatArray
+    ridge_path_: FloatArray
+    risk_matrix_: FloatArray
+    subset_plan_: SubsetPlan
+    weights_: FloatArray
+
+    _members: FittedMembers
+    _moments: RowMoments | None = None
+    # set by some options only; a second fit with others must not leave them behind
+    _OPTIONAL = ("coef_", "intercept_", "weights_", "ridge_path_", "loo_path_", "temperature_")
+
+    def _describe(self, aggregation: Aggregation, n_features: int) -> np.random.Generator:
+        """Forget an earlier fit and draw the subsets; return the generator that draws everything else."""
         for name in self._OPTIONAL:
             if hasattr(self, name):
                 delattr(self, name)
         self._moments = None
-
-    def _draw_subsets(self, n_features: int) -> np.random.Generator:
-        """Draw the plan; return the generator that draws everything else."""
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=2)
-        self.subset_plan_ = draw_plan(
-            self.subsets,
-            n_features,
-            np.random.default_rng(int(seeds[0])),
-            n_estimators=self.n_estimators,
-            fraction_spread=self.fraction_spread,
-            subset_sizes=self.subset_sizes,
-        )
+        self.ensemble_ = ensemble_of(self, aggregation, n_features, np.random.default_rng(int(seeds[0])))
+        self.subset_plan_ = self.ensemble_.plan
         self.n_estimators_ = self.subset_plan_.n_members
         self.estimators_features_ = list(self.subset_plan_.measurements)
         return np.random.default_rng(int(seeds[1]))
 
-    def _draw_noise(self, targets: Any, rng: np.random.Generator) -> Any:
+    def _keep(self, ridges: FloatArray, pairs: FloatArray, members: FittedMembers) -> None:
+        """Record what was fitted; ridges of shape (k,)."""
+        before = self.ensemble_
+        self.ensemble_ = Ensemble(before.subsets, ridges, before.readout_noise, before.aggregation)
+        per_member = is_searched(self) and self.ridge_scope != "ensemble"
+        self.ridge_ = ridges.copy() if per_member or (ridges != ridges[0]).any() else float(ridges[0])
+        self.risk_matrix_, self._members = pairs, members
+
+    # -- fitting from rows ------------------------------------------------------------------------
+
+    def _fit_rows(self, rows: TrainingRows, rng: np.random.Generator) -> Array:
+        """Choose the ridges, keep the members, and return their leave-one-out errors, shape (k, C, n)."""
+        plan, aggregation = self.subset_plan_, self.ensemble_.aggregation
+        noise = self._draw_noise(rows.targets, rng)
+        if is_searched(self):
+            ridges = self._searched_path(rows.mean_square())
+            paths = member_paths(rows, plan, ridges, noise)
+            choice = choose_ridges(paths, rows, aggregation, self.ridge_scope)
+            indices, chosen = choice.indices, ridges[choice.indices]
+            if choice.common_losses is not None and self.ridge_scope == "ensemble":
+                self.loo_path_ = choice.common_losses
+        else:
+            chosen, indices = self.ensemble_.ridge, np.zeros(plan.n_members, dtype=int)
+            paths = member_paths(rows, plan, chosen[None, :], noise)
+        errors = errors_at(paths, indices)
+        self.loo_error_ = aggregation.loss(errors, rows.targets, rows.weights)[0]
+        coefficients = [path.coefficients(int(index)) for path, index in zip(paths, indices, strict=True)]
+        means = [path.target_means for path in paths]
+        members = FittedMembers.centred_on(plan, coefficients, rows.feature_means, means)
+        self._keep(chosen, error_products(errors, rows.weights), members)
+        return errors
+
+    def _searched_path(self, mean_square: float) -> FloatArray:
+        self.ridge_path_ = default_ridges(mean_square) if self.ridges is None else given_ridges(self.ridges)
+        return self.ridge_path_
+
+    def _draw_noise(self, targets: Array, rng: np.random.Generator) -> Array | None:
         """Readout noise ξ_r of training for targets of shape (C, n): shape (k, C, n), or None."""
-        eta = self._readout_noise()
+        eta = self.ensemble_.readout_noise
         if not eta.any():
             return None
         return like(eta[:, None, None] * rng.standard_normal((len(eta), *targets.shape)), targets)
 
-    def _readout_noise(self) -> Any:
-        eta = non_negative("readout_noise", self.readout_noise)
-        if eta.shape not in ((), (1,), (self.n_estimators_,)):
-            raise ParameterError(
-                f"readout_noise must be a number or one per member ({self.n_estimators_}), got shape {eta.shape}"
-            )
-        return np.broadcast_to(eta, (self.n_estimators_,))
-
-    # -- fitting from rows ------------------------------------------------------------------------
-
-    def _fit_members(self, rows: TrainingRows, loss: LossFunction, noise: Any = None) -> Any:
-        """Choose the ridges, store the members, and return their leave-one-out errors, shape (k, C, n)."""
-        plan, k = self.subset_plan_, self.n_estimators_
-        if is_searched(self.ridge):
-            ridges = searched_ridges(self.ridges, rows)
-            paths = member_paths(rows, plan, ridges, noise)
-            levels = self._choose_levels(paths, rows, len(ridges), loss)
-            self.ridge_path_ = ridges
-            chosen = ridges[levels]
-        else:
-            chosen = fixed_ridges(self.ridge, k)
-            paths = member_paths(rows, plan, chosen[None, :], noise)
-            levels = np.zeros(k, dtype=int)
-        per_member = isinstance(self.ridge, str) and self.ridge in (OWN, JOINT)
-        self.ridge_ = chosen if per_member else common_value(chosen)
-        errors = stacked_errors(paths, levels)
-        self.loo_error_ = loss(errors, rows.targets, rows.weights)[0]
-        self.risk_matrix_ = risk_matrix(errors, rows.weights)
-        self._member_coef = [path.coefficients(int(level)) for path, level in zip(paths, levels, strict=True)]
-        self._member_intercept = [
-            path.target_means - coef @ self._measured_means(r, rows.feature_means)
-            for r, (path, coef) in enumerate(zip(paths, self._member_coef, strict=True))
-        ]
-        return errors
-
-    def _choose_levels(self, paths: Any, rows: TrainingRows, n_levels: int, loss: LossFunction) -> Any:
-        if self.ridge == OWN:
-            return own_levels(paths, rows, n_levels)
-        levels, losses = common_level(paths, rows, n_levels, loss)
-        if self.ridge == COMMON:
-            self.loo_path_ = np.array([value for value, _ in losses])
-            return levels
-        return joint_levels(paths, rows, n_levels, loss, levels)
-
-    def _measured_means(self, r: int, means: Any) -> Any:
-        A = self.subset_plan_.measurements[r]
-        return select_rows(means, A) if A.ndim == 1 else like(A, means) @ means
-
     # -- fitting from a stream --------------------------------------------------------------------
 
-    def _start_stream(self, n_features: int) -> None:
-        self._forget()
-        self._draw_subsets(n_features)
-        if self._readout_noise().any():
+    def _start_stream(self, aggregation: Aggregation, n_features: int) -> None:
+        self._describe(aggregation, n_features)
+        if self.ensemble_.readout_noise.any():
             raise ParameterError("readout_noise needs the rows and cannot be streamed; use fit, or readout_noise=0")
 
-    def _absorb(self, X: Any, targets: Any, weights: Any) -> None:
+    def _absorb(self, X: Features, targets: Array, weights: Array | None) -> None:
+        """Add a batch to the moments and solve the members; "auto" minimises the trace form of the mean's error."""
+        if is_searched(self) and self.ridge_scope != "ensemble":
+            raise ParameterError(
+                f"ridge_scope={self.ridge_scope!r} needs the rows; stream with ridge_scope='ensemble' or numbers"
+            )
         batch = moments_of(X, targets, weights)
-        self._moments: RowMoments = batch if getattr(self, "_moments", None) is None else self._moments + batch
-
-    def _fit_moments(self) -> None:
-        """Solve the members from the moments; "auto" minimises the trace form of the mean's error."""
-        moments, plan, k = self._moments, self.subset_plan_, self.n_estimators_
-        if is_searched(self.ridge):
-            if self.ridge != COMMON:
-                raise ParameterError(f"ridge={self.ridge!r} needs the rows; stream with ridge='auto' or numbers")
-            self.ridge_path_ = searched_ridges(self.ridges, moments, self.fit_intercept)
-            ridges = np.repeat(self.ridge_path_[:, None], k, axis=1)
-        else:
-            ridges = fixed_ridges(self.ridge, k)[None, :]
+        self._moments = moments = batch if self._moments is None else self._moments + batch
+        plan, k = self.subset_plan_, self.n_estimators_
+        ridges = np.broadcast_to(self.ensemble_.ridge, (1, k))
+        if is_searched(self):
+            ridges = np.repeat(self._searched_path(moments.mean_square(self.fit_intercept))[:, None], k, axis=1)
         path = moment_path(moments, plan, ridges, self.fit_intercept)
         losses = path.pairs.mean(axis=(1, 2))
-        if is_searched(self.ridge):
+        if is_searched(self):
             self.loo_path_ = losses
-        level = int(np.argmin(losses))
-        self.ridge_, self.loo_error_ = common_value(ridges[level]), float(losses[level])
-        self.risk_matrix_ = path.pairs[level]
-        self._member_coef = [coefficients[level] for coefficients in path.coefficients]
-        x_mean, y_mean = moments.feature_means, moments.target_means
-        self._member_intercept = [
-            (y_mean - coef @ self._measured_means(r, x_mean)) * float(self.fit_intercept)
-            for r, coef in enumerate(self._member_coef)
-        ]
+        index = int(np.argmin(losses))
+        self.loo_error_ = float(losses[index])
+        shift = float(self.fit_intercept)
+        members = FittedMembers.centred_on(
+            plan,
+            [coefficients[index, ...] for coefficients in path.coefficients],
+            moments.feature_means * shift,
+            [moments.target_means * shift] * k,
+        )
+        self._keep(ridges[index], path.pairs[index], members)
 
-    # -- predicting -------------------------------------------------------------------------------
-
-    def _collapse(self, weights: Any) -> tuple[Any, Any]:
-        """The weighted mean of the members as one linear map: (C, M) and (C,)."""
-        coef, intercept = 0.0, 0.0
-        for r, w in enumerate(weights):
-            coef = coef + float(w) * self.subset_plan_.lift_rows(r, self._member_coef[r])
-            intercept = intercept + float(w) * self._member_intercept[r]
-        return coef, intercept
-
-    def _member_scores(self, X: Any) -> Any:
-        """Output of every member, shape (k, C, n), in the library of X."""
-        columns = X.tocsc() if hasattr(X, "tocsc") else X.T
-        example = self._example(X)
-        scores = []
-        for r, (coef, intercept) in enumerate(zip(self._member_coef, self._member_intercept, strict=True)):
-            A = self.subset_plan_.measurements[r]
-            if A.ndim == 2:
-                product = (X @ like(self.subset_plan_.lift_rows(r, coef), example).T).T
-            elif hasattr(X, "tocsc"):
-                product = (columns[:, A] @ like(coef, example).T).T
-            else:
-                product = like(coef, example) @ select_rows(columns, A)
-            scores.append(product + like(intercept, example)[:, None])
-        return array_api_compat.array_namespace(scores[0]).stack(scores)
-
-    @staticmethod
-    def _example(X: Any) -> Any:
-        """An array of the library and device that predictions for X are made in."""
-        return np.empty(0) if hasattr(X, "tocsc") else X
-
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

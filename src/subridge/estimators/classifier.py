@@ -1,8 +1,8 @@
 """RidgeEnsembleClassifier."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Literal, Self, TypeAlias
 
-import array_api_compat
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
@@ -10,18 +10,31 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from subridge.arrays.namespace import in_precision_of, like, to_numpy
+from subridge.arrays.namespace import device_of, in_precision_of, is_numpy, like, namespace_of, to_numpy
+from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike
+from subridge.ensemble.aggregation import Aggregation, Summed
+from subridge.ensemble.aggregation.ties import first_largest
 from subridge.estimators.base import RidgeEnsembleBase
-from subridge.estimators.inputs import drop_weightless, prediction_input, require_rows, row_weights, training_input
-from subridge.ridge.aggregation import LossFunction, SummedScoreLoss, VoteLoss
+from subridge.estimators.inputs import (
+    Features,
+    Labels,
+    classification_input,
+    drop_weightless,
+    prediction_input,
+    require_rows,
+    row_weights,
+)
+from subridge.estimators.members import example_of
+from subridge.estimators.translate import Subsets, aggregation_of
+from subridge.ridge.calibration import fit_temperature, softmax
 from subridge.ridge.rows.training import training_rows
-from subridge.ridge.votes import fit_temperature, one_hot, ranked_votes, softmax
 from subridge.spec.errors import DataError, ParameterError
+from subridge.spec.scope import Scope
 
-_LOSSES: dict[str, LossFunction] = {"majority": VoteLoss(), "sum": SummedScoreLoss()}
+ClassWeight: TypeAlias = Mapping[int, float] | Mapping[str, float] | Literal["balanced"] | None
 
 
-class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
+class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: ignore[misc]
     """Votes of ridge classifiers on subsets of the features (sec. LinClassTrainingSection).
 
     Each member regresses the one-hot labels on its features; its vote is the class with the largest score.
@@ -32,13 +45,14 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         k. No more than ``n_features_in_`` members are made.
     subsets, fraction_spread, subset_sizes
         As for `RidgeEnsembleRegressor`.
-    ridge : float, sequence of float, "auto", "auto-member" or "auto-joint", default="auto"
-        As for `RidgeEnsembleRegressor`; "auto" and "auto-joint" minimise the share of left-out samples that the
-        ensemble misclassifies (equal shares: the squared error of the mean score), "auto-member" each member's squared
-        error.
+    ridge : float, sequence of float or "auto", default="auto"
+        As for `RidgeEnsembleRegressor`.
+    ridge_scope : {"ensemble", "member", "joint"}, default="ensemble"
+        For whom "auto" chooses. "ensemble" and "joint" minimise the share of left-out samples that the ensemble
+        misclassifies (equal shares: the squared error of the mean score), "member" each member's squared error.
     ridges : sequence of float, optional
         The path that "auto" searches.
-    voting : {"majority", "sum"}, default="majority"
+    voting : {"majority", "sum"} or Aggregation, default="majority"
         "majority": the class with most votes; ties go to the largest summed score among the tied, then to the lowest
         class. "sum": the class with the largest summed score.
     fit_intercept : bool, default=True
@@ -62,8 +76,15 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         Of the scores' squared errors, summed over classes.
     temperature_ : float
         β of ``predict_proba``: ``softmax(β · decision)``, fitted to the votes (or scores) of left-out samples.
-    estimators_features_, estimators_intercept_, n_estimators_, ridge_, ridge_path_, loo_path_, weights_, subset_plan_
+    ensemble_, estimators_features_, estimators_intercept_, n_estimators_, ridge_, ridge_path_, loo_path_, weights_, \
+subset_plan_
         As for `RidgeEnsembleRegressor`.
+
+    See Also
+    --------
+    RidgeEnsembleRegressor : such members for numbers.
+    simulate_classification : how voting ensembles learn.
+    forecast : their error with more or fewer samples.
 
     Examples
     --------
@@ -77,26 +98,32 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
     True
     """
 
+    classes_: Labels
+    temperature_: float
+    _mean_score: tuple[Array, Array]
+
     def __init__(
         self,
         n_estimators: int = 10,
         *,
-        subsets: Any = "dirichlet",
+        subsets: Subsets = "dirichlet",
         fraction_spread: float = 0.75,
-        subset_sizes: Any = None,
-        ridge: Any = "auto",
-        ridges: Any = None,
-        voting: str = "majority",
+        subset_sizes: ArrayLike | None = None,
+        ridge: ArrayLike | Literal["auto"] = "auto",
+        ridge_scope: Scope = "ensemble",
+        ridges: ArrayLike | None = None,
+        voting: str | Aggregation = "majority",
         fit_intercept: bool = True,
-        class_weight: Any = None,
-        readout_noise: Any = 0.0,
-        random_state: Any = None,
+        class_weight: ClassWeight = None,
+        readout_noise: ArrayLike = 0.0,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.subsets = subsets
         self.fraction_spread = fraction_spread
         self.subset_sizes = subset_sizes
         self.ridge = ridge
+        self.ridge_scope = ridge_scope
         self.ridges = ridges
         self.voting = voting
         self.fit_intercept = fit_intercept
@@ -104,7 +131,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         self.readout_noise = readout_noise
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "RidgeEnsembleClassifier":
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the members, choose their ridges and calibrate the probabilities.
 
         Parameters
@@ -117,28 +144,32 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         -------
         self
         """
-        loss = self._loss()
-        X, y = training_input(self, X, y, reset=True, numeric=False)
-        y = self._labels(y)
-        self._forget()
-        self.classes_ = self._two_or_more(np.unique(y))
-        rng = self._draw_subsets(X.shape[1])
-        targets = one_hot(np.searchsorted(self.classes_, y), len(self.classes_), self._example(X))
-        weights = row_weights(self._class_weighted(sample_weight, y, self.class_weight), X)
-        X, targets, weights = drop_weightless(X, targets, weights)
-        require_rows(X.shape[0], self.fit_intercept)
-        rows = training_rows(X, targets, weights, self.fit_intercept)
-        errors = self._fit_members(rows, loss, self._draw_noise(targets, rng))
-        self.temperature_ = fit_temperature(self._decide(targets - errors), targets, rows.weights)
+        aggregation = self._aggregation()
+        features, given = classification_input(self, X, y, reset=True)
+        labels = one_label_each(given)
+        self.classes_ = two_or_more(np.unique(labels))
+        rng = self._describe(aggregation, features.shape[1])
+        features, targets, weights = self._weighted(features, labels, sample_weight)
+        require_rows(features.shape[0], self.fit_intercept)
+        rows = training_rows(features, targets, weights, self.fit_intercept)
+        decision = aggregation.combine(targets - self._fit_rows(rows, rng)) / self.n_estimators_
+        self.temperature_ = fit_temperature(decision, targets, rows.weights)
         self._publish()
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> "RidgeEnsembleClassifier":
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Add a batch of rows; only their moments are kept.
 
         Subsets are drawn at the first call; rows of an earlier `fit` are forgotten. "auto" minimises the trace form
         of the mean score's squared error, and members may vote as usual. Probabilities need left-out votes and hence
-        rows: `predict_proba` is refused; so are "auto-member", "auto-joint", readout noise and balanced class weights.
+        rows: `predict_proba` is refused; so are ``ridge_scope`` other than "ensemble", readout noise and balanced class
+        weights.
 
         Parameters
         ----------
@@ -152,30 +183,27 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         -------
         self
         """
-        self._loss()
+        aggregation = self._aggregation()
         if isinstance(self.class_weight, str):
             raise ParameterError(f"class_weight={self.class_weight!r} needs all labels; to stream, give a dict")
-        first = getattr(self, "_moments", None) is None
-        X, y = training_input(self, X, y, reset=first, numeric=False)
-        y = self._labels(y)
+        first = self._moments is None
+        features, given = classification_input(self, X, y, reset=first)
+        labels = one_label_each(given)
         if first:
             if classes is None and not hasattr(self, "classes_"):
                 raise ParameterError("classes must name every class at the first call of partial_fit")
-            self.classes_ = self._two_or_more(np.unique(to_numpy(self.classes_ if classes is None else classes)))
-            self._start_stream(X.shape[1])
+            self.classes_ = two_or_more(np.unique(self.classes_ if classes is None else to_numpy(classes)))
+            self._start_stream(aggregation, features.shape[1])
         elif classes is not None and not np.array_equal(np.unique(to_numpy(classes)), self.classes_):
             raise ParameterError(f"classes={classes!r} differs from the first call's {self.classes_!r}")
-        unknown = np.setdiff1d(y, self.classes_)
+        unknown = np.setdiff1d(labels, self.classes_)
         if unknown.size:
             raise DataError(f"y holds labels {unknown[:5]!r} that are not in classes={self.classes_!r}")
-        targets = one_hot(np.searchsorted(self.classes_, y), len(self.classes_), self._example(X))
-        weights = row_weights(self._class_weighted(sample_weight, y, self.class_weight), X)
-        self._absorb(*drop_weightless(X, targets, weights))
-        self._fit_moments()
+        self._absorb(*self._weighted(features, labels, sample_weight))
         self._publish()
         return self
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: MatrixLike) -> Array:
         """Decision values: the largest belongs to the predicted class.
 
         Majority: share of the votes, plus at most a third of a vote that orders ties by the summed scores. Sum: mean
@@ -191,9 +219,9 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
             For two classes the second's value minus the first's.
         """
         decision = self._decisions(X)
-        return in_precision_of(X, decision[1] - decision[0] if len(self.classes_) == 2 else decision.T)
+        return in_precision_of(X, decision[1, :] - decision[0, :] if len(self.classes_) == 2 else decision.T)
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: MatrixLike) -> Labels:
         """Predict classes.
 
         Parameters
@@ -205,14 +233,13 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         array, shape (n_samples,)
             A tensor for a tensor, if the classes are numbers.
         """
-        decision = self._decisions(X)
-        best = array_api_compat.array_namespace(decision).argmax(decision, axis=0)
-        if isinstance(best, np.ndarray) or self.classes_.dtype.kind not in "iufb":
-            return self.classes_[to_numpy(best)]
-        xp = array_api_compat.array_namespace(best)
-        return xp.take(xp.asarray(self.classes_, device=array_api_compat.device(best)), best, axis=0)
+        best = first_largest(self._decisions(X))
+        if is_numpy(best) or self.classes_.dtype.kind not in "iufb":
+            return self.classes_[to_numpy(best).astype(np.intp)]
+        xp = namespace_of(best)
+        return xp.take(xp.asarray(self.classes_, device=device_of(best)), best, axis=0)
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: MatrixLike) -> Array:
         """Class probabilities, calibrated on the votes of left-out training samples.
 
         Parameters
@@ -232,49 +259,48 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
             )
         return in_precision_of(X, softmax(decision, self.temperature_).T)
 
-    def _decisions(self, X: Any) -> Any:
+    def _decisions(self, X: MatrixLike) -> Array:
         """Decision values, shape (n_classes, n_samples)."""
-        X = prediction_input(self, X)
-        if self.voting == "majority":
-            return self._decide(self._member_scores(X))
-        example = self._example(X)
+        features = prediction_input(self, X)
+        if not isinstance(self.ensemble_.aggregation, Summed):
+            return self.ensemble_.aggregation.combine(self._members.scores(features)) / self.n_estimators_
+        example = example_of(features)
         coef, intercept = (like(array, example) for array in self._mean_score)
-        return (X @ coef.T + intercept).T
-
-    def _decide(self, scores: Any) -> Any:
-        """Members' scores, shape (k, C, n), to decision values, shape (C, n)."""
-        combined = ranked_votes(scores) if self.voting == "majority" else scores.sum(axis=0)
-        return combined / scores.shape[0]
+        return (features @ coef.T + intercept).T
 
     def _publish(self) -> None:
         """Set the public attributes from the members."""
-        self.estimators_coef_ = list(self._member_coef)
-        self.estimators_intercept_ = list(self._member_intercept)
+        self.estimators_coef_ = list(self._members.coefficients)
+        self.estimators_intercept_ = list(self._members.intercepts)
         self.weights_ = np.full(self.n_estimators_, 1 / self.n_estimators_)
-        coef, intercept = self._mean_score = self._collapse(self.weights_)
+        coef, intercept = self._mean_score = self._members.collapse(self.weights_)
         if len(self.classes_) == 2:
             coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
         self.coef_, self.intercept_ = coef, intercept
 
-    def _loss(self) -> LossFunction:
-        if self.voting not in _LOSSES:
-            raise ParameterError(f"voting must be one of {tuple(_LOSSES)}, got {self.voting!r}")
-        return _LOSSES[self.voting]
+    def _weighted(
+        self, features: Features, labels: Labels, sample_weight: ArrayLike | None
+    ) -> tuple[Features, Array, Array | None]:
+        """Features, one-hot targets of shape (C, n) and weights, without the rows of weight zero."""
+        one_hot = (self.classes_[:, None] == labels[None, :]).astype(np.float64)
+        weights = sample_weight
+        if self.class_weight is not None:
+            by_class: FloatArray = compute_sample_weight(self.class_weight, labels)
+            weights = by_class if sample_weight is None else by_class * to_numpy(sample_weight)
+        return drop_weightless(features, like(one_hot, example_of(features)), row_weights(weights, features))
 
-    @staticmethod
-    def _labels(y: Any) -> Any:
-        check_classification_targets(y)
-        return column_or_1d(y, warn=True)
+    def _aggregation(self) -> Aggregation:
+        return aggregation_of("voting", self.voting, decides_classes=True)
 
-    @staticmethod
-    def _two_or_more(classes: Any) -> Any:
-        if len(classes) < 2:
-            raise DataError(f"y holds one class only ({classes[0]!r}); a classifier needs at least two classes")
-        return classes
 
-    @staticmethod
-    def _class_weighted(sample_weight: Any, y: Any, class_weight: Any) -> Any:
-        if class_weight is None:
-            return sample_weight
-        by_class = compute_sample_weight(class_weight, y)
-        return by_class if sample_weight is None else by_class * to_numpy(sample_weight)
+def one_label_each(y: Labels) -> Labels:
+    """Labels in one dimension, refused where they are not classes."""
+    check_classification_targets(y)
+    labels: Labels = column_or_1d(y, warn=True)
+    return labels
+
+
+def two_or_more(classes: Labels) -> Labels:
+    if len(classes) < 2:
+        raise DataError(f"y holds one class only ({classes[0]!r}); a classifier needs at least two classes")
+    return classes

@@ -1,18 +1,32 @@
 """Check what a user passes in: scikit-learn's rules for arrays, tables and sparse matrices, our own for tensors."""
 
-from typing import Any
+from typing import Protocol, TypeAlias
 
-import array_api_compat
 import numpy as np
-from scipy import sparse
+import numpy.typing as npt
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from subridge.arrays.namespace import like, to_numpy
+from subridge.arrays.namespace import is_tensor, like, namespace_of, to_numpy
+from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike, SparseMatrix
+from subridge.estimators.members import example_of
 from subridge.spec.errors import DataError
 
+# Checked features: float64, in the library they came in.
+Features: TypeAlias = Array | SparseMatrix
+# Labels of classes: numbers, text or truth values.
+Labels: TypeAlias = npt.NDArray[np.generic]
+_SPARSE = ("csr", "csc")
 
-def training_input(estimator: Any, X: Any, y: Any, *, reset: bool, numeric: bool) -> tuple[Any, Any]:
-    """Return X as float64 (array, tensor or sparse matrix) and y as given, both checked.
+
+class Fitted(Protocol):
+    """What a check reads and sets of an estimator."""
+
+    n_features_in_: int
+    feature_names_in_: npt.NDArray[np.str_]
+
+
+def regression_input(estimator: Fitted, X: MatrixLike, y: ArrayLike, *, reset: bool) -> tuple[Features, Array]:
+    """Return X and y as float64, checked, both in the library of X.
 
     Parameters
     ----------
@@ -21,50 +35,55 @@ def training_input(estimator: Any, X: Any, y: Any, *, reset: bool, numeric: bool
     X, y : array_like
     reset : bool
         False for later batches of a stream, which must look like the first.
-    numeric : bool
-        Whether y must be numbers (regression) or may be labels.
     """
-    if array_api_compat.is_torch_array(X):
-        X = _tensor(estimator, X, reset)
-        return X, _tensor_labels(X, y, numeric)
-    X, y = validate_data(
-        estimator,
-        X,
-        y,
-        reset=reset,
-        accept_sparse=("csr", "csc"),
-        dtype=np.float64,
-        multi_output=numeric,
-        y_numeric=numeric,
+    if is_tensor(X):
+        features = _tensor(estimator, X, reset)
+        labels = _labels_beside(features, y).astype(np.float64)
+        if not np.isfinite(labels).all():
+            raise DataError("y contains NaN or infinity; replace or drop those rows")
+        return features, like(labels, features)
+    checked: tuple[Features, Array] = validate_data(
+        estimator, X, y, reset=reset, accept_sparse=_SPARSE, dtype=np.float64, multi_output=True, y_numeric=True
     )
-    return X, np.asarray(y, dtype=np.float64) if numeric else y
+    return checked[0], np.asarray(checked[1], dtype=np.float64)
 
 
-def prediction_input(estimator: Any, X: Any) -> Any:
+def classification_input(estimator: Fitted, X: MatrixLike, y: ArrayLike, *, reset: bool) -> tuple[Features, Labels]:
+    """Return X as float64 in its own library and the labels y in host memory, both checked; as `regression_input`."""
+    if is_tensor(X):
+        features = _tensor(estimator, X, reset)
+        return features, _labels_beside(features, y)
+    checked: tuple[Features, Labels] = validate_data(
+        estimator, X, y, reset=reset, accept_sparse=_SPARSE, dtype=np.float64
+    )
+    return checked
+
+
+def prediction_input(estimator: Fitted, X: MatrixLike) -> Features:
     """Return X as float64 in its own library, checked against what was fitted."""
     check_is_fitted(estimator)
-    if array_api_compat.is_torch_array(X):
+    if is_tensor(X):
         return _tensor(estimator, X, reset=False)
-    return validate_data(estimator, X, reset=False, accept_sparse=("csr", "csc"), dtype=np.float64)
+    features: Features = validate_data(estimator, X, reset=False, accept_sparse=_SPARSE, dtype=np.float64)
+    return features
 
 
-def row_weights(sample_weight: Any, X: Any) -> Any:
+def row_weights(sample_weight: ArrayLike | None, X: Features) -> Array | None:
     """Weights of the rows in the library of X, or None; zero is allowed, negative is not."""
     if sample_weight is None:
         return None
-    n = X.shape[0]
-    weights = _check_sample_weight(
-        to_numpy(sample_weight) if not np.isscalar(sample_weight) else sample_weight,
-        np.empty((n, 0)),
+    weights: FloatArray = _check_sample_weight(
+        sample_weight if np.isscalar(sample_weight) else to_numpy(sample_weight),
+        np.empty((X.shape[0], 0)),
         dtype=np.float64,
         ensure_non_negative=True,
     )
     if not weights.any():
         raise DataError("sample_weight is zero for every row; at least one must be positive")
-    return weights if sparse.issparse(X) else like(weights, X)
+    return like(weights, example_of(X))
 
 
-def drop_weightless(X: Any, targets: Any, weights: Any) -> tuple[Any, Any, Any]:
+def drop_weightless(X: Features, targets: Array, weights: Array | None) -> tuple[Features, Array, Array | None]:
     """Leave out rows of weight zero: they teach nothing and must not be counted as samples."""
     if weights is None or bool((weights > 0).all()):
         return X, targets, weights
@@ -80,13 +99,15 @@ def require_rows(n_samples: int, fit_intercept: bool) -> None:
         )
 
 
-def _tensor(estimator: Any, X: Any, reset: bool) -> Any:
-    xp = array_api_compat.array_namespace(X)
+def _tensor(estimator: Fitted, X: Array, reset: bool) -> Array:
+    xp = namespace_of(X)
     if X.ndim != 2 or 0 in X.shape:
         raise DataError(f"X must be a tensor of shape (n_samples, n_features) with neither zero, got {tuple(X.shape)}")
     if not xp.isdtype(X.dtype, ("real floating", "integral")):
         raise DataError(f"X must hold real numbers, got {X.dtype}")
-    X = xp.astype(X.detach(), xp.float64)
+    if is_tensor(X):
+        X = X.detach()
+    X = xp.astype(X, xp.float64)
     if not bool(xp.all(xp.isfinite(X))):
         raise DataError("X contains NaN or infinity; replace or drop those rows")
     if reset:
@@ -101,15 +122,11 @@ def _tensor(estimator: Any, X: Any, reset: bool) -> Any:
     return X
 
 
-def _tensor_labels(X: Any, y: Any, numeric: bool) -> Any:
+def _labels_beside(X: Array, y: ArrayLike | None) -> Labels:
+    """Labels that come with a tensor, in host memory."""
     if y is None:
         raise DataError("y is None; the estimator needs labels")
     labels = to_numpy(y)
     if labels.ndim not in (1, 2) or len(labels) != X.shape[0]:
         raise DataError(f"y must have {X.shape[0]} rows like X, got shape {labels.shape}")
-    if not numeric:
-        return labels
-    labels = labels.astype(np.float64)
-    if not np.isfinite(labels).all():
-        raise DataError("y contains NaN or infinity; replace or drop those rows")
-    return like(labels, X)
+    return labels

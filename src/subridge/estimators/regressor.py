@@ -1,35 +1,46 @@
 """RidgeEnsembleRegressor."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal, ParamSpec, Self, TypeVar
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from subridge.arrays.namespace import in_precision_of, like
-from subridge.ensemble.member_weights import member_weights
+from subridge.arrays.types import Array, ArrayLike, MatrixLike
+from subridge.ensemble.aggregation import Aggregation, LinearAggregation
+from subridge.ensemble.moments import MemberMoments
 from subridge.estimators.base import RidgeEnsembleBase
-from subridge.estimators.inputs import drop_weightless, prediction_input, require_rows, row_weights, training_input
-from subridge.ridge.aggregation import LossFunction, MeanLoss, MedianLoss, WeightedLoss, median
+from subridge.estimators.inputs import drop_weightless, prediction_input, regression_input, require_rows, row_weights
+from subridge.estimators.members import example_of
+from subridge.estimators.translate import Subsets, aggregation_of
 from subridge.ridge.rows.training import training_rows
-from subridge.spec.errors import ParameterError
+from subridge.spec.scope import Scope
 
-_LOSSES: dict[str, LossFunction] = {
-    "mean": MeanLoss(),
-    "optimal": WeightedLoss(member_weights),
-    "median": MedianLoss(),
-}
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
-
-def _streams(estimator: Any) -> bool:
-    if estimator.aggregation != "mean":
-        raise AttributeError(
-            f"partial_fit serves aggregation='mean' only; aggregation={estimator.aggregation!r} needs the rows: use fit"
-        )
-    return True
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 
-class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase):
+def _for_means(method: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Offer a method only where the members are averaged."""
+
+    def streams(estimator: "RidgeEnsembleRegressor") -> bool:
+        if estimator._aggregation().name != "mean":
+            raise AttributeError(
+                "partial_fit serves aggregation='mean' only; "
+                f"aggregation={estimator.aggregation!r} needs the rows: use fit"
+            )
+        return True
+
+    offered: Callable[Given, Result] = available_if(streams)(method)
+    return offered
+
+
+class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase):  # type: ignore[misc]
     """Ridge regression on subsets of the features, averaged (sec. Setup).
 
     Heterogeneous subsets leave no double-descent spike; the ridge is chosen by the exact leave-one-out error of the
@@ -48,16 +59,18 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     subset_sizes : int, float or sequence, optional
         For "overlapping" and "projection": features (int) or share of the features (float) of a member, or one per
         member. Default: an even share, 1/k.
-    ridge : float, sequence of float, "auto", "auto-member" or "auto-joint", default="auto"
+    ridge : float, sequence of float or "auto", default="auto"
         λ in the paper's convention, or one per member: λ_r = `ridge` is scikit-learn's ``Ridge(alpha=ridge * N_r)`` on
-        the member's N_r features. 0 is the minimum-norm solution. "auto" takes from `ridges` the common value with the
-        least exact leave-one-out error of the aggregate; "auto-member" gives each member the one with its own least
-        error (as ``BaggingRegressor(RidgeCV())`` does); "auto-joint" improves on "auto" by coordinate descent over the
-        members' ridges.
+        the member's N_r features. 0 is the minimum-norm solution. "auto" chooses from `ridges` by exact leave-one-out
+        errors.
+    ridge_scope : {"ensemble", "member", "joint"}, default="ensemble"
+        For whom "auto" chooses. "ensemble": one common value, with the least error of the aggregate. "member": for each
+        member the value with its own least error (as ``BaggingRegressor(RidgeCV())`` does). "joint": one value per
+        member, which improves on "ensemble" by coordinate descent on the error of the aggregate.
     ridges : sequence of float, optional
         The path that "auto" searches. Default: 17 values, 1e-3 to 1e5 times the mean square of a (centred) feature.
-    aggregation : {"mean", "optimal", "median"}, default="mean"
-        "optimal" weighs members on the simplex to minimise ``wᵀÊw`` with the leave-one-out risk matrix Ê.
+    aggregation : {"mean", "simplex", "median"} or Aggregation, default="mean"
+        "simplex" weighs members with w ≥ 0 and sum one, to minimise ``wᵀÊw`` with the leave-one-out risk matrix Ê.
     fit_intercept : bool, default=True
         Centre the data; the intercept is not penalised.
     readout_noise : float or sequence of float, default=0.0
@@ -71,6 +84,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     coef_ : array, shape (n_features,) or (n_targets, n_features)
         The whole ensemble as one linear map. Absent for the median, which is not linear.
     intercept_ : float or array, shape (n_targets,)
+    ensemble_ : Ensemble
+        What was fitted: subsets, ridges, readout noise and aggregation. `forecast` and `risk_matrix` take it.
     estimators_features_ : list of ndarray
         Feature indices of each member (projection matrices for "projection").
     estimators_coef_ : list of array, each of shape (N_r,) or (n_targets, N_r)
@@ -94,6 +109,10 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     See Also
     --------
     RidgeEnsembleClassifier : votes of such members.
+    advise : which ensemble suits a data set.
+    forecast : its error with more or fewer samples.
+    risk : its typical error by theory.
+    subridge.subsets : ways to draw subsets.
 
     Examples
     --------
@@ -104,7 +123,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     >>> model = sr.RidgeEnsembleRegressor(n_estimators=4, random_state=0).fit(X, y)
     >>> model.coef_.shape, model.risk_matrix_.shape
     ((40,), (4, 4))
-    >>> weighted = sr.RidgeEnsembleRegressor(n_estimators=4, aggregation="optimal", random_state=0).fit(X, y)
+    >>> weighted = sr.RidgeEnsembleRegressor(n_estimators=4, aggregation="simplex", random_state=0).fit(X, y)
     >>> bool(weighted.loo_error_ < model.loo_error_)
     True
     """
@@ -113,28 +132,30 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         self,
         n_estimators: int = 10,
         *,
-        subsets: Any = "dirichlet",
+        subsets: Subsets = "dirichlet",
         fraction_spread: float = 0.75,
-        subset_sizes: Any = None,
-        ridge: Any = "auto",
-        ridges: Any = None,
-        aggregation: str = "mean",
+        subset_sizes: ArrayLike | None = None,
+        ridge: ArrayLike | Literal["auto"] = "auto",
+        ridge_scope: Scope = "ensemble",
+        ridges: ArrayLike | None = None,
+        aggregation: str | Aggregation = "mean",
         fit_intercept: bool = True,
-        readout_noise: Any = 0.0,
-        random_state: Any = None,
+        readout_noise: ArrayLike = 0.0,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.subsets = subsets
         self.fraction_spread = fraction_spread
         self.subset_sizes = subset_sizes
         self.ridge = ridge
+        self.ridge_scope = ridge_scope
         self.ridges = ridges
         self.aggregation = aggregation
         self.fit_intercept = fit_intercept
         self.readout_noise = readout_noise
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "RidgeEnsembleRegressor":
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the members and choose their ridges.
 
         Parameters
@@ -148,25 +169,23 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         -------
         self
         """
-        loss = self._loss()
-        X, y = training_input(self, X, y, reset=True, numeric=True)
-        self._forget()
-        rng = self._draw_subsets(X.shape[1])
-        targets = y[None, :] if y.ndim == 1 else y.T
-        X, targets, weights = drop_weightless(X, targets, row_weights(sample_weight, X))
-        require_rows(X.shape[0], self.fit_intercept)
-        rows = training_rows(X, targets, weights, self.fit_intercept)
-        self._fit_members(rows, loss, self._draw_noise(targets, rng))
-        self._publish(single=y.ndim == 1)
+        aggregation = self._aggregation()
+        features, labels = regression_input(self, X, y, reset=True)
+        rng = self._describe(aggregation, features.shape[1])
+        targets = labels[None, :] if labels.ndim == 1 else labels.T
+        features, targets, weights = drop_weightless(features, targets, row_weights(sample_weight, features))
+        require_rows(features.shape[0], self.fit_intercept)
+        self._fit_rows(training_rows(features, targets, weights, self.fit_intercept), rng)
+        self._publish(single=labels.ndim == 1)
         return self
 
-    @available_if(_streams)
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "RidgeEnsembleRegressor":
+    @_for_means
+    def partial_fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Add a batch of rows; only their moments are kept, M² + O(M) numbers.
 
         Subsets are drawn at the first call; rows of an earlier `fit` are forgotten. "auto" minimises the trace form
-        (generalised cross-validation) of the mean's error. Median, optimal weights, "auto-member", "auto-joint" and
-        readout noise need the rows and are refused.
+        (generalised cross-validation) of the mean's error. Other aggregations, ``ridge_scope`` other than "ensemble"
+        and readout noise need the rows and are refused.
 
         Parameters
         ----------
@@ -178,18 +197,16 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         -------
         self
         """
-        first = getattr(self, "_moments", None) is None
-        X, y = training_input(self, X, y, reset=first, numeric=True)
+        first = self._moments is None
+        features, labels = regression_input(self, X, y, reset=first)
         if first:
-            self._start_stream(X.shape[1])
-        targets = y[None, :] if y.ndim == 1 else y.T
-        X, targets, weights = drop_weightless(X, targets, row_weights(sample_weight, X))
-        self._absorb(X, targets, weights)
-        self._fit_moments()
-        self._publish(single=y.ndim == 1)
+            self._start_stream(self._aggregation(), features.shape[1])
+        targets = labels[None, :] if labels.ndim == 1 else labels.T
+        self._absorb(*drop_weightless(features, targets, row_weights(sample_weight, features)))
+        self._publish(single=labels.ndim == 1)
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: MatrixLike) -> Array:
         """Predict; one matrix product whatever k is (one per member for the median).
 
         Parameters
@@ -201,34 +218,32 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         array, shape (n_samples,) or (n_samples, n_targets)
             In the library and on the device of X.
         """
-        given, X = X, prediction_input(self, X)
-        if self.aggregation == "median":
-            output = median(self._member_scores(X)).T
-            return in_precision_of(given, output[:, 0] if self._single_target else output)
-        example = self._example(X)
+        features = prediction_input(self, X)
+        if not isinstance(self.ensemble_.aggregation, LinearAggregation):
+            output = self.ensemble_.aggregation.combine(self._members.scores(features)).T
+            return in_precision_of(X, output[:, 0] if self._single_target else output)
+        example = example_of(features)
         coef, intercept = like(self.coef_, example), like(self.intercept_, example)
-        return in_precision_of(given, X @ (coef if coef.ndim == 1 else coef.T) + intercept)
+        return in_precision_of(X, features @ (coef if coef.ndim == 1 else coef.T) + intercept)
 
     def _publish(self, *, single: bool) -> None:
         """Set the public attributes from the members."""
         self._single_target = single
-        self.estimators_coef_ = [coef[0] if single else coef for coef in self._member_coef]
-        self.estimators_intercept_ = [value[0] if single else value for value in self._member_intercept]
-        if self.aggregation == "median":
-            return
-        k = self.n_estimators_
-        self.weights_ = member_weights(self.risk_matrix_) if self.aggregation == "optimal" else np.full(k, 1 / k)
-        coef, intercept = self._collapse(self.weights_)
-        self.coef_, self.intercept_ = (coef[0], intercept[0]) if single else (coef, intercept)
+        members, aggregation = self._members, self.ensemble_.aggregation
+        self.estimators_coef_ = [coef[0, ...] if single else coef for coef in members.coefficients]
+        self.estimators_intercept_ = [value[0, ...] if single else value for value in members.intercepts]
+        if isinstance(aggregation, LinearAggregation):
+            self.weights_ = aggregation.weights(MemberMoments(self.risk_matrix_))
+            coef, intercept = members.collapse(self.weights_)
+            self.coef_, self.intercept_ = (coef[0, ...], intercept[0, ...]) if single else (coef, intercept)
 
-    def __sklearn_tags__(self) -> Any:
+    def _aggregation(self) -> Aggregation:
+        return aggregation_of("aggregation", self.aggregation, decides_classes=False)
+
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         # scikit-learn's check puts the signal in one feature of ten, which an unweighted mean of disjoint members
-        # shrinks by 1/k whatever the ridge; optimal weights do not.
-        tags.regressor_tags.poor_score = self.aggregation != "optimal"
+        # shrinks by 1/k whatever the ridge; fitted weights do not.
+        name = self.aggregation.name if isinstance(self.aggregation, Aggregation) else self.aggregation
+        tags.regressor_tags.poor_score = name in ("mean", "median")
         return tags
-
-    def _loss(self) -> LossFunction:
-        if self.aggregation not in _LOSSES:
-            raise ParameterError(f"aggregation must be one of {tuple(_LOSSES)}, got {self.aggregation!r}")
-        return _LOSSES[self.aggregation]

@@ -76,7 +76,7 @@ class Advice:
             raise ParameterError(f"{name!r} weighs scores, not votes; fit a RidgeEnsembleRegressor on one-hot labels")
         if classes:
             return subridge.RidgeEnsembleClassifier(**options)
-        return subridge.RidgeEnsembleRegressor(aggregation=aggregation, **options)
+        return subridge.RidgeEnsembleRegressor(aggregation="mean" if aggregation == "mean" else "simplex", **options)
 
     def __str__(self) -> str:
         return " ".join(self.reasons)

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.estimators.ridge_choice import searched_ridges
 from subridge.ridge.rows.training import TrainingRows
+from subridge.ridge.search_path import default_ridges, given_ridges
 from subridge.spec.errors import ParameterError
 
 
@@ -23,7 +23,7 @@ def ridge_path(ridges: Any, rows: TrainingRows) -> FloatArray:
     if isinstance(ridges, str):
         if ridges != "auto":
             raise ParameterError(f"ridges must be numbers or 'auto', got {ridges!r}")
-        coarse = searched_ridges(None, rows)
+        coarse = default_ridges(rows.mean_square())
         # Which ridges are in reach changes along a curve: steps of a half decade would show as teeth.
         return np.geomspace(coarse[0], coarse[-1], 3 * len(coarse) - 2)
-    return searched_ridges(np.asarray(ridges), rows)
+    return given_ridges(ridges)

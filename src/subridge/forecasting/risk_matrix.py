@@ -7,10 +7,10 @@ import numpy as np
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import FloatArray
 from subridge.ensemble.ensemble import Ensemble
+from subridge.ensemble.moments import error_products
 from subridge.forecasting.inputs import read_ensembles, read_sample
-from subridge.ridge.risk_matrix import risk_matrix as pairs_of
 from subridge.ridge.rows.path import member_paths
-from subridge.ridge.selection import stacked_errors
+from subridge.ridge.selection import errors_at
 
 
 def risk_matrix(
@@ -56,4 +56,4 @@ def risk_matrix(
     sample = read_sample(X, y, task, fit_intercept)
     ((plan, ridges, _),) = read_ensembles({"ensemble": ensemble}, sample.n_features, seed).values()
     paths = member_paths(sample.rows, plan, ridges[None, :])
-    return pairs_of(stacked_errors(paths, np.zeros(plan.n_members, dtype=int)), sample.rows.weights)
+    return error_products(errors_at(paths, np.zeros(plan.n_members, dtype=int)), sample.rows.weights)

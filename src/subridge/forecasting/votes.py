@@ -15,10 +15,10 @@ the figures.
 import numpy as np
 
 from subridge.arrays.types import FloatArray
+from subridge.ensemble.aggregation.ties import most_votes, vote_counts
 from subridge.forecasting.pilot import Pilot
 from subridge.forecasting.transfer import equal_weights, transfer
 from subridge.forecasting.variance import split_variance
-from subridge.ridge.votes import ranked_votes
 
 _LEVELS = np.array([0.0, 0.5, 1.0, 1.5, 2.0])  # s
 _DRAWS = 4000  # noisy rows per level, at least
@@ -117,4 +117,4 @@ def _wrong(
 
 
 def _is_wrong(scores: FloatArray, truth: FloatArray) -> FloatArray:
-    return np.asarray(np.argmax(ranked_votes(scores), axis=0) != truth, dtype=np.float64)
+    return np.asarray(most_votes(vote_counts(scores), scores.sum(axis=0)) != truth, dtype=np.float64)

@@ -1,98 +1,115 @@
-"""Choose ridges by the exact leave-one-out error of what the user will use: the aggregate."""
+"""Choose ridges by the exact leave-one-out error of what the user will use: the aggregate.
+
+A path offers every member the same number of ridges; a choice is an index on that path for each member.
+"""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
-import array_api_compat
 import numpy as np
 
-from subridge.arrays.types import IntArray
-from subridge.ridge.aggregation import Loss, LossFunction, MeanLoss
+from subridge.arrays.namespace import namespace_of
+from subridge.arrays.types import Array, FloatArray, IntArray
+from subridge.ensemble.aggregation import Aggregation, Loss, Mean
 from subridge.ridge.rows.path import MemberPath
 from subridge.ridge.rows.training import TrainingRows
+from subridge.spec.scope import Scope
 
-Array = Any
-
-
-def stacked_errors(paths: Sequence[MemberPath], levels: Sequence[int] | IntArray) -> Array:
-    """Leave-one-out errors of every member at its own level of the path, shape (k, C, n)."""
-    errors = [path.errors(int(level)) for path, level in zip(paths, levels, strict=True)]
-    return array_api_compat.array_namespace(errors[0]).stack(errors)
+# Each sweep of the joint choice costs k L aggregates; three or four were enough in every case tried, so this only stops
+# a cycle of rounding errors.
+_MOST_SWEEPS = 20
 
 
-def common_level(
-    paths: Sequence[MemberPath], rows: TrainingRows, n_levels: int, loss: LossFunction
-) -> tuple[IntArray, list[Loss]]:
-    """One level for all members: the one at which the aggregate errs least.
+@dataclass(frozen=True, eq=False)
+class RidgeChoice:
+    """Where on the path each member stands.
+
+    Attributes
+    ----------
+    indices : ndarray of int, shape (k,)
+    common_losses : ndarray, shape (L,), or None
+        Error of the aggregate where all members share a ridge, for each ridge; None where it was not needed.
+    """
+
+    indices: IntArray
+    common_losses: FloatArray | None
+
+
+def choose_ridges(
+    paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation, scope: Scope
+) -> RidgeChoice:
+    """Choose a ridge for every member.
+
+    Parameters
+    ----------
+    paths : sequence of MemberPath, length k
+    rows : TrainingRows
+    aggregation : Aggregation
+        Whose left-out loss is minimised; for ``scope="member"`` each member's squared error is.
+    scope : {"member", "ensemble", "joint"}
+        Each member's own best; one common value, best for the aggregate; one value per member, best together.
 
     Returns
     -------
-    levels : ndarray of int, shape (k,)
-        All equal. Of equal losses the last, i.e. the largest ridge of an ascending path, is taken.
-    losses : list of Loss, length L
+    RidgeChoice
+        Of equal losses the last, i.e. the largest ridge of an ascending path, is taken.
     """
+    if scope == "member":
+        return RidgeChoice(best_for_members(paths, rows), None)
     losses = [
-        loss(stacked_errors(paths, [level] * len(paths)), rows.targets, rows.weights) for level in range(n_levels)
+        aggregation.loss(errors_at(paths, [index] * len(paths)), rows.targets, rows.weights)
+        for index in range(paths[0].n_ridges)
     ]
-    return np.full(len(paths), _last_minimum(losses)), losses
+    common = np.full(len(paths), _last_minimum(losses))
+    indices = best_together(paths, rows, aggregation, common) if scope == "joint" else common
+    return RidgeChoice(indices, np.array([value for value, _ in losses]))
 
 
-def own_levels(paths: Sequence[MemberPath], rows: TrainingRows, n_levels: int) -> IntArray:
-    """For each member the level at which it errs least by itself, as ``BaggingRegressor(RidgeCV)`` chooses.
-
-    Returns
-    -------
-    ndarray of int, shape (k,)
-    """
-    single = MeanLoss()
-    return np.array(
-        [
-            _last_minimum(
-                [single(path.errors(level)[None, ...], rows.targets, rows.weights) for level in range(n_levels)]
-            )
-            for path in paths
-        ]
-    )
+def errors_at(paths: Sequence[MemberPath], indices: Sequence[int] | IntArray) -> Array:
+    """Leave-one-out errors of every member at its place on the path, shape (k, C, n)."""
+    errors = [path.errors(int(index)) for path, index in zip(paths, indices, strict=True)]
+    return namespace_of(errors[0]).stack(errors)
 
 
-def joint_levels(
-    paths: Sequence[MemberPath], rows: TrainingRows, n_levels: int, loss: LossFunction, start: IntArray
+def best_for_members(paths: Sequence[MemberPath], rows: TrainingRows) -> IntArray:
+    """For each member the index at which it errs least by itself, as ``BaggingRegressor(RidgeCV)`` chooses."""
+    single = Mean()
+    losses = [
+        [single.loss(path.errors(index)[None, ...], rows.targets, rows.weights) for index in range(path.n_ridges)]
+        for path in paths
+    ]
+    return np.array([_last_minimum(each) for each in losses])
+
+
+def best_together(
+    paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation, start: IntArray
 ) -> IntArray:
-    """One level per member, chosen together: coordinate descent on the aggregate's error.
+    """One index per member, chosen together: coordinate descent on the aggregate's error.
 
-    Each sweep offers every member in turn every level while the others stay; it ends when a sweep changes nothing.
+    Each sweep offers every member in turn every ridge while the others stay; it ends when a sweep changes nothing.
     The error never rises, so the result is at least as good as `start`; a joint optimum is not guaranteed.
-
-    Returns
-    -------
-    ndarray of int, shape (k,)
     """
-    xp = array_api_compat.array_namespace(rows.targets)
-    levels = np.array(start)
-    current = stacked_errors(paths, levels)
-    best = loss(current, rows.targets, rows.weights)
+    xp = namespace_of(rows.targets)
+    indices = np.array(start)
+    current = errors_at(paths, indices)
+    best = aggregation.loss(current, rows.targets, rows.weights)
     for _ in range(_MOST_SWEEPS):
         changed = False
         for r, path in enumerate(paths):
-            for level in range(n_levels):
-                if level == levels[r]:
+            for index in range(path.n_ridges):
+                if index == indices[r]:
                     continue
-                offered = path.errors(level)[None, ...]
+                offered = path.errors(index)[None, ...]
                 candidate = xp.concat([current[:r], offered, current[r + 1 :]], axis=0)
-                value = loss(candidate, rows.targets, rows.weights)
+                value = aggregation.loss(candidate, rows.targets, rows.weights)
                 if value < best:
                     best, current, changed = value, candidate, True
-                    levels[r] = level
+                    indices[r] = index
         if not changed:
             break
-    return levels
-
-
-# Each sweep costs k L aggregates; three or four were enough in every case tried, so this only stops a cycle of
-# rounding errors.
-_MOST_SWEEPS = 20
+    return indices
 
 
 def _last_minimum(losses: list[Loss]) -> int:
     least = min(losses)
-    return max(level for level, value in enumerate(losses) if value == least)
+    return max(index for index, value in enumerate(losses) if value == least)

@@ -1,17 +1,12 @@
-"""Votes of many ensembles at once, at many readout noises, counted member by member.
-
-A member votes for its largest score, the lowest class index where two are equal. The ensemble takes the class with most
-votes; among classes with equally many votes the largest sum of all members' scores decides, then the lowest index.
-"""
+"""Votes of many ensembles at once, at many readout noises, counted member by member."""
 
 from collections.abc import Sequence
-from typing import Any
 
-import array_api_compat
-import numpy as np
-
-from subridge.arrays.namespace import add_at_first
-from subridge.arrays.types import IntArray
+from subridge.arrays.namespace import add_at_first, device_of, namespace_of
+from subridge.arrays.types import Array, IntArray
+from subridge.ensemble.aggregation import Aggregation, Majority, Summed
+from subridge.ensemble.aggregation.ties import first_largest, most_votes
+from subridge.spec.errors import ParameterError
 
 
 class Tally:
@@ -27,20 +22,25 @@ class Tally:
         (B, n_sizes, n_classes, n_test).
     example : array
         Library, dtype and device of the scores.
-    voting : {"majority", "sum"}
-        "sum" keeps no votes: the largest sum of scores wins.
+    aggregation : Aggregation
+        "majority", or "sum", which keeps no votes: the largest sum of scores wins.
     """
 
-    def __init__(self, noises: Sequence[float], shape: tuple[int, int, int, int], example: Any, voting: str) -> None:
-        xp, place = array_api_compat.array_namespace(example), array_api_compat.device(example)
+    def __init__(
+        self, noises: Sequence[float], shape: tuple[int, int, int, int], example: Array, aggregation: Aggregation
+    ) -> None:
+        if not isinstance(aggregation, Majority | Summed):
+            raise ParameterError(
+                f"votes are counted for 'majority' and 'sum', not for aggregation={aggregation.name!r}"
+            )
+        xp, place = namespace_of(example), device_of(example)
         self.noises = [float(eta) for eta in noises]
         self._quiet = xp.zeros(shape, dtype=example.dtype, device=place)
-        self._noisy: Any = xp.zeros_like(self._quiet) if any(self.noises) else None
-        self._votes = []
-        if voting == "majority":
-            self._votes = [xp.zeros(shape, dtype=xp.int32, device=place) for _ in self.noises]
+        self._noisy = xp.zeros_like(self._quiet) if any(self.noises) else None
+        counted = self.noises if isinstance(aggregation, Majority) else []
+        self._votes = [xp.zeros(shape, dtype=xp.int32, device=place) for _ in counted]
 
-    def add(self, ensembles: IntArray, quiet: Any, noisy: Any = None) -> None:
+    def add(self, ensembles: IntArray, quiet: Array, noisy: Array | None = None) -> None:
         """Count the votes of G members.
 
         Parameters
@@ -48,51 +48,26 @@ class Tally:
         ensembles : ndarray of int, shape (G,)
             Which ensemble each belongs to.
         quiet, noisy : array, shape (G, n_sizes, n_classes, n_test)
-            s and d.
+            s and d; without noise there need be no d.
         """
-        xp = array_api_compat.array_namespace(quiet)
+        xp = namespace_of(quiet)
         add_at_first(self._quiet, ensembles, quiet)
-        if noisy is not None:
+        if self._noisy is not None and noisy is not None:
             add_at_first(self._noisy, ensembles, noisy)
         for votes, eta in zip(self._votes, self.noises, strict=False):
-            winners = first_largest(quiet if eta == 0 else quiet + eta * noisy)
+            winners = first_largest(_at_noise(eta, quiet, noisy))
             for c in range(quiet.shape[2]):
                 add_at_first(votes[:, :, c, :], ensembles, xp.astype(winners == c, xp.int32))
 
-    def decide(self, case: int) -> Any:
+    def decide(self, case: int) -> Array:
         """The class every ensemble takes at one noise, shape (B, n_sizes, n_test)."""
-        xp, eta = array_api_compat.array_namespace(self._quiet), self.noises[case]
-        sums = self._quiet if eta == 0 else self._quiet + eta * self._noisy
-        if not self._votes:
-            return first_largest(sums)
-        votes = self._votes[case]
-        most, largest = votes[:, :, 0, :], sums[:, :, 0, :]
-        winner = xp.zeros_like(most)
-        for c in range(1, votes.shape[2]):
-            count, total = votes[:, :, c, :], sums[:, :, c, :]
-            better = (count > most) | ((count == most) & (total > largest))
-            most, largest = xp.where(better, count, most), xp.where(better, total, largest)
-            winner = xp.where(better, xp.full_like(winner, c), winner)
-        return winner
+        sums = _at_noise(self.noises[case], self._quiet, self._noisy)
+        return most_votes(self._votes[case], sums) if self._votes else first_largest(sums)
 
 
-def first_largest(scores: Any) -> Any:
-    """The lowest class with the largest score; shape (..., n_classes, n_test) to (..., n_test).
-
-    Not the library's argmax, which promises no order among equal entries on a GPU.
-
-    Examples
-    --------
-    >>> first_largest(np.array([[1.0, 0.0], [3.0, 0.0], [3.0, -1.0]]))
-    array([1, 0])
-    """
-    xp = array_api_compat.array_namespace(scores)
-    if isinstance(scores, np.ndarray):
-        return scores.argmax(axis=-2)
-    largest = scores[..., 0, :]
-    winner = xp.zeros(largest.shape, dtype=xp.int32, device=array_api_compat.device(scores))
-    for c in range(1, scores.shape[-2]):
-        better = scores[..., c, :] > largest
-        largest = xp.where(better, scores[..., c, :], largest)
-        winner = xp.where(better, xp.full_like(winner, c), winner)
-    return winner
+def _at_noise(eta: float, quiet: Array, noisy: Array | None) -> Array:
+    if eta == 0:
+        return quiet
+    if noisy is None:
+        raise ParameterError(f"readout noise {eta:g} needs what unit noise adds to the scores")
+    return quiet + eta * noisy

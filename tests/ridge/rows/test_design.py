@@ -42,9 +42,9 @@ def test_sparse_rows_give_the_same_members(data, plan, n):
     dense = member_paths(training_rows(X, Y, weights, True), plan, ridges)
     thin = member_paths(training_rows(sparse.csr_array(X), Y, weights, True), plan, ridges)
     for a, b in zip(dense, thin, strict=True):
-        for level in range(2):
-            np.testing.assert_allclose(b.coefficients(level), a.coefficients(level), atol=1e-9)
-            np.testing.assert_allclose(b.errors(level), a.errors(level), atol=1e-8)
+        for index in range(2):
+            np.testing.assert_allclose(b.coefficients(index), a.coefficients(index), atol=1e-9)
+            np.testing.assert_allclose(b.errors(index), a.errors(index), atol=1e-8)
 
 
 def test_heavily_overlapping_members_share_one_gram_matrix(data, monkeypatch):

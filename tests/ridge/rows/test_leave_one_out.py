@@ -46,9 +46,9 @@ def test_every_ridge_equals_refitting(N, weighted, intercept):
     X, Y = rng.standard_normal((15, N)) + 0.5, rng.standard_normal((15, 2))
     weights = rng.uniform(0.2, 3.0, 15)
     path = path_of(X, Y, weights if weighted else None, RIDGES, intercept)
-    for level, ridge in enumerate(RIDGES):
+    for index, ridge in enumerate(RIDGES):
         wanted = refitted_errors(X, Y, weights if weighted else np.ones(15), ridge, intercept)
-        np.testing.assert_allclose(path.errors(level), wanted, rtol=TOLERANCE, atol=TOLERANCE)
+        np.testing.assert_allclose(path.errors(index), wanted, rtol=TOLERANCE, atol=TOLERANCE)
 
 
 @pytest.mark.parametrize("N", [14, 15, 16])
@@ -56,9 +56,9 @@ def test_members_at_the_threshold_equal_refitting(N):
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((15, N)), rng.standard_normal((15, 1))
     path = path_of(X, Y, None, RIDGES, True)
-    for level, ridge in enumerate(RIDGES):
+    for index, ridge in enumerate(RIDGES):
         wanted = refitted_errors(X, Y, np.ones(15), ridge, True)
-        np.testing.assert_allclose(path.errors(level), wanted, rtol=TOLERANCE, atol=TOLERANCE * abs(wanted).max())
+        np.testing.assert_allclose(path.errors(index), wanted, rtol=TOLERANCE, atol=TOLERANCE * abs(wanted).max())
 
 
 @pytest.mark.parametrize("n", [12, 60])
@@ -68,9 +68,9 @@ def test_duplicated_features_equal_refitting(n):
     half = rng.standard_normal((n, 10))
     X, Y = np.hstack([half, half]), rng.standard_normal((n, 1))
     path = path_of(X, Y, None, RIDGES, True)
-    for level, ridge in enumerate(RIDGES):
+    for index, ridge in enumerate(RIDGES):
         np.testing.assert_allclose(
-            path.errors(level), refitted_errors(X, Y, np.ones(n), ridge, True), rtol=1e-7, atol=1e-8
+            path.errors(index), refitted_errors(X, Y, np.ones(n), ridge, True), rtol=1e-7, atol=1e-8
         )
 
 
@@ -82,9 +82,9 @@ def test_a_sample_that_alone_shows_a_feature_is_predicted_without_it(ridges):
     X[:, 3] = 0.0
     X[7, 3] = 1.0
     path = path_of(X, Y, None, np.array(ridges), False)
-    for level, ridge in enumerate(ridges):
+    for index, ridge in enumerate(ridges):
         wanted = refitted_errors(X, Y, np.ones(20), ridge, False)
-        np.testing.assert_allclose(path.errors(level), wanted, rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(path.errors(index), wanted, rtol=1e-8, atol=1e-8)
 
 
 def test_constant_features_leave_the_mean_of_the_others():

@@ -50,8 +50,8 @@ def test_members_equal_those_fitted_from_rows(data, plan, intercept):
     rows = member_paths(training_rows(X, Y, weights, intercept), plan, ridges)
     path = moment_path(streamed(X, Y, weights), plan, np.repeat(ridges[:, None], 2, axis=1), intercept)
     for r, member in enumerate(rows):
-        for level in range(2):
-            np.testing.assert_allclose(path.coefficients[r][level], member.coefficients(level), rtol=1e-7, atol=1e-9)
+        for index in range(2):
+            np.testing.assert_allclose(path.coefficients[r][index], member.coefficients(index), rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("intercept", [True, False])

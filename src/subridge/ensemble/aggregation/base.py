@@ -59,7 +59,8 @@ class LinearAggregation(Aggregation):
 
     def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
         moments = MemberMoments.of_errors(errors, sample_weights)
-        return float(moments.risk_of(self.weights(moments))), 0.0
+        w = self.weights(moments)
+        return float(w @ moments.pairs @ w), 0.0
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         if weights is None:

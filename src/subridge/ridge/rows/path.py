@@ -48,6 +48,11 @@ class MemberPath:
             coefficients = path_coefficients(member, self._targets, self.penalties)
             self._kept = _Table(self._errors_at(member, self.penalties), coefficients)
 
+    @property
+    def n_ridges(self) -> int:
+        """L."""
+        return len(self.penalties)
+
     def errors(self, index: int) -> Array:
         """``y_i - f_r^(-i)(x_i)`` at one ridge, shape (C, n), with y the labels without readout noise."""
         if isinstance(self._kept, _Table):

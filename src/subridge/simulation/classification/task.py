@@ -10,6 +10,7 @@ import numpy as np
 from subridge.arrays.devices import empty_on, standard_normals
 from subridge.arrays.namespace import gathered, like, to_numpy
 from subridge.arrays.types import FloatArray, IntArray
+from subridge.ensemble.aggregation import read_aggregation
 from subridge.ridge.curves.refined import refined_curve
 from subridge.ridge.curves.solve import weights_along_curve
 from subridge.ridge.tally import Tally
@@ -86,8 +87,9 @@ def _errors(job: ClassificationJob, tables: dict[str, Any], place: int, trials: 
     """Errors at one number of members, shape (B, n_ridges, n_noises, n_sizes)."""
     e = job.experiment
     shape = (len(trials), len(e.n_samples), e.n_classes, len(e.test_labels))
+    voting = read_aggregation(e.voting)
     tallies = [
-        [Tally(e.readout_noises.tolist(), shape, tables["test"], e.voting) for _ in range(e.test_draws)]
+        [Tally(e.readout_noises.tolist(), shape, tables["test"], voting) for _ in range(e.test_draws)]
         for _ in e.ridges
     ]
     orders = np.stack([e.order_of(int(trial)) for trial in trials])

@@ -1,30 +1,9 @@
-"""Votes, ties and probabilities."""
+"""Probabilities of classes."""
 
 import numpy as np
 import pytest
 
-from subridge.ridge.votes import fit_temperature, ranked_votes, softmax, vote_counts
-
-
-def test_the_majority_wins_whatever_the_scores():
-    scores = np.array([[[0.51], [0.49]], [[0.51], [0.49]], [[-100.0], [100.0]]])
-    assert vote_counts(scores).tolist() == [[2.0], [1.0]]
-    assert ranked_votes(scores).argmax(axis=0) == 0
-
-
-def test_a_tie_goes_to_the_larger_summed_score():
-    scores = np.array([[[0.6], [0.4]], [[0.1], [0.9]]])
-    assert ranked_votes(scores).argmax(axis=0) == 1
-
-
-def test_a_tie_in_votes_and_scores_goes_to_the_lowest_class():
-    scores = np.array([[[0.0], [0.25], [0.75]], [[0.0], [0.75], [0.25]]])
-    assert ranked_votes(scores).argmax(axis=0) == 1
-
-
-def test_a_class_outside_the_tie_cannot_win_by_its_scores():
-    scores = np.array([[[0.6], [0.0], [0.55]], [[0.0], [0.6], [0.55]]])  # class 2 has the largest sum but no vote
-    assert ranked_votes(scores).argmax(axis=0) == 0
+from subridge.ridge.calibration import fit_temperature, softmax
 
 
 def test_probabilities_sum_to_one_and_keep_the_order():

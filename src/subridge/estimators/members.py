@@ -1,0 +1,69 @@
+"""Fitted members: their weights, and what they say about new rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from subridge.arrays.namespace import device_of, like, namespace_of, select_rows
+from subridge.arrays.types import Array, FloatArray, SparseMatrix
+from subridge.spec.plan import SubsetPlan
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMembers:
+    """Members as linear maps of the unscaled features.
+
+    Attributes
+    ----------
+    plan : SubsetPlan
+    coefficients : list of array, each of shape (C, N_r)
+    intercepts : list of array, each of shape (C,)
+    """
+
+    plan: SubsetPlan
+    coefficients: list[Array]
+    intercepts: list[Array]
+
+    @classmethod
+    def centred_on(
+        cls, plan: SubsetPlan, coefficients: list[Array], feature_means: Array, target_means: Sequence[Array]
+    ) -> "FittedMembers":
+        """Members fitted to centred data; target means of shape (C,), one per member."""
+        intercepts = [
+            mean - coef @ plan.measure(r, feature_means)
+            for r, (coef, mean) in enumerate(zip(coefficients, target_means, strict=True))
+        ]
+        return cls(plan, coefficients, intercepts)
+
+    def collapse(self, weights: FloatArray) -> tuple[Array, Array]:
+        """The weighted mean of the members as one linear map: shapes (C, M) and (C,)."""
+        first = self.coefficients[0]
+        shape = (first.shape[0], self.plan.n_features)
+        coef = namespace_of(first).zeros(shape, dtype=first.dtype, device=device_of(first))
+        intercept = self.intercepts[0] * 0.0
+        for r, w in enumerate(weights):
+            self.plan.add_lifted(r, float(w) * self.coefficients[r], coef)
+            intercept = intercept + float(w) * self.intercepts[r]
+        return coef, intercept
+
+    def scores(self, X: Array | SparseMatrix) -> Array:
+        """Output of every member, shape (k, C, n), in the library of X."""
+        example = example_of(X)
+        columns = X.tocsc() if isinstance(X, SparseMatrix) else X.T
+        scores = []
+        for r, (coef, intercept) in enumerate(zip(self.coefficients, self.intercepts, strict=True)):
+            A = self.plan.measurements[r]
+            if A.ndim == 2:
+                product = (X @ like(self.plan.lift_rows(r, coef), example).T).T
+            elif isinstance(columns, SparseMatrix):
+                product = (columns[:, A] @ like(coef, example).T).T
+            else:
+                product = like(coef, example) @ select_rows(columns, A)
+            scores.append(product + like(intercept, example)[:, None])
+        return namespace_of(scores[0]).stack(scores)
+
+
+def example_of(X: Array | SparseMatrix) -> Array:
+    """An array of the library and device that predictions for X are made in."""
+    return np.empty(0) if isinstance(X, SparseMatrix) else X

@@ -1,0 +1,102 @@
+"""From an estimator's flat parameters to an `Ensemble`: the one place where they are read."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
+
+import numpy as np
+
+from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.ensemble.aggregation import AGGREGATIONS, Aggregation
+from subridge.ensemble.ensemble import Ensemble
+from subridge.ridge.search_path import trainable
+from subridge.spec.checks import non_negative, positive_integer
+from subridge.spec.errors import ParameterError, SubsetError
+from subridge.spec.plan import SubsetPlan
+from subridge.spec.scope import Scope, check_scope
+from subridge.subsets.base import Strategy, StrategyOptions
+from subridge.subsets.text import STRATEGIES, read_strategy
+
+# Subsets that are known: a plan, or one array of indices (or a mask) per member.
+_Known: TypeAlias = SubsetPlan | Sequence[ArrayLike]
+# What `subsets` may be: known ones, the name of a strategy, a strategy, or a function of (n_features, rng).
+Subsets: TypeAlias = str | _Known | Strategy | Callable[[int, np.random.Generator], _Known]
+
+
+class FlatParameters(Protocol):
+    """The parameters that both estimators share."""
+
+    n_estimators: int
+    subsets: Subsets
+    fraction_spread: float
+    subset_sizes: ArrayLike | None
+    ridge: ArrayLike
+    ridge_scope: Scope
+    readout_noise: ArrayLike
+
+
+def ensemble_of(
+    parameters: FlatParameters, aggregation: Aggregation, n_features: int, rng: np.random.Generator
+) -> Ensemble:
+    """Draw the subsets and describe the ensemble; a ridge that is still to be chosen is left at 0."""
+    plan = draw_plan(parameters, n_features, rng)
+    ridge = 0.0 if is_searched(parameters) else _per_member("ridge", trainable("ridge", parameters.ridge), plan)
+    noise = _per_member("readout_noise", non_negative("readout_noise", parameters.readout_noise), plan)
+    return Ensemble(plan, ridge, noise, aggregation)
+
+
+def is_searched(parameters: FlatParameters) -> bool:
+    """Whether ridges are to be chosen from a path; refuses unknown words."""
+    check_scope("ridge_scope", parameters.ridge_scope)
+    if not isinstance(parameters.ridge, str):
+        return False
+    if parameters.ridge != "auto":
+        raise ParameterError(
+            f"ridge must be a number, one per member, or 'auto' (ridge_scope says for whom), got {parameters.ridge!r}"
+        )
+    return True
+
+
+def aggregation_of(name: str, value: str | Aggregation, *, decides_classes: bool) -> Aggregation:
+    """The aggregation that a parameter names, among those that give numbers or those that decide classes.
+
+    Examples
+    --------
+    >>> aggregation_of("voting", "sum", decides_classes=True).name
+    'sum'
+    """
+    known = {each.name: each for each in AGGREGATIONS.values() if each.decides_classes == decides_classes}
+    found = value if isinstance(value, Aggregation) else known.get(value)
+    if found is None or found.decides_classes != decides_classes:
+        raise ParameterError(f"{name} must be one of {', '.join(known)}, or such an Aggregation, got {value!r}")
+    return found
+
+
+def draw_plan(parameters: FlatParameters, n_features: int, rng: np.random.Generator) -> SubsetPlan:
+    """Draw, or adopt, the subsets of an estimator; no more members are drawn than there are features."""
+    subsets = parameters.subsets
+    if isinstance(subsets, str):
+        k = min(positive_integer("n_estimators", parameters.n_estimators), n_features)
+        options = StrategyOptions(k, n_features, parameters.fraction_spread, parameters.subset_sizes)
+        return read_strategy(subsets, options).draw(n_features, rng)
+    if isinstance(subsets, Strategy):
+        drawn: _Known = subsets.draw(n_features, rng)
+    else:
+        drawn = subsets(n_features, rng) if callable(subsets) else subsets
+    if isinstance(drawn, SubsetPlan):
+        if drawn.n_features != n_features:
+            raise SubsetError(f"subsets is a plan for {drawn.n_features} features, but X has {n_features}")
+        return drawn
+    if isinstance(drawn, Sequence | np.ndarray):
+        return SubsetPlan.from_indices(drawn, n_features)
+    raise SubsetError(
+        f"subsets must be one of {', '.join(STRATEGIES)}, a SubsetPlan, a strategy, index arrays or a callable, "
+        f"got {subsets!r}"
+    )
+
+
+def _per_member(name: str, values: FloatArray, plan: SubsetPlan) -> FloatArray:
+    """A number, or one per member, as shape (k,)."""
+    k = plan.n_members
+    if values.shape not in ((), (1,), (k,)):
+        raise ParameterError(f"{name} must be a number or one per member ({k}), got shape {values.shape}")
+    return np.broadcast_to(values, (k,))
