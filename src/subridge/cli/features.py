@@ -21,7 +21,8 @@ def features(
     Networks: efficientnet-lite0, efficientnet-lite1, augnet-resnet50, resnext50_32x4d. An interrupted extraction goes
     on when the command is given again.
     """
-    from subridge.datasets.images.extraction import extract_folder, load_store
+    from subridge.datasets.images.extraction import extract_folder
+    from subridge.datasets.images.load import load_store
 
     skipped = extract_folder(
         images,

@@ -1,25 +1,8 @@
-"""Real data: tables, deep features of images (networks, folders, extraction), and a set that comes with the package."""
+"""Real data: a user's own tables, and features that networks see in images.
 
-from importlib import import_module
-from typing import Any
+Public names are listed in ``__init__.pyi`` and loaded when first used: some need torch, which is an extra.
+"""
 
-# public name -> module that defines it, loaded when used: networks need torch, which is an extra
-_HOMES = {
-    "FeatureSet": "images.feature_set",
-    "load_fashion_features": "images.bundled",
-    "load_set": "images.cache",
-    "load_store": "images.extraction",
-    "extract_folder": "images.extraction",
-    "Table": "tables.table",
-    "read_table": "tables.table",
-}
+from subridge.lazy import names_of_stub
 
-__all__ = list(_HOMES)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__, __dir__, __all__ = names_of_stub(__name__, __file__)

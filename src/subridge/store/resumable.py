@@ -136,7 +136,10 @@ class ResumableStore:
     def read(self, names: Sequence[str]) -> dict[str, Array]:
         """Whole arrays by name."""
         with _clear_errors(self.path):
-            return {name: np.asarray(self._array(name)[:]) for name in names}
+            try:
+                return {name: np.asarray(self._array(name)[:]) for name in names}
+            except RuntimeError as error:  # what zarr raises for a chunk that was cut or altered
+                raise StoreError(f"store {self.path} does not match its checksums ({error}); remove it") from error
 
     def _array(self, name: str) -> "AnyArray":
         import zarr
@@ -167,7 +170,8 @@ def _create(path: Path, contents: Contents, attributes: Mapping[str, Json], bloc
             n_tasks = -(-new.shape[0] // block)
             _create_array(group, name, new, (block, *new.shape[1:]))
         for name, (dimensions, values) in contents.coordinates.items():
-            group.create_array(name, data=values, chunks=values.shape, dimension_names=dimensions)
+            codec = zarr.codecs.ZstdCodec(checksum=True)
+            group.create_array(name, data=values, chunks=values.shape, dimension_names=dimensions, compressors=codec)
         _create_array(group, "done", Variable(("task",), (n_tasks,), "uint8", 0), (1,))
         if path.exists():
             path.rmdir()  # empty, as the caller made sure
@@ -177,6 +181,8 @@ def _create(path: Path, contents: Contents, attributes: Mapping[str, Json], bloc
 
 
 def _create_array(group: "zarr.Group", name: str, new: Variable, chunks: tuple[int, ...]) -> None:
+    from zarr.codecs import ZstdCodec
+
     group.create_array(
         name,
         shape=new.shape,
@@ -184,6 +190,7 @@ def _create_array(group: "zarr.Group", name: str, new: Variable, chunks: tuple[i
         dtype=new.dtype,
         fill_value=new.fill_value,
         dimension_names=new.dimensions,
+        compressors=ZstdCodec(checksum=True),
     )
 
 

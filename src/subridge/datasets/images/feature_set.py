@@ -1,12 +1,11 @@
 """Features of labelled images, split into training and test, and how they were made."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from subridge.arrays.types import FloatArray, IntArray
+from subridge.arrays.types import FloatArray, IntArray, Json
 from subridge.spec.errors import DataError
 
 
@@ -39,7 +38,7 @@ class FeatureSet:
     y_test: IntArray
     class_names: tuple[str, ...]
     name: str
-    attributes: dict[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, Json] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for features, labels, part in ((self.X, self.y, "training"), (self.X_test, self.y_test, "test")):
@@ -48,7 +47,7 @@ class FeatureSet:
         if self.X.shape[1] != self.X_test.shape[1]:
             raise DataError(f"X has {self.X.shape[1]} features but X_test has {self.X_test.shape[1]}")
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[FloatArray | IntArray]:
         return iter((self.X, self.y, self.X_test, self.y_test))
 
     @property
@@ -70,7 +69,7 @@ class FeatureSet:
         """
         spread = self.X.std(axis=0)
         kept = spread > least_spread * np.median(spread)
-        attributes = self.attributes | {"dropped_features": int((~kept).sum()), "least_spread": least_spread}
+        attributes = {**self.attributes, "dropped_features": int((~kept).sum()), "least_spread": least_spread}
         return self._with_columns(np.flatnonzero(kept), attributes)
 
     def with_features(self, count: int | None) -> "FeatureSet":
@@ -80,7 +79,7 @@ class FeatureSet:
         kept = np.linspace(0, self.n_features - 1, count).astype(int)
         return self._with_columns(kept, self.attributes)
 
-    def _with_columns(self, kept: IntArray, attributes: dict[str, Any]) -> "FeatureSet":
+    def _with_columns(self, kept: IntArray, attributes: Mapping[str, Json]) -> "FeatureSet":
         # np.take keeps rows together in memory, where indexing columns turns them: what gathers and hashes rows later
         # would copy a large set every time.
         parts = (np.take(self.X, kept, axis=1), self.y, np.take(self.X_test, kept, axis=1), self.y_test)

@@ -1,41 +1,21 @@
 """Image folders in the class-per-subfolder convention."""
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from subridge.arrays.types import IntArray
+from subridge.datasets.images.pictures import Pictures
 from subridge.spec.errors import DataError
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 _SUFFIXES = {".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"}
 _TEST_FOLDERS = ("val", "test", "validation")
 
 
-@dataclass(frozen=True, eq=False)
-class ImageFolder:
-    """Files of labelled images.
-
-    Attributes
-    ----------
-    root : Path
-    paths : tuple of str
-        Relative to the root, sorted.
-    labels : ndarray of int, shape (n,)
-        Positions in ``class_names``.
-    is_test : ndarray of bool, shape (n,)
-        From the folder's own split; all False where it has none.
-    class_names : tuple of str
-    """
-
-    root: Path
-    paths: tuple[str, ...]
-    labels: IntArray
-    is_test: np.ndarray
-    class_names: tuple[str, ...]
-
-
-def read_folder(root: str | Path) -> ImageFolder:
+def read_folder(root: str | Path) -> Pictures:
     """Find the images below a folder.
 
     Each subfolder is a class; or the folder has subfolders ``train`` and ``val`` (or ``test``) that do, as Imagenette
@@ -55,12 +35,25 @@ def read_folder(root: str | Path) -> ImageFolder:
     else:
         splits = [(root, False)]
     found = []
-    for folder, held_out in splits:
+    for folder, is_test in splits:
         for below in sorted(path for path in folder.iterdir() if path.is_dir()):
             files = sorted(path for path in below.rglob("*") if path.suffix.lower() in _SUFFIXES)
-            found += [(str(path.relative_to(root)), below.name, held_out) for path in files]
+            found += [(str(path.relative_to(root)), below.name, is_test) for path in files]
     if not found:
         raise DataError(f"{root} has no images in subfolders; expected one subfolder per class, or train/ and val/")
-    names = tuple(sorted({name for _, name, _ in found}))
-    labels = np.array([names.index(name) for _, name, _ in found])
-    return ImageFolder(root, tuple(path for path, _, _ in found), labels, np.array([t for *_, t in found]), names)
+    paths, folders, held_out = zip(*found, strict=True)
+    names = tuple(sorted(set(folders)))
+    labels = np.array([names.index(name) for name in folders])
+    return Pictures(paths, labels, np.array(held_out), names, lambda place: _opened(root, paths[place]))
+
+
+def _opened(root: Path, path: str) -> "Image.Image":
+    from PIL import Image
+
+    try:
+        with Image.open(root / path) as picture:
+            return picture.convert("RGB")
+    except (OSError, ValueError, SyntaxError) as error:  # what Pillow raises, by format
+        raise DataError(
+            f"image {path} does not decode ({error}); repair or remove it, or skip such images (--skip-unreadable)"
+        ) from error

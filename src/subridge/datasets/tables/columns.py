@@ -77,7 +77,7 @@ def frame_features(frame: Frame, places: Sequence[int]) -> FloatArray:
         When a column holds anything else.
     """
     columns = [frame[:, place] for place in places]
-    other = [f"{column.name} ({column.to_native().dtype})" for column in columns if not is_number(column)]
+    other = [f"{column.name} ({_type_name(column)})" for column in columns if not is_number(column)]
     if other:
         raise DataError(
             f"{counted(len(other), 'column')} of features hold no numbers: {listed(other)}; leave them out with "
@@ -103,3 +103,8 @@ def floats(column: Column) -> FloatArray:
     if column.null_count() == len(column):  # not every type without values can be cast
         return np.full(len(column), np.nan)
     return column.cast(nw.Float64).to_numpy()
+
+
+def _type_name(column: Column) -> str:
+    """The type of a column as its own library calls it."""
+    return str(getattr(column.to_native(), "dtype", column.dtype))

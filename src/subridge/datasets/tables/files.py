@@ -9,10 +9,8 @@ import narwhals as nw
 import numpy as np
 from narwhals.typing import IntoDataFrame
 
-from subridge.arrays.types import ArrayLike
 from subridge.datasets.tables.raw_table import RawTable
 from subridge.datasets.tables.sources import ColumnName, TargetName, read_frame, read_pair
-from subridge.datasets.tables.targets import TargetLike
 from subridge.datasets.tables.wording import counted, listed
 from subridge.spec.errors import DataError
 from subridge.store.features import KIND, read_features
@@ -31,18 +29,21 @@ def read_path(path: Path, target: TargetName | None, drop: Sequence[ColumnName])
     if not path.exists():
         raise DataError(f"source {str(path)!r} does not exist; check the path")
     if suffix in _SEPARATORS:
-        return _from_frame(_loaded_frame(path, _SEPARATORS[suffix]), target, drop)
+        return _from_frame(_loaded_frame(path, _SEPARATORS[suffix]), suffix, target, drop)
     key = "y" if target is None else target
     if not isinstance(key, str):
         raise DataError(f"target of a {suffix} source is the name of one array, got {target!r}")
-    return (_from_npz if suffix == ".npz" else _from_zarr)(path, key, drop)
+    raw = (_from_npz if suffix == ".npz" else _from_zarr)(path, key, drop)
+    return replace(raw, owned=True)  # nobody else holds what was read from disk
 
 
-def _from_frame(native: IntoDataFrame, target: TargetName | None, drop: Sequence[ColumnName]) -> RawTable:
+def _from_frame(native: IntoDataFrame, suffix: str, target: TargetName | None, drop: Sequence[ColumnName]) -> RawTable:
     """Without the row numbers that pandas writes beside the data by default, which would pass for a feature."""
     frame = nw.from_native(native, eager_only=True)
-    first = [name for name in frame.columns[:1] if name in ("", "Unnamed: 0")]
-    numbering = first + [name for name in frame.columns if name.startswith("__index_level_")]
+    if suffix == ".parquet":
+        numbering = [name for name in frame.columns if name.startswith("__index_level_")]
+    else:
+        numbering = [name for name in frame.columns[:1] if name in ("", "Unnamed: 0")]
     if not numbering:
         return read_frame(native, target, drop)
     raw = read_frame(frame.drop(numbering).to_native(), target, drop)
@@ -58,8 +59,8 @@ def _loaded_frame(path: Path, separator: str | None) -> IntoDataFrame:
         except ImportError:
             continue
         except (OSError, ValueError) as error:
-            what = "a table of text" if separator else "a parquet file"
-            raise DataError(f"{path} is not {what} ({error}); check the file") from error
+            what, also = ("a table of text", " and its separator") if separator else ("a parquet file", "")
+            raise DataError(f"{path} is not {what} ({error}); check the file{also}") from error
     raise DataError(
         f"{path} needs polars{' or pandas' if separator else ', or pandas with pyarrow,'} to be read; "
         "pip install 'subridge[tables]'"
@@ -103,9 +104,9 @@ def _from_npz(path: Path, key: str, drop: Sequence[ColumnName]) -> RawTable:
         raise DataError(
             f"{path} cannot be read ({error}); save plain arrays, with labels as strings: np.savez(path, X=X, y=y)"
         ) from error
-    _need_arrays(path, ("X", key), found)
+    _need_arrays(path, key, found)
     names = [str(name) for name in arrays["feature_names"]] if "feature_names" in arrays else None
-    return _loaded_pair(arrays["X"], arrays[key], drop, names)
+    return read_pair(arrays["X"], arrays[key], drop, names)
 
 
 def _from_zarr(path: Path, key: str, drop: Sequence[ColumnName]) -> RawTable:
@@ -120,10 +121,10 @@ def _from_zarr(path: Path, key: str, drop: Sequence[ColumnName]) -> RawTable:
     if group.attrs.get("schema") == KIND.schema:
         return _from_store(path, drop)
     arrays = dict(group.arrays())
-    _need_arrays(path, ("X", key), sorted(arrays))
+    _need_arrays(path, key, sorted(arrays))
     given = group.attrs.get("feature_names")
     names = [str(name) for name in given] if isinstance(given, list) else None
-    return _loaded_pair(np.asarray(arrays["X"][:]), np.asarray(arrays[key][:]), drop, names)
+    return read_pair(np.asarray(arrays["X"][:]), np.asarray(arrays[key][:]), drop, names)
 
 
 def _from_store(path: Path, drop: Sequence[ColumnName]) -> RawTable:
@@ -136,17 +137,12 @@ def _from_store(path: Path, drop: Sequence[ColumnName]) -> RawTable:
     if not training.all():
         notes.append(f"left out {(~training).sum()} of {len(X)} images that the store keeps for testing")
         X, labels = X[training], labels[training]
-    raw = _loaded_pair(X, classes[labels], drop, None)
+    raw = read_pair(X, classes[labels], drop)
     return replace(raw, notes=(*notes, *raw.notes))
 
 
-def _loaded_pair(X: ArrayLike, y: TargetLike, drop: Sequence[ColumnName], names: Sequence[str] | None) -> RawTable:
-    """A pair that was read from disk: nobody else holds its arrays."""
-    return replace(read_pair(X, y, drop, names), owned=True)
-
-
-def _need_arrays(path: Path, wanted: Sequence[str], found: Sequence[str]) -> None:
-    absent = [name for name in wanted if name not in found]
+def _need_arrays(path: Path, key: str, found: Sequence[str]) -> None:
+    absent = [name for name in ("X", key) if name not in found]
     if absent:
         raise DataError(
             f"{path} has no array {' and '.join(map(repr, absent))}, only {listed(found) or 'none'}; X holds the "

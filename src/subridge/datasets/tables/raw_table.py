@@ -11,19 +11,9 @@ from subridge.datasets.tables.wording import listed
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
-    """Features and a target, and what was done to them so far.
+    """Features X of shape (n, M) with NaN where missing, a target as `read_target` gives it, a note per treatment.
 
-    Attributes
-    ----------
-    X : ndarray, shape (n, M)
-        float64 by rows, NaN where missing.
-    owned : bool
-        Whether X may be changed in place: False where it is the caller's own array.
-    feature_names : tuple of str
-    target : ndarray, shape (n,) or (n, C)
-        Numbers or labels, as `read_target` gives them.
-    notes : tuple of str
-        One sentence per treatment.
+    X may be changed in place where it is ``owned``; otherwise it is the caller's own array.
     """
 
     X: FloatArray

@@ -19,16 +19,7 @@ _FEW_VALUES = 10
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """Targets that can be fitted.
-
-    Attributes
-    ----------
-    rows : ndarray, shape (C, n)
-        One row per target of a regression; or one per class, 1 for its members and 0 for the others.
-    class_names : tuple of str or None
-        Sorted, numbers by their size; None for regression.
-    notes : tuple of str
-    """
+    """Rows of shape (C, n): one per target, or per class with 1 for its members; names of classes are sorted."""
 
     rows: FloatArray
     class_names: tuple[str, ...] | None = None

@@ -44,7 +44,7 @@ def read_target(values: TargetLike) -> Target:
     elif is_column(values):
         return _column_target(nw.from_native(values, series_only=True), "y")
     else:
-        target = _array_target(values, "y")
+        target = _array_target(values)
     if target.ndim == 2 and target.shape[1] == 1:
         target = target[:, 0]
     if target.ndim not in (1, 2) or target.shape[-1] == 0:
@@ -79,7 +79,7 @@ def _column_target(column: Column, name: str) -> Target:
     return _from_objects(values, name, categorical=column.dtype in (nw.Categorical, nw.Enum))
 
 
-def _array_target(values: ArrayLike, name: str) -> Target:
+def _array_target(values: ArrayLike) -> Target:
     array = np.asanyarray(values)
     if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
         array = np.asarray(values, dtype=object)  # NumPy wrote a missing value in a list of strings as "nan"
@@ -91,8 +91,8 @@ def _array_target(values: ArrayLike, name: str) -> Target:
     if array.dtype.kind == "S":
         array = np.char.decode(array, "utf-8")
     if array.dtype.kind not in "bUTO":
-        raise DataError(f"the target {name!r} has type {array.dtype}; a target is numbers, or labels for classes")
-    return _from_objects(array.astype(object), name, categorical=False)
+        raise DataError(f"the target 'y' has type {array.dtype}; a target is numbers, or labels for classes")
+    return _from_objects(array.astype(object), "y", categorical=False)
 
 
 def _from_objects(values: npt.NDArray[np.object_], name: str, *, categorical: bool) -> Target:
@@ -116,7 +116,8 @@ def _from_objects(values: npt.NDArray[np.object_], name: str, *, categorical: bo
 
 def _is_absent(value: str | float | None) -> bool:
     # The missing values of pandas refuse comparison, so they are known by name.
-    return value is None or type(value).__name__ in {"NAType", "NaTType"} or value != value
+    by_name = type(value).__name__ in {"NAType", "NaTType"}
+    return value is None or by_name or (isinstance(value, float) and value != value)
 
 
 def _has_text(target: Target) -> bool:

@@ -40,16 +40,18 @@ def complete(raw: RawTable, missing: Missing) -> RawTable:
         )
     empty = places[cells.all(axis=0)]
     if empty.size and n:
-        dropped = np.isin(np.arange(raw.X.shape[1]), empty)
-        raw = raw.without_features(dropped, f"{counted(len(empty), 'column')} without any value")
+        is_empty = np.isin(np.arange(raw.X.shape[1]), empty)
+        raw = raw.without_features(is_empty, f"{counted(len(empty), 'column')} without any value")
         places, cells = _gaps(raw)
-    if missing == "drop":
-        raw = _without_rows(raw, without_target | cells.any(axis=1))
+    lost = without_target | cells.any(axis=1)
+    if missing == "drop" and lost.any():
+        raw = raw.with_features(raw.X[~lost], f"dropped {lost.sum()} of {n} rows with missing values")
+        raw = replace(raw, target=raw.target[~lost])
     elif places.size:
         raw = _filled(raw, places, int(cells.sum()))
     if len(raw.X) < LEAST_ROWS:
-        lost = f" ({n - len(raw.X)} of {n} were dropped for missing values)" if len(raw.X) < n else ""
-        raise DataError(f"a pilot needs at least {LEAST_ROWS} rows, got {len(raw.X)}{lost}; bring more data")
+        dropped = f" ({n - len(raw.X)} of {n} were dropped for missing values)" if len(raw.X) < n else ""
+        raise DataError(f"a pilot needs at least {LEAST_ROWS} rows, got {len(raw.X)}{dropped}; bring more data")
     return raw
 
 
@@ -126,13 +128,6 @@ def _gaps(raw: RawTable) -> tuple[IntArray, BoolArray]:
     cells = np.isnan(values)
     some = cells.any(axis=0)
     return suspects[some], cells[:, some]
-
-
-def _without_rows(raw: RawTable, lost: BoolArray) -> RawTable:
-    if not lost.any():
-        return raw
-    left = raw.with_features(raw.X[~lost], f"dropped {lost.sum()} of {len(lost)} rows with missing values")
-    return replace(left, target=raw.target[~lost])
 
 
 def _filled(raw: RawTable, places: IntArray, n_cells: int) -> RawTable:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from subridge.datasets.images.cache import load_set
+from subridge.datasets.images.load import load_set
 from subridge.datasets.images.feature_set import FeatureSet
 from subridge.figures.paper.recipe import FigureSettings
 

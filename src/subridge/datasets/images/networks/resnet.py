@@ -5,7 +5,6 @@ He et al. (2016), Xie et al. (2017). The stride of a bottleneck is in its 3 × 3
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import nn
@@ -31,7 +30,7 @@ class Bottleneck(nn.Module):
         if stride != 1 or n_in != n_out:
             self.downsample = nn.Sequential(nn.Conv2d(n_in, n_out, 1, stride, bias=False), nn.BatchNorm2d(n_out))
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         branch = torch.relu(self.bn1(self.conv1(x)))
         branch = torch.relu(self.bn2(self.conv2(branch)))
         shortcut = x if self.downsample is None else self.downsample(x)
@@ -63,7 +62,7 @@ class PooledResNet(nn.Module):
                 n_in = _EXPANSION * planes
             setattr(self, f"layer{number + 1}", nn.Sequential(*blocks))
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = self.maxpool(torch.relu(self.bn1(self.conv1(x))))
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
         return x.mean((2, 3))

@@ -12,7 +12,7 @@ from subridge.datasets.images.networks import network
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize("name", ["resnext50_32x4d", "resnet50"])
