@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 import subridge as sr
 from subridge.cli import main
+from subridge.results.files import read_result, to_json
 
 
 def call(*words, code=0):
@@ -38,23 +39,54 @@ def test_curve_prints_what_the_theory_says():
     assert "best ridge" in call("curve", *words, "--optimal-ridge").stdout
 
 
-@pytest.mark.parametrize("suffix", ["png", "svg", "nc", "csv", "json"])
-def test_curve_and_phase_write_pictures_and_data(suffix, tmp_path):
-    for command in ("curve", "phase"):
-        out = tmp_path / f"{command}.{suffix}"
-        call(command, "--out", out)
-        assert out.stat().st_size > 300
+SMALL = ("--n-features", 20, "--n-trials", 2, "--n-samples", "5,30")
+BEGINNINGS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF", "nc": b"CDF", "json": b'{"coordinates"', "csv": b""}
 
 
-def test_an_unknown_kind_of_file_is_wrong_usage(tmp_path):
-    assert "must end in" in call("curve", "--out", tmp_path / "curve.doc", code=2).stderr
+@pytest.mark.parametrize("suffix", BEGINNINGS)
+@pytest.mark.parametrize("words", [("curve",), ("phase",), ("simulate", *SMALL)])
+def test_the_suffix_decides_what_is_written(words, suffix, tmp_path):
+    out = tmp_path / f"result.{suffix}"
+    result = call(*words, "--out", out, "--json")
+    assert out.read_bytes().startswith(BEGINNINGS[suffix])
+    assert f"wrote {out}" in result.stderr
+    document = json.loads(result.stdout)
+    if suffix == "nc":
+        assert json.loads(to_json(read_result(out))) == document
+    if suffix == "csv":
+        names = out.read_text().splitlines()[0].split(",")
+        first = next(iter(document["variables"].values()))
+        assert names[: len(first["dimensions"])] == first["dimensions"]
+    if suffix == "json":
+        assert json.loads(out.read_text()) == document
+
+
+@pytest.mark.parametrize("command", ["curve", "phase", "simulate", "demo"])
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(command, tmp_path):
+    assert "must end in one of .png" in call(command, "--out", tmp_path / "curve.doc", code=2).stderr
+    assert "there is no folder" in call(command, "--out", tmp_path / "no" / "curve.png", code=2).stderr
+
+
+def test_the_subsets_of_a_curve_are_named_as_in_python():
+    fractions = sr.subsets.Dirichlet(3, 0.5).fractions(7)
+    words = ("curve", "--n-members", 3, "--fraction-spread", 0.5, "--seed", 7, "--sample-ratios", 0.5, "--json")
+    assert json.loads(call(*words).stdout)["variables"]["subset_fraction"]["values"] == pytest.approx(fractions)
+    equal = json.loads(call(*words, "--subsets", "equal").stdout)
+    assert equal["variables"]["subset_fraction"]["values"] == pytest.approx([1 / 3] * 3)
+
+
+def test_the_aggregation_of_a_curve_is_named_as_in_python():
+    words = ("curve", "--fractions", "0.1,0.5", "--ridges", 0.1, "--sample-ratios", 0.5, "--json")
+    found = json.loads(call(*words, "--aggregation", "simplex").stdout)["variables"]["risk"]["values"]
+    ensemble = sr.Ensemble([0.1, 0.5], 0.1, aggregation="simplex")
+    assert found == [pytest.approx(sr.risk(sr.EquicorrelatedProblem(), ensemble, [0.5]).total)]
 
 
 def test_phase_prints_the_exact_best_size():
-    document = json.loads(call("phase", "--sample-ratio", 0.5, "--readout-nsr", 0.15, "--json").stdout)
+    document = json.loads(call("phase", "--sample-ratios", 0.5, "--readout-nsr", 0.15, "--json").stdout)
     assert document["variables"]["optimal_n_members"]["values"] == 5
-    assert "∞" in call("phase", "--sample-ratio", "0:3:4", "--readout-nsr", "0,1,3").stdout
-    assert "k*" in call("phase", "--sample-ratio", "0.5,1", "--readout-nsr", 0.15, "--ridge", "optimal").stdout
+    assert "∞" in call("phase", "--sample-ratios", "0:3:4", "--readout-nsr", "0,1,3").stdout
+    assert "k*" in call("phase", "--sample-ratios", "0.5,1", "--readout-nsr", 0.15, "--ridge", "optimal").stdout
 
 
 def test_a_picture_of_phases_needs_two_axes(tmp_path):

@@ -29,14 +29,16 @@ def table(tmp_path):
 
 
 def test_forecast_prints_a_curve_for_three_ensembles(table):
-    text = call("forecast", table, "--target", "y", "--drop", "kind", "--samples", "80:640:3", "--n-members", 4).stdout
+    text = call(
+        "forecast", table, "--target", "y", "--drop", "kind", "--n-samples", "log:80:640:3", "--n-members", 4
+    ).stdout
     assert all(word in text for word in ("one ridge", "4 equal", "4 heterogeneous", "640", "label noise"))
 
 
 def test_forecast_in_json_is_what_the_library_says(table):
     import subridge as sr
 
-    words = ("--target", "y", "--drop", "kind", "--samples", "160", "--n-members", 2, "--ridges", "0.1,1")
+    words = ("--target", "y", "--drop", "kind", "--n-samples", "160", "--n-members", 2, "--ridges", "0.1,1")
     document = json.loads(call("forecast", table, *words, "--json").stdout)
     frame = pl.read_parquet(table)
     X, y = frame.drop("y", "kind").to_numpy(), frame["y"].to_numpy()
@@ -47,12 +49,12 @@ def test_forecast_in_json_is_what_the_library_says(table):
 @pytest.mark.parametrize("name", ["curve.png", "curve.svg", "curve.nc", "curve.csv", "curve.json"])
 def test_forecast_writes_files(table, tmp_path, name):
     out = tmp_path / name
-    call("forecast", table, "--target", "kind", "--drop", "y", "--samples", "80,160", "--n-members", 2, "--out", out)
+    call("forecast", table, "--target", "kind", "--drop", "y", "--n-samples", "80,160", "--n-members", 2, "--out", out)
     assert out.stat().st_size > 500
 
 
 def test_a_pilot_out_of_reach_is_said_and_can_be_extrapolated(table):
-    words = ("--target", "y", "--drop", "kind", "--samples", "80,100000", "--ridges", "0.0001", "--n-members", 2)
+    words = ("--target", "y", "--drop", "kind", "--n-samples", "80,100000", "--ridges", "0.0001", "--n-members", 2)
     short = pl.read_parquet(table)[:25]
     short.write_parquet(table)
     text = call("forecast", table, *words).stdout
@@ -62,13 +64,13 @@ def test_a_pilot_out_of_reach_is_said_and_can_be_extrapolated(table):
 
 def test_advise_says_why(table, tmp_path):
     out = tmp_path / "advice.png"
-    words = ("--target", "y", "--drop", "kind", "--n-members", "2,4", "--samples", 300)
+    words = ("--target", "y", "--drop", "kind", "--n-members", "2,4", "--n-samples", 300)
     text = call("advise", table, *words, "--out", out).stdout
     assert "one ridge" in text
     assert "Label noise is estimated" in text
     assert out.stat().st_size > 5000
     document = json.loads(call("advise", table, *words, "--json").stdout)
-    assert len(document["attributes"]["reasons"]) == 2
+    assert len(document["variables"]["reasons"]["values"]) == 2
     call("advise", table, *words, "--out", tmp_path / "advice.csv")
     call("advise", table, *words, "--out", tmp_path / "advice.nc")
     assert xr.load_dataset(tmp_path / "advice.nc").sizes["candidate"] == len(
@@ -83,5 +85,5 @@ def test_mistakes_are_messages(table, tmp_path):
     assert "must end in" in call("forecast", table, "--target", "y", "--out", tmp_path / "a.txt", code=2).stderr
     assert "no folder" in call("advise", table, "--target", "y", "--out", tmp_path / "b" / "a.png", code=2).stderr
     assert "kind" in call("forecast", table, "--target", "y", code=1).stderr
-    assert "is not a,b,c" in call("forecast", table, "--target", "y", "--samples", "many", code=2).stderr
+    assert "is not a,b,c" in call("forecast", table, "--target", "y", "--n-samples", "many", code=2).stderr
     assert "does not exist" in call("advise", tmp_path / "no.csv", "--target", "y", code=2).stderr

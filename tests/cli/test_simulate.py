@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from subridge.cli.simulate import simulate
+import subridge as sr
+from subridge.cli import main
+from subridge.results.files import read_result
 
 SMALL = ["--n-features", "20", "--n-members", "2", "--n-samples", "5,10", "--n-trials", "3", "--ridges", "0.1,1"]
 
 
 def run(*options):
-    return CliRunner().invoke(simulate, [*SMALL, *options])
+    return CliRunner().invoke(main, ["simulate", *SMALL, *options])
 
 
 def test_it_prints_a_row_per_size_and_a_column_per_ridge():
@@ -18,15 +20,28 @@ def test_it_prints_a_row_per_size_and_a_column_per_ridge():
     assert result.exit_code == 0, result.output
     assert "ridge 0.1" in result.output
     assert "ridge 1" in result.output
-    assert "│        10 │" in result.output
+    assert [line.split()[0] for line in result.output.splitlines()[-3:-1]] == ["5", "10"]
 
 
 def test_it_writes_the_curves(tmp_path):
-    result = run("--out", str(tmp_path / "curves.csv"))
-    assert result.exit_code == 0, result.output
+    for name in ("curves.csv", "curves.nc"):
+        result = run("--out", str(tmp_path / name))
+        assert result.exit_code == 0, result.output
     rows = (tmp_path / "curves.csv").read_text().splitlines()
-    assert rows[0] == "trial,ridge,n_samples,risk"
-    assert len(rows) == 1 + 3 * 2 * 2
+    assert rows[0] == "trial,ridge,n_samples,risk,training_error"
+    risks = read_result(tmp_path / "curves.nc").risk.transpose("trial", "ridge", "n_samples").values.ravel()
+    np.testing.assert_allclose([float(row.split(",")[3]) for row in rows[1:]], risks, rtol=1e-9)
+
+
+def test_subsets_are_named_as_in_python(tmp_path):
+    result = run("--subsets", "overlapping", "--seed", "3", "--out", str(tmp_path / "a.nc"))
+    assert result.exit_code == 0, result.output
+    ensemble = sr.Ensemble(sr.subsets.Overlapping((10, 10)))
+    redraw = ("data", "teacher")
+    expected = sr.simulate(
+        sr.EquicorrelatedProblem(), ensemble, [5, 10], 3, ridges=[0.1, 1], n_features=20, redraw=redraw, seed=3
+    )
+    assert read_result(tmp_path / "a.nc").identical(expected)
 
 
 def test_it_resumes_only_when_told_to(tmp_path):
@@ -62,4 +77,4 @@ def test_mistakes_are_one_clear_line(options, words):
 
 def test_a_range_of_sizes_is_spelled_start_stop_count():
     result = run("--n-samples", "5:20:4")
-    assert all(f"{P} │" in result.output for P in np.linspace(5, 20, 4).astype(int))
+    assert [line.split()[0] for line in result.output.splitlines()[-5:-1]] == ["5", "10", "15", "20"]

@@ -5,29 +5,23 @@ Exit codes: 0 done, 1 the work failed, 2 the command line or the specification f
 
 import warnings
 from importlib import import_module
-from typing import Any
+from typing import TextIO
 
 import click
 
 from subridge import __version__
 from subridge.spec.errors import SubridgeError
 
-# name -> (where the command lives, what --help says without importing it)
+# What --help says of the command in each module, without importing it.
 _COMMANDS = {
-    "demo": ("subridge.cli.demo:demo", "One learning curve in seconds: theory beside trained ensembles."),
-    "curve": ("subridge.cli.curve:curve", "Predict a learning curve: the risk of an ensemble by theory."),
-    "phase": ("subridge.cli.phase:phase", "The best ensemble size over sample ratio and noise."),
-    "simulate": (
-        "subridge.cli.simulate:simulate",
-        "Train ensembles on sampled data; exact risks along a learning curve.",
-    ),
-    "forecast": (
-        "subridge.cli.forecast:forecast",
-        "The learning curve your data will have, from its first rows, with an interval.",
-    ),
-    "advise": ("subridge.cli.advise:advise", "Which ensemble for your data, at a planned size, and why."),
-    "reproduce": ("subridge.cli.reproduce:reproduce", "Remake the paper's figures, with data and a report page."),
-    "features": ("subridge.cli.features:features", "Deep features of a folder of images, into a store."),
+    "demo": "One learning curve in seconds: theory beside trained ensembles.",
+    "curve": "Predict a learning curve: the risk of an ensemble by theory.",
+    "phase": "The best ensemble size over sample ratio and noise.",
+    "simulate": "Train ensembles on sampled data; exact risks along a curve.",
+    "forecast": "The learning curve your data will have, from its first rows.",
+    "advise": "Which ensemble for your data, at a planned size, and why.",
+    "reproduce": "Remake the paper's figures, with data and a report page.",
+    "features": "Deep features of a folder of images, into a store.",
 }
 
 _EPILOG = """\b
@@ -48,20 +42,21 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        module, name = _COMMANDS[cmd_name][0].split(":")
-        return getattr(import_module(module), name)
+        command: click.Command = getattr(import_module(f"subridge.cli.{cmd_name}"), cmd_name)
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+            formatter.write_dl(list(_COMMANDS.items()))
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> None:
         if ctx.params["debug"]:
-            return self._invoke_loudly(ctx)
+            super().invoke(ctx)
+            return
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             try:
-                return super().invoke(ctx)
+                super().invoke(ctx)
             except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
                 raise  # click says these itself
             except (SubridgeError, OSError) as error:
@@ -72,14 +67,16 @@ class _LazyGroup(click.Group):
                     "`subridge --debug ...` shows where it happened."
                 ) from error
 
-    def _invoke_loudly(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except click.ClickException as error:  # a command may have made a message of its own
-            raise error.__cause__ if isinstance(error.__cause__, SubridgeError) else error from None
 
-
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Say a warning in one line, without the place in the program."""
     click.echo(f"Warning: {message}", err=True)
 
 

@@ -1,113 +1,186 @@
-"""Options that several commands share: lists of numbers, a specification file, JSON."""
+"""Options that several commands share, one group for each concept, and what is built from them.
 
-import tomllib
+A group is a decorator, a typed dictionary of what the command receives, and a function that makes the object. A new
+option of a group is added here and nowhere else.
+"""
+
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Protocol, TypedDict, TypeVar
 
 import click
-import numpy as np
+
+import subridge as sr
+from subridge.arrays.types import ArrayLike
+from subridge.cli.specification import spec_option
+from subridge.ensemble.aggregation import AGGREGATIONS
+from subridge.results.files import checked_suffix
+from subridge.spec.errors import ParameterError
+from subridge.subsets.base import Strategy, StrategyOptions
+from subridge.subsets.text import STRATEGIES, read_strategy
+
+Command = TypeVar("Command", bound=Callable[..., None])
 
 
-class Numbers(click.ParamType):
-    """A list of numbers: ``a,b,c``, evenly spaced ``start:stop:count``, or logarithmically ``log:start:stop:count``."""
+class Decorator(Protocol):
+    """What adds options to a command."""
 
-    name = "numbers"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
-        if isinstance(value, tuple):
-            return value
-        try:
-            return tuple(number for part in str(value).split(",") for number in _run(part.strip()))
-        except ValueError:
-            self.fail(f"{value!r} is not a,b,c, start:stop:count or log:start:stop:count", param, ctx)
+    def __call__(self, command: Command, /) -> Command: ...
 
 
-def _run(text: str) -> list[float]:
-    spaced = np.geomspace if text.startswith("log:") else np.linspace
-    words = text.removeprefix("log:").split(":")
-    if len(words) == 1:
-        return [float(words[0])]
-    start, stop, count = words
-    return [float(number) for number in spaced(float(start), float(stop), int(count))]
+def option_group(*options: Decorator) -> Decorator:
+    """Several options as one decorator, in the order of ``--help``."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
 
 
-NUMBERS = Numbers()
+def number_option(flag: str, default: float, letter: str) -> Decorator:
+    """An option that takes a number, with the letter of the paper."""
+    return click.option(flag, type=float, default=default, show_default=True, help=letter)
 
 
-class Sizes(click.ParamType):
-    """Sample sizes: ``a,b,c``, or spaced by equal factors ``start:stop`` (12 of them) or ``start:stop:count``."""
+class ProblemOptions(TypedDict):
+    """Equicorrelated data."""
 
-    name = "sizes"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
-        if isinstance(value, tuple):
-            return value
-        try:
-            words = str(value).split(":")
-            if len(words) == 1:
-                return tuple(float(word) for word in words[0].split(","))
-            start, stop, count = (*words, "12") if len(words) == 2 else words
-            if not np.isfinite([float(start), float(stop)]).all():
-                raise ValueError
-            return tuple(float(size) for size in np.unique(np.geomspace(float(start), float(stop), int(count)).round()))
-        except ValueError:
-            self.fail(f"{value!r} is not a,b,c, start:stop or start:stop:count", param, ctx)
+    data_scale: float
+    correlation: float
+    feature_noise: float
+    alignment: float
+    label_noise: float
 
 
-SIZES = Sizes()
+problem_options = option_group(
+    number_option("--data-scale", 1.0, "s"),
+    number_option("--correlation", 0.0, "c"),
+    number_option("--feature-noise", 0.0, "ω"),
+    number_option("--alignment", 0.0, "ρ"),
+    number_option("--label-noise", 0.0, "ζ"),
+)
 
 
-def spec_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--spec FILE``: a TOML file with the command's options, which flags override.
-
-    Keys are the names of the flags, with dashes or underscores, at the top of the file or in a table named after the
-    command; tables of other commands are passed over.
-    """
-    return click.option(
-        "--spec",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        callback=_read_specification,
-        is_eager=True,  # before the others, which take their defaults from it
-        expose_value=False,
-        help="TOML file with these options; flags override it.",
-    )(command)
-
-
-def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--json``: results on standard output as JSON, in place of a table."""
-    return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON (infinity as a string).")(
-        command
+def problem_of(options: ProblemOptions) -> sr.EquicorrelatedProblem:
+    """The problem that the options describe."""
+    return sr.EquicorrelatedProblem(
+        options["data_scale"],
+        options["correlation"],
+        options["feature_noise"],
+        options["alignment"],
+        options["label_noise"],
     )
 
 
-def _read_specification(ctx: click.Context, option: click.Parameter, file: Path | None) -> None:
-    if file is None:
-        return
+class EnsembleOptions(TypedDict):
+    """An ensemble without its ridge."""
+
+    n_members: int
+    subsets: str
+    fraction_spread: float
+    readout_noise: float
+    aggregation: str
+
+
+def ensemble_options(
+    n_members: int, fraction_spread: float, strategies: tuple[str, ...] = tuple(STRATEGIES)
+) -> Decorator:
+    """Options of an ensemble, with the defaults of a command and the strategies that it can use."""
+    return option_group(
+        click.option("--n-members", type=click.IntRange(1), default=n_members, show_default=True, help="k"),
+        click.option(
+            "--subsets",
+            type=click.Choice(strategies),
+            default="dirichlet",
+            show_default=True,
+            help="how members share the features; dirichlet: as unequal as --fraction-spread says",
+        ),
+        number_option("--fraction-spread", fraction_spread, "kσ of dirichlet subsets; 0: equal ones"),
+        number_option("--readout-noise", 0.0, "η of every member"),
+        click.option(
+            "--aggregation",
+            type=click.Choice(tuple(AGGREGATIONS)),
+            default="mean",
+            show_default=True,
+            help="how outputs of members become one",
+        ),
+    )
+
+
+def strategy_of(options: EnsembleOptions, n_features: int) -> Strategy:
+    """How members share so many features."""
+    return read_strategy(
+        options["subsets"],
+        StrategyOptions(options["n_members"], n_features, fraction_spread=options["fraction_spread"]),
+    )
+
+
+def ensemble_of(options: EnsembleOptions, subsets: Strategy | ArrayLike) -> sr.Ensemble:
+    """The ensemble that the options describe, on such subsets."""
+    return sr.Ensemble(subsets, readout_noise=options["readout_noise"], aggregation=options["aggregation"])
+
+
+class RunOptions(TypedDict):
+    """Where experiments run."""
+
+    device: str
+    processes: int | None
+    scheduler: str | None
+
+
+run_options = option_group(
+    click.option("--device", default="cpu", show_default=True, help="cpu, cuda, cuda:1, torch"),
+    click.option("--processes", type=click.IntRange(1), help="simulate in that many processes"),
+    click.option("--scheduler", help="address of a Dask scheduler, tcp://host:port"),
+)
+
+
+def run_of(options: RunOptions, *, store: Path | None = None, memory: int | None = None) -> sr.Run:
+    """Where to run, as the options say."""
+    return sr.Run(
+        device=options["device"],
+        executor=options["processes"],
+        scheduler=options["scheduler"],
+        store=store,
+        memory=memory,
+    )
+
+
+class ResultOptions(TypedDict):
+    """What becomes of a result."""
+
+    out: Path | None
+    as_json: bool
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON (infinity as a string).")
+
+
+def result_options(out: Path | None = None) -> Decorator:
+    """``--out``, ``--spec`` and ``--json``; a file that cannot be written is refused before the work."""
+    return option_group(
+        click.option(
+            "--out",
+            type=click.Path(path_type=Path),
+            default=out,
+            show_default=out is not None,
+            callback=_checked_place,
+            help="write a picture (.png, .svg, .pdf) or data (.nc, .csv, .json)",
+        ),
+        spec_option,
+        json_option,
+    )
+
+
+def _checked_place(_context: click.Context, _option: click.Parameter, out: Path | None) -> Path | None:
+    if out is None:
+        return None
     try:
-        written = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise click.BadParameter(f"{file} is not TOML: {error}", ctx, option) from error
-    chosen = {key: value for key, value in written.items() if not isinstance(value, dict)}
-    chosen |= written.get(ctx.info_name or "", {})
-    known = {name: param for param in ctx.command.params for name in _names(param)}
-    defaults: dict[str, Any] = {}
-    for key, value in chosen.items():
-        param = known.get(key.replace("-", "_"))
-        if param is None or param is option:
-            names = ", ".join(sorted(name for name in known if name not in ("spec", "help")))
-            raise click.BadParameter(f"{file} has {key!r}, which is no option of this command ({names})", ctx, option)
-        many = param.nargs != 1 or param.multiple if isinstance(param, click.Option) else param.nargs != 1
-        defaults[str(param.name)] = _as_typed(value) if not many else value
-    ctx.default_map = {**(ctx.default_map or {}), **defaults}
-
-
-def _names(param: click.Parameter) -> set[str]:
-    """What an option may be called in a file: its flags without dashes."""
-    flags = [flag.lstrip("-").replace("-", "_") for flag in (*param.opts, *param.secondary_opts)]
-    return {*flags, str(param.name)}
-
-
-def _as_typed(value: Any) -> Any:
-    """A list as it would be typed on the command line."""
-    return ",".join(str(item) for item in value) if isinstance(value, list) else value
+        checked_suffix(out)
+    except ParameterError as error:
+        raise click.BadParameter(str(error)) from error
+    if not out.parent.is_dir():
+        raise click.BadParameter(f"{out} cannot be written: there is no folder {out.parent}")
+    return out

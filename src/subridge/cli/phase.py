@@ -1,34 +1,44 @@
 """`subridge phase`: the best ensemble size over two axes."""
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import click
 import numpy as np
 import xarray as xr
-from rich.console import Console
-from rich.table import Table
 
-from subridge.cli.options import NUMBERS, json_option, spec_option
-from subridge.cli.show import check_out, deliver
+import subridge as sr
+from subridge.arrays.types import ArrayLike
+from subridge.cli.numbers import numbers
+from subridge.cli.options import ResultOptions, result_options
+from subridge.cli.show import deliver, print_table, thinned
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _NOISES = ("readout_nsr", "feature_nsr", "label_nsr")
-_ROWS, _COLUMNS = 22, 13  # of the printed table; files and JSON hold every point
+_ROWS, _COLUMNS = 22, 13
+
+
+class PhaseOptions(ResultOptions):
+    """What ``subridge phase`` receives."""
+
+    sample_ratios: tuple[float, ...]
+    alignment: tuple[float, ...]
+    readout_nsr: tuple[float, ...]
+    feature_nsr: tuple[float, ...]
+    label_nsr: tuple[float, ...]
+    ridge: Literal["0", "optimal"]
 
 
 @click.command()
-@click.option("--sample-ratio", type=NUMBERS, default="0:3:31", show_default=True, help="α; inf is allowed")
-@click.option("--alignment", type=NUMBERS, default="0", show_default=True, help="ρ")
-@click.option("--readout-nsr", type=NUMBERS, default="0:2:21", show_default=True, help="H")
-@click.option("--feature-nsr", type=NUMBERS, default="0", show_default=True, help="W")
-@click.option("--label-nsr", type=NUMBERS, default="0", show_default=True, help="Z")
+@click.option("--sample-ratios", type=numbers, default="0:3:31", show_default=True, help="α; inf is allowed")
+@click.option("--alignment", type=numbers, default="0", show_default=True, help="ρ")
+@click.option("--readout-nsr", type=numbers, default="0:2:21", show_default=True, help="H")
+@click.option("--feature-nsr", type=numbers, default="0", show_default=True, help="W")
+@click.option("--label-nsr", type=numbers, default="0", show_default=True, help="Z")
 @click.option("--ridge", type=click.Choice(["0", "optimal"]), default="0", show_default=True, help="λ = 0 or λ*")
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="write a picture (.png, .svg, .pdf) or data (.nc, .csv, .json)"
-)
-@spec_option
-@json_option
-def phase(out: Path | None, as_json: bool, ridge: str, **axes: tuple[float, ...]) -> None:
+@result_options()
+def phase(**options: Unpack[PhaseOptions]) -> None:
     """Best number k* of equal disjoint members, exact for every k, over the axes that have several values.
 
     Lists are written a,b,c or start:stop:count or log:start:stop:count; two axes give a map.
@@ -36,17 +46,25 @@ def phase(out: Path | None, as_json: bool, ridge: str, **axes: tuple[float, ...]
     \b
     subridge phase --readout-nsr 0:2:21 --alignment 0.3
     subridge phase --readout-nsr 0 --feature-nsr 0:2:21 --ridge optimal
-    subridge phase --sample-ratio 0:3:301,inf --readout-nsr 0:2.1:211 --out phases.png
+    subridge phase --sample-ratios 0:3:301,inf --readout-nsr 0:2.1:211 --out phases.png
     """
-    import subridge as sr
+    diagram = sr.phase_diagram(
+        _axis(options["sample_ratios"]),
+        _axis(options["alignment"]),
+        _axis(options["readout_nsr"]),
+        _axis(options["feature_nsr"]),
+        _axis(options["label_nsr"]),
+        ridge=0 if options["ridge"] == "0" else "optimal",
+    )
+    deliver(diagram, options, draw=_draw, show=_show)
 
-    check_out(out)
-    given = {name: np.array(values) if len(values) > 1 else values[0] for name, values in axes.items()}
-    diagram = sr.phase_diagram(**given, ridge=0 if ridge == "0" else ridge)
-    deliver(diagram, out, as_json, draw=_draw, show=_show)
+
+def _axis(values: tuple[float, ...]) -> ArrayLike:
+    """One value is a fixed parameter, several are an axis."""
+    return values if len(values) > 1 else values[0]
 
 
-def _draw(diagram: xr.Dataset) -> Any:
+def _draw(diagram: xr.Dataset) -> "Figure":
     from subridge.figures.drawing.phase_maps import plot_maps
 
     noises = [name for name in _NOISES if name in diagram.dims]
@@ -59,37 +77,39 @@ def _draw(diagram: xr.Dataset) -> Any:
 
 
 def _show(diagram: xr.Dataset) -> None:
-    sizes = diagram.optimal_n_members
+    sizes, title = diagram.optimal_n_members, f"best ensemble size k*, ridge {diagram.attrs['ridge']}"
     if sizes.ndim != 2:
-        _show_list(diagram)
+        _show_list(diagram, title)
         return
     down, across = sizes.dims
-    rows, columns = (_thinned(sizes.sizes[name], most) for name, most in ((down, _ROWS), (across, _COLUMNS)))
-    table = Table(
-        title=f"best ensemble size k*, ridge {diagram.attrs['ridge']}", caption=f"{down} down, {across} across"
+    heights, widths = sizes[down].values, sizes[across].values
+    columns = thinned(len(widths), _COLUMNS)
+    print_table(
+        title,
+        ["", *(f"{widths[j]:.3g}" for j in columns)],
+        (
+            [f"[bold]{heights[i]:.3g}[/]", *(_cell(sizes.values[i, j]) for j in columns)]
+            for i in thinned(len(heights), _ROWS)[::-1]
+        ),
+        caption=f"{down} down, {across} across",
     )
-    table.add_column("", justify="right", style="bold")
-    for j in columns:
-        table.add_column(f"{sizes[across].values[j]:.3g}", justify="right")
-    for i in rows[::-1]:
-        table.add_row(f"{sizes[down].values[i]:.3g}", *(_cell(sizes.values[i, j]) for j in columns))
-    Console().print(table)
 
 
-def _show_list(diagram: xr.Dataset) -> None:
+def _show_list(diagram: xr.Dataset, title: str) -> None:
     """One line per point, for one axis, none, or more than two."""
     sizes = diagram.optimal_n_members
-    table = Table(title=f"best ensemble size, ridge {diagram.attrs['ridge']}")
-    for name in (*map(str, sizes.dims), "k*", "reduced risk"):
-        table.add_column(name, justify="right")
-    for place in np.ndindex(*sizes.shape):
-        where = [f"{sizes[name].values[i]:.4g}" for name, i in zip(sizes.dims, place, strict=True)]
-        table.add_row(*where, _cell(sizes.values[place]), f"{diagram.reduced_risk.values[place]:.4g}")
-    Console().print(table)
-
-
-def _thinned(length: int, most: int) -> Any:
-    return np.unique(np.linspace(0, length - 1, min(most, length)).round().astype(int))
+    print_table(
+        title,
+        [*map(str, sizes.dims), "k*", "reduced risk"],
+        (
+            [
+                *(f"{sizes[name].values[i]:.4g}" for name, i in zip(sizes.dims, place, strict=True)),
+                _cell(sizes.values[place]),
+                f"{diagram.reduced_risk.values[place]:.4g}",
+            ]
+            for place in np.ndindex(*sizes.shape)
+        ),
+    )
 
 
 def _cell(k: float) -> str:

@@ -2,40 +2,52 @@
 
 import json
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from subridge.arrays.machine import cores
-from subridge.cli.options import json_option, spec_option
+from subridge.arrays.types import Json
+from subridge.cli.options import RunOptions, json_option, run_of, run_options
 from subridge.cli.progress import BatchProgress
+from subridge.cli.show import print_table
+from subridge.cli.specification import spec_option
 from subridge.figures.paper.registry import figure_ids
 
+if TYPE_CHECKING:
+    from subridge.figures.paper.batch import Outcome
 
-class _FigureId(click.ParamType):
-    """An id of a figure, or "all"; the shell completes it."""
 
-    name = "figure"
+class ReproduceOptions(RunOptions):
+    """What ``subridge reproduce`` receives."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        known = ("all", *figure_ids())
-        found = {name.lower(): name for name in known}.get(str(value).lower())
-        if found is None:
-            self.fail(f"there is no figure {value!r}; choose from {', '.join(known)}", param, ctx)
-        return found
+    figures: tuple[str, ...]
+    quick: bool
+    settings: Literal["published", "caption"]
+    data: str | None
+    out: Path
+    force: bool
+    as_json: bool
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-        from click.shell_completion import CompletionItem
 
-        return [CompletionItem(name) for name in ("all", *figure_ids()) if name.startswith(incomplete)]
+def _figure_id(text: str) -> str:
+    """An id of a figure, or "all"."""
+    known = ("all", *figure_ids())
+    found = {name.lower(): name for name in known}.get(text.lower())
+    if found is None:
+        raise click.BadParameter(f"there is no figure {text!r}; choose from {', '.join(known)}")
+    return found
+
+
+def _complete(_context: click.Context, _argument: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in ("all", *figure_ids()) if name.startswith(incomplete)]
 
 
 @click.command()
-@click.argument("figures", nargs=-1, required=True, type=_FigureId(), metavar="FIGURE...")
+@click.argument("figures", nargs=-1, required=True, type=_figure_id, shell_complete=_complete, metavar="FIGURE...")
 @click.option("--quick", is_flag=True, help="Smaller and coarser: seconds a figure.")
 @click.option(
     "--settings",
@@ -45,14 +57,12 @@ class _FigureId(click.ParamType):
     help="Those behind the published picture, or the caption's.",
 )
 @click.option("--data", help="Features of the classification figures: bundled, cifar10, fashion, or a features store.")
-@click.option("--device", default="cpu", show_default=True, help="cpu, cuda, cuda:1, torch")
-@click.option("--processes", type=click.IntRange(1), help="Simulate in that many processes.")
-@click.option("--scheduler", help="Address of a Dask scheduler, tcp://host:port.")
+@run_options
 @click.option("--out", type=click.Path(path_type=Path), default=Path("figures"), show_default=True, help="Folder.")
 @click.option("--force", is_flag=True, help="Make also what is there.")
 @spec_option
 @json_option
-def reproduce(figures: Sequence[str], quick: bool, out: Path, force: bool, as_json: bool, **options: Any) -> None:
+def reproduce(**options: Unpack[ReproduceOptions]) -> None:
     """Remake figures of the paper: FIGURE.png, .svg and .nc for each, and report.html for all.
 
     FIGURE is an id such as fig1a or figS6, or "all". Figures that are in the folder with the same settings are kept,
@@ -66,12 +76,11 @@ def reproduce(figures: Sequence[str], quick: bool, out: Path, force: bool, as_js
     from subridge.figures.paper.batch import FAILED, FigureBatch, run_batch
     from subridge.figures.paper.report import write_report
     from subridge.figures.paper.reproduction import FigureRequest
-    from subridge.simulation.run import Run
 
+    figures, out = options["figures"], options["out"]
     wanted = figure_ids() if "all" in figures else tuple(dict.fromkeys(figures))
-    run = Run(device=options["device"], executor=options["processes"], scheduler=options["scheduler"])
-    requests = [FigureRequest(figure, quick, options["settings"], options["data"]) for figure in wanted]
-    batch = FigureBatch(requests, out, run, force, _plotters(len(wanted)))
+    requests = [FigureRequest(figure, options["quick"], options["settings"], options["data"]) for figure in wanted]
+    batch = FigureBatch(requests, out, run_of(options), options["force"], _plotters(len(wanted)))
     start = time.perf_counter()
     outcomes = []
     with BatchProgress({request.figure: request.seconds for request in requests}) as progress:
@@ -82,12 +91,11 @@ def reproduce(figures: Sequence[str], quick: bool, out: Path, force: bool, as_js
     failures = [(outcome.figure, str(outcome.error)) for outcome in outcomes if outcome.status == FAILED]
     datasets = [outcome.dataset for outcome in outcomes if outcome.dataset is not None]
     out.mkdir(parents=True, exist_ok=True)
-    page = write_report(datasets, out, failures)
-    elapsed = time.perf_counter() - start
-    if as_json:
-        click.echo(json.dumps(_summary(outcomes, page, elapsed), ensure_ascii=False))
+    summary = _summary(outcomes, write_report(datasets, out, failures), time.perf_counter() - start)
+    if options["as_json"]:
+        click.echo(json.dumps(summary, ensure_ascii=False))
     else:
-        _show(outcomes, page, elapsed)
+        _show(summary)
     for outcome in outcomes:
         if outcome.error is not None and click.get_current_context().find_root().params.get("debug"):
             raise outcome.error
@@ -100,7 +108,21 @@ def _plotters(n_figures: int) -> int:
     return min(4, cores() // 2) if n_figures > 3 else 0
 
 
-def _summary(outcomes: Sequence[Any], page: Path, elapsed: float) -> dict[str, Any]:
+class _Figure(TypedDict):
+    figure: str
+    status: str
+    seconds: float
+    error: str | None
+    agreement: list[dict[str, Json]]
+
+
+class _Summary(TypedDict):
+    report: str
+    seconds: float
+    figures: list[_Figure]
+
+
+def _summary(outcomes: Sequence["Outcome"], page: Path, elapsed: float) -> _Summary:
     return {
         "report": str(page),
         "seconds": round(elapsed, 3),
@@ -117,19 +139,15 @@ def _summary(outcomes: Sequence[Any], page: Path, elapsed: float) -> dict[str, A
     }
 
 
-def _show(outcomes: Sequence[Any], page: Path, elapsed: float) -> None:
-    from subridge.figures.paper.agreement import agreement_rows
-
-    console = Console()
-    rows = agreement_rows([outcome.dataset for outcome in outcomes if outcome.dataset is not None])
+def _show(summary: _Summary) -> None:
+    rows = [row for figure in summary["figures"] for row in figure["agreement"]]
     if rows:
-        table = Table(title="theory and experiment")
-        for name in ("", "judged", "outside", "largest |Δ|/allowance", "verdict"):
-            table.add_column(name, justify="left" if not name else "right")
-        for row in rows:
-            cells = (row["name"], row["judged"], row["outside"], f"{row['largest_deviation']:.2f}", row["verdict"])
-            table.add_row(*map(str, cells))
-        console.print(table)
-    counts = {status: sum(outcome.status == status for outcome in outcomes) for status in ("made", "kept", "failed")}
-    told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
-    console.print(f"{told} in {elapsed:.1f} s; [bold]{page}[/]", highlight=False)
+        names = ("name", "judged", "outside", "largest_deviation", "verdict")
+        print_table(
+            "theory and experiment",
+            ["", "judged", "outside", "largest |Δ|/allowance", "verdict"],
+            ([f"{row[name]:.2f}" if name == "largest_deviation" else str(row[name]) for name in names] for row in rows),
+        )
+    counts = Counter(figure["status"] for figure in summary["figures"])
+    told = ", ".join(f"{count} {status}" for status, count in counts.items())
+    click.echo(f"{told} in {summary['seconds']:.1f} s; {summary['report']}")

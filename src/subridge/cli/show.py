@@ -1,25 +1,31 @@
-"""Results as JSON, and results to files, for every command."""
+"""Results to files and to the terminal, for every command."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import click
+import numpy as np
 import xarray as xr
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
 
+from subridge.cli.options import ResultOptions
 from subridge.results.files import PICTURES, checked_suffix, to_json, whole_file, write_result
-from subridge.spec.errors import ParameterError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def deliver(
     dataset: xr.Dataset,
-    out: Path | None,
-    as_json: bool,
+    options: ResultOptions,
     *,
-    draw: Callable[[xr.Dataset], Any],
+    draw: Callable[[xr.Dataset], "Figure"],
     show: Callable[[xr.Dataset], None],
 ) -> None:
     """Write a result to a file if one was named, as a picture or as data, and print it as JSON or for the eye."""
+    out = options["out"]
     if out is not None:
         if checked_suffix(out) in PICTURES:
             with whole_file(out) as beside:
@@ -27,19 +33,30 @@ def deliver(
         else:
             write_result(dataset, out)
         click.echo(f"wrote {out}", err=True)
-    if as_json:
+    if options["as_json"]:
         click.echo(to_json(dataset))
     else:
         show(dataset)
 
 
-def check_out(out: Path | None) -> None:
-    """Refuse a file that cannot be written before the work is done."""
-    if out is None:
-        return
-    try:
-        checked_suffix(out)
-    except ParameterError as error:
-        raise click.UsageError(f"--out: {error}") from error
-    if not out.parent.is_dir():
-        raise click.UsageError(f"--out {out}: there is no folder {out.parent}")
+def print_table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str | None = None
+) -> None:
+    """Print a table whose first column may wrap; numbers stand to the right."""
+    table = Table(title=title, caption=caption, box=SIMPLE_HEAD)
+    for position, column in enumerate(columns):
+        table.add_column(column, justify="right", no_wrap=position > 0)
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)
+
+
+def thinned(length: int, most: int) -> list[int]:
+    """Evenly spread positions in a list, at most so many; files and JSON hold every point.
+
+    Examples
+    --------
+    >>> thinned(9, 3)
+    [0, 4, 8]
+    """
+    return [int(place) for place in np.unique(np.linspace(0, length - 1, min(most, length)).round())]

@@ -115,9 +115,7 @@ def _write_json(dataset: xr.Dataset, place: Path) -> None:
 
 
 def _write_netcdf(dataset: xr.Dataset, place: Path) -> None:
-    # netCDF 3 is read by everything and needs nothing more than SciPy. It has no lists of texts as attributes.
-    texts = {name: "\n".join(value) for name, value in dataset.attrs.items() if isinstance(value, list)}
-    dataset.assign_attrs(texts).to_netcdf(place, engine="scipy")
+    dataset.to_netcdf(place, engine="scipy")  # netCDF 3: read by everything, needs nothing more
 
 
 def _write_csv(dataset: xr.Dataset, place: Path) -> None:

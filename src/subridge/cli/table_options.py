@@ -1,12 +1,34 @@
 """Options of the commands that start from a table of data, and how its rows are read."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import click
 
-_OPTIONS = (
+from subridge.arrays.types import ArrayLike
+from subridge.cli.numbers import numbers
+from subridge.cli.options import option_group
+from subridge.datasets.tables.table import Table, read_table
+from subridge.datasets.tables.target_rows import Task
+from subridge.datasets.tables.treatments import Missing
+
+
+class TableOptions(TypedDict):
+    """A table, and what is forecast from it."""
+
+    data: Path
+    target: str | None
+    drop: tuple[str, ...]
+    missing: Missing
+    task: Task
+    standardise: bool
+    ridges: tuple[float, ...] | None
+    level: float
+    seed: int
+
+
+table_options = option_group(
+    click.argument("data", type=click.Path(exists=True, path_type=Path)),
     click.option("--target", help="column with the labels; for .npz and .zarr the array, y by default"),
     click.option("--drop", multiple=True, help="column to leave out; may be repeated"),
     click.option(
@@ -24,34 +46,28 @@ _OPTIONS = (
         help="auto: text and booleans are classes, numbers are numbers",
     ),
     click.option("--standardise", is_flag=True, help="divide every column by its standard deviation"),
+    click.option("--ridges", type=numbers, help="λ to choose from; default scaled to the data"),
     click.option("--level", type=float, default=0.9, show_default=True, help="probability of the intervals"),
-    click.option("--readout-noise", type=float, default=0.0, show_default=True, help="η of every member"),
     click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="draws the subsets"),
-    click.option(
-        "--out", type=click.Path(path_type=Path), help="write a picture (.png, .svg, .pdf) or data (.nc, .csv, .json)"
-    ),
 )
 
 
-def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the argument DATA and the options above."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return click.argument("data", type=click.Path(exists=True, path_type=Path))(command)
-
-
-def read_data(options: dict[str, Any]) -> Any:
+def table_of(options: TableOptions) -> Table:
     """Read the table that the options name; what was done to it is said on standard error."""
-    from subridge.datasets.tables.table import read_table
-
-    names = ("target", "drop", "missing", "task", "standardise")
-    table = read_table(options["data"], **{name: options[name] for name in names})
+    table = read_table(
+        options["data"],
+        options["target"],
+        drop=options["drop"],
+        missing=options["missing"],
+        task=options["task"],
+        standardise=options["standardise"],
+    )
     click.echo(f"{table.n_samples} rows, {table.n_features} features", err=True)
     for note in table.notes:
         click.echo(f"note: {note}", err=True)
     return table
 
 
-def labels_of(table: Any) -> Any:
+def labels_of(table: Table) -> ArrayLike:
     """Labels as ``forecast`` and ``advise`` take them: names of classes, or numbers."""
     return table.y if table.class_names is None else [table.class_names[code] for code in table.y]
