@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 import click
 
 from subridge.arrays.machine import cores
-from subridge.arrays.types import Json
 from subridge.cli.options import RunOptions, json_option, run_of, run_options
 from subridge.cli.progress import BatchProgress
 from subridge.cli.show import print_table
@@ -18,6 +17,7 @@ from subridge.cli.specification import spec_option
 from subridge.figures.paper.registry import figure_ids
 
 if TYPE_CHECKING:
+    from subridge.figures.paper.agreement import AgreementRow
     from subridge.figures.paper.batch import Outcome
 
 
@@ -113,7 +113,7 @@ class _Figure(TypedDict):
     status: str
     seconds: float
     error: str | None
-    agreement: list[dict[str, Json]]
+    agreement: "list[AgreementRow]"
 
 
 class _Summary(TypedDict):
@@ -142,11 +142,19 @@ def _summary(outcomes: Sequence["Outcome"], page: Path, elapsed: float) -> _Summ
 def _show(summary: _Summary) -> None:
     rows = [row for figure in summary["figures"] for row in figure["agreement"]]
     if rows:
-        names = ("name", "judged", "outside", "largest_deviation", "verdict")
         print_table(
             "theory and experiment",
             ["", "judged", "outside", "largest |Δ|/allowance", "verdict"],
-            ([f"{row[name]:.2f}" if name == "largest_deviation" else str(row[name]) for name in names] for row in rows),
+            (
+                [
+                    row["name"],
+                    str(row["judged"]),
+                    str(row["outside"]),
+                    f"{row['largest_deviation']:.2f}",
+                    row["verdict"],
+                ]
+                for row in rows
+            ),
         )
     counts = Counter(figure["status"] for figure in summary["figures"])
     told = ", ".join(f"{count} {status}" for status, count in counts.items())

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from subridge.cli.options import ResultOptions
-from subridge.results.files import PICTURES, checked_suffix, to_json, whole_file, write_result
+from subridge.results.files import PICTURES, checked_suffix, to_json, write_result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,8 +28,9 @@ def deliver(
     out = options["out"]
     if out is not None:
         if checked_suffix(out) in PICTURES:
-            with whole_file(out) as beside:
-                draw(dataset).savefig(beside, dpi=300)
+            from subridge.figures.drawing.pictures import write_pictures
+
+            write_pictures(draw(dataset), [out], str(dataset.attrs.get("command", "")))
         else:
             write_result(dataset, out)
         click.echo(f"wrote {out}", err=True)
