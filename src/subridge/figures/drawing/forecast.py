@@ -5,9 +5,10 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from subridge.figures.drawing.style import COLUMN, GREY, PALETTE, journal
+from subridge.figures.drawing.style import COLUMN, GREY, PALETTE, journal, log_samples
 
 _MOST_CANDIDATES = 14
+_TICKS = tuple(digit * 10**power for power in range(9) for digit in (1, 2, 5))
 
 
 def plot_forecast(curves: xr.Dataset) -> Figure:
@@ -26,6 +27,7 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
     panels = [("error", "squared error on new labels")]
     if "misclassification" in curves:
         panels.append(("misclassification", "misclassified by majority vote"))
+    sizes = curves.n_samples
     with journal():
         figure = Figure(figsize=(COLUMN * (1 + 0.9 * (len(panels) - 1)) + 0.6, 2.9))
         for axes, (variable, label) in zip(np.atleast_1d(figure.subplots(1, len(panels))), panels, strict=True):
@@ -40,7 +42,8 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
                 textcoords="offset points",
                 color="0.5",
             )
-            axes.set(xlabel="training samples", ylabel=label, xscale="log")
+            axes.set(xlabel="training samples", ylabel=label)
+            log_samples(axes, sizes.where(np.isfinite(sizes), drop=True), _TICKS)
         first = figure.axes[0]
         if "label_noise" in curves.attrs:
             noise = curves.attrs["label_noise"] ** 2

@@ -76,8 +76,9 @@ def log_samples(axes: Axes, n_samples: xr.DataArray, ticks: tuple[int, ...]) -> 
     """A logarithmic axis of training-set sizes, labelled in plain numbers at those ticks that lie on it."""
     shown = [P for P in ticks if int(n_samples.min()) <= P <= int(n_samples.max())]
     axes.set_xscale("log")
-    axes.set_xticks(shown, labels=[str(P) for P in shown])
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    if len(shown) > 1:  # a shorter axis keeps matplotlib's own ticks
+        axes.set_xticks(shown, labels=[str(P) for P in shown])
+        axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def name_features(figure: Figure, data: xr.Dataset) -> None:

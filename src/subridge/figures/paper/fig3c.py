@@ -13,7 +13,7 @@ import xarray as xr
 
 from subridge.arrays.types import FloatArray
 from subridge.ensemble.ensemble import Ensemble
-from subridge.figures.drawing.fig3c import plot_heterogeneity
+from subridge.figures.drawing.heterogeneity import plot_heterogeneity
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
 from subridge.simulation.run import Run
 from subridge.spec.problem import EquicorrelatedProblem

@@ -51,9 +51,11 @@ def write_report(datasets: Sequence[xr.Dataset], folder: Path, failures: Sequenc
 
 
 def _entry(data: xr.Dataset, folder: Path) -> dict[str, Json]:
-    """What the page says about one figure: its attributes, those that are JSON text unpacked, and its picture."""
+    """What the page says about one figure: its attributes, those that are lists unpacked, and its picture."""
     entry = {str(name): value for name, value in data.attrs.items()}
-    entry |= {name: json.loads(entry[name]) for name in ("notes", "errata", "settings")}
+    entry |= {name: json.loads(entry[name]) for name in ("notes", "errata")}
+    settings = json.loads(entry["settings"])
+    entry["settings"] = {name: json.dumps(value) for name, value in settings.items() if name != "type"}
     # As an image, not inline: pictures would share the names of their clip paths.
     picture = (folder / f"{entry['figure']}.svg").read_bytes()
     return entry | {"picture": base64.b64encode(picture).decode("ascii")}
