@@ -27,7 +27,6 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
     panels = [("error", "squared error on new labels")]
     if "misclassification" in curves:
         panels.append(("misclassification", "misclassified by majority vote"))
-    sizes = curves.n_samples
     with journal():
         figure = Figure(figsize=(COLUMN * (1 + 0.9 * (len(panels) - 1)) + 0.6, 2.9))
         for axes, (variable, label) in zip(np.atleast_1d(figure.subplots(1, len(panels))), panels, strict=True):
@@ -43,7 +42,7 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
                 color="0.5",
             )
             axes.set(xlabel="training samples", ylabel=label)
-            log_samples(axes, sizes.where(np.isfinite(sizes), drop=True), _TICKS)
+            log_samples(axes, curves.n_samples, _TICKS)
         first = figure.axes[0]
         if "label_noise" in curves.attrs:
             noise = curves.attrs["label_noise"] ** 2

@@ -74,7 +74,8 @@ def panel_letter(axes: Axes, letter: str) -> None:
 
 def log_samples(axes: Axes, n_samples: xr.DataArray, ticks: tuple[int, ...]) -> None:
     """A logarithmic axis of training-set sizes, labelled in plain numbers at those ticks that lie on it."""
-    shown = [P for P in ticks if int(n_samples.min()) <= P <= int(n_samples.max())]
+    sizes = n_samples.values[np.isfinite(n_samples.values)]
+    shown = [P for P in ticks if (sizes <= P).any() and (sizes >= P).any()]
     axes.set_xscale("log")
     if len(shown) > 1:  # a shorter axis keeps matplotlib's own ticks
         axes.set_xticks(shown, labels=[str(P) for P in shown])
