@@ -98,7 +98,7 @@ def _check_store(store: Path | None, resume: bool) -> None:
 
 
 def _draw(curves: xr.Dataset) -> "Figure":
-    from subridge.figures.drawing.simulated_curves import plot_simulated
+    from subridge.figures.drawing.learning_curves import plot_simulated
 
     return plot_simulated(curves)
 

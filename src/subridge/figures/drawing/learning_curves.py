@@ -32,11 +32,41 @@ def plot_curve(curves: xr.Dataset) -> Figure:
             axes.plot(curves.sample_ratio, curves.risk[position], color=colour, label=f"λ = {number(float(ridge))}")
         if "risk_at_optimal_ridge" in curves:
             axes.plot(curves.sample_ratio, curves.risk_at_optimal_ridge, color=GREY, label="λ = λ*")
-        axes.set(xlabel="sample ratio α = P/M", ylabel="generalization error $E_g$")
-        if float(curves.risk.max()) > 10 * float(curves.risk.min()):
-            axes.set_yscale("log")
-        axes.legend()
+        _label(axes, "sample ratio α = P/M", curves.risk)
     return figure
+
+
+def plot_simulated(curves: xr.Dataset) -> Figure:
+    """Mean risks of trained ensembles with their standard errors, the picture of ``subridge simulate``.
+
+    Parameters
+    ----------
+    curves : xarray.Dataset
+        ``risk`` (trial, ridge, n_samples).
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    mean = curves.risk.mean("trial")
+    error = curves.risk.std("trial", ddof=1) / curves.sizes["trial"] ** 0.5
+    with journal():
+        figure = Figure(figsize=(COLUMN, 2.5))
+        axes = figure.subplots()
+        for position, ridge in enumerate(curves.ridge.values):
+            points = (curves.n_samples, mean[position], error[position])
+            colour, name = PALETTE[position % len(PALETTE)], f"λ = {number(float(ridge))}"
+            axes.errorbar(*points, fmt="o-", markersize=2.5, linewidth=0.8, color=colour, label=name)
+        _label(axes, "training samples P", mean)
+    return figure
+
+
+def _label(axes: Axes, xlabel: str, risk: xr.DataArray) -> None:
+    """Names of axes and curves; risks that differ by more than a factor of ten are shown on a logarithmic scale."""
+    axes.set(xlabel=xlabel, ylabel="generalization error $E_g$")
+    if float(risk.max()) > 10 * float(risk.min()):
+        axes.set_yscale("log")
+    axes.legend()
 
 
 def plot_ridges(data: xr.Dataset) -> Figure:

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from subridge.datasets.images.load import load_set
 from subridge.datasets.images.feature_set import FeatureSet
+from subridge.datasets.images.load import load_set
 from subridge.figures.paper.recipe import FigureSettings
 
 # The paper's features cannot be had without its images; said once for all of these figures.
