@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.theory.spectrum import Spectrum, effective_ridge, floor
+from subridge.theory.general.spectrum import Spectrum, effective_ridge, floor
 
 CLOSED = sr.EquicorrelatedProblem(1.0, 0.5, 0.2, 0.3, 0.2)
 

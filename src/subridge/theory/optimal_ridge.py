@@ -7,11 +7,14 @@ from subridge.ensemble.ensemble import Ensemble
 from subridge.spec.checks import extended_non_negative
 from subridge.spec.errors import ConvergenceError, ParameterError
 from subridge.spec.problem import EquicorrelatedProblem, Problem
-from subridge.theory.equicorrelated import Grid
-from subridge.theory.landscape import EquicorrelatedLandscape, GeneralLandscape, Landscape
+from subridge.theory.equicorrelated.grid import Grid as EquicorrelatedGrid
+from subridge.theory.equicorrelated.landscape import EquicorrelatedLandscape
+from subridge.theory.equicorrelated.optimal_ridge import equicorrelated_optimal_ridge
+from subridge.theory.general.grid import Grid as GeneralGrid
+from subridge.theory.general.landscape import GeneralLandscape
+from subridge.theory.general.tabulate import tabulate
+from subridge.theory.landscape import Landscape
 from subridge.theory.minimise import minimise_jointly, minimise_on_line
-from subridge.theory.predict import broadcast_equicorrelated, broadcast_general
-from subridge.theory.tabulate import tabulate
 
 # Logarithms of the distance from the floor, in units of the landscape's scale: 24 decades.
 _SCAN = np.linspace(np.log(1e-10), np.log(1e14), 121)
@@ -57,7 +60,7 @@ def optimal_ridge(
     if scope not in ("member", "ensemble", "joint"):
         raise ParameterError(f'scope must be "member", "ensemble" or "joint", got {scope!r}')
     if isinstance(problem, EquicorrelatedProblem) and scope == "member":
-        best = equicorrelated_optimal_ridge(problem, ensemble)
+        best = equicorrelated_optimal_ridge(EquicorrelatedGrid.of(problem, ensemble, np.ones(())))
         shape = () if sample_ratio is None else extended_non_negative("sample_ratio", sample_ratio).shape
         return np.broadcast_to(best, np.broadcast_shapes((*shape, 1), best.shape)).copy()
     if sample_ratio is None:
@@ -68,52 +71,26 @@ def optimal_ridge(
     shape, landscape = _landscape(problem, ensemble, alpha)
     if scope == "member":
         k = landscape.shape[1]
-        found = np.stack([_best_alone(landscape.of_member(r)) for r in range(k)], axis=-1)
+        found = np.stack([_member_optimum(landscape.of_member(r)) for r in range(k)], axis=-1)
     else:
-        common = _best_common(landscape)
-        found = common[:, None] if scope == "ensemble" else _best_together(landscape, common)
+        common = _ensemble_optimum(landscape)
+        found = common[:, None] if scope == "ensemble" else _joint_optimum(landscape, common)
     return found.reshape(*shape, found.shape[-1])
-
-
-def equicorrelated_optimal_ridge(problem: EquicorrelatedProblem, ensemble: Ensemble) -> FloatArray:
-    """λ* of Prop. 2 (eq. optreg_local), shape (..., k): independent of α and never negative, up to rounding."""
-    grid = broadcast_equicorrelated(problem, ensemble, np.asarray(1.0))
-    nu, eta = grid.own, grid.eta
-    a, b = grid.bulk_variance[..., None], grid.signal[..., None]
-    zeta, c = problem.label_noise[..., None], problem.correlation[..., None]
-    rho2 = np.where(c > 0, problem.alignment[..., None] ** 2, 0.0)
-    noise = nu * (zeta**2 + eta**2) + a * rho2 + b * nu * (1 - 2 * rho2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        lam = a * (a * noise / (b**2 * nu**2 * (1 - rho2)) - 1)
-    # b = 0 or |ρ| = 1: the ridge acts through γ only, so the error falls for ever unless there is nothing to amplify.
-    nothing_to_fit = (b * (1 - rho2)) == 0
-    excess = rho2 * (a / nu - b) + zeta**2 + eta**2
-    lam = np.where(np.abs(lam) < 1e-14 * a, 0.0, lam)  # zero up to rounding is zero
-    return np.where(nothing_to_fit, np.where((excess > 0) & (a > 0), np.inf, 0.0), lam)
 
 
 def _landscape(
     problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, alpha: FloatArray
 ) -> tuple[tuple[int, ...], Landscape]:
     if isinstance(problem, Problem):
-        shape, (a, _, eta, zeta) = broadcast_general(problem, ensemble, alpha)
-        return shape, GeneralLandscape(tabulate(problem, ensemble.plan), a, eta, zeta)
-    grid = broadcast_equicorrelated(problem, ensemble, alpha)
+        flat = GeneralGrid.of(problem, ensemble, alpha)
+        return flat.shape, GeneralLandscape(flat.eta, flat.zeta, tabulate(problem, ensemble.plan), flat.alpha)
+    grid = EquicorrelatedGrid.of(problem, ensemble, alpha)
     if (grid.bulk_variance == 0).any():
         raise ParameterError("at correlation=1 without feature noise the error does not depend on the ridge")
-    k = ensemble.n_members
-    fields = (getattr(grid.problem, name).reshape(-1) for name in grid.problem.__dataclass_fields__)
-    flat = Grid(
-        EquicorrelatedProblem(*fields),
-        grid.alpha.reshape(-1),
-        grid.nu.reshape(-1, k, k),
-        grid.lam.reshape(-1, k),
-        grid.eta.reshape(-1, k),
-    )
-    return grid.alpha.shape, EquicorrelatedLandscape(flat)
+    return grid.alpha.shape, EquicorrelatedLandscape.of(grid.flat())
 
 
-def _best_alone(landscape: Landscape) -> FloatArray:
+def _member_optimum(landscape: Landscape) -> FloatArray:
     """Minimum over κ̄ of a single member, as a ridge, shape (G,)."""
     low, unit = landscape.floor(), landscape.scale()
 
@@ -127,7 +104,7 @@ def _best_alone(landscape: Landscape) -> FloatArray:
     return np.where(z >= _SCAN[-1], np.inf, lam)
 
 
-def _best_common(landscape: Landscape) -> FloatArray:
+def _ensemble_optimum(landscape: Landscape) -> FloatArray:
     """Minimum over a ridge common to all members, shape (G,)."""
     lowest = landscape.ridge(landscape.floor()).max(axis=1)
     # With abundant data the floor is far below zero, and distances from it are measured in its own size.
@@ -144,11 +121,11 @@ def _best_common(landscape: Landscape) -> FloatArray:
     return np.where(z >= _SCAN[-1], np.inf, lowest + unit * np.exp(z))
 
 
-def _best_together(landscape: Landscape, common: FloatArray) -> FloatArray:
-    """Minimum over one ridge per member, shape (G, k); started at the common optimum and at each member's own."""
+def _joint_optimum(landscape: Landscape, common: FloatArray) -> FloatArray:
+    """Minimum over one ridge per member, shape (G, k); started at the optimum of the ensemble and at each member's."""
     low, unit = landscape.floor(), landscape.scale()
     k = landscape.shape[1]
-    alone = np.stack([_best_alone(landscape.of_member(r)) for r in range(k)], axis=-1)
+    alone = np.stack([_member_optimum(landscape.of_member(r)) for r in range(k)], axis=-1)
 
     def error(z: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         distance = unit[rows] * np.exp(z)

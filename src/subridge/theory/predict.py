@@ -1,18 +1,19 @@
 """The two questions a theorist asks first: what is the typical risk, and what are the order parameters."""
 
-import numpy as np
-
-from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.arrays.types import ArrayLike
 from subridge.ensemble.ensemble import Ensemble
 from subridge.ensemble.risk import Risk
 from subridge.spec.checks import extended_non_negative, positive_integer
 from subridge.spec.errors import ParameterError
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.problem import EquicorrelatedProblem, Problem
-from subridge.theory.equicorrelated import Grid, equicorrelated_order_parameters, equicorrelated_pairs
-from subridge.theory.general import general_order_parameters, general_pairs
+from subridge.theory.equicorrelated.error import equicorrelated_order_parameters, equicorrelated_pairs
+from subridge.theory.equicorrelated.grid import Grid as EquicorrelatedGrid
+from subridge.theory.general.error import general_order_parameters, general_pairs
+from subridge.theory.general.grid import Grid as GeneralGrid
+from subridge.theory.general.tabulate import tabulate
 from subridge.theory.order_parameters import OrderParameters
-from subridge.theory.tabulate import tabulate
+from subridge.theory.pair_errors import warn_if_infinite
 
 
 def risk(
@@ -64,14 +65,15 @@ def risk(
         M = None if n_features is None else positive_integer("n_features", n_features)
         if M is not None and isinstance(ensemble.subsets, SubsetPlan) and ensemble.subsets.n_features != M:
             raise ParameterError(f"n_features={M} differs from the plan's {ensemble.subsets.n_features}")
-        pairs = equicorrelated_pairs(broadcast_equicorrelated(problem, ensemble, alpha), M)
-        return Risk.of_pairs(pairs, ensemble.aggregation)
-    if n_features is not None:
-        raise ParameterError("n_features belongs to an EquicorrelatedProblem; a Problem knows its own size")
-    shape, (a, lam, eta, zeta) = broadcast_general(problem, ensemble, alpha)
-    k = ensemble.n_members
-    pairs = general_pairs(tabulate(problem, ensemble.plan), a, lam, eta, zeta)
-    return Risk.of_pairs(pairs.reshape(*shape, k, k), ensemble.aggregation)
+        pairs = equicorrelated_pairs(EquicorrelatedGrid.of(problem, ensemble, alpha), M)
+    else:
+        if n_features is not None:
+            raise ParameterError("n_features belongs to an EquicorrelatedProblem; a Problem knows its own size")
+        grid = GeneralGrid.of(problem, ensemble, alpha)
+        flat = general_pairs(tabulate(problem, ensemble.plan), grid)
+        pairs = flat.reshape(*grid.shape, *flat.shape[1:])
+    warn_if_infinite(pairs)
+    return Risk.of_pairs(pairs, ensemble.aggregation)
 
 
 def order_parameters(
@@ -102,9 +104,9 @@ def order_parameters(
     """
     alpha = extended_non_negative("sample_ratio", sample_ratio)
     if isinstance(problem, EquicorrelatedProblem):
-        return equicorrelated_order_parameters(broadcast_equicorrelated(problem, ensemble, alpha))
-    shape, (a, lam, _, _) = broadcast_general(problem, ensemble, alpha)
-    flat = general_order_parameters(tabulate(problem, ensemble.plan), a, lam, throw=throw)
+        return equicorrelated_order_parameters(EquicorrelatedGrid.of(problem, ensemble, alpha))
+    grid = GeneralGrid.of(problem, ensemble, alpha)
+    flat, shape = general_order_parameters(tabulate(problem, ensemble.plan), grid, throw=throw), grid.shape
     return OrderParameters(
         kappa=flat.kappa.reshape(*shape, -1),
         q=flat.q.reshape(*shape, -1),
@@ -114,53 +116,3 @@ def order_parameters(
         status=flat.status.reshape(*shape, -1),
         residual=flat.residual.reshape(*shape, -1),
     )
-
-
-def broadcast_equicorrelated(problem: EquicorrelatedProblem, ensemble: Ensemble, alpha: FloatArray) -> Grid:
-    """Broadcast every parameter to one leading shape, the member axis last."""
-    scalars = [alpha, *(getattr(problem, name) for name in problem.__dataclass_fields__)]
-    nu, k = ensemble.fractions, ensemble.n_members
-    shape = _common_shape(
-        fractions=nu.shape[:-2],
-        ridge=ensemble.ridge.shape[:-1],
-        readout_noise=ensemble.readout_noise.shape[:-1],
-        sample_ratio=alpha.shape,
-        **{name: getattr(problem, name).shape for name in problem.__dataclass_fields__},
-    )
-    fields = [np.broadcast_to(x, shape) for x in scalars[1:]]
-    return Grid(
-        EquicorrelatedProblem(*fields),
-        np.broadcast_to(alpha, shape),
-        np.broadcast_to(nu, (*shape, k, k)),
-        np.broadcast_to(ensemble.ridge, (*shape, k)),
-        np.broadcast_to(ensemble.readout_noise, (*shape, k)),
-    )
-
-
-def broadcast_general(
-    problem: Problem, ensemble: Ensemble, alpha: FloatArray
-) -> tuple[tuple[int, ...], tuple[FloatArray, FloatArray, FloatArray, FloatArray]]:
-    """The grid's shape, and α (G,), λ (G, k), η (G, k), ζ (G,) flattened over it."""
-    k = ensemble.n_members
-    shape = _common_shape(
-        sample_ratio=alpha.shape,
-        label_noise=problem.label_noise.shape,
-        ridge=ensemble.ridge.shape[:-1],
-        readout_noise=ensemble.readout_noise.shape[:-1],
-    )
-    flat = (
-        np.broadcast_to(alpha, shape).reshape(-1),
-        np.broadcast_to(ensemble.ridge, (*shape, k)).reshape(-1, k),
-        np.broadcast_to(ensemble.readout_noise, (*shape, k)).reshape(-1, k),
-        np.broadcast_to(problem.label_noise, shape).reshape(-1),
-    )
-    return shape, flat
-
-
-def _common_shape(**shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape all parameters broadcast to, or an error that names them."""
-    try:
-        return np.broadcast_shapes(*shapes.values())
-    except ValueError as error:
-        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
-        raise ParameterError(f"leading shapes do not broadcast together: {listed}; add axes of length 1") from error

@@ -6,12 +6,19 @@ grid point costs one row of a matrix product.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, TypeAlias
 
 from subridge.arrays.types import FloatArray
-from subridge.theory.spectrum import Spectrum
+from subridge.theory.general.spectrum import Spectrum
 
-Table = Any  # a dense or scipy.sparse matrix of shape (n_r, n_s)
+
+class Table(Protocol):
+    """A matrix of shape (n_r, n_s), dense or sparse: all that is asked of it is a product from the left."""
+
+    def __rmatmul__(self, left: FloatArray, /) -> FloatArray: ...
+
+
+PairTables: TypeAlias = dict[tuple[int, int], Table]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +44,16 @@ class Tables:
     signal_power: float
     spectra: tuple[Spectrum, ...]
     explained: tuple[FloatArray, ...]
-    trace: dict[tuple[int, int], Table]
-    cross: dict[tuple[int, int], Table]
+    trace: PairTables
+    cross: PairTables
 
     @property
     def n_members(self) -> int:
         return len(self.spectra)
+
+    def resolvents(self, kappa_bar: FloatArray) -> list[FloatArray]:
+        """``1/(κ̄_r + d_i)`` of every member at effective ridges (G, k), shape (G, n_r) each."""
+        return [spectrum.resolvent(kappa_bar[:, r]) for r, spectrum in enumerate(self.spectra)]
 
     def of_member(self, member: int) -> "Tables":
         """The tables of one member alone."""

@@ -9,8 +9,10 @@ import numpy as np
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.spec.checks import extended_non_negative, non_negative, real_array, within
 from subridge.spec.errors import ParameterError
-from subridge.theory.bulk import bulk_overlap
-from subridge.theory.divergence import over_one_minus
+from subridge.theory.equicorrelated.optimal_ridge import scaled_optimum
+from subridge.theory.equicorrelated.saddle_point import bulk_overlap
+from subridge.theory.pair_errors import warn_if_infinite
+from subridge.theory.reduced.error import Ratios, reduced_error
 
 
 def reduced_risk(
@@ -50,17 +52,12 @@ def reduced_risk(
     k, alpha, rho2, H, W, Z = _parameters(n_members, sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr)
     Lam = real_array("reduced_ridge", reduced_ridge)
     few = np.isfinite(k)
-    k = np.where(few, k, 1.0)
-    nu = 1.0 / k
-    sigma, per_alpha = bulk_overlap(alpha, nu, np.where(few, Lam, 0.0) * nu / (1 + W))
-    S = sigma / (1 + W)
-    gamma = nu * sigma * per_alpha
-    # eqs. N_1, N_2, D, each divided by α k; H and Z are the noise, the rest is bias
-    bias = 1 + S * (sigma - 2) / k + rho2 * (1 - S / k) * ((1 + W) * (k + S) - 2)
-    bias, noise, gamma, few = np.broadcast_arrays(bias, H + gamma * Z, gamma, few)
-    member = over_one_minus(bias, np.where(few, noise, 0.0), np.where(few, gamma, 0.0), np.ones(bias.shape))
-    pair = -2 * (1 - rho2) * S / k - 2 * rho2 + 1
-    return np.where(few, member / k + (k - 1) / k * pair, _infinite_ensemble(rho2, W))
+    # An infinite ensemble has members of no size, whose fit does not matter: any finite ν and Λ will do for it.
+    t = np.where(few, Lam, 0.0) / np.where(few, k * (1 + W), 1.0)
+    sigma = bulk_overlap(alpha, np.where(few, 1.0 / k, 1.0), t)
+    found = reduced_error(1.0 / k, sigma, Ratios(alpha, rho2, H, W, Z))
+    warn_if_infinite(found)
+    return found
 
 
 def reduced_optimal_ridge(
@@ -84,9 +81,8 @@ def reduced_optimal_ridge(
     17.952
     """
     k, _, rho2, H, W, Z = _parameters(n_members, 1.0, alignment, readout_nsr, feature_nsr, label_nsr)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        aligned = np.where(rho2 > 0, (1 + W) * rho2 * k, 0.0)  # an infinite ensemble has no aligned part at ρ = 0
-        Lam = (1 + W) * ((1 + W) * k * (Z + H + aligned + 1 - 2 * rho2) / (1 - rho2) - 1)
+    with np.errstate(invalid="ignore"):
+        Lam = (1 + W) * (k * scaled_optimum(np.ones(()), 1 + W, 1.0 / k, rho2, H + Z) - 1)
     nothing = (rho2 == 1) & (Z + H + (1 + W) * k - 1 == 0)
     return np.where(nothing | (np.abs(Lam) < 1e-14 * (1 + W)), 0.0, Lam)  # zero up to rounding is zero
 
@@ -132,10 +128,6 @@ def is_optimal(ridge: float | str) -> bool:
     if ridge not in (0, "optimal"):
         raise ParameterError(f'ridge must be 0 or "optimal", got {ridge!r}')
     return ridge == "optimal"
-
-
-def _infinite_ensemble(rho2: FloatArray, W: FloatArray) -> FloatArray:
-    return np.asarray(1 - rho2 + rho2 * W)
 
 
 def _parameters(

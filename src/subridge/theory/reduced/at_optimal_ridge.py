@@ -9,8 +9,9 @@ from collections.abc import Callable
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.theory.bulk import bulk_overlap
-from subridge.theory.size_ridgeless import Ratios
+from subridge.theory.equicorrelated.optimal_ridge import scaled_optimum
+from subridge.theory.equicorrelated.saddle_point import bulk_overlap
+from subridge.theory.reduced.error import Ratios
 
 # Every k of the first part is compared; beyond it a geometric net brackets the best, up to ensembles of 10^12.
 _NET = np.unique(np.concatenate([np.arange(1.0, 25.0), np.round(np.geomspace(24, 1e12, 110))]))
@@ -22,7 +23,7 @@ def best_at_optimal_ridge(ratios: Ratios) -> FloatArray:
 
     def gain(k: FloatArray) -> FloatArray:
         nu = 1.0 / k
-        sigma = bulk_overlap(alpha, nu, _scaled_optimum(k, ratios) - nu)[0]  # t = Λ*ν/(1+W) = h - ν
+        sigma = bulk_overlap(alpha, nu, _scaled_optimum(nu, ratios) - nu)  # t = Λ*ν/(1+W)
         return np.asarray(nu * (H - (1 - rho2) * (2 - nu) * sigma / (1 + W)))
 
     k, lowest = _integer_minimum(gain, alpha.shape)
@@ -38,18 +39,16 @@ def boundary_at_optimal_ridge(ratios: Ratios) -> FloatArray:
         nu = 1.0 / k
         with np.errstate(divide="ignore", invalid="ignore"):
             sigma = H * (1 + W) / ((1 - rho2) * (2 - nu))  # σ_k at which the bracket vanishes
-            ratio = sigma * (_scaled_optimum(k, ratios) - nu * sigma) / (1 - sigma)
+            ratio = sigma * (_scaled_optimum(nu, ratios) - nu * sigma) / (1 - sigma)
         return np.where((sigma < 1) & ~np.isnan(ratio), ratio, np.inf)
 
     return np.where(H == 0, 0.0, _integer_minimum(critical, rho2.shape)[1])
 
 
-def _scaled_optimum(k: FloatArray, ratios: Ratios) -> FloatArray:
-    """h = (1+W)(1-2ρ²+H+Z+(1+W)ρ²k)/(1-ρ²)."""
+def _scaled_optimum(nu: FloatArray, ratios: Ratios) -> FloatArray:
+    """ν(1 + Λ*/(1+W))."""
     _, rho2, H, W, Z = ratios
-    with np.errstate(divide="ignore", invalid="ignore"):
-        aligned = np.where(rho2 > 0, (1 + W) * rho2 * k, 0.0)
-        return np.asarray((1 + W) * (1 - 2 * rho2 + H + Z + aligned) / (1 - rho2))
+    return scaled_optimum(np.ones(()), 1 + W, nu, rho2, H + Z)
 
 
 def _integer_minimum(f: Callable[[FloatArray], FloatArray], shape: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
@@ -59,7 +58,7 @@ def _integer_minimum(f: Callable[[FloatArray], FloatArray], shape: tuple[int, ..
     """
     best, lowest = np.zeros(shape, dtype=np.int64), np.full(shape, np.inf)
     for position, k in enumerate(_NET):
-        value = f(np.full(shape, k))
+        value = f(np.asarray(k))
         better = value < lowest
         best, lowest = np.where(better, position, best), np.where(better, value, lowest)
     low, high = _NET[np.maximum(best - 1, 0)], _NET[np.minimum(best + 1, len(_NET) - 1)]
@@ -73,5 +72,5 @@ def _integer_minimum(f: Callable[[FloatArray], FloatArray], shape: tuple[int, ..
         value = f(k)
         better = (value < lowest) | ((value == lowest) & (k < k_best))
         k_best, lowest = np.where(better, k, k_best), np.where(better, value, lowest)
-    limit = f(np.full(shape, np.inf))
+    limit = f(np.asarray(np.inf))
     return np.where(limit < lowest, np.inf, k_best), np.minimum(limit, lowest)

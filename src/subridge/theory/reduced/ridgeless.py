@@ -1,31 +1,21 @@
 """The best number of equal members at λ = 0, for every k at once.
 
-With x = 1/k, 𝒮 = 1/(1+W) and C = α(1+H+Z) - α²𝒮 + ρ²(1-α𝒮)(1+W-α), the reduced error is explicit on either side of the
-members' threshold k = 1/α:
+With x = 1/k the reduced error is explicit on either side of the members' threshold k = 1/α, because a member fits
+σ = min(1, αk) of its bulk:
 
-    k < 1/α:   𝓔_k = 1 - 2ρ² - 2(1-ρ²)α𝒮 + H/k + C/(1 - αk),      convex in k, its minimum explicit;
-    k > 1/α:   𝓔_k = r(x)/(1 - x/α) + l(x),                       r and l quadratic, at most one inflection.
+    k < 1/α:   𝓔_k = H/k + C/(1 - αk) + what does not depend on k,     convex in k, its minimum explicit;
+    k > 1/α:   𝓔_k = r(x)/(1 - x/α) + l(x),                            r and l quadratic, at most one inflection.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import elementwise
 
 from subridge.arrays.types import FloatArray
+from subridge.theory.reduced.error import Ratios, cross_bias, own_bias, reduced_error
 
 # Errors this close are equal up to rounding; the smaller ensemble is preferred.
 _TIE = 1e-13
-
-
-class Ratios(NamedTuple):
-    """α, ρ², H, W, Z, broadcast together."""
-
-    alpha: FloatArray
-    rho2: FloatArray
-    H: FloatArray
-    W: FloatArray
-    Z: FloatArray
+_ALL = np.ones(())  # σ beyond the threshold: the whole bulk is fitted
 
 
 def best_ridgeless(ratios: Ratios) -> FloatArray:
@@ -50,10 +40,17 @@ def best_ridgeless(ratios: Ratios) -> FloatArray:
     return np.where((alpha == 0) & (ratios.H > 0), np.inf, k_best)
 
 
+def _error(k: FloatArray, ratios: Ratios) -> FloatArray:
+    with np.errstate(invalid="ignore"):
+        sigma = np.where(np.isinf(k), 1.0, np.minimum(1.0, ratios.alpha * k))
+    return reduced_error(1.0 / k, sigma, ratios)
+
+
 def _amplified(ratios: Ratios) -> FloatArray:
-    """C, what the interpolation threshold amplifies."""
-    alpha, rho2, H, W, Z = ratios
-    return np.asarray(alpha * (1 + H + Z) - alpha**2 / (1 + W) + rho2 * (1 - alpha / (1 + W)) * (1 + W - alpha))
+    """C, what the interpolation threshold amplifies: the numerator of ν E_rr at the threshold ν = α, where γ = 1."""
+    alpha, _, H, _, Z = ratios
+    with np.errstate(invalid="ignore"):
+        return np.asarray(own_bias(alpha, _ALL, ratios) + alpha * (H + Z))
 
 
 def _best_below(ratios: Ratios) -> FloatArray:
@@ -93,32 +90,10 @@ def _best_fraction(ratios: Ratios) -> FloatArray:
 def _slope(
     x: FloatArray, alpha: FloatArray, rho2: FloatArray, H: FloatArray, W: FloatArray, Z: FloatArray
 ) -> FloatArray:
-    """d𝓔/dx beyond the threshold; finite at α = ∞."""
-    y, S = 1 / alpha, 1 / (1 + W)
-    r = _parts(x, Ratios(alpha, rho2, H, W, Z))[0]
-    dr = (1 + H) + 2 * x * (Z * y - S) - rho2 * (S * (1 + W - x) + 1 - S * x)
-    dl = -(1 - 2 * rho2 - 2 * (1 - rho2) * S * x) - 2 * (1 - x) * (1 - rho2) * S
-    return np.asarray((dr * (1 - x * y) + y * r) / (1 - x * y) ** 2 + dl)
-
-
-def _parts(x: FloatArray, ratios: Ratios) -> tuple[FloatArray, FloatArray]:
-    """r(x) and l(x)."""
-    alpha, rho2, H, W, Z = ratios
-    S = 1 / (1 + W)
-    r = (1 + H) * x + x**2 * (Z / alpha - S) + rho2 * (1 - S * x) * (1 + W - x)
-    return np.asarray(r), np.asarray((1 - x) * (1 - 2 * rho2 - 2 * (1 - rho2) * S * x))
-
-
-def _error(k: FloatArray, ratios: Ratios) -> FloatArray:
-    """𝓔_k from the branch k is on; at k = 1/α infinite, or zero where nothing is amplified."""
-    alpha, rho2, H, W, Z = ratios
-    x, S = 1.0 / k, 1 / (1 + W)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        load = np.where(np.isinf(k), np.inf, alpha * k)
-        few = 1 - 2 * rho2 - 2 * (1 - rho2) * alpha * S + H * x + _amplified(ratios) / (1 - load)
-        r, l = _parts(x, ratios)
-        many = r / (1 - x / alpha) + l
-    error = np.where(load < 1, few, many)
-    silent = (k == 1) & (H + W + Z == 0)
-    error = np.where(np.abs(load - 1) <= 1e-12, np.where(silent, 0.0, np.inf), error)
-    return np.where(alpha == 0, 1 - rho2 + rho2 * W + H * x, error)
+    """d𝓔/dx beyond the threshold, where σ = 1; finite at α = ∞."""
+    ratios, y, S = Ratios(alpha, rho2, H, W, Z), 1 / alpha, 1 / (1 + W)
+    gap = 1 - x * y
+    r = own_bias(x, _ALL, ratios) + x * (H + x * y * Z)
+    dr = (1 - rho2) * (1 - 2 * S * x) - rho2 + H + 2 * x * y * Z
+    dl = -cross_bias(x, _ALL, ratios) - 2 * (1 - x) * (1 - rho2) * S
+    return np.asarray((dr * gap + y * r) / gap**2 + dl)

@@ -10,8 +10,8 @@ import numpy as np
 from subridge.arrays.types import FloatArray, IntArray
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.problem import Problem
-from subridge.theory.spectrum import Spectrum
-from subridge.theory.tables import Tables
+from subridge.theory.general.spectrum import Spectrum
+from subridge.theory.general.tables import Tables
 
 
 class _Member:

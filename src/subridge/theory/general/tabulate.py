@@ -10,9 +10,9 @@ from subridge.spec.covariance import Covariance
 from subridge.spec.errors import CovarianceError, SubsetError
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.problem import Problem
-from subridge.theory.spectrum import Spectrum
-from subridge.theory.tables import Tables
-from subridge.theory.tabulate_spiked import spiked_tables
+from subridge.theory.general.spectrum import Spectrum
+from subridge.theory.general.tables import Tables
+from subridge.theory.general.tabulate_spiked import spiked_tables
 
 
 @lru_cache(maxsize=2)

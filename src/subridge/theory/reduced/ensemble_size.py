@@ -4,9 +4,10 @@ import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.spec.checks import extended_non_negative, non_negative, within
-from subridge.theory.reduced import is_optimal
-from subridge.theory.size_optimal import best_at_optimal_ridge, boundary_at_optimal_ridge
-from subridge.theory.size_ridgeless import Ratios, best_ridgeless
+from subridge.theory.reduced.at_optimal_ridge import best_at_optimal_ridge, boundary_at_optimal_ridge
+from subridge.theory.reduced.error import Ratios
+from subridge.theory.reduced.ridgeless import best_ridgeless
+from subridge.theory.reduced.risk import is_optimal
 
 
 def optimal_n_members(

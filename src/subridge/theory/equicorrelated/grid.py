@@ -1,0 +1,107 @@
+"""The grid of a call on equicorrelated data: every parameter broadcast to one leading shape."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from subridge.arrays.types import FloatArray, IntArray
+from subridge.ensemble.ensemble import Ensemble
+from subridge.spec.problem import EquicorrelatedProblem
+from subridge.theory.broadcasting import common_shape
+from subridge.theory.equicorrelated.saddle_point import bulk_overlap, scaled_kappa
+
+
+class Grid(NamedTuple):
+    """Parameters broadcast to one grid: scalars (...), members (..., k), pairs (..., k, k).
+
+    Attributes
+    ----------
+    alpha, zeta : ndarray, shape (...)
+        Sample ratio and label noise.
+    rho2, aligned : ndarray, shape (...)
+        ρ², the teacher's share along 1, as given; and zero where there is no correlation, hence no special direction.
+    signal, bulk_variance, gain : ndarray, shape (...)
+        b = s(1-c), a = s(1-c) + ω², and b²/a, what a fitted bulk takes off the bias (zero without a bulk).
+    spike : ndarray, shape (...)
+        s c, the variance along 1 per feature.
+    nu : ndarray, shape (..., k, k)
+        Subset and overlap fractions.
+    lam, eta : ndarray, shape (..., k)
+        Ridge and readout noise.
+    """
+
+    alpha: FloatArray
+    zeta: FloatArray
+    rho2: FloatArray
+    aligned: FloatArray
+    signal: FloatArray
+    bulk_variance: FloatArray
+    gain: FloatArray
+    spike: FloatArray
+    nu: FloatArray
+    lam: FloatArray
+    eta: FloatArray
+
+    @classmethod
+    def of(cls, problem: EquicorrelatedProblem, ensemble: Ensemble, alpha: FloatArray) -> "Grid":
+        """Broadcast every parameter to one leading shape, the member axis last."""
+        nu, k = ensemble.fractions, ensemble.n_members
+        shape = common_shape(
+            fractions=nu.shape[:-2],
+            ridge=ensemble.ridge.shape[:-1],
+            readout_noise=ensemble.readout_noise.shape[:-1],
+            sample_ratio=alpha.shape,
+            **{name: getattr(problem, name).shape for name in problem.__dataclass_fields__},
+        )
+        s, c, rho2 = problem.data_scale, problem.correlation, problem.alignment**2
+        b = np.asarray(s * (1 - c))
+        a = np.asarray(b + problem.feature_noise**2)
+        gain = np.divide(b**2, a, out=np.zeros(a.shape), where=a > 0)
+        return cls(
+            alpha=np.broadcast_to(alpha, shape),
+            zeta=np.broadcast_to(problem.label_noise, shape),
+            rho2=np.broadcast_to(rho2, shape),
+            aligned=np.broadcast_to(np.where(c > 0, rho2, 0.0), shape),
+            signal=np.broadcast_to(b, shape),
+            bulk_variance=np.broadcast_to(a, shape),
+            gain=np.broadcast_to(gain, shape),
+            spike=np.broadcast_to(s * c, shape),
+            nu=np.broadcast_to(nu, (*shape, k, k)),
+            lam=np.broadcast_to(ensemble.ridge, (*shape, k)),
+            eta=np.broadcast_to(ensemble.readout_noise, (*shape, k)),
+        )
+
+    @property
+    def own(self) -> FloatArray:
+        """ν_rr, shape (..., k)."""
+        return np.diagonal(self.nu, axis1=-2, axis2=-1)
+
+    def sigma(self) -> FloatArray:
+        """σ_r, shape (..., k)."""
+        a = self.bulk_variance[..., None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = self.lam * self.own / a
+        # Without a bulk (c = 1, ω = 0) there is nothing to fit in it, for any ridge: σ = 0.
+        return bulk_overlap(self.alpha[..., None], self.own, np.where(a == 0, np.inf, t))
+
+    def kappa_bar(self) -> FloatArray:
+        """Effective ridge κ̄_r = κ_r/α, shape (..., k)."""
+        a, alpha = self.bulk_variance[..., None], self.alpha[..., None]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            kappa = scaled_kappa(alpha, self.own, self.lam * self.own / a) * a / self.own
+            kappa_bar = np.where(a == 0, np.maximum(self.lam, 0.0), kappa) / alpha
+        return np.where(alpha == 0, np.inf, np.where(np.isinf(alpha), 0.0, kappa_bar))
+
+    def flat(self) -> "Grid":
+        """The same grid with one leading axis."""
+        leading = self.alpha.ndim
+        return Grid(*(field.reshape(-1, *field.shape[leading:]) for field in self))
+
+    def take(self, rows: IntArray) -> "Grid":
+        """Some points of a flat grid."""
+        return Grid(*(field[rows] for field in self))
+
+    def of_member(self, member: int) -> "Grid":
+        """One member of a flat grid alone."""
+        own = slice(member, member + 1)
+        return self._replace(nu=self.nu[:, own, own], lam=self.lam[:, own], eta=self.eta[:, own])

@@ -1,0 +1,47 @@
+"""The reduced error 𝓔_k: Prop. 2 for k equal disjoint members, in units of b = s(1-c).
+
+There a/b = 1 + W, every subset fraction is ν = 1/k and no two members share a feature, so that
+𝓔_k = ν E_rr + (1-ν) E_rr′ with the pairs of Prop. 2. The sums are written so that ν = 0, that is k = ∞, is no
+special case.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from subridge.arrays.types import FloatArray
+from subridge.theory.equicorrelated.error import Pair, orthogonal
+from subridge.theory.pair_errors import over_alpha, over_one_minus
+
+_ONE, _NONE = np.ones(()), np.zeros(())
+
+
+class Ratios(NamedTuple):
+    """α, ρ², H, W, Z, broadcast together."""
+
+    alpha: FloatArray
+    rho2: FloatArray
+    H: FloatArray
+    W: FloatArray
+    Z: FloatArray
+
+
+def reduced_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
+    """𝓔 at ν = 1/k, given what each member fits of its bulk, σ; infinite at the threshold of the members."""
+    alpha, _, H, _, Z = ratios
+    gamma = over_alpha(nu * sigma**2, alpha)
+    member = over_one_minus(own_bias(nu, sigma, ratios), nu * (H + gamma * Z), gamma, nu)
+    return np.asarray(member + (1 - nu) * cross_bias(nu, sigma, ratios))
+
+
+def own_bias(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
+    """ν B_rr: each member's bias against itself, in the proportion in which it enters 𝓔."""
+    _, rho2, _, W, _ = ratios
+    along = 1 + W - nu  # ν I¹_rr
+    return np.asarray((1 - rho2) * nu * orthogonal(_ONE, 1 / (1 + W), Pair(nu, nu, nu, sigma, sigma)) + rho2 * along)
+
+
+def cross_bias(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
+    """B_rr′ of two different members, which is all of their error: without a shared feature γ is zero."""
+    _, rho2, _, W, _ = ratios
+    return np.asarray((1 - rho2) * orthogonal(_ONE, 1 / (1 + W), Pair(nu, nu, _NONE, sigma, sigma)) - rho2)
