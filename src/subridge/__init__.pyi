@@ -12,7 +12,7 @@ from subridge.ensemble.member_weights import member_weights as member_weights
 from subridge.ensemble.risk import Risk as Risk
 from subridge.estimators.classifier import RidgeEnsembleClassifier as RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor as RidgeEnsembleRegressor
-from subridge.forecasting.advise import Advice as Advice
+from subridge.forecasting.advice.advice import Advice as Advice
 from subridge.forecasting.advise import advise as advise
 from subridge.forecasting.forecast import forecast as forecast
 from subridge.forecasting.risk_matrix import risk_matrix as risk_matrix

@@ -43,7 +43,8 @@ def test_forecast_in_json_is_what_the_library_says(table):
     frame = pl.read_parquet(table)
     X, y = frame.drop("y", "kind").to_numpy(), frame["y"].to_numpy()
     expected = sr.forecast(X, y, [160], {"one": sr.Ensemble(sr.subsets.Equal(1))}, ridges=[0.1, 1])
-    assert document["variables"]["error"]["values"][0] == pytest.approx(expected.error.values[0].tolist())
+    values = document["variables"]["prediction_error"]["values"][0]
+    assert values == pytest.approx(expected.prediction_error.values[0].tolist())
 
 
 @pytest.mark.parametrize("name", ["curve.png", "curve.svg", "curve.nc", "curve.csv", "curve.json"])

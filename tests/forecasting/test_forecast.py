@@ -2,6 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.stats import norm
+from scipy.stats import t as student
 
 import subridge as sr
 from subridge.spec.errors import DataError, ParameterError, RidgeError, SubsetError
@@ -24,7 +26,7 @@ def test_it_is_close_to_trained_ensembles(M):
     for _ in range(50):
         X = rng.standard_normal((n, M)) @ root.T
         y = X @ problem.teacher_weights / np.sqrt(M) + zeta * rng.standard_normal(n)
-        found.append(sr.forecast(X, y, sizes, ensembles, fit_intercept=False).error.values)
+        found.append(sr.forecast(X, y, sizes, ensembles, fit_intercept=False).prediction_error.values)
     for row, ensemble in enumerate(ensembles.values()):
         runs = sr.simulate(problem, ensemble, sizes, 60, nested=False, seed=1, progress=False)
         truth = runs.risk.mean("trial").values + zeta**2
@@ -34,31 +36,42 @@ def test_it_is_close_to_trained_ensembles(M):
 def test_the_dataset_says_what_it_holds(pilot_data):
     X, y = pilot_data
     curve = sr.forecast(X, y, [60, 120, np.inf], ONE)
-    assert curve.error.dims == ("ensemble", "n_samples")
-    assert {"error_lower", "error_upper", "in_reach", "standard_error", "ridge", "reach"} <= set(curve.data_vars)
-    assert (curve.error_lower <= curve.error).all()
-    assert (curve.error <= curve.error_upper).all()
-    np.testing.assert_allclose(curve.irreducible_error.values, curve.error.sel(n_samples=np.inf).values)
+    assert curve.prediction_error.dims == ("ensemble", "n_samples")
+    bounds = {"prediction_error_lower", "prediction_error_upper"}
+    assert bounds | {"in_reach", "standard_error", "ridge", "reach"} <= set(curve.data_vars)
+    assert curve.aggregation.values.tolist() == ["mean"]
+    assert curve.attrs["schema"] == "forecast"
+    np.testing.assert_allclose(curve.irreducible_error.values, curve.prediction_error.sel(n_samples=np.inf).values)
     assert np.isinf(curve.reach.values).all()
     assert curve.attrs["n_pilot"] == 60
+
+
+def test_intervals_span_the_quantiles_of_their_level_in_standard_errors(pilot_data):
+    """Half-widths of the logarithm lie between the normal quantile and Student's with two degrees of freedom."""
+    for level in (0.5, 0.9, 0.99):
+        curve = sr.forecast(*pilot_data, [30, 60, 240], ONE, level=level)
+        error, relative = curve.prediction_error, curve.standard_error / curve.prediction_error
+        for width in (np.log(curve.prediction_error_upper / error), np.log(error / curve.prediction_error_lower)):
+            assert (width >= norm.ppf(0.5 + level / 2) * relative).all()
+            assert (width <= student.ppf(0.5 + level / 2, 2) * relative).all()
 
 
 def test_at_the_pilots_size_it_is_the_leave_one_out_error(pilot_data):
     X, y = pilot_data
     ensemble = sr.Ensemble(sr.subsets.equal(4, 40, 0), 0.3)
     curve = sr.forecast(X, y, [60], {"four": ensemble})
-    assert float(curve.error[0, 0]) == pytest.approx(sr.risk_matrix(X, y, ensemble).mean(), rel=1e-6)
+    assert float(curve.prediction_error[0, 0]) == pytest.approx(sr.risk_matrix(X, y, ensemble).mean(), rel=1e-6)
 
 
 def test_out_of_reach_is_nan_unless_extrapolated_and_then_marked(pilot_data):
     X, y = pilot_data[0][:30], pilot_data[1][:30]
     plain = sr.forecast(X, y, [30, 3000], ONE)
     assert plain.in_reach.values.tolist() == [[True, False]]
-    assert np.isnan(plain.error.values[0, 1])
+    assert np.isnan(plain.prediction_error.values[0, 1])
     bold = sr.forecast(X, y, [30, 3000], ONE, extrapolate=True)
     assert bold.in_reach.values.tolist() == [[True, False]]
-    assert 0 < float(bold.error[0, 1]) < float(bold.error[0, 0])
-    width = np.log(bold.error_upper / bold.error_lower).values[0]
+    assert 0 < float(bold.prediction_error[0, 1]) < float(bold.prediction_error[0, 0])
+    width = np.log(bold.prediction_error_upper / bold.prediction_error_lower).values[0]
     assert width[1] > width[0]
     assert 30 < float(plain.reach[0, 0]) < 3000
 
@@ -84,8 +97,9 @@ def test_extrapolation_is_right_within_its_interval_for_a_power_law_spectrum():
     for _ in range(20):
         curve = sr.forecast(*draw(n), [size], {"one": sr.Ensemble(sr.subsets.equal(1, M, 0), 0.01)}, extrapolate=True)
         assert not bool(curve.in_reach[0, 0])
-        inside.append(float(curve.error_lower[0, 0]) <= np.mean(truth) <= float(curve.error_upper[0, 0]))
-        middle.append(float(curve.error[0, 0]))
+        lower, upper = float(curve.prediction_error_lower[0, 0]), float(curve.prediction_error_upper[0, 0])
+        inside.append(lower <= np.mean(truth) <= upper)
+        middle.append(float(curve.prediction_error[0, 0]))
     assert np.median(middle) == pytest.approx(np.mean(truth), rel=0.3)
     assert np.mean(inside) > 0.7
 
@@ -96,9 +110,10 @@ def test_chosen_ridges_have_the_least_upper_bound(pilot_data):
     plan = sr.subsets.equal(2, 40, 0)
     tuned = sr.forecast(X, y, [120], {"two": sr.Ensemble(plan)}, ridges=path)
     fixed = [sr.forecast(X, y, [120], {"two": sr.Ensemble(plan, ridge)}) for ridge in path]
-    bounds = [float(each.error_upper[0, 0]) for each in fixed]
-    assert float(tuned.ridge[0, 0]) == path[int(np.argmin(bounds))]
-    assert float(tuned.error[0, 0]) == pytest.approx(float(fixed[int(np.argmin(bounds))].error[0, 0]))
+    bounds = [float(each.prediction_error_upper[0, 0]) for each in fixed]
+    best = int(np.argmin(bounds))
+    assert float(tuned.ridge[0, 0]) == path[best]
+    assert float(tuned.prediction_error[0, 0]) == pytest.approx(float(fixed[best].prediction_error[0, 0]))
 
 
 def test_a_best_ridge_beyond_reach_is_a_bound_or_extrapolated():
@@ -112,7 +127,7 @@ def test_a_best_ridge_beyond_reach_is_a_bound_or_extrapolated():
     bold = sr.forecast(X, y, [100, 20_000], one, ridges="auto", extrapolate=True)
     assert bold.in_reach.values.tolist() == [[True, False]]
     assert float(bold.ridge[0, 1]) < float(plain.ridge[0, 1])
-    assert float(bold.error[0, 1]) < 0.5 * float(plain.error[0, 1])
+    assert float(bold.prediction_error[0, 1]) < 0.5 * float(plain.prediction_error[0, 1])
     assert not bold.is_bound.values.any()
 
 
@@ -124,79 +139,81 @@ def test_a_feature_of_one_row_has_no_say_whatever_its_size(value):
     ensembles = {"one": sr.Ensemble(sr.subsets.equal(1, 10, 0), 0.0)}
     X[:, 0] = 0.0
     X[3, 0] = 1.0
-    expected = sr.forecast(X, y, [120, np.inf], ensembles).error.values
+    expected = sr.forecast(X, y, [120, np.inf], ensembles).prediction_error.values
     X[3, 0] = value
-    np.testing.assert_allclose(sr.forecast(X, y, [120, np.inf], ensembles).error.values, expected, rtol=1e-6)
+    found = sr.forecast(X, y, [120, np.inf], ensembles).prediction_error.values
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
-def test_a_row_of_huge_norm_leaves_errors_positive():
+def test_a_row_of_huge_norm_leaves_errors_positive_and_bounds_finite():
     rng = np.random.default_rng(29)
     X = rng.standard_normal((60, 30))
     X[0] *= 30
     y = X @ rng.standard_normal(30) / 30**0.5 + 0.5 * rng.standard_normal(60)
-    for kind in ("mean", "optimal"):
-        curve = sr.forecast(X, y, [30, 120, 960], {"four": sr.Ensemble(sr.subsets.Equal(4), 0.1)}, aggregation=kind)
-        assert (curve.error.values > 0).all()
-        assert (curve.error_upper > curve.error).values.all()
+    ensembles = {kind: sr.Ensemble(sr.subsets.Equal(4), 0.1, aggregation=kind) for kind in ("mean", "simplex")}
+    curve = sr.forecast(X, y, [30, 120, 960], ensembles)
+    assert (curve.prediction_error.values > 0).all()
+    assert np.isfinite(curve.prediction_error_upper.values).all()
 
 
 @pytest.mark.parametrize("features", [28, 29, 30])
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_thresholds_give_wide_or_infinite_bounds_and_no_warning(features, fit_intercept):
+def test_thresholds_give_wide_bounds_that_hold_the_truth_and_no_warning(features, fit_intercept):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((30, features))
     y = X[:, 0] + rng.standard_normal(30)
-    for ridge in (0.0, 0.3):
-        ensembles = {"one": sr.Ensemble(sr.subsets.Equal(1), ridge)}
-        curve = sr.forecast(X, y, [15, 60, features], ensembles, fit_intercept=fit_intercept, extrapolate=True)
-        assert not (curve.error_upper.values < curve.error.values).any()
+    ensembles = {name: sr.Ensemble(sr.subsets.Equal(1), ridge) for name, ridge in (("none", 0.0), ("some", 0.3))}
+    curve = sr.forecast(X, y, [15, 60, features], ensembles, fit_intercept=fit_intercept, extrapolate=True)
+    without, some = (curve.sel(ensemble=name, n_samples=60) for name in ensembles)
+    truth = 1 + features / (60 - fit_intercept - features - 1)  # least squares, label noise 1
+    assert float(without.prediction_error_lower) <= truth <= float(without.prediction_error_upper)
+    bounds = [(float(each.prediction_error_lower), float(each.prediction_error_upper)) for each in (without, some)]
+    widths = [np.log(upper / max(lower, 1e-300)) for lower, upper in bounds]
+    assert widths[0] > 4 * widths[1]
 
 
 def test_weights_are_judged_on_rows_they_were_not_fitted_to():
     """On pure noise fitted weights gain nothing; their forecast must not say they do."""
     rng = np.random.default_rng(0)
-    ensembles = {"many": sr.Ensemble(sr.subsets.overlapping([20] * 12, 40, 0), 0.5)}
+    plan = sr.subsets.overlapping([20] * 12, 40, 0)
+    ensembles = {kind: sr.Ensemble(plan, 0.5, aggregation=kind) for kind in ("mean", "simplex")}
     gains = []
     for _ in range(20):
         X, y = rng.standard_normal((60, 40)), rng.standard_normal(60)
-        mean, best = (
-            float(sr.forecast(X, y, [60], ensembles, aggregation=kind).error[0, 0]) for kind in ("mean", "optimal")
-        )
+        mean, best = sr.forecast(X, y, [60], ensembles).prediction_error.values[:, 0]
         gains.append(1 - best / mean)
     assert np.mean(gains) < 0.0
 
 
 def test_weights_help_where_one_member_has_the_signal(pilot_data):
     X, _ = pilot_data
-    ensembles = {"four": sr.Ensemble(sr.subsets.dirichlet(4, 40, 0.75, 0), 0.3)}
-    y = X[:, ensembles["four"].plan.measurements[0]].sum(axis=1)
-    mean, best = (
-        sr.forecast(X, y, [60, 240], ensembles, aggregation=kind).error.values for kind in ("mean", "optimal")
-    )
+    plan = sr.subsets.dirichlet(4, 40, 0.75, 0)
+    ensembles = {kind: sr.Ensemble(plan, 0.3, aggregation=kind) for kind in ("mean", "simplex")}
+    mean, best = sr.forecast(X, X[:, plan.measurements[0]].sum(axis=1), [60, 240], ensembles).prediction_error.values
     assert (best < 0.5 * mean).all()
 
 
 def test_readout_noise_is_averaged_over_members(pilot_data):
     X, y = pilot_data
     plan = sr.subsets.equal(4, 40, 0)
-    quiet, noisy = (
-        float(sr.forecast(X, y, [np.inf], {"four": sr.Ensemble(plan, 0.3, eta)}).error[0, 0]) for eta in (0.0, 2.0)
-    )
+    ensembles = {str(eta): sr.Ensemble(plan, 0.3, eta) for eta in (0.0, 2.0)}
+    quiet, noisy = sr.forecast(X, y, [np.inf], ensembles).prediction_error.values[:, 0]
     assert noisy - quiet == pytest.approx(2.0**2 / 4, rel=1e-9)
 
 
 def test_several_targets_add_up(pilot_data):
     X, y = pilot_data
-    two = sr.forecast(X, np.stack([y, 2 * y], axis=1), [120], ONE)
-    assert float(two.error[0, 0]) == pytest.approx(5 * float(sr.forecast(X, y, [120], ONE).error[0, 0]), rel=1e-6)
+    one, two = (sr.forecast(X, target, [120], ONE) for target in (y, np.stack([y, 2 * y], axis=1)))
+    np.testing.assert_allclose(two.prediction_error.values, 5 * one.prediction_error.values, rtol=1e-6)
 
 
 def test_frames_and_sparse_matrices_are_read_like_arrays(pilot_data):
     X, y = pilot_data
-    expected = sr.forecast(X, y, [120], ONE).error.values
-    frame = sr.forecast(pd.DataFrame(X).add_prefix("x"), pd.Series(y), [120], ONE).error.values
+    expected = sr.forecast(X, y, [120], ONE).prediction_error.values
+    frame = sr.forecast(pd.DataFrame(X).add_prefix("x"), pd.Series(y), [120], ONE).prediction_error.values
     np.testing.assert_allclose(frame, expected)
-    np.testing.assert_allclose(sr.forecast(sparse.csr_array(X), y, [120], ONE).error.values, expected, rtol=1e-8)
+    sparsely = sr.forecast(sparse.csr_array(X), y, [120], ONE).prediction_error.values
+    np.testing.assert_allclose(sparsely, expected, rtol=1e-8)
 
 
 def test_constant_columns_change_nothing_but_the_scale_of_the_ridge(pilot_data):
@@ -204,7 +221,7 @@ def test_constant_columns_change_nothing_but_the_scale_of_the_ridge(pilot_data):
     padded = np.column_stack([X, np.ones(60), np.full(60, -3.0)])
     found = sr.forecast(padded, y, [60, 240], {"one": sr.Ensemble(sr.subsets.equal(1, 42, 0), 0.3 * 40 / 42)})
     expected = sr.forecast(X, y, [60, 240], {"one": sr.Ensemble(sr.subsets.equal(1, 40, 0), 0.3)})
-    np.testing.assert_allclose(found.error.values, expected.error.values, rtol=1e-8)
+    np.testing.assert_allclose(found.prediction_error.values, expected.prediction_error.values, rtol=1e-8)
 
 
 def test_a_member_of_constant_columns_is_refused(pilot_data):
@@ -217,14 +234,14 @@ def test_a_member_of_constant_columns_is_refused(pilot_data):
 def test_labels_are_classes_or_numbers_as_documented(pilot_data):
     X, y = pilot_data
     whole = np.round(y).astype(int)
-    numbers = sr.forecast(X, whole, [120], ONE).error.values
+    numbers = sr.forecast(X, whole, [120], ONE).prediction_error.values
     objects = np.array([int(value) for value in whole], dtype=object)
-    np.testing.assert_allclose(sr.forecast(X, objects, [120], ONE).error.values, numbers)
+    np.testing.assert_allclose(sr.forecast(X, objects, [120], ONE).prediction_error.values, numbers)
     categories = pd.Series((y > 3).astype(int)).astype("category")
     assert "misclassification" in sr.forecast(X, categories, [120], ONE)
 
 
-def test_label_noise_is_estimated(pilot_data):
+def test_label_noise_is_estimated():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 100))
     y = X @ rng.standard_normal(100) + 2.0 * rng.standard_normal(300)
@@ -273,7 +290,9 @@ def test_classes_are_voted_on():
         ({"ensembles": {"a": sr.Ensemble([0.5, 0.5])}}, SubsetError, "fractions"),
         ({"ensembles": {"a": sr.Ensemble(sr.subsets.Equal(2), -0.1)}}, RidgeError, "at least 0"),
         ({"ensembles": {"a": sr.Ensemble(sr.subsets.Equal(2), [[0.1], [0.2]])}}, ParameterError, "sweeps"),
-        ({"aggregation": "median"}, ParameterError, "aggregation"),
+        ({"ensembles": {"a": sr.Ensemble(sr.subsets.Equal(2), aggregation="median")}}, ParameterError, "no forecast"),
+        ({"ensembles": {"a": sr.Ensemble(sr.subsets.Equal(2), aggregation="sum")}}, ParameterError, "majority vote"),
+        ({"ensembles": {1: ONE["one"], "1": ONE["one"]}}, ParameterError, "differ as text"),
         ({"ridges": "many"}, ParameterError, "ridges"),
         ({"task": "ranking"}, ParameterError, "task"),
         ({"level": 1.5}, ParameterError, "level"),

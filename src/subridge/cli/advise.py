@@ -78,13 +78,13 @@ def _show(ranking: xr.Dataset) -> None:
 
 
 def _cells(row: xr.Dataset) -> list[str]:
-    value, low, high = (float(row[f"error{end}"]) for end in ("", "_lower", "_upper"))
+    value, low, high = (float(row[f"prediction_error{end}"]) for end in ("", "_lower", "_upper"))
     return [
         str(row.candidate.values),
         f"{float(row.ridge):.2g}",
         f"{value:.3g}{'' if bool(row.in_reach) else '*'} ({low:.3g} to {high:.3g})",
-        f"{float(row.error_now):.3g}",
-        f"{100 * float(row.gain):+.1f} ± {100 * float(row.gain_error):.1f}",
+        f"{float(row.pilot_prediction_error):.3g}",
+        f"{100 * float(row.gain):+.1f} ± {100 * float(row.gain_standard_error):.1f}",
     ]
 
 

@@ -64,7 +64,6 @@ def _forecast(options: ForecastOptions) -> xr.Dataset:
         options["n_samples"] or sizes(f"{n}:{16 * n}"),
         {name: ensemble_of(options, strategy) for name, strategy in strategies.items()},
         ridges="auto" if options["ridges"] is None else options["ridges"],
-        aggregation="optimal" if options["aggregation"] == "simplex" else options["aggregation"],
         extrapolate=options["extrapolate"],
         level=options["level"],
         seed=options["seed"],

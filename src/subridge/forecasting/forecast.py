@@ -1,38 +1,36 @@
 """sr.forecast: the learning curves that named ensembles will have, from a pilot sample."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import xarray
-from scipy.stats import norm
 
-import subridge
 from subridge.arrays.streams import Seed
-from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, MatrixLike
+from subridge.datasets.tables.target_rows import Task
+from subridge.datasets.tables.targets import TargetLike
 from subridge.ensemble.ensemble import Ensemble
-from subridge.forecasting.curve import AGGREGATIONS, ForecastCurve, forecast_curve
-from subridge.forecasting.inputs import Sample, read_ensembles, read_sample, read_sizes
-from subridge.forecasting.label_noise import LabelNoise
-from subridge.forecasting.pilots import Pilots, side_by_side
-from subridge.forecasting.ridge_path import ridge_path
-from subridge.forecasting.votes import vote_errors
+from subridge.forecasting.curve.curve import forecast_curve
+from subridge.forecasting.inputs.request import DrawnEnsemble, read_ensembles, read_sizes
+from subridge.forecasting.inputs.ridge_path import ridge_path
+from subridge.forecasting.inputs.sample import read_sample
+from subridge.forecasting.metrics.registry import metrics_of
+from subridge.forecasting.pilot.shared import Pilots
+from subridge.forecasting.side_by_side import side_by_side
+from subridge.results.forecasts import EnsembleForecast, forecasts
 from subridge.spec.checks import within
-from subridge.spec.errors import ParameterError
-from subridge.spec.plan import SubsetPlan
 
 
 def forecast(
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: TargetLike,
     n_samples: ArrayLike,
     ensembles: Mapping[str, Ensemble],
     *,
-    ridges: ArrayLike | str | None = None,
-    aggregation: str = "mean",
+    ridges: ArrayLike | None = None,
     extrapolate: bool = False,
     level: float = 0.9,
-    task: str = "auto",
+    task: Task = "auto",
     fit_intercept: bool = True,
     label_noise: bool = True,
     seed: Seed | None = 0,
@@ -48,12 +46,12 @@ def forecast(
     n_samples : array_like of int, shape (S,)
         Sizes n′ to forecast at, smaller or larger than n; ``inf`` gives the limit.
     ensembles : mapping of str to Ensemble
-        Subsets are a `SubsetPlan` for M features, or a strategy that draws one here.
+        Subsets are a `SubsetPlan` for M features, or a strategy that draws one here. The aggregation is a weighted mean
+        of members: "mean", or "simplex" for weights that minimise the forecast error at each size.
     ridges : array_like, shape (L,), or "auto", optional
-        Give every ensemble, at each size, the best common ridge on this path in place of its own: the one with the
-        least upper bound of those in reach, or beyond reach with `extrapolate`. "auto" is a path scaled to the data.
-    aggregation : {"mean", "optimal"}
-        "optimal" weighs the members to minimise the forecast error at each size.
+        Ridges to consider: every ensemble takes, at each size, the best of them for all its members in place of its
+        own, i.e. the one with the least upper bound of those in reach, or beyond reach with `extrapolate`. "auto" is a
+        path scaled to the data.
     extrapolate : bool
         Also forecast beyond reach, by power-law tails; such points have ``in_reach`` False.
     level : float
@@ -73,18 +71,23 @@ def forecast(
     xarray.Dataset
         With dimensions (ensemble, n_samples):
 
-        - ``error``: expected squared error on new noisy labels, E_g + ζ², summed over targets, with readout noise where
-          the ensemble has it; NaN where out of reach;
-        - ``error_lower``, ``error_upper``, ``standard_error``: for that expectation;
+        - ``prediction_error``: expected squared error on new noisy labels, E_g + ζ², summed over targets, with readout
+          noise where the ensemble has it; NaN where out of reach;
+        - ``prediction_error_lower``, ``prediction_error_upper``, ``standard_error``: for that expectation;
         - ``in_reach``: False where extrapolated, or where it would have to be;
         - ``ridge``: NaN where members differ in theirs;
         - ``is_bound``, for chosen ridges: the ridge is the smallest that the pilot can judge and a smaller one may err
-          less, so that `error` bounds the best from above;
-        - ``misclassification`` and its bounds, for classes: the share of wrong majority votes.
+          less, so that `prediction_error` bounds the best from above;
+        - ``misclassification`` and its bounds, for classes: the share of wrong majority votes of the members.
 
         ``reach`` (ensemble, member) is the largest n′ in reach of each member at its ridge (a chosen one: that of the
         largest size), infinite for members with fewer features than n. ``irreducible_error`` (ensemble) is the limit of
-        `error` for n′ → ∞. Attributes hold the label noise ζ.
+        `prediction_error` for n′ → ∞. Attributes hold the label noise ζ.
+
+    See Also
+    --------
+    advise : which ensemble to take, and why.
+    risk_matrix : how members err together at the present size.
 
     Notes
     -----
@@ -100,117 +103,35 @@ def forecast(
     >>> X = rng.standard_normal((200, 60))
     >>> y = X @ rng.standard_normal(60) + rng.standard_normal(200)
     >>> curve = sr.forecast(X, y, [400, 1600], {"ridge": sr.Ensemble(sr.subsets.equal(1, 60, seed=0), ridge=0.1)})
-    >>> curve.error.dims, bool(curve.in_reach.all())
+    >>> curve.prediction_error.dims, bool(curve.in_reach.all())
     (('ensemble', 'n_samples'), True)
-    >>> bool((curve.error_lower < curve.error).all())  # the label noise is 1, the limit of both sizes
+    >>> bool((curve.prediction_error_upper > 1).all())  # the label noise is 1, and nothing errs less
     True
     """
-    if aggregation not in AGGREGATIONS:
-        raise ParameterError(f"aggregation must be one of {tuple(AGGREGATIONS)}, got {aggregation!r}")
     level = float(within("level", level, 0.5, 0.999))
     sizes = read_sizes(n_samples)
     sample = read_sample(X, y, task, fit_intercept)
-    named = read_ensembles(ensembles, sample.n_features, seed)
-    pilots = Pilots(sample, [plan for plan, _, _ in named.values()])
+    drawn = read_ensembles(ensembles, sample.n_features, seed)
+    pilots = Pilots(sample, [each.plan for each in drawn.values()])
     path = None if ridges is None else ridge_path(ridges, sample.rows)
-    with_limit = np.append(sizes, np.inf)
+    metrics = metrics_of(sample)
 
-    def one(plan: SubsetPlan, own: FloatArray, noise: FloatArray) -> tuple[ForecastCurve, FloatArray, Any]:
-        pilot = pilots.of(plan)
-        curve = forecast_curve(
-            pilot,
-            with_limit,
-            own[None, :] if path is None else np.repeat(path[:, None], plan.n_members, axis=1),
-            noise,
-            aggregation=aggregation,
-            level=level,
-            tuned=path is not None,
-            beyond=pilots.label_noise if extrapolate else None,
+    def one(ensemble: DrawnEnsemble) -> EnsembleForecast:
+        pilot = pilots.of(ensemble.plan)
+        noise = pilots.label_noise if extrapolate else None
+        curve = forecast_curve(pilot, ensemble, np.append(sizes, np.inf), path, level, noise)
+        shown = curve[:-1]
+        variables: dict[str, FloatArray | BoolArray] = {}
+        for metric in metrics:
+            variables |= metric.forecast(sample, pilot, shown, level).variables(metric.name)
+        variables |= {name: getattr(shown, name) for name in ("standard_error", "in_reach", "is_bound")}
+        reach = pilot.reach(shown.ridges[np.argmax(sizes)])
+        return EnsembleForecast(
+            ensemble.aggregation.name, variables, shown.ridges, reach, float(curve.prediction_error[-1])
         )
-        reach = pilot.reach(curve.ridges[int(np.argmax(sizes))])
-        if sample.class_names is None:
-            return curve, reach, None
-        shown = curve.in_reach[:-1]
-        at = (curve.ridges[:-1][shown], curve.penalties[:-1][shown], sizes[shown])
-        votes = vote_errors(pilot, *at, sample.rows.targets)
-        return curve, reach, (shown, *votes)
 
-    found = dict(zip(named, side_by_side(one, named.values()), strict=True))
-    curves = {name: curve for name, (curve, _, _) in found.items()}
-    reaches = {name: reach for name, (_, reach, _) in found.items()}
-    votes = {name: vote for name, (_, _, vote) in found.items() if vote is not None}
-    attributes = _attributes(sample, pilots.label_noise() if label_noise else None, level, aggregation, fit_intercept)
-    return _dataset(sizes, curves, reaches, votes, attributes)
-
-
-def _attributes(
-    sample: Sample, noise: LabelNoise | None, level: float, aggregation: str, fit_intercept: bool
-) -> dict[str, Any]:
-    known: dict[str, Any] = {} if sample.class_names is None else {"class_names": ", ".join(sample.class_names)}
-    if noise is not None:
-        variances = {"": noise.variance, "_lower": noise.lower, "_upper": noise.upper}
-        known |= {f"label_noise{end}": float(np.sqrt(value)) for end, value in variances.items()}
-    return {
-        "version": subridge.__version__,
-        "n_pilot": sample.n,
-        "n_features": sample.n_features,
-        "n_targets": len(sample.rows.targets),
-        "target_variance": float(sample.rows.targets.var(axis=1).sum()),
-        "level": level,
-        "aggregation": aggregation,
-        "fit_intercept": int(fit_intercept),
-        **known,
-    }
-
-
-def _dataset(
-    sizes: FloatArray,
-    curves: dict[str, ForecastCurve],
-    reaches: dict[str, FloatArray],
-    votes: dict[str, Any],
-    attributes: dict[str, Any],
-) -> xarray.Dataset:
-    names, S = list(curves), len(sizes)
-    fields = {
-        "error": "error",
-        "error_lower": "lower",
-        "error_upper": "upper",
-        "standard_error": "standard_error",
-        "in_reach": "in_reach",
-        "is_bound": "is_bound",
-    }
-    plane = ("ensemble", "n_samples")
-    variables: dict[str, Any] = {
-        variable: (plane, np.stack([getattr(curves[name], field)[:S] for name in names]))
-        for variable, field in fields.items()
-    }
-    variables["ridge"] = (plane, np.stack([_common(curves[name].ridges[:S]) for name in names]))
-    most = max(len(reach) for reach in reaches.values())
-    padded = np.full((len(names), most), np.nan)
-    for row, name in enumerate(names):
-        padded[row, : len(reaches[name])] = reaches[name]
-    variables["reach"] = (("ensemble", "member"), padded)
-    variables["irreducible_error"] = ("ensemble", np.array([curves[name].error[S] for name in names]))
-    if votes:
-        tables = _vote_tables(votes, S, attributes["level"])
-        variables |= {variable: (plane, table) for variable, table in tables.items()}
-    whole = sizes.astype(np.int64) if np.isfinite(sizes).all() else sizes
-    return xarray.Dataset(variables, {"ensemble": names, "n_samples": whole}, attributes)
-
-
-def _vote_tables(votes: dict[str, Any], S: int, level: float) -> dict[str, FloatArray]:
-    """Shares of wrong votes with their bounds, NaN out of reach; each of shape (ensembles, S)."""
-    shares, spreads = np.full((len(votes), S), np.nan), np.full((len(votes), S), np.nan)
-    for row, (shown, share, spread) in enumerate(votes.values()):
-        shares[row, shown], spreads[row, shown] = share, spread
-    width = norm.ppf(0.5 + level / 2) * spreads
-    return {
-        "misclassification": shares,
-        "misclassification_lower": np.maximum(shares - width, 0.0),
-        "misclassification_upper": np.minimum(shares + width, 1.0),
-    }
-
-
-def _common(ridges: FloatArray) -> FloatArray:
-    """The members' ridge where they share it, else NaN; shape (S, k) to (S,)."""
-    return np.where((ridges == ridges[:, :1]).all(axis=1), ridges[:, 0], np.nan)
+    found = dict(zip(drawn, side_by_side(one, drawn.values()), strict=True))
+    attributes = sample.attributes() | {"level": level}
+    if label_noise:
+        attributes |= pilots.label_noise().attributes()
+    return forecasts(found, sizes, {metric.name: metric.label for metric in metrics}, attributes)

@@ -1,24 +1,27 @@
 """sr.risk_matrix: the k×k matrix of squared errors from training data alone."""
 
-from typing import Any
-
 import numpy as np
 
 from subridge.arrays.streams import Seed
-from subridge.arrays.types import FloatArray
+from subridge.arrays.types import FloatArray, MatrixLike
+from subridge.datasets.tables.target_rows import Task
+from subridge.datasets.tables.targets import TargetLike
 from subridge.ensemble.ensemble import Ensemble
 from subridge.ensemble.moments import error_products
-from subridge.forecasting.inputs import read_ensembles, read_sample
+from subridge.forecasting.inputs.request import read_ensembles
+from subridge.forecasting.inputs.sample import read_sample
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.selection import errors_at
+from subridge.spec.checks import non_negative
 
 
 def risk_matrix(
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: TargetLike,
     ensemble: Ensemble,
     *,
-    task: str = "auto",
+    label_noise: float = 0.0,
+    task: Task = "auto",
     fit_intercept: bool = True,
     seed: Seed | None = 0,
 ) -> FloatArray:
@@ -30,15 +33,26 @@ def risk_matrix(
     y : array_like, shape (n,) or (n, C)
         Numbers, or labels of classes, which become one-hot targets.
     ensemble : Ensemble
-        Ridges at least 0; 0 is the minimum-norm solution, with fewer or more features than samples.
+        Ridges at least 0; 0 is the minimum-norm solution, with fewer or more features than samples. The aggregation
+        does not matter.
+    label_noise : float
+        ζ, where it is known: ζ² is subtracted, so that the matrix estimates ``sr.risk(...).pairs``. Errors are measured
+        on noisy labels, which show E_rr′ + ζ² and nothing less. For several targets ζ² is the sum over them.
     task, fit_intercept, seed
         As for `forecast`.
 
     Returns
     -------
     ndarray, shape (k, k)
-        Summed over targets; its mean is the squared error of the averaged ensemble on new labels, and
-        ``member_weights`` of it are optimal weights. Readout noise η_r, which training data do not show, is not in it.
+        Summed over targets; its mean is the squared error of the averaged ensemble on new labels (without label noise
+        where that is given), and ``member_weights`` of it are optimal weights. Readout noise η_r, which training data
+        do not show, is not in it.
+
+    See Also
+    --------
+    risk : the same matrix by theory, without label noise.
+    member_weights : weights from it.
+    forecast : the error at other sample sizes; it estimates the label noise too.
 
     Notes
     -----
@@ -53,7 +67,11 @@ def risk_matrix(
     >>> pairs.shape, bool(np.allclose(pairs, pairs.T))
     ((2, 2), True)
     """
+    zeta = float(non_negative("label_noise", label_noise))
     sample = read_sample(X, y, task, fit_intercept)
-    ((plan, ridges, _),) = read_ensembles({"ensemble": ensemble}, sample.n_features, seed).values()
-    paths = member_paths(sample.rows, plan, ridges[None, :])
-    return error_products(errors_at(paths, np.zeros(plan.n_members, dtype=int)), sample.rows.weights)
+    if isinstance(ensemble, Ensemble):
+        ensemble = Ensemble(ensemble.subsets, ensemble.ridge)
+    (drawn,) = read_ensembles({"ensemble": ensemble}, sample.n_features, seed).values()
+    paths = member_paths(sample.rows, drawn.plan, drawn.ridges[None, :])
+    errors = errors_at(paths, np.zeros(drawn.plan.n_members, dtype=int))
+    return error_products(errors, sample.rows.weights) - zeta**2

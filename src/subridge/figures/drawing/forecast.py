@@ -22,14 +22,12 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        A second panel for misclassification where there are classes.
+        One panel for every metric: the prediction error, and misclassification where there are classes.
     """
-    panels = [("error", "squared error on new labels")]
-    if "misclassification" in curves:
-        panels.append(("misclassification", "misclassified by majority vote"))
+    panels = [str(name) for name in curves if f"{name}_upper" in curves]
     with journal():
         figure = Figure(figsize=(COLUMN * (1 + 0.9 * (len(panels) - 1)) + 0.6, 2.9))
-        for axes, (variable, label) in zip(np.atleast_1d(figure.subplots(1, len(panels))), panels, strict=True):
+        for axes, variable in zip(np.atleast_1d(figure.subplots(1, len(panels))), panels, strict=True):
             for name, colour in zip(curves.ensemble.values, _colours(curves.sizes["ensemble"]), strict=True):
                 _add_curve(axes, curves.sel(ensemble=name), variable, str(name), colour)
             axes.axvline(curves.attrs["n_pilot"], color="0.8", linewidth=0.8, zorder=0)
@@ -41,7 +39,7 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
                 textcoords="offset points",
                 color="0.5",
             )
-            axes.set(xlabel="training samples", ylabel=label)
+            axes.set(xlabel="training samples", ylabel=curves[variable].attrs["long_name"])
             log_samples(axes, curves.n_samples, _TICKS)
         first = figure.axes[0]
         if "label_noise" in curves.attrs:
@@ -63,7 +61,7 @@ def _add_curve(axes: Axes, one: xr.Dataset, variable: str, label: str, colour: s
     # The dashed part starts at the last point in reach, so that the line has no gap.
     beyond = np.where(~reach | np.append(~reach[1:], False), values, np.nan)
     axes.plot(sizes, within, color=colour, marker="o" if len(sizes) < 25 else None, label=label)
-    if variable == "error":  # hollow: the best ridge may be smaller than the pilot can judge
+    if variable == "prediction_error":  # hollow: the best ridge may be smaller than the pilot can judge
         bound = np.where(one.is_bound.values[shown][order], values, np.nan)
         axes.plot(sizes, bound, color=colour, marker="o", linestyle="none", markerfacecolor="white")
     axes.plot(sizes, beyond, color=colour, linestyle="--")
@@ -92,11 +90,13 @@ def plot_advice(table: xr.Dataset) -> Figure:
         for height, name in enumerate(kept):
             row = table.sel(candidate=name)
             colour = PALETTE[1] if name == single else PALETTE[0]
-            value = float(row.error)
-            bars = [[value - float(row.error_lower)], [float(row.error_upper) - value]]
+            value = float(row.prediction_error)
+            bars = [[value - float(row.prediction_error_lower)], [float(row.prediction_error_upper) - value]]
             face = colour if bool(row.in_reach) else "white"
             axes.errorbar(value, -height, xerr=bars, fmt="o", color=colour, capsize=2, markerfacecolor=face)
-        axes.axvline(float(table.sel(candidate=single).error), color=PALETTE[1], linewidth=0.8, linestyle=":")
+        axes.axvline(
+            float(table.sel(candidate=single).prediction_error), color=PALETTE[1], linewidth=0.8, linestyle=":"
+        )
         labels = [f"{name}, λ = {float(table.sel(candidate=name).ridge):.2g}" for name in kept]
         axes.set_yticks([-height for height in range(len(kept))], labels)
         axes.set(xlabel=f"forecast squared error with {table.attrs['n_samples']:.0f} samples")
@@ -109,7 +109,7 @@ def _colours(count: int) -> list[str]:
 
 def _ceiling(curves: xr.Dataset) -> float | None:
     """Top of the error axis: wild upper bounds near a threshold must not flatten the curves."""
-    error, upper = curves.error.values, curves.error_upper.values
+    error, upper = curves.prediction_error.values, curves.prediction_error_upper.values
     if not np.isfinite(error).any():
         return None
     return float(

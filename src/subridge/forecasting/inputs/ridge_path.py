@@ -1,16 +1,14 @@
-"""The ridges a forecast searches."""
-
-from typing import Any
+"""The ridges among which a forecast chooses."""
 
 import numpy as np
 
-from subridge.arrays.types import FloatArray
+from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.ridge.rows.training import TrainingRows
 from subridge.ridge.search_path import default_ridges, given_ridges
 from subridge.spec.errors import ParameterError
 
 
-def ridge_path(ridges: Any, rows: TrainingRows) -> FloatArray:
+def ridge_path(ridges: ArrayLike, rows: TrainingRows) -> FloatArray:
     """Ascending path of ridges; "auto" has the range of the one that the estimators search. Shape (L,).
 
     Examples

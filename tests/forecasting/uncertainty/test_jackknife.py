@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.forecasting.jackknife import jackknife
-from subridge.forecasting.pilot import pilot_of
+from subridge.forecasting.pilot.left_out import left_out
+from subridge.forecasting.pilot.pilot import decompose_pilot
+from subridge.forecasting.uncertainty.jackknife import jackknife
 from subridge.ridge.rows.training import training_rows
 
 
@@ -15,14 +16,14 @@ def test_influences_follow_the_delete_one_values(pilot_data):
     form = np.full((1, 2, 2), 0.25)
 
     def value(rows):
-        pilot = pilot_of(training_rows(X[rows], y[None, rows], None, True), plan)
-        (_, errors, diagonals), *_ = pilot.left_out(penalties)
-        return pilot, errors, diagonals, (errors[0].mean(axis=0) ** 2).sum()
+        (block,) = left_out(decompose_pilot(training_rows(X[rows], y[None, rows], None, True), plan), penalties)
+        return block, (block.errors[0].mean(axis=0) ** 2).sum()
 
-    pilot, errors, diagonals, whole = value(np.arange(60))
-    ratios = 60 * pilot.pair_traces(penalties) / (diagonals.sum(axis=2)[:, :, None] * diagonals.sum(axis=2)[:, None, :])
-    found = jackknife(pilot, penalties, errors, diagonals, form, ratios, np.zeros(1)).influence[0]
-    exact = np.array([value(np.delete(np.arange(60), j))[3] - whole for j in range(60)])
+    block, whole = value(np.arange(60))
+    traces = block.diagonals.sum(axis=2)
+    gains = 60 * block.pair_traces / (traces[:, :, None] * traces[:, None, :])
+    found = jackknife(block, form, gains, np.zeros(1)).influence[0]
+    exact = np.array([value(np.delete(np.arange(60), j))[1] - whole for j in range(60)])
     # Rows move what they move; the common shift by one row fewer is not in the influence.
     assert np.corrcoef(found, exact)[0, 1] > 0.98
     assert found.std() == pytest.approx(exact.std(), rel=0.15)
@@ -38,5 +39,5 @@ def test_standard_errors_are_those_of_other_pilots(M, ridge):
         X = rng.standard_normal((80, M))
         y = X @ beta + 0.7 * rng.standard_normal(80)
         found.append(sr.forecast(X, y, [80], ensemble))
-    spread = np.std([float(each.error[0, 0]) for each in found])
+    spread = np.std([float(each.prediction_error[0, 0]) for each in found])
     assert np.mean([float(each.standard_error[0, 0]) for each in found]) == pytest.approx(spread, rel=0.3)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray
+from subridge.forecasting.pilot.left_out import LeftOut
 
 _TINY = float(np.finfo(np.float64).tiny)
 _BELOW_ONE = 1 - 1e-9
@@ -25,109 +26,88 @@ _STEPS = 8  # of Newton's method for θ, from the solution for equal leverages
 
 
 @dataclass(frozen=True, eq=False)
-class Variance:
-    """Variance of t rows of a table, for every pair of members.
+class VarianceSplit:
+    """Variance of t rows of a table, for every pair of members; each array of shape (t, k, k).
 
     Attributes
     ----------
-    now, then : ndarray, shape (t, k, k)
-        γ_rr′ at the pilot's size and at the wanted one, where infinite risk is γ ≥ 1.
-    carry : ndarray, shape (t, k, k)
+    gamma_pilot, gamma_new : ndarray
+        γ_rr′ at the pilot's size and at the new one, where infinite risk is γ ≥ 1.
+    error_ratio : ndarray
         ``(Ê(n′) + ζ²)/(Ê(n) + ζ²)``.
-    occupied : ndarray, shape (t, k, k)
-        γ_rr′ n of rows with equal leverages.
+    gamma_n : ndarray
+        γ_rr′ n of rows with equal leverages, which depends on the effective ridges alone.
     """
 
-    now: FloatArray
-    then: FloatArray
-    carry: FloatArray
-    occupied: FloatArray
+    gamma_pilot: FloatArray
+    gamma_new: FloatArray
+    error_ratio: FloatArray
+    gamma_n: FloatArray
 
 
-def split_variance(
-    errors: FloatArray,
-    diagonals: FloatArray,
-    leverages: FloatArray,
-    squared_diagonals: FloatArray,
-    pair_traces: FloatArray,
-    sizes: FloatArray,
-) -> Variance:
-    """Split the errors of every pair and carry their variance to other sizes.
+def variance_gain(gamma: FloatArray) -> FloatArray:
+    """``1/(1 - γ)``, by which variance raises an error; infinite for γ ≥ 1."""
+    return np.where(gamma < 1, 1 / np.where(gamma < 1, 1 - gamma, 1.0), np.inf)
 
-    Parameters
-    ----------
-    errors : ndarray, shape (t, k, C, n)
-        Left-out errors.
-    diagonals : ndarray, shape (t, k, n)
-        R_ii, in the scale of `leave_one_out`.
-    leverages : ndarray, shape (t, k, n)
-        h_i, intercept included.
-    squared_diagonals : ndarray, shape (t, k, n)
-        (R²)_ii in the scale of the diagonals.
-    pair_traces : ndarray, shape (t, k, k)
-        ``tr(R_r R_r′)`` in that scale.
-    sizes : ndarray, shape (t,)
-        n′; may be infinite.
 
-    Returns
-    -------
-    Variance
-    """
-    n = errors.shape[-1]
+def split_variance(left_out: LeftOut, sizes: FloatArray) -> VarianceSplit:
+    """Split the left-out errors of every pair, and take their variance to new sizes n′ of shape (t,)."""
+    n, diagonals, leverages = left_out.pilot.n_samples, left_out.diagonals, left_out.leverages()
     usable = diagonals > 0  # a row that is interpolated whatever the ridge has no left-out error to speak of
     odds = np.where(usable, leverages / np.where(usable, diagonals, 1.0), 0.0)
-    mixed = _pairs(leverages, diagonals)
-    off_diagonal = np.maximum(pair_traces - _pairs(diagonals, diagonals), 0.0)
-    strength = mixed * np.swapaxes(mixed, 1, 2)
+    x = _pair_strengths(left_out, leverages, odds)
     together = _pairs(leverages, leverages)
-    x = off_diagonal / np.maximum(strength + off_diagonal * together, _TINY)
-    alone = _own_strength(diagonals, squared_diagonals, leverages, odds, usable)
-    correction = np.sqrt(alone / np.maximum(np.diagonal(x, axis1=1, axis2=2), _TINY))
-    x = np.minimum(x * correction[:, :, None] * correction[:, None, :], _BELOW_ONE / np.maximum(together, _TINY))
     # What follows are means over rows, for which some rows do.
     some = slice(None) if n <= _ROWS else np.random.default_rng(0).choice(n, _ROWS, replace=False)
-    h, q, seen = leverages[:, :, some], odds[:, :, some], usable[:, :, some]
-    later = _later_leverages(h, q, sizes / n)
+    h, q = leverages[:, :, some], odds[:, :, some]
+    new_h = _new_leverages(h, q, sizes / n)
     growth = np.where(np.isinf(sizes), 0.0, sizes / n)[:, None, None]  # leverages vanish faster than sizes grow
     scale = np.sqrt(q)
     per_scale = np.where(scale > 0, 1 / np.where(scale > 0, scale, 1.0), 0.0)
     per_row = x * n / h.shape[2]
     # A left-out error is that of n - 1 rows; at the pilot's own size it is taken as it is.
     fewer = np.where(sizes == n, 1.0, n / (n - 1))[:, None, None]
-    now = np.minimum(x * together * fewer, _BELOW_ONE)
-    then = x * together * growth * _pairs(later, later) / np.maximum(_pairs(h, h), _TINY)
-    fed_now = per_row * _pairs(h * per_scale, h * per_scale) * fewer
-    fed_then = per_row * _pairs(later * per_scale, later * per_scale) * growth
+    gamma_pilot = np.minimum(x * together * fewer, _BELOW_ONE)
+    gamma_new = x * together * growth * _pairs(new_h, new_h) / np.maximum(_pairs(h, h), _TINY)
+    # Variance that label noise feeds, per unit of z.
+    from_noise_pilot = per_row * _pairs(h * per_scale, h * per_scale) * fewer
+    from_noise_new = per_row * _pairs(new_h * per_scale, new_h * per_scale) * growth
     mean_scale = _pairs(scale, scale) / h.shape[2]
     # The noise may not feed more variance than there is.
-    most = (1 - now) / np.maximum(1 - now + fed_now * mean_scale, _TINY)
-    share = np.minimum(_noise_share(errors[:, :, :, some], scale, seen), most)
-    # In units of Ê + ζ²: z is the share, ε the rest over the mean scale.
-    spread = (1 - share) / np.where(mean_scale > 0, mean_scale, 1.0)
-    bias = spread * (1 - now) - share * fed_now
-    grown = (bias + share * fed_then) / np.where(then < 1, 1 - then, np.nan)
-    carry = np.where(then < 1, share + grown * mean_scale, np.inf)
+    most = (1 - gamma_pilot) / np.maximum(1 - gamma_pilot + from_noise_pilot * mean_scale, _TINY)
+    noise = np.minimum(_noise_share(left_out.errors[:, :, :, some], scale, usable[:, :, some]), most)
+    # In units of Ê + ζ²: z is the share of noise, ε the rest over the mean scale.
+    growing = (1 - noise) / np.where(mean_scale > 0, mean_scale, 1.0)
+    bias = growing * (1 - gamma_pilot) - noise * from_noise_pilot
+    growing_new = (bias + noise * from_noise_new) / np.where(gamma_new < 1, 1 - gamma_new, np.nan)
+    error_ratio = np.where(gamma_new < 1, noise + growing_new * mean_scale, np.inf)
     freedom = leverages.sum(axis=2)
-    return Variance(now, then, carry, x * freedom[:, :, None] * freedom[:, None, :])
+    return VarianceSplit(gamma_pilot, gamma_new, error_ratio, x * freedom[:, :, None] * freedom[:, None, :])
 
 
-def _own_strength(
-    diagonals: FloatArray,
-    squared_diagonals: FloatArray,
-    leverages: FloatArray,
-    odds: FloatArray,
-    usable: BoolArray,
-) -> FloatArray:
+def _pair_strengths(left_out: LeftOut, leverages: FloatArray, odds: FloatArray) -> FloatArray:
+    """x_rr′ from the off-diagonal part of tr(R_r R_r′), corrected by what diagonals say of x_rr; shape (t, k, k)."""
+    diagonals = left_out.diagonals
+    mixed, together = _pairs(leverages, diagonals), _pairs(leverages, leverages)
+    off_diagonal = np.maximum(left_out.pair_traces - _pairs(diagonals, diagonals), 0.0)
+    x = off_diagonal / np.maximum(mixed * np.swapaxes(mixed, 1, 2) + off_diagonal * together, _TINY)
+    own = _own_strengths(left_out, leverages, odds)
+    correction = np.sqrt(own / np.maximum(np.diagonal(x, axis1=1, axis2=2), _TINY))
+    return np.minimum(x * correction[:, :, None] * correction[:, None, :], _BELOW_ONE / np.maximum(together, _TINY))
+
+
+def _own_strengths(left_out: LeftOut, leverages: FloatArray, odds: FloatArray) -> FloatArray:
     """x_rr from the slope of the degrees of freedom, ``tr Σ²(Σ+κ̄)⁻² = df + d df/d log κ̄``; shape (t, k).
 
     With κ̄ = p δ/df and δ ∝ q this needs diagonals only. It was closer to the truth on deep features than the
     off-diagonal part of tr(R²), which correlations between rows of one class raise.
     """
-    freedom = leverages.sum(axis=2)
-    relative = np.where(usable, squared_diagonals / np.where(usable, diagonals, 1.0) ** 2, 1.0).mean(axis=2) - 1
+    diagonals, squared, freedom = left_out.diagonals, left_out.squared_diagonals(), leverages.sum(axis=2)
+    usable = diagonals > 0
+    relative = np.where(usable, squared / np.where(usable, diagonals, 1.0) ** 2, 1.0).mean(axis=2) - 1
     # The scale of R is (1 - h_i)/R̃_i, the same for every row; tr(RH) in units of it.
     scale = (1 - leverages).sum(axis=2) / np.maximum(diagonals.sum(axis=2), _TINY)
-    shrinking = diagonals.sum(axis=2) - scale * squared_diagonals.sum(axis=2)
+    shrinking = diagonals.sum(axis=2) - scale * squared.sum(axis=2)
     slope = odds.mean(axis=2) * shrinking / np.maximum(freedom, _TINY)
     return np.asarray(np.maximum(relative, 0.0) / np.maximum((relative + slope) * freedom, _TINY))
 
@@ -137,22 +117,22 @@ def _pairs(one: FloatArray, other: FloatArray) -> FloatArray:
     return np.asarray(one @ np.swapaxes(other, 1, 2))
 
 
-def _later_leverages(leverages: FloatArray, odds: FloatArray, growth: FloatArray) -> FloatArray:
+def _new_leverages(leverages: FloatArray, odds: FloatArray, growth: FloatArray) -> FloatArray:
     """Leverages ``θq/(1+θq)`` of these rows in a sample `growth` times as large with the same sum; shape (t, k, m)."""
     finite = np.where(np.isinf(growth), 1.0, growth)[:, None]
     wanted = np.minimum(leverages.mean(axis=2) / finite, _BELOW_ONE)  # mean leverage
     mean = odds.mean(axis=2)
     log_theta = np.log(wanted / (1 - wanted) / np.where(mean > 0, mean, 1.0))
-    later = leverages
+    new = leverages
     for _ in range(_STEPS):
         scaled = np.exp(log_theta)[:, :, None] * odds
-        later = scaled / (1 + scaled)
-        slope = (later * (1 - later)).mean(axis=2)
-        step = (wanted - later.mean(axis=2)) / np.where(slope > 0, slope, 1.0)
+        new = scaled / (1 + scaled)
+        slope = (new * (1 - new)).mean(axis=2)
+        step = (wanted - new.mean(axis=2)) / np.where(slope > 0, slope, 1.0)
         log_theta = log_theta + np.clip(step, -3.0, 3.0)
         if np.abs(step).max() < 1e-9:
             break
-    return np.where(np.isinf(growth)[:, None, None], 0.0, later)
+    return np.where(np.isinf(growth)[:, None, None], 0.0, new)
 
 
 def _noise_share(errors: FloatArray, scale: FloatArray, usable: BoolArray) -> FloatArray:

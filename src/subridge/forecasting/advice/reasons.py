@@ -2,7 +2,7 @@
 
 import xarray
 
-from subridge.forecasting.candidates import SINGLE
+from subridge.forecasting.advice.candidates import SINGLE
 
 
 def reasons(table: xarray.Dataset) -> tuple[str, str]:
@@ -30,21 +30,21 @@ def _what(table: xarray.Dataset) -> str:
         if not others.sizes["candidate"]:
             return f"With {size}, {one} is forecast to err {_interval(single)}."
         second = others.isel(candidate=0)
-        behind = _percent(-float(second.gain), float(second.gain_error))
+        behind = _percent(-float(second.gain), float(second.gain_standard_error))
         return (
             f"Do not ensemble, tune the ridge: with {size}, {one} is forecast to err {_interval(single)}, "
             f"the best ensemble ({second.candidate.values}) {behind} more."
         )
-    lead = _percent(float(best.gain), float(best.gain_error))
+    lead = _percent(float(best.gain), float(best.gain_standard_error))
     choice = f"{best.candidate.values} at λ = {float(best.ridge):.2g}"
-    if float(best.gain) < 2 * float(best.gain_error):
+    if float(best.gain) < 2 * float(best.gain_standard_error):
         return (
             f"Ensembling hardly matters here: with {size}, {choice} is forecast to err {_interval(best)}, {lead} less "
             f"than {one}, which is within the uncertainty of that difference."
         )
     return (
         f"Ensemble: with {size}, {choice} is forecast to err {_interval(best)}, {lead} less than {one} "
-        f"({float(single.error):.3g})."
+        f"({float(single.prediction_error):.3g})."
     )
 
 
@@ -66,7 +66,7 @@ def _why(table: xarray.Dataset) -> str:
         parts.append(
             f"the member's threshold nearest to it lies at {float(best.nearest_threshold):.2g} times that size"
         )
-    if str(best.aggregation.values) == "optimal":
+    if str(best.aggregation.values) != "mean":
         parts.append(
             f"the weights amount to {float(best.effective_members):.2g} members of {int(best.n_members)}, the fewer "
             "the more unequal their subsets are in what they tell"
@@ -76,7 +76,8 @@ def _why(table: xarray.Dataset) -> str:
 
 def _interval(row: xarray.Dataset) -> str:
     beyond = "" if bool(row.in_reach) else ", extrapolated"
-    return f"{float(row.error):.3g} ({float(row.error_lower):.3g} to {float(row.error_upper):.3g}{beyond})"
+    bounds = f"{float(row.prediction_error_lower):.3g} to {float(row.prediction_error_upper):.3g}"
+    return f"{float(row.prediction_error):.3g} ({bounds}{beyond})"
 
 
 def _percent(share: float, error: float) -> str:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2
 
-from subridge.arrays.types import FloatArray
-from subridge.forecasting.pilot import Pilot
+from subridge.arrays.types import FloatArray, Json
+from subridge.forecasting.pilot.pilot import Pilot
 
-_LEVELS = np.linspace(-12.0, 24.0, 241)  # log of h times the largest eigenvalue to the power g
+_LOG_STRENGTHS = np.linspace(-12.0, 24.0, 241)  # log of h times the largest eigenvalue to the power g
 _POWERS = np.arange(0.5, 3.01, 0.25)
 
 
@@ -31,6 +31,11 @@ class LabelNoise:
     variance: float
     lower: float
     upper: float
+
+    def attributes(self) -> dict[str, Json]:
+        """What results say of it: ζ, a standard deviation."""
+        variances = {"": self.variance, "_lower": self.lower, "_upper": self.upper}
+        return {f"label_noise{end}": float(np.sqrt(value)) for end, value in variances.items()}
 
 
 def label_noise(pilot: Pilot, level: float = 0.9) -> LabelNoise:
@@ -49,22 +54,22 @@ def label_noise(pilot: Pilot, level: float = 0.9) -> LabelNoise:
 
     Examples
     --------
-    >>> from subridge.forecasting.pilot import pilot_of
+    >>> from subridge.forecasting.pilot.pilot import decompose_pilot
     >>> from subridge.ridge.rows.training import training_rows
     >>> from subridge.subsets import equal
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((150, 100))
     >>> y = X @ rng.standard_normal(100) + 2 * rng.standard_normal(150)
-    >>> noise = label_noise(pilot_of(training_rows(X, y[None], None, True), equal(1, 100, 0)))
+    >>> noise = label_noise(decompose_pilot(training_rows(X, y[None], None, True), equal(1, 100, 0)))
     >>> noise.lower < 4 < noise.upper
     True
     """
-    factor, n = pilot.factors[0], pilot.n
-    inside = (pilot.targets @ factor.left.T) ** 2  # (C, ρ)
-    freedom = n - pilot.intercept
-    spare = freedom - len(factor.spectrum)
+    member = pilot.members[0]
+    inside = (pilot.targets @ member.left.T) ** 2  # (C, ρ)
+    freedom = pilot.n_samples - pilot.intercept
+    spare = freedom - len(member.spectrum)
     rest = np.maximum((pilot.targets**2).sum(axis=1) - inside.sum(axis=1), 0.0) * (spare > 0)
-    scaled = factor.spectrum / factor.spectrum[-1]
+    scaled = member.spectrum / member.spectrum[-1]
     variances, misfit = (
         np.concatenate(parts, axis=1)
         for parts in zip(*(_profile(inside, rest, freedom, scaled**power) for power in _POWERS), strict=True)
@@ -81,7 +86,7 @@ def label_noise(pilot: Pilot, level: float = 0.9) -> LabelNoise:
 
 
 def _profile(inside: FloatArray, rest: FloatArray, freedom: int, spectrum: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Best ζ² for every h, and minus twice the log-likelihood there; both of shape (C, levels)."""
-    stretch = 1 + np.exp(_LEVELS)[:, None] * spectrum
+    """Best ζ² for every h, and minus twice the log-likelihood there; both of shape (C, strengths)."""
+    stretch = 1 + np.exp(_LOG_STRENGTHS)[:, None] * spectrum
     variances = (inside @ (1 / stretch).T + rest[:, None]) / freedom
     return variances, freedom * np.log(np.maximum(variances, 1e-300)) + np.log(stretch).sum(axis=1)

@@ -1,0 +1,1 @@
+"""The ensembles that advice compares, their ranking and the reasons."""

@@ -1,0 +1,70 @@
+"""What `sr.advise` returns: ranked ensembles, and why."""
+
+from dataclasses import dataclass
+
+import xarray
+
+from subridge.arrays.types import FloatArray
+from subridge.ensemble.ensemble import Ensemble
+from subridge.estimators.classifier import RidgeEnsembleClassifier
+from subridge.estimators.regressor import RidgeEnsembleRegressor
+from subridge.spec.errors import ParameterError
+
+
+@dataclass(frozen=True, eq=False)
+class Advice:
+    """Ensembles ranked by what they are forecast to err at most, and why.
+
+    Attributes
+    ----------
+    table : xarray.Dataset
+        One row per candidate, best first: ``prediction_error``, ``prediction_error_lower``,
+        ``prediction_error_upper`` and ``in_reach`` at the planned size, as in a forecast; ``pilot_prediction_error`` at
+        the pilot's size; ``ridge``, ``n_members``, ``strategy``, ``fraction_spread``, ``aggregation``; ``gain`` over
+        one tuned ridge as a share of its error and ``gain_standard_error``; ``effective_members`` (1/Σw²);
+        ``nearest_threshold`` (the N_r nearest to the planned size, over that size); for classes
+        ``misclassification`` by majority vote with its bounds (NaN for weighted members).
+    reasons : tuple of str
+        Two sentences.
+    ensembles : dict of str to Ensemble
+        Subsets, ridge, readout noise and aggregation of every candidate.
+    weights : dict of str to ndarray, shape (k,)
+    """
+
+    table: xarray.Dataset
+    reasons: tuple[str, ...]
+    ensembles: dict[str, Ensemble]
+    weights: dict[str, FloatArray]
+
+    @property
+    def best(self) -> str:
+        """Name of the first."""
+        return str(self.table.candidate.values[0])
+
+    def estimator(self, name: str | None = None) -> RidgeEnsembleRegressor | RidgeEnsembleClassifier:
+        """An unfitted estimator with the subsets, ridge and aggregation of a candidate, the best by default.
+
+        A regressor, or for labels of classes a classifier by majority vote, which has no weights: then the best
+        candidate without weights is the default.
+        """
+        classes = "class_names" in self.table.attrs
+        if name is None:
+            usable = self.table.candidate.values[self.table.aggregation.values == "mean"] if classes else [self.best]
+            name = str(usable[0])
+        if name not in self.ensembles:
+            raise ParameterError(f"name must be one of {tuple(self.ensembles)}, got {name!r}")
+        ensemble, ridge = self.ensembles[name], float(self.ensembles[name].ridge[0])
+        fit_intercept, aggregation = bool(self.table.attrs["fit_intercept"]), ensemble.aggregation.name
+        if not classes:
+            return RidgeEnsembleRegressor(
+                subsets=ensemble.plan,
+                ridge=ridge,
+                aggregation=aggregation,
+                fit_intercept=fit_intercept,
+            )
+        if aggregation != "mean":
+            raise ParameterError(f"{name!r} weighs scores, not votes; fit a RidgeEnsembleRegressor on one-hot labels")
+        return RidgeEnsembleClassifier(subsets=ensemble.plan, ridge=ridge, fit_intercept=fit_intercept)
+
+    def __str__(self) -> str:
+        return " ".join(self.reasons)

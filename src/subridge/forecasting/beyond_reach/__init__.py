@@ -1,0 +1,1 @@
+"""Sizes that no ridge on the pilot sample stands for."""

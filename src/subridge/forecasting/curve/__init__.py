@@ -1,0 +1,1 @@
+"""One ensemble through the stages: match ridges, transfer, uncertainty, and what lies beyond reach."""

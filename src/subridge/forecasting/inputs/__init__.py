@@ -1,0 +1,1 @@
+"""What a user hands over, read and checked: the sample, the sizes, the ensembles, the ridges."""

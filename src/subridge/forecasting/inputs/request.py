@@ -1,0 +1,78 @@
+"""What a forecast is asked for: sample sizes, and ensembles by name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from subridge.arrays.streams import Seed, stream
+from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.ensemble.aggregation import LinearAggregation, Mean
+from subridge.ensemble.ensemble import Ensemble
+from subridge.spec.checks import real_array
+from subridge.spec.errors import ParameterError, RidgeError, SubsetError
+from subridge.spec.plan import SubsetPlan
+from subridge.subsets.base import Strategy
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnEnsemble:
+    """An ensemble whose subsets are drawn and whose aggregate is a weighted mean.
+
+    Attributes
+    ----------
+    plan : SubsetPlan
+    ridges, readout_noise : ndarray, shape (k,)
+        λ_r and η_r.
+    aggregation : LinearAggregation
+    """
+
+    plan: SubsetPlan
+    ridges: FloatArray
+    readout_noise: FloatArray
+    aggregation: LinearAggregation
+
+    @property
+    def fits_weights(self) -> bool:
+        """Whether the weights of members depend on their errors."""
+        return not isinstance(self.aggregation, Mean)
+
+
+def read_sizes(n_samples: ArrayLike) -> FloatArray:
+    """Sample sizes n′ ≥ 2, which may be infinite; shape (S,)."""
+    sizes = np.array(list(dict.fromkeys(np.atleast_1d(real_array("n_samples", n_samples)).ravel().tolist())))
+    whole = np.isinf(sizes) | ((sizes == np.floor(sizes)) & (sizes < 1e15))
+    if not sizes.size or not whole.all() or (sizes < 2).any():
+        raise ParameterError(f"n_samples must be integers of at least 2 (inf is allowed), got {n_samples!r}")
+    return sizes
+
+
+def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: Seed | None) -> dict[str, DrawnEnsemble]:
+    """Check every ensemble; strategies draw their subsets here."""
+    if not isinstance(ensembles, Mapping) or not ensembles:
+        raise ParameterError("ensembles must be a mapping from names to Ensemble objects, with at least one")
+    drawn = {str(name): _draw(f"ensembles[{name!r}]", each, n_features, seed) for name, each in ensembles.items()}
+    if len(drawn) < len(ensembles):
+        raise ParameterError(f"ensembles must have names that differ as text, got {list(ensembles)!r}")
+    return drawn
+
+
+def _draw(name: str, ensemble: Ensemble, n_features: int, seed: Seed | None) -> DrawnEnsemble:
+    if not isinstance(ensemble, Ensemble):
+        raise ParameterError(f"{name} must be an Ensemble, got {type(ensemble).__name__}")
+    subsets, aggregation = ensemble.subsets, ensemble.aggregation
+    plan = subsets.draw(n_features, stream(seed)) if isinstance(subsets, Strategy) else ensemble.plan
+    if plan.n_features != n_features:
+        raise SubsetError(f"{name} is a plan for {plan.n_features} features, but X has {n_features}")
+    if ensemble.ridge.ndim > 1 or ensemble.readout_noise.ndim > 1:
+        raise ParameterError(f"{name} sweeps its ridge or noise; give ridges= to compare ridges")
+    if (ensemble.ridge < 0).any():
+        raise RidgeError(f"ridge of {name} must be at least 0, got {ensemble.ridge.min():g}")
+    if not isinstance(aggregation, LinearAggregation):
+        raise ParameterError(
+            f"{name} has aggregation={aggregation.name!r}, which has no forecast: only weighted means of members have. "
+            'Use "mean" or "simplex"; for classes the misclassification of the majority vote comes with either'
+        )
+    shape = (plan.n_members,)
+    ridges, noise = np.broadcast_to(ensemble.ridge, shape), np.broadcast_to(ensemble.readout_noise, shape)
+    return DrawnEnsemble(plan, ridges, noise, aggregation)

@@ -1,0 +1,82 @@
+"""The pilot sample that a user hands over: checked, its labels turned into targets, both centred."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils import check_array
+
+from subridge.arrays.types import FloatArray, Json, MatrixLike, SparseMatrix
+from subridge.datasets.tables.target_rows import Task, target_rows
+from subridge.datasets.tables.targets import TargetLike, missing_targets, read_target
+from subridge.datasets.tables.treatments import LEAST_ROWS
+from subridge.ridge.rows.training import TrainingRows, training_rows
+from subridge.spec.errors import DataError, ParameterError
+
+TASKS: tuple[Task, ...] = ("auto", "regression", "classification")
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A checked pilot sample.
+
+    Attributes
+    ----------
+    rows : TrainingRows
+    class_names : tuple of str or None
+        Classes of one-hot targets; None for regression.
+    """
+
+    rows: TrainingRows
+    class_names: tuple[str, ...] | None
+
+    @property
+    def n_samples(self) -> int:
+        """n, the rows of the pilot."""
+        return self.rows.n_samples
+
+    @property
+    def n_features(self) -> int:
+        """M."""
+        return int(self.rows.feature_means.shape[0])
+
+    def attributes(self) -> dict[str, Json]:
+        """What results say of the pilot; the variance of the labels is summed over targets."""
+        names: dict[str, Json] = {} if self.class_names is None else {"class_names": ", ".join(self.class_names)}
+        return names | {
+            "n_pilot": self.n_samples,
+            "n_features": self.n_features,
+            "n_targets": len(self.rows.targets),
+            "target_variance": float(self.rows.targets.var(axis=1).sum()),
+            "fit_intercept": self.rows.fit_intercept,
+        }
+
+
+def read_sample(X: MatrixLike, y: TargetLike, task: Task, fit_intercept: bool) -> Sample:
+    """Check X and y and centre them.
+
+    Parameters
+    ----------
+    X : array_like or sparse matrix, shape (n, M)
+    y : array_like, shape (n,) or (n, C)
+        Numbers, or labels of any kind.
+    task : {"auto", "regression", "classification"}
+        "auto" takes text, categories and booleans for labels and numbers for numbers.
+    fit_intercept : bool
+
+    Returns
+    -------
+    Sample
+    """
+    if task not in TASKS:
+        raise ParameterError(f"task must be one of {TASKS}, got {task!r}")
+    table: FloatArray | SparseMatrix = check_array(X, accept_sparse=("csr", "csc"), dtype=np.float64, input_name="X")
+    n, target = table.shape[0], read_target(y)
+    if len(target) != n:
+        raise DataError(f"y must have an entry or a row for each of the {n} rows of X, got {len(target)}")
+    if n < LEAST_ROWS:
+        raise DataError(f"X has {n} rows; a pilot needs at least {LEAST_ROWS} to say anything")
+    lacking = int(missing_targets(target).sum())
+    if lacking:
+        raise DataError(f"y lacks {lacking} labels; drop those rows")
+    targets = target_rows(target, task)
+    return Sample(training_rows(table, targets.rows, None, fit_intercept), targets.class_names)

@@ -1,0 +1,88 @@
+"""One ensemble on the pilot sample: every member decomposed once, for all ridges."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from subridge.arrays.types import FloatArray, IntArray
+from subridge.ridge.rows.decomposition import MemberDecomposition, decompose
+from subridge.ridge.rows.pair_traces import hat_gains
+from subridge.ridge.rows.training import TrainingRows
+from subridge.spec.errors import DataError
+from subridge.spec.plan import SubsetPlan
+
+# An estimate from a sample needs no more than a few digits: eigenvalues of the Gram matrix this far below the largest
+# still have four.
+_GRAM_LIMIT = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """Decomposed members of one ensemble on n rows.
+
+    Attributes
+    ----------
+    members : sequence of MemberDecomposition, length k
+    targets : ndarray, shape (C, n)
+        Centred labels.
+    subset_sizes : ndarray of int, shape (k,)
+        N_r, which turn ridges into penalties λ N_r.
+    intercept : int
+        1 if the data were centred, else 0.
+    """
+
+    members: Sequence[MemberDecomposition]
+    targets: FloatArray
+    subset_sizes: IntArray
+    intercept: int
+
+    @property
+    def n_samples(self) -> int:
+        """n, the rows of the pilot."""
+        return int(self.targets.shape[1])
+
+    @property
+    def n_members(self) -> int:
+        """k."""
+        return len(self.members)
+
+    @property
+    def n_targets(self) -> int:
+        """C."""
+        return len(self.targets)
+
+    def reach(self, ridges: FloatArray) -> FloatArray:
+        """The largest sample size each member can be forecast at, ``n + p/κ̄(n, 0)``; shape (k,)."""
+        sums = [(1 / member.spectrum).sum() for member in self.members]
+        limits = self.n_samples + ridges * self.subset_sizes * np.array(sums)
+        return np.where([member.spans_samples for member in self.members], limits, np.inf)
+
+    def degrees_of_freedom(self, penalties: FloatArray) -> FloatArray:
+        """df_r, the trace of the hat matrix with the intercept; shape (T, k)."""
+        sums = [hat_gains(member, penalties[:, r]).sum(axis=1) for r, member in enumerate(self.members)]
+        return np.asarray(np.stack(sums, axis=1) + self.intercept)
+
+
+def decompose_pilot(rows: TrainingRows, plan: SubsetPlan, gram: FloatArray | None = None) -> Pilot:
+    """Decompose every member of a plan.
+
+    Parameters
+    ----------
+    rows : TrainingRows
+        Unweighted, in NumPy.
+    plan : SubsetPlan
+    gram : ndarray, shape (M, M), optional
+        ``FᵀF`` of all features, which serves every plan on the same rows.
+
+    Returns
+    -------
+    Pilot
+    """
+    members = [
+        decompose(rows.member(plan, r, gram), 0.0, rows.fit_intercept, _GRAM_LIMIT) for r in range(plan.n_members)
+    ]
+    for r, member in enumerate(members):
+        if not member.spectrum.size:
+            raise DataError(f"member {r} sees only constant columns in the pilot; leave constant columns out of X")
+    return Pilot(members, rows.centred(rows.targets)[0], plan.subset_sizes, int(rows.fit_intercept))

@@ -1,0 +1,1 @@
+"""From errors at the pilot's size to errors at another size."""

@@ -1,0 +1,59 @@
+"""The stage that takes the pilot's leave-one-out errors to other sample sizes, at fixed effective ridges."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from subridge.arrays.types import FloatArray
+from subridge.ensemble.moments import MemberMoments
+from subridge.forecasting.inputs.request import DrawnEnsemble
+from subridge.forecasting.pilot.left_out import LeftOut
+from subridge.forecasting.transfer.variance import VarianceSplit, split_variance, variance_gain
+
+_LEAST_EIGENVALUE = 1e-3  # of a matrix of pairs, in units of the mean one
+
+
+@dataclass(frozen=True, eq=False)
+class Transfer:
+    """What an ensemble errs at t new sizes.
+
+    Attributes
+    ----------
+    variance : VarianceSplit
+    readout_pairs : ndarray, shape (t, k, k)
+        What readout noise adds to the pairs: ``η_r² C/(1 - γ_rr n/n′)`` on the diagonal.
+    weights : ndarray, shape (t, k)
+        Of the aggregate.
+    error : ndarray, shape (t,)
+        ``wᵀ(Ê + ζ²)w``; infinite where γ_rr n ≥ n′, for a ridgeless member at its interpolation threshold.
+    """
+
+    variance: VarianceSplit
+    readout_pairs: FloatArray
+    weights: FloatArray
+    error: FloatArray
+
+
+def transfer(left_out: LeftOut, sizes: FloatArray, ensemble: DrawnEnsemble) -> Transfer:
+    """Take left-out errors at t penalties of the pilot to the sizes n′, shape (t,), that these stand for."""
+    variance = split_variance(left_out, sizes)
+    noise = np.eye(left_out.pilot.n_members) * (left_out.pilot.n_targets * ensemble.readout_noise**2)
+    readout_pairs = np.where(noise > 0, noise * np.where(noise > 0, variance_gain(variance.gamma_new), 0.0), 0.0)
+    moments = MemberMoments(transferred_pairs(left_out.pairs, variance) + readout_pairs)
+    weights = ensemble.aggregation.weights(moments)
+    return Transfer(variance, readout_pairs, weights, moments.risk_of(weights))
+
+
+def transferred_pairs(pairs: FloatArray, variance: VarianceSplit) -> FloatArray:
+    """``Ê_rr′(n′) + ζ²`` without readout noise, from the pairs at the pilot's size; shape (t, k, k).
+
+    Errors have covariances, estimates of them may not: these are the nearest matrices without negative eigenvalues.
+    """
+    moved = pairs * variance.error_ratio
+    finite = np.isfinite(moved).all(axis=(1, 2))
+    values, vectors = np.linalg.eigh(moved[finite])
+    floor = _LEAST_EIGENVALUE * np.maximum(values.mean(axis=1, keepdims=True), 0.0)
+    lifted = np.maximum(values, floor)
+    repaired = (vectors * lifted[:, None, :]) @ vectors.transpose(0, 2, 1)
+    moved[finite] = np.where((values < floor).any(axis=1)[:, None, None], repaired, moved[finite])
+    return moved

@@ -1,0 +1,1 @@
+"""How far a forecast would move with another pilot sample."""

@@ -1,0 +1,71 @@
+"""The spread of estimates over pilot samples, and the intervals that follow from it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import t as student
+
+from subridge.arrays.types import BoolArray, FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Spread of T estimates over pilots, from a jackknife.
+
+    Attributes
+    ----------
+    influence : ndarray, shape (T, n)
+        n times the change of an estimate when a row is left out.
+    shrink : ndarray, shape (T,)
+        By what the jackknife variance is to be multiplied, a power of ``1/(1 + V_2/V_J)``.
+    allowance : ndarray, shape (T,)
+        What traces that fluctuate near an interpolation threshold add, as a standard error.
+    """
+
+    influence: FloatArray
+    shrink: FloatArray
+    allowance: FloatArray
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Spread]") -> "Spread":
+        """The estimates of all parts in one."""
+        return cls(
+            np.concatenate([part.influence for part in parts]),
+            np.concatenate([part.shrink for part in parts]),
+            np.concatenate([part.allowance for part in parts]),
+        )
+
+    def __getitem__(self, rows: slice | BoolArray) -> "Spread":
+        return Spread(self.influence[rows], self.shrink[rows], self.allowance[rows])
+
+    def scaled(self, factors: FloatArray) -> "Spread":
+        """The spread of the estimates times given factors, shape (T,)."""
+        return Spread(self.influence * factors[:, None], self.shrink, self.allowance * factors)
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Shape (T,)."""
+        n = self.influence.shape[-1]
+        return np.asarray(np.sqrt(self.influence.var(axis=-1) / (n - 1) * self.shrink + self.allowance**2))
+
+    def interval_factor(self, error: FloatArray, level: float) -> FloatArray:
+        """By what the upper bound of a two-sided interval exceeds the error, and the error the lower; shape (T,).
+
+        Errors are positive and their estimates skewed, hence factors.
+        """
+        relative = self.standard_error / np.where(error > 0, error, np.inf)
+        with np.errstate(over="ignore"):  # next to a threshold nothing is known: infinite
+            return np.asarray(np.exp(self._quantile(level) * relative))
+
+    def _quantile(self, level: float) -> FloatArray:
+        """Half-width of a two-sided interval in standard errors, shape (T,).
+
+        Student's, with the degrees of freedom of the variance itself: influences are of the kind of squared errors,
+        whose variance is known badly from a small pilot.
+        """
+        squares = (self.influence - self.influence.mean(axis=-1, keepdims=True)) ** 2
+        n, mean = squares.shape[-1], squares.mean(axis=-1)
+        spread = squares.var(axis=-1)
+        freedom = np.where(spread > 0, 2 * n * mean**2 / np.where(spread > 0, spread, 1.0), n)
+        return np.asarray(student.ppf(0.5 + level / 2, np.maximum(freedom, 2.0)))

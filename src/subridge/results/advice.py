@@ -1,0 +1,34 @@
+"""The schema of advice: ensembles ranked by what they are forecast to err."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import xarray as xr
+
+from subridge.arrays.types import Json
+from subridge.results.attributes import result_attributes
+
+
+def advice_table(
+    names: Sequence[str], columns: Mapping[str, Sequence[float | str]], attributes: dict[str, Json]
+) -> xr.Dataset:
+    """Lay out one row per candidate, best first.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the candidates.
+    columns : mapping of str to sequence
+        By the name of the variable, one value per candidate.
+    attributes : dict
+
+    Returns
+    -------
+    xarray.Dataset
+        Variables (candidate).
+    """
+    return xr.Dataset(
+        {name: ("candidate", np.array(values)) for name, values in columns.items()},
+        {"candidate": list(names)},
+        result_attributes("advice", 1, "Ridge ensembles ranked by the errors forecast for them.", **attributes),
+    )

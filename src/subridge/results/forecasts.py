@@ -1,0 +1,81 @@
+"""The schema of forecasts: what ensembles will err at other sample sizes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from subridge.arrays.types import BoolArray, FloatArray, Json
+from subridge.results.attributes import result_attributes
+
+
+@dataclass(frozen=True, eq=False)
+class EnsembleForecast:
+    """The forecast of one ensemble at S sizes.
+
+    Attributes
+    ----------
+    aggregation : str
+    variables : mapping of str to ndarray, shape (S,)
+        Metrics, their bounds and flags, by the name of the variable.
+    ridges : ndarray, shape (S, k)
+    reach : ndarray, shape (k,)
+        The largest size in reach of each member.
+    irreducible_error : float
+    """
+
+    aggregation: str
+    variables: Mapping[str, FloatArray | BoolArray]
+    ridges: FloatArray
+    reach: FloatArray
+    irreducible_error: float
+
+
+def forecasts(
+    entries: Mapping[str, EnsembleForecast],
+    n_samples: FloatArray,
+    labels: Mapping[str, str],
+    attributes: dict[str, Json],
+) -> xr.Dataset:
+    """Put the forecasts of several ensembles side by side.
+
+    Parameters
+    ----------
+    entries : mapping of str to EnsembleForecast
+        By the name of the ensemble; all have the same variables.
+    n_samples : ndarray, shape (S,)
+    labels : mapping of str to str
+        Names for axes of pictures, by variable.
+    attributes : dict
+
+    Returns
+    -------
+    xarray.Dataset
+        Variables (ensemble, n_samples); ``ridge``, NaN where members differ in theirs; ``reach`` (ensemble, member);
+        ``irreducible_error`` (ensemble); coordinate ``aggregation`` (ensemble).
+    """
+    rows, plane = list(entries.values()), ("ensemble", "n_samples")
+    dataset = xr.Dataset(
+        {name: (plane, np.stack([row.variables[name] for row in rows])) for name in rows[0].variables},
+        {
+            "ensemble": list(entries),
+            "n_samples": n_samples.astype(np.int64) if np.isfinite(n_samples).all() else n_samples,
+            "aggregation": ("ensemble", [row.aggregation for row in rows]),
+        },
+        result_attributes("forecast", 1, "Errors of ridge ensembles at other sample sizes.", **attributes),
+    )
+    reach = np.full((len(rows), max(len(row.reach) for row in rows)), np.nan)
+    for line, row in zip(reach, rows, strict=True):
+        line[: len(row.reach)] = row.reach
+    dataset["ridge"] = plane, np.stack([_common(row.ridges) for row in rows])
+    dataset["reach"] = ("ensemble", "member"), reach
+    dataset["irreducible_error"] = "ensemble", np.array([row.irreducible_error for row in rows])
+    for name, label in labels.items():
+        dataset[name].attrs["long_name"] = label
+    return dataset
+
+
+def _common(ridges: FloatArray) -> FloatArray:
+    """The members' ridge where they share it, else NaN; shape (S, k) to (S,)."""
+    return np.where((ridges == ridges[:, :1]).all(axis=1), ridges[:, 0], np.nan)
