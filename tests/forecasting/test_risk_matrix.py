@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
+from subridge.spec.errors import ParameterError
 
 
 def refitted(X, y, plan, ridges, fit_intercept):
@@ -54,3 +55,12 @@ def test_it_agrees_with_theory_on_gaussian_data(ridge, n):
     nearest = min(abs(n - 180), abs(n - 90))
     allowed = 4 * doubt + 1.5 * expected / nearest * (ridge == 0) + 0.02 * expected
     assert (abs(np.mean(found, axis=0) - expected) <= allowed).all()
+
+
+def test_known_label_noise_is_subtracted_as_a_variance(pilot_data):
+    X, y = pilot_data
+    ensemble = sr.Ensemble(sr.subsets.equal(2, 40, 0), 0.3, aggregation="median")
+    with_noise, without = (sr.risk_matrix(X, y, ensemble, label_noise=zeta) for zeta in (0.0, 0.5))
+    np.testing.assert_allclose(without, with_noise - 0.25)
+    with pytest.raises(ParameterError, match="label_noise"):
+        sr.risk_matrix(X, y, ensemble, label_noise=-1.0)
