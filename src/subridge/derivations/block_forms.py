@@ -4,15 +4,16 @@ These are the contractions that Prop. 1 is written in; with N_r = ν_r M they ar
 limit M → ∞ is read off from the degrees of numerator and denominator.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
+from typing import TypeAlias
 
 import sympy as sp
+from sympy.polys.fields import FracElement
+from sympy.polys.rings import PolyElement
 
 from subridge.derivations.block_matrix import BlockMatrix
 
-__all__ = ["gaussian_form", "gaussian_form_variance", "leading_order", "limit", "ones_form", "trace"]
+ByDegree: TypeAlias = dict[int, PolyElement]  # the terms of a polynomial, by their total degree in the group sizes
 
 
 def trace(matrix: BlockMatrix) -> sp.Expr:
@@ -145,30 +146,29 @@ class _Ratio:
         ratio = field.from_sympy(expression)
         positions = [ring.symbols.index(group) for group in scales]
         self._top, self._bottom = (self._by_degree(part, positions) for part in (ratio.numer, ratio.denom))
-        top = self._leading(self._top)
-        self._low = self._leading(self._bottom)
+        top, self._low = self._leading(self._top), self._leading(self._bottom) or 0
         self.power = None if top is None else top - self._low
 
     @staticmethod
-    def _by_degree(polynomial, positions: list[int]) -> dict:
-        graded: dict[int, dict] = {}
+    def _by_degree(polynomial: PolyElement, positions: list[int]) -> ByDegree:
+        graded: dict[int, dict[tuple[int, ...], sp.Expr]] = {}
         for powers, coefficient in polynomial.terms():
             graded.setdefault(sum(powers[p] for p in positions), {})[powers] = coefficient
         return {degree: polynomial.ring.from_dict(terms) for degree, terms in graded.items()}
 
-    def _at(self, graded: dict, degree: int):
+    def _at(self, graded: ByDegree, degree: int) -> FracElement:
         """Return the coefficient of size^degree, as an element of the field."""
         if degree not in graded:
             return self._field.zero
         return self._field.field(graded[degree].compose(self._scales))
 
-    def _leading(self, graded: dict) -> int | None:
+    def _leading(self, graded: ByDegree) -> int | None:
         """Return the highest degree whose coefficient does not cancel once the fractions are put in."""
         return next((degree for degree in sorted(graded, reverse=True) if self._at(graded, degree)), None)
 
-    def quotient(self, lowest: int) -> dict:
+    def quotient(self, lowest: int) -> dict[int, FracElement]:
         """Return the coefficients of size^p for p from the leading power down to ``lowest``."""
-        found: dict = {}
+        found: dict[int, FracElement] = {}
         for power in range(self.power if self.power is not None else lowest - 1, lowest - 1, -1):
             degree = self._low + power
             taken = sum((c * self._at(self._bottom, degree - p) for p, c in found.items()), start=self._field.zero)

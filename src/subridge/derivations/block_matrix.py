@@ -24,8 +24,6 @@ from sympy.polys.matrices import DomainMatrix
 
 from subridge.derivations.block_printing import block_latex, block_text
 
-__all__ = ["BlockMatrix"]
-
 
 def _to_field(coefficients: sp.MatrixBase | DomainMatrix) -> DomainMatrix:
     if isinstance(coefficients, DomainMatrix):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 import sympy as sp
 
 if TYPE_CHECKING:
     from subridge.derivations.block_matrix import BlockMatrix
 
-__all__ = ["block_latex", "block_text"]
+Writer: TypeAlias = Callable[[sp.Expr], str]
 
 
-def _term(coefficient: sp.Expr, unit: str, text) -> str:
+def _term(coefficient: sp.Expr, unit: str, text: Writer) -> str:
     """Write ``coefficient·unit``, leaving out a factor one and bracketing a sum."""
     if coefficient == 1:
         return unit
@@ -22,7 +23,7 @@ def _term(coefficient: sp.Expr, unit: str, text) -> str:
     return f"({written}) {unit}" if coefficient.is_Add else f"{written} {unit}"
 
 
-def _block(matrix: BlockMatrix, i: int, j: int, text, units: tuple[str, str]) -> str:
+def _block(matrix: BlockMatrix, i: int, j: int, text: Writer, units: tuple[str, str]) -> str:
     terms = [
         _term(coefficient, unit, text)
         for coefficient, unit in zip((matrix.diagonal[i, j], matrix.ones[i, j]), units, strict=True)

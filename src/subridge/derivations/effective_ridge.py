@@ -9,8 +9,6 @@ import sympy as sp
 from subridge.derivations.notation import alpha, q_hat
 from subridge.derivations.spectral_sums import canonical, d, i, over_first
 
-__all__ = ["effective_ridge", "gamma", "order_parameter_q", "ridge", "ridge_slope"]
-
 effective_ridge = sp.Symbol(r"\bar\kappa", positive=True)
 
 

@@ -38,11 +38,6 @@ from subridge.derivations.notation import (
 )
 from subridge.derivations.proposition_one import MemberPair, order_parameter_q
 
-__all__ = [
-    "aligned_bias", "gamma", "member", "member_pair", "on_the_diagonal", "pair_error", "random_bias",
-    "saddle_point", "uniform_aligned_bias",
-]  # fmt: skip
-
 N_ONLY_R, N_ONLY_S, N_BOTH, N_NEITHER = GROUPS = sp.symbols("n_r n_s n_b n_0", positive=True)
 FRACTIONS = {
     N_ONLY_R: (nu_r - nu_rs) * M,

@@ -11,11 +11,6 @@ import sympy as sp
 from subridge.derivations.notation import E_bulk, alpha, k, nu, rho, sigma
 from subridge.derivations.reduced import error, optimal_sigma_quadratic, own_error, ridgeless_error
 
-__all__ = [
-    "few_samples_form", "many_samples_form", "optimal_boundary", "optimal_coefficient", "optimal_crossing",
-    "optimal_error", "ridgeless_boundary", "ridgeless_coefficient", "uniform_optimal_coefficient",
-]  # fmt: skip
-
 
 def ridgeless_coefficient() -> sp.Expr:
     """Return the coefficient of 1/k in 𝓔_k at λ = 0.

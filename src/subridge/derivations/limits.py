@@ -11,12 +11,6 @@ from subridge.derivations.equicorrelated import aligned_bias, gamma, on_the_diag
 from subridge.derivations.notation import S_r, S_s, a, alpha, b, eta, k, nu, nu_r, nu_rs, nu_s, rho
 from subridge.derivations.saddle_point import quadratic, t
 
-__all__ = [
-    "infinite_data_error", "infinite_data_pair_error", "isotropic_single_member", "mean_fraction",
-    "mean_inverse_fraction", "ridgeless_aligned_bias", "ridgeless_gamma", "ridgeless_member_error",
-    "ridgeless_random_bias", "ridgeless_sigma",
-]  # fmt: skip
-
 mean_fraction = sp.Symbol(r"\bar\nu", positive=True)
 mean_inverse_fraction = sp.Symbol(r"\overline{\nu^{-1}}", positive=True)
 

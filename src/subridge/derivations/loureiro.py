@@ -7,8 +7,8 @@ do the ν. The paper's R_k lacks 1/p; with it, the route gives Prop. 1 up to whe
 
 import sympy as sp
 
-from subridge.derivations.notation import alpha, nu_r, nu_s, zeta
-from subridge.derivations.replica import eta_r, lam_r, lam_s, q_hat, r_hat, signal_power
+from subridge.derivations.notation import alpha, nu_r, nu_s, q_hat, zeta
+from subridge.derivations.replica import eta_r, lam_r, lam_s, r_hat, signal_power
 from subridge.derivations.spectral_sums import (
     B,
     canonical,
@@ -23,11 +23,6 @@ from subridge.derivations.spectral_sums import (
     t,
     u,
 )
-
-__all__ = [
-    "as_in_proposition_one", "channel_overlap", "crossed_error", "fixed_point", "member_error",
-    "readout_noise_balance",
-]  # fmt: skip
 
 V_hat, V_hat_other = sp.symbols("Vhat Vhat_s", positive=True)
 _Q, _K = sp.Symbol("Q", real=True), sp.Symbol("K", positive=True, integer=True)

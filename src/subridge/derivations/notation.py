@@ -7,12 +7,6 @@ of the data is only seen through ``b`` = s(1−c), the variance of a feature bey
 
 import sympy as sp
 
-__all__ = [
-    "E_bulk", "H", "Lam", "M", "S_r", "S_s", "T", "W", "Z", "a", "alpha", "b", "e", "eta", "k", "lam", "nu",
-    "nu_r", "nu_rs", "nu_s", "omega", "q", "q_hat", "rho", "sigma", "sigma_r", "sigma_s", "x_r", "x_s",
-    "zeta",
-]  # fmt: skip
-
 # sizes and fractions
 M, k, alpha = sp.symbols("M k alpha", positive=True)
 nu, nu_r, nu_s, nu_rs = sp.symbols("nu nu_r nu_s nu_rs", positive=True)

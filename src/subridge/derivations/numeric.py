@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import sympy as sp
+from sympy.utilities.iterables import flatten
 
 from subridge.derivations.equicorrelated import gamma, pair_error
 from subridge.derivations.notation import (
@@ -29,12 +30,12 @@ from subridge.derivations.notation import (
 from subridge.derivations.reduced import error, sigma_of_ridge
 from subridge.derivations.saddle_point import sigma_closed_form
 
-__all__ = ["gamma_function", "numeric_version", "pair_error_function", "reduced_error_function"]
-
 lam_r, lam_s = sp.symbols("lambda_r lambda_s", real=True)
 
 
-def numeric_version(expression: sp.Expr, arguments: Sequence[sp.Symbol]) -> Callable[..., float]:
+def numeric_version(
+    expression: sp.Expr, arguments: Sequence[sp.Symbol | tuple[sp.Symbol, ...]]
+) -> Callable[..., float]:
     """Compile an expression to a function of numbers or arrays, in the order of the arguments.
 
     Raises
@@ -47,10 +48,11 @@ def numeric_version(expression: sp.Expr, arguments: Sequence[sp.Symbol]) -> Call
     >>> float(numeric_version(nu / alpha, [nu, alpha])(1.0, 2.0))
     0.5
     """
-    missing = expression.free_symbols - set(arguments)
+    missing = expression.free_symbols - set(flatten(arguments))
     if missing:
         raise ValueError(f"no argument for {sorted(map(str, missing))}")
-    return sp.lambdify(list(arguments), expression, modules="numpy", cse=True)
+    compiled: Callable[..., float] = sp.lambdify(list(arguments), expression, modules="numpy", cse=True)
+    return compiled
 
 
 def _solved(expression: sp.Expr) -> sp.Expr:
@@ -85,9 +87,8 @@ def pair_error_function(same: bool) -> Callable[..., float]:
     >>> round(float(error_rr(0.3, fractions, ridges, variances, noises, 0.6)), 10)
     1.5446786589
     """
-    expression = _solved(pair_error(same))
     arguments = [alpha, (nu_r, nu_s, nu_rs), (lam_r, lam_s), (a, b), (zeta, eta), rho]
-    return sp.lambdify(arguments, expression, modules="numpy", cse=True)
+    return numeric_version(_solved(pair_error(same)), arguments)
 
 
 def reduced_error_function() -> Callable[..., float]:

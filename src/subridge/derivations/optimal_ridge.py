@@ -12,11 +12,6 @@ from subridge.derivations.equicorrelated import aligned_bias, on_the_diagonal, p
 from subridge.derivations.notation import S_r, a, alpha, b, eta, nu, nu_r, rho, sigma, zeta
 from subridge.derivations.saddle_point import ridge_of_sigma
 
-__all__ = [
-    "excess_over_isotropic_bound", "isotropic_optimal_ridge", "member_error", "optimal_ridge", "slope_factor",
-    "stationarity_bracket",
-]  # fmt: skip
-
 
 @lru_cache
 def member_error() -> sp.Expr:

@@ -11,8 +11,6 @@ x_r = ν_rr/q̂_r and R_r = (x_r I + C_rr)⁻¹ one has (q̂_r/ν_rr) G_r⁻¹ =
 which stays finite at λ = 0, where Prop. 1 as printed is 0/0.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,8 +19,6 @@ import sympy as sp
 from subridge.derivations.block_forms import gaussian_form, ones_form, trace
 from subridge.derivations.block_matrix import BlockMatrix
 from subridge.derivations.notation import alpha, x_r, x_s
-
-__all__ = ["MemberPair", "order_parameter_q"]
 
 
 def order_parameter_q(covariance: BlockMatrix, measurement: BlockMatrix, x: sp.Expr = x_r) -> sp.Expr:

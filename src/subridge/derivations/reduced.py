@@ -34,12 +34,6 @@ from subridge.derivations.notation import (
 from subridge.derivations.optimal_ridge import optimal_ridge
 from subridge.derivations.saddle_point import ridge_of_sigma, sigma_closed_form
 
-__all__ = [
-    "crossed_error", "error", "optimal_sigma_quadratic", "own_error", "paper_crossed_error",
-    "paper_own_error", "reduced_optimal_ridge", "reduced_ridge_of_sigma", "ridgeless_error",
-    "sigma_of_ridge",
-]  # fmt: skip
-
 _REDUCED = {a: (1 + W) * b, eta: sp.sqrt(H * b), zeta: sp.sqrt(Z * b), lam: Lam * b}
 
 

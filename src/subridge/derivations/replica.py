@@ -34,11 +34,6 @@ from subridge.derivations.spectral_sums import (
     u,
 )
 
-__all__ = [
-    "crossed_error", "crossed_gamma", "member_action", "member_error", "member_gamma", "member_gradient",
-    "member_saddle", "pair_action", "pair_error", "pair_gradient", "pair_saddle",
-]  # fmt: skip
-
 beta = sp.Symbol("beta", positive=True)
 J = sp.Symbol("J", real=True)
 signal_power = sp.Symbol("p_s", positive=True)  # w*ᵀΣ_s w*/M

@@ -12,11 +12,6 @@ import sympy as sp
 from subridge.derivations.equicorrelated import saddle_point
 from subridge.derivations.notation import a, alpha, lam, nu, q_hat, sigma
 
-__all__ = [
-    "paper_order_parameters", "q_of_sigma", "quadratic", "reduced_ridge_of_sigma", "ridge_of_sigma",
-    "sigma_closed_form", "without_radical",
-]  # fmt: skip
-
 t = sp.Symbol("t", nonnegative=True)
 gap = sp.Symbol("d", positive=True)  # α/σ − νσ, positive for the smaller root
 

@@ -9,11 +9,6 @@ import sympy as sp
 
 from subridge.derivations.notation import M
 
-__all__ = [
-    "B", "canonical", "d", "f", "i", "is_identically_zero", "j", "n_first", "n_second", "over_first",
-    "over_pairs", "over_second", "solve_linear", "t", "u",
-]  # fmt: skip
-
 i, j = sp.symbols("i j", integer=True, positive=True)
 n_first, n_second = sp.symbols("N_r N_s", integer=True, positive=True)
 d, f = sp.IndexedBase("d", positive=True), sp.IndexedBase("f", positive=True)  # eigenvalues of members r, r′
@@ -102,7 +97,7 @@ def is_identically_zero(expression: sp.Expr) -> bool:
     True
     """
     plain, _ = _atoms(canonical(expression))
-    return sp.factor(plain) == 0
+    return bool(sp.factor(plain) == 0)
 
 
 def solve_linear(equation: sp.Expr, unknown: sp.Symbol) -> sp.Expr:

@@ -7,14 +7,10 @@ rewrites them with the relations below until only K_r, K_s and C = F_overlapᵀ 
 traces, which do not change under rotation or reversal of a word (all three are symmetric). Any rank.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from itertools import product
 
 import sympy as sp
-
-__all__ = ["low_rank_trace", "overlap_trace", "words"]
 
 d, X, Y, n_overlap, rank = sp.symbols("d X Y n_o m", positive=True)
 Word = tuple[str, ...]

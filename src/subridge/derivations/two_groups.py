@@ -20,11 +20,6 @@ from subridge.derivations.block_matrix import BlockMatrix
 from subridge.derivations.notation import M, a, b, e
 from subridge.derivations.proposition_one import MemberPair, order_parameter_q
 
-__all__ = [
-    "aligned_bias", "blind_member_growth", "fractions_of_member", "fractions_of_rest", "gamma", "member_pair",
-    "random_bias", "saddle_point_q",
-]  # fmt: skip
-
 g = sp.Symbol("g", positive=True)  # variance that features of different groups share
 SIZES = sp.symbols("n_A m_A n_B m_B", positive=True)  # seen and unseen features of group A, then of group B
 fractions_of_member = sp.symbols("mu_A mu_B", positive=True)

@@ -7,10 +7,10 @@ import sympy as sp
 
 from subridge.derivations import equicorrelated as eq
 from subridge.derivations import limits, optimal_ridge, saddle_point
+from subridge.derivations.block_matrix import BlockMatrix
 from subridge.derivations.block_printing import block_latex
 from subridge.derivations.notation import nu_r, rho
-
-__all__ = ["page"]
+from subridge.derivations.proposition_one import order_parameter_q
 
 _HEAD = """# How Proposition 2 follows from Proposition 1
 
@@ -25,7 +25,7 @@ def _display(left: str, right: sp.Expr) -> str:
     return f"$$\n{left} = {sp.latex(right)}\n$$\n"
 
 
-def _matrix(left: str, matrix) -> str:
+def _matrix(left: str, matrix: BlockMatrix) -> str:
     return f"$$\n{left} = {block_latex(matrix)}\n$$\n"
 
 
@@ -49,7 +49,7 @@ def _blocks() -> list[str]:
 
 
 def _saddle() -> list[str]:
-    finite = eq.order_parameter_q(eq.member().signal + eq.member().noise, eq.member().first)
+    finite = order_parameter_q(eq.member().signal + eq.member().noise, eq.member().first)
     equation = eq.saddle_point()
     return [
         "## 2. The saddle point\n",

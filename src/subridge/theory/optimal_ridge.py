@@ -3,10 +3,12 @@
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
+from subridge.ensemble.aggregation.mean import Mean
 from subridge.ensemble.ensemble import Ensemble
 from subridge.spec.checks import extended_non_negative
 from subridge.spec.errors import ConvergenceError, ParameterError
 from subridge.spec.problem import EquicorrelatedProblem, Problem
+from subridge.spec.scope import Scope, check_scope
 from subridge.theory.equicorrelated.grid import Grid as EquicorrelatedGrid
 from subridge.theory.equicorrelated.landscape import EquicorrelatedLandscape
 from subridge.theory.equicorrelated.optimal_ridge import equicorrelated_optimal_ridge
@@ -25,7 +27,7 @@ def optimal_ridge(
     ensemble: Ensemble,
     sample_ratio: ArrayLike | None = None,
     *,
-    scope: str = "member",
+    scope: Scope = "member",
 ) -> FloatArray:
     """Ridge that minimises the typical generalization error.
 
@@ -33,7 +35,8 @@ def optimal_ridge(
     ----------
     problem : Problem or EquicorrelatedProblem
     ensemble : Ensemble
-        Its subsets and readout noise are used, its ridge is not.
+        Its subsets and readout noise are used, its ridge is not. Its aggregation must be the mean unless the scope is
+        "member".
     sample_ratio : array_like, optional
         α, positive and finite; needed except for ``scope="member"`` with an `EquicorrelatedProblem`, where λ* does not
         depend on it (eq. optreg_local).
@@ -57,8 +60,11 @@ def optimal_ridge(
     >>> sr.optimal_ridge(sr.EquicorrelatedProblem(), sr.Ensemble([0.25] * 4), 1.0, scope="ensemble").round(3)
     array([-0.552])
     """
-    if scope not in ("member", "ensemble", "joint"):
-        raise ParameterError(f'scope must be "member", "ensemble" or "joint", got {scope!r}')
+    check_scope("scope", scope)
+    if scope != "member" and not isinstance(ensemble.aggregation, Mean):
+        raise ParameterError(
+            f'scope={scope!r} minimises the error of the mean; give aggregation="mean", or scope="member"'
+        )
     if isinstance(problem, EquicorrelatedProblem) and scope == "member":
         best = equicorrelated_optimal_ridge(EquicorrelatedGrid.of(problem, ensemble, np.ones(())))
         shape = () if sample_ratio is None else extended_non_negative("sample_ratio", sample_ratio).shape

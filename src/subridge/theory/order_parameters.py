@@ -1,6 +1,6 @@
 """The order parameters of the saddle point, per member and per pair."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,3 +40,8 @@ class OrderParameters:
         """κ̄_r = 1/q̂_r = κ_r/α, shape (..., k)."""
         with np.errstate(divide="ignore"):
             return np.asarray(1.0 / self.q_hat)
+
+    def reshape(self, shape: tuple[int, ...]) -> "OrderParameters":
+        """The same on a grid of another shape, given on a flat one."""
+        fields = {name: field for name, field in vars(self).items() if field is not None}
+        return replace(self, **{name: field.reshape(*shape, *field.shape[1:]) for name, field in fields.items()})

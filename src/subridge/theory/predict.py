@@ -106,13 +106,4 @@ def order_parameters(
     if isinstance(problem, EquicorrelatedProblem):
         return equicorrelated_order_parameters(EquicorrelatedGrid.of(problem, ensemble, alpha))
     grid = GeneralGrid.of(problem, ensemble, alpha)
-    flat, shape = general_order_parameters(tabulate(problem, ensemble.plan), grid, throw=throw), grid.shape
-    return OrderParameters(
-        kappa=flat.kappa.reshape(*shape, -1),
-        q=flat.q.reshape(*shape, -1),
-        q_hat=flat.q_hat.reshape(*shape, -1),
-        S=None,
-        gamma=flat.gamma.reshape(*shape, *flat.gamma.shape[1:]),
-        status=flat.status.reshape(*shape, -1),
-        residual=flat.residual.reshape(*shape, -1),
-    )
+    return general_order_parameters(tabulate(problem, ensemble.plan), grid, throw=throw).reshape(grid.shape)

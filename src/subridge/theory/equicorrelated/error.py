@@ -79,10 +79,10 @@ def equicorrelated_order_parameters(grid: Grid) -> OrderParameters:
         S = np.where(np.isinf(kappa_bar), 0.0, 1.0 / (grid.own * kappa_bar + a))
     q = np.where((a == 0) | (kappa_bar == 0), 0.0, q)
     return OrderParameters(
-        kappa=np.broadcast_to(grid.lam + q, shape),
-        q=np.broadcast_to(q, shape),
-        q_hat=np.broadcast_to(q_hat, shape),
-        S=np.broadcast_to(S, shape),
+        kappa=grid.lam + q,
+        q=q,
+        q_hat=q_hat,
+        S=S,
         gamma=gamma(grid.alpha[..., None, None], Pair.of(grid, sigma)),
         status=np.ones(shape, dtype=bool),
         residual=np.zeros(shape),

@@ -3,7 +3,6 @@
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.spec.checks import extended_non_negative, non_negative, within
 from subridge.theory.reduced.at_optimal_ridge import best_at_optimal_ridge, boundary_at_optimal_ridge
 from subridge.theory.reduced.error import Ratios
 from subridge.theory.reduced.ridgeless import best_ridgeless
@@ -41,10 +40,10 @@ def optimal_n_members(
     >>> float(optimal_n_members(1.02 * phase_boundary(0.6, 0.5), 0.6, 0.5))  # just above it: not infinite
     515.0
     """
-    ratios = _ratios(sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr)
+    ratios = np.broadcast_arrays(*Ratios.checked(sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr))
     flat = Ratios(*(part.ravel() for part in ratios))
     found = best_at_optimal_ridge(flat) if is_optimal(ridge) else best_ridgeless(flat)
-    return found.reshape(ratios.alpha.shape)
+    return found.reshape(ratios[0].shape)
 
 
 def phase_boundary(
@@ -76,24 +75,9 @@ def phase_boundary(
     >>> float(phase_boundary(0.3, 0.5).round(6)), float(phase_boundary(0.0, 0.5, ridge="optimal"))
     (0.068182, 0.5)
     """
-    ratios = _ratios(0.0, alignment, readout_nsr, feature_nsr, label_nsr)
+    ratios = Ratios(*np.broadcast_arrays(*Ratios.checked(0.0, alignment, readout_nsr, feature_nsr, label_nsr)))
     if is_optimal(ridge):
         return boundary_at_optimal_ridge(ratios)
     _, rho2, H, W, _ = ratios
     spare = 2 * (1 - rho2) - H * (1 + W)
     return np.asarray(np.divide((1 + W) ** 2 * rho2, spare, out=np.full(spare.shape, np.inf), where=spare > 0))
-
-
-def _ratios(
-    sample_ratio: ArrayLike, alignment: ArrayLike, readout_nsr: ArrayLike, feature_nsr: ArrayLike, label_nsr: ArrayLike
-) -> Ratios:
-    """Checked and broadcast together."""
-    return Ratios(
-        *np.broadcast_arrays(
-            extended_non_negative("sample_ratio", sample_ratio),
-            within("alignment", alignment, -1.0, 1.0) ** 2,
-            non_negative("readout_nsr", readout_nsr),
-            non_negative("feature_nsr", feature_nsr),
-            non_negative("label_nsr", label_nsr),
-        )
-    )

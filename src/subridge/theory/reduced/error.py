@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from subridge.arrays.types import FloatArray
+from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.spec.checks import extended_non_negative, non_negative, within
 from subridge.theory.equicorrelated.error import Pair, orthogonal
 from subridge.theory.pair_errors import over_alpha, over_one_minus
 
@@ -17,13 +18,23 @@ _ONE, _NONE = np.ones(()), np.zeros(())
 
 
 class Ratios(NamedTuple):
-    """α, ρ², H, W, Z, broadcast together."""
+    """α, ρ², H, W, Z."""
 
     alpha: FloatArray
     rho2: FloatArray
     H: FloatArray
     W: FloatArray
     Z: FloatArray
+
+    @classmethod
+    def checked(cls, alpha: ArrayLike, rho: ArrayLike, H: ArrayLike, W: ArrayLike, Z: ArrayLike) -> "Ratios":
+        return cls(
+            extended_non_negative("sample_ratio", alpha),
+            np.asarray(within("alignment", rho, -1.0, 1.0) ** 2),
+            non_negative("readout_nsr", H),
+            non_negative("feature_nsr", W),
+            non_negative("label_nsr", Z),
+        )
 
 
 def reduced_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:

@@ -7,7 +7,7 @@ set the alignment to zero).
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.spec.checks import extended_non_negative, non_negative, real_array, within
+from subridge.spec.checks import extended_non_negative, real_array
 from subridge.spec.errors import ParameterError
 from subridge.theory.equicorrelated.optimal_ridge import scaled_optimum
 from subridge.theory.equicorrelated.saddle_point import bulk_overlap
@@ -49,13 +49,13 @@ def reduced_risk(
     >>> reduced_risk([1, 4], 0.1, 0.3, 0.0, 0.2, 0.1, 0.4).round(4)
     array([1.1131, 1.0924])
     """
-    k, alpha, rho2, H, W, Z = _parameters(n_members, sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr)
-    Lam = real_array("reduced_ridge", reduced_ridge)
+    k, Lam = _sizes(n_members), real_array("reduced_ridge", reduced_ridge)
+    ratios = Ratios.checked(sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr)
     few = np.isfinite(k)
     # An infinite ensemble has members of no size, whose fit does not matter: any finite ν and Λ will do for it.
-    t = np.where(few, Lam, 0.0) / np.where(few, k * (1 + W), 1.0)
-    sigma = bulk_overlap(alpha, np.where(few, 1.0 / k, 1.0), t)
-    found = reduced_error(1.0 / k, sigma, Ratios(alpha, rho2, H, W, Z))
+    t = np.where(few, Lam, 0.0) / np.where(few, k * (1 + ratios.W), 1.0)
+    sigma = bulk_overlap(ratios.alpha, np.where(few, 1.0 / k, 1.0), t)
+    found = reduced_error(1.0 / k, sigma, ratios)
     warn_if_infinite(found)
     return found
 
@@ -80,7 +80,8 @@ def reduced_optimal_ridge(
     >>> float(reduced_optimal_ridge(7, 0.0, 0.5, 0.2, 0.4).round(3))
     17.952
     """
-    k, _, rho2, H, W, Z = _parameters(n_members, 1.0, alignment, readout_nsr, feature_nsr, label_nsr)
+    k = _sizes(n_members)
+    _, rho2, H, W, Z = Ratios.checked(1.0, alignment, readout_nsr, feature_nsr, label_nsr)
     with np.errstate(invalid="ignore"):
         Lam = (1 + W) * (k * scaled_optimum(np.ones(()), 1 + W, 1.0 / k, rho2, H + Z) - 1)
     nothing = (rho2 == 1) & (Z + H + (1 + W) * k - 1 == 0)
@@ -113,7 +114,7 @@ def large_k_coefficient(
     >>> float(large_k_coefficient(0.7, 0.0, 0.5, 0.2, 0.4, ridge="optimal").round(6))
     0.108501
     """
-    _, alpha, rho2, H, W, Z = _parameters(1.0, sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr)
+    alpha, rho2, H, W, Z = Ratios.checked(sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr)
     with np.errstate(divide="ignore", invalid="ignore"):
         if is_optimal(ridge):
             crowded = np.where(np.isinf(alpha), 1.0, alpha / (alpha + (1 + W) * (1 + H + Z)))
@@ -130,23 +131,8 @@ def is_optimal(ridge: float | str) -> bool:
     return ridge == "optimal"
 
 
-def _parameters(
-    n_members: ArrayLike,
-    sample_ratio: ArrayLike,
-    alignment: ArrayLike,
-    readout_nsr: ArrayLike,
-    feature_nsr: ArrayLike,
-    label_nsr: ArrayLike,
-) -> tuple[FloatArray, ...]:
-    """Checked k, α, ρ², H, W, Z."""
+def _sizes(n_members: ArrayLike) -> FloatArray:
     k = extended_non_negative("n_members", n_members)
     if (k < 1).any():
         raise ParameterError(f"n_members must be at least 1, got {k.min():g}")
-    return (
-        k,
-        extended_non_negative("sample_ratio", sample_ratio),
-        np.asarray(within("alignment", alignment, -1.0, 1.0) ** 2),
-        non_negative("readout_nsr", readout_nsr),
-        non_negative("feature_nsr", feature_nsr),
-        non_negative("label_nsr", label_nsr),
-    )
+    return k
