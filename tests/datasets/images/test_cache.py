@@ -31,7 +31,7 @@ def seen(cache, monkeypatch):
     collection = replace(
         COLLECTIONS["cifar10"],
         read=lambda folder, part: (PIXELS[part], np.arange(len(PIXELS[part]))),
-        size=2,
+        extraction=extraction.Extraction("efficientnet-lite0", size=2),
         counts=(5, 3),
         digests=tuple(hashlib.sha256(array.tobytes()).hexdigest() for array in PIXELS.values()),
     )

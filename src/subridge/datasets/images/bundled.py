@@ -10,8 +10,6 @@ import numpy.typing as npt
 from subridge.arrays.types import FloatArray
 from subridge.datasets.images.feature_set import FeatureSet
 
-_LEVELS = 255
-
 
 def load_fashion_features() -> FeatureSet:
     """Fashion-MNIST seen by EfficientNet-lite0: 4,000 training and 2,000 test images, 10 classes.
@@ -40,38 +38,8 @@ def load_fashion_features() -> FeatureSet:
         return read_quantised(file, "fashion-mnist x efficientnet-lite0")
 
 
-def write_quantised(path: Path, data: FeatureSet) -> dict[str, float]:
-    """Write a feature set with one byte per entry into a compressed .npz.
-
-    Returns
-    -------
-    dict
-        The error made, relative to each feature's standard deviation in training: ``rms`` over all entries, ``worst``
-        feature's root mean square.
-    """
-    both = np.concatenate([data.X, data.X_test])
-    offset, top = both.min(axis=0), both.max(axis=0)
-    scale = np.maximum(top - offset, np.finfo(np.float32).tiny) / _LEVELS
-    offset, scale = offset.astype(np.float32), scale.astype(np.float32)
-    train, test = (np.round((X - offset) / scale).clip(0, _LEVELS).astype(np.uint8) for X in (data.X, data.X_test))
-    np.savez_compressed(
-        path,
-        train=train,
-        test=test,
-        offset=offset,
-        scale=scale,
-        train_labels=data.y.astype(np.uint8),
-        test_labels=data.y_test.astype(np.uint8),
-        class_names=np.array(data.class_names),
-        attributes=np.array([f"{key}={value}" for key, value in data.attributes.items()]),
-    )
-    relative = (restored(train, offset, scale) - data.X) / data.X.std(axis=0)
-    by_feature = np.sqrt((relative**2).mean(axis=0))
-    return {"rms": float(np.sqrt((relative**2).mean())), "worst": float(by_feature.max())}
-
-
 def read_quantised(file: Path | IO[bytes], name: str) -> FeatureSet:
-    """Read what `write_quantised` wrote."""
+    """Read a set of which every entry is a byte, as ``tools/make_fashion_features.py`` writes it."""
     with np.load(file) as table:
         X, X_test = (restored(table[part], table["offset"], table["scale"]) for part in ("train", "test"))
         y, y_test = (table[part].astype(np.int64) for part in ("train_labels", "test_labels"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 import narwhals as nw
 import numpy as np
 from narwhals.dependencies import is_into_dataframe, is_into_series
+from narwhals.dtypes import DType
 from narwhals.typing import IntoDataFrame, IntoSeries
 
 from subridge.arrays.types import FloatArray
@@ -21,10 +22,6 @@ T = TypeVar("T")
 Frame: TypeAlias = nw.DataFrame[IntoDataFrame]
 Column: TypeAlias = nw.Series[IntoSeries]
 
-# Columns copied at a time: a table is stored by rows and a frame by columns, and writing one column of a wide table
-# touches a cache line per row.
-_COLUMNS_AT_A_TIME = 16
-
 
 def is_frame(value: T | IntoDataFrame) -> "TypeIs[IntoDataFrame]":
     """Whether this is a data frame of a library that narwhals reads."""
@@ -37,21 +34,16 @@ def is_column(value: T | IntoSeries) -> "TypeIs[IntoSeries]":
 
 
 def open_frame(native: IntoDataFrame) -> Frame:
-    """A frame of pandas, polars or another library behind one interface; its column names must differ as text."""
+    """A frame of pandas, polars or another library behind one interface; its columns are named by text that differs."""
     try:
         frame = nw.from_native(native, eager_only=True)
-        names = column_names(frame)
+        names = [str(name) for name in frame.columns]  # pandas allows any value as a name
     except nw.exceptions.DuplicateError:
         names = [str(name) for name in native.columns]
     repeated = sorted(name for name, count in Counter(names).items() if count > 1)
     if repeated:
         raise DataError(f"column names must differ, these are repeated: {listed(repeated)}; rename them")
-    return frame
-
-
-def column_names(frame: Frame) -> list[str]:
-    """Names of the columns as text: pandas allows any value as a name."""
-    return [str(name) for name in frame.columns]
+    return frame if names == frame.columns else frame.rename(dict(zip(frame.columns, names, strict=True)))
 
 
 def position(name: str | int, names: Sequence[str], argument: str) -> int:
@@ -63,7 +55,7 @@ def position(name: str | int, names: Sequence[str], argument: str) -> int:
     raise DataError(f"{argument} {str(name)!r} is not a column; {remedy}")
 
 
-def frame_features(frame: Frame, places: Sequence[int]) -> FloatArray:
+def frame_features(frame: Frame, names: Sequence[str]) -> FloatArray:
     """Numeric and boolean columns as floats.
 
     Returns
@@ -76,23 +68,31 @@ def frame_features(frame: Frame, places: Sequence[int]) -> FloatArray:
     DataError
         When a column holds anything else.
     """
-    columns = [frame[:, place] for place in places]
-    other = [f"{column.name} ({_type_name(column)})" for column in columns if not is_number(column)]
+    kinds = frame.schema
+    odd = {place: frame[name] for place, name in enumerate(names) if not _is_plain(kinds[name])}
+    other = [f"{column.name} ({_type_name(column)})" for column in odd.values() if not is_number(column)]
     if other:
         raise DataError(
             f"{counted(len(other), 'column')} of features hold no numbers: {listed(other)}; leave them out with "
             "drop=[...], or encode them first"
         )
-    X = np.empty((len(frame), len(columns)))
-    for start in range(0, len(columns), _COLUMNS_AT_A_TIME):
-        some = columns[start : start + _COLUMNS_AT_A_TIME]
-        X[:, start : start + len(some)] = np.stack([floats(column) for column in some]).T
+    X = np.empty((len(frame), len(names)))
+    # All columns of a type at once: a wide frame takes long to read column by column.
+    for kind in {kinds[name] for name in names if _is_plain(kinds[name])}:
+        places = [place for place, name in enumerate(names) if kinds[name] == kind]
+        alike = frame.select([names[place] for place in places])
+        values = alike.to_numpy()
+        if values.dtype == object:  # booleans with gaps
+            values = alike.select(nw.all().cast(nw.Float64)).to_numpy()
+        X[:, places] = values
+    for place, column in odd.items():
+        X[:, place] = floats(column)
     return X
 
 
 def is_number(column: Column) -> bool:
     """Whether a column becomes floats; one without any value does, whatever its type."""
-    if column.dtype.is_numeric() or column.dtype == nw.Boolean or column.null_count() == len(column):
+    if _is_plain(column.dtype) or column.null_count() == len(column):
         return True
     # The sparse columns of pandas have no type in narwhals; as arrays they are numbers like any other.
     return column.dtype == nw.Unknown and column.to_numpy().dtype.kind in "biuf"
@@ -103,6 +103,10 @@ def floats(column: Column) -> FloatArray:
     if column.null_count() == len(column):  # not every type without values can be cast
         return np.full(len(column), np.nan)
     return column.cast(nw.Float64).to_numpy()
+
+
+def _is_plain(kind: DType) -> bool:
+    return kind.is_numeric() or kind == nw.Boolean
 
 
 def _type_name(column: Column) -> str:

@@ -9,8 +9,7 @@ import narwhals as nw
 import numpy as np
 from narwhals.typing import IntoDataFrame
 
-from subridge.datasets.tables.raw_table import RawTable
-from subridge.datasets.tables.sources import ColumnName, TargetName, read_frame, read_pair
+from subridge.datasets.tables.sources import ColumnName, RawTable, TargetName, read_frame, read_pair
 from subridge.datasets.tables.wording import counted, listed
 from subridge.spec.errors import DataError
 from subridge.store.features import KIND, read_features

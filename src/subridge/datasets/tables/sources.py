@@ -1,15 +1,15 @@
 """Tables that are in memory, as frames or as pairs of arrays: either becomes one raw table of numbers."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from narwhals.typing import IntoDataFrame
 
-from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.datasets.tables.columns import column_names, frame_features, is_frame, open_frame, position
-from subridge.datasets.tables.raw_table import RawTable
-from subridge.datasets.tables.targets import TargetLike, columns_target, read_target
+from subridge.arrays.types import ArrayLike, BoolArray, FloatArray
+from subridge.datasets.tables.columns import frame_features, is_frame, open_frame, position
+from subridge.datasets.tables.targets import Target, TargetLike, columns_target, read_target
 from subridge.datasets.tables.wording import counted, listed
 from subridge.spec.errors import DataError
 
@@ -18,10 +18,34 @@ ColumnName: TypeAlias = str | int
 TargetName: TypeAlias = ColumnName | Sequence[ColumnName]
 
 
+@dataclass(frozen=True, eq=False)
+class RawTable:
+    """Features X of shape (n, M) with NaN where missing, a target as `read_target` gives it, a note per treatment.
+
+    X may be changed in place where it is ``owned``; otherwise it is the caller's own array.
+    """
+
+    X: FloatArray
+    owned: bool
+    feature_names: tuple[str, ...]
+    target: Target
+    notes: tuple[str, ...] = ()
+
+    def with_features(self, X: FloatArray, note: str) -> "RawTable":
+        """The same with new values of the features, which nobody else holds."""
+        return replace(self, X=X, owned=True, notes=(*self.notes, note))
+
+    def without_features(self, dropped: BoolArray, what: str) -> "RawTable":
+        """The same without some columns, told by what they are and their names."""
+        names = np.array(self.feature_names, dtype=object)
+        left = self.with_features(self.X.compress(~dropped, axis=1), f"dropped {what}: {listed(names[dropped])}")
+        return replace(left, feature_names=tuple(names[~dropped]))
+
+
 def read_frame(native: IntoDataFrame, target: TargetName | None, drop: Sequence[ColumnName]) -> RawTable:
     """A data frame, whose target is one column or several."""
     frame = open_frame(native)
-    names = column_names(frame)
+    names = frame.columns
     if target is None:
         raise DataError(f"target is missing: name the column to predict, one of {listed(names)}")
     wanted = [target] if isinstance(target, str | int) else list(target)
@@ -31,9 +55,9 @@ def read_frame(native: IntoDataFrame, target: TargetName | None, drop: Sequence[
     kept = _kept(names, drop)
     if not set(places) <= set(kept):
         raise DataError(f"drop contains the target {target!r}; take it out of one of them")
-    kept = [place for place in kept if place not in places]
-    y = columns_target([frame[:, place] for place in places], [names[place] for place in places])
-    return RawTable(frame_features(frame, kept), True, tuple(names[i] for i in kept), y, _notes(drop))
+    y = columns_target([frame[names[place]] for place in places])
+    features = tuple(names[place] for place in kept if place not in places)
+    return RawTable(frame_features(frame, features), True, features, y, _notes(drop))
 
 
 def read_pair(
@@ -43,9 +67,9 @@ def read_pair(
     target = read_target(y)
     if is_frame(X):
         frame = open_frame(X)
-        names = column_names(frame)
+        names = frame.columns
         kept = _kept(names, drop)
-        features, owned = frame_features(frame, kept), True
+        features, owned = frame_features(frame, [names[place] for place in kept]), True
     else:
         features, owned = _features(X)
         names = [f"x{i}" for i in range(features.shape[1])] if names is None else list(names)

@@ -10,8 +10,7 @@ from narwhals.typing import IntoDataFrame
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.datasets.tables.columns import is_frame
 from subridge.datasets.tables.files import read_path
-from subridge.datasets.tables.raw_table import RawTable
-from subridge.datasets.tables.sources import ColumnName, TargetName, read_frame, read_pair
+from subridge.datasets.tables.sources import ColumnName, RawTable, TargetName, read_frame, read_pair
 from subridge.datasets.tables.target_rows import Task, target_rows
 from subridge.datasets.tables.targets import TargetLike
 from subridge.datasets.tables.treatments import Missing, complete, standardised, varying

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from narwhals.typing import IntoDataFrame, IntoSeries
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray
-from subridge.datasets.tables.columns import Column, column_names, floats, is_column, is_frame, is_number, open_frame
+from subridge.datasets.tables.columns import Column, floats, is_column, is_frame, is_number, open_frame
 from subridge.datasets.tables.wording import listed
 from subridge.spec.errors import DataError
 
@@ -40,7 +40,7 @@ def read_target(values: TargetLike) -> Target:
     """
     if is_frame(values):
         frame = open_frame(values)
-        target = columns_target([frame[:, place] for place in range(frame.shape[1])], column_names(frame))
+        target = columns_target(list(frame.iter_columns()))
     elif is_column(values):
         return _column_target(nw.from_native(values, series_only=True), "y")
     else:
@@ -52,12 +52,12 @@ def read_target(values: TargetLike) -> Target:
     return target
 
 
-def columns_target(columns: list[Column], names: list[str]) -> Target:
+def columns_target(columns: list[Column]) -> Target:
     """One column as a target, or several columns of numbers."""
-    targets = [_column_target(column, name) for column, name in zip(columns, names, strict=True)]
+    targets = [_column_target(column, column.name) for column in columns]
     if len(targets) == 1:
         return targets[0]
-    labels = [name for name, target in zip(names, targets, strict=True) if _has_text(target)]
+    labels = [column.name for column, target in zip(columns, targets, strict=True) if _has_text(target)]
     if labels:
         raise DataError(f"several targets must be numbers, but these are labels: {listed(labels)}; take one target")
     return np.stack([target.astype(np.float64) for target in targets], axis=1)

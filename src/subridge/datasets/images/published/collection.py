@@ -32,9 +32,7 @@ class Collection:
     read : callable
         From a folder and "train" or "test" to images and labels.
     class_names : tuple of str
-    network : str
-    size : int
-        Pixels the network sees.
+    extraction : Extraction
     counts : tuple of int
         All training and all test images.
     digests : tuple of str
@@ -44,15 +42,9 @@ class Collection:
     source: str
     read: Callable[[Path, Part], tuple[Pixels, IntArray]]
     class_names: tuple[str, ...]
-    network: str
-    size: int
+    extraction: Extraction
     counts: tuple[int, int]
     digests: tuple[str, str]
-
-    @property
-    def extraction(self) -> Extraction:
-        """How the images become features."""
-        return Extraction(self.network, size=self.size)
 
     def identity(self, n_train: int | None, n_test: int | None) -> tuple[str, ...]:
         """What tells the first so many images from any others; None means all."""

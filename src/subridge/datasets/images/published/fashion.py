@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from subridge.arrays.types import IntArray
+from subridge.datasets.images.extraction import Extraction
 from subridge.datasets.images.published.collection import Collection, Part, Pixels, find_file
 
 _STEMS = {"train": "train", "test": "t10k"}
@@ -27,8 +28,7 @@ FASHION = Collection(
     "Fashion-MNIST (Zalando SE, MIT licence; Debian package dataset-fashion-mnist)",
     read_fashion_mnist,
     ("T-shirt/top", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot"),
-    "augnet-resnet50",
-    96,
+    Extraction("augnet-resnet50", size=96),
     (60_000, 10_000),
     (
         "2e487a6c89124f78f2d7521542223cafe96f7123c3ca13d447772ac6ecbb3012",
