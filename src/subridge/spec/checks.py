@@ -57,3 +57,19 @@ def positive_integer(name: str, value: int) -> int:
     if not whole:
         raise ParameterError(f"{name} must be a positive integer, got {value!r}")
     return number
+
+
+def ascending_integers(name: str, value: ArrayLike) -> tuple[int, ...]:
+    """A grid of counts, such as training-set sizes."""
+    array = np.atleast_1d(np.asarray(value))
+    if array.ndim != 1 or not array.size or (array != np.round(array)).any() or (array < 1).any():
+        raise ParameterError(f"{name} must be positive integers, got {value!r}")
+    if (np.diff(array) <= 0).any():
+        raise ParameterError(f"{name} must be strictly ascending, got {array.tolist()}; sort it and drop repeats")
+    return tuple(int(item) for item in array)
+
+
+def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise ParameterError(f"{name} must be {' or '.join(map(repr, allowed))}, got {value!r}")
+    return value

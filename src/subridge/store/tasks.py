@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from subridge.arrays.types import Array, Json
+from subridge.arrays.types import Json
 from subridge.store.resumable import Contents, Kind, ResumableStore, Variable
 
 KIND = Kind(
@@ -34,7 +35,7 @@ class Schema(Protocol):
     def dimensions(self) -> Mapping[str, tuple[str, ...]]: ...
 
     @property
-    def coordinates(self) -> Mapping[str, tuple[tuple[str, ...], Array]]: ...
+    def coordinates(self) -> Mapping[str, tuple[tuple[str, ...], npt.NDArray[np.generic]]]: ...
 
     def shape(self, name: str) -> tuple[int, ...]: ...
 

@@ -60,9 +60,7 @@ class Fig1a(FigureSettings):
         dense = ratios_with_peaks(sizes[0] / M, 1.0, self.n_ratios, nu)
         both = risk(problem, swept, np.concatenate([dense, np.array(sizes) / M])).total
         trained = Ensemble(plan, readout_noise=self.readout_noise)
-        curves = simulate(
-            problem, trained, sizes, self.n_trials, ridges=lam, seed=self.seed, run=run, progress=False
-        )
+        curves = simulate(problem, trained, sizes, self.n_trials, ridges=lam, seed=self.seed, run=run, progress=False)
         report = compare(both[:, len(dense) :], curves)
         theory = (("ridge", "sample_ratio"), both[:, : len(dense)])
         data = experiment_points(report).assign(theory=theory, risk=curves.risk)

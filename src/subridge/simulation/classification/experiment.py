@@ -1,30 +1,29 @@
-"""What a classification experiment computes: data, subsets, grid and seed, checked once."""
+"""What a classification experiment computes: data, ensembles, grid and seed, checked once."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
 from subridge.arrays.streams import Seed, stream
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
-from subridge.spec.checks import finite_array, non_negative, positive_integer
+from subridge.ensemble.aggregation import Aggregation, Majority, Summed
+from subridge.ensemble.ensemble import Ensemble
+from subridge.spec.checks import ascending_integers, finite_array, one_of, positive_integer
 from subridge.spec.errors import DataError, ParameterError, RidgeError, SubsetError
 from subridge.spec.fingerprint import Fingerprinted
 from subridge.spec.plan import SubsetPlan
-from subridge.subsets import Dirichlet, Equal
 from subridge.subsets.base import Strategy
 
 # Purposes of random streams, the first coordinate of each; the others are the trial and the member or its count.
 ORDER, SUBSETS, TRAINING_NOISE, TEST_NOISE = range(100, 104)
 
-StrategyLike: TypeAlias = str | Callable[[int], Strategy]
-
 
 @dataclass(frozen=True, eq=False)
 class ClassificationExperiment(Fingerprinted):
-    """A classification experiment without its whereabouts; see `simulate_classification`.
+    """What `simulate_classification` computes; the device decides which readout noise is drawn.
 
     Attributes
     ----------
@@ -34,6 +33,10 @@ class ClassificationExperiment(Fingerprinted):
     classes : tuple of str
     strategies : tuple of Strategy
         One per number of members.
+    aggregation : Aggregation
+        How members decide.
+    ridges, readout_noises : ndarray, one-dimensional
+        Values of the two sweeps, the same for all members.
     """
 
     features: FloatArray
@@ -42,26 +45,26 @@ class ClassificationExperiment(Fingerprinted):
     test_labels: IntArray
     classes: tuple[str, ...]
     strategies: tuple[Strategy, ...]
+    aggregation: Aggregation
     ridges: FloatArray
     readout_noises: FloatArray
     n_samples: tuple[int, ...]
     n_trials: int
-    test_draws: int
-    voting: str
-    seed: Seed
-    device: str
-    dtype: str
+    test_draws: int = 1
+    seed: Seed = 0
+    device: str = "cpu"
+    dtype: str = "float64"
 
     def __post_init__(self) -> None:
+        one_of("dtype", self.dtype, ("float64", "float32"))
         if self.n_samples[-1] > len(self.features):
             raise ParameterError(
                 f"n_samples asks for {self.n_samples[-1]} training samples but X has {len(self.features)}"
             )
-        if self.voting not in ("majority", "sum"):
-            raise ParameterError(f'voting must be "majority" or "sum", got {self.voting!r}')
+        if self.ridges.min() < 0:
+            raise RidgeError(f"ridges must be at least 0 to train, got {self.ridges.min():g}")
         for place in range(len(self.strategies)):
-            plan = self.plan_of(place, 0)
-            if not plan.selects_features:
+            if not self.plan_of(place, 0).selects_features:
                 raise SubsetError("classification trains on subsets of features; projections are not supported")
 
     @property
@@ -96,57 +99,102 @@ class ClassificationExperiment(Fingerprinted):
         return strategy.draw(self.features.shape[1], stream(self.seed, SUBSETS, trial, strategy.n_members))
 
 
+class LabelledData(NamedTuple):
+    """Training and test data as a user hands them over."""
+
+    X: ArrayLike
+    y: ArrayLike
+    X_test: ArrayLike
+    y_test: ArrayLike
+
+
+class Options(TypedDict, total=False):
+    """Fields of an experiment that need no preparation."""
+
+    seed: Seed
+    device: str
+    dtype: str
+
+
 def make_classification(
-    data: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike],
-    strategy: StrategyLike,
-    fraction_spread: float,
-    n_members: ArrayLike,
+    data: LabelledData,
+    ensembles: Ensemble | Sequence[Ensemble],
     n_samples: ArrayLike,
-    **rest: Any,
+    n_trials: int,
+    *,
+    ridges: ArrayLike | None = None,
+    test_draws: int = 1,
+    **options: Unpack[Options],
 ) -> ClassificationExperiment:
     """Turn the arguments of `simulate_classification` into an experiment."""
-    X, X_test = (_matrix(name, value) for name, value in (("X", data[0]), ("X_test", data[2])))
+    X, X_test = _matrix("X", data.X), _matrix("X_test", data.X_test)
     if X.shape[1] != X_test.shape[1]:
         raise DataError(f"X_test has {X_test.shape[1]} features but X has {X.shape[1]}")
-    y, y_test = (_labels(name, v, x) for name, v, x in (("y", data[1], X), ("y_test", data[3], X_test)))
-    classes, positions = np.unique(y, return_inverse=True)
+    classes, labels = np.unique(_labels("y", data.y, X), return_inverse=True)
+    y_test = _labels("y_test", data.y_test, X_test)
     unknown = np.setdiff1d(y_test, classes)
     if unknown.size:
         raise DataError(f"y_test has class {unknown[0]!r}, which y does not have")
     if len(classes) < 2:
         raise DataError("y must have at least two classes")
-    rest["ridges"] = np.atleast_1d(finite_array("ridges", rest["ridges"]))
-    if rest["ridges"].min() < 0:
-        raise RidgeError(f"ridges must be at least 0 to train, got {rest['ridges'].min():g}")
-    rest["readout_noises"] = np.atleast_1d(non_negative("readout_noises", rest["readout_noises"]))
+    listed = [ensembles] if isinstance(ensembles, Ensemble) else list(ensembles)
+    strategies = _strategies(listed)
     return ClassificationExperiment(
         features=X,
-        labels=positions,
+        labels=labels,
         test_features=X_test,
         test_labels=np.searchsorted(classes, y_test),
         classes=tuple(str(name) for name in classes),
-        strategies=tuple(_strategy(strategy, k, fraction_spread) for k in _ascending("n_members", n_members)),
-        n_samples=_ascending("n_samples", n_samples),
-        n_trials=positive_integer("n_trials", rest.pop("n_trials")),
-        test_draws=positive_integer("test_draws", rest.pop("test_draws")),
-        **rest,
+        strategies=strategies,
+        aggregation=_aggregation(listed),
+        ridges=_common("ridge", listed) if ridges is None else np.atleast_1d(finite_array("ridges", ridges)),
+        readout_noises=_common("readout_noise", listed),
+        n_samples=ascending_integers("n_samples", n_samples),
+        n_trials=positive_integer("n_trials", n_trials),
+        test_draws=positive_integer("test_draws", test_draws),
+        **options,
     )
 
 
-def _strategy(strategy: StrategyLike, k: int, fraction_spread: float) -> Strategy:
-    if strategy == "equal":
-        return Equal(k)
-    if strategy == "dirichlet":
-        return Dirichlet(k, fraction_spread)
-    if not callable(strategy):
+def _strategies(ensembles: Sequence[Ensemble]) -> tuple[Strategy, ...]:
+    strategies = []
+    for ensemble in ensembles:
+        if not isinstance(ensemble, Ensemble):
+            raise ParameterError(f"ensemble must be an Ensemble or several, got {type(ensemble).__name__}")
+        if isinstance(ensemble.subsets, SubsetPlan) or not isinstance(ensemble.subsets, Strategy):
+            raise SubsetError(
+                "every trial draws new subsets, so that an ensemble to classify needs a strategy, for example "
+                'sr.Ensemble(sr.subsets.Equal(n_members), aggregation="majority")'
+            )
+        strategies.append(ensemble.subsets)
+    counts = [strategy.n_members for strategy in strategies]
+    if not counts or len(set(counts)) < len(counts):
+        raise ParameterError(f"ensembles must have different numbers of members, got {counts}; simulate them apart")
+    return tuple(strategies)
+
+
+def _aggregation(ensembles: Sequence[Ensemble]) -> Aggregation:
+    found = {ensemble.aggregation.name: ensemble.aggregation for ensemble in ensembles}
+    first = ensembles[0].aggregation
+    if len(found) > 1 or not isinstance(first, Majority | Summed):
         raise ParameterError(
-            'strategy must be "equal", "dirichlet" or a callable from the number of members to a strategy, such as '
-            f"sr.subsets.Equal, got {strategy!r}"
+            'aggregation must be "majority" or "sum" to classify, the same for all ensembles, got '
+            f"{' and '.join(map(repr, found))}"
         )
-    built = strategy(k)
-    if not isinstance(built, Strategy) or built.n_members != k:
-        raise ParameterError(f"strategy({k}) must be a strategy of {k} members, got {built!r}")
-    return built
+    return first
+
+
+def _common(name: str, ensembles: Sequence[Ensemble]) -> FloatArray:
+    """The values of a ridge or a readout noise, which all members and all ensembles share."""
+    tables = [np.atleast_2d(getattr(ensemble, name)) for ensemble in ensembles]
+    values: FloatArray = tables[0][..., 0]
+    for table in tables:
+        if values.ndim > 1 or len(table) != len(values) or (table != values[:, None]).any():
+            raise ParameterError(
+                f"{name} must be the same for all members and all ensembles to classify, got {table.tolist()}; a "
+                "leading axis sweeps it: values[:, None]"
+            )
+    return values
 
 
 def _matrix(name: str, value: ArrayLike) -> FloatArray:
@@ -156,17 +204,8 @@ def _matrix(name: str, value: ArrayLike) -> FloatArray:
     return array
 
 
-def _labels(name: str, value: ArrayLike, X: FloatArray) -> Any:
+def _labels(name: str, value: ArrayLike, X: FloatArray) -> IntArray:
     array = np.asarray(value)
     if array.shape != (len(X),):
         raise DataError(f"{name} must have shape ({len(X)},), one class per row, got {array.shape}")
     return array
-
-
-def _ascending(name: str, value: ArrayLike) -> tuple[int, ...]:
-    array = np.atleast_1d(np.asarray(value))
-    if array.ndim != 1 or not array.size or (array != np.round(array)).any() or (array < 1).any():
-        raise ParameterError(f"{name} must be positive integers, got {value!r}")
-    if (np.diff(array) <= 0).any():
-        raise ParameterError(f"{name} must be strictly ascending, got {array.tolist()}; sort it and drop repeats")
-    return tuple(int(item) for item in array)

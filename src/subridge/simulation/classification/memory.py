@@ -1,9 +1,10 @@
 """How many trials and members are worked on at once, counted from the sizes of the arrays before anything is drawn."""
 
-from subridge.arrays.devices import free_memory, release
+from typing import NamedTuple
+
+from subridge.ensemble.aggregation import Majority
 from subridge.ridge.curves.refined import TOGETHER_ON_A_CARD
 from subridge.simulation.classification.experiment import ClassificationExperiment
-from subridge.spec.errors import BudgetError
 
 # Members are solved in batches on a CPU too, where more than this only falls out of the caches.
 _ENOUGH_ON_A_CPU = 2**27
@@ -15,13 +16,14 @@ def bytes_of_votes(experiment: ClassificationExperiment) -> int:
     """What one trial keeps while its members vote: counts and sums of scores at every ridge, noise and size."""
     e, entries = experiment, len(experiment.n_samples) * experiment.n_classes * len(experiment.test_features)
     cases = len(e.readout_noises) * e.test_draws
-    counts = 4 * cases if e.voting == "majority" else 0
+    counts = 4 * cases if isinstance(e.aggregation, Majority) else 0
     return len(e.ridges) * entries * (counts + 8 * (1 + e.has_noise) * e.test_draws)
 
 
-def bytes_of_member(experiment: ClassificationExperiment, n_features: int, n_dual: int) -> int:
+def bytes_of_member(experiment: ClassificationExperiment, n_features: int) -> int:
     """What one member needs while it is trained and scored, at its peak."""
     e, N, n = experiment, n_features, len(experiment.n_samples)
+    n_dual = sum(n_features >= size for size in e.n_samples)
     P, n_test, rhs = e.n_samples[-1], len(e.test_features), e.n_classes * (1 + e.has_noise)
     d, L = e.n_samples[n_dual - 1] if n_dual else 0, len(e.ridges)
     # Above P = N a positive ridge may be solved on the dual side too, with a factor for each ridge.
@@ -34,27 +36,29 @@ def bytes_of_member(experiment: ClassificationExperiment, n_features: int, n_dua
     return 8 * (data + training + 2 * L * n * rhs * N + scores)
 
 
-def plan_classification(experiment: ClassificationExperiment, memory: int | None, share: int) -> tuple[int, int]:
-    """Trials at once, and the bytes that members worked on together may take.
+class Batches(NamedTuple):
+    """How many trials vote at once, and the bytes that members worked on together may take."""
 
-    Raises
-    ------
-    BudgetError
-        When one trial with its largest member does not fit.
-    """
-    release(experiment.device)
-    budget = (free_memory(experiment.device) // 2 if memory is None else memory) // share
-    votes = bytes_of_votes(experiment)
-    sizes = [int(experiment.plan_of(place, 0).subset_sizes.max()) for place in range(len(experiment.strategies))]
-    member = bytes_of_member(experiment, max(sizes), sum(max(sizes) >= P for P in experiment.n_samples))
-    if votes + member > budget:
-        raise BudgetError(
-            f"one trial needs about {(votes + member) / 2**20:.0f} MiB but the run may use {budget / 2**20:.0f} MiB"
-            f"{f' in each of {share} processes' if share > 1 else ''}; raise Run(memory=), or use fewer test samples, "
-            "training-set sizes or noises at once"
-        )
+    n_trials: int
+    member_bytes: int
+
+
+def bytes_needed(experiment: ClassificationExperiment) -> int:
+    """What one trial with its largest member needs."""
+    return bytes_of_votes(experiment) + _bytes_of_largest_member(experiment)
+
+
+def plan_batches(experiment: ClassificationExperiment, budget: int) -> Batches:
+    """Divide a budget in bytes between the votes of trials and the members they come from."""
+    votes, member = bytes_of_votes(experiment), _bytes_of_largest_member(experiment)
     if experiment.device == "cpu":
-        return 1, max(member, min(budget - votes, _ENOUGH_ON_A_CPU))
+        return Batches(1, max(member, min(budget - votes, _ENOUGH_ON_A_CPU)))
     # Half for the votes of many trials, the rest for the members they come from.
     trials = max(1, min(experiment.n_trials, budget // 2 // votes))
-    return int(trials), max(member, min(int(budget - trials * votes), _ENOUGH_ON_A_CARD))
+    return Batches(trials, max(member, min(budget - trials * votes, _ENOUGH_ON_A_CARD)))
+
+
+def _bytes_of_largest_member(experiment: ClassificationExperiment) -> int:
+    plans = [experiment.plan_of(place, 0) for place in range(len(experiment.strategies))]
+    largest = max(int(plan.subset_sizes.max()) for plan in plans)
+    return bytes_of_member(experiment, largest)

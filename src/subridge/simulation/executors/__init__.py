@@ -1,28 +1,28 @@
 """Who runs the tasks: this process, several local ones, or a Dask cluster.
 
-An executor is a function ``(work, shared, numbers)`` that yields ``(number, work(shared, number))`` in any order.
-To add one, write such a function in a file of its own and choose it in `executor_for`.
+To add an executor, subclass `Executor` in a file of its own and list it in `EXECUTORS`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import Any, TypeAlias
+from subridge.simulation.executors.base import Executor, ExecutorChoice
+from subridge.simulation.executors.dask import Cluster
+from subridge.simulation.executors.processes import Processes
+from subridge.simulation.executors.serial import Serial
+from subridge.spec.errors import ParameterError
 
-from subridge.simulation.executors.serial import run_here
-from subridge.simulation.run import Run
+EXECUTORS: tuple[type[Executor], ...] = (Serial, Processes, Cluster)
 
-Work: TypeAlias = Callable[[Any, int], Any]
-Executor: TypeAlias = Callable[[Work, Any, Sequence[int]], Iterator[tuple[int, Any]]]
+__all__ = ["EXECUTORS", "Executor", "ExecutorChoice", "executor_for"]
 
 
-def executor_for(run: Run) -> Executor:
-    """The executor a run asks for."""
-    if run.scheduler is not None or hasattr(run.executor, "scheduler_info"):
-        from subridge.simulation.executors.dask import run_on_cluster
-
-        return partial(run_on_cluster, run.scheduler if run.executor is None else run.executor)
-    if run.executor is not None:
-        from subridge.simulation.executors.processes import run_in_processes
-
-        return partial(run_in_processes, run.executor)
-    return run_here
+def executor_for(executor: ExecutorChoice, scheduler: str | None) -> Executor:
+    """The executor that ``Run(executor=, scheduler=)`` asks for."""
+    if executor is not None and scheduler is not None:
+        raise ParameterError("give either executor= or scheduler=, not both: each says where the tasks go")
+    if isinstance(executor, Executor):
+        return executor
+    for kind in EXECUTORS:
+        if (found := kind.asked_for(executor, scheduler)) is not None:
+            return found
+    raise ParameterError(
+        f"executor must be None, a number of processes, a dask.distributed.Client or an Executor, got {executor!r}"
+    )

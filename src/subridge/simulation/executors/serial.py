@@ -1,16 +1,24 @@
 """Tasks one after the other in this process."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Self
+
+from subridge.simulation.executors.base import Executor, ExecutorChoice, Result
 
 
-def run_here(work: Callable[[Any, int], Any], shared: Any, numbers: Sequence[int]) -> Iterator[tuple[int, Any]]:
-    """Yield ``(number, work(shared, number))`` in order.
+class Serial(Executor):
+    """This process.
 
     Examples
     --------
-    >>> list(run_here(lambda shared, number: shared + number, 10, [0, 2]))
+    >>> list(Serial().perform(lambda number: number + 10, [0, 2]))
     [(0, 10), (2, 12)]
     """
-    for number in numbers:
-        yield number, work(shared, number)
+
+    @classmethod
+    def asked_for(cls, executor: ExecutorChoice, scheduler: str | None) -> Self | None:
+        return cls() if executor is None and scheduler is None else None
+
+    def perform(self, task: Callable[[int], Result], numbers: Sequence[int]) -> Iterator[tuple[int, Result]]:
+        for number in numbers:
+            yield number, task(number)

@@ -1,16 +1,16 @@
 """What is computed: problem, ensemble, grid and seed, checked once. Two equal experiments give equal numbers."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TypedDict, Unpack
 
 import numpy as np
 
 from subridge.arrays.streams import Seed, stream
 from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.ensemble.aggregation.mean import Mean
 from subridge.ensemble.ensemble import Ensemble
-from subridge.spec.checks import finite_array, positive_integer
+from subridge.spec.checks import ascending_integers, finite_array, one_of, positive_integer
 from subridge.spec.errors import ParameterError, RidgeError, SubsetError
 from subridge.spec.fingerprint import Fingerprinted
 from subridge.spec.plan import SubsetPlan
@@ -23,8 +23,8 @@ _REDRAWABLE = ("data", "teacher", "subsets")
 
 
 @dataclass(frozen=True, eq=False)
-class Experiment(Fingerprinted):
-    """An experiment without its whereabouts; see `simulate` for the meaning of the fields."""
+class GaussianExperiment(Fingerprinted):
+    """What `simulate` computes; see there for the meaning of the fields. The device decides which samples are drawn."""
 
     problem: Problem | EquicorrelatedProblem
     ensemble: Ensemble
@@ -32,14 +32,19 @@ class Experiment(Fingerprinted):
     n_trials: int
     ridges: FloatArray | None
     n_features: int
-    redraw: tuple[str, ...]
-    nested: bool
-    seed: Seed
-    device: str
-    dtype: str
-    pairs: bool
+    redraw: tuple[str, ...] = ("data",)
+    nested: bool = True
+    seed: Seed = 0
+    device: str = "cpu"
+    dtype: str = "float64"
+    pairs: bool = False
 
     def __post_init__(self) -> None:
+        one_of("dtype", self.dtype, ("float64", "float32"))
+        if not isinstance(self.ensemble.aggregation, Mean):
+            raise ParameterError(
+                f'simulate averages the members, got aggregation={self.ensemble.aggregation.name!r}; use "mean"'
+            )
         unknown = [word for word in self.redraw if word not in _REDRAWABLE]
         if unknown:
             raise ParameterError(f"redraw may hold {', '.join(_REDRAWABLE)}, got {unknown[0]!r}")
@@ -134,36 +139,42 @@ class Experiment(Fingerprinted):
         return self.ensemble.plan
 
 
+class Options(TypedDict, total=False):
+    """Fields of an experiment that need no preparation."""
+
+    redraw: tuple[str, ...]
+    nested: bool
+    seed: Seed
+    device: str
+    dtype: str
+    pairs: bool
+
+
 def make_experiment(
     problem: Problem | EquicorrelatedProblem,
     ensemble: Ensemble,
     n_samples: ArrayLike,
     n_trials: int,
     *,
-    ridges: ArrayLike | None,
-    n_features: int | None,
-    **rest: Any,
-) -> Experiment:
+    ridges: ArrayLike | None = None,
+    n_features: int | None = None,
+    **options: Unpack[Options],
+) -> GaussianExperiment:
     """Turn the arguments of `simulate` into an experiment."""
-    sizes = np.atleast_1d(np.asarray(n_samples))
-    if sizes.ndim != 1 or not sizes.size or (sizes != np.round(sizes)).any() or (sizes < 1).any():
-        raise ParameterError(f"n_samples must be positive integers, got {n_samples!r}")
-    if (np.diff(sizes) <= 0).any():
-        raise ParameterError(f"n_samples must be strictly ascending, got {sizes.tolist()}; sort it and drop repeats")
     if not isinstance(ensemble, Ensemble):
         raise ParameterError(f"ensemble must be an Ensemble, got {type(ensemble).__name__}")
-    return Experiment(
+    return GaussianExperiment(
         problem=problem,
         ensemble=ensemble,
-        n_samples=tuple(int(P) for P in sizes),
+        n_samples=ascending_integers("n_samples", n_samples),
         n_trials=positive_integer("n_trials", n_trials),
         ridges=None if ridges is None else np.atleast_1d(finite_array("ridges", ridges)),
         n_features=_feature_count(problem, ensemble, n_features),
-        **rest,
+        **options,
     )
 
 
-def _feature_count(problem: Any, ensemble: Ensemble, n_features: int | None) -> int:
+def _feature_count(problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, n_features: int | None) -> int:
     if isinstance(problem, Problem):
         if n_features not in (None, problem.n_features):
             raise ParameterError(f"n_features={n_features} contradicts the problem, which has {problem.n_features}")
@@ -181,8 +192,3 @@ def _whole(table: FloatArray, n_members: int) -> FloatArray:
     """A table with a column per member, in memory of its own: a broadcast view would be multiplied by another routine
     here than in a process that received it as a copy, and differ in the last bit."""
     return np.array(np.broadcast_to(table, (len(table), n_members)), order="C")
-
-
-def blocks_of(n_trials: int, block: int) -> Sequence[range]:
-    """Trials of every task."""
-    return [range(start, min(start + block, n_trials)) for start in range(0, n_trials, block)]

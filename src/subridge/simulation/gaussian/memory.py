@@ -1,12 +1,10 @@
 """How many trials fit into memory at once, counted from the sizes of the arrays before anything is drawn."""
 
-from subridge.arrays.devices import free_memory, release
 from subridge.ridge.curves.plan import plan_curve
-from subridge.simulation.experiment import Experiment
-from subridge.spec.errors import BudgetError
+from subridge.simulation.gaussian.experiment import GaussianExperiment
 
 
-def bytes_per_trial(experiment: Experiment) -> int:
+def bytes_per_trial(experiment: GaussianExperiment) -> int:
     """Peak memory of one trial in bytes, while its data are drawn or its most demanding member is trained.
 
     Counted are the arrays that grow with P·M, P², N² and the weights; the rest is small beside them.
@@ -32,37 +30,7 @@ def bytes_per_trial(experiment: Experiment) -> int:
     return (8 if experiment.dtype == "float64" else 4) * max(sampling, P * M + weights + training)
 
 
-def plan_batch(experiment: Experiment, memory: int | None, share: int = 1) -> int:
-    """Trials to train at once within the budget.
-
-    Parameters
-    ----------
-    experiment : Experiment
-    memory : int or None
-        Bytes; None means half of what is free on the device.
-    share : int
-        Processes that share the memory.
-
-    Raises
-    ------
-    BudgetError
-        When a single trial does not fit.
-    """
-    release(experiment.device)
-    budget = (free_memory(experiment.device) // 2 if memory is None else memory) // share
-    needed = bytes_per_trial(experiment)
-    if needed > budget:
-        raise BudgetError(
-            f"one trial needs about {_readable(needed)} but the run may use {_readable(budget)}"
-            f"{f' in each of {share} processes' if share > 1 else ''}; raise Run(memory=), lower n_samples, train at "
-            'fewer ridges at once, or use dtype="float32"'
-        )
+def plan_batch(experiment: GaussianExperiment, budget: int) -> int:
+    """Trials to train at once within a budget in bytes."""
     # LAPACK works trial by trial: a batch would only cost memory.
-    return 1 if experiment.device == "cpu" else int(min(experiment.n_trials, budget // needed))
-
-
-def _readable(n_bytes: int) -> str:
-    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if n_bytes >= size:
-            return f"{n_bytes / size:.3g} {unit}"
-    return f"{n_bytes} bytes"
+    return 1 if experiment.device == "cpu" else int(min(experiment.n_trials, budget // bytes_per_trial(experiment)))

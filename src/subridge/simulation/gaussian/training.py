@@ -6,17 +6,15 @@ from the labels, element q from noise pattern q, and row e of ``mix`` combines t
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device
 
-from subridge.arrays.namespace import like, to_numpy
+from subridge.arrays.namespace import device_of, like, namespace_of, to_numpy
 from subridge.arrays.products import rows_times_transpose
-from subridge.arrays.types import FloatArray
+from subridge.arrays.types import Array, FloatArray
 from subridge.ridge.curves.solve import weights_along_curve
-from subridge.simulation.experiment import Experiment
-from subridge.simulation.sampling import Batch
+from subridge.simulation.gaussian.experiment import GaussianExperiment
+from subridge.simulation.gaussian.sampling import Batch
 
 # Training errors are computed for groups of sizes, over the samples of each group's largest: few calls, little in vain.
 _GROUPS = 8
@@ -45,12 +43,12 @@ class NoiseBasis:
         return cls(np.eye(k), np.column_stack([np.ones(n_noises), -noise_table]))
 
 
-def curves_of_batch(experiment: Experiment, batch: Batch, sizes: tuple[int, ...]) -> dict[str, FloatArray]:
+def curves_of_batch(experiment: GaussianExperiment, batch: Batch, sizes: tuple[int, ...]) -> dict[str, FloatArray]:
     """Train every member at every size and ridge, and return exact risks and training errors.
 
     Parameters
     ----------
-    experiment : Experiment
+    experiment : GaussianExperiment
     batch : Batch
     sizes : tuple of int, strictly ascending
         Training-set sizes, prefixes of the batch.
@@ -62,10 +60,10 @@ def curves_of_batch(experiment: Experiment, batch: Batch, sizes: tuple[int, ...]
         more axes of length k.
     """
     basis = NoiseBasis.of(experiment.noise_table)
-    xp = array_namespace(batch.features)
+    xp = namespace_of(batch.features)
     k, B, M = experiment.n_members, batch.features.shape[0], experiment.n_features
     shape = (B, len(experiment.ridge_table), len(sizes), 1 + len(basis.patterns), M)
-    mean = xp.zeros(shape, dtype=batch.features.dtype, device=device(batch.features))
+    mean = xp.zeros(shape, dtype=batch.features.dtype, device=device_of(batch.features))
     members = []
     for r in range(k):
         weights = train_member(experiment, batch, sizes, r, swept=len(basis.patterns) > 0)
@@ -88,9 +86,9 @@ def curves_of_batch(experiment: Experiment, batch: Batch, sizes: tuple[int, ...]
     return curves
 
 
-def train_member(experiment: Experiment, batch: Batch, sizes: tuple[int, ...], r: int, *, swept: bool) -> Any:
+def train_member(experiment: GaussianExperiment, batch: Batch, sizes: tuple[int, ...], r: int, *, swept: bool) -> Array:
     """ŵ_r/√N_r, the coefficients of a member on its own features, shape (B, n_ridges, n_sizes, 1 or 2, N_r)."""
-    xp = array_namespace(batch.features)
+    xp = namespace_of(batch.features)
     N = int(batch.plans[0].subset_sizes[r])
     if len(batch.plans) == 1:
         F = batch.plans[0].measure(r, batch.features)
@@ -98,50 +96,48 @@ def train_member(experiment: Experiment, batch: Batch, sizes: tuple[int, ...], r
         F = xp.stack([plan.measure(r, batch.features[b, ...]) for b, plan in enumerate(batch.plans)], axis=0)
     F = F / float(np.sqrt(N))
     targets = batch.labels[:, None, :]
-    if swept:
-        targets = xp.stack([batch.labels, batch.readout[:, r, :]], axis=1)
-    elif batch.readout is not None:
-        targets = targets - float(experiment.noise_table[0, r]) * batch.readout[:, r : r + 1, :]
+    if batch.readout is not None:
+        noise, eta = batch.readout[:, r : r + 1, :], float(experiment.noise_table[0, r])
+        targets = xp.concat([targets, noise], axis=1) if swept else targets - eta * noise
     ridges = [float(lam) for lam in experiment.ridge_table[:, r]]
     return weights_along_curve(F, targets, sizes, ridges, scale=experiment.feature_variance) / float(np.sqrt(N))
 
 
-def _lifted(batch: Batch, r: int, weights: Any) -> Any:
+def _lifted(batch: Batch, r: int, weights: Array) -> Array:
     """A_rᵀ ŵ_r/√N_r, shape (B, n_ridges, n_sizes, 1 or 2, M)."""
-    xp = array_namespace(weights)
+    xp = namespace_of(weights)
     if len(batch.plans) == 1:
         return batch.plans[0].lift_rows(r, weights)
     return xp.stack([plan.lift_rows(r, weights[b, ...]) for b, plan in enumerate(batch.plans)], axis=0)
 
 
-def _quadratic_forms(experiment: Experiment, batch: Batch, mean: Any) -> FloatArray:
+def _quadratic_forms(experiment: GaussianExperiment, batch: Batch, mean: Array) -> FloatArray:
     """Σ_s-form of the error and Σ_0-form of the mean predictor, shape (B, n_ridges, n_sizes, basis, basis)."""
-    problem, xp = experiment.finite_problem, array_namespace(mean)
+    problem, xp = experiment.finite_problem, namespace_of(mean)
     noise = to_numpy(_gram(mean, problem.noise_covariance.apply_rows(mean))) if experiment.has_feature_noise else 0.0
     teacher = batch.teachers[:, None, None, None, :]
     error = xp.concat([mean[..., :1, :] - teacher, mean[..., 1:, :]], axis=-2)
     return to_numpy(_gram(error, problem.signal_covariance.apply_rows(error))) + noise
 
 
-def _gram(left: Any, right: Any) -> Any:
+def _gram(left: Array, right: Array) -> Array:
     """Inner products of all basis vectors, shape (..., basis, basis)."""
-    xp, n = array_namespace(left), left.shape[-2]
+    xp, n = namespace_of(left), left.shape[-2]
     rows = [xp.sum(left[..., i : i + 1, :] * right, axis=-1) for i in range(n)]
     return xp.stack(rows, axis=-2)
 
 
 def _mean_squared_residuals(
-    experiment: Experiment, batch: Batch, mean: Any, sizes: tuple[int, ...], basis: NoiseBasis
+    experiment: GaussianExperiment, batch: Batch, mean: Array, sizes: tuple[int, ...], basis: NoiseBasis
 ) -> FloatArray:
     """Products of training residuals averaged over samples, shape (B, n_ridges, n_sizes, basis, basis)."""
-    xp = array_namespace(mean)
+    xp = namespace_of(mean)
     B, L, _, q, M = mean.shape
     goals = batch.labels[:, None, :]
-    if q > 1:
-        goals = xp.concat([goals, like(basis.patterns, mean) @ batch.readout / experiment.n_members], axis=1)
-    elif batch.readout is not None:
-        eta = like(experiment.noise_table[:1], mean)
-        goals = goals - (eta @ batch.readout) / experiment.n_members
+    if batch.readout is not None:
+        eta = like(basis.patterns if q > 1 else experiment.noise_table[:1], mean)
+        noise = eta @ batch.readout / experiment.n_members
+        goals = xp.concat([goals, noise], axis=1) if q > 1 else goals - noise
     products = []
     for group in np.array_split(np.arange(len(sizes)), min(len(sizes), _GROUPS)):
         first, after, P = int(group[0]), int(group[-1]) + 1, sizes[group[-1]]
@@ -159,10 +155,10 @@ def _combined(forms: FloatArray, mix: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("ei,blpij,ej->blep", mix, forms, mix))
 
 
-def _pairs(experiment: Experiment, batch: Batch, members: Any) -> FloatArray:
+def _pairs(experiment: GaussianExperiment, batch: Batch, members: Array) -> FloatArray:
     """E_rr′ of eq. SingleErrorTerm, shape (B, n_ridges, n_noises, n_sizes, k, k)."""
     problem = experiment.finite_problem
-    xp = array_namespace(members)
+    xp = namespace_of(members)
     teacher = batch.teachers[:, None, None, None, :]
     tables = []
     for eta in experiment.noise_table:

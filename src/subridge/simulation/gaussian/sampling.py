@@ -1,15 +1,20 @@
 """Data of a batch of trials, each drawn from its own streams, so that no batch can change them."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
 from subridge.arrays.devices import empty_on, standard_normals
-from subridge.arrays.namespace import like
+from subridge.arrays.namespace import like, namespace_of
 from subridge.arrays.products import rows_times_transpose
-from subridge.simulation.experiment import FEATURE_NOISE, LABEL_NOISE, READOUT_NOISE, SIGNAL, Experiment
+from subridge.arrays.types import Array
+from subridge.simulation.gaussian.experiment import (
+    FEATURE_NOISE,
+    LABEL_NOISE,
+    READOUT_NOISE,
+    SIGNAL,
+    GaussianExperiment,
+)
 from subridge.spec.plan import SubsetPlan
 
 
@@ -30,19 +35,19 @@ class Batch:
         One for all trials, or one each.
     """
 
-    features: Any
-    labels: Any
-    readout: Any
-    teachers: Any
+    features: Array
+    labels: Array
+    readout: Array | None
+    teachers: Array
     plans: list[SubsetPlan]
 
 
-def draw_batch(experiment: Experiment, trials: list[int], n_rows: int, training_set: int = 0) -> Batch:
+def draw_batch(experiment: GaussianExperiment, trials: list[int], n_rows: int, training_set: int = 0) -> Batch:
     """Draw data, teachers and subsets of some trials.
 
     Parameters
     ----------
-    experiment : Experiment
+    experiment : GaussianExperiment
     trials : list of int
         All with subsets of the same sizes.
     n_rows : int
@@ -52,20 +57,20 @@ def draw_batch(experiment: Experiment, trials: list[int], n_rows: int, training_
     """
     problem = experiment.finite_problem
 
-    def normals(purpose: int, *shape: int) -> Any:
-        drawn = None
-        for place, trial in enumerate(trials):
+    def normals(purpose: int, *shape: int) -> Array:
+        def of(trial: int) -> Array:
             where = experiment.coordinates(purpose, trial, training_set)
-            one = standard_normals(experiment.seed, where, shape, experiment.device, experiment.dtype)
-            if len(trials) == 1:
-                return one[None, ...]
-            if drawn is None:
-                drawn = empty_on((len(trials), *shape), experiment.device, experiment.dtype)
-            drawn[place, ...] = one
+            return standard_normals(experiment.seed, where, shape, experiment.device, experiment.dtype)
+
+        if len(trials) == 1:
+            return of(trials[0])[None, ...]
+        drawn = empty_on((len(trials), *shape), experiment.device, experiment.dtype)
+        for place, trial in enumerate(trials):
+            drawn[place, ...] = of(trial)
         return drawn
 
     features = problem.signal_covariance.colour(normals(SIGNAL, n_rows, problem.signal_covariance.white_size))
-    xp = array_namespace(features)
+    xp = namespace_of(features)
     teachers = np.stack([experiment.teacher_of(trial) for trial in trials]) / np.sqrt(experiment.n_features)
     teachers = like(teachers, features)
     labels = rows_times_transpose(teachers[:, None, :], features)[:, 0, :]

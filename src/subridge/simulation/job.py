@@ -1,0 +1,147 @@
+"""A run cut into tasks: what they share, and how one of them is planned and run on the machine that it reaches."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Generic, Protocol, Self, TypeAlias, TypeVar
+
+from subridge.arrays.devices import device_problem, free_memory, release
+from subridge.arrays.types import FloatArray
+from subridge.results.trials import TrialSchema
+from subridge.spec.errors import BudgetError, DeviceError
+
+# Results of some trials by name, the trials on the first axis.
+TrialArrays: TypeAlias = dict[str, FloatArray]
+
+
+class Experiment(Protocol):
+    """What a run needs to know of an experiment of any kind."""
+
+    @property
+    def n_trials(self) -> int: ...
+
+    @property
+    def device(self) -> str: ...
+
+    def fingerprint(self) -> str: ...
+
+
+ExperimentT = TypeVar("ExperimentT", bound=Experiment)
+PlanT = TypeVar("PlanT")
+
+
+@dataclass(frozen=True)
+class Engine(Generic[ExperimentT, PlanT]):
+    """How experiments of one kind are computed, by functions of modules, which other processes find by their names.
+
+    Attributes
+    ----------
+    schema : callable
+        From an experiment to the layout of its result.
+    bytes_needed : callable
+        From an experiment to the least memory in which it can be run.
+    plan : callable
+        From an experiment and a budget in bytes to what is worked on at once.
+    run_trials : callable
+        From an experiment, trials and a plan to the results of these trials.
+    threads_on_a_cpu : int or None
+        Threads of BLAS that suit this kind; None leaves the choice to the executor.
+    """
+
+    schema: Callable[[ExperimentT], TrialSchema]
+    bytes_needed: Callable[[ExperimentT], int]
+    plan: Callable[[ExperimentT, int], PlanT]
+    run_trials: Callable[[ExperimentT, list[int], PlanT], TrialArrays]
+    threads_on_a_cpu: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Job(Generic[ExperimentT, PlanT]):
+    """What every task of a run shares; called with the number of a task, it runs that one.
+
+    Attributes
+    ----------
+    engine : Engine
+    experiment : Experiment
+    block : int
+        Trials per task.
+    memory : int or None
+        Bytes for all processes of a machine; None is half of what is free where and when a task starts.
+    n_processes : int
+        Processes that share the memory.
+    threads : int or None
+        Threads of BLAS; None leaves them alone.
+    """
+
+    engine: Engine[ExperimentT, PlanT]
+    experiment: ExperimentT
+    block: int
+    memory: int | None = None
+    n_processes: int = 1
+    threads: int | None = None
+
+    @property
+    def n_tasks(self) -> int:
+        return -(-self.experiment.n_trials // self.block)
+
+    def trials_of(self, number: int) -> range:
+        """Trials of a task."""
+        return range(number * self.block, min((number + 1) * self.block, self.experiment.n_trials))
+
+    def judged_here(self) -> Self:
+        """The job with the memory of this machine counted once for all tasks, after a look whether it can work here."""
+        here = replace(self, memory=self._memory_here())
+        here.plan()
+        return here
+
+    def plan(self) -> PlanT:
+        """What is worked on at once on this machine.
+
+        Raises
+        ------
+        DeviceError
+            When the device is not there.
+        BudgetError
+            When a single trial does not fit.
+        """
+        budget = self._memory_here() // self.n_processes
+        needed = self.engine.bytes_needed(self.experiment)
+        if needed > budget:
+            raise BudgetError(
+                f"one trial needs about {_readable(needed)} but the run may use {_readable(budget)}"
+                f"{f' in each of {self.n_processes} processes' if self.n_processes > 1 else ''}; raise Run(memory=), "
+                'use fewer or smaller n_samples, fewer ridges or test samples at once, or dtype="float32"'
+            )
+        return self.engine.plan(self.experiment, budget)
+
+    def __call__(self, number: int) -> TrialArrays:
+        plan = self.plan()
+        with _limited_threads(self.threads):
+            return self.engine.run_trials(self.experiment, list(self.trials_of(number)), plan)
+
+    def _memory_here(self) -> int:
+        device = self.experiment.device
+        if (problem := device_problem(device)) is not None:
+            raise DeviceError(problem)
+        if self.memory is not None:
+            return self.memory
+        release(device)
+        return free_memory(device) // 2
+
+
+@contextmanager
+def _limited_threads(threads: int | None) -> Iterator[None]:
+    if threads is None:
+        yield
+        return
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(threads):
+        yield
+
+
+def _readable(n_bytes: int) -> str:
+    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if n_bytes >= size:
+            return f"{n_bytes / size:.3g} {unit}"
+    return f"{n_bytes} bytes"
