@@ -44,18 +44,21 @@ def experiments(data, arguments):
     s, top = arguments.shrink, min(4000, n)
     thresholds = [M // k for k in _MEMBERS_OF_SUBSETS if n * k >= M]
     sizes = sizes_between(400, top, 50 // s, thresholds)
-    second = {"n_members": _MEMBERS_OF_SUBSETS, "ridges": [0.0, 0.1], "n_samples": sizes}
+    second = {"ridges": [0.0, 0.1], "n_samples": sizes}
     trials = max(2, 100 // s**2)
-    yield "second, equal", second | {"strategy": "equal", "n_trials": trials}
-    yield "second, heterogeneous", second | {"strategy": "dirichlet", "n_trials": trials}
+    for name, strategy in (("equal", sr.subsets.Equal), ("heterogeneous", lambda k: sr.subsets.Dirichlet(k, 0.75))):
+        ensembles = [sr.Ensemble(strategy(k), aggregation="majority") for k in _MEMBERS_OF_SUBSETS]
+        yield f"second, {name}", second | {"ensemble": ensembles, "n_trials": trials}
+    noises = np.round(np.linspace(0, 1, 11), 1)[:, None]
     third = {
-        "n_members": _MEMBERS_OF_NOISE,
+        "ensemble": [
+            sr.Ensemble(sr.subsets.Equal(k), readout_noise=noises, aggregation="majority") for k in _MEMBERS_OF_NOISE
+        ],
         "ridges": [0.0, 0.1],
-        "readout_noises": np.round(np.linspace(0, 1, 11), 1),
         "n_samples": sizes_between(50, top, 40 // s),
         "n_trials": max(2, 50 // s**2),
     }
-    yield "third", third | {"strategy": "equal"}
+    yield "third", third
 
 
 def main():
@@ -78,7 +81,7 @@ def main():
         start = time.perf_counter()
         result = sr.simulate_classification(*data, **options, run=run, progress=False)
         seconds = time.perf_counter() - start
-        fits = np.prod(result.misclassification.shape[2:]) * result.sizes["trial"] * sum(options["n_members"])
+        fits = np.prod(result.misclassification.shape[2:]) * result.sizes["trial"] * sum(result.n_members.values)
         print(f"\n## {name}: {seconds:.1f} s, {result.sizes['trial']} trials, {fits:.3g} fits of a member", flush=True)
         report(result)
         if name == "third":

@@ -27,13 +27,21 @@ def line(*words):
     print("| " + " | ".join(map(str, words)) + " |", flush=True)
 
 
+def _heterogeneous(k):
+    return sr.subsets.Dirichlet(k, 0.75)
+
+
+def voters(strategy, noises=0.0):
+    return sr.Ensemble(strategy, readout_noise=noises, aggregation="majority")
+
+
 def noise_table(data, options):
     """Best k, and the range of k within .01 of its error, by readout noise and P."""
+    noises = np.array([0.0, 0.1, 0.3, 0.6, 1.0])[:, None]
     found = sr.simulate_classification(
         *data.with_sizes(None, 1000),
-        n_members=[1, 2, 4, 10, 20, 30, 100],
+        [voters(sr.subsets.Equal(k), noises) for k in (1, 2, 4, 10, 20, 30, 100)],
         ridges=_RIDGES,
-        readout_noises=[0.0, 0.1, 0.3, 0.6, 1.0],
         **options | {"n_samples": [100, 400, 1600, 4000]},
     )
     mean = found.misclassification.mean("trial")
@@ -74,13 +82,15 @@ def main():
         return
     line("subsets", "k", "ridge", *(f"P = {P}" for P in options["n_samples"]))
     line(*["---"] * (3 + len(options["n_samples"])))
-    single = sr.simulate_classification(*data, n_members=1, ridges=_SINGLE, **options).misclassification.squeeze()
+    single = sr.simulate_classification(*data, voters(sr.subsets.Equal(1)), ridges=_SINGLE, **options)
+    single = single.misclassification.squeeze()
     best = single.mean("trial").argmin("ridge")
     line("all", 1, "0", *cells(single.isel(ridge=0)))
     line("all", 1, "best", *cells(single.isel(ridge=best)))
     line("", "", "best λ", *(f"{float(single.ridge[int(i)]):g}" for i in best.values))
-    for strategy, name in (("equal", "equal"), ("dirichlet", "heterogeneous")):
-        found = sr.simulate_classification(*data, strategy=strategy, n_members=_MEMBERS[1:], ridges=_RIDGES, **options)
+    for strategy, name in ((sr.subsets.Equal, "equal"), (_heterogeneous, "heterogeneous")):
+        ensembles = [voters(strategy(k)) for k in _MEMBERS[1:]]
+        found = sr.simulate_classification(*data, ensembles, ridges=_RIDGES, **options)
         for k in _MEMBERS[1:]:
             for ridge in _RIDGES:
                 line(name, k, f"{ridge:g}", *cells(found.misclassification.sel(n_members=k, ridge=ridge).squeeze()))
@@ -90,8 +100,7 @@ def main():
     for nu in (1.0, 0.1):
         found = sr.simulate_classification(
             *data,
-            strategy=lambda k, nu=nu: sr.subsets.Overlapping((round(nu * M),)),
-            n_members=1,
+            voters(sr.subsets.Overlapping((round(nu * M),))),
             ridges=_SINGLE,
             **options | {"n_samples": 1000},
         )

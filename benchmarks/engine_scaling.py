@@ -15,7 +15,8 @@ import numpy as np
 from settings import experiment
 
 import subridge as sr
-from subridge.simulation.task import Job, run_task
+from subridge.simulation.gaussian.simulate import ENGINE
+from subridge.simulation.job import Job
 
 GRIDS = {
     "n_features": [250, 500, 1000, 2000, 4000],
@@ -34,11 +35,12 @@ def seconds_per_trial(setting, repeats):
     ridges = np.logspace(-4, 0, setting["number of ridges"])
     problem = sr.Problem(sr.covariance.autoregressive(M, 0.8), np.ones(M), label_noise=0.1)
     ensemble = sr.Ensemble(sr.subsets.equal(k, M, seed=0), readout_noise=0.1)
-    job = Job(experiment(problem, ensemble, repeats + 1, "cpu", ("data",), n_samples=sizes, ridges=ridges), 1, 1)
+    what = experiment(problem, ensemble, repeats + 1, "cpu", ("data",), n_samples=sizes, ridges=ridges)
+    job = Job(ENGINE, what, 1)
     times = []
     for trial in range(repeats + 1):
         start = time.perf_counter()
-        run_task(job, trial)
+        job(trial)
         times.append(time.perf_counter() - start)
     return min(times[1:])
 

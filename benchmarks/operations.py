@@ -1,10 +1,10 @@
 """Floating-point operations an experiment needs, counted from its plans."""
 
 from subridge.ridge.curves.plan import plan_curve
-from subridge.simulation.experiment import Experiment
+from subridge.simulation.gaussian.experiment import GaussianExperiment
 
 
-def operations_per_trial(experiment: Experiment) -> dict[str, float]:
+def operations_per_trial(experiment: GaussianExperiment) -> dict[str, float]:
     """Operations by kind; symmetric products and factors count their lower half."""
     M, L = experiment.n_features, len(experiment.ridge_table)
     counts = {"gram": 0.0, "factor": 0.0, "whiten": 0.0, "solve": 0.0}

@@ -14,9 +14,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
-from subridge.simulation.executors.processes import run_in_processes
+from subridge.simulation.executors.processes import Processes
 
 
 def work(seconds, number):
@@ -38,7 +39,7 @@ def on_dask(n_tasks, seconds):
     from distributed import Client
     from scheduling import work as importable  # by a name that workers know, which a script's own functions lack
 
-    from subridge.simulation.executors.dask import run_on_cluster
+    from subridge.simulation.executors.dask import Cluster
 
     with tempfile.TemporaryDirectory() as folder:
         place = ["--scheduler-file", f"{folder}/scheduler.json"]
@@ -55,7 +56,7 @@ def on_dask(n_tasks, seconds):
                 time.sleep(0.05)
             with Client(scheduler_file=place[1]) as client:
                 client.wait_for_workers(2, timeout=60)
-                return clock(run_on_cluster(client, importable, seconds, range(n_tasks)))
+                return clock(Cluster(client).perform(partial(importable, seconds), range(n_tasks)))
         finally:
             for process in started:
                 process.kill()
@@ -69,9 +70,9 @@ def main():
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     ideal = arguments.tasks * arguments.seconds / 2
-    results = {}
+    task, results = partial(work, arguments.seconds), {}
     for name, run in (
-        ("two processes", lambda: clock(run_in_processes(2, work, arguments.seconds, range(arguments.tasks)))),
+        ("two processes", lambda: clock(Processes(2).perform(task, range(arguments.tasks)))),
         ("Dask, two workers", lambda: on_dask(arguments.tasks, arguments.seconds)),
     ):
         first, total = run()

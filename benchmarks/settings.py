@@ -5,12 +5,12 @@ from itertools import pairwise
 import numpy as np
 
 import subridge as sr
-from subridge.simulation.experiment import Experiment, make_experiment
+from subridge.simulation.gaussian.experiment import GaussianExperiment, make_experiment
 
 RIDGES = (1e-6, 1e-3, 1.0)
 
 
-def fig1a(n_trials: int, device: str = "cpu", shrink: int = 1, **options) -> Experiment:
+def fig1a(n_trials: int, device: str = "cpu", shrink: int = 1, **options) -> GaussianExperiment:
     """M=2000, AR(1) data and noise, members of 400, 800 and 1200 overlapping features, 20 sizes, 3 ridges."""
     M = 2000 // shrink
     teacher = np.random.default_rng(0).standard_normal(M)
@@ -22,7 +22,7 @@ def fig1a(n_trials: int, device: str = "cpu", shrink: int = 1, **options) -> Exp
     return experiment(problem, sr.Ensemble(plan, readout_noise=0.2), n_trials, device, ("data",), **settings)
 
 
-def fig1b(n_trials: int, device: str = "cpu", shrink: int = 1, **options) -> Experiment:
+def fig1b(n_trials: int, device: str = "cpu", shrink: int = 1, **options) -> GaussianExperiment:
     """M=5000, equicorrelated data, disjoint members of 500, 1500 and 2500 features, new teacher in every trial."""
     M = 5000 // shrink
     problem = sr.EquicorrelatedProblem(correlation=0.4, feature_noise=np.sqrt(0.1), alignment=0.3, label_noise=0.1)
@@ -33,18 +33,5 @@ def fig1b(n_trials: int, device: str = "cpu", shrink: int = 1, **options) -> Exp
     return experiment(problem, sr.Ensemble(plan, readout_noise=0.1), n_trials, device, ("data", "teacher"), **settings)
 
 
-def experiment(problem, ensemble, n_trials, device, redraw, *, n_samples, ridges, dtype="float64") -> Experiment:
-    return make_experiment(
-        problem,
-        ensemble,
-        n_samples,
-        n_trials,
-        ridges=ridges,
-        n_features=None,
-        redraw=redraw,
-        nested=True,
-        seed=0,
-        device=device,
-        dtype=dtype,
-        pairs=False,
-    )
+def experiment(problem, ensemble, n_trials, device, redraw, *, n_samples, **options) -> GaussianExperiment:
+    return make_experiment(problem, ensemble, n_samples, n_trials, redraw=redraw, device=device, **options)

@@ -7,15 +7,20 @@ from sklearn.linear_model import Ridge
 import subridge as sr
 from subridge.arrays.devices import device_problem, standard_normals
 from subridge.arrays.namespace import to_numpy
-from subridge.simulation.classification.experiment import TEST_NOISE, TRAINING_NOISE, make_classification
+from subridge.simulation.classification.experiment import (
+    TEST_NOISE,
+    TRAINING_NOISE,
+    LabelledData,
+    make_classification,
+)
 
 # The sizes cross the interpolation threshold of every member; 12 and 36 hit those of k = 3 and k = 1 exactly.
-_GRID = {
-    "n_members": [1, 2, 3, 9],
-    "ridges": [0.0, 0.1],
-    "readout_noises": [0.0, 0.5],
-    "n_samples": [5, 12, 36, 120],
-}
+_GRID = {"ridges": [0.0, 0.1], "n_samples": [5, 12, 36, 120]}
+
+
+def ensembles(subsets, aggregation):
+    strategies = [sr.subsets.Equal(k) if subsets == "equal" else sr.subsets.Dirichlet(k, 0.75) for k in (1, 2, 3, 9)]
+    return [sr.Ensemble(each, readout_noise=[[0.0], [0.5]], aggregation=aggregation) for each in strategies]
 
 
 def toy(seed=0, n=140, n_test=80, n_features=36, n_classes=4):
@@ -27,10 +32,10 @@ def toy(seed=0, n=140, n_test=80, n_features=36, n_classes=4):
     return X[:n], y[:n], X[n:], y[n:]
 
 
-def vote(scores, voting):
+def vote(scores, aggregation):
     """Prediction from scores of shape (k, n_test, n_classes) by the documented rule, sample by sample."""
     total = scores.sum(axis=0)
-    if voting == "sum":
+    if aggregation == "sum":
         return total.argmax(axis=1)
     taken = []
     for sample in range(scores.shape[1]):
@@ -40,19 +45,10 @@ def vote(scores, voting):
     return np.array(taken)
 
 
-def plain_loop(data, options, device):
-    """Errors by one scikit-learn fit per member, noise, ridge and size."""
+def plain_loop(data, chosen, options, device):
+    """Shares of wrong classes by one scikit-learn fit per member, noise, ridge and size."""
     X, _, X_test, y_test = data
-    e = make_classification(
-        data,
-        options["strategy"],
-        0.75,
-        options["n_members"],
-        options["n_samples"],
-        **{name: options[name] for name in ("ridges", "readout_noises", "n_trials", "test_draws", "voting", "seed")},
-        device=device,
-        dtype="float64",
-    )
+    e = make_classification(LabelledData(*data), chosen, **options, device=device)
     error = np.zeros((e.n_trials, len(e.strategies), len(e.ridges), len(e.readout_noises), len(e.n_samples)))
     for trial, place in np.ndindex(*error.shape[:2]):
         order, plan = e.order_of(trial), e.plan_of(place, trial)
@@ -73,21 +69,22 @@ def plain_loop(data, options, device):
                         model = Ridge(alpha=e.ridges[l] * len(columns), fit_intercept=False).fit(F, goals)
                         quiet = model.predict(F_test)
                     scores.append(quiet + eta * fresh)
-                error[trial, place, l, n, p] += (vote(np.array(scores), e.voting) != y_test).mean() / e.test_draws
+                wrong = vote(np.array(scores), e.aggregation.name) != y_test
+                error[trial, place, l, n, p] += wrong.mean() / e.test_draws
     return error
 
 
-@pytest.mark.parametrize("strategy", ["equal", "dirichlet"])
-@pytest.mark.parametrize("voting", ["majority", "sum"])
-def test_every_vote_equals_that_of_a_scikit_learn_loop(strategy, voting):
-    options = _GRID | {"strategy": strategy, "voting": voting, "n_trials": 1, "test_draws": 2, "seed": 3}
-    ours = sr.simulate_classification(*toy(), **options, progress=False)
-    np.testing.assert_allclose(ours.misclassification, plain_loop(toy(), options, "cpu"), rtol=0, atol=1e-12)
+@pytest.mark.parametrize("subsets", ["equal", "dirichlet"])
+@pytest.mark.parametrize("aggregation", ["majority", "sum"])
+def test_every_vote_equals_that_of_a_scikit_learn_loop(subsets, aggregation):
+    options, chosen = _GRID | {"n_trials": 1, "test_draws": 2, "seed": 3}, ensembles(subsets, aggregation)
+    ours = sr.simulate_classification(*toy(), chosen, **options, progress=False)
+    np.testing.assert_allclose(ours.misclassification, plain_loop(toy(), chosen, options, "cpu"), rtol=0, atol=1e-12)
 
 
 @pytest.mark.torch
 @pytest.mark.skipif(device_problem("torch") is not None, reason="PyTorch is not installed")
 def test_every_vote_of_the_batched_engine_equals_that_of_a_scikit_learn_loop():
-    options = _GRID | {"strategy": "dirichlet", "voting": "majority", "n_trials": 2, "test_draws": 1, "seed": 4}
-    ours = sr.simulate_classification(*toy(), **options, run=sr.Run(device="torch"), progress=False)
-    np.testing.assert_allclose(ours.misclassification, plain_loop(toy(), options, "torch"), rtol=0, atol=1e-12)
+    options, chosen = _GRID | {"n_trials": 2, "test_draws": 1, "seed": 4}, ensembles("dirichlet", "majority")
+    ours = sr.simulate_classification(*toy(), chosen, **options, run=sr.Run(device="torch"), progress=False)
+    np.testing.assert_allclose(ours.misclassification, plain_loop(toy(), chosen, options, "torch"), rtol=0, atol=1e-12)

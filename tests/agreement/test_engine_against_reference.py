@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.simulation.experiment import make_experiment
-from subridge.simulation.sampling import draw_batch
+from subridge.simulation.gaussian.experiment import make_experiment
+from subridge.simulation.gaussian.sampling import draw_batch
 
 M, SIZES = 40, [8, 13, 14, 15, 30, 90]
 
@@ -18,17 +18,14 @@ def problem(seed=0):
 
 def plainly(problem, ensemble, sizes, n_trials, *, ridges, device="cpu", **options):
     """Risks, training errors and pairs by the reference trainer, from the engine's own draws."""
-    settings = {"redraw": ("data",), "nested": True, "seed": 0, "n_features": None} | options
-    experiment = make_experiment(
-        problem, ensemble, sizes, n_trials, ridges=ridges, device=device, dtype="float64", pairs=True, **settings
-    )
+    experiment = make_experiment(problem, ensemble, sizes, n_trials, ridges=ridges, device=device, **options)
     lams, etas = experiment.ridge_table, experiment.noise_table
     k = experiment.n_members
     risk = np.empty((n_trials, len(lams), len(etas), len(sizes)))
     training, pairs = risk.copy(), np.empty((*risk.shape, k, k))
     for t, p in np.ndindex(n_trials, len(sizes)):
         P = sizes[p]
-        nested = settings["nested"]
+        nested = experiment.nested
         batch = draw_batch(experiment, [t], sizes[-1] if nested else P, 0 if nested else p)
         X, y = np.asarray(batch.features[0])[:P], np.asarray(batch.labels[0])[:P]
         xi = np.zeros((k, P)) if batch.readout is None else np.asarray(batch.readout[0])[:, :P]
@@ -62,9 +59,7 @@ PLAN = sr.subsets.overlapping([14, 25, 8], M, seed=1)
 @pytest.mark.parametrize("nested", [True, False])
 def test_risks_pairs_and_training_errors_are_those_of_the_plain_trainer(nested):
     ensemble = sr.Ensemble(PLAN, readout_noise=[0.1, 0.3, 0.2])
-    found = sr.simulate(
-        problem(), ensemble, SIZES, 2, ridges=RIDGES, nested=nested, run=sr.Run(pairs=True), progress=False
-    )
+    found = sr.simulate(problem(), ensemble, SIZES, 2, ridges=RIDGES, nested=nested, pairs=True, progress=False)
     risk, training, pairs = plainly(problem(), ensemble, SIZES, 2, ridges=RIDGES, nested=nested)
     assert largest_relative_deviation(found.risk.values, risk[:, :, 0]) < 1e-10
     assert largest_relative_deviation(found.pairs.values, pairs[:, :, 0]) < 1e-9
@@ -93,7 +88,7 @@ def test_ridges_may_differ_from_member_to_member():
 )
 def test_a_sweep_of_readout_noise_is_a_run_at_each_value(noises):
     ensemble = sr.Ensemble(PLAN, ridge=0.1, readout_noise=noises)
-    found = sr.simulate(problem(), ensemble, SIZES, 2, run=sr.Run(pairs=True), progress=False)
+    found = sr.simulate(problem(), ensemble, SIZES, 2, pairs=True, progress=False)
     risk, training, pairs = plainly(problem(), ensemble, SIZES, 2, ridges=None)
     assert found.risk.dims == ("trial", "readout_noise", "n_samples")
     assert largest_relative_deviation(found.risk.values, risk[:, 0]) < 1e-10
@@ -129,8 +124,8 @@ def test_gaussian_projections_and_dense_covariances_are_trained_alike(device):
 def test_torch_agrees_with_the_plain_trainer_on_its_own_draws():
     pytest.importorskip("torch")
     ensemble = sr.Ensemble(PLAN, readout_noise=np.array([[0.1], [0.4]]))
-    run = sr.Run(device="torch", pairs=True)
-    found = sr.simulate(problem(), ensemble, SIZES, 3, ridges=RIDGES, run=run, progress=False)
+    run = sr.Run(device="torch")
+    found = sr.simulate(problem(), ensemble, SIZES, 3, ridges=RIDGES, pairs=True, run=run, progress=False)
     risk, training, pairs = plainly(problem(), ensemble, SIZES, 3, ridges=RIDGES, device="torch")
     assert largest_relative_deviation(found.risk.values, risk) < 1e-9
     assert np.abs(found.training_error.values - training).max() < 1e-9

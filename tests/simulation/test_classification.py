@@ -1,9 +1,13 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.simulation.classification.experiment import make_classification
-from subridge.simulation.classification.memory import bytes_of_votes, plan_classification
+from subridge.simulation.classification import simulate as driver
+from subridge.simulation.classification.experiment import LabelledData, make_classification
+from subridge.simulation.classification.memory import bytes_of_votes, plan_batches
+from subridge.simulation.classification.trials import run_trials
 
 
 @pytest.fixture(scope="module")
@@ -14,11 +18,16 @@ def data():
     return X[:140], y[:140], X[140:], y[140:]
 
 
-GRID = {"n_members": [1, 3, 8], "ridges": [0.0, 0.1], "readout_noises": [0.0, 0.5], "n_samples": [6, 24, 100]}
+GRID = {"ridges": [0.0, 0.1], "n_samples": [6, 24, 100], "n_trials": 4, "progress": False}
+EQUAL = tuple(sr.subsets.Equal(k) for k in (1, 3, 8))
 
 
-def simulate(data, **options):
-    return sr.simulate_classification(*data, **(GRID | {"n_trials": 4, "progress": False} | options))
+def ensembles(strategies=EQUAL, noises=(0.0, 0.5), aggregation="majority"):
+    return [sr.Ensemble(each, readout_noise=np.array(noises)[:, None], aggregation=aggregation) for each in strategies]
+
+
+def simulate(data, ensemble=None, **options):
+    return sr.simulate_classification(*data, ensembles() if ensemble is None else ensemble, **(GRID | options))
 
 
 def test_result_has_the_dimensions_of_the_contract(data):
@@ -34,22 +43,20 @@ def test_neither_blocks_nor_memory_nor_the_grid_change_a_trial(data):
     whole = simulate(data).misclassification
     small = simulate(data, run=sr.Run(block=1, memory=2**20)).misclassification
     np.testing.assert_array_equal(whole, small)
-    part = simulate(data, n_members=[3], ridges=[0.1], readout_noises=[0.5]).misclassification
+    part = simulate(data, ensembles([sr.subsets.Equal(3)], [0.5]), ridges=[0.1]).misclassification
     np.testing.assert_array_equal(whole.sel(n_members=[3], ridge=[0.1], readout_noise=[0.5]), part)
 
 
 def test_an_interrupted_run_goes_on_from_its_store(data, tmp_path, monkeypatch):
-    from subridge.simulation.classification import simulate as module
+    whole, calls = simulate(data).misclassification, []
 
-    whole, work, calls = simulate(data).misclassification, module.run_classification_task, []
-
-    def failing(job, number):
-        calls.append(number)
+    def failing(experiment, trials, plan):
+        calls.extend(trials)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return work(job, number)
+        return run_trials(experiment, trials, plan)
 
-    monkeypatch.setattr(module, "run_classification_task", failing)
+    monkeypatch.setattr(driver, "ENGINE", replace(driver.ENGINE, run_trials=failing))
     run = sr.Run(store=tmp_path / "errors.zarr", block=1)
     with pytest.raises(KeyboardInterrupt):
         simulate(data, run=run)
@@ -71,15 +78,21 @@ def test_classes_may_have_any_names(data):
     np.testing.assert_array_equal(named.misclassification, simulate(data).misclassification)
 
 
-def test_a_strategy_may_be_a_class_or_a_function(data):
-    equal = simulate(data, strategy=sr.subsets.Equal)
-    np.testing.assert_array_equal(equal.misclassification, simulate(data).misclassification)
-    spread = simulate(data, strategy=lambda k: sr.subsets.Dirichlet(k, 0.75))
-    np.testing.assert_array_equal(spread.misclassification, simulate(data, strategy="dirichlet").misclassification)
+def test_an_ensemble_alone_is_a_list_of_one(data):
+    one = ensembles([sr.subsets.Dirichlet(3, 0.75)])
+    alone, listed = simulate(data, one[0]), simulate(data, one)
+    assert alone.identical(listed)
+    assert alone.sizes["n_members"] == 1
+
+
+def test_without_a_sweep_the_ridge_is_that_of_the_ensemble(data):
+    swept = simulate(data).misclassification.sel(ridge=[0.1], readout_noise=[0.0])
+    own = [sr.Ensemble(sr.subsets.Equal(k), ridge=0.1, aggregation="majority") for k in (1, 3, 8)]
+    np.testing.assert_array_equal(simulate(data, own, ridges=None).misclassification, swept)
 
 
 def test_noise_that_drowns_the_scores_leaves_chance(data):
-    found = simulate(data, readout_noises=[1e4], test_draws=20, n_trials=6)
+    found = simulate(data, ensembles(noises=[1e4]), test_draws=20, n_trials=6)
     assert abs(float(found.misclassification.mean()) - 2 / 3) < 0.02
 
 
@@ -87,13 +100,26 @@ def test_noise_that_drowns_the_scores_leaves_chance(data):
     ("options", "message"),
     [
         ({"n_samples": [141]}, "141 training samples but X has 140"),
-        ({"n_members": [4, 2]}, "n_members must be strictly ascending"),
-        ({"n_members": [25]}, "n_features=24 cannot serve n_members=25"),
+        ({"n_samples": [24, 6]}, "n_samples must be strictly ascending"),
+        ({"ensemble": ensembles([sr.subsets.Equal(25)])}, "n_features=24 cannot serve n_members=25"),
+        ({"dtype": "int8"}, "dtype must be"),
         ({"ridges": [-1.0]}, "ridges must be at least 0"),
-        ({"readout_noises": [-0.1]}, "readout_noises must be at least 0"),
-        ({"voting": "loudest"}, '"majority" or "sum"'),
-        ({"strategy": "random"}, "strategy must be"),
-        ({"strategy": lambda k: sr.subsets.Equal(2)}, r"strategy\(1\) must be a strategy of 1 members"),
+        ({"ensemble": ensembles(aggregation="mean")}, '"majority" or "sum" to classify'),
+        ({"ensemble": [*ensembles()[:1], *ensembles(aggregation="sum")[1:]]}, "got 'majority' and 'sum'"),
+        ({"ensemble": ensembles([sr.subsets.equal(3, 24, seed=0)])}, "needs a strategy"),
+        ({"ensemble": ensembles([sr.subsets.Projection((3,))])}, "projections are not supported"),
+        ({"ensemble": ensembles([sr.subsets.Equal(3), sr.subsets.Dirichlet(3, 1)])}, r"different .* got \[3, 3\]"),
+        ({"ensemble": []}, "different numbers of members"),
+        ({"ensemble": [3]}, "ensemble must be an Ensemble"),
+        ({"ensemble": [*ensembles()[:1], *ensembles(noises=[0.0])[1:]]}, "readout_noise must be the same"),
+        (
+            {"ensemble": sr.Ensemble(sr.subsets.Equal(2), readout_noise=[0.1, 0.2], aggregation="sum")},
+            "readout_noise must be the same",
+        ),
+        (
+            {"ridges": None, "ensemble": sr.Ensemble(sr.subsets.Equal(2), ridge=[0.1, 0.2], aggregation="sum")},
+            "ridge must be the same",
+        ),
     ],
 )
 def test_a_wrong_option_is_named_with_its_value(data, options, message):
@@ -117,8 +143,7 @@ def test_too_little_memory_is_said_before_anything_is_trained(data):
 
 
 def test_votes_take_the_memory_that_was_counted(data):
-    rest = {"n_trials": 2, "test_draws": 1, "voting": "majority", "seed": 0, "device": "cpu", "dtype": "float64"}
-    e = make_classification(data, "equal", 0.75, [2], [6, 24], ridges=[0.0], readout_noises=[0.0, 0.5], **rest)
+    e = make_classification(LabelledData(*data), ensembles([sr.subsets.Equal(2)]), [6, 24], 2)
     entries = 2 * 3 * 60
     assert bytes_of_votes(e) == entries * (2 * 4 + 2 * 8)
-    assert plan_classification(e, 2**30, 1)[0] == 1
+    assert plan_batches(e, 2**30).n_trials == 1

@@ -75,15 +75,15 @@ def test_processes_give_the_same_bits_as_one(uninterrupted):
 
 def test_a_worker_process_that_dies_is_reported_with_the_remedy(tmp_path):
     body = """
-    from subridge.simulation.executors.processes import run_in_processes
+    from subridge.simulation.executors.processes import Processes
     try:
-        list(run_in_processes(1, die, None, [0, 1]))
+        list(Processes(1).perform(die, [0, 1]))
     except sr.errors.ClusterError as error:
         print(error)
     """
     command = script(tmp_path, body)
     path = Path(command[1])
-    path.write_text("def die(shared, number):\n    import os\n    os._exit(1)\n" + path.read_text())
+    path.write_text("def die(number):\n    import os\n    os._exit(1)\n" + path.read_text())
     out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "worker process died" in out
     assert "give a store" in out

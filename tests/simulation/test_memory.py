@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.simulation.experiment import make_experiment
-from subridge.simulation.memory import bytes_per_trial, plan_batch
+from subridge.simulation import job as job_module
+from subridge.simulation.executors.serial import Serial
+from subridge.simulation.gaussian.experiment import make_experiment
+from subridge.simulation.gaussian.memory import bytes_per_trial
+from subridge.simulation.gaussian.simulate import ENGINE
+from subridge.simulation.job import Job
 
 
 def experiment(device="cpu", M=200, n_trials=20, sizes=(100, 400)):
@@ -15,13 +19,7 @@ def experiment(device="cpu", M=200, n_trials=20, sizes=(100, 400)):
         list(sizes),
         n_trials,
         ridges=[0.1, 1.0],
-        n_features=None,
-        redraw=("data",),
-        nested=True,
-        seed=0,
         device=device,
-        dtype="float64",
-        pairs=False,
     )
 
 
@@ -39,29 +37,51 @@ def test_a_problem_that_cannot_fit_says_so_before_it_starts():
 
 def test_processes_share_the_budget():
     needed = bytes_per_trial(experiment())
-    assert plan_batch(experiment(), 2 * needed, share=2) == 1
+    assert Job(ENGINE, experiment(), 1, 2 * needed, n_processes=2).plan() == 1
     with pytest.raises(sr.errors.BudgetError, match="2 processes"):
-        plan_batch(experiment(), 2 * needed - 2, share=2)
+        Job(ENGINE, experiment(), 1, 2 * needed - 2, n_processes=2).plan()
+
+
+class Elsewhere(Serial):
+    """Pretends that this process is another machine."""
+
+    is_here = False
+
+
+def test_memory_is_counted_where_the_tasks_run(monkeypatch):
+    counted = []
+
+    def free_memory(device):
+        counted.append(device)
+        return 10**9
+
+    monkeypatch.setattr(job_module, "free_memory", free_memory)
+    problem, ensemble = sr.EquicorrelatedProblem(), sr.Ensemble(sr.subsets.equal(2, 20, seed=0))
+    arguments = {"n_samples": [10], "n_trials": 4, "progress": False}
+    here = sr.simulate(problem, ensemble, **arguments, run=sr.Run(block=1))
+    assert counted == ["cpu"]  # once for all tasks of this machine
+    there = sr.simulate(problem, ensemble, **arguments, run=sr.Run(block=1, executor=Elsewhere()))
+    assert counted == ["cpu"] * 5  # and again in every task that ran elsewhere
+    assert there.identical(here)
 
 
 @pytest.mark.torch
 def test_the_batch_grows_with_the_budget_up_to_all_trials():
     pytest.importorskip("torch")
     needed = bytes_per_trial(experiment("torch"))
-    assert plan_batch(experiment("torch"), 7 * needed) == 7
-    assert plan_batch(experiment("torch"), 70 * needed) == 20
+    assert Job(ENGINE, experiment("torch"), 1, 7 * needed).plan() == 7
+    assert Job(ENGINE, experiment("torch"), 1, 70 * needed).plan() == 20
 
 
 def test_the_estimate_covers_what_a_trial_really_takes():
     import tracemalloc
 
-    from subridge.simulation.task import Job, run_task
-
     large = experiment(M=400, n_trials=1, sizes=(200, 800))
-    run_task(Job(large, 1, 1), 0)
+    task = Job(ENGINE, large, 1)
+    task(0)
     tracemalloc.start()
     try:
-        run_task(Job(large, 1, 1), 0)
+        task(0)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

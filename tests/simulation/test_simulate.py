@@ -1,11 +1,13 @@
 """What `simulate` promises about its result, its random numbers and bad input."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
 
 import subridge as sr
+from subridge.simulation.executors.serial import Serial
 
 M, SIZES, RIDGES = 40, [10, 20, 60], [0.0, 0.1]
 
@@ -24,7 +26,7 @@ def simulate(n_trials=6, run=None, **options):
 
 
 def test_the_result_has_the_documented_dimensions_and_attributes():
-    curves = simulate(run=sr.Run(pairs=True))
+    curves = simulate(pairs=True)
     assert curves.risk.dims == curves.training_error.dims == ("trial", "ridge", "n_samples")
     assert curves.pairs.dims == ("trial", "ridge", "n_samples", "member", "other_member")
     assert curves.risk.shape == (6, 2, 3)
@@ -43,7 +45,7 @@ def test_without_a_sweep_there_is_no_ridge_dimension():
 
 
 def test_the_risk_is_the_mean_of_the_pairs():
-    curves = simulate(run=sr.Run(pairs=True))
+    curves = simulate(pairs=True)
     np.testing.assert_allclose(curves.pairs.mean(("member", "other_member")), curves.risk, rtol=1e-12)
 
 
@@ -73,24 +75,11 @@ def test_on_torch_the_batch_changes_risks_by_rounding_only(redraw):
 @pytest.mark.torch
 def test_drawn_data_are_bit_identical_whatever_the_batch():
     pytest.importorskip("torch")
-    from subridge.simulation.experiment import make_experiment
-    from subridge.simulation.sampling import draw_batch
+    from subridge.simulation.gaussian.experiment import make_experiment
+    from subridge.simulation.gaussian.sampling import draw_batch
 
     for device in ("cpu", "torch"):
-        experiment = make_experiment(
-            problem(),
-            ensemble(),
-            SIZES,
-            5,
-            ridges=None,
-            n_features=None,
-            redraw=("data",),
-            nested=True,
-            seed=3,
-            device=device,
-            dtype="float64",
-            pairs=False,
-        )
+        experiment = make_experiment(problem(), ensemble(), SIZES, 5, seed=3, device=device)
         together = draw_batch(experiment, [0, 1, 2, 3], 60)
         alone = draw_batch(experiment, [2], 60)
         for name in ("features", "labels", "readout"):
@@ -124,7 +113,7 @@ def test_a_fixed_teacher_of_an_equicorrelated_problem_is_the_same_in_every_trial
 
 @pytest.mark.parametrize("ridge", [1e-3, 1e-1])
 def test_single_precision_is_off_by_no_more_than_its_stated_error(ridge):
-    single, double = (simulate(ridges=[ridge], run=sr.Run(dtype=dtype)).risk for dtype in ("float32", "float64"))
+    single, double = (simulate(ridges=[ridge], dtype=dtype).risk for dtype in ("float32", "float64"))
     deviation = float(abs(single / double - 1).max())
     assert 1e-9 < deviation < 3 * (1e-7 / ridge + 5e-7)  # above nothing: it is single precision indeed
 
@@ -138,6 +127,8 @@ def test_single_precision_is_off_by_no_more_than_its_stated_error(ridge):
         ({"n_trials": 0}, sr.errors.ParameterError, "n_trials"),
         ({"ridges": [-1.0]}, sr.errors.RidgeError, "at least 0"),
         ({"ridges": [[1.0, 2.0, 3.0]]}, sr.errors.ParameterError, "ridges must have shape"),
+        ({"dtype": "int8"}, sr.errors.ParameterError, "dtype"),
+        ({"ensemble": ensemble(aggregation="median")}, sr.errors.ParameterError, "averages"),
         ({"redraw": ("labels",)}, sr.errors.ParameterError, "redraw may hold"),
         ({"redraw": ("subsets",)}, sr.errors.SubsetError, "strategy"),
         ({"n_features": 41}, sr.errors.ParameterError, "contradicts"),
@@ -163,7 +154,7 @@ def test_an_equicorrelated_problem_needs_a_size():
     ("options", "error", "words"),
     [
         ({"device": "abacus"}, sr.errors.DeviceError, "abacus"),
-        ({"dtype": "int8"}, sr.errors.ParameterError, "dtype"),
+        ({"device": "cuda:first", "scheduler": "tcp://x:1"}, sr.errors.DeviceError, "cuda:<number>"),
         ({"memory": 0}, sr.errors.ParameterError, "memory"),
         ({"executor": "many"}, sr.errors.ParameterError, "executor"),
         ({"executor": 2, "scheduler": "tcp://x:1"}, sr.errors.ParameterError, "not both"),
@@ -172,3 +163,21 @@ def test_an_equicorrelated_problem_needs_a_size():
 def test_a_bad_run_is_refused_when_it_is_built(options, error, words):
     with pytest.raises(error, match=words):
         sr.Run(**options)
+
+
+def test_a_machine_without_a_card_can_drive_workers_that_have_one(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(sr.errors.DeviceError, match="needs PyTorch"):
+        sr.Run(device="cuda")
+    with pytest.raises(sr.errors.DeviceError, match="needs PyTorch"):
+        sr.Run(device="cuda", executor=2)
+    assert sr.Run(device="cuda:1", scheduler="tcp://x:1").device == "cuda:1"
+
+
+def test_a_device_that_is_not_where_the_tasks_run_is_named_by_the_task(monkeypatch):
+    class Elsewhere(Serial):
+        is_here = False
+
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(sr.errors.DeviceError, match="needs PyTorch"):
+        simulate(run=sr.Run(device="cuda", executor=Elsewhere()))

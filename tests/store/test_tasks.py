@@ -4,12 +4,15 @@ import json
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import xarray
 
 import subridge as sr
+from subridge.simulation.gaussian import simulate as driver
+from subridge.simulation.gaussian.trials import run_trials
 
 pytest.importorskip("zarr")
 
@@ -27,25 +30,23 @@ def test_a_stored_run_is_the_run(tmp_path):
 
 def test_a_finished_run_is_read_not_repeated(tmp_path, monkeypatch):
     first = simulate(tmp_path / "a.zarr")
-    monkeypatch.setattr("subridge.simulation.simulate.run_task", None)
+    monkeypatch.setattr(driver, "ENGINE", replace(driver.ENGINE, run_trials=None))
     assert simulate(tmp_path / "a.zarr").identical(first)
 
 
 def test_only_missing_tasks_are_run_and_a_chunk_without_its_flag_counts_as_missing(tmp_path, monkeypatch):
-    import subridge.simulation.simulate as driver
-
     whole = simulate(tmp_path / "a.zarr")
     (tmp_path / "a.zarr" / "done" / "c" / "1").unlink()
     (tmp_path / "a.zarr" / "risk" / "c" / "1" / "0" / "0").write_bytes(b"half a chunk")
     ran = []
 
-    def watched(job, number, original=driver.run_task):
-        ran.append(number)
-        return original(job, number)
+    def watched(experiment, trials, plan):
+        ran.append(trials)
+        return run_trials(experiment, trials, plan)
 
-    monkeypatch.setattr(driver, "run_task", watched)
+    monkeypatch.setattr(driver, "ENGINE", replace(driver.ENGINE, run_trials=watched))
     assert simulate(tmp_path / "a.zarr").identical(whole)
-    assert ran == [1]
+    assert ran == [[3, 4, 5]]
 
 
 def test_a_store_keeps_the_block_it_was_created_with(tmp_path):

@@ -30,10 +30,13 @@ def test_the_bundled_set_is_small_and_says_where_it_comes_from(fashion):
 def test_equal_classifiers_spike_at_their_threshold_and_heterogeneous_ones_do_not(fashion):
     """The paper's effect on real images, at a quarter of the features so that it takes seconds."""
     data = fashion.with_features(320).with_sizes(None, 500)
-    grid = {"n_members": [8], "ridges": [0.0, 0.1], "n_samples": [20, 40, 100], "n_trials": 6, "progress": False}
+    grid = {"ridges": [0.0, 0.1], "n_samples": [20, 40, 100], "n_trials": 6, "progress": False}
+    ensembles = (
+        sr.Ensemble(subsets, aggregation="majority") for subsets in (sr.subsets.Equal(8), sr.subsets.Dirichlet(8, 0.75))
+    )
     equal, spread = (
-        sr.simulate_classification(*data, strategy=name, **grid).misclassification.mean("trial").isel(ridge=0).squeeze()
-        for name in ("equal", "dirichlet")
+        sr.simulate_classification(*data, each, **grid).misclassification.mean("trial").isel(ridge=0).squeeze()
+        for each in ensembles
     )
     assert float(equal.sel(n_samples=40)) > float(equal.sel(n_samples=20)) + 0.1
     assert float(spread.sel(n_samples=40)) < float(spread.sel(n_samples=20))

@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 import xarray as xr
 
+from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.classifiers import STRATEGY_NAMES, plot_subset_means, plot_subset_spreads
 from subridge.figures.paper.experiments import part_of, shared
 from subridge.figures.paper.features import DATA_NOTE, FeatureSettings
@@ -17,6 +18,7 @@ from subridge.figures.paper.grids import log_sizes
 from subridge.figures.paper.recipe import FigureRecipe
 from subridge.simulation.classification.simulate import simulate_classification
 from subridge.simulation.run import Run
+from subridge.subsets import StrategyOptions, read_strategy
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,10 @@ class Classifiers(FeatureSettings):
         found.attrs = {"notes": _spikes(found)}
         return found
 
+    def _ensemble(self, strategy: str, n_members: int, n_features: int) -> Ensemble:
+        options = StrategyOptions(n_members, n_features, self.fraction_spread)
+        return Ensemble(read_strategy(strategy, options), aggregation="majority")
+
     def _experiment(self, run: Run) -> xr.Dataset:
         data = self.features()
         thresholds = [data.n_features // k for k in self.n_members]
@@ -50,9 +56,7 @@ class Classifiers(FeatureSettings):
         parts = [
             simulate_classification(
                 *data,
-                strategy=strategy,
-                fraction_spread=self.fraction_spread,
-                n_members=self.n_members,
+                [self._ensemble(strategy, k, data.n_features) for k in self.n_members],
                 ridges=self.ridges,
                 n_samples=sizes,
                 n_trials=self.n_trials,

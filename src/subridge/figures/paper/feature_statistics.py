@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 import xarray as xr
 
+from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.feature_statistics import plot_redundancy, plot_statistics
 from subridge.figures.paper.experiments import part_of
 from subridge.figures.paper.features import DATA_NOTE, FeatureSettings
@@ -46,8 +47,7 @@ class Redundancy(FeatureSettings):
         for N in sizes.tolist():
             found = simulate_classification(
                 *data,
-                strategy=lambda k, N=N: Overlapping((N,)),
-                n_members=1,
+                Ensemble(Overlapping((N,)), aggregation="majority"),
                 ridges=self.ridges,
                 n_samples=self.n_samples,
                 n_trials=self.n_trials,

@@ -7,8 +7,10 @@ The appendix sweeps "ν = 0, .1, ..., 1"; it must be η, all ν being 1/k. The P
 from dataclasses import dataclass, replace
 from typing import Self
 
+import numpy as np
 import xarray as xr
 
+from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.classifier_maps import plot_best_sizes, plot_nearly_best_sizes
 from subridge.figures.drawing.classifiers import plot_noise, plot_noise_without_ridge
 from subridge.figures.paper.experiments import shared
@@ -18,6 +20,7 @@ from subridge.figures.paper.recipe import FigureRecipe
 from subridge.results.ensemble_sizes import best_ensemble_sizes
 from subridge.simulation.classification.simulate import simulate_classification
 from subridge.simulation.run import Run
+from subridge.subsets import Equal
 
 
 @dataclass(frozen=True)
@@ -55,12 +58,11 @@ class NoisyClassifiers(FeatureSettings):
 
     def _experiment(self, run: Run) -> xr.Dataset:
         data = self.features()
+        noises = np.array(self.readout_noises)[:, None]
         found = simulate_classification(
             *data,
-            strategy="equal",
-            n_members=self.n_members,
+            [Ensemble(Equal(k), readout_noise=noises, aggregation="majority") for k in self.n_members],
             ridges=self.ridges,
-            readout_noises=self.readout_noises,
             n_samples=log_sizes(self.smallest, min(self.largest, len(data.X)), self.n_sizes),
             n_trials=self.n_trials,
             seed=self.seed,
