@@ -1,3 +1,4 @@
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -54,23 +55,27 @@ def test_one_failure_does_not_stop_the_rest(tmp_path, monkeypatch):
 
 def test_an_interrupted_simulation_goes_on_where_it_stopped(tmp_path, monkeypatch):
     pytest.importorskip("zarr")
-    from subridge.simulation import simulate as engine
+    from subridge.simulation.gaussian import simulate as driver
 
-    real, done = engine.run_task, []
+    real, done, after = driver.ENGINE, [], []
 
-    def stops_after_three(job, number):
+    def stops_after_three(experiment, trials, plan):
         if len(done) == 3:
             raise KeyboardInterrupt
-        done.append(number)
-        return real(job, number)
+        done.append(trials[0])
+        return real.run_trials(experiment, trials, plan)
 
-    monkeypatch.setattr(engine, "run_task", stops_after_three)
+    def goes_on(experiment, trials, plan):
+        after.append(trials[0])
+        return real.run_trials(experiment, trials, plan)
+
+    monkeypatch.setattr(driver, "ENGINE", replace(real, run_trials=stops_after_three))
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path, "fig1b")
     assert not (tmp_path / "fig1b.nc").exists()
-    after = []
-    monkeypatch.setattr(engine, "run_task", lambda job, number: after.append(number) or real(job, number))
+    monkeypatch.setattr(driver, "ENGINE", replace(real, run_trials=goes_on))
     dataset = made(tmp_path, "fig1b")[0].dataset
+    assert after
     assert not set(after) & set(done)
     assert not (tmp_path / ".tasks").exists()
     expected = sr.figures.reproduce("fig1b", quick=True).dataset

@@ -10,7 +10,7 @@ from subridge.figures.paper.recipe import FigureSettings
 from subridge.simulation.run import Run
 
 _MOST_KEPT = 6
-_kept: dict[tuple[FigureSettings, str, str], xr.Dataset] = {}
+_kept: dict[tuple[FigureSettings, str], xr.Dataset] = {}
 
 
 def part_of(run: Run, name: str) -> Run:
@@ -29,7 +29,7 @@ def part_of(run: Run, name: str) -> Run:
 
 def shared(settings: FigureSettings, run: Run, make: Callable[[], xr.Dataset]) -> xr.Dataset:
     """The numbers of an experiment that several figures show: computed for the first, kept for those that follow."""
-    key = (settings, run.device, run.dtype)
+    key = (settings, run.device)
     if key not in _kept:
         if len(_kept) == _MOST_KEPT:
             del _kept[next(iter(_kept))]  # the oldest
