@@ -1,14 +1,16 @@
 """`subridge advise`: which ensemble for these data, and why."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Unpack
 
 import click
+import numpy as np
 import xarray as xr
 
 import subridge as sr
 from subridge.cli.numbers import numbers, sizes
 from subridge.cli.options import ResultOptions, number_option, result_options
-from subridge.cli.show import deliver, print_table
+from subridge.cli.show import deliver, interval, print_table, say
 from subridge.cli.table_options import TableOptions, labels_of, table_of, table_options
 
 if TYPE_CHECKING:
@@ -66,27 +68,27 @@ def _draw(ranking: xr.Dataset) -> "Figure":
 
 
 def _show(ranking: xr.Dataset) -> None:
-    votes = "misclassification" in ranking
-    rows = [ranking.isel(candidate=position) for position in range(min(_ROWS, ranking.sizes["candidate"]))]
+    first = ranking.isel(candidate=slice(_ROWS))
+    columns: dict[str, Iterable[str]] = {
+        "ensemble": first.candidate.values,
+        "λ": (f"{ridge:.2g}" for ridge in first.ridge.values),
+        "error": map(interval, *(first[f"prediction_error{end}"].values for end in ("", "_lower", "_upper"))),
+        "gain in %": (
+            f"{100 * gain:+.1f} ± {100 * error:.1f}"
+            for gain, error in zip(first.gain.values, first.gain_standard_error.values, strict=True)
+        ),
+    }
+    if ranking.attrs["n_samples"] != ranking.attrs["n_pilot"]:
+        columns["now"] = (f"{error:.3g}" for error in first.pilot_prediction_error.values)
+    if "misclassification" in first:
+        columns["wrong"] = ("" if np.isnan(share) else f"{share:.1%}" for share in first.misclassification.values)
+    if not bool(first.in_reach.all()):
+        columns["reach"] = ("yes" if inside else "no" for inside in first.in_reach.values)
     print_table(
         f"forecast with {ranking.attrs['n_samples']:.0f} samples, best first",
-        ["ensemble", "λ", "squared error", "now", "gain in %", *["wrong"] * votes],
-        ([*_cells(row), *([_share(float(row.misclassification))] if votes else [])] for row in rows),
+        list(columns),
+        zip(*columns.values(), strict=True),
+        names=True,
     )
     for sentence in ranking.reasons.values:
-        click.echo(sentence)
-
-
-def _cells(row: xr.Dataset) -> list[str]:
-    value, low, high = (float(row[f"prediction_error{end}"]) for end in ("", "_lower", "_upper"))
-    return [
-        str(row.candidate.values),
-        f"{float(row.ridge):.2g}",
-        f"{value:.3g}{'' if bool(row.in_reach) else '*'} ({low:.3g} to {high:.3g})",
-        f"{float(row.pilot_prediction_error):.3g}",
-        f"{100 * float(row.gain):+.1f} ± {100 * float(row.gain_standard_error):.1f}",
-    ]
-
-
-def _share(wrong: float) -> str:
-    return "" if wrong != wrong else f"{wrong:.1%}"
+        say(str(sentence))

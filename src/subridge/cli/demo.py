@@ -10,7 +10,7 @@ import xarray as xr
 import subridge as sr
 from subridge.arrays.types import ArrayLike
 from subridge.cli.options import ResultOptions, result_options
-from subridge.cli.show import deliver, print_table
+from subridge.cli.show import deliver, print_table, say
 from subridge.results.demo import demo_curves
 
 if TYPE_CHECKING:
@@ -70,4 +70,4 @@ def _show(curves: xr.Dataset) -> None:
         cells.append([f"{value:.3f} ± {width:.3f}" for value, width in zip(trained, spread, strict=True)])
     title = f"risk with M = {_N_FEATURES} features, k = {_N_MEMBERS} members, ridge {_RIDGE}"
     print_table(title, columns, zip(*cells, strict=True))
-    click.echo("Equal members peak together at P = M/k; unequal ones spread the peak out.")
+    say("Equal members peak together at P = M/k; unequal ones spread the peak out.")

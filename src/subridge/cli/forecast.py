@@ -15,7 +15,7 @@ from subridge.cli.options import (
     result_options,
     strategy_of,
 )
-from subridge.cli.show import deliver, print_table
+from subridge.cli.show import deliver, interval, print_table, say
 from subridge.cli.table_options import TableOptions, labels_of, table_of, table_options
 
 if TYPE_CHECKING:
@@ -82,14 +82,11 @@ def _show(curves: xr.Dataset) -> None:
     for metric in (name for name in curves if f"{name}_upper" in curves):
         _show_plane(f"{what}: {metric} ({attributes['level']:.0%} interval)".replace("_", " "), curves, str(metric))
     noise, low, high = (attributes[f"label_noise{end}"] ** 2 for end in ("", "_lower", "_upper"))
-    click.echo(
-        f"label noise ζ² {noise:.3g} ({low:.3g} to {high:.3g}); variance of the labels "
-        f"{attributes['target_variance']:.3g}"
-    )
+    say(f"label noise ζ² {interval(noise, low, high)}; variance of the labels {attributes['target_variance']:.3g}")
     if not bool(curves.in_reach.all()):
-        click.echo("–: out of this pilot's reach (use --extrapolate); *: extrapolated")
+        say("-: out of this pilot's reach (use --extrapolate); *: extrapolated")
     if bool(curves.is_bound.any()):
-        click.echo("≤: the best ridge is smaller than this pilot can judge (use --extrapolate)")
+        say("≤: the best ridge is smaller than this pilot can judge (use --extrapolate)")
 
 
 def _show_plane(title: str, curves: xr.Dataset, variable: str) -> None:
@@ -107,9 +104,8 @@ def _show_plane(title: str, curves: xr.Dataset, variable: str) -> None:
 
 
 def _cell(point: xr.Dataset, variable: str) -> str:
-    value, low, high = (float(point[variable + end]) for end in ("", "_lower", "_upper"))
-    if value != value:
-        return "–"
-    star = "" if bool(point.in_reach) else "*"
-    at_most = "≤ " if bool(point.is_bound) else ""
-    return f"{at_most}{value:.3g}{star} ({low:.3g} to {high:.3g})"
+    if bool(point[variable].isnull()):
+        return "-"
+    value, lower, upper = (float(point[variable + end]) for end in ("", "_lower", "_upper"))
+    marks = "≤ " * bool(point.is_bound), "*" * (not point.in_reach)
+    return interval(value, lower, upper).join(marks)

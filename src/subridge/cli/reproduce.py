@@ -155,6 +155,7 @@ def _show(summary: _Summary) -> None:
                 ]
                 for row in rows
             ),
+            names=True,
         )
     counts = Counter(figure["status"] for figure in summary["figures"])
     told = ", ".join(f"{count} {status}" for status, count in counts.items())

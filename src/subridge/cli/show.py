@@ -41,15 +41,37 @@ def deliver(
 
 
 def print_table(
-    title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str | None = None
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    names: bool = False,
+    caption: str | None = None,
 ) -> None:
-    """Print a table whose first column may wrap; numbers stand to the right."""
-    table = Table(title=title, caption=caption, box=SIMPLE_HEAD)
+    """Print a table of numbers; with `names` the first column holds words, which may wrap."""
+    table = Table(title=title, caption=caption, box=SIMPLE_HEAD, pad_edge=False)
     for position, column in enumerate(columns):
-        table.add_column(column, justify="right", no_wrap=position > 0)
+        words = names and position == 0
+        table.add_column(column, justify="left" if words else "right", no_wrap=not words)
     for row in rows:
         table.add_row(*row)
     Console().print(table)
+
+
+def say(sentence: str) -> None:
+    """Print a sentence, broken between words."""
+    Console().print(sentence, markup=False, highlight=False)
+
+
+def interval(value: float, lower: float, upper: float) -> str:
+    """A number with its bounds.
+
+    Examples
+    --------
+    >>> interval(0.264, 0.2215, 0.31)
+    '0.264 (0.222–0.31)'
+    """
+    return f"{value:.3g} ({lower:.3g}–{upper:.3g})"
 
 
 def thinned(length: int, most: int) -> list[int]:
