@@ -80,7 +80,9 @@ def _show_warning(
     click.echo(f"Warning: {message}", err=True)
 
 
-@click.group(cls=_LazyGroup, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_LazyGroup, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
+)
 @click.version_option(__version__, prog_name="subridge")
 @click.option("--debug", is_flag=True, envvar="SUBRIDGE_DEBUG", help="Show the traceback of an error.")
 def main(debug: bool) -> None:

@@ -1,27 +1,22 @@
 """`subridge advise`: which ensemble for these data, and why."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import click
 import numpy as np
 import xarray as xr
 
 import subridge as sr
+from subridge.cli import options as shared
 from subridge.cli.numbers import numbers, sizes
-from subridge.cli.options import ResultOptions, number_option, result_options
 from subridge.cli.show import deliver, interval, print_table, say
 from subridge.cli.table_options import TableOptions, labels_of, table_of, table_options
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _ROWS = 12  # of the printed table; files and JSON hold every candidate
 
 
-class AdviseOptions(TableOptions, ResultOptions):
-    """What ``subridge advise`` receives."""
-
+class AdviseOptions(TableOptions, shared.ResultOptions):
     n_samples: int | None
     n_members: tuple[int, ...]
     fraction_spreads: tuple[float, ...]
@@ -31,10 +26,10 @@ class AdviseOptions(TableOptions, ResultOptions):
 @click.command()
 @table_options
 @click.option("--n-samples", type=click.IntRange(2), help="planned number of samples; default the rows of DATA")
-@click.option("--n-members", type=sizes, default="2,4,8,16,32", show_default=True, help="k to try")
-@click.option("--fraction-spreads", type=numbers, default="0,0.75,1.5", show_default=True, help="0: equal subsets")
-@number_option("--readout-noise", 0.0, "η of every member")
-@result_options()
+@click.option("--n-members", type=sizes, default="2,4,8,16,32", help="k to try")
+@click.option("--fraction-spreads", type=numbers, default="0,0.75,1.5", help="0: equal subsets")
+@shared.number_option("--readout-noise", 0.0, "η of every member")
+@shared.result_options()
 def advise(**options: Unpack[AdviseOptions]) -> None:
     """Rank ridge ensembles for the rows of DATA by forecast, and say in two sentences why.
 
@@ -58,13 +53,7 @@ def advise(**options: Unpack[AdviseOptions]) -> None:
         seed=options["seed"],
     )
     ranking = advice.table.assign(reasons=("sentence", list(advice.reasons)))
-    deliver(ranking, options, draw=_draw, show=_show)
-
-
-def _draw(ranking: xr.Dataset) -> "Figure":
-    from subridge.figures.drawing.forecast import plot_advice
-
-    return plot_advice(ranking)
+    deliver(ranking, options, draw=lambda data: sr.figures.plot_advice(data), show=_show)
 
 
 def _show(ranking: xr.Dataset) -> None:

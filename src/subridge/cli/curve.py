@@ -1,35 +1,21 @@
 """`subridge curve`: a learning curve by theory."""
 
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import click
 import xarray as xr
 
 import subridge as sr
 from subridge.arrays.types import ArrayLike
+from subridge.cli import options as shared
 from subridge.cli.numbers import numbers
-from subridge.cli.options import (
-    EnsembleOptions,
-    ProblemOptions,
-    ResultOptions,
-    ensemble_of,
-    ensemble_options,
-    problem_of,
-    problem_options,
-    result_options,
-)
 from subridge.cli.show import deliver, print_table, thinned
 from subridge.results.learning_curves import predicted_curves
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _ROWS = 24
 
 
-class CurveOptions(EnsembleOptions, ProblemOptions, ResultOptions):
-    """What ``subridge curve`` receives."""
-
+class CurveOptions(shared.EnsembleOptions, shared.ProblemOptions, shared.ResultOptions):
     fractions: tuple[float, ...] | None
     sample_ratios: tuple[float, ...]
     ridges: tuple[float, ...]
@@ -39,15 +25,15 @@ class CurveOptions(EnsembleOptions, ProblemOptions, ResultOptions):
 
 
 @click.command()
-@ensemble_options(n_members=4, fraction_spread=0.0, strategies=("equal", "dirichlet"))
+@shared.ensemble_options(n_members=4, fraction_spread=0.0, strategies=("equal", "dirichlet"))
 @click.option("--fractions", type=numbers, help="disjoint subset fractions ν, in place of the first three")
-@click.option("--sample-ratios", type=numbers, default="0.05:2:40", show_default=True, help="α = P/M; inf is allowed")
-@click.option("--ridges", type=numbers, default="0.001,0.1", show_default=True, help="λ")
+@click.option("--sample-ratios", type=numbers, default="0.05:2:40", help="α = P/M; inf is allowed")
+@click.option("--ridges", type=numbers, default="0.001,0.1", help="λ")
 @click.option("--optimal-ridge", is_flag=True, help="also every member at its own best ridge λ*")
-@problem_options
+@shared.problem_options
 @click.option("--n-features", type=click.IntRange(1), help="M of the finite-size form; default M → ∞")
-@click.option("--seed", type=int, default=0, show_default=True, help="of unequal fractions")
-@result_options()
+@click.option("--seed", type=int, default=0, help="of unequal fractions")
+@shared.result_options()
 def curve(**options: Unpack[CurveOptions]) -> None:
     """Predict the risk of a ridge ensemble on equicorrelated data along its learning curve (Prop. 2).
 
@@ -58,13 +44,13 @@ def curve(**options: Unpack[CurveOptions]) -> None:
     subridge curve --fractions 0.1,0.3,0.5 --correlation 0.4 --out curve.svg
     subridge curve --spec curve.toml --json
     """
-    deliver(_predict(options), options, draw=_draw, show=_show)
+    deliver(_predict(options), options, draw=lambda data: sr.figures.plot_curve(data), show=_show)
 
 
 def _predict(options: CurveOptions) -> xr.Dataset:
     return predicted_curves(
-        problem_of(options),
-        ensemble_of(options, _fractions(options)),
+        shared.problem_of(options),
+        shared.ensemble_of(options, _fractions(options)),
         options["sample_ratios"],
         options["ridges"],
         n_features=options["n_features"],
@@ -77,12 +63,6 @@ def _fractions(options: CurveOptions) -> ArrayLike:
         return options["fractions"]
     spread = 0.0 if options["subsets"] == "equal" else options["fraction_spread"]
     return sr.subsets.Dirichlet(options["n_members"], spread).fractions(options["seed"])
-
-
-def _draw(curves: xr.Dataset) -> "Figure":
-    from subridge.figures.drawing.learning_curves import plot_curve
-
-    return plot_curve(curves)
 
 
 def _show(curves: xr.Dataset) -> None:

@@ -1,7 +1,7 @@
 """``subridge demo``: one learning curve, theory beside experiment."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import click
 import numpy as np
@@ -9,29 +9,24 @@ import xarray as xr
 
 import subridge as sr
 from subridge.arrays.types import ArrayLike
-from subridge.cli.options import ResultOptions, result_options
+from subridge.cli import options as shared
 from subridge.cli.show import deliver, print_table, say
 from subridge.results.demo import demo_curves
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _N_FEATURES, _N_MEMBERS, _N_TRIALS, _RIDGE = 400, 10, 40, 1e-3
 _N_SAMPLES = (10, 20, 28, 34, 37, 43, 48, 56, 70, 100, 140, 190, 250, 320, 400)
 
 
-class DemoOptions(ResultOptions):
-    """What ``subridge demo`` receives."""
-
+class DemoOptions(shared.ResultOptions):
     seed: int
 
 
 @click.command()
-@click.option("--seed", type=int, default=0, show_default=True)
-@result_options(out=Path("subridge-demo.png"))
+@click.option("--seed", type=int, default=0)
+@shared.result_options(out=Path("subridge-demo.png"))
 def demo(**options: Unpack[DemoOptions]) -> None:
     """Draw one learning curve: an equal and a heterogeneous ensemble, theory and trained members."""
-    deliver(_curves(options["seed"]), options, draw=_draw, show=_show)
+    deliver(_curves(options["seed"]), options, draw=lambda data: sr.figures.plot_demo(data), show=_show)
 
 
 def _curves(seed: int) -> xr.Dataset:
@@ -50,13 +45,8 @@ def _curves(seed: int) -> xr.Dataset:
         data["experiment"].append(sr.simulate(problem, ensemble, points, _N_TRIALS, seed=seed).risk.values)
         data["subset_sizes"].append(plan.subset_sizes)
     command = f"subridge demo --seed {seed}"
-    return demo_curves(data, list(plans), dense, points, n_features=_N_FEATURES, command=command)
-
-
-def _draw(curves: xr.Dataset) -> "Figure":
-    from subridge.figures.drawing.demo import plot_demo
-
-    return plot_demo(curves)
+    coordinates: dict[str, ArrayLike] = {"ensemble": list(plans), "dense_samples": dense, "n_samples": points}
+    return demo_curves(data, coordinates, n_features=_N_FEATURES, command=command)
 
 
 def _show(curves: xr.Dataset) -> None:

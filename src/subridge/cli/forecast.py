@@ -1,30 +1,18 @@
 """`subridge forecast`: the learning curve a data set will have, from its first rows."""
 
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import click
 import xarray as xr
 
 import subridge as sr
+from subridge.cli import options as shared
 from subridge.cli.numbers import sizes
-from subridge.cli.options import (
-    EnsembleOptions,
-    ResultOptions,
-    ensemble_of,
-    ensemble_options,
-    result_options,
-    strategy_of,
-)
 from subridge.cli.show import deliver, interval, print_table, say
 from subridge.cli.table_options import TableOptions, labels_of, table_of, table_options
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
-
-class ForecastOptions(TableOptions, EnsembleOptions, ResultOptions):
-    """What ``subridge forecast`` receives."""
-
+class ForecastOptions(TableOptions, shared.EnsembleOptions, shared.ResultOptions):
     n_samples: tuple[float, ...] | None
     extrapolate: bool
 
@@ -32,9 +20,9 @@ class ForecastOptions(TableOptions, EnsembleOptions, ResultOptions):
 @click.command()
 @table_options
 @click.option("--n-samples", type=sizes, help="sizes to forecast, such as 400:20000; default n to 16 n")
-@ensemble_options(n_members=8, fraction_spread=0.75)
+@shared.ensemble_options(n_members=8, fraction_spread=0.75)
 @click.option("--extrapolate", is_flag=True, help="also beyond the pilot's reach, by power-law tails")
-@result_options()
+@shared.result_options()
 def forecast(**options: Unpack[ForecastOptions]) -> None:
     """Forecast the learning curves of one ridge, an equal ensemble and the one described, from the rows of DATA.
 
@@ -45,7 +33,7 @@ def forecast(**options: Unpack[ForecastOptions]) -> None:
     subridge forecast data.parquet --target y --n-samples 400:20000
     subridge forecast data.csv --target species --n-members 16 --out forecast.png
     """
-    deliver(_forecast(options), options, draw=_draw, show=_show)
+    deliver(_forecast(options), options, draw=lambda data: sr.figures.plot_forecast(data), show=_show)
 
 
 def _forecast(options: ForecastOptions) -> xr.Dataset:
@@ -56,24 +44,18 @@ def _forecast(options: ForecastOptions) -> xr.Dataset:
     strategies = {
         "one ridge": sr.subsets.Equal(1),
         f"{k} equal": sr.subsets.Equal(k),
-        f"{k} {named}": strategy_of(options, table.n_features),
+        f"{k} {named}": shared.strategy_of(options, table.n_features),
     }
     return sr.forecast(
         table.X,
         labels_of(table),
         options["n_samples"] or sizes(f"{n}:{16 * n}"),
-        {name: ensemble_of(options, strategy) for name, strategy in strategies.items()},
+        {name: shared.ensemble_of(options, strategy) for name, strategy in strategies.items()},
         ridges="auto" if options["ridges"] is None else options["ridges"],
         extrapolate=options["extrapolate"],
         level=options["level"],
         seed=options["seed"],
     )
-
-
-def _draw(curves: xr.Dataset) -> "Figure":
-    from subridge.figures.drawing.forecast import plot_forecast
-
-    return plot_forecast(curves)
 
 
 def _show(curves: xr.Dataset) -> None:

@@ -41,7 +41,7 @@ def option_group(*options: Decorator) -> Decorator:
 
 def number_option(flag: str, default: float, letter: str) -> Decorator:
     """An option that takes a number, with the letter of the paper."""
-    return click.option(flag, type=float, default=default, show_default=True, help=letter)
+    return click.option(flag, type=float, default=default, help=letter)
 
 
 class ProblemOptions(TypedDict):
@@ -89,12 +89,11 @@ def ensemble_options(
 ) -> Decorator:
     """Options of an ensemble, with the defaults of a command and the strategies that it can use."""
     return option_group(
-        click.option("--n-members", type=click.IntRange(1), default=n_members, show_default=True, help="k"),
+        click.option("--n-members", type=click.IntRange(1), default=n_members, help="k"),
         click.option(
             "--subsets",
             type=click.Choice(strategies),
             default="dirichlet",
-            show_default=True,
             help="how members share the features; dirichlet: as unequal as --fraction-spread says",
         ),
         number_option("--fraction-spread", fraction_spread, "kσ of dirichlet subsets; 0: equal ones"),
@@ -103,7 +102,6 @@ def ensemble_options(
             "--aggregation",
             type=click.Choice(tuple(AGGREGATIONS)),
             default="mean",
-            show_default=True,
             help="how outputs of members become one",
         ),
     )
@@ -131,7 +129,7 @@ class RunOptions(TypedDict):
 
 
 run_options = option_group(
-    click.option("--device", default="cpu", show_default=True, help="cpu, cuda, cuda:1, torch"),
+    click.option("--device", default="cpu", help="cpu, cuda, cuda:1, torch"),
     click.option("--processes", type=click.IntRange(1), help="simulate in that many processes"),
     click.option("--scheduler", help="address of a Dask scheduler, tcp://host:port"),
 )
@@ -165,7 +163,6 @@ def result_options(out: Path | None = None) -> Decorator:
             "--out",
             type=click.Path(path_type=Path),
             default=out,
-            show_default=out is not None,
             callback=_checked_place,
             help="write a picture (.png, .svg, .pdf) or data (.nc, .csv, .json)",
         ),

@@ -8,8 +8,8 @@ import xarray as xr
 
 import subridge as sr
 from subridge.arrays.types import ArrayLike
+from subridge.cli import options as shared
 from subridge.cli.numbers import numbers
-from subridge.cli.options import ResultOptions, result_options
 from subridge.cli.show import deliver, print_table, thinned
 
 if TYPE_CHECKING:
@@ -19,9 +19,7 @@ _NOISES = ("readout_nsr", "feature_nsr", "label_nsr")
 _ROWS, _COLUMNS = 22, 13
 
 
-class PhaseOptions(ResultOptions):
-    """What ``subridge phase`` receives."""
-
+class PhaseOptions(shared.ResultOptions):
     sample_ratios: tuple[float, ...]
     alignment: tuple[float, ...]
     readout_nsr: tuple[float, ...]
@@ -31,13 +29,13 @@ class PhaseOptions(ResultOptions):
 
 
 @click.command()
-@click.option("--sample-ratios", type=numbers, default="0:3:31", show_default=True, help="α; inf is allowed")
-@click.option("--alignment", type=numbers, default="0", show_default=True, help="ρ")
-@click.option("--readout-nsr", type=numbers, default="0:2:21", show_default=True, help="H")
-@click.option("--feature-nsr", type=numbers, default="0", show_default=True, help="W")
-@click.option("--label-nsr", type=numbers, default="0", show_default=True, help="Z")
-@click.option("--ridge", type=click.Choice(["0", "optimal"]), default="0", show_default=True, help="λ = 0 or λ*")
-@result_options()
+@click.option("--sample-ratios", type=numbers, default="0:3:31", help="α; inf is allowed")
+@click.option("--alignment", type=numbers, default="0", help="ρ")
+@click.option("--readout-nsr", type=numbers, default="0:2:21", help="H")
+@click.option("--feature-nsr", type=numbers, default="0", help="W")
+@click.option("--label-nsr", type=numbers, default="0", help="Z")
+@click.option("--ridge", type=click.Choice(["0", "optimal"]), default="0", help="λ = 0 or λ*")
+@shared.result_options()
 def phase(**options: Unpack[PhaseOptions]) -> None:
     """Best number k* of equal disjoint members, exact for every k, over the axes that have several values.
 

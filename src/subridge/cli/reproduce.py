@@ -5,25 +5,24 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import click
+import xarray as xr
 
 from subridge.arrays.machine import cores
-from subridge.cli.options import RunOptions, json_option, run_of, run_options
+from subridge.arrays.types import Json
+from subridge.cli import options as shared
 from subridge.cli.progress import BatchProgress
 from subridge.cli.show import print_table
 from subridge.cli.specification import spec_option
 from subridge.figures.paper.registry import figure_ids
 
 if TYPE_CHECKING:
-    from subridge.figures.paper.agreement import AgreementRow
     from subridge.figures.paper.batch import Outcome
 
 
-class ReproduceOptions(RunOptions):
-    """What ``subridge reproduce`` receives."""
-
+class ReproduceOptions(shared.RunOptions):
     figures: tuple[str, ...]
     quick: bool
     settings: Literal["published", "caption"]
@@ -53,15 +52,14 @@ def _complete(_context: click.Context, _argument: click.Parameter, incomplete: s
     "--settings",
     type=click.Choice(["published", "caption"]),
     default="published",
-    show_default=True,
     help="Those behind the published picture, or the caption's.",
 )
 @click.option("--data", help="Features of the classification figures: bundled, cifar10, fashion, or a features store.")
-@run_options
-@click.option("--out", type=click.Path(path_type=Path), default=Path("figures"), show_default=True, help="Folder.")
+@shared.run_options
+@click.option("--out", type=click.Path(path_type=Path), default=Path("figures"), help="Folder.")
 @click.option("--force", is_flag=True, help="Make also what is there.")
 @spec_option
-@json_option
+@shared.json_option
 def reproduce(**options: Unpack[ReproduceOptions]) -> None:
     """Remake figures of the paper: FIGURE.png, .svg and .nc for each, and report.html for all.
 
@@ -80,7 +78,7 @@ def reproduce(**options: Unpack[ReproduceOptions]) -> None:
     figures, out = options["figures"], options["out"]
     wanted = figure_ids() if "all" in figures else tuple(dict.fromkeys(figures))
     requests = [FigureRequest(figure, options["quick"], options["settings"], options["data"]) for figure in wanted]
-    batch = FigureBatch(requests, out, run_of(options), options["force"], _plotters(len(wanted)))
+    batch = FigureBatch(requests, out, shared.run_of(options), options["force"], _plotters(len(wanted)))
     start = time.perf_counter()
     outcomes = []
     with BatchProgress({request.figure: request.seconds for request in requests}) as progress:
@@ -91,11 +89,15 @@ def reproduce(**options: Unpack[ReproduceOptions]) -> None:
     failures = [(outcome.figure, str(outcome.error)) for outcome in outcomes if outcome.status == FAILED]
     datasets = [outcome.dataset for outcome in outcomes if outcome.dataset is not None]
     out.mkdir(parents=True, exist_ok=True)
-    summary = _summary(outcomes, write_report(datasets, out, failures), time.perf_counter() - start)
+    page = write_report(datasets, out, failures)
+    elapsed = time.perf_counter() - start
     if options["as_json"]:
-        click.echo(json.dumps(summary, ensure_ascii=False))
+        click.echo(json.dumps(_summary(outcomes, page, elapsed), ensure_ascii=False))
     else:
-        _show(summary)
+        _show_agreement(datasets)
+        counts = Counter(outcome.status for outcome in outcomes)
+        told = ", ".join(f"{count} {status}" for status, count in counts.items())
+        click.echo(f"{told} in {elapsed:.1f} s; {page}")
     for outcome in outcomes:
         if outcome.error is not None and click.get_current_context().find_root().params.get("debug"):
             raise outcome.error
@@ -108,21 +110,7 @@ def _plotters(n_figures: int) -> int:
     return min(4, cores() // 2) if n_figures > 3 else 0
 
 
-class _Figure(TypedDict):
-    figure: str
-    status: str
-    seconds: float
-    error: str | None
-    agreement: "list[AgreementRow]"
-
-
-class _Summary(TypedDict):
-    report: str
-    seconds: float
-    figures: list[_Figure]
-
-
-def _summary(outcomes: Sequence["Outcome"], page: Path, elapsed: float) -> _Summary:
+def _summary(outcomes: Sequence["Outcome"], page: Path, elapsed: float) -> Json:
     return {
         "report": str(page),
         "seconds": round(elapsed, 3),
@@ -139,24 +127,13 @@ def _summary(outcomes: Sequence["Outcome"], page: Path, elapsed: float) -> _Summ
     }
 
 
-def _show(summary: _Summary) -> None:
-    rows = [row for figure in summary["figures"] for row in figure["agreement"]]
+def _show_agreement(datasets: Sequence[xr.Dataset]) -> None:
+    from subridge.figures.paper.agreement import agreement_rows
+
+    columns = ["", "judged", "outside", "largest |Δ|/allowance", "verdict"]
+    rows = [
+        [row["name"], f"{row['judged']}", f"{row['outside']}", f"{row['largest_deviation']:.2f}", row["verdict"]]
+        for row in agreement_rows(datasets)
+    ]
     if rows:
-        print_table(
-            "theory and experiment",
-            ["", "judged", "outside", "largest |Δ|/allowance", "verdict"],
-            (
-                [
-                    row["name"],
-                    str(row["judged"]),
-                    str(row["outside"]),
-                    f"{row['largest_deviation']:.2f}",
-                    row["verdict"],
-                ]
-                for row in rows
-            ),
-            names=True,
-        )
-    counts = Counter(figure["status"] for figure in summary["figures"])
-    told = ", ".join(f"{count} {status}" for status, count in counts.items())
-    click.echo(f"{told} in {summary['seconds']:.1f} s; {summary['report']}")
+        print_table("theory and experiment", columns, rows, names=True)

@@ -1,36 +1,18 @@
 """`subridge simulate`: a learning curve from the command line."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import click
 import xarray as xr
 
 import subridge as sr
+from subridge.cli import options as shared
 from subridge.cli.numbers import numbers, sizes
-from subridge.cli.options import (
-    EnsembleOptions,
-    ProblemOptions,
-    ResultOptions,
-    RunOptions,
-    ensemble_of,
-    ensemble_options,
-    problem_of,
-    problem_options,
-    result_options,
-    run_of,
-    run_options,
-    strategy_of,
-)
 from subridge.cli.show import deliver, print_table
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
-
-class SimulateOptions(EnsembleOptions, ProblemOptions, RunOptions, ResultOptions):
-    """What ``subridge simulate`` receives."""
-
+class SimulateOptions(shared.EnsembleOptions, shared.ProblemOptions, shared.RunOptions, shared.ResultOptions):
     n_features: int
     n_samples: tuple[float, ...]
     n_trials: int
@@ -44,20 +26,20 @@ class SimulateOptions(EnsembleOptions, ProblemOptions, RunOptions, ResultOptions
 
 
 @click.command()
-@click.option("--n-features", type=click.IntRange(1), default=500, show_default=True, help="M")
-@ensemble_options(n_members=4, fraction_spread=0.0)
-@click.option("--n-samples", type=sizes, default="50:1000:20", show_default=True, help="P")
-@click.option("--n-trials", type=click.IntRange(2), default=20, show_default=True)
-@click.option("--ridges", type=numbers, default="0.001,0.1", show_default=True, help="λ")
-@problem_options
-@click.option("--redraw", default="data,teacher", show_default=True, help="of data, teacher, subsets")
-@click.option("--nested/--independent", default=True, show_default=True, help="training sets")
-@click.option("--seed", type=int, default=0, show_default=True)
-@run_options
+@click.option("--n-features", type=click.IntRange(1), default=500, help="M")
+@shared.ensemble_options(n_members=4, fraction_spread=0.0)
+@click.option("--n-samples", type=sizes, default="50:1000:20", help="P")
+@click.option("--n-trials", type=click.IntRange(2), default=20)
+@click.option("--ridges", type=numbers, default="0.001,0.1", help="λ")
+@shared.problem_options
+@click.option("--redraw", default="data,teacher", help="of data, teacher, subsets")
+@click.option("--nested/--independent", default=True, help="training sets")
+@click.option("--seed", type=int, default=0)
+@shared.run_options
 @click.option("--store", type=click.Path(path_type=Path), help="zarr directory that keeps finished tasks")
 @click.option("--resume", is_flag=True, help="go on with what is in --store")
 @click.option("--memory", type=int, help="bytes the run may use; default half of what is free")
-@result_options()
+@shared.result_options()
 def simulate(**options: Unpack[SimulateOptions]) -> None:
     """Train ridge ensembles on equicorrelated data and print their exact risk along the learning curve.
 
@@ -69,8 +51,8 @@ def simulate(**options: Unpack[SimulateOptions]) -> None:
     """
     _check_store(options["store"], options["resume"])
     curves = sr.simulate(
-        problem_of(options),
-        ensemble_of(options, strategy_of(options, options["n_features"])),
+        shared.problem_of(options),
+        shared.ensemble_of(options, shared.strategy_of(options, options["n_features"])),
         options["n_samples"],
         options["n_trials"],
         ridges=options["ridges"],
@@ -78,9 +60,9 @@ def simulate(**options: Unpack[SimulateOptions]) -> None:
         redraw=tuple(word.strip() for word in options["redraw"].split(",") if word.strip()),
         nested=options["nested"],
         seed=options["seed"],
-        run=run_of(options, store=options["store"], memory=options["memory"]),
+        run=shared.run_of(options, store=options["store"], memory=options["memory"]),
     )
-    deliver(curves, options, draw=_draw, show=_show)
+    deliver(curves, options, draw=lambda data: sr.figures.plot_simulated(data), show=_show)
 
 
 def _check_store(store: Path | None, resume: bool) -> None:
@@ -95,12 +77,6 @@ def _check_store(store: Path | None, resume: bool) -> None:
         raise click.UsageError(f"{store} exists; add --resume to go on with it, or give another --store")
     if resume and not is_store(store):
         raise click.UsageError(f"{store} does not exist, so there is nothing to resume; leave out --resume")
-
-
-def _draw(curves: xr.Dataset) -> "Figure":
-    from subridge.figures.drawing.learning_curves import plot_simulated
-
-    return plot_simulated(curves)
 
 
 def _show(curves: xr.Dataset) -> None:

@@ -6,8 +6,8 @@ from typing import TypedDict
 import click
 
 from subridge.arrays.types import ArrayLike
+from subridge.cli import options as shared
 from subridge.cli.numbers import numbers
-from subridge.cli.options import option_group
 from subridge.datasets.tables.table import Table, read_table
 from subridge.datasets.tables.target_rows import Task
 from subridge.datasets.tables.treatments import Missing
@@ -27,7 +27,7 @@ class TableOptions(TypedDict):
     seed: int
 
 
-table_options = option_group(
+table_options = shared.option_group(
     click.argument("data", type=click.Path(exists=True, path_type=Path)),
     click.option("--target", help="column with the labels; for .npz and .zarr the array, y by default"),
     click.option("--drop", multiple=True, help="column to leave out; may be repeated"),
@@ -35,20 +35,18 @@ table_options = option_group(
         "--missing",
         type=click.Choice(["error", "drop", "mean"]),
         default="error",
-        show_default=True,
         help="rows with missing values: refuse, drop, or fill with column means",
     ),
     click.option(
         "--task",
         type=click.Choice(["auto", "regression", "classification"]),
         default="auto",
-        show_default=True,
         help="auto: text and booleans are classes, numbers are numbers",
     ),
     click.option("--standardise", is_flag=True, help="divide every column by its standard deviation"),
     click.option("--ridges", type=numbers, help="λ to choose from; default scaled to the data"),
-    click.option("--level", type=float, default=0.9, show_default=True, help="probability of the intervals"),
-    click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="draws the subsets"),
+    click.option("--level", type=float, default=0.9, help="probability of the intervals"),
+    click.option("--seed", type=click.IntRange(0), default=0, help="draws the subsets"),
 )
 
 

@@ -1,9 +1,8 @@
 """Pictures of results (``drawing``), and the figures of the paper remade (``paper``).
 
-``reproduce`` remakes one figure of the paper; ``figure_ids`` lists those there are.
+Public names are listed in ``__init__.pyi`` and loaded when first used: they need Matplotlib, which takes its time.
 """
 
-from subridge.figures.paper.registry import figure_ids
-from subridge.figures.paper.reproduction import Reproduction, reproduce
+from subridge.lazy import names_of_stub
 
-__all__ = ["Reproduction", "figure_ids", "reproduce"]
+__getattr__, __dir__, __all__ = names_of_stub(__name__, __file__)

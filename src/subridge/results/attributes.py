@@ -15,20 +15,13 @@ def result_attributes(schema: str, schema_version: int, description: str, /, **v
 
     Parameters
     ----------
-    schema : str
-        Name of the schema, such as "phase_diagram".
-    schema_version : int
-        Raised when the names or the meaning of variables change.
+    schema, schema_version : str and int
+        Such as "phase_diagram" and 1; the version is raised when names or meanings of variables change.
     description : str
         What the result holds, in a sentence.
     **values : JSON values
-        Further attributes. Numbers and texts stay as they are, a boolean becomes 0 or 1, and everything nested, and
-        None, becomes JSON text, so that every file format can hold it.
-
-    Returns
-    -------
-    dict
-        With ``schema``, ``schema_version``, ``subridge_version`` and ``description`` first.
+        Further attributes, made fit for every file format: a boolean becomes 0 or 1; what is nested, and None, becomes
+        JSON text.
 
     Examples
     --------

@@ -22,26 +22,13 @@ def predicted_curves(
     n_features: int | None = None,
     at_optimal_ridge: bool = False,
 ) -> xr.Dataset:
-    """Predict the risk of an ensemble along its learning curve, for several ridges.
-
-    Parameters
-    ----------
-    problem : EquicorrelatedProblem
-        With a number in every field.
-    ensemble : Ensemble
-        Its own ridge is not used.
-    sample_ratios, ridges : array_like, one-dimensional
-        α and λ.
-    n_features : int, optional
-        M of the finite-size form; by default M → ∞.
-    at_optimal_ridge : bool
-        Add the curve of members that are each at their own best ridge.
+    """Predict the risk of an ensemble along its learning curve, for several ridges in place of its own.
 
     Returns
     -------
     xarray.Dataset
-        ``risk`` (ridge, sample_ratio), ``subset_fraction`` (member) and, on request, ``risk_at_optimal_ridge``
-        (sample_ratio) and ``optimal_ridge`` (member).
+        ``risk`` (ridge, sample_ratio), ``subset_fraction`` (member) and, with `at_optimal_ridge`, the curve of members
+        that are each at their own best ridge: ``risk_at_optimal_ridge`` (sample_ratio), ``optimal_ridge`` (member).
 
     Examples
     --------

@@ -18,22 +18,9 @@ def simulated_curves(
 ) -> TrialSchema:
     """Lay out ``risk`` and ``training_error`` (trial, ridge, readout_noise, n_samples) and, on request, ``pairs``.
 
-    Parameters
-    ----------
-    n_trials : int
-    n_samples : tuple of int
-    ridges, readout_noises : ndarray, shape (n, k), or None
-        None when it is not swept; then the dimension is absent. A sweep that differs by member is numbered, and its
-        values lie beside it as ``member_ridge`` or ``member_readout_noise``.
-    n_members : int
-    pairs : bool
-        Whether E_rr′ is kept, with two more dimensions.
-    attributes : dict
-        The experiment: its full description, its fingerprint, its subsets.
-
-    Returns
-    -------
-    TrialSchema
+    Ridges and noises have shape (n, k); a sweep that is None has no dimension, and one that differs by member is
+    numbered, with its values beside it as ``member_ridge`` or ``member_readout_noise``. The attributes describe the
+    experiment.
     """
     swept = {name: table for name, table in (("ridge", ridges), ("readout_noise", readout_noises)) if table is not None}
     curve = ("trial", *swept, "n_samples")
