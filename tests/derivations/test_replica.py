@@ -40,7 +40,6 @@ def test_loureiro_route_gives_the_same_errors_up_to_where_readout_noise_is_booke
     assert is_identically_zero(crossed - replica.crossed_error())
     own = loureiro.as_in_proposition_one(loureiro.member_error())
     assert is_identically_zero(own - replica.member_error() + replica.eta_r**2)
-    assert loureiro.readout_noise_balance() == 0
 
 
 def test_ridge_grows_with_the_effective_ridge_where_gamma_is_below_one():

@@ -119,3 +119,10 @@ def test_a_perfectly_aligned_teacher_lets_the_joint_search_settle():
 def test_no_sample_ratios_give_no_ridges():
     assert sr.optimal_ridge(CLOSED, sr.Ensemble(FRACTIONS), np.empty(0), scope="ensemble").shape == (0, 1)
     assert sr.optimal_ridge(CLOSED, sr.Ensemble(FRACTIONS), [0.1, 0.2]).shape == (2, 3)
+
+
+def test_ridges_of_an_ensemble_are_those_of_its_mean():
+    weighted = sr.Ensemble(FRACTIONS, aggregation="simplex")
+    with pytest.raises(sr.errors.ParameterError, match='give aggregation="mean", or scope="member"'):
+        sr.optimal_ridge(CLOSED, weighted, 0.3, scope="ensemble")
+    np.testing.assert_array_equal(sr.optimal_ridge(CLOSED, weighted), sr.optimal_ridge(CLOSED, sr.Ensemble(FRACTIONS)))

@@ -1,7 +1,9 @@
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.optimize import elementwise
 
 import subridge as sr
 from subridge.theory.general.spectrum import Spectrum, effective_ridge, floor
@@ -125,12 +127,15 @@ def test_effective_ridge_is_one_over_q_hat():
     np.testing.assert_allclose(order.effective_ridge, order.kappa / np.array([[0.4], [2.0]]))
 
 
-def test_a_problem_beyond_floating_point_raises_or_reports():
-    spectrum = Spectrum(np.array([1e-300, 1e300]), np.array([1.0, 1.0]), 4)
-    root = effective_ridge(spectrum, np.array([0.4]), np.array([1e-3]), throw=False)
-    if not root.status.all():
-        with pytest.raises(sr.errors.ConvergenceError, match="throw=False"):
-            effective_ridge(spectrum, np.array([0.4]), np.array([1e-3]))
+def test_a_root_that_is_not_found_raises_or_is_reported(monkeypatch):
+    def find_nothing(function, bracket, **options):
+        return SimpleNamespace(success=np.zeros(len(bracket[0]), dtype=bool), x=bracket[0])
+
+    monkeypatch.setattr(elementwise, "find_root", find_nothing)
+    member = Spectrum(np.array([0.5, 4.0]), np.array([1.0, 1.0]), 4), np.array([0.4]), np.array([1e-3])
+    assert not effective_ridge(*member, throw=False).status.any()
+    with pytest.raises(sr.errors.ConvergenceError, match="throw=False"):
+        effective_ridge(*member)
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.1])

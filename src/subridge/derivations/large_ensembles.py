@@ -9,7 +9,7 @@ from functools import lru_cache
 import sympy as sp
 
 from subridge.derivations.notation import E_bulk, alpha, k, nu, rho, sigma
-from subridge.derivations.reduced import error, optimal_sigma_quadratic, own_error, ridgeless_error
+from subridge.derivations.reduced import error, optimal_sigma_quadratic, ridgeless_error
 
 
 def ridgeless_coefficient() -> sp.Expr:
@@ -166,16 +166,3 @@ def optimal_crossing() -> sp.Expr:
     (crossing_sigma,) = sp.solve(sp.numer(sp.factor((optimal_error() - E_bulk) / nu)), sigma)
     (crossing,) = sp.solve(optimal_sigma_quadratic().subs(sigma, crossing_sigma.subs(nu, 1 / k)), alpha)
     return sp.factor(crossing)
-
-
-def optimal_own_error() -> sp.Expr:
-    """Return 𝓔_rr at λ*, in σ and ν: with a tuned ridge a member is its signal left over plus readout noise.
-
-    Examples
-    --------
-    >>> from subridge.derivations.notation import H, W
-    >>> sp.factor(optimal_own_error().subs({rho: 0, W: 0}) - (1 + H - sigma * nu))
-    0
-    """
-    (stationary_alpha,) = sp.solve(optimal_sigma_quadratic(), alpha)
-    return sp.factor(own_error().subs(alpha, stationary_alpha).subs(k, 1 / nu))

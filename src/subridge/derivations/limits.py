@@ -7,7 +7,7 @@ in one of two states and a pair in one of three (up to exchange).
 import sympy as sp
 
 from subridge.derivations.block_forms import limit
-from subridge.derivations.equicorrelated import aligned_bias, gamma, on_the_diagonal, pair_error, random_bias
+from subridge.derivations.equicorrelated import gamma, pair_error, random_bias
 from subridge.derivations.notation import S_r, S_s, a, alpha, b, eta, k, nu, nu_r, nu_rs, nu_s, rho
 from subridge.derivations.saddle_point import quadratic, t
 
@@ -124,14 +124,3 @@ def infinite_data_error() -> sp.Expr:
     )
     crossed_mean = crossed.subs({nu_r: mean_fraction, nu_s: mean_fraction})
     return sp.expand(own_mean / k + (k - 1) / k * crossed_mean)
-
-
-def ridgeless_aligned_bias() -> tuple[sp.Expr, sp.Expr]:
-    """Return I¹_rr′ and I¹_rr, which no ridge and no sample size change.
-
-    Examples
-    --------
-    >>> ridgeless_aligned_bias()[1]
-    (a - b*nu_r)/nu_r
-    """
-    return aligned_bias(), on_the_diagonal(aligned_bias())

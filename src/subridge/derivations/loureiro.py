@@ -2,7 +2,8 @@
 
 Their theorem works with p-dimensional features padded by zeros, covariances Σ̄_kk′ = √(ν_kk ν_k′k′) Σ̃_kk′ and
 ridges ν_kk λ_k. In the eigenbases of :mod:`~subridge.derivations.spectral_sums` the padding drops out, and so
-do the ν. The paper's R_k lacks 1/p; with it, the route gives Prop. 1 up to where the readout noise is booked.
+do the ν. The paper's R_k lacks 1/p; with it, the route gives Prop. 1 up to where the readout noise is booked: here each
+of the K² terms E_kk′ carries (1/K²) Σ_k η_k² while each E_kk lacks η_k², so that E_g is the same.
 """
 
 import sympy as sp
@@ -117,18 +118,3 @@ def as_in_proposition_one(expression: sp.Expr) -> sp.Expr:
     \hat{q}*lambda_r
     """
     return canonical(expression.subs({V_hat: lam_r * q_hat, V_hat_other: lam_s * r_hat}))
-
-
-def readout_noise_balance() -> sp.Expr:
-    """Return E_g of this route minus E_g of Prop. 1, for any number of members: zero.
-
-    Each E_kk′ of this route carries (1/K²) Σ_k η_k², each E_kk lacks η_k².
-
-    Examples
-    --------
-    >>> readout_noise_balance()
-    0
-    """
-    noises = sp.Sum(sp.IndexedBase("eta")[i] ** 2, (i, 1, _K))
-    booked_everywhere = _K**2 * (noises / _K**2)
-    return sp.simplify((booked_everywhere - noises) / _K**2)

@@ -1,0 +1,70 @@
+"""The formulas of the theory as they are written in code, called with SymPy symbols, against the derived ones.
+
+Arrays of symbols pass through the same lines as arrays of numbers, so nothing is copied here that could drift.
+"""
+
+import sympy as sp
+
+from subridge.derivations import equicorrelated as derived
+from subridge.derivations import large_ensembles, reduced
+from subridge.derivations.notation import (
+    H,
+    S_r,
+    S_s,
+    W,
+    Z,
+    a,
+    alpha,
+    b,
+    k,
+    nu,
+    nu_r,
+    nu_rs,
+    nu_s,
+    rho,
+    sigma,
+    sigma_r,
+    sigma_s,
+)  # fmt: skip
+from subridge.theory.equicorrelated.error import Pair, aligned, orthogonal, orthogonal_slope
+from subridge.theory.reduced.error import Ratios, cross_bias, own_bias
+from subridge.theory.reduced.ridgeless import _amplified, _slope
+
+PAIR = Pair(nu_r, nu_s, nu_rs, sigma_r, sigma_s)
+RATIOS = Ratios(alpha, rho**2, H, W, Z)
+IN_SIGMA = {S_r: sigma_r / a, S_s: sigma_s / a}
+
+
+def exact(array):
+    """The expression in an array of no dimensions, with the code's 1.0 as an integer."""
+    return sp.nsimplify(array.item())
+
+
+def is_zero(expression):
+    return sp.factor(sp.together(expression)) == 0
+
+
+def test_both_biases_of_proposition_2_are_the_derived_ones():
+    assert is_zero(exact(orthogonal(b, b**2 / a, PAIR)) - derived.random_bias().subs(IN_SIGMA))
+    assert is_zero(exact(aligned(b, a, PAIR)) - derived.aligned_bias())
+
+
+def test_slope_of_the_bias_is_its_derivative():
+    derivative = sp.diff(derived.random_bias().subs(IN_SIGMA), sigma_r)
+    assert is_zero(exact(orthogonal_slope(b**2 / a, PAIR)) - derivative)
+
+
+def test_reduced_member_and_pair_errors_are_the_derived_ones():
+    gamma = sigma**2 / (k * alpha)
+    own = (exact(own_bias(1 / k, sigma, RATIOS)) + (H + gamma * Z) / k) / (1 - gamma)
+    assert is_zero(own - reduced.own_error() / k)
+    assert is_zero(exact(cross_bias(1 / k, sigma, RATIOS)) - reduced.crossed_error())
+
+
+def test_what_the_threshold_amplifies_is_the_pole_of_the_ridgeless_error():
+    assert is_zero(exact(_amplified(RATIOS)) - large_ensembles.few_samples_form()["pole"])
+
+
+def test_slope_beyond_the_threshold_is_the_derivative_of_the_ridgeless_error():
+    derivative = sp.diff(reduced.ridgeless_error(more_samples=True).subs(k, 1 / nu), nu)
+    assert is_zero(exact(_slope(nu, *RATIOS)) - derivative)
