@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, TypeGuard
 import array_api_compat
 import numpy as np
 
-from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, MatrixLike, Namespace
+from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, MatrixLike, Namespace, SparseMatrix
 
 if TYPE_CHECKING:
     import torch
+    from typing_extensions import TypeIs  # known to every type checker, so it need not be installed
 
 
 def namespace_of(*arrays: Array) -> Namespace:
@@ -82,6 +83,11 @@ def is_tensor(array: MatrixLike) -> TypeGuard["torch.Tensor"]:
     """Whether an array is PyTorch's."""
     found: bool = array_api_compat.is_torch_array(array)
     return found
+
+
+def is_sparse(array: MatrixLike) -> "TypeIs[SparseMatrix]":
+    """Whether a matrix is one of SciPy's sparse ones."""
+    return hasattr(array, "tocsc")
 
 
 def in_precision_of(example: MatrixLike, array: Array) -> Array:

@@ -1,7 +1,7 @@
 """Names for the types used in signatures."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Protocol, TypeAlias, overload, runtime_checkable
+from typing import Protocol, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,6 @@ class Namespace(Protocol):
     def __getattr__(self, name: str) -> Callable[..., Array]: ...
 
 
-@runtime_checkable
 class SparseMatrix(Protocol):
     """What is used of a SciPy sparse matrix."""
 

@@ -7,8 +7,6 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
 from subridge.arrays.namespace import device_of, in_precision_of, is_numpy, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike
@@ -18,6 +16,7 @@ from subridge.estimators.base import RidgeEnsembleBase
 from subridge.estimators.inputs import (
     Features,
     Labels,
+    classes_of,
     classification_input,
     drop_weightless,
     prediction_input,
@@ -76,8 +75,9 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
         Of the scores' squared errors, summed over classes.
     temperature_ : float
         β of ``predict_proba``: ``softmax(β · decision)``, fitted to the votes (or scores) of left-out samples.
-    ensemble_, estimators_features_, estimators_intercept_, n_estimators_, ridge_, ridge_path_, loo_path_, weights_, \
-subset_plan_
+    ensemble_, estimators_features_, estimators_intercept_, n_estimators_, subset_plan_, weights_
+        As for `RidgeEnsembleRegressor`.
+    ridge_, ridge_path_, loo_path_
         As for `RidgeEnsembleRegressor`.
 
     See Also
@@ -145,9 +145,8 @@ subset_plan_
         self
         """
         aggregation = self._aggregation()
-        features, given = classification_input(self, X, y, reset=True)
-        labels = one_label_each(given)
-        self.classes_ = two_or_more(np.unique(labels))
+        features, labels = classification_input(self, X, y, reset=True)
+        self.classes_ = classes_of(labels)
         rng = self._describe(aggregation, features.shape[1])
         features, targets, weights = self._weighted(features, labels, sample_weight)
         require_rows(features.shape[0], self.fit_intercept)
@@ -187,12 +186,11 @@ subset_plan_
         if isinstance(self.class_weight, str):
             raise ParameterError(f"class_weight={self.class_weight!r} needs all labels; to stream, give a dict")
         first = self._moments is None
-        features, given = classification_input(self, X, y, reset=first)
-        labels = one_label_each(given)
+        features, labels = classification_input(self, X, y, reset=first)
         if first:
             if classes is None and not hasattr(self, "classes_"):
                 raise ParameterError("classes must name every class at the first call of partial_fit")
-            self.classes_ = two_or_more(np.unique(self.classes_ if classes is None else to_numpy(classes)))
+            self.classes_ = self.classes_ if classes is None else classes_of(to_numpy(classes))
             self._start_stream(aggregation, features.shape[1])
         elif classes is not None and not np.array_equal(np.unique(to_numpy(classes)), self.classes_):
             raise ParameterError(f"classes={classes!r} differs from the first call's {self.classes_!r}")
@@ -291,16 +289,3 @@ subset_plan_
 
     def _aggregation(self) -> Aggregation:
         return aggregation_of("voting", self.voting, decides_classes=True)
-
-
-def one_label_each(y: Labels) -> Labels:
-    """Labels in one dimension, refused where they are not classes."""
-    check_classification_targets(y)
-    labels: Labels = column_or_1d(y, warn=True)
-    return labels
-
-
-def two_or_more(classes: Labels) -> Labels:
-    if len(classes) < 2:
-        raise DataError(f"y holds one class only ({classes[0]!r}); a classifier needs at least two classes")
-    return classes

@@ -4,7 +4,8 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 
 from subridge.arrays.namespace import is_tensor, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike, SparseMatrix
@@ -49,14 +50,23 @@ def regression_input(estimator: Fitted, X: MatrixLike, y: ArrayLike, *, reset: b
 
 
 def classification_input(estimator: Fitted, X: MatrixLike, y: ArrayLike, *, reset: bool) -> tuple[Features, Labels]:
-    """Return X as float64 in its own library and the labels y in host memory, both checked; as `regression_input`."""
+    """Return X as float64 in its own library and the labels y, shape (n,), in host memory; as `regression_input`."""
     if is_tensor(X):
-        features = _tensor(estimator, X, reset)
-        return features, _labels_beside(features, y)
-    checked: tuple[Features, Labels] = validate_data(
-        estimator, X, y, reset=reset, accept_sparse=_SPARSE, dtype=np.float64
-    )
-    return checked
+        features: Features = _tensor(estimator, X, reset)
+        given = _labels_beside(features, y)
+    else:
+        features, given = validate_data(estimator, X, y, reset=reset, accept_sparse=_SPARSE, dtype=np.float64)
+    check_classification_targets(given)
+    labels: Labels = column_or_1d(given, warn=True)
+    return features, labels
+
+
+def classes_of(labels: Labels) -> Labels:
+    """The classes, each once and in order; a classifier needs two."""
+    classes: Labels = np.unique(labels)
+    if len(classes) < 2:
+        raise DataError(f"y holds one class only ({classes[0]!r}); a classifier needs at least two classes")
+    return classes
 
 
 def prediction_input(estimator: Fitted, X: MatrixLike) -> Features:
@@ -122,7 +132,7 @@ def _tensor(estimator: Fitted, X: Array, reset: bool) -> Array:
     return X
 
 
-def _labels_beside(X: Array, y: ArrayLike | None) -> Labels:
+def _labels_beside(X: Features, y: ArrayLike | None) -> Labels:
     """Labels that come with a tensor, in host memory."""
     if y is None:
         raise DataError("y is None; the estimator needs labels")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subridge.arrays.namespace import device_of, like, namespace_of, select_rows
+from subridge.arrays.namespace import device_of, is_sparse, like, namespace_of, select_rows
 from subridge.arrays.types import Array, FloatArray, SparseMatrix
 from subridge.spec.plan import SubsetPlan
 
@@ -50,13 +50,13 @@ class FittedMembers:
     def scores(self, X: Array | SparseMatrix) -> Array:
         """Output of every member, shape (k, C, n), in the library of X."""
         example = example_of(X)
-        columns = X.tocsc() if isinstance(X, SparseMatrix) else X.T
+        columns = X.tocsc() if is_sparse(X) else X.T
         scores = []
         for r, (coef, intercept) in enumerate(zip(self.coefficients, self.intercepts, strict=True)):
             A = self.plan.measurements[r]
             if A.ndim == 2:
                 product = (X @ like(self.plan.lift_rows(r, coef), example).T).T
-            elif isinstance(columns, SparseMatrix):
+            elif is_sparse(columns):
                 product = (columns[:, A] @ like(coef, example).T).T
             else:
                 product = like(coef, example) @ select_rows(columns, A)
@@ -66,4 +66,4 @@ class FittedMembers:
 
 def example_of(X: Array | SparseMatrix) -> Array:
     """An array of the library and device that predictions for X are made in."""
-    return np.empty(0) if isinstance(X, SparseMatrix) else X
+    return np.empty(0) if is_sparse(X) else X

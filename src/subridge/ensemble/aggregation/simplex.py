@@ -17,8 +17,10 @@ class Simplex(LinearAggregation):
 
     def weights(self, moments: MemberMoments) -> FloatArray:
         pairs = moments.pairs
-        hopeless = ~np.isfinite(np.diagonal(pairs, axis1=-2, axis2=-1)).any(axis=-1)
+        usable = np.isfinite(np.diagonal(pairs, axis1=-2, axis2=-1)).any(axis=-1)
+        if usable.all():
+            return member_weights(pairs)
         weights = np.full(pairs.shape[:-1], 1 / moments.n_members)
-        if not hopeless.all():
-            weights[~hopeless] = member_weights(pairs[~hopeless])
+        if usable.any():
+            weights[usable] = member_weights(pairs[usable])
         return weights

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subridge.arrays.namespace import is_numpy, like, namespace_of, select_rows
+from subridge.arrays.namespace import is_numpy, is_sparse, like, namespace_of, select_rows
 from subridge.arrays.types import Array, SparseMatrix
 from subridge.ridge.rows.design import DenseDesign, Design, SparseDesign
 from subridge.spec.errors import DataError
@@ -60,13 +60,13 @@ class TrainingRows:
 
     def gram(self) -> Array | None:
         """``FᵀF`` of all features, shape (M, M); None for sparse rows, whose members form their own blocks."""
-        if isinstance(self.features, SparseMatrix):
+        if is_sparse(self.features):
             return None
         return self.features @ self.features.T
 
     def mean_square(self) -> float:
         """``Σ w (x - x̄)²/(n M)``: the scale of a feature, centred where there is an intercept."""
-        if isinstance(self.features, SparseMatrix):
+        if is_sparse(self.features):
             squares = self.features.multiply(self.features).T @ self.weights
             return float((squares - self.feature_means**2 * self.total_weight).mean()) / self.n_samples
         flat = self.features.reshape((-1,))
@@ -75,7 +75,7 @@ class TrainingRows:
     def member(self, plan: SubsetPlan, r: int, gram: Array | None = None) -> Design:
         """Member r's design; `gram` is the shared M × M Gram matrix where there is one."""
         A = plan.measurements[r]
-        if isinstance(self.features, SparseMatrix):
+        if is_sparse(self.features):
             if A.ndim == 1:
                 return SparseDesign(self.features[:, A], self.feature_means[A], self.root_weights)
             measured = self.features @ A.T - A @ self.feature_means
@@ -118,7 +118,7 @@ def training_rows(
     if not bool((weights > 0).all()):
         raise DataError("sample_weight must be positive; drop the rows of weight zero")
     root_weights = weights**0.5
-    if isinstance(X, SparseMatrix):
+    if is_sparse(X):
         matrix = X.tocsc()
         means = (matrix.T @ weights) / weights.sum() * float(fit_intercept)
         return TrainingRows(matrix, targets, means, weights, root_weights, fit_intercept, sample_weight is None)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subridge.arrays.namespace import namespace_of
+from subridge.arrays.namespace import is_sparse, namespace_of
 from subridge.arrays.types import Array, SparseMatrix
 from subridge.spec.errors import DataError
 
@@ -97,7 +97,7 @@ def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | N
     total = float(weights.sum())
     y_mean = targets @ weights / total
     Y = targets - y_mean[:, None]
-    if isinstance(X, SparseMatrix):
+    if is_sparse(X):
         x_mean = X.T @ weights / total
         weighted = X.multiply(weights[:, None]).tocsr()
         gram = (X.T @ weighted).toarray() - total * np.outer(x_mean, x_mean)
