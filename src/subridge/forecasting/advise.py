@@ -11,8 +11,7 @@ from subridge.forecasting.advice.advice import Advice
 from subridge.forecasting.advice.candidates import Candidate, candidates
 from subridge.forecasting.advice.ranking import rank, ranking_columns
 from subridge.forecasting.advice.reasons import reasons
-from subridge.forecasting.inputs.request import read_ensembles, read_sizes
-from subridge.forecasting.inputs.ridge_path import ridge_path
+from subridge.forecasting.inputs.request import read_ensembles, read_ridges, read_sizes
 from subridge.forecasting.inputs.sample import read_sample
 from subridge.results.advice import advice_table
 from subridge.spec.checks import non_negative, positive_integer, within
@@ -107,7 +106,7 @@ def advise(
     if clash:
         raise ParameterError(f"ensembles may not use the name {clash[0]!r}, which is that of another candidate")
     pool += [Candidate(name, "given", ensemble) for name, ensemble in given.items()]
-    ranked, label_noise = rank(sample, pool, planned, ridge_path(ridges, sample.rows), level)
+    ranked, label_noise = rank(sample, pool, planned, read_ridges(ridges, sample.rows), level)
     attributes: dict[str, Json] = {"n_samples": planned, "level": level, "readout_noise": noise}
     attributes |= sample.attributes() | label_noise.attributes()
     table = advice_table([each.name for each in ranked], ranking_columns(ranked), attributes)

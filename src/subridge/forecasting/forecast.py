@@ -11,10 +11,9 @@ from subridge.datasets.tables.target_rows import Task
 from subridge.datasets.tables.targets import TargetLike
 from subridge.ensemble.ensemble import Ensemble
 from subridge.forecasting.curve.curve import forecast_curve
-from subridge.forecasting.inputs.request import DrawnEnsemble, read_ensembles, read_sizes
-from subridge.forecasting.inputs.ridge_path import ridge_path
+from subridge.forecasting.inputs.request import DrawnEnsemble, read_ensembles, read_ridges, read_sizes
 from subridge.forecasting.inputs.sample import read_sample
-from subridge.forecasting.metrics.registry import metrics_of
+from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot.shared import Pilots
 from subridge.forecasting.side_by_side import side_by_side
 from subridge.results.forecasts import EnsembleForecast, forecasts
@@ -113,7 +112,7 @@ def forecast(
     sample = read_sample(X, y, task, fit_intercept)
     drawn = read_ensembles(ensembles, sample.n_features, seed)
     pilots = Pilots(sample, [each.plan for each in drawn.values()])
-    path = None if ridges is None else ridge_path(ridges, sample.rows)
+    path = None if ridges is None else read_ridges(ridges, sample.rows)
     metrics = metrics_of(sample)
 
     def one(ensemble: DrawnEnsemble) -> EnsembleForecast:
@@ -123,11 +122,15 @@ def forecast(
         shown = curve[:-1]
         variables: dict[str, FloatArray | BoolArray] = {}
         for metric in metrics:
-            variables |= metric.forecast(sample, pilot, shown, level).variables(metric.name)
-        variables |= {name: getattr(shown, name) for name in ("standard_error", "in_reach", "is_bound")}
-        reach = pilot.reach(shown.ridges[np.argmax(sizes)])
+            variables |= metric.variables(sample, pilot, shown, level)
+        variables |= {
+            "standard_error": shown.standard_error,
+            "in_reach": shown.wanted.in_reach,
+            "is_bound": shown.is_bound,
+        }
+        ridges, limit = shown.wanted.ridges, float(curve.prediction_error[-1])
         return EnsembleForecast(
-            ensemble.aggregation.name, variables, shown.ridges, reach, float(curve.prediction_error[-1])
+            ensemble.aggregation.name, variables, ridges, pilot.reach(ridges[np.argmax(sizes)]), limit
         )
 
     found = dict(zip(drawn, side_by_side(one, drawn.values()), strict=True))

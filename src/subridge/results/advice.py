@@ -12,21 +12,7 @@ from subridge.results.attributes import result_attributes
 def advice_table(
     names: Sequence[str], columns: Mapping[str, Sequence[float | str]], attributes: dict[str, Json]
 ) -> xr.Dataset:
-    """Lay out one row per candidate, best first.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of the candidates.
-    columns : mapping of str to sequence
-        By the name of the variable, one value per candidate.
-    attributes : dict
-
-    Returns
-    -------
-    xarray.Dataset
-        Variables (candidate).
-    """
+    """Lay out one row per candidate, best first; every column becomes a variable (candidate)."""
     return xr.Dataset(
         {name: ("candidate", np.array(values)) for name, values in columns.items()},
         {"candidate": list(names)},

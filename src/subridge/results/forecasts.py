@@ -12,23 +12,12 @@ from subridge.results.attributes import result_attributes
 
 @dataclass(frozen=True, eq=False)
 class EnsembleForecast:
-    """The forecast of one ensemble at S sizes.
-
-    Attributes
-    ----------
-    aggregation : str
-    variables : mapping of str to ndarray, shape (S,)
-        Metrics, their bounds and flags, by the name of the variable.
-    ridges : ndarray, shape (S, k)
-    reach : ndarray, shape (k,)
-        The largest size in reach of each member.
-    irreducible_error : float
-    """
+    """The forecast of one ensemble at S sizes."""
 
     aggregation: str
-    variables: Mapping[str, FloatArray | BoolArray]
-    ridges: FloatArray
-    reach: FloatArray
+    variables: Mapping[str, FloatArray | BoolArray]  # metrics, their bounds and flags by name, shape (S,)
+    ridges: FloatArray  # shape (S, k)
+    reach: FloatArray  # the largest size in reach of each member, shape (k,)
     irreducible_error: float
 
 
@@ -38,22 +27,11 @@ def forecasts(
     labels: Mapping[str, str],
     attributes: dict[str, Json],
 ) -> xr.Dataset:
-    """Put the forecasts of several ensembles side by side.
+    """Put the forecasts of several ensembles, which have the same variables, side by side.
 
-    Parameters
-    ----------
-    entries : mapping of str to EnsembleForecast
-        By the name of the ensemble; all have the same variables.
-    n_samples : ndarray, shape (S,)
-    labels : mapping of str to str
-        Names for axes of pictures, by variable.
-    attributes : dict
-
-    Returns
-    -------
-    xarray.Dataset
-        Variables (ensemble, n_samples); ``ridge``, NaN where members differ in theirs; ``reach`` (ensemble, member);
-        ``irreducible_error`` (ensemble); coordinate ``aggregation`` (ensemble).
+    `labels` are names for axes of pictures, by variable. The dataset has the variables (ensemble, n_samples);
+    ``ridge``, NaN where members differ in theirs; ``reach`` (ensemble, member); ``irreducible_error`` (ensemble); and
+    the coordinate ``aggregation`` (ensemble).
     """
     rows, plane = list(entries.values()), ("ensemble", "n_samples")
     dataset = xr.Dataset(

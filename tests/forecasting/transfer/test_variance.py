@@ -2,7 +2,7 @@ import numpy as np
 
 from subridge.ensemble.aggregation import Mean
 from subridge.forecasting.inputs.request import DrawnEnsemble
-from subridge.forecasting.matching.match import match_ridges
+from subridge.forecasting.matching import match_ridges
 from subridge.forecasting.pilot.left_out import left_out
 from subridge.forecasting.pilot.pilot import decompose_pilot
 from subridge.forecasting.transfer.transfer import transfer, transferred_pairs

@@ -16,22 +16,12 @@ SINGLE = "one ridge"
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A drawn ensemble and what it is.
-
-    Attributes
-    ----------
-    name : str
-    strategy : {"single", "equal", "dirichlet", "overlapping", "given"}
-    ensemble : DrawnEnsemble
-        Its ridges and its aggregation are chosen later.
-    fraction_spread : float
-        kσ before scaling; 0 for members of equal size.
-    """
+    """A drawn ensemble and what it is; its ridges and its aggregation are chosen later."""
 
     name: str
-    strategy: str
+    strategy: str  # "single", "equal", "dirichlet", "overlapping" or "given"
     ensemble: DrawnEnsemble
-    fraction_spread: float = 0.0
+    fraction_spread: float = 0.0  # kσ before scaling; 0 for members of equal size
 
 
 def candidates(

@@ -11,7 +11,7 @@ from subridge.ensemble.ensemble import Ensemble
 from subridge.forecasting.advice.candidates import SINGLE, Candidate
 from subridge.forecasting.curve.curve import ForecastCurve, forecast_curve
 from subridge.forecasting.inputs.sample import Sample
-from subridge.forecasting.metrics.registry import metrics_of
+from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot.label_noise import LabelNoise
 from subridge.forecasting.pilot.shared import Pilots
 from subridge.forecasting.side_by_side import side_by_side
@@ -22,26 +22,21 @@ _AGGREGATIONS: tuple[LinearAggregation, ...] = (Mean(), Simplex())
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """A candidate with one aggregation, forecast at the planned size and at the pilot's.
-
-    Attributes
-    ----------
-    candidate : Candidate
-        With that aggregation.
-    curve : ForecastCurve
-        Of two sizes.
-    metrics : dict of str to float
-        At the planned size, with bounds.
-    """
+    """A candidate with one aggregation, forecast at the planned size and at the pilot's."""
 
     candidate: Candidate
-    curve: ForecastCurve
-    metrics: dict[str, float]
+    curve: ForecastCurve  # of the two sizes
+    metrics: dict[str, float]  # at the planned size, with bounds
 
     @property
     def name(self) -> str:
         """Of the candidate, with a word on its weights."""
         return self.candidate.name + (", weighted" if self.candidate.ensemble.fits_weights else "")
+
+    @property
+    def ridge(self) -> float:
+        """λ of all members at the planned size."""
+        return float(self.curve.wanted.ridges[0, 0])
 
     @property
     def weights(self) -> FloatArray:
@@ -51,7 +46,7 @@ class Ranked:
     def ensemble(self) -> Ensemble:
         """The candidate at its ridge for the planned size."""
         drawn = self.candidate.ensemble
-        return Ensemble(drawn.plan, float(self.curve.ridges[0, 0]), drawn.readout_noise, drawn.aggregation)
+        return Ensemble(drawn.plan, self.ridge, drawn.readout_noise, drawn.aggregation)
 
 
 def rank(
@@ -70,13 +65,13 @@ def rank(
             values: dict[str, float] = {}
             for metric in metrics:
                 if not (metric.of_votes and ensemble.fits_weights):
-                    estimate = metric.forecast(sample, pilot, curve[:1], level)
-                    values |= {name: float(value[0]) for name, value in estimate.variables(metric.name).items()}
+                    variables = metric.variables(sample, pilot, curve[:1], level)
+                    values |= {name: float(value[0]) for name, value in variables.items()}
             found.append(Ranked(replace(candidate, ensemble=ensemble), curve, values))
         return found
 
     ranked = [each for found in side_by_side(judge, candidates) for each in found]
-    return sorted(ranked, key=lambda each: each.curve.upper[0]), pilots.label_noise()
+    return sorted(ranked, key=lambda each: each.metrics["prediction_error_upper"]), pilots.label_noise()
 
 
 def ranking_columns(ranked: Sequence[Ranked]) -> dict[str, list[float | str]]:
@@ -88,13 +83,13 @@ def ranking_columns(ranked: Sequence[Ranked]) -> dict[str, list[float | str]]:
 
 def _row(ranked: Ranked, single: Ranked) -> dict[str, float | str]:
     candidate, curve = ranked.candidate, ranked.curve
-    sizes, planned = candidate.ensemble.plan.subset_sizes, curve.sizes[0]
+    sizes, planned = candidate.ensemble.plan.subset_sizes, curve.wanted.sizes[0]
     nearest = sizes[np.argmin(abs(np.log(sizes / planned)))]
     return {
         **ranked.metrics,
-        "in_reach": bool(curve.in_reach[0]),
+        "in_reach": bool(curve.wanted.in_reach[0]),
         "pilot_prediction_error": float(curve.prediction_error[1]),
-        "ridge": float(curve.ridges[0, 0]),
+        "ridge": ranked.ridge,
         "n_members": candidate.ensemble.plan.n_members,
         "strategy": candidate.strategy,
         "fraction_spread": candidate.fraction_spread,

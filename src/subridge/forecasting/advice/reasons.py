@@ -6,18 +6,7 @@ from subridge.forecasting.advice.candidates import SINGLE
 
 
 def reasons(table: xarray.Dataset) -> tuple[str, str]:
-    """Say what to do, and what the data are like that make it so.
-
-    Parameters
-    ----------
-    table : xarray.Dataset
-        Of `Advice`, best first.
-
-    Returns
-    -------
-    tuple of str
-        Numbers from the table; no rule of thumb.
-    """
+    """Say what to do, and what the data are like that make it so, with numbers from the table of `Advice`."""
     return _what(table), _why(table)
 
 

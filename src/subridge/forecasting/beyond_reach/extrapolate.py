@@ -18,14 +18,14 @@ from subridge.arrays.types import BoolArray, FloatArray
 from subridge.ensemble.moments import MemberMoments
 from subridge.forecasting.beyond_reach.spectrum_tail import SPAN, SpectrumTail, fit_tail
 from subridge.forecasting.inputs.request import DrawnEnsemble
-from subridge.forecasting.matching.match import MatchedRidges
+from subridge.forecasting.matching import MatchedRidges
 from subridge.forecasting.pilot.label_noise import LabelNoise
 from subridge.forecasting.pilot.left_out import left_out
 from subridge.forecasting.pilot.pilot import Pilot
 from subridge.forecasting.transfer.transfer import transfer, transferred_pairs
 from subridge.forecasting.transfer.variance import split_variance, variance_gain
+from subridge.forecasting.uncertainty.jackknife import transfer_spread
 from subridge.forecasting.uncertainty.spread import Spread
-from subridge.forecasting.uncertainty.transfer_spread import transfer_spread
 
 _EXPONENTS = np.arange(0.1, 2.01, 0.1)  # u: between a hardly falling bias and that of a target inside the spectrum
 _AS_GOOD = 4.0  # times the least sum of squares: exponents that a pilot of this size cannot tell apart
@@ -33,32 +33,16 @@ _AS_GOOD = 4.0  # times the least sum of squares: exponents that a pilot of this
 
 @dataclass(frozen=True, eq=False)
 class Extrapolation:
-    """One size beyond reach.
+    """One size beyond reach."""
 
-    Attributes
-    ----------
-    error, lowest, highest : float
-        At the best exponent, and over those that fit about as well.
-    spread : Spread
-        At the edge of reach, of one row.
-    """
-
-    error: float
-    lowest: float
+    error: float  # at the best exponent
+    lowest: float  # over exponents that fit about as well
     highest: float
-    spread: Spread
+    spread: Spread  # at the edge of reach, of one row
 
 
 class Extrapolator:
-    """Forecasts of one ensemble at sizes beyond the reach of some members.
-
-    Parameters
-    ----------
-    pilot : Pilot
-    ensemble : DrawnEnsemble
-    label_noise : LabelNoise
-        Where the bias ends.
-    """
+    """Forecasts of one ensemble at sizes beyond the reach of some members; the bias ends at the label noise."""
 
     def __init__(self, pilot: Pilot, ensemble: DrawnEnsemble, label_noise: LabelNoise) -> None:
         self._pilot, self._ensemble, self._noise = pilot, ensemble, label_noise

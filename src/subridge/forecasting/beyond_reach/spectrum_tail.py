@@ -17,21 +17,11 @@ SPAN = np.geomspace(1.0, 30.0, 12)  # of κ̄/κ̄₀ in the fits
 
 @dataclass(frozen=True, eq=False)
 class SpectrumTail:
-    """Degrees of freedom of one member, intercept excluded, for effective ridges down to zero.
+    """Degrees of freedom of one member, intercept excluded, for effective ridges down to zero."""
 
-    Attributes
-    ----------
-    edge : float
-        κ̄₀.
-    penalties : ndarray, shape (12,)
-        At which the pilot has the effective ridges ``SPAN κ̄₀``.
-    slope : float
-        a of the fitted spectrum.
-    """
-
-    edge: float
-    penalties: FloatArray
-    slope: float
+    edge: float  # κ̄₀
+    penalties: FloatArray  # at which the pilot has the effective ridges SPAN κ̄₀, shape (12,)
+    slope: float  # a of the fitted spectrum
     _scale: float
     _n_features: int
     _at_edge: float
@@ -67,18 +57,7 @@ class SpectrumTail:
 
 
 def fit_tail(spectrum: FloatArray, n_features: int) -> SpectrumTail:
-    """Fit the tail of a member that spans all samples.
-
-    Parameters
-    ----------
-    spectrum : ndarray, shape (ρ,)
-        Positive eigenvalues of its kernel, ascending.
-    n_features : int
-        N_r > ρ.
-
-    Returns
-    -------
-    SpectrumTail
+    """Fit the tail of a member that spans all samples, from the positive eigenvalues of its kernel in ascending order.
 
     Examples
     --------

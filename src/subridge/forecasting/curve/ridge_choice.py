@@ -4,45 +4,29 @@ The least of many noisy numbers is too good, most of all where the pilot is all 
 only for want of others, and the few of least error are compared by the upper bounds of their intervals.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray
 from subridge.forecasting.curve.points import point_errors, points
 from subridge.forecasting.inputs.request import DrawnEnsemble
-from subridge.forecasting.matching.match import match_ridges
+from subridge.forecasting.matching import match_ridges
 from subridge.forecasting.pilot.pilot import Pilot
 
 _MOST_FREEDOM = 0.85  # df/n of a member; beyond, forecasts on deep features were 5 % and more too low
 _COMPARED = 8  # ridges of least error whose intervals are looked at: more than a decade of the default path
 
 
-@dataclass(frozen=True, eq=False)
-class RidgeChoice:
-    """Ridges of an ensemble at S sizes.
-
-    Attributes
-    ----------
-    ridges : ndarray, shape (S, k)
-        λ_r, given or chosen.
-    is_bound : ndarray of bool, shape (S,)
-        True where a chosen ridge is the smallest that the pilot can judge: a smaller one may err less.
-    """
-
-    ridges: FloatArray
-    is_bound: BoolArray
-
-
-def own_ridges(ensemble: DrawnEnsemble, n_sizes: int) -> RidgeChoice:
-    """The ensemble's own ridges at every size."""
-    return RidgeChoice(np.tile(ensemble.ridges, (n_sizes, 1)), np.zeros(n_sizes, dtype=bool))
-
-
 def best_ridges(
     pilot: Pilot, ensemble: DrawnEnsemble, sizes: FloatArray, path: FloatArray, level: float
-) -> RidgeChoice:
-    """For every size the best common ridge of a path (L,) in reach, the largest where none is."""
+) -> tuple[FloatArray, BoolArray]:
+    """For every size the best ridge of a path (L,) in reach, common to the members; the largest where none is.
+
+    Returns
+    -------
+    ridges : ndarray, shape (S, k)
+    is_bound : ndarray of bool, shape (S,)
+        True where the ridge is the smallest that the pilot can judge: a smaller one may err less.
+    """
     S, L = len(sizes), len(path)
     grid = np.tile(path, S)[:, None]
     matched = match_ridges(pilot, np.repeat(sizes, L), np.repeat(grid, pilot.n_members, axis=1))
@@ -58,9 +42,9 @@ def best_ridges(
     compared = np.isfinite(error) & (ranks < _COMPARED)
     bounds = np.full(S * L, np.inf)
     if compared.any():
-        found = points(pilot, ensemble, matched[compared])
-        bounds[compared] = found.error * found.spread.interval_factor(found.error, level)
+        found, _, spread = points(pilot, ensemble, matched[compared])
+        bounds[compared] = found * spread.interval_factor(found, level)
     table = bounds.reshape(S, L)
     known = np.isfinite(table).any(axis=1)
     best = np.where(known, np.argmin(table, axis=1), L - 1)
-    return RidgeChoice(np.repeat(path[best][:, None], pilot.n_members, axis=1), is_bound & known)
+    return np.repeat(path[best][:, None], pilot.n_members, axis=1), is_bound & known

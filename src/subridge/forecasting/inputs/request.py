@@ -1,4 +1,4 @@
-"""What a forecast is asked for: sample sizes, and ensembles by name."""
+"""What a forecast is asked for: sample sizes, ridges, and ensembles by name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +9,8 @@ from subridge.arrays.streams import Seed, stream
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.ensemble.aggregation import LinearAggregation, Mean
 from subridge.ensemble.ensemble import Ensemble
+from subridge.ridge.rows.training import TrainingRows
+from subridge.ridge.search_path import default_ridges, given_ridges
 from subridge.spec.checks import real_array
 from subridge.spec.errors import ParameterError, RidgeError, SubsetError
 from subridge.spec.plan import SubsetPlan
@@ -17,19 +19,11 @@ from subridge.subsets.base import Strategy
 
 @dataclass(frozen=True, eq=False)
 class DrawnEnsemble:
-    """An ensemble whose subsets are drawn and whose aggregate is a weighted mean.
-
-    Attributes
-    ----------
-    plan : SubsetPlan
-    ridges, readout_noise : ndarray, shape (k,)
-        λ_r and η_r.
-    aggregation : LinearAggregation
-    """
+    """An ensemble whose subsets are drawn and whose aggregate is a weighted mean."""
 
     plan: SubsetPlan
-    ridges: FloatArray
-    readout_noise: FloatArray
+    ridges: FloatArray  # λ_r, shape (k,)
+    readout_noise: FloatArray  # η_r, shape (k,)
     aggregation: LinearAggregation
 
     @property
@@ -45,6 +39,25 @@ def read_sizes(n_samples: ArrayLike) -> FloatArray:
     if not sizes.size or not whole.all() or (sizes < 2).any():
         raise ParameterError(f"n_samples must be integers of at least 2 (inf is allowed), got {n_samples!r}")
     return sizes
+
+
+def read_ridges(ridges: ArrayLike, rows: TrainingRows) -> FloatArray:
+    """Ascending path of ridges; "auto" has the range of the one that the estimators search. Shape (L,).
+
+    Examples
+    --------
+    >>> from subridge.ridge.rows.training import training_rows
+    >>> rows = training_rows(np.eye(3), np.zeros((1, 3)), None, False)
+    >>> read_ridges([1.0, 0.0], rows), len(read_ridges("auto", rows))
+    (array([0., 1.]), 49)
+    """
+    if isinstance(ridges, str):
+        if ridges != "auto":
+            raise ParameterError(f"ridges must be numbers or 'auto', got {ridges!r}")
+        coarse = default_ridges(rows.mean_square())
+        # Which ridges are in reach changes along a curve: steps of a half decade would show as teeth.
+        return np.geomspace(coarse[0], coarse[-1], 3 * len(coarse) - 2)
+    return given_ridges(ridges)
 
 
 def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: Seed | None) -> dict[str, DrawnEnsemble]:

@@ -17,17 +17,10 @@ TASKS: tuple[Task, ...] = ("auto", "regression", "classification")
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A checked pilot sample.
-
-    Attributes
-    ----------
-    rows : TrainingRows
-    class_names : tuple of str or None
-        Classes of one-hot targets; None for regression.
-    """
+    """A checked pilot sample."""
 
     rows: TrainingRows
-    class_names: tuple[str, ...] | None
+    class_names: tuple[str, ...] | None  # of one-hot targets; None for regression
 
     @property
     def n_samples(self) -> int:
@@ -52,20 +45,9 @@ class Sample:
 
 
 def read_sample(X: MatrixLike, y: TargetLike, task: Task, fit_intercept: bool) -> Sample:
-    """Check X and y and centre them.
+    """Check X (n, M) and y (n,) or (n, C) and centre them.
 
-    Parameters
-    ----------
-    X : array_like or sparse matrix, shape (n, M)
-    y : array_like, shape (n,) or (n, C)
-        Numbers, or labels of any kind.
-    task : {"auto", "regression", "classification"}
-        "auto" takes text, categories and booleans for labels and numbers for numbers.
-    fit_intercept : bool
-
-    Returns
-    -------
-    Sample
+    `task` "auto" takes text, categories and booleans for labels and numbers for numbers.
     """
     if task not in TASKS:
         raise ParameterError(f"task must be one of {TASKS}, got {task!r}")

@@ -1,33 +1,22 @@
 """What every metric of a forecast offers."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from subridge.arrays.types import FloatArray
 from subridge.forecasting.curve.curve import ForecastCurve
 from subridge.forecasting.inputs.sample import Sample
 from subridge.forecasting.pilot.pilot import Pilot
 
-
-@dataclass(frozen=True, eq=False)
-class Estimate:
-    """A metric at S sizes with the bounds of its interval, NaN where it is unknown; each array of shape (S,)."""
-
-    value: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-
-    def variables(self, name: str) -> dict[str, FloatArray]:
-        """The three under the names of their variables."""
-        return {name: self.value, f"{name}_lower": self.lower, f"{name}_upper": self.upper}
+# Values of a metric, lower and upper bounds, each of shape (S,); NaN where unknown.
+Estimate: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
 
 
 class Metric(ABC):
     """A number that is forecast for every ensemble and size.
 
-    To add one, subclass this in a file of its own and list it in ``subridge.forecasting.metrics.registry``. The dataset
-    of a forecast, the table of advice and the picture then have it.
+    To add one, subclass this in a file of its own and list it in ``subridge.forecasting.metrics``: the dataset of a
+    forecast, the table of advice, the printed table and the picture then have it.
 
     Attributes
     ----------
@@ -36,7 +25,7 @@ class Metric(ABC):
     label : str
         For axes of pictures.
     of_votes : bool
-        Whether members vote, one vote each, so that it says nothing of members with weights.
+        Whether members vote, one vote each, so that advice leaves it out for members with weights.
     """
 
     name: ClassVar[str]
@@ -49,4 +38,9 @@ class Metric(ABC):
 
     @abstractmethod
     def forecast(self, sample: Sample, pilot: Pilot, curve: ForecastCurve, level: float) -> Estimate:
-        """The metric at the sizes and ridges of a curve; `level` is the probability of the interval."""
+        """The metric at the S sizes and ridges of a curve; `level` is the probability of the interval."""
+
+    def variables(self, sample: Sample, pilot: Pilot, curve: ForecastCurve, level: float) -> dict[str, FloatArray]:
+        """The forecast by the names of its variables."""
+        names = (self.name, f"{self.name}_lower", f"{self.name}_upper")
+        return dict(zip(names, self.forecast(sample, pilot, curve, level), strict=True))

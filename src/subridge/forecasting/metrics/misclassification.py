@@ -21,6 +21,7 @@ from subridge.arrays.types import Array, FloatArray
 from subridge.ensemble.aggregation.ties import first_largest, most_votes, vote_counts
 from subridge.forecasting.curve.curve import ForecastCurve
 from subridge.forecasting.inputs.sample import Sample
+from subridge.forecasting.matching import MatchedRidges
 from subridge.forecasting.metrics.base import Estimate, Metric
 from subridge.forecasting.pilot.left_out import left_out
 from subridge.forecasting.pilot.pilot import Pilot
@@ -46,19 +47,19 @@ class Misclassification(Metric):
         return sample.class_names is not None
 
     def forecast(self, sample: Sample, pilot: Pilot, curve: ForecastCurve, level: float) -> Estimate:
-        share, standard_error = np.full((2, len(curve.sizes)), np.nan)
-        reached = curve.in_reach
+        share, standard_error = np.full((2, len(curve.wanted.sizes)), np.nan)
+        reached = curve.wanted.in_reach
         if reached.any():
-            share[reached], standard_error[reached] = _wrong_shares(pilot, curve[reached], sample.rows.targets)
+            share[reached], standard_error[reached] = _wrong_shares(pilot, curve.wanted[reached], sample.rows.targets)
         width = norm.ppf(0.5 + level / 2) * standard_error
-        return Estimate(share, np.maximum(share - width, 0.0), np.minimum(share + width, 1.0))
+        return share, np.maximum(share - width, 0.0), np.minimum(share + width, 1.0)
 
 
-def _wrong_shares(pilot: Pilot, curve: ForecastCurve, one_hot: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _wrong_shares(pilot: Pilot, wanted: MatchedRidges, one_hot: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Share of wrong votes and its standard error at sizes in reach; each of shape (T,)."""
-    n, sizes, truth = pilot.n_samples, curve.sizes, first_largest(one_hot)
+    n, sizes, truth = pilot.n_samples, wanted.sizes, first_largest(one_hot)
     shares, spreads, squared_error = np.empty((3, len(sizes)))
-    for block in left_out(pilot, curve.penalties):
+    for block in left_out(pilot, wanted.penalties):
         variance = split_variance(block, sizes[block.rows])
         squared_error[block.rows] = transferred_pairs(block.pairs, variance).mean(axis=(1, 2))
         surplus = (variance.gamma_pilot - variance.gamma_new) / np.maximum(1 - variance.gamma_new, 1e-12)
@@ -67,7 +68,7 @@ def _wrong_shares(pilot: Pilot, curve: ForecastCurve, one_hot: FloatArray) -> tu
             wrong = _expected_wrong(scores, errors, truth, surplus[t - block.rows.start], direction)
             shares[t] = np.clip(wrong.mean(), 0.0, 1.0)
             spreads[t] = wrong.std() / np.sqrt(n - 1)
-    wrong_pilot, squared_error_pilot = _at_pilot(pilot, curve.ridges, one_hot)
+    wrong_pilot, squared_error_pilot = _at_pilot(pilot, wanted.ridges, one_hot)
     proportional = np.minimum(wrong_pilot * squared_error / squared_error_pilot, 1.0)
     gap = np.where(sizes > n, 0.5 * np.abs(shares - proportional), 0.0)
     return np.where(sizes > n, np.minimum(shares, proportional), shares), np.hypot(spreads, gap)
@@ -87,15 +88,8 @@ def _expected_wrong(
 ) -> FloatArray:
     """Expected wrongness of every row's vote, which extrapolation may put outside of [0, 1]; shape (n,).
 
-    Parameters
-    ----------
-    scores, errors : ndarray, shape (k, C, n)
-        Of left-out rows.
-    truth : ndarray of int, shape (n,)
-    surplus : ndarray, shape (k, k)
-        Δ/Ê.
-    direction : {-1, 0, 1}
-        Whether the wanted size is smaller than the pilot's, the same, or larger.
+    Scores and errors (k, C, n) are those of left-out rows, `surplus` (k, k) is Δ/Ê, and `direction` says whether the
+    wanted size is smaller than the pilot's (-1), the same (0) or larger (1).
     """
     plain = _is_wrong(scores, truth)
     if direction == 0:

@@ -15,4 +15,4 @@ class PredictionError(Metric):
     label: ClassVar[str] = "squared error on new labels"
 
     def forecast(self, sample: Sample, pilot: Pilot, curve: ForecastCurve, level: float) -> Estimate:
-        return Estimate(curve.prediction_error, curve.lower, curve.upper)
+        return curve.prediction_error, *curve.interval(level)

@@ -21,12 +21,7 @@ _POWERS = np.arange(0.5, 3.01, 0.25)
 
 @dataclass(frozen=True)
 class LabelNoise:
-    """Variance ζ² summed over targets, with an interval.
-
-    Attributes
-    ----------
-    variance, lower, upper : float
-    """
+    """Variance ζ² summed over targets, with an interval."""
 
     variance: float
     lower: float
@@ -39,18 +34,9 @@ class LabelNoise:
 
 
 def label_noise(pilot: Pilot, level: float = 0.9) -> LabelNoise:
-    """Estimate ζ² by restricted likelihood.
+    """Estimate ζ² by restricted likelihood from one member that sees all features.
 
-    Parameters
-    ----------
-    pilot : Pilot
-        One member that sees all features.
-    level : float
-        Of the interval, taken from the profile of the likelihood.
-
-    Returns
-    -------
-    LabelNoise
+    The interval is taken from the profile of the likelihood.
 
     Examples
     --------

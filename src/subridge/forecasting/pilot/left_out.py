@@ -21,28 +21,14 @@ _TABLE = 5_000_000
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """t rows of a table of penalties.
-
-    Attributes
-    ----------
-    pilot : Pilot
-    rows : slice
-        Where these rows lie in the table.
-    penalties : ndarray, shape (t, k)
-    errors : ndarray, shape (t, k, C, n)
-        Leave-one-out errors.
-    diagonals : ndarray, shape (t, k, n)
-        R_ii.
-    pair_traces : ndarray, shape (t, k, k)
-        ``tr(R_r R_r′)``.
-    """
+    """t rows of a table of penalties."""
 
     pilot: Pilot
-    rows: slice
-    penalties: FloatArray
-    errors: FloatArray
-    diagonals: FloatArray
-    pair_traces: FloatArray
+    rows: slice  # where these rows lie in the table
+    penalties: FloatArray  # shape (t, k)
+    errors: FloatArray  # leave-one-out errors, shape (t, k, C, n)
+    diagonals: FloatArray  # R_ii, shape (t, k, n)
+    pair_traces: FloatArray  # tr(R_r R_r′), shape (t, k, k)
 
     @cached_property
     def pairs(self) -> FloatArray:

@@ -19,23 +19,12 @@ _GRAM_LIMIT = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """Decomposed members of one ensemble on n rows.
-
-    Attributes
-    ----------
-    members : sequence of MemberDecomposition, length k
-    targets : ndarray, shape (C, n)
-        Centred labels.
-    subset_sizes : ndarray of int, shape (k,)
-        N_r, which turn ridges into penalties λ N_r.
-    intercept : int
-        1 if the data were centred, else 0.
-    """
+    """Decomposed members of one ensemble on n rows."""
 
     members: Sequence[MemberDecomposition]
-    targets: FloatArray
-    subset_sizes: IntArray
-    intercept: int
+    targets: FloatArray  # centred labels, shape (C, n)
+    subset_sizes: IntArray  # N_r, which turn ridges into penalties λ N_r, shape (k,)
+    intercept: int  # 1 if the data were centred, else 0
 
     @property
     def n_samples(self) -> int:
@@ -65,20 +54,7 @@ class Pilot:
 
 
 def decompose_pilot(rows: TrainingRows, plan: SubsetPlan, gram: FloatArray | None = None) -> Pilot:
-    """Decompose every member of a plan.
-
-    Parameters
-    ----------
-    rows : TrainingRows
-        Unweighted, in NumPy.
-    plan : SubsetPlan
-    gram : ndarray, shape (M, M), optional
-        ``FᵀF`` of all features, which serves every plan on the same rows.
-
-    Returns
-    -------
-    Pilot
-    """
+    """Decompose every member of a plan on unweighted rows; `gram` is ``FᵀF`` of all features, where it is at hand."""
     members = [
         decompose(rows.member(plan, r, gram), 0.0, rows.fit_intercept, _GRAM_LIMIT) for r in range(plan.n_members)
     ]

@@ -15,11 +15,7 @@ from subridge.spec.plan import SubsetPlan
 class Pilots:
     """The pilots of several plans on one sample.
 
-    Parameters
-    ----------
-    sample : Sample
-    plans : iterable of SubsetPlan
-        All that will be asked for; they decide whether the whole Gram matrix is worth forming.
+    The plans are all that will be asked for: they decide whether the whole Gram matrix is worth forming.
     """
 
     def __init__(self, sample: Sample, plans: Iterable[SubsetPlan]) -> None:

@@ -15,23 +15,12 @@ _LEAST_EIGENVALUE = 1e-3  # of a matrix of pairs, in units of the mean one
 
 @dataclass(frozen=True, eq=False)
 class Transfer:
-    """What an ensemble errs at t new sizes.
-
-    Attributes
-    ----------
-    variance : VarianceSplit
-    readout_pairs : ndarray, shape (t, k, k)
-        What readout noise adds to the pairs: ``η_r² C/(1 - γ_rr n/n′)`` on the diagonal.
-    weights : ndarray, shape (t, k)
-        Of the aggregate.
-    error : ndarray, shape (t,)
-        ``wᵀ(Ê + ζ²)w``; infinite where γ_rr n ≥ n′, for a ridgeless member at its interpolation threshold.
-    """
+    """What an ensemble errs at t new sizes."""
 
     variance: VarianceSplit
-    readout_pairs: FloatArray
-    weights: FloatArray
-    error: FloatArray
+    readout_pairs: FloatArray  # what readout noise adds to the pairs, η_r² C/(1 - γ_rr n/n′), shape (t, k, k)
+    weights: FloatArray  # of the members, shape (t, k)
+    error: FloatArray  # wᵀ(Ê + ζ²)w, infinite for a ridgeless member at its interpolation threshold, shape (t,)
 
 
 def transfer(left_out: LeftOut, sizes: FloatArray, ensemble: DrawnEnsemble) -> Transfer:

@@ -27,22 +27,12 @@ _STEPS = 8  # of Newton's method for θ, from the solution for equal leverages
 
 @dataclass(frozen=True, eq=False)
 class VarianceSplit:
-    """Variance of t rows of a table, for every pair of members; each array of shape (t, k, k).
+    """Variance of t rows of a table, for every pair of members; each array of shape (t, k, k)."""
 
-    Attributes
-    ----------
-    gamma_pilot, gamma_new : ndarray
-        γ_rr′ at the pilot's size and at the new one, where infinite risk is γ ≥ 1.
-    error_ratio : ndarray
-        ``(Ê(n′) + ζ²)/(Ê(n) + ζ²)``.
-    gamma_n : ndarray
-        γ_rr′ n of rows with equal leverages, which depends on the effective ridges alone.
-    """
-
-    gamma_pilot: FloatArray
-    gamma_new: FloatArray
-    error_ratio: FloatArray
-    gamma_n: FloatArray
+    gamma_pilot: FloatArray  # γ_rr′ at the pilot's size
+    gamma_new: FloatArray  # at the new one; 1 or more is infinite risk
+    error_ratio: FloatArray  # (Ê(n′) + ζ²)/(Ê(n) + ζ²)
+    gamma_n: FloatArray  # γ_rr′ n of rows with equal leverages, which depends on the effective ridges alone
 
 
 def variance_gain(gamma: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""How far an estimate would move with another pilot: a jackknife over its rows that refits nothing.
+"""The stage that says how far a forecast would move with another pilot: a jackknife that refits nothing.
 
 Leaving out row j turns the leave-one-out error of row i into ``e_i - (R_ij/R_ii) e_j``, R = I - H, so that every
 delete-one value of a quadratic form in the errors costs a few products with the factors at hand.
@@ -15,34 +15,38 @@ import numpy as np
 
 from subridge.arrays.types import FloatArray
 from subridge.forecasting.pilot.left_out import LeftOut
+from subridge.forecasting.transfer.transfer import Transfer
+from subridge.forecasting.transfer.variance import variance_gain
 from subridge.forecasting.uncertainty.spread import Spread
 
+# Near its threshold, at a distance of n (1 - γ) samples, a member's risk differs from theory by about this over that
+# distance.
+_FINITE_SIZE = 1.5
 # Random signs to estimate Σ D_jl²: its relative error is about the root of one over their number.
 _LEAST_SIGNS = 800
 _EXPONENT = 0.85
 _TINY = float(np.finfo(np.float64).tiny)
 
 
+def transfer_spread(left_out: LeftOut, moved: Transfer) -> Spread:
+    """Spread of a transferred error over pilots."""
+    variance, weights, n = moved.variance, moved.weights, left_out.pilot.n_samples
+    ratio = np.where(np.isfinite(variance.error_ratio), variance.error_ratio, 0.0)
+    form = weights[:, :, None] * weights[:, None, :] * ratio
+    gain_pilot, gain_new = 1 / (1 - variance.gamma_pilot), variance_gain(variance.gamma_new)
+    # The relative error of the ratio of errors follows from that of 1 - γ, which is _FINITE_SIZE/(n (1 - γ)).
+    change = np.abs(1 - variance.gamma_new / np.maximum(variance.gamma_pilot, 1e-12))
+    relative = _FINITE_SIZE * gain_pilot / n * change * np.where(np.isfinite(gain_new), gain_new, 0.0)
+    allowance = (np.abs(form * left_out.pairs) * relative).sum(axis=(1, 2))
+    return jackknife(left_out, form, gain_pilot, allowance)
+
+
 def jackknife(left_out: LeftOut, form: FloatArray, gains: FloatArray, allowance: FloatArray) -> Spread:
-    """Jackknife of ``Σ_rr′ B_rr′ mean_i e_ri·e_r′i``.
+    """Jackknife of ``Σ_rr′ B_rr′ mean_i e_ri·e_r′i`` with the symmetric form B, shape (t, k, k).
 
-    Parameters
-    ----------
-    left_out : LeftOut
-    form : ndarray, shape (t, k, k)
-        B, symmetric.
-    gains : ndarray, shape (t, k, k)
-        ``1/(1 - γ_rr′)``: the mean over j of Σ_i R_r,ij R_r′,ij/(R_r,ii R_r′,ii).
-    allowance : ndarray, shape (t,)
-        Standard error to add for what is held fixed here.
-
-    Returns
-    -------
-    Spread
-
-    Notes
-    -----
-    Traces, and with them B, are held fixed: they move by O(1/n) when a row goes, the form by O(1/√n).
+    `gains` are ``1/(1 - γ_rr′)``, the mean over j of Σ_i R_r,ij R_r′,ij/(R_r,ii R_r′,ii). Traces, and with them B, are
+    held fixed: they move by O(1/n) when a row goes, the form by O(1/√n). `allowance` (t,) is the standard error to add
+    for that.
     """
     errors = left_out.errors
     t, k, _, n = errors.shape

@@ -1,43 +1,21 @@
 """The spread of estimates over pilot samples, and the intervals that follow from it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import t as student
 
-from subridge.arrays.types import BoolArray, FloatArray
+from subridge.arrays.types import FloatArray
+from subridge.forecasting.rowwise import RowWise
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
-    """Spread of T estimates over pilots, from a jackknife.
+class Spread(RowWise):
+    """Spread of T estimates over pilots, from a jackknife."""
 
-    Attributes
-    ----------
-    influence : ndarray, shape (T, n)
-        n times the change of an estimate when a row is left out.
-    shrink : ndarray, shape (T,)
-        By what the jackknife variance is to be multiplied, a power of ``1/(1 + V_2/V_J)``.
-    allowance : ndarray, shape (T,)
-        What traces that fluctuate near an interpolation threshold add, as a standard error.
-    """
-
-    influence: FloatArray
-    shrink: FloatArray
-    allowance: FloatArray
-
-    @classmethod
-    def joined(cls, parts: "Sequence[Spread]") -> "Spread":
-        """The estimates of all parts in one."""
-        return cls(
-            np.concatenate([part.influence for part in parts]),
-            np.concatenate([part.shrink for part in parts]),
-            np.concatenate([part.allowance for part in parts]),
-        )
-
-    def __getitem__(self, rows: slice | BoolArray) -> "Spread":
-        return Spread(self.influence[rows], self.shrink[rows], self.allowance[rows])
+    influence: FloatArray  # n times the change of an estimate when a row is left out, shape (T, n)
+    shrink: FloatArray  # factor of the jackknife variance, a power of 1/(1 + V_2/V_J), shape (T,)
+    allowance: FloatArray  # standard error of traces that fluctuate near an interpolation threshold, shape (T,)
 
     def scaled(self, factors: FloatArray) -> "Spread":
         """The spread of the estimates times given factors, shape (T,)."""

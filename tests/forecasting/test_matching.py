@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from subridge.forecasting.matching.penalties import pilot_penalties
+from subridge.forecasting.matching import pilot_penalties
 
 
 def effective_ridge(spectrum, n, intercept, p):

@@ -1,44 +1,66 @@
-"""Which pilot penalty stands for a wanted sample size and ridge.
+"""The stage that finds, for every wanted size and ridge, the penalties on the pilot that stand for them.
 
 Degrees of freedom, bias and γ n of a member depend on data only through its effective ridge ``κ̄ = p/(n - df)``, where p
 is the penalty on unscaled features and df the trace of the hat matrix, intercept included. The pilot at penalty p
 therefore speaks for every (n′, p′) with ``p′/(n′ - df(p)) = p/(n - df(p))``.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray
+from subridge.forecasting.pilot.pilot import Pilot
+from subridge.forecasting.rowwise import RowWise
 
 _HALVINGS = 44  # from some 100 in log p to ten digits
+
+
+@dataclass(frozen=True, eq=False)
+class MatchedRidges(RowWise):
+    """T wanted sizes and ridges with the penalties on the pilot that have the same effective ridges."""
+
+    sizes: FloatArray  # n′, which may be infinite, shape (T,)
+    ridges: FloatArray  # λ_r at the wanted size, shape (T, k)
+    penalties: FloatArray  # p_r on the pilot, 0 where a member is out of reach, shape (T, k)
+    members_in_reach: BoolArray  # shape (T, k)
+
+    @property
+    def in_reach(self) -> BoolArray:
+        """Whether all members are; shape (T,)."""
+        return np.asarray(self.members_in_reach.all(axis=1))
+
+
+def match_ridges(pilot: Pilot, sizes: FloatArray, ridges: FloatArray) -> MatchedRidges:
+    """Match sizes of shape (T,) and ridges of shape (T, k).
+
+    Left-out errors are those of n - 1 rows, so a penalty is lowered by what keeps the effective ridge of those; at the
+    pilot's own size it is the wanted one.
+    """
+    n, wanted = pilot.n_samples, ridges * pilot.subset_sizes
+    columns = [
+        pilot_penalties(member.spectrum, n, pilot.intercept, sizes, wanted[:, r])
+        for r, member in enumerate(pilot.members)
+    ]
+    penalties, in_reach = (np.stack(parts, axis=1) for parts in zip(*columns, strict=True))
+    left = n - pilot.degrees_of_freedom(penalties)
+    lowered = penalties * np.maximum(1 - 1 / np.maximum(left, 1.0), 0.0)
+    return MatchedRidges(sizes, ridges, np.where((sizes == n)[:, None], penalties, lowered), in_reach)
 
 
 def pilot_penalties(
     spectrum: FloatArray, n: int, intercept: int, sizes: FloatArray, penalties: FloatArray
 ) -> tuple[FloatArray, BoolArray]:
-    """Penalties at which the pilot has the effective ridge of the wanted sizes and penalties.
+    """Penalties p at which the pilot has the effective ridge of wanted sizes n′ and penalties p′; which are in reach.
 
-    Parameters
-    ----------
-    spectrum : ndarray, shape (ρ,)
-        Positive eigenvalues d of the member's n × n kernel.
-    n : int
-        Rows of the pilot.
-    intercept : int
-        1 if the data were centred, which takes one degree of freedom, else 0.
-    sizes, penalties : ndarray, shape (T,)
-        n′, which may be infinite, and p′ ≥ 0.
-
-    Returns
-    -------
-    pilot : ndarray, shape (T,)
-        p; 0 where the wanted effective ridge is out of reach.
-    in_reach : ndarray of bool, shape (T,)
-        ``κ̄(n′, p′) ≥ κ̄(n, 0)``. A member with fewer features than rows has κ̄(n, 0) = 0: no limit.
+    `spectrum` holds the positive eigenvalues d of the member's n × n kernel, `intercept` is 1 if the data were centred,
+    which takes one degree of freedom, and sizes, penalties and both results have shape (T,).
 
     Notes
     -----
     ``F(p) = n′ - df(p) - p′ (n - df(p))/p`` ascends in p; its root is the answer. At p → 0 the last factor is Σ 1/d for
-    a member that spans all samples and infinite for any other.
+    a member that spans all samples and infinite for any other. In reach means ``κ̄(n′, p′) ≥ κ̄(n, 0)``; p is 0 out of
+    reach. A member with fewer features than rows has κ̄(n, 0) = 0: no limit.
 
     Examples
     --------
