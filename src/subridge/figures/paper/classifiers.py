@@ -16,7 +16,6 @@ from subridge.figures.paper.experiments import part_of, shared
 from subridge.figures.paper.features import DATA_NOTE, FeatureSettings
 from subridge.figures.paper.grids import log_sizes
 from subridge.figures.paper.recipe import FigureRecipe
-from subridge.simulation.classification.simulate import simulate_classification
 from subridge.simulation.run import Run
 from subridge.subsets import StrategyOptions, read_strategy
 
@@ -27,7 +26,6 @@ class Classifiers(FeatureSettings):
 
     n_members: tuple[int, ...] = (1, 4, 8, 16, 32)
     fraction_spread: float = 0.75
-    ridges: tuple[float, ...] = (0.0, 0.1)
     smallest: int = 400
     largest: int = 4000
     n_sizes: int = 50
@@ -44,31 +42,21 @@ class Classifiers(FeatureSettings):
         found.attrs = {"notes": _spikes(found)}
         return found
 
-    def _ensemble(self, strategy: str, n_members: int, n_features: int) -> Ensemble:
-        options = StrategyOptions(n_members, n_features, self.fraction_spread)
-        return Ensemble(read_strategy(strategy, options), aggregation="majority")
-
     def _experiment(self, run: Run) -> xr.Dataset:
         data = self.features()
         thresholds = [data.n_features // k for k in self.n_members]
         largest = min(self.largest, len(data.X))
         sizes = log_sizes(self.smallest, largest, self.n_sizes, [P for P in thresholds if largest >= P])
         parts = [
-            simulate_classification(
-                *data,
-                [self._ensemble(strategy, k, data.n_features) for k in self.n_members],
-                ridges=self.ridges,
-                n_samples=sizes,
-                n_trials=self.n_trials,
-                seed=self.seed,
-                run=part_of(run, strategy),
-                progress=False,
-            )["misclassification"]
+            self.misclassification(data, self._ensembles(strategy, data.n_features), sizes, part_of(run, strategy))
             for strategy in STRATEGY_NAMES
         ]
         both = xr.concat(parts, xr.DataArray(list(STRATEGY_NAMES), dims="strategy", name="strategy"))
-        found = both.isel(readout_noise=0, drop=True).to_dataset(name="misclassification")
-        return found.assign_coords(data=data.name, n_features=data.n_features)
+        return both.isel(readout_noise=0, drop=True).to_dataset()
+
+    def _ensembles(self, strategy: str, n_features: int) -> list[Ensemble]:
+        options = [StrategyOptions(k, n_features, self.fraction_spread) for k in self.n_members]
+        return [Ensemble(read_strategy(strategy, one), aggregation="majority") for one in options]
 
 
 def _spikes(found: xr.Dataset) -> list[str]:

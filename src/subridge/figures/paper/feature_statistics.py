@@ -15,7 +15,6 @@ from subridge.figures.paper.experiments import part_of
 from subridge.figures.paper.features import DATA_NOTE, FeatureSettings
 from subridge.figures.paper.recipe import FigureRecipe
 from subridge.results.feature_statistics import feature_statistics
-from subridge.simulation.classification.simulate import simulate_classification
 from subridge.simulation.run import Run
 from subridge.subsets import Overlapping
 
@@ -45,20 +44,11 @@ class Redundancy(FeatureSettings):
             sizes = np.union1d(sizes, self.n_samples)  # the spike without a ridge, which a coarse grid would miss
         parts = []
         for N in sizes.tolist():
-            found = simulate_classification(
-                *data,
-                Ensemble(Overlapping((N,)), aggregation="majority"),
-                ridges=self.ridges,
-                n_samples=self.n_samples,
-                n_trials=self.n_trials,
-                seed=self.seed,
-                run=part_of(run, f"features-{N}"),
-                progress=False,
-            )
-            parts.append(found["misclassification"].isel(n_members=0, readout_noise=0, n_samples=0, drop=True))
+            ensemble = Ensemble(Overlapping((N,)), aggregation="majority")
+            part = self.misclassification(data, [ensemble], [self.n_samples], part_of(run, f"features-{N}"))
+            parts.append(part.isel(n_members=0, readout_noise=0, drop=True).squeeze("n_samples"))
         axis = xr.DataArray(sizes / data.n_features, dims="subset_fraction", name="subset_fraction")
-        shares = xr.concat(parts, axis).to_dataset(name="misclassification")
-        shares = shares.assign_coords(data=data.name, n_features=data.n_features, n_samples=self.n_samples)
+        shares = xr.concat(parts, axis).to_dataset()
         shares.attrs = {"notes": [_reading(shares)]}
         return shares
 

@@ -18,7 +18,6 @@ from subridge.figures.paper.features import DATA_NOTE, FeatureSettings
 from subridge.figures.paper.grids import log_sizes
 from subridge.figures.paper.recipe import FigureRecipe
 from subridge.results.ensemble_sizes import best_ensemble_sizes
-from subridge.simulation.classification.simulate import simulate_classification
 from subridge.simulation.run import Run
 from subridge.subsets import Equal
 
@@ -30,7 +29,6 @@ class NoisyClassifiers(FeatureSettings):
     n_trials: int = 50
     n_members: tuple[int, ...] = (1, 2, 3, 4, 5, 10, 15, 20, 25, 30, 100, 200)
     readout_noises: tuple[float, ...] = tuple(round(0.1 * step, 1) for step in range(11))
-    ridges: tuple[float, ...] = (0.0, 0.1)
     smallest: int = 50
     largest: int = 4000
     n_sizes: int = 40
@@ -59,17 +57,9 @@ class NoisyClassifiers(FeatureSettings):
     def _experiment(self, run: Run) -> xr.Dataset:
         data = self.features()
         noises = np.array(self.readout_noises)[:, None]
-        found = simulate_classification(
-            *data,
-            [Ensemble(Equal(k), readout_noise=noises, aggregation="majority") for k in self.n_members],
-            ridges=self.ridges,
-            n_samples=log_sizes(self.smallest, min(self.largest, len(data.X)), self.n_sizes),
-            n_trials=self.n_trials,
-            seed=self.seed,
-            run=run,
-            progress=False,
-        )
-        return found[["misclassification"]].assign_coords(data=data.name, n_features=data.n_features)
+        ensembles = [Ensemble(Equal(k), readout_noise=noises, aggregation="majority") for k in self.n_members]
+        sizes = log_sizes(self.smallest, min(self.largest, len(data.X)), self.n_sizes)
+        return self.misclassification(data, ensembles, sizes, run).to_dataset()
 
 
 _TITLE = "Classifiers with readout noise"
