@@ -29,8 +29,6 @@ from subridge.spec.plan import SubsetPlan as SubsetPlan
 from subridge.spec.problem import EquicorrelatedProblem as EquicorrelatedProblem
 from subridge.spec.problem import Problem as Problem
 from subridge.subsets.base import Strategy as Strategy
-from subridge.theory.optimal_ridge import optimal_ridge as optimal_ridge
-from subridge.theory.order_parameters import OrderParameters as OrderParameters
 from subridge.theory.predict import order_parameters as order_parameters
 from subridge.theory.predict import risk as risk
 from subridge.theory.reduced.ensemble_size import optimal_n_members as optimal_n_members
@@ -38,5 +36,7 @@ from subridge.theory.reduced.ensemble_size import phase_boundary as phase_bounda
 from subridge.theory.reduced.risk import large_k_coefficient as large_k_coefficient
 from subridge.theory.reduced.risk import reduced_optimal_ridge as reduced_optimal_ridge
 from subridge.theory.reduced.risk import reduced_risk as reduced_risk
+from subridge.theory.ridge_search import optimal_ridge as optimal_ridge
+from subridge.theory.solution import OrderParameters as OrderParameters
 
 __version__: str

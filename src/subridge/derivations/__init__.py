@@ -16,3 +16,7 @@ Modules, in reading order:
 
 Needs the extra ``subridge[symbolic]``.
 """
+
+from subridge.lazy import names_of_stub
+
+__getattr__, __dir__, __all__ = names_of_stub(__name__, __file__)

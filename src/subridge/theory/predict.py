@@ -12,8 +12,8 @@ from subridge.theory.equicorrelated.grid import Grid as EquicorrelatedGrid
 from subridge.theory.general.error import general_order_parameters, general_pairs
 from subridge.theory.general.grid import Grid as GeneralGrid
 from subridge.theory.general.tabulate import tabulate
-from subridge.theory.order_parameters import OrderParameters
 from subridge.theory.pair_errors import warn_if_infinite
+from subridge.theory.solution import OrderParameters
 
 
 def risk(

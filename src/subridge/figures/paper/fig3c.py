@@ -18,8 +18,8 @@ from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
 from subridge.simulation.run import Run
 from subridge.spec.problem import EquicorrelatedProblem
 from subridge.subsets import Dirichlet
-from subridge.theory.optimal_ridge import optimal_ridge
 from subridge.theory.predict import risk
+from subridge.theory.ridge_search import optimal_ridge
 
 
 @dataclass(frozen=True)

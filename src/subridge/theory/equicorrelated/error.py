@@ -10,8 +10,8 @@ import numpy as np
 
 from subridge.arrays.types import FloatArray
 from subridge.theory.equicorrelated.grid import Grid
-from subridge.theory.order_parameters import OrderParameters
 from subridge.theory.pair_errors import over_alpha, pair_errors
+from subridge.theory.solution import OrderParameters
 
 
 class Pair(NamedTuple):

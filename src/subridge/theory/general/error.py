@@ -10,8 +10,8 @@ from subridge.arrays.types import FloatArray
 from subridge.theory.general.grid import Grid
 from subridge.theory.general.spectrum import effective_ridge
 from subridge.theory.general.tables import PairTables, Tables
-from subridge.theory.order_parameters import OrderParameters
 from subridge.theory.pair_errors import over_alpha, pair_errors
+from subridge.theory.solution import OrderParameters
 
 # Entries of the temporary (grid × eigenvalues) arrays held at once, all members together: 64 MB.
 _BLOCK = 8_000_000
