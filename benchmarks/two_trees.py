@@ -1,0 +1,148 @@
+"""Two versions of the package against each other, in one run: theory, engine, estimators and forecasts.
+
+    python benchmarks/two_trees.py OLD/src NEW/src [--rounds 7] [--only theory]
+
+Each version lives in a process of its own; the two take turns, and the best of the rounds is kept, because other
+programs on the machine only ever add time. Calls are those that both versions understand.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+
+
+def theory():
+    import numpy as np
+
+    import subridge as sr
+
+    M = 2000
+    teacher = np.random.default_rng(0).standard_normal(M)
+    ridge = np.array([1e-6, 1e-3, 1.0])[:, None, None]
+    plan = sr.subsets.overlapping((400, 800, 1200), M, 1)
+    alpha = np.linspace(0.05, 1.0, 100)
+
+    def fig1a():
+        # A new problem every time: tables of the last ones are kept.
+        problem = sr.Problem(
+            sr.covariance.autoregressive(M, 0.8), teacher, sr.covariance.autoregressive(M, 0.3, 0.1), 0.1
+        )
+        return sr.risk(problem, sr.Ensemble(plan, ridge, 0.2), alpha)
+
+    def phase_panel():
+        return sr.phase_diagram(np.linspace(0.01, 3, 200), readout_nsr=np.linspace(0, 2, 200), alignment=0.3)
+
+    def closed_form():
+        problem = sr.EquicorrelatedProblem(correlation=0.4, feature_noise=0.3, alignment=0.3, label_noise=0.1)
+        return sr.risk(problem, sr.Ensemble([0.1, 0.3, 0.5], ridge[:, :, :1], 0.1), np.linspace(0.01, 1, 20_000))
+
+    return {"Prop. 1, Fig. 1a": fig1a, "phase panel, 200 x 200": phase_panel, "Prop. 2, 60,000 points": closed_form}
+
+
+def engine():
+    import numpy as np
+
+    import subridge as sr
+
+    M = 1000
+    problem = sr.Problem(
+        sr.covariance.autoregressive(M, 0.8), np.random.default_rng(0).standard_normal(M), label_noise=0.1
+    )
+    ensemble = sr.Ensemble(sr.subsets.overlapping([200, 400, 600], M, seed=0), readout_noise=0.2)
+    sizes = np.linspace(50, M, 20).astype(int)
+
+    def curves():
+        return sr.simulate(problem, ensemble, sizes, 4, ridges=[1e-6, 1e-3, 1.0], progress=False)
+
+    return {"simulate, M=1000, 4 trials": curves}
+
+
+def estimators():
+    import numpy as np
+
+    import subridge as sr
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, 2048))
+    y = X @ rng.standard_normal(2048) / 45 + 0.5 * rng.standard_normal(2000)
+    labels = (y > 0).astype(int)
+    ridges = np.logspace(-1, 3, 8)
+
+    def regressor(k):
+        return lambda: sr.RidgeEnsembleRegressor(k, subsets="equal", ridges=ridges, random_state=0).fit(X, y)
+
+    def classifier():
+        model = sr.RidgeEnsembleClassifier(8, subsets="equal", ridges=ridges, random_state=0)
+        return model.fit(X, labels).predict_proba(X[:500])
+
+    return {"regressor, k=8": regressor(8), "regressor, k=32": regressor(32), "classifier, k=8": classifier}
+
+
+def forecasts():
+    import numpy as np
+
+    import subridge as sr
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((500, 400))
+    y = X @ rng.standard_normal(400) / 20 + 0.5 * rng.standard_normal(500)
+    ensembles = {"one": sr.Ensemble(sr.subsets.Equal(1)), "eight": sr.Ensemble(sr.subsets.Dirichlet(8, 0.75))}
+
+    def forecast():
+        return sr.forecast(X, y, [1000, 4000], ensembles, ridges="auto")
+
+    return {"forecast, two ensembles": forecast}
+
+
+GROUPS = {"theory": theory, "engine": engine, "estimators": estimators, "forecasts": forecasts}
+
+
+def serve(groups):
+    """Time the call whose number arrives on standard input."""
+    calls = {name: call for group in groups for name, call in GROUPS[group]().items()}
+    print(json.dumps(list(calls)), flush=True)
+    for line in sys.stdin:
+        call = list(calls.values())[int(line)]
+        start = time.perf_counter()
+        call()
+        print(time.perf_counter() - start, flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("trees", nargs="*", metavar="SRC", help="the old and the new folder `src`")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--only", choices=GROUPS, action="append")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    groups = options.only or list(GROUPS)
+    if options.serve:
+        return serve(groups)
+    workers = []
+    for tree in options.trees:
+        command = [sys.executable, __file__, "--serve", *(word for group in groups for word in ("--only", group))]
+        environment = os.environ | {"PYTHONPATH": os.path.abspath(tree)}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        workers.append(subprocess.Popen(command, env=environment, **pipes))
+    names = [json.loads(worker.stdout.readline()) for worker in workers][0]
+    for number, name in enumerate(names):
+        best = [float("inf")] * len(workers)
+        for turn in range(options.rounds + 1):
+            for place, worker in enumerate(workers):
+                worker.stdin.write(f"{number}\n")
+                worker.stdin.flush()
+                seconds = float(worker.stdout.readline())
+                if turn:  # the first round warms up
+                    best[place] = min(best[place], seconds)
+        print(f"{name:28s} old {best[0]:8.4f} s   new {best[1]:8.4f} s   new/old {best[1] / best[0]:5.2f}", flush=True)
+    for worker in workers:
+        worker.stdin.close()
+        worker.wait()
+    return None
+
+
+if __name__ == "__main__":
+    main()
