@@ -127,7 +127,7 @@ def main():
         environment = os.environ | {"PYTHONPATH": os.path.abspath(tree)}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         workers.append(subprocess.Popen(command, env=environment, **pipes))
-    names = [json.loads(worker.stdout.readline()) for worker in workers][0]
+    *_, names = [json.loads(worker.stdout.readline()) for worker in workers]
     for number, name in enumerate(names):
         best = [float("inf")] * len(workers)
         for turn in range(options.rounds + 1):

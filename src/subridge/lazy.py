@@ -31,4 +31,7 @@ def names_of_stub(package: str, file: str) -> LazyNames:
         setattr(sys.modules[package], name, value)
         return value
 
-    return load, lambda: sorted({*vars(sys.modules[package]), *homes}), [*homes]
+    def shown() -> list[str]:
+        return sorted({*homes, *(name for name in vars(sys.modules[package]) if name.startswith("__"))})
+
+    return load, shown, [*homes]

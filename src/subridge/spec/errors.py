@@ -45,5 +45,9 @@ class ClusterError(SubridgeError, RuntimeError):
     """Worker processes died, or a cluster cannot be reached."""
 
 
-class InfiniteRiskWarning(UserWarning):
+class SubridgeWarning(UserWarning):
+    """Base of every warning this package gives."""
+
+
+class InfiniteRiskWarning(SubridgeWarning):
     """The risk is infinite: a ridgeless member sits exactly at its interpolation threshold."""
