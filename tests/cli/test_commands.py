@@ -16,7 +16,7 @@ def call(*words, code=0):
     return result
 
 
-@pytest.mark.parametrize("command", ["demo", "curve", "phase", "simulate", "reproduce"])
+@pytest.mark.parametrize("command", ["demo", "curve", "phase", "simulate", "forecast", "advise", "reproduce"])
 def test_every_command_explains_itself(command):
     text = call(command, "--help").stdout
     assert "--spec" in text

@@ -8,11 +8,11 @@ import xarray as xr
 from subridge.arrays.types import ArrayLike
 from subridge.results.attributes import result_attributes
 
-# Risks by theory along a line and at the points of the experiment, risks of trained ensembles, features of members.
+# Risks of trained ensembles, risks by theory at the same points and along a line, features of members.
 _DIMENSIONS = {
-    "theory": ("ensemble", "dense_samples"),
-    "theory_at_points": ("ensemble", "n_samples"),
     "experiment": ("ensemble", "trial", "n_samples"),
+    "theory_at_points": ("ensemble", "n_samples"),
+    "theory": ("ensemble", "dense_samples"),
     "subset_sizes": ("ensemble", "member"),
 }
 

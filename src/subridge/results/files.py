@@ -124,9 +124,8 @@ def _write_csv(dataset: xr.Dataset, place: Path) -> None:
     A variable with a dimension that the first has not, such as what each member reaches, would repeat every line and is
     left out.
     """
-    first = next(iter(dataset.data_vars.values()))
-    dataset = dataset.drop_vars([name for name, values in dataset.items() if set(values.dims) - set(first.dims)])
-    names = list(dataset.dims)
+    names = next(iter(dataset.data_vars.values())).dims
+    dataset = dataset.drop_dims(set(dataset.dims) - set(names))
     points = [*xr.broadcast(*(dataset[name] for name in names)), *dataset.data_vars.values()]
     columns = [values.broadcast_like(dataset).transpose(*names).values.ravel() for values in points]
     with place.open("w", encoding="utf-8", newline="") as file:

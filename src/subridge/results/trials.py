@@ -31,11 +31,6 @@ class TrialSchema:
     coordinates: Mapping[str, tuple[tuple[str, ...], FloatArray | IntArray]]
     attributes: Mapping[str, Attribute]
 
-    @property
-    def n_trials(self) -> int:
-        """Length of the first dimension."""
-        return self.sizes["trial"]
-
     def shape(self, name: str) -> tuple[int, ...]:
         """Shape of a variable."""
         return tuple(self.sizes[dimension] for dimension in self.dimensions[name])

@@ -3,7 +3,6 @@
 ``xarray.open_zarr`` reads the directory. A task is a block of trials.
 """
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
@@ -11,7 +10,6 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from subridge.arrays.types import Json
 from subridge.store.resumable import Contents, Kind, ResumableStore, Variable
 
 KIND = Kind(
@@ -29,7 +27,7 @@ class Schema(Protocol):
     """What a store needs to know of a result; `subridge.results.trials.TrialSchema` is one."""
 
     @property
-    def attributes(self) -> Mapping[str, Json]: ...
+    def attributes(self) -> Mapping[str, str | int | float]: ...
 
     @property
     def dimensions(self) -> Mapping[str, tuple[str, ...]]: ...
@@ -42,10 +40,9 @@ class Schema(Protocol):
 
 def open_task_store(path: str | Path, schema: Schema, fingerprint: str, block: int) -> ResumableStore:
     """Open the store of an experiment, or create it with so many trials per task."""
-    plain = {k: v if isinstance(v, str | int | float) else json.dumps(v) for k, v in schema.attributes.items()}
     contents = Contents(
         {name: Variable(dimensions, schema.shape(name)) for name, dimensions in schema.dimensions.items()},
         {name: (dimensions, np.asarray(values)) for name, (dimensions, values) in schema.coordinates.items()},
-        plain,
+        schema.attributes,
     )
     return ResumableStore.open_or_create(path, KIND, contents, fingerprint, block)
