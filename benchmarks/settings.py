@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 import subridge as sr
-from subridge.simulation.gaussian.experiment import GaussianExperiment, make_experiment
+from subridge.simulation.gaussian.experiment import GaussianExperiment
 
 RIDGES = (1e-6, 1e-3, 1.0)
 
@@ -33,5 +33,7 @@ def fig1b(n_trials: int, device: str = "cpu", shrink: int = 1, **options) -> Gau
     return experiment(problem, sr.Ensemble(plan, readout_noise=0.1), n_trials, device, ("data", "teacher"), **settings)
 
 
-def experiment(problem, ensemble, n_trials, device, redraw, *, n_samples, **options) -> GaussianExperiment:
-    return make_experiment(problem, ensemble, n_samples, n_trials, redraw=redraw, device=device, **options)
+def experiment(problem, ensemble, n_trials, device, redraw, *, n_samples, ridges, **options) -> GaussianExperiment:
+    sizes, M = tuple(int(P) for P in n_samples), ensemble.plan.n_features
+    settings = {"redraw": redraw, "device": device} | options
+    return GaussianExperiment(problem, ensemble, sizes, n_trials, M, np.array(ridges), **settings)

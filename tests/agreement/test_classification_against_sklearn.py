@@ -10,7 +10,6 @@ from subridge.arrays.namespace import to_numpy
 from subridge.simulation.classification.experiment import (
     TEST_NOISE,
     TRAINING_NOISE,
-    LabelledData,
     make_classification,
 )
 
@@ -48,7 +47,7 @@ def vote(scores, aggregation):
 def plain_loop(data, chosen, options, device):
     """Shares of wrong classes by one scikit-learn fit per member, noise, ridge and size."""
     X, _, X_test, y_test = data
-    e = make_classification(LabelledData(*data), chosen, **options, device=device)
+    e = make_classification(data, chosen, **options, device=device)
     error = np.zeros((e.n_trials, len(e.strategies), len(e.ridges), len(e.readout_noises), len(e.n_samples)))
     for trial, place in np.ndindex(*error.shape[:2]):
         order, plan = e.order_of(trial), e.plan_of(place, trial)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.simulation.gaussian.experiment import make_experiment
+from subridge.simulation.gaussian.experiment import GaussianExperiment
 from subridge.simulation.gaussian.sampling import draw_batch
 
 M, SIZES = 40, [8, 13, 14, 15, 30, 90]
@@ -18,7 +18,9 @@ def problem(seed=0):
 
 def plainly(problem, ensemble, sizes, n_trials, *, ridges, device="cpu", **options):
     """Risks, training errors and pairs by the reference trainer, from the engine's own draws."""
-    experiment = make_experiment(problem, ensemble, sizes, n_trials, ridges=ridges, device=device, **options)
+    settings = {"n_features": M, "device": device} | options
+    ridges = None if ridges is None else np.array(ridges)
+    experiment = GaussianExperiment(problem, ensemble, tuple(sizes), n_trials, ridges=ridges, **settings)
     lams, etas = experiment.ridge_table, experiment.noise_table
     k = experiment.n_members
     risk = np.empty((n_trials, len(lams), len(etas), len(sizes)))

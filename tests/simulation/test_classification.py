@@ -5,7 +5,7 @@ import pytest
 
 import subridge as sr
 from subridge.simulation.classification import simulate as driver
-from subridge.simulation.classification.experiment import LabelledData, make_classification
+from subridge.simulation.classification.experiment import make_classification
 from subridge.simulation.classification.memory import bytes_of_votes, plan_batches
 from subridge.simulation.classification.trials import run_trials
 
@@ -143,7 +143,7 @@ def test_too_little_memory_is_said_before_anything_is_trained(data):
 
 
 def test_votes_take_the_memory_that_was_counted(data):
-    e = make_classification(LabelledData(*data), ensembles([sr.subsets.Equal(2)]), [6, 24], 2)
+    e = make_classification(data, ensembles([sr.subsets.Equal(2)]), [6, 24], 2)
     entries = 2 * 3 * 60
     assert bytes_of_votes(e) == entries * (2 * 4 + 2 * 8)
     assert plan_batches(e, 2**30).n_trials == 1

@@ -6,21 +6,15 @@ import pytest
 import subridge as sr
 from subridge.simulation import job as job_module
 from subridge.simulation.executors.serial import Serial
-from subridge.simulation.gaussian.experiment import make_experiment
+from subridge.simulation.gaussian.experiment import GaussianExperiment
 from subridge.simulation.gaussian.memory import bytes_per_trial
 from subridge.simulation.gaussian.simulate import ENGINE
 from subridge.simulation.job import Job
 
 
 def experiment(device="cpu", M=200, n_trials=20, sizes=(100, 400)):
-    return make_experiment(
-        sr.Problem(sr.covariance.isotropic(M), np.ones(M)),
-        sr.Ensemble(sr.subsets.equal(2, M, seed=0)),
-        list(sizes),
-        n_trials,
-        ridges=[0.1, 1.0],
-        device=device,
-    )
+    problem, ensemble = sr.Problem(sr.covariance.isotropic(M), np.ones(M)), sr.Ensemble(sr.subsets.equal(2, M, seed=0))
+    return GaussianExperiment(problem, ensemble, sizes, n_trials, M, np.array([0.1, 1.0]), device=device)
 
 
 def test_a_problem_that_cannot_fit_says_so_before_it_starts():

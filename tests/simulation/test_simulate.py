@@ -75,11 +75,11 @@ def test_on_torch_the_batch_changes_risks_by_rounding_only(redraw):
 @pytest.mark.torch
 def test_drawn_data_are_bit_identical_whatever_the_batch():
     pytest.importorskip("torch")
-    from subridge.simulation.gaussian.experiment import make_experiment
+    from subridge.simulation.gaussian.experiment import GaussianExperiment
     from subridge.simulation.gaussian.sampling import draw_batch
 
     for device in ("cpu", "torch"):
-        experiment = make_experiment(problem(), ensemble(), SIZES, 5, seed=3, device=device)
+        experiment = GaussianExperiment(problem(), ensemble(), tuple(SIZES), 5, M, seed=3, device=device)
         together = draw_batch(experiment, [0, 1, 2, 3], 60)
         alone = draw_batch(experiment, [2], 60)
         for name in ("features", "labels", "readout"):

@@ -86,6 +86,18 @@ def standard_normals(
     return drawn
 
 
+def stacked_normals(
+    seed: Seed, coordinates: list[tuple[int, ...]], shape: tuple[int, ...], device: str, dtype: str
+) -> Array:
+    """Standard normals at several coordinates, each as if drawn alone, along a new first axis."""
+    if len(coordinates) == 1:
+        return standard_normals(seed, coordinates[0], shape, device, dtype)[None, ...]
+    drawn = empty_on((len(coordinates), *shape), device, dtype)
+    for place, where in enumerate(coordinates):
+        drawn[place, ...] = standard_normals(seed, where, shape, device, dtype)
+    return drawn
+
+
 def empty_on(shape: tuple[int, ...], device: str, dtype: str) -> Array:
     """An uninitialised array on the device."""
     if device == "cpu":

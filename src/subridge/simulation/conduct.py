@@ -16,30 +16,14 @@ _TRIALS_ON_A_CARD = 128
 
 
 def conduct(engine: Engine[ExperimentT, PlanT], experiment: ExperimentT, run: Run, *, progress: bool) -> xr.Dataset:
-    """Run an experiment with the run's executor and store.
-
-    Parameters
-    ----------
-    engine : Engine
-    experiment : Experiment
-        Of the engine's kind.
-    run : Run
-    progress : bool
-        Whether to show a progress bar.
-
-    Returns
-    -------
-    xarray.Dataset
-        Under the engine's schema.
-    """
-    executor, schema = executor_for(run.executor, run.scheduler), engine.schema(experiment)
-    threads = run.threads
+    """Run an experiment with the run's executor and store; the result is laid out by the engine's schema."""
+    executor, threads = executor_for(run.executor, run.scheduler), run.threads
     if threads is None:
         threads = (engine.threads_on_a_cpu if experiment.device == "cpu" else None) or executor.threads
     job = Job(engine, experiment, _block(experiment, run), run.memory, executor.n_processes, threads)
     if executor.is_here:
-        job = job.judged_here()  # before anything is written
-    store = None
+        job = job.judged_here()  # before anything large is made or written
+    schema, store = engine.schema(experiment), None
     if run.store is not None:
         from subridge.store.tasks import open_task_store
 

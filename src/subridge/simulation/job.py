@@ -1,9 +1,11 @@
 """A run cut into tasks: what they share, and how one of them is planned and run on the machine that it reaches."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol, Self, TypeAlias, TypeVar
+
+from threadpoolctl import threadpool_limits
 
 from subridge.arrays.devices import device_problem, free_memory, release
 from subridge.arrays.types import FloatArray
@@ -34,18 +36,9 @@ PlanT = TypeVar("PlanT")
 class Engine(Generic[ExperimentT, PlanT]):
     """How experiments of one kind are computed, by functions of modules, which other processes find by their names.
 
-    Attributes
-    ----------
-    schema : callable
-        From an experiment to the layout of its result.
-    bytes_needed : callable
-        From an experiment to the least memory in which it can be run.
-    plan : callable
-        From an experiment and a budget in bytes to what is worked on at once.
-    run_trials : callable
-        From an experiment, trials and a plan to the results of these trials.
-    threads_on_a_cpu : int or None
-        Threads of BLAS that suit this kind; None leaves the choice to the executor.
+    `schema` lays out the result, `bytes_needed` is the least memory for a trial, `plan` turns a budget in bytes into
+    what is worked on at once, `run_trials` runs trials by such a plan. `threads_on_a_cpu` are the threads of BLAS that
+    suit this kind; None leaves the choice to the executor.
     """
 
     schema: Callable[[ExperimentT], TrialSchema]
@@ -59,18 +52,8 @@ class Engine(Generic[ExperimentT, PlanT]):
 class Job(Generic[ExperimentT, PlanT]):
     """What every task of a run shares; called with the number of a task, it runs that one.
 
-    Attributes
-    ----------
-    engine : Engine
-    experiment : Experiment
-    block : int
-        Trials per task.
-    memory : int or None
-        Bytes for all processes of a machine; None is half of what is free where and when a task starts.
-    n_processes : int
-        Processes that share the memory.
-    threads : int or None
-        Threads of BLAS; None leaves them alone.
+    A task has `block` trials. `memory` is in bytes, for all processes of a machine together; None is half of what is
+    free where and when a task starts. `threads` are those of BLAS; None leaves them alone.
     """
 
     engine: Engine[ExperimentT, PlanT]
@@ -95,20 +78,12 @@ class Job(Generic[ExperimentT, PlanT]):
         return here
 
     def plan(self) -> PlanT:
-        """What is worked on at once on this machine.
-
-        Raises
-        ------
-        DeviceError
-            When the device is not there.
-        BudgetError
-            When a single trial does not fit.
-        """
+        """What is worked on at once on this machine; raises when the device is not there or a trial does not fit."""
         budget = self._memory_here() // self.n_processes
         needed = self.engine.bytes_needed(self.experiment)
         if needed > budget:
             raise BudgetError(
-                f"one trial needs about {_readable(needed)} but the run may use {_readable(budget)}"
+                f"one trial needs about {needed / 2**20:,.2f} MiB but the run may use {budget / 2**20:,.2f} MiB"
                 f"{f' in each of {self.n_processes} processes' if self.n_processes > 1 else ''}; raise Run(memory=), "
                 'use fewer or smaller n_samples, fewer ridges or test samples at once, or dtype="float32"'
             )
@@ -116,7 +91,7 @@ class Job(Generic[ExperimentT, PlanT]):
 
     def __call__(self, number: int) -> TrialArrays:
         plan = self.plan()
-        with _limited_threads(self.threads):
+        with nullcontext() if self.threads is None else threadpool_limits(self.threads):
             return self.engine.run_trials(self.experiment, list(self.trials_of(number)), plan)
 
     def _memory_here(self) -> int:
@@ -127,21 +102,3 @@ class Job(Generic[ExperimentT, PlanT]):
             return self.memory
         release(device)
         return free_memory(device) // 2
-
-
-@contextmanager
-def _limited_threads(threads: int | None) -> Iterator[None]:
-    if threads is None:
-        yield
-        return
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(threads):
-        yield
-
-
-def _readable(n_bytes: int) -> str:
-    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if n_bytes >= size:
-            return f"{n_bytes / size:.3g} {unit}"
-    return f"{n_bytes} bytes"

@@ -37,15 +37,8 @@ class StoredFeatures(NamedTuple):
 class FeatureStore:
     """An open store that an extraction fills; `read_features` reads a finished one.
 
-    Parameters
-    ----------
-    path : path
-    labels, is_test : array, shape (n_images,)
-    n_features : int
-    attributes : dict
-        JSON values; ``fingerprint`` is the identity of the extraction, ``class_names`` names the labels.
-    batch : int
-        Images per batch, of a new store. An existing one keeps its own.
+    ``attributes["fingerprint"]`` is the identity of the extraction, ``attributes["class_names"]`` names the labels. A
+    new store has `batch` images per task, an existing one keeps its own number.
     """
 
     def __init__(

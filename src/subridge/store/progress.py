@@ -12,16 +12,7 @@ from rich.text import Text
 class ProgressBar:
     """A bar on the error stream, so that piped output stays clean; nothing when not at a terminal.
 
-    Parameters
-    ----------
-    description : str
-        Shown before the bar.
-    total, completed : float and int
-        Work in all and work done before.
-    seconds_left : callable, optional
-        Estimate of the time left; by default from the speed so far.
-    show : bool
-        False shows nothing.
+    The time left comes from the speed so far, unless `seconds_left` estimates it.
 
     Examples
     --------

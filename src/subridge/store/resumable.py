@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,28 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kind:
-    """What a store is for, and how its errors speak.
-
-    Attributes
-    ----------
-    schema, version : str and int
-        Attributes that every store of this kind carries.
-    holds : str
-        What is in it.
-    another : str
-        What a store holds whose fingerprint differs.
-    remedy : str
-        Where a user says the path.
-    extra : str
-        The extra of the package that brings zarr for this purpose.
-    """
+    """What a store is for, and the words of its errors."""
 
     schema: str
     version: int
-    holds: str
-    another: str
-    remedy: str
-    extra: str
+    holds: str  # what is in it
+    another: str  # what is in one whose fingerprint differs
+    remedy: str  # where a user says the path
+    extra: str  # of the package, that brings zarr
 
 
 class Variable(NamedTuple):
@@ -79,43 +65,43 @@ class ResumableStore:
     def open_or_create(
         cls, path: str | Path, kind: Kind, contents: Contents, fingerprint: str, block: int
     ) -> "ResumableStore":
-        """Open the store of this work, or create it.
+        """Open the store of this work to go on with it, or create it with so many rows per task.
 
-        Parameters
-        ----------
-        path : path
-        kind : Kind
-        contents : Contents
-        fingerprint : str
-            Identity of the work; a store of another one is refused.
-        block : int
-            Rows per task, of a new store. An existing one keeps its own.
-
-        Raises
-        ------
-        StoreError
-            When the directory belongs to something else, or cannot be written.
+        A store of another fingerprint, or of something else, is refused. An existing one keeps its own block.
         """
         path = Path(path)
-        _require_zarr(kind)
-        with _clear_errors(path):
-            if not is_store(path):
-                head: dict[str, Json] = {"schema": kind.schema, "schema_version": kind.version}
-                head |= {"fingerprint": fingerprint, "block": block}
-                _create(path, contents, {**contents.attributes, **head}, block)
-            store = cls(path, _open(path, kind, "r+"))
-            if store.attributes.get("fingerprint") != fingerprint:
-                raise StoreError(f"store {path} belongs to {kind.another}; {kind.remedy}, or remove the old one")
-            if not os.access(path, os.W_OK):
-                raise StoreError(f"store {path} is read-only; make it writable, or {kind.remedy}")
+        if not is_store(path):
+            _require_zarr(kind)
+            head: dict[str, Json] = {"schema": kind.schema, "schema_version": kind.version, "fingerprint": fingerprint}
+            with _clear_errors(path):
+                _create(path, contents, head, block)
+        store = cls.open(path, kind, "r+")
+        if store.attributes.get("fingerprint") != fingerprint:
+            raise StoreError(f"store {path} belongs to {kind.another}; {kind.remedy}, or remove the old one")
+        if not os.access(path, os.W_OK):
+            raise StoreError(f"store {path} is read-only; make it writable, or {kind.remedy}")
         return store
 
     @classmethod
-    def open(cls, path: str | Path, kind: Kind) -> "ResumableStore":
-        """Open an existing store to read it."""
+    def open(cls, path: str | Path, kind: Kind, mode: Literal["r", "r+"] = "r") -> "ResumableStore":
+        """Open an existing store."""
         _require_zarr(kind)
+        import zarr
+
         with _clear_errors(Path(path)):
-            return cls(Path(path), _open(Path(path), kind, "r"))
+            try:
+                store = cls(Path(path), zarr.open_group(str(path), mode=mode, use_consolidated=False))
+            except (FileNotFoundError, FileExistsError, NotADirectoryError, ValueError, KeyError) as error:
+                raise StoreError(f"{path} is not a store of {kind.holds}; {kind.remedy}") from error
+        found = store.attributes
+        if found.get("schema") != kind.schema:
+            raise StoreError(f"{path} is a zarr group but not a store of {kind.holds}; {kind.remedy}")
+        if found.get("schema_version") != kind.version:
+            raise StoreError(
+                f"store {path} has schema version {found.get('schema_version')} (written by subridge "
+                f"{found.get('subridge_version')}), this version reads {kind.version}; {kind.remedy}"
+            )
+        return store
 
     def block_of(self, name: str) -> int:
         """Rows that a task has of an array to fill."""
@@ -154,61 +140,38 @@ def is_store(path: str | Path) -> bool:
     return Path(path).exists() and (not Path(path).is_dir() or any(Path(path).iterdir()))
 
 
-def _create(path: Path, contents: Contents, attributes: Mapping[str, Json], block: int) -> None:
+def _create(path: Path, contents: Contents, head: Mapping[str, Json], block: int) -> None:
     """Build the empty store beside its place and move it there: a run killed meanwhile leaves no half store."""
     import zarr
+    from zarr.codecs import ZstdCodec
 
     from subridge import __version__
 
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    n_tasks = {-(-new.shape[0] // block) for new in contents.variables.values()}
+    flags = Variable(("task",), (n_tasks.pop(),), "uint8", 0)
+    codec = ZstdCodec(checksum=True)
     try:
         group = zarr.create_group(store=str(scratch), zarr_format=3)
-        group.attrs.update({**attributes, "subridge_version": __version__})
-        n_tasks = 0
-        for name, new in contents.variables.items():
-            n_tasks = -(-new.shape[0] // block)
-            _create_array(group, name, new, (block, *new.shape[1:]))
+        group.attrs.update({**contents.attributes, **head, "block": block, "subridge_version": __version__})
+        for name, (dimensions, shape, dtype, empty) in {**contents.variables, "done": flags}.items():
+            group.create_array(
+                name,
+                shape=shape,
+                chunks=(1 if name == "done" else block, *shape[1:]),
+                dtype=dtype,
+                fill_value=empty,
+                dimension_names=dimensions,
+                compressors=codec,
+            )
         for name, (dimensions, values) in contents.coordinates.items():
-            codec = zarr.codecs.ZstdCodec(checksum=True)
             group.create_array(name, data=values, chunks=values.shape, dimension_names=dimensions, compressors=codec)
-        _create_array(group, "done", Variable(("task",), (n_tasks,), "uint8", 0), (1,))
         if path.exists():
             path.rmdir()  # empty, as the caller made sure
         scratch.rename(path)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-
-
-def _create_array(group: "zarr.Group", name: str, new: Variable, chunks: tuple[int, ...]) -> None:
-    from zarr.codecs import ZstdCodec
-
-    group.create_array(
-        name,
-        shape=new.shape,
-        chunks=chunks,
-        dtype=new.dtype,
-        fill_value=new.fill_value,
-        dimension_names=new.dimensions,
-        compressors=ZstdCodec(checksum=True),
-    )
-
-
-def _open(path: Path, kind: Kind, mode: str) -> "zarr.Group":
-    import zarr
-
-    try:
-        group = zarr.open_group(str(path), mode="r" if mode == "r" else "r+", use_consolidated=False)
-    except (FileNotFoundError, FileExistsError, NotADirectoryError, ValueError, KeyError) as error:
-        raise StoreError(f"{path} is not a store of {kind.holds}; {kind.remedy}") from error
-    if group.attrs.get("schema") != kind.schema:
-        raise StoreError(f"{path} is a zarr group but not a store of {kind.holds}; {kind.remedy}")
-    if group.attrs.get("schema_version") != kind.version:
-        raise StoreError(
-            f"store {path} has schema version {group.attrs.get('schema_version')} (written by subridge "
-            f"{group.attrs.get('subridge_version')}), this version reads {kind.version}; {kind.remedy}"
-        )
-    return group
 
 
 def _require_zarr(kind: Kind) -> None:

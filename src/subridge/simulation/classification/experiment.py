@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import numpy as np
 
@@ -23,30 +23,16 @@ ORDER, SUBSETS, TRAINING_NOISE, TEST_NOISE = range(100, 104)
 
 @dataclass(frozen=True, eq=False)
 class ClassificationExperiment(Fingerprinted):
-    """What `simulate_classification` computes; the device decides which readout noise is drawn.
+    """What `simulate_classification` computes; the device decides which readout noise is drawn."""
 
-    Attributes
-    ----------
-    features, test_features : ndarray, shapes (n, M) and (n_test, M)
-    labels, test_labels : ndarray of int
-        Positions in ``classes``.
-    classes : tuple of str
-    strategies : tuple of Strategy
-        One per number of members.
-    aggregation : Aggregation
-        How members decide.
-    ridges, readout_noises : ndarray, one-dimensional
-        Values of the two sweeps, the same for all members.
-    """
-
-    features: FloatArray
-    labels: IntArray
+    features: FloatArray  # shape (n, M)
+    labels: IntArray  # positions in `classes`
     test_features: FloatArray
     test_labels: IntArray
     classes: tuple[str, ...]
-    strategies: tuple[Strategy, ...]
+    strategies: tuple[Strategy, ...]  # one per number of members
     aggregation: Aggregation
-    ridges: FloatArray
+    ridges: FloatArray  # one-dimensional, the same for all members, as are readout noises
     readout_noises: FloatArray
     n_samples: tuple[int, ...]
     n_trials: int
@@ -99,16 +85,7 @@ class ClassificationExperiment(Fingerprinted):
         return strategy.draw(self.features.shape[1], stream(self.seed, SUBSETS, trial, strategy.n_members))
 
 
-class LabelledData(NamedTuple):
-    """Training and test data as a user hands them over."""
-
-    X: ArrayLike
-    y: ArrayLike
-    X_test: ArrayLike
-    y_test: ArrayLike
-
-
-class Options(TypedDict, total=False):
+class DrawOptions(TypedDict, total=False):
     """Fields of an experiment that need no preparation."""
 
     seed: Seed
@@ -117,21 +94,21 @@ class Options(TypedDict, total=False):
 
 
 def make_classification(
-    data: LabelledData,
+    data: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike],
     ensembles: Ensemble | Sequence[Ensemble],
     n_samples: ArrayLike,
     n_trials: int,
     *,
     ridges: ArrayLike | None = None,
     test_draws: int = 1,
-    **options: Unpack[Options],
+    **options: Unpack[DrawOptions],
 ) -> ClassificationExperiment:
     """Turn the arguments of `simulate_classification` into an experiment."""
-    X, X_test = _matrix("X", data.X), _matrix("X_test", data.X_test)
+    X, X_test = _matrix("X", data[0]), _matrix("X_test", data[2])
     if X.shape[1] != X_test.shape[1]:
         raise DataError(f"X_test has {X_test.shape[1]} features but X has {X.shape[1]}")
-    classes, labels = np.unique(_labels("y", data.y, X), return_inverse=True)
-    y_test = _labels("y_test", data.y_test, X_test)
+    classes, labels = np.unique(_labels("y", data[1], X), return_inverse=True)
+    y_test = _labels("y_test", data[3], X_test)
     unknown = np.setdiff1d(y_test, classes)
     if unknown.size:
         raise DataError(f"y_test has class {unknown[0]!r}, which y does not have")

@@ -15,21 +15,11 @@ _PADDED_BY, _PADDED_ANYWAY = 1.25, 16
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """Members of several trials that are trained together, in ascending order of their sizes.
+    """Members of several trials that are trained together, in ascending order of their sizes."""
 
-    Attributes
-    ----------
-    ensembles : ndarray of int, shape (G,)
-        Which trial of the batch each belongs to.
-    numbers : ndarray of int, shape (G,)
-        Which member r of its ensemble each is.
-    columns : list of ndarray of int
-        The features of each.
-    """
-
-    ensembles: IntArray
-    numbers: IntArray
-    columns: list[IntArray]
+    ensembles: IntArray  # which trial of the batch each belongs to, shape (G,)
+    numbers: IntArray  # which member r of its ensemble each is, shape (G,)
+    columns: list[IntArray]  # the features of each
 
     @property
     def sizes(self) -> IntArray:

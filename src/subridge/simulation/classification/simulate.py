@@ -9,11 +9,7 @@ from subridge.arrays.types import ArrayLike
 from subridge.ensemble.ensemble import Ensemble
 from subridge.results.classification import classification
 from subridge.results.trials import TrialSchema
-from subridge.simulation.classification.experiment import (
-    ClassificationExperiment,
-    LabelledData,
-    make_classification,
-)
+from subridge.simulation.classification.experiment import ClassificationExperiment, make_classification
 from subridge.simulation.classification.memory import bytes_needed, plan_batches
 from subridge.simulation.classification.trials import run_trials
 from subridge.simulation.conduct import conduct
@@ -98,7 +94,7 @@ def simulate_classification(
     """
     run = Run() if run is None else run
     experiment = make_classification(
-        LabelledData(X, y, X_test, y_test),
+        (X, y, X_test, y_test),
         ensemble,
         n_samples,
         n_trials,

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from subridge.arrays.devices import empty_on, standard_normals
+from subridge.arrays.devices import empty_on, stacked_normals
 from subridge.arrays.namespace import gathered, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray, Namespace
 from subridge.ridge.curves.refined import refined_curve
@@ -26,13 +26,7 @@ class Tables(NamedTuple):
 
 
 def run_trials(experiment: ClassificationExperiment, trials: list[int], batches: Batches) -> TrialArrays:
-    """Run trials, some at once.
-
-    Returns
-    -------
-    dict
-        ``misclassification`` of shape (trials, n_members, n_ridges, n_noises, n_sizes).
-    """
+    """``misclassification`` of trials, shape (trials, n_members, n_ridges, n_noises, n_sizes)."""
     e, example = experiment, empty_on((1,), experiment.device, experiment.dtype)
     tables = Tables(like(e.features, example), like(e.test_features, example), like(e.one_hot, example))
     parts = []
@@ -130,7 +124,6 @@ def _scores(xp: Namespace, weights: Array, F_test: Array) -> Array:
 
 def _normals(e: ClassificationExperiment, members: Members, coordinates: list[tuple[int, ...]], n: int) -> Array:
     """Standard normals of every member, shape (G, n_classes, n): the same at every k, ridge, noise and size."""
-    drawn = empty_on((len(coordinates), n, e.n_classes), e.device, e.dtype)
-    for g, (where, r) in enumerate(zip(coordinates, members.numbers, strict=True)):
-        drawn[g, ...] = standard_normals(e.seed, (*where, int(r)), (n, e.n_classes), e.device, e.dtype)
+    where = [(*place, int(r)) for place, r in zip(coordinates, members.numbers, strict=True)]
+    drawn = stacked_normals(e.seed, where, (n, e.n_classes), e.device, e.dtype)
     return namespace_of(drawn).permute_dims(drawn, (0, 2, 1))

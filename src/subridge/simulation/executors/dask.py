@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
-from subridge.simulation.executors.base import Executor, ExecutorChoice, Result
+from subridge.simulation.executors.base import Executor, Result
 from subridge.spec.errors import ClusterError
 
 if TYPE_CHECKING:
@@ -28,14 +28,6 @@ class Cluster(Executor):
 
     def __init__(self, where: "Client | str") -> None:
         self._where = where
-
-    @classmethod
-    def asked_for(cls, executor: ExecutorChoice, scheduler: str | None) -> Self | None:
-        if scheduler is not None:
-            return cls(scheduler)
-        if executor is None or isinstance(executor, int | Executor) or not hasattr(executor, "scheduler_info"):
-            return None
-        return cls(executor)
 
     def perform(self, task: Callable[[int], Result], numbers: Sequence[int]) -> Iterator[tuple[int, Result]]:
         """Yield results as tasks finish; tasks of a worker that dies are run elsewhere."""

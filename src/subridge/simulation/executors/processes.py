@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
-from typing import Any, Self
+from typing import Any
 
 from subridge.arrays.machine import cores
-from subridge.simulation.executors.base import Executor, ExecutorChoice, Result
+from subridge.simulation.executors.base import Executor, Result
 from subridge.spec.errors import ClusterError
 
 # The task of this process, where it is one of those started here.
@@ -28,18 +28,8 @@ class Processes(Executor):
         self.n_processes = n_processes
         self.threads = max(1, cores() // n_processes)
 
-    @classmethod
-    def asked_for(cls, executor: ExecutorChoice, scheduler: str | None) -> Self | None:
-        return cls(executor) if isinstance(executor, int) and executor > 0 and scheduler is None else None
-
     def perform(self, task: Callable[[int], Result], numbers: Sequence[int]) -> Iterator[tuple[int, Result]]:
-        """Yield results as tasks finish.
-
-        Raises
-        ------
-        ClusterError
-            When a process dies, e.g. killed for want of memory.
-        """
+        """Yield results as tasks finish; a process that dies, e.g. killed for want of memory, is a `ClusterError`."""
         left = iter(numbers)
         with ProcessPoolExecutor(self.n_processes, get_context("spawn"), _adopt, (task,)) as pool:
             pending: dict[Future[Result], int] = {}

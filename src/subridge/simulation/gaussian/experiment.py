@@ -2,15 +2,14 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypedDict, Unpack
 
 import numpy as np
 
 from subridge.arrays.streams import Seed, stream
-from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.arrays.types import FloatArray
 from subridge.ensemble.aggregation.mean import Mean
 from subridge.ensemble.ensemble import Ensemble
-from subridge.spec.checks import ascending_integers, finite_array, one_of, positive_integer
+from subridge.spec.checks import one_of, positive_integer
 from subridge.spec.errors import ParameterError, RidgeError, SubsetError
 from subridge.spec.fingerprint import Fingerprinted
 from subridge.spec.plan import SubsetPlan
@@ -30,8 +29,8 @@ class GaussianExperiment(Fingerprinted):
     ensemble: Ensemble
     n_samples: tuple[int, ...]
     n_trials: int
-    ridges: FloatArray | None
     n_features: int
+    ridges: FloatArray | None = None
     redraw: tuple[str, ...] = ("data",)
     nested: bool = True
     seed: Seed = 0
@@ -139,42 +138,10 @@ class GaussianExperiment(Fingerprinted):
         return self.ensemble.plan
 
 
-class Options(TypedDict, total=False):
-    """Fields of an experiment that need no preparation."""
-
-    redraw: tuple[str, ...]
-    nested: bool
-    seed: Seed
-    device: str
-    dtype: str
-    pairs: bool
-
-
-def make_experiment(
-    problem: Problem | EquicorrelatedProblem,
-    ensemble: Ensemble,
-    n_samples: ArrayLike,
-    n_trials: int,
-    *,
-    ridges: ArrayLike | None = None,
-    n_features: int | None = None,
-    **options: Unpack[Options],
-) -> GaussianExperiment:
-    """Turn the arguments of `simulate` into an experiment."""
+def feature_count(problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, n_features: int | None) -> int:
+    """M, which the problem, the caller or the subsets say."""
     if not isinstance(ensemble, Ensemble):
         raise ParameterError(f"ensemble must be an Ensemble, got {type(ensemble).__name__}")
-    return GaussianExperiment(
-        problem=problem,
-        ensemble=ensemble,
-        n_samples=ascending_integers("n_samples", n_samples),
-        n_trials=positive_integer("n_trials", n_trials),
-        ridges=None if ridges is None else np.atleast_1d(finite_array("ridges", ridges)),
-        n_features=_feature_count(problem, ensemble, n_features),
-        **options,
-    )
-
-
-def _feature_count(problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, n_features: int | None) -> int:
     if isinstance(problem, Problem):
         if n_features not in (None, problem.n_features):
             raise ParameterError(f"n_features={n_features} contradicts the problem, which has {problem.n_features}")

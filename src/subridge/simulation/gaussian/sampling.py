@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subridge.arrays.devices import empty_on, standard_normals
+from subridge.arrays.devices import stacked_normals
 from subridge.arrays.namespace import like, namespace_of
 from subridge.arrays.products import rows_times_transpose
 from subridge.arrays.types import Array
@@ -20,70 +20,41 @@ from subridge.spec.plan import SubsetPlan
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Training data of B trials.
+    """Training data of B trials; all subsets of a member have the same size."""
 
-    Attributes
-    ----------
-    features : array, shape (B, P, M)
-        ψ + σ.
-    labels : array, shape (B, P)
-    readout : array, shape (B, k, P), or None
-        Standard normals behind the readout noise of training; None when there is no readout noise.
-    teachers : array, shape (B, M)
-        w*/√M, the coefficients of the noise-free label.
-    plans : list of SubsetPlan, of length B or 1
-        One for all trials, or one each.
-    """
-
-    features: Array
-    labels: Array
-    readout: Array | None
-    teachers: Array
-    plans: list[SubsetPlan]
+    features: Array  # ψ + σ, shape (B, P, M)
+    labels: Array  # shape (B, P)
+    readout: Array | None  # standard normals behind the readout noise, shape (B, k, P); None when there is none
+    teachers: Array  # w*/√M, the coefficients of the noise-free label, shape (B, M)
+    plans: list[SubsetPlan]  # one for all trials, or one each
 
 
 def draw_batch(experiment: GaussianExperiment, trials: list[int], n_rows: int, training_set: int = 0) -> Batch:
-    """Draw data, teachers and subsets of some trials.
+    """Draw data, teachers and subsets of some trials, P = `n_rows` samples each.
 
-    Parameters
-    ----------
-    experiment : GaussianExperiment
-    trials : list of int
-        All with subsets of the same sizes.
-    n_rows : int
-        P, samples per trial.
-    training_set : int
-        Number of the training set; prefixes of one set share its number.
+    Training sets that are prefixes of one another share the number `training_set`.
     """
-    problem = experiment.finite_problem
+    e, problem = experiment, experiment.finite_problem
 
     def normals(purpose: int, *shape: int) -> Array:
-        def of(trial: int) -> Array:
-            where = experiment.coordinates(purpose, trial, training_set)
-            return standard_normals(experiment.seed, where, shape, experiment.device, experiment.dtype)
-
-        if len(trials) == 1:
-            return of(trials[0])[None, ...]
-        drawn = empty_on((len(trials), *shape), experiment.device, experiment.dtype)
-        for place, trial in enumerate(trials):
-            drawn[place, ...] = of(trial)
-        return drawn
+        where = [e.coordinates(purpose, trial, training_set) for trial in trials]
+        return stacked_normals(e.seed, where, shape, e.device, e.dtype)
 
     features = problem.signal_covariance.colour(normals(SIGNAL, n_rows, problem.signal_covariance.white_size))
     xp = namespace_of(features)
-    teachers = np.stack([experiment.teacher_of(trial) for trial in trials]) / np.sqrt(experiment.n_features)
+    teachers = np.stack([e.teacher_of(trial) for trial in trials]) / np.sqrt(e.n_features)
     teachers = like(teachers, features)
     labels = rows_times_transpose(teachers[:, None, :], features)[:, 0, :]
     zeta = float(problem.label_noise.reshape(()))
     if zeta:
         labels = labels + zeta * normals(LABEL_NOISE, n_rows)
-    if experiment.has_feature_noise:
+    if e.has_feature_noise:
         white = normals(FEATURE_NOISE, n_rows, problem.noise_covariance.white_size)
         features += problem.noise_covariance.colour(white)
     readout = None
-    if experiment.noise_table.any():
+    if e.noise_table.any():
         # Samples before members, so that training sets of any length agree on their common samples.
-        readout = xp.permute_dims(normals(READOUT_NOISE, n_rows, experiment.n_members), (0, 2, 1))
-    redrawn = "subsets" in experiment.redraw
-    plans = [experiment.plan_of(trial) for trial in (trials if redrawn else trials[:1])]
+        readout = xp.permute_dims(normals(READOUT_NOISE, n_rows, e.n_members), (0, 2, 1))
+    redrawn = "subsets" in e.redraw
+    plans = [e.plan_of(trial) for trial in (trials if redrawn else trials[:1])]
     return Batch(features, labels, readout, teachers, plans)

@@ -11,11 +11,12 @@ from subridge.ensemble.ensemble import Ensemble
 from subridge.results.simulated_curves import simulated_curves
 from subridge.results.trials import TrialSchema
 from subridge.simulation.conduct import conduct
-from subridge.simulation.gaussian.experiment import GaussianExperiment, make_experiment
+from subridge.simulation.gaussian.experiment import GaussianExperiment, feature_count
 from subridge.simulation.gaussian.memory import bytes_per_trial, plan_batch
 from subridge.simulation.gaussian.trials import run_trials
 from subridge.simulation.job import Engine
 from subridge.simulation.run import Run
+from subridge.spec.checks import ascending_integers, finite_array, positive_integer
 from subridge.spec.describe import describe
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.problem import EquicorrelatedProblem, Problem
@@ -96,13 +97,13 @@ def simulate(
     {'trial': 4, 'ridge': 2, 'n_samples': 2}
     """
     run = Run() if run is None else run
-    experiment = make_experiment(
+    experiment = GaussianExperiment(
         problem,
         ensemble,
-        n_samples,
-        n_trials,
-        ridges=ridges,
-        n_features=n_features,
+        n_samples=ascending_integers("n_samples", n_samples),
+        n_trials=positive_integer("n_trials", n_trials),
+        n_features=feature_count(problem, ensemble, n_features),
+        ridges=None if ridges is None else np.atleast_1d(finite_array("ridges", ridges)),
         redraw=(redraw,) if isinstance(redraw, str) else tuple(redraw),
         nested=bool(nested),
         seed=seed,

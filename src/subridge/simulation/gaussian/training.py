@@ -44,20 +44,9 @@ class NoiseBasis:
 
 
 def curves_of_batch(experiment: GaussianExperiment, batch: Batch, sizes: tuple[int, ...]) -> dict[str, FloatArray]:
-    """Train every member at every size and ridge, and return exact risks and training errors.
+    """Train every member at every size, a prefix of the batch, and at every ridge.
 
-    Parameters
-    ----------
-    experiment : GaussianExperiment
-    batch : Batch
-    sizes : tuple of int, strictly ascending
-        Training-set sizes, prefixes of the batch.
-
-    Returns
-    -------
-    dict
-        ``risk`` and ``training_error`` of shape (B, n_ridges, n_noises, n_sizes); ``pairs``, where asked for, with two
-        more axes of length k.
+    ``risk`` and ``training_error`` have shape (B, n_ridges, n_noises, n_sizes), ``pairs`` two more axes of length k.
     """
     basis = NoiseBasis.of(experiment.noise_table)
     xp = namespace_of(batch.features)

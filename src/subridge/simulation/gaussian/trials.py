@@ -12,13 +12,7 @@ from subridge.spec.errors import ConvergenceError
 
 
 def run_trials(experiment: GaussianExperiment, trials: list[int], batch_size: int) -> TrialArrays:
-    """Run trials, at most `batch_size` at once.
-
-    Returns
-    -------
-    dict
-        ``risk``, ``training_error`` and perhaps ``pairs``, with the trials on the first axis; see `curves_of_batch`.
-    """
+    """Run trials, at most `batch_size` at once; the arrays are those of `curves_of_batch`."""
     parts = [_run_batch(experiment, batch) for batch in _batches(experiment, trials, batch_size)]
     curves = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     if not np.isfinite(curves["risk"]).all():
