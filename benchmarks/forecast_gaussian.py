@@ -95,7 +95,7 @@ def measure(name, n_pilots, n_trials, seed):
     problem = sr.Problem(
         covariance, rng.standard_normal(M) * np.sqrt(M / np.trace(covariance.dense())), label_noise=zeta
     )
-    ensemble = sr.Ensemble(plan, ridge)
+    ensemble = sr.Ensemble(plan, ridge, aggregation="simplex" if weighted else "mean")
     sizes = np.array([int(factor * n) for factor in FACTORS])
     if weighted:
         risks = np.stack([weighted_risks(problem, plan, ridge, size, n_trials, rng) for size in sizes], axis=1)
@@ -110,12 +110,11 @@ def measure(name, n_pilots, n_trials, seed):
         X = rng.standard_normal((n, M)) @ root.T
         y = X @ weights / np.sqrt(M) + zeta * rng.standard_normal(n)
         start = time.perf_counter()
-        options = {"aggregation": "optimal"} if weighted else {"fit_intercept": False}
-        curve = sr.forecast(X, y, sizes, {"it": ensemble}, **options).isel(ensemble=0)
+        curve = sr.forecast(X, y, sizes, {"it": ensemble}, fit_intercept=weighted).isel(ensemble=0)
         seconds += time.perf_counter() - start
-        forecasts.append(curve.error.values)
-        lower.append(curve.error_lower.values)
-        upper.append(curve.error_upper.values)
+        forecasts.append(curve.prediction_error.values)
+        lower.append(curve.prediction_error_lower.values)
+        upper.append(curve.prediction_error_upper.values)
         reach.append(curve.in_reach.values)
     forecasts, lower, upper, reach = map(np.array, (forecasts, lower, upper, reach))
     whole = reach.all(axis=0)

@@ -80,9 +80,9 @@ def forecasts(table, n, sizes, plans, path, fixed, n_pilots):
                     record |= {
                         "ridge": rounded(float(at.ridge)),
                         "in_reach": bool(at.in_reach),
-                        "forecast": float(at.error),
-                        "lower": float(at.error_lower),
-                        "upper": float(at.error_upper),
+                        "forecast": float(at.prediction_error),
+                        "lower": float(at.prediction_error_lower),
+                        "upper": float(at.prediction_error_upper),
                     }
                     if "misclassification" in at:
                         record["votes"] = float(at.misclassification)
@@ -119,7 +119,8 @@ def rivals(table, n, sizes, plans, path, fixed, n_pilots):
                 )
                 for i, size in enumerate(sizes):
                     reach = {"size": size, "in_reach": bool(found.in_reach[i])}
-                    records.append(base | reach | spent | {"method": "forecast", "estimate": float(found.error[i])})
+                    estimate = float(found.prediction_error[i])
+                    records.append(base | reach | spent | {"method": "forecast", "estimate": estimate})
                     records.append(base | reach | law_spent | {"method": "power law", "estimate": float(law[i])})
                 if setting == "best":
                     _, spent = timed(lambda ours=ours: ours(sizes, ridges=path))
@@ -133,9 +134,8 @@ def rivals(table, n, sizes, plans, path, fixed, n_pilots):
                     continue
                 size = int(SHARE * n) if kind == "single" else n
                 found, spent = timed(lambda ours=ours, size=size: ours([size]))
-                records.append(
-                    base | spent | {"method": "forecast at n", "size": size, "estimate": float(found.error[0])}
-                )
+                estimate = float(found.prediction_error[0])
+                records.append(base | spent | {"method": "forecast at n", "size": size, "estimate": estimate})
                 share = 1.0 if kind == "single" else 1 / K
                 (one, all_of_them), spent = timed(
                     lambda X=X, Y=Y, ridge=ridge, share=share: extrapolated_cv(X, Y, ridge, K, share)
