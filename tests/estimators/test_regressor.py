@@ -5,6 +5,7 @@ import functools
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 import subridge as sr
 
@@ -73,6 +74,45 @@ def test_joint_ridges_err_no_more_than_a_common_one(data):
     joint = sr.RidgeEnsembleRegressor(subsets=halves, ridge_scope="joint").fit(X, y)
     assert joint.loo_error_ < common.loo_error_
     assert joint.ridge_[0] < joint.ridge_[1]
+
+
+@pytest.mark.parametrize("scope", ["ensemble", "member", "joint"])
+@pytest.mark.parametrize("aggregation", ["mean", "simplex", "median"])
+def test_the_fitted_ensemble_describes_the_model(data, scope, aggregation):
+    X, y = data
+    model = sr.RidgeEnsembleRegressor(3, ridge_scope=scope, aggregation=aggregation, random_state=0).fit(X, y)
+    ensemble = model.ensemble_
+    assert ensemble.aggregation.name == aggregation
+    np.testing.assert_array_equal(ensemble.ridge, np.broadcast_to(model.ridge_, 3))
+    np.testing.assert_allclose(sr.risk_matrix(X, y, ensemble), model.risk_matrix_)
+    again = sr.RidgeEnsembleRegressor(subsets=ensemble.plan, ridge=ensemble.ridge, aggregation=ensemble.aggregation)
+    np.testing.assert_allclose(again.fit(X, y).predict(X), model.predict(X))
+
+
+class TrimmedMean(sr.Aggregation):
+    """The mean without the largest and the smallest output."""
+
+    name = "trimmed"
+
+    def combine(self, outputs, weights=None):
+        return np.sort(outputs, axis=0)[1:-1].mean(axis=0)
+
+    def loss(self, errors, targets, sample_weights):
+        return float(np.average((self.combine(errors) ** 2).sum(axis=0), weights=sample_weights)), 0.0
+
+
+def test_an_aggregation_of_ones_own_is_fitted_and_predicted_with(data):
+    X, y = data
+    model = clone(sr.RidgeEnsembleRegressor(5, aggregation=TrimmedMean(), random_state=0)).fit(X, y)
+    outputs = [
+        X[:, index] @ coef + intercept
+        for index, coef, intercept in zip(
+            model.estimators_features_, model.estimators_coef_, model.estimators_intercept_, strict=True
+        )
+    ]
+    np.testing.assert_allclose(model.predict(X), np.sort(outputs, axis=0)[1:-1].mean(axis=0))
+    assert model.loo_error_ == model.loo_path_.min()
+    assert not hasattr(model, "weights_")
 
 
 def test_the_default_path_scales_with_the_data(data):
@@ -163,6 +203,7 @@ def test_readout_noise_is_seeded_and_hurts_training(data):
         ({"aggregation": "majority"}, "aggregation must be one of mean, simplex, median"),
         ({"ridge_scope": "all"}, "ridge_scope must be"),
         ({"ridge": "best"}, "ridge must be a number"),
+        ({"ridge": "auto-member"}, "ridge_scope says for whom"),
         ({"ridge": -1.0}, "ridge must be at least 0"),
         ({"ridge": [1.0, 2.0]}, "one per member"),
         ({"ridges": [-1.0]}, "ridges must be at least 0"),

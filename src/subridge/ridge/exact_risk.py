@@ -28,6 +28,11 @@ def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[Floa
     Risk
         ``total`` is E_g(D), ``pairs`` of shape (k, k) its terms.
 
+    See Also
+    --------
+    fit_members : weights to judge.
+    risk : the typical error, by theory.
+
     Examples
     --------
     >>> import numpy as np, subridge as sr

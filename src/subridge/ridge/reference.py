@@ -34,6 +34,12 @@ def fit_members(X: ArrayLike, y: ArrayLike, ensemble: Ensemble, *, noise: ArrayL
     list of ndarray
         ŵ_r, of shape (N_r,) or (N_r, n_targets).
 
+    See Also
+    --------
+    risk_of_weights : the exact error of such weights.
+    simulate : many training sets at once, and fast.
+    RidgeEnsembleRegressor : an estimator to use.
+
     Examples
     --------
     >>> import numpy as np, subridge as sr
