@@ -8,7 +8,7 @@ import click
 @click.command()
 @click.argument("images", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="store to write, features.zarr")
-@click.option("--network", default="efficientnet-lite0", help="see below")
+@click.option("--network", default="efficientnet-lite0", help="see above")
 @click.option("--weights", type=click.Path(path_type=Path, exists=True), help="file of weights, for resnext50_32x4d")
 @click.option("--size", type=click.IntRange(16), help="pixels the network sees; default its own preprocessing")
 @click.option("--device", default="cpu", help="cpu, cuda, cuda:1")
