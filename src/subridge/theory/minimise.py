@@ -124,9 +124,9 @@ def _backtrack(
             reached, turned = function(trial, rows[waiting])
         enough = reached <= value[waiting] + 1e-4 * step[waiting] * slope[waiting]
         # Near the minimum the fall drowns in rounding; there a smaller slope at an equal value is progress enough.
-        level = reached <= value[waiting] + 1e-14 * np.abs(value[waiting])
+        no_higher = reached <= value[waiting] + 1e-14 * np.abs(value[waiting])
         flatter = np.abs(np.einsum("gi,gi->g", direction[waiting], turned)) <= 0.9 * np.abs(slope[waiting])
-        enough |= level & flatter
+        enough |= no_higher & flatter
         waiting = waiting[~(enough & np.isfinite(reached))]
         if not len(waiting):
             break

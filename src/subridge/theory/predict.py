@@ -47,6 +47,12 @@ def risk(
     InfiniteRiskWarning
         A ridgeless member is exactly at its interpolation threshold; the risk there is inf.
 
+    See Also
+    --------
+    subridge.optimal_ridge : the ridge that minimises it.
+    subridge.risk_matrix : the same from data instead of a theory.
+    subridge.simulate : ensembles that are really trained.
+
     Notes
     -----
     The bias is a difference of terms of the signal's size, so risks far below it (no noise, tiny ridge) are accurate to
@@ -94,6 +100,10 @@ def order_parameters(
     Returns
     -------
     OrderParameters
+
+    See Also
+    --------
+    subridge.risk : the error that follows from them.
 
     Examples
     --------

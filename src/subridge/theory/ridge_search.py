@@ -51,6 +51,11 @@ def optimal_ridge(
         The member is the last axis, as in an ensemble's ``ridge``. ``inf`` where the error falls for ever: a member
         better left out (an ensemble itself takes finite ridges only).
 
+    See Also
+    --------
+    subridge.risk : what is minimised.
+    subridge.reduced_optimal_ridge : λ* of equal members.
+
     Examples
     --------
     >>> import subridge as sr

@@ -25,6 +25,10 @@ class OrderParameters:
         True where the root was found.
     residual : ndarray, shape (..., k)
         Relative defect of the saddle-point equation at the solution.
+
+    See Also
+    --------
+    subridge.order_parameters : solves for them.
     """
 
     kappa: FloatArray

@@ -64,19 +64,19 @@ def _diagonal_tables(problem: Problem, plan: SubsetPlan, variances: FloatArray) 
     M, k = plan.n_features, plan.n_members
     nu = plan.subset_sizes / M
     v = problem.signal_covariance.apply(problem.teacher_weights)
-    levels, level = np.unique(variances, return_inverse=True)  # equal variances share one eigenspace
+    distinct, which = np.unique(variances, return_inverse=True)  # equal variances share one eigenspace
     used, spectra = [], []
     for r, index in enumerate(plan.measurements):
-        counts = np.bincount(level[index], minlength=len(levels)).astype(np.float64)
-        kept = (counts > 0) & (levels > 0)
-        used.append(np.cumsum(kept) - 1)  # position of a level among the member's eigenvalues
-        spectra.append(Spectrum(levels[kept] / nu[r], counts[kept], M))
+        counts = np.bincount(which[index], minlength=len(distinct)).astype(np.float64)
+        kept = (counts > 0) & (distinct > 0)
+        used.append(np.cumsum(kept) - 1)  # position of a variance among the member's eigenvalues
+        spectra.append(Spectrum(distinct[kept] / nu[r], counts[kept], M))
     trace, cross = {}, {}
     for r in range(k):
         for s in range(r, k):
             shared = np.intersect1d(plan.measurements[r], plan.measurements[s], assume_unique=True)
             shared = shared[variances[shared] > 0]
-            where = (used[r][level[shared]], used[s][level[shared]])
+            where = (used[r][which[shared]], used[s][which[shared]])
             shape = (len(spectra[r].values), len(spectra[s].values))
             scale = nu[r] * nu[s]
             trace[r, s] = scipy.sparse.csr_array((variances[shared] ** 2 / (scale * M), where), shape=shape)
@@ -85,7 +85,7 @@ def _diagonal_tables(problem: Problem, plan: SubsetPlan, variances: FloatArray) 
     for r, index in enumerate(plan.measurements):
         positive = index[variances[index] > 0]
         weights = v[positive] ** 2 / (nu[r] * M)
-        total = np.bincount(used[r][level[positive]], weights, minlength=len(spectra[r].values))
+        total = np.bincount(used[r][which[positive]], weights, minlength=len(spectra[r].values))
         explained.append(total.astype(np.float64))
     return Tables(M, _signal_power(problem, v), tuple(spectra), tuple(explained), trace, cross)
 

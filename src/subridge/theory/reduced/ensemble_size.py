@@ -32,6 +32,11 @@ def optimal_n_members(
     ndarray of float
         k*, ``inf`` in the noise-dominated phase; of equal errors the smaller k.
 
+    See Also
+    --------
+    subridge.phase_diagram : k* over two axes, as a dataset.
+    subridge.reduced_risk : what is minimised.
+
     Examples
     --------
     >>> import numpy as np
@@ -69,6 +74,10 @@ def phase_boundary(
     -------
     ndarray
         ``inf`` where every sample ratio is noise-dominated, 0 where none is.
+
+    See Also
+    --------
+    subridge.optimal_n_members : the best size on either side.
 
     Examples
     --------

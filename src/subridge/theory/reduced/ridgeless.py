@@ -87,11 +87,10 @@ def _best_fraction(ratios: Ratios) -> FloatArray:
     return fraction
 
 
-def _slope(
-    x: FloatArray, alpha: FloatArray, rho2: FloatArray, H: FloatArray, W: FloatArray, Z: FloatArray
-) -> FloatArray:
+def _slope(x: FloatArray, *given: FloatArray) -> FloatArray:
     """d𝓔/dx beyond the threshold, where σ = 1; finite at α = ∞."""
-    ratios, y, S = Ratios(alpha, rho2, H, W, Z), 1 / alpha, 1 / (1 + W)
+    ratios = alpha, rho2, H, W, Z = Ratios(*given)
+    y, S = 1 / alpha, 1 / (1 + W)
     gap = 1 - x * y
     r = own_bias(x, _ALL, ratios) + x * (H + x * y * Z)
     dr = (1 - rho2) * (1 - 2 * S * x) - rho2 + H + 2 * x * y * Z

@@ -44,6 +44,11 @@ def reduced_risk(
     ndarray
         The shape all parameters broadcast to.
 
+    See Also
+    --------
+    subridge.risk : members of any size, and errors that are not divided by s(1-c).
+    subridge.optimal_n_members : the k that minimises it.
+
     Examples
     --------
     >>> reduced_risk([1, 4], 0.1, 0.3, 0.0, 0.2, 0.1, 0.4).round(4)
@@ -74,6 +79,10 @@ def reduced_optimal_ridge(
     -------
     ndarray
         ``inf`` at |ρ| = 1 (unless nothing is left to amplify) and for k = ∞.
+
+    See Also
+    --------
+    subridge.optimal_ridge : members of any size.
 
     Examples
     --------
@@ -108,6 +117,10 @@ def large_k_coefficient(
     ridge : 0 or "optimal"
         At λ* the paper prints H; that holds for ρ ≠ 0 (and only once k ≫ 1/ρ²), while at ρ = 0 the coefficient is
         H - 2α/((1+W)(α + (1+W)(1+H+Z))).
+
+    See Also
+    --------
+    subridge.phase_boundary : where its sign changes.
 
     Examples
     --------
