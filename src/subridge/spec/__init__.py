@@ -1,1 +1,1 @@
-"""Immutable descriptions of data and ensembles, validated once when built."""
+"""Immutable descriptions of data and subsets, validated once when built; the checks and errors of all rooms."""

@@ -1,4 +1,4 @@
-"""Tasks on a Dask cluster. The only file that imports dask."""
+"""Tasks on a Dask cluster. No other file imports Dask when it runs."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
