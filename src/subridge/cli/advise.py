@@ -61,7 +61,9 @@ def _show(ranking: xr.Dataset) -> None:
     columns: dict[str, Iterable[str]] = {
         "ensemble": first.candidate.values,
         "λ": (f"{ridge:.2g}" for ridge in first.ridge.values),
-        "prediction error": map(interval, *(first[f"prediction_error{end}"].values for end in ("", "_lower", "_upper"))),
+        "prediction error": map(
+            interval, *(first[f"prediction_error{end}"].values for end in ("", "_lower", "_upper"))
+        ),
         "gain in %": (
             f"{100 * gain:+.1f} ± {100 * error:.1f}"
             for gain, error in zip(first.gain.values, first.gain_standard_error.values, strict=True)
