@@ -42,7 +42,8 @@ def most_votes(votes: Array, sums: Array) -> Array:
     """
     xp = namespace_of(sums)
     leading = votes == xp.max(votes, axis=-2, keepdims=True)
-    return first_largest(xp.where(leading, sums, xp.full_like(sums, -np.inf)))
+    lowest = xp.asarray(-np.inf, dtype=sums.dtype, device=device_of(sums))
+    return first_largest(xp.where(leading, sums, lowest))
 
 
 def vote_counts(scores: Array) -> Array:
