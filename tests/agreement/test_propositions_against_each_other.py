@@ -14,7 +14,7 @@ def blocks(M):
 
 
 def transcribed_pairs(problem, ensemble, alpha, teacher_moment):
-    """Eq. GeneralErr with matrices, the teacher entering by its second moment ⟨w* w*ᵀ⟩ (exact for an average over w*).
+    """Eq. 9 (GeneralErr) with matrices; the teacher enters by its second moment ⟨w* w*ᵀ⟩, exact for an average over w*.
 
     The ridges are positive here, and κ is found by scipy's scalar solver.
     """

@@ -5,7 +5,7 @@ import pytest
 
 
 def solve_q_hat(covariance, lam, alpha, M):
-    """Iterate eq. saddle_point for one member, in the eigenvalues of Σ̃_rr."""
+    """Iterate eq. 10 (saddle_point) for one member, in the eigenvalues of Σ̃_rr."""
     d = np.linalg.eigvalsh(covariance)
     low, high = 0.0, alpha / lam
     for _ in range(200):

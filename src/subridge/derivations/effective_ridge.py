@@ -13,7 +13,7 @@ effective_ridge = sp.Symbol(r"\bar\kappa", positive=True)
 
 
 def order_parameter_q() -> sp.Expr:
-    """Return q = (1/M) Σ_i d_i/(1 + q̂ d_i), eq. saddle_point in the eigenbasis of Σ̃_rr.
+    """Return q = (1/M) Σ_i d_i/(1 + q̂ d_i), eq. 10 (saddle_point) in the eigenbasis of Σ̃_rr.
 
     Examples
     --------

@@ -48,7 +48,7 @@ FRACTIONS = {
 
 
 def _covariances(sizes: tuple[sp.Symbol, ...]) -> tuple[BlockMatrix, BlockMatrix]:
-    """Return Σ_s and Σ_0 (eqs. EquiCorrDataCov, IsotropicNoise)."""
+    """Return Σ_s and Σ_0 (eqs. 13 (EquiCorrDataCov), 14 (IsotropicNoise))."""
     unit = BlockMatrix.identity(sizes)
     return b * unit + e * BlockMatrix.all_ones(sizes, sizes), (a - b) * unit
 
@@ -116,7 +116,7 @@ def gamma() -> sp.Expr:
 
 @lru_cache
 def random_bias() -> sp.Expr:
-    """Return I⁰_rr′ of Prop. 2, the part of the error at ρ = 0 (eq. rho0OffDiagEquiCorrError).
+    """Return I⁰_rr′ of Prop. 2, the part of the error at ρ = 0 (eq. 186 (rho0OffDiagEquiCorrError)).
 
     Examples
     --------
@@ -128,7 +128,7 @@ def random_bias() -> sp.Expr:
 
 @lru_cache
 def aligned_bias() -> sp.Expr:
-    """Return I¹_rr′ of Prop. 2 for 0 < c < 1, the part of the error at ρ = 1 (eq. rho1OffDiagEquiCorrError).
+    """Return I¹_rr′ of Prop. 2 for 0 < c < 1, the part of the error at ρ = 1 (eq. 187 (rho1OffDiagEquiCorrError)).
 
     Examples
     --------
@@ -164,7 +164,7 @@ def on_the_diagonal(expression: sp.Expr) -> sp.Expr:
 
 
 def pair_error(same: bool = False) -> sp.Expr:
-    """Return E_rr′ of Prop. 2 (eq. EquiCorrGeneralizationError) in the unknowns S.
+    """Return E_rr′ of Prop. 2 (eq. 16 (EquiCorrGeneralizationError)) in the unknowns S.
 
     Parameters
     ----------

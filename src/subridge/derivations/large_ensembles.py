@@ -27,7 +27,7 @@ def ridgeless_coefficient() -> sp.Expr:
 
 
 def ridgeless_boundary() -> sp.Expr:
-    """Return the α at which that coefficient vanishes (eq. AnalyticalBoundaryZeroReg).
+    """Return the α at which that coefficient vanishes (eq. 214 (AnalyticalBoundaryZeroReg)).
 
     Examples
     --------

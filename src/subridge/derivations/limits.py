@@ -66,7 +66,7 @@ def ridgeless_random_bias() -> dict[str, sp.Expr]:
 
 
 def ridgeless_member_error(more_samples: bool) -> sp.Expr:
-    """Return E_rr at λ = 0 (eqs. rho0DiagEquiCorrError, rho1DiagEquiCorrError and their mixture).
+    """Return E_rr at λ = 0 (eqs. 179 (rho0DiagEquiCorrError), 180 (rho1DiagEquiCorrError) and their mixture).
 
     Examples
     --------
@@ -79,7 +79,7 @@ def ridgeless_member_error(more_samples: bool) -> sp.Expr:
 
 
 def isotropic_single_member(more_samples: bool) -> sp.Expr:
-    """Return the ridgeless error of one member on isotropic data, s = 1 and ω = η = 0 (sec. SubsampSection).
+    """Return the ridgeless error of one member on isotropic data, s = 1 and ω = η = 0 (sec. 3 (SubsampSection)).
 
     Examples
     --------

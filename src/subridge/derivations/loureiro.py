@@ -34,11 +34,11 @@ _G_s = nu_s * (lam_s + V_hat_other * f[j])
 
 
 def fixed_point() -> sp.Expr:
-    """Return V_k (eq. Vsp); V̂_k = α/(1+V_k) is the other equation.
+    """Return V_k (eq. 150 (Vsp)); V̂_k = α/(1+V_k) is the other equation.
 
     Examples
     --------
-    With V̂ = λq̂ it is q/λ, so both equations become those of Prop. 1 (eq. saddle_point):
+    With V̂ = λq̂ it is q/λ, so both equations become those of Prop. 1 (eq. 10 (saddle_point)):
 
     >>> from subridge.derivations.spectral_sums import is_identically_zero
     >>> q = over_first(d[i] / (1 + q_hat * d[i]))
@@ -49,7 +49,7 @@ def fixed_point() -> sp.Expr:
 
 
 def channel_overlap(m_sum: sp.Expr, J_overlap: sp.Expr, Lambda: sp.Expr, noise: sp.Expr) -> sp.Expr:
-    """Return Q_kk′, solved from eqs. QhatofQ and QofQhat.
+    """Return Q_kk′, solved from eqs. 152 (QhatofQ) and 154 (QofQhat).
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ lam, q, q_hat = sp.symbols("lambda q \\hat{q}", positive=True)
 x_r, x_s, S_r, S_s = sp.symbols("x_r x_s S_r S_s", positive=True)
 sigma, sigma_r, sigma_s = sp.symbols("sigma sigma_r sigma_s", positive=True)
 
-# reduced quantities (eq. ReducesNoises)
+# reduced quantities (eq. 24 (ReducesNoises))
 H, W, Z = sp.symbols("H W Z", nonnegative=True)
 Lam = sp.Symbol("Lambda", nonnegative=True)
 E_bulk = 1 - rho**2 + W * rho**2  # limit of the reduced error as k grows

@@ -27,7 +27,7 @@ def member_error() -> sp.Expr:
 
 @lru_cache
 def optimal_ridge() -> sp.Expr:
-    """Return λ* for 0 < c < 1 (eq. optreg_local), by setting dE_rr/dσ to zero.
+    """Return λ* for 0 < c < 1 (eq. 193 (optreg_local)), by setting dE_rr/dσ to zero.
 
     Examples
     --------

@@ -22,7 +22,7 @@ from subridge.derivations.notation import alpha, x_r, x_s
 
 
 def order_parameter_q(covariance: BlockMatrix, measurement: BlockMatrix, x: sp.Expr = x_r) -> sp.Expr:
-    """Return q_r = (1/M) tr[G_r⁻¹ Σ̃_rr] at q̂_r = ν_rr/x (eq. saddle_point).
+    """Return q_r = (1/M) tr[G_r⁻¹ Σ̃_rr] at q̂_r = ν_rr/x (eq. 10 (saddle_point)).
 
     Parameters
     ----------

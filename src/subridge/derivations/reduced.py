@@ -47,7 +47,7 @@ def _reduce(expression: sp.Expr) -> sp.Expr:
 
 @lru_cache
 def own_error() -> sp.Expr:
-    """Return 𝓔_rr (eq. ErrReduced) in σ.
+    """Return 𝓔_rr (eq. 204 (ErrReduced)) in σ.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def own_error() -> sp.Expr:
 
 @lru_cache
 def crossed_error() -> sp.Expr:
-    """Return 𝓔_rr′ of disjoint members (eq. ErrpReduced) in σ.
+    """Return 𝓔_rr′ of disjoint members (eq. 209 (ErrpReduced)) in σ.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def crossed_error() -> sp.Expr:
 
 @lru_cache
 def error() -> sp.Expr:
-    """Return 𝓔 (eq. EkReduced) in σ.
+    """Return 𝓔 (eq. 211 (EkReduced)) in σ.
 
     Examples
     --------

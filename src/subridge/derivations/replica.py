@@ -2,7 +2,7 @@
 
 Both actions are written for arbitrary covariances, as sums over eigenvalues. The saddle point is *solved*
 from the derivatives, never typed in, so a wrong action would give a wrong error. Corrections to the paper
-that matter here: (λ+q)² in eq. qhat0sp, 1/M in the γ of the off-diagonal terms, η_r² in the rr entries of the
+that matter here: (λ+q)² in eq. 55 (qhat0sp), 1/M in the γ of the off-diagonal terms, η_r² in the rr entries of the
 off-diagonal action, and a ridge for each member.
 
 The off-diagonal action is kept to first order in ĉ, which is exact for its use: the saddle point has ĉ = 0,
@@ -79,7 +79,7 @@ def member_saddle() -> dict[sp.Symbol, sp.Expr]:
     action = member_action().subs(J, 0)
     q_value = solve_linear(sp.diff(action, q0_hat), q)
     ridge = solve_linear(sp.numer(sp.together(sp.diff(action, q0))), lam_r)
-    # eq. qhat0sp, with (λ+q)²: at the saddle λ + q = α/q̂, which also holds the term α/(λ+q) − q̂ at zero.
+    # eq. 55 (qhat0sp), with (λ+q)²: at the saddle λ + q = α/q̂, which also holds the term α/(λ+q) − q̂ at zero.
     q0_hat_value = solve_linear(sp.diff(action, q).subs(lam_r, ridge), q0_hat)
     equation = sp.diff(action, q_hat).subs({q0_hat: q0_hat_value, q: q_value})
     q0_value = solve_linear(canonical(equation), q0)
@@ -115,7 +115,7 @@ def member_error() -> sp.Expr:
 
     Examples
     --------
-    It is Prop. 1 (eq. GeneralErr with r = r′):
+    It is Prop. 1 (eq. 9 (GeneralErr) with r = r′):
 
     >>> from subridge.derivations.spectral_sums import is_identically_zero
     >>> g = member_gamma()
@@ -225,7 +225,7 @@ def crossed_gamma() -> sp.Expr:
 
 
 def crossed_error() -> sp.Expr:
-    """Return E_rr′ of Prop. 1 (eq. GeneralErr, r ≠ r′) in the eigenbases.
+    """Return E_rr′ of Prop. 1 (eq. 9 (GeneralErr), r ≠ r′) in the eigenbases.
 
     Examples
     --------

@@ -71,7 +71,7 @@ def sigma_closed_form() -> sp.Expr:
 
 
 def paper_order_parameters() -> tuple[sp.Expr, sp.Expr]:
-    """Return q and q̂ as printed (eqs. q_equicorr, qhat_equicorr).
+    """Return q and q̂ as printed (eqs. 171 (q_equicorr), 172 (qhat_equicorr)).
 
     Examples
     --------

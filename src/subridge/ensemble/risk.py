@@ -15,7 +15,7 @@ class Risk:
     Attributes
     ----------
     pairs : ndarray, shape (..., k, k)
-        E_rr′, eq. SingleErrorTerm.
+        E_rr′, eq. 5 (SingleErrorTerm).
     total : ndarray, shape (...)
         E_g: the mean of the pairs, or wᵀEw with the weights of another aggregation.
 

@@ -34,7 +34,7 @@ ClassWeight: TypeAlias = Mapping[int, float] | Mapping[str, float] | Literal["ba
 
 
 class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: ignore[misc]
-    """Votes of ridge classifiers on subsets of the features (sec. LinClassTrainingSection).
+    """Votes of ridge classifiers on subsets of the features (sec. E.2 (LinClassTrainingSection)).
 
     Each member regresses the one-hot labels on its features; its vote is the class with the largest score.
 

@@ -41,7 +41,7 @@ def _for_means(method: Callable[Given, Result]) -> Callable[Given, Result]:
 
 
 class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase):  # type: ignore[misc]
-    """Ridge regression on subsets of the features, averaged (sec. Setup).
+    """Ridge regression on subsets of the features, averaged (sec. 2.1 (Setup)).
 
     Heterogeneous subsets leave no double-descent spike; the ridge is chosen by the exact leave-one-out error of the
     ensemble, from one factorisation per member and no held-out data.

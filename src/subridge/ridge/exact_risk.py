@@ -13,7 +13,7 @@ from subridge.spec.problem import Problem
 
 
 def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[FloatArray]) -> Risk:
-    """Return the exact E_g(D) of trained members and its terms E_rr′(D), eq. SingleErrorTerm.
+    """Return the exact E_g(D) of trained members and its terms E_rr′(D), eq. 5 (SingleErrorTerm).
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ def _ridge(F: FloatArray, targets: FloatArray, lam: float) -> FloatArray:
 
 
 def draw_training_set(problem: Problem, n_samples: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Draw features ψ + σ, shape (P, M), and labels w*·ψ/√M + ε, shape (P,) (sec. Setup)."""
+    """Draw features ψ + σ, shape (P, M), and labels w*·ψ/√M + ε, shape (P,) (sec. 2.1 (Setup))."""
     signal, noise, M = problem.signal_covariance, problem.noise_covariance, problem.n_features
     psi = signal.colour(rng.standard_normal((n_samples, signal.white_size)))
     sigma = noise.colour(rng.standard_normal((n_samples, noise.white_size)))

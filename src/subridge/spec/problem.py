@@ -14,7 +14,7 @@ from subridge.spec.fingerprint import Fingerprinted
 
 @dataclass(frozen=True, eq=False)
 class Problem(Fingerprinted):
-    """Gaussian data with a linear teacher (sec. Setup of the paper).
+    """Gaussian data with a linear teacher (sec. 2.1 (Setup) of the paper).
 
     Features are ψ + σ with ψ ~ N(0, Σ_s) and feature noise σ ~ N(0, Σ_0); labels are w*·ψ/√M + ε, ε ~ N(0, ζ²).
 
@@ -81,7 +81,7 @@ class EquicorrelatedProblem(Fingerprinted):
     feature_noise, label_noise : array_like
         ω and ζ, standard deviations.
     alignment : array_like
-        ρ in [-1, 1], eq. alignedGT.
+        ρ in [-1, 1], eq. 11 (alignedGT).
 
     Notes
     -----
@@ -118,7 +118,7 @@ class EquicorrelatedProblem(Fingerprinted):
         object.__setattr__(self, "label_noise", non_negative("label_noise", label_noise))
 
     def realise(self, n_features: int, seed: Seed | np.random.Generator | None = None) -> Problem:
-        """Draw a teacher (eq. alignedGT) and return the finite problem.
+        """Draw a teacher (eq. 11 (alignedGT)) and return the finite problem.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class EquicorrelatedProblem(Fingerprinted):
         M = positive_integer("n_features", n_features)
         s, c, omega, rho, zeta = (self._scalar(name) for name in self.__dataclass_fields__)
         w_0 = stream(seed).standard_normal(M)
-        w_star = np.sqrt(1 - rho**2) * (w_0 - w_0.mean()) + rho  # eq. alignedGT
+        w_star = np.sqrt(1 - rho**2) * (w_0 - w_0.mean()) + rho  # eq. 11 (alignedGT)
         return Problem(equicorrelated(M, s, c), w_star, isotropic(M, omega**2), zeta)
 
     def _scalar(self, name: str) -> float:

@@ -36,7 +36,7 @@ class Dirichlet(Fingerprinted):
         shape = (self.n_members,) if size is None else (size, self.n_members)
         if self.fraction_spread < 1e-8:  # below any rounding to whole features; its inverse square overflows
             return np.full(shape, 1 / self.n_members)
-        concentration = np.full(self.n_members, self.fraction_spread**-2)  # (σk)⁻², sec. HomHetEnsembling
+        concentration = np.full(self.n_members, self.fraction_spread**-2)  # (σk)⁻², sec. C (HomHetEnsemblingSection)
         fractions = np.asarray(stream(seed).dirichlet(concentration, size))
         if np.isnan(fractions).any():
             raise ParameterError(f"fraction_spread={self.fraction_spread:g} leaves no member with features; lower it")
@@ -48,7 +48,7 @@ class Dirichlet(Fingerprinted):
 
 
 def dirichlet(n_members: int, n_features: int, fraction_spread: float, seed: RandomState = None) -> SubsetPlan:
-    """Draw disjoint subsets of heterogeneous size that use every feature (sec. HomHetEnsembling).
+    """Draw disjoint subsets of heterogeneous size that use every feature (sec. C (HomHetEnsemblingSection)).
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ def rescaled_spread(n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatAr
 
 
 def fraction_density(fraction: ArrayLike, n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatArray:
-    """Density of the Gamma draw Γ_{k,σ}(ν) behind a subset fraction, before re-scaling (sec. HomHetEnsembling).
+    """Density of the Gamma draw Γ_{k,σ}(ν) behind a subset fraction, not re-scaled; sec. C (HomHetEnsemblingSection).
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ def risk(
     *,
     n_features: int | None = None,
 ) -> Risk:
-    """Typical generalization error of a ridge ensemble (Prop. 1, eq. GeneralErr; Prop. 2 for equicorrelated data).
+    """Typical generalization error of a ridge ensemble (Prop. 1, eq. 9 (GeneralErr); Prop. 2 for equicorrelated data).
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def risk(
 def order_parameters(
     problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, sample_ratio: ArrayLike, *, throw: bool = True
 ) -> OrderParameters:
-    """Order parameters of the ensemble, eq. saddle_point.
+    """Order parameters of the ensemble, eq. 10 (saddle_point).
 
     Parameters
     ----------

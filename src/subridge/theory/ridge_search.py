@@ -39,7 +39,7 @@ def optimal_ridge(
         "member".
     sample_ratio : array_like, optional
         α, positive and finite; needed except for ``scope="member"`` with an `EquicorrelatedProblem`, where λ* does not
-        depend on it (eq. optreg_local).
+        depend on it (eq. 193 (optreg_local)).
     scope : {"member", "ensemble", "joint"}
         "member" minimises each member's own error E_rr; "ensemble" finds the one common ridge that minimises E_g;
         "joint" one ridge per member, chosen together to minimise E_g. The last two may be negative: an ensemble

@@ -9,7 +9,7 @@ from subridge.arrays.types import BoolArray, FloatArray
 
 @dataclass(frozen=True, eq=False)
 class OrderParameters:
-    """Solution of eq. saddle_point.
+    """Solution of eq. 10 (saddle_point).
 
     Attributes
     ----------

@@ -36,9 +36,9 @@ def simulate_classification(
 ) -> xarray.Dataset:
     """Train ensembles of linear classifiers on subsets of features and count the test samples they misclassify.
 
-    A member is ridge regression on one-hot labels (sec. LinClassTraining), without an intercept and without centring;
-    it votes for its largest score. Readout noise of scale η is added to every score, in training (independently for
-    every member, sample and class) and at test.
+    A member is ridge regression on one-hot labels, without an intercept and without centring, as in
+    sec. E.2 (LinClassTrainingSection). It votes for its largest score. Readout noise of scale η is added to every
+    score, in training (independently for every member, sample and class) and at test.
 
     Parameters
     ----------

@@ -76,7 +76,7 @@ def simulate(
     Returns
     -------
     xarray.Dataset
-        ``risk`` (E_g of eq. SingleErrorTerm, exact for the trained weights) and ``training_error`` (mean squared
+        ``risk`` (E_g of eq. 5 (SingleErrorTerm), exact for the trained weights) and ``training_error`` (mean squared
         residual of the ensemble's prediction on its training labels, with the readout noise of training), with
         dimensions (trial, ridge, readout_noise, n_samples), of which ridge and readout_noise are there only when swept;
         with ``pairs=True`` also ``pairs`` = E_rr′. Attributes hold the description and the package version.

@@ -145,7 +145,7 @@ def _combined(forms: FloatArray, mix: FloatArray) -> FloatArray:
 
 
 def _pairs(experiment: GaussianExperiment, batch: Batch, members: Array) -> FloatArray:
-    """E_rr′ of eq. SingleErrorTerm, shape (B, n_ridges, n_noises, n_sizes, k, k)."""
+    """E_rr′ of eq. 5 (SingleErrorTerm), shape (B, n_ridges, n_noises, n_sizes, k, k)."""
     problem = experiment.finite_problem
     xp = namespace_of(members)
     teacher = batch.teachers[:, None, None, None, :]

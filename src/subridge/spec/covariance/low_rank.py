@@ -98,7 +98,7 @@ def diagonal(variances: ArrayLike) -> LowRankPlusDiagonal:
 
 
 def isotropic(n_features: int, variance: float = 1.0) -> LowRankPlusDiagonal:
-    """``variance`` times the identity, eq. IsotropicNoise.
+    """``variance`` times the identity, eq. 14 (IsotropicNoise).
 
     Examples
     --------
@@ -110,7 +110,7 @@ def isotropic(n_features: int, variance: float = 1.0) -> LowRankPlusDiagonal:
 
 
 def equicorrelated(n_features: int, data_scale: float = 1.0, correlation: float = 0.0) -> LowRankPlusDiagonal:
-    """``s [(1 - c) I + c 1 1ᵀ]``, eq. EquiCorrDataCov.
+    """``s [(1 - c) I + c 1 1ᵀ]``, eq. 13 (EquiCorrDataCov).
 
     Examples
     --------

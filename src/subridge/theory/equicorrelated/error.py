@@ -57,7 +57,7 @@ def gamma_slope(alpha: FloatArray, pair: Pair) -> FloatArray:
 
 
 def equicorrelated_pairs(grid: Grid, n_features: int | None) -> FloatArray:
-    """E_rr′ of eq. EquiCorrGeneralizationError, shape (..., k, k)."""
+    """E_rr′ of eq. 16 (EquiCorrGeneralizationError), shape (..., k, k)."""
     pair = Pair.of(grid, grid.sigma())
     b, a = grid.signal[..., None, None], grid.bulk_variance[..., None, None]
     if n_features is None:

@@ -7,7 +7,7 @@ from subridge.theory.equicorrelated.grid import Grid
 
 
 def scaled_optimum(b: FloatArray, a: FloatArray, nu: FloatArray, rho2: FloatArray, noise: FloatArray) -> FloatArray:
-    """ν(1 + λ*/a), where the derivative of E_rr by λ vanishes (eq. optreg_local); ν = 0 is the limit of tiny members.
+    """ν(1 + λ*/a), where the derivative of E_rr by λ vanishes, eq. 193 (optreg_local); ν = 0 gives the limit ν → 0.
 
     `rho2` is the share of the teacher along 1 and `noise` is ζ² + η².
     """

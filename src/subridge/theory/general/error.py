@@ -20,7 +20,7 @@ Resolvents = list[FloatArray]  # of the members: shape (G, n_r) each
 
 
 def bias_and_gamma(tables: Tables, alpha: FloatArray, R: Resolvents) -> tuple[FloatArray, FloatArray]:
-    """Bias and γ of eq. GeneralErr, shapes (G, k, k)."""
+    """Bias and γ of eq. 9 (GeneralErr), shapes (G, k, k)."""
     explained = _explained(tables, R)
     bias = tables.signal_power - explained[:, :, None] - explained[:, None, :] + _symmetric(tables.cross, R)
     return bias, over_alpha(_symmetric(tables.trace, R), alpha[:, None, None])
@@ -34,7 +34,7 @@ def bias_and_gamma_slopes(tables: Tables, alpha: FloatArray, R: Resolvents) -> t
 
 
 def general_pairs(tables: Tables, grid: Grid) -> FloatArray:
-    """E_rr′ of eq. GeneralErr, shape (G, k, k)."""
+    """E_rr′ of eq. 9 (GeneralErr), shape (G, k, k)."""
     roots = [effective_ridge(s, grid.alpha, grid.lam[:, r]).kappa_bar for r, s in enumerate(tables.spectra)]
     bias, gamma = _in_blocks(tables, grid.alpha, np.stack(roots, axis=-1))
     # Below rounding of the signal the bias is zero: a difference of large terms has no digits left there.

@@ -1,6 +1,6 @@
 """The saddle point on a spectrum: one bracketed scalar root for every sample ratio and ridge at once.
 
-With eigenvalues d_i of Σ̃_rr and the effective ridge κ̄ = 1/q̂, eq. saddle_point reads
+With eigenvalues d_i of Σ̃_rr and the effective ridge κ̄ = 1/q̂, eq. 10 (saddle_point) reads
 
     λ(κ̄) = α κ̄ - (κ̄/M) Σ_i d_i/(κ̄ + d_i),        dλ/dκ̄ = α (1 - γ_rr),
 
@@ -70,7 +70,7 @@ class Root:
 
 
 def effective_ridge(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, throw: bool = True) -> Root:
-    """Solve eq. saddle_point for κ̄, given one-dimensional α and λ of equal length.
+    """Solve eq. 10 (saddle_point) for κ̄, given one-dimensional α and λ of equal length.
 
     Raises
     ------

@@ -18,7 +18,7 @@ def optimal_n_members(
     *,
     ridge: float | str = 0,
 ) -> FloatArray:
-    """k* that minimises the reduced error (eqs. kstar_ridgeless, kstar_opt).
+    """k* that minimises the reduced error (eqs. 25 (kstar_ridgeless), 26 (kstar_opt)).
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ def phase_boundary(
     alignment, readout_nsr, feature_nsr, label_nsr : array_like
         ρ, H, W, Z.
     ridge : 0 or "optimal"
-        At λ = 0 this is eq. AnalyticalBoundaryZeroReg, where the coefficient of 1/k changes sign; a small ensemble
-        below its own threshold may still win there, which `optimal_n_members` takes into account. At λ* it is the exact
+        At λ = 0 this is eq. 214 (AnalyticalBoundaryZeroReg), where the coefficient of 1/k changes sign. A small
+        ensemble below its own threshold may still win there; `optimal_n_members` knows. At λ* it is the exact
         boundary of k* = ∞: the smallest α at which some k beats ∞. At ρ = 0 that is H(1+W)²(1+H+Z)/(2-H(1+W)).
 
     Returns

@@ -1,7 +1,7 @@
-"""Equal disjoint members on a fixed budget of weights: the reduced error of sec. HomEnsMathSection.
+"""Equal disjoint members on a fixed budget of weights: the reduced error of sec. H.4 (HomEnsMathSection).
 
-Errors are in units of s(1-c), noises are the ratios H, W, Z of eq. ReducesNoises, ν_rr = 1/k and 0 < c < 1 (at c = 0
-set the alignment to zero).
+Errors are in units of s(1-c), noises are the ratios H, W, Z of eq. 24 (ReducesNoises), ν_rr = 1/k and 0 < c < 1. At
+c = 0 set the alignment to zero.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ def reduced_risk(
     feature_nsr: ArrayLike,
     label_nsr: ArrayLike,
 ) -> FloatArray:
-    """Reduced error 𝓔(k, α, ρ, Λ, H, W, Z), eq. EkReduced.
+    """Reduced error 𝓔(k, α, ρ, Λ, H, W, Z), eq. 211 (EkReduced).
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def reduced_risk(
 def reduced_optimal_ridge(
     n_members: ArrayLike, alignment: ArrayLike, readout_nsr: ArrayLike, feature_nsr: ArrayLike, label_nsr: ArrayLike
 ) -> FloatArray:
-    """Λ*, the reduced form of eq. optreg_local: the ridge best for each member by itself.
+    """Λ*, the reduced form of eq. 193 (optreg_local): the ridge best for each member by itself.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def large_k_coefficient(
     *,
     ridge: float | str = 0,
 ) -> FloatArray:
-    """Coefficient of 1/k in the expansion of 𝓔_k about k = ∞ (sec. PhaseTransitionAnalytics).
+    """Coefficient of 1/k in the expansion of 𝓔_k about k = ∞ (sec. H.4.1 (PhaseTransitionAnalytics)).
 
     Negative means that a finite ensemble beats the infinite one.
 
