@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.ridge.reference import reference_curve
+from subridge.arrays.streams import stream
 
 M = 120
 
@@ -50,6 +50,29 @@ SETTINGS = [
     ("power law", "overlapping", 0.0, 0.0, (12, 36, 60, 110)),
     ("power law", "dirichlet", [0.0, 0.1, 0.0, 1.0], 0.2, (6, 50, 110)),
 ]
+
+
+def draw_training_set(problem, n_samples, rng):
+    """Features ψ + σ, shape (P, M), and labels w*·ψ/√M + ε, shape (P,) (sec. 2.1 (Setup))."""
+    signal, noise = problem.signal_covariance, problem.noise_covariance
+    psi = signal.colour(rng.standard_normal((n_samples, signal.white_size)))
+    sigma = noise.colour(rng.standard_normal((n_samples, noise.white_size)))
+    epsilon = float(problem.label_noise) * rng.standard_normal(n_samples)
+    return psi + sigma, psi @ problem.teacher_weights / np.sqrt(problem.n_features) + epsilon
+
+
+def reference_curve(problem, ensemble, n_samples, n_trials, seed):
+    """Fresh data for every trial and size, one plain solve per member: exact E_rr′(D), shape (trials, sizes, k, k)."""
+    k = ensemble.n_members
+    eta = np.broadcast_to(ensemble.readout_noise, (k,))
+    pairs = np.empty((n_trials, len(n_samples), k, k))
+    for trial in range(n_trials):
+        for position, P in enumerate(n_samples):
+            rng = stream(seed, trial, position)
+            X, y = draw_training_set(problem, P, rng)
+            weights = sr.fit_members(X, y, ensemble, noise=eta[:, None] * rng.standard_normal((k, P)))
+            pairs[trial, position] = sr.risk_of_weights(problem, ensemble, weights).pairs
+    return pairs
 
 
 @pytest.mark.parametrize(("problem", "plan", "ridge", "noise", "n_samples"), SETTINGS)
@@ -99,3 +122,16 @@ def test_negative_ridge_of_an_ensemble_beats_none_in_training():
         trained.append(errors)
     gain = np.diff(trained, axis=1)[:, 0]
     assert gain.mean() > 4 * gain.std(ddof=1) / np.sqrt(len(gain))
+
+
+def test_training_data_have_the_described_law():
+    n, P = 6, 200_000
+    problem = sr.Problem(
+        sr.covariance.autoregressive(n, 0.7), np.arange(n) - 1.0, sr.covariance.equicorrelated(n, 0.3, 0.5), 0.4
+    )
+    X, y = draw_training_set(problem, P, np.random.default_rng(0))
+    Sigma_s = problem.signal_covariance.dense()
+    np.testing.assert_allclose(X.T @ X / P, Sigma_s + problem.noise_covariance.dense(), atol=0.02)
+    np.testing.assert_allclose(X.T @ y / P, Sigma_s @ problem.teacher_weights / np.sqrt(n), atol=0.03)
+    power = problem.teacher_weights @ Sigma_s @ problem.teacher_weights / n
+    assert y.var() == pytest.approx(power + 0.16, rel=0.02)

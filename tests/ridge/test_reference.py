@@ -3,7 +3,6 @@ import pytest
 from sklearn.linear_model import Ridge
 
 import subridge as sr
-from subridge.ridge.reference import draw_training_set
 
 
 def data(P=15, M=10, targets=None):
@@ -29,25 +28,12 @@ def test_no_ridge_is_the_minimum_norm_solution():
     np.testing.assert_allclose(sr.fit_members(X, y, ensemble)[0], np.linalg.pinv(X / np.sqrt(10)) @ y)
 
 
-def test_training_data_have_the_described_law():
-    M, P = 6, 200_000
-    problem = sr.Problem(
-        sr.covariance.autoregressive(M, 0.7), np.arange(M) - 1.0, sr.covariance.equicorrelated(M, 0.3, 0.5), 0.4
-    )
-    X, y = draw_training_set(problem, P, np.random.default_rng(0))
-    Sigma_s = problem.signal_covariance.dense()
-    np.testing.assert_allclose(X.T @ X / P, Sigma_s + problem.noise_covariance.dense(), atol=0.02)
-    np.testing.assert_allclose(X.T @ y / P, Sigma_s @ problem.teacher_weights / np.sqrt(M), atol=0.03)
-    power = problem.teacher_weights @ Sigma_s @ problem.teacher_weights / M
-    assert y.var() == pytest.approx(power + 0.16, rel=0.02)
-
-
 def test_exact_risk_equals_a_sampled_test_error():
     M = 8
     problem = sr.Problem(sr.covariance.autoregressive(M, 0.5), np.ones(M), sr.covariance.isotropic(M, 0.2), 0.3)
     plan = sr.subsets.overlapping([3, 5], M, 0)
     ensemble = sr.Ensemble(plan, 0.1, [0.2, 0.4])
-    weights = sr.fit_members(*draw_training_set(problem, 20, np.random.default_rng(1)), ensemble)
+    weights = sr.fit_members(*data(20, M), ensemble)
     exact = sr.risk_of_weights(problem, ensemble, weights)
     rng, n = np.random.default_rng(2), 400_000
     psi = problem.signal_covariance.colour(rng.standard_normal((n, M)))

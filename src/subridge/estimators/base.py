@@ -14,7 +14,7 @@ from subridge.ensemble.ensemble import Ensemble
 from subridge.ensemble.moments import error_products
 from subridge.estimators.inputs import Features
 from subridge.estimators.members import FittedMembers
-from subridge.estimators.translate import Subsets, ensemble_of, is_searched
+from subridge.estimators.translate import FlatParameters, ensemble_of, is_searched
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import TrainingRows
 from subridge.ridge.search_path import default_ridges, given_ridges
@@ -23,24 +23,16 @@ from subridge.ridge.streaming.members import moment_path
 from subridge.ridge.streaming.moments import RowMoments, moments_of
 from subridge.spec.errors import ParameterError
 from subridge.spec.plan import SubsetPlan
-from subridge.spec.scope import Scope
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 
-class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Members, ridges and streams; subclasses add targets, aggregation and prediction."""
 
-    n_estimators: int
-    subsets: Subsets
-    fraction_spread: float
-    subset_sizes: ArrayLike | None
-    ridge: ArrayLike
-    ridge_scope: Scope
     ridges: ArrayLike | None
     fit_intercept: bool
-    readout_noise: ArrayLike
     random_state: int | np.random.RandomState | None
 
     coef_: Array

@@ -1,7 +1,7 @@
 """From an estimator's flat parameters to an `Ensemble`: the one place where they are read."""
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -22,8 +22,8 @@ _Known: TypeAlias = SubsetPlan | Sequence[ArrayLike]
 Subsets: TypeAlias = str | _Known | Strategy | Callable[[int, np.random.Generator], _Known]
 
 
-class FlatParameters(Protocol):
-    """The parameters that both estimators share."""
+class FlatParameters:
+    """The parameters of an ensemble that both estimators share."""
 
     n_estimators: int
     subsets: Subsets

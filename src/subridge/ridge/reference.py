@@ -1,16 +1,11 @@
 """The plain, slow trainer: one linear solve per member, the brute-force reference of every faster path."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from subridge.arrays.streams import Seed, stream
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.ensemble.ensemble import Ensemble
-from subridge.ridge.exact_risk import risk_of_weights
 from subridge.spec.checks import finite_array
 from subridge.spec.errors import DataError, ParameterError, RidgeError
-from subridge.spec.problem import Problem
 
 
 def fit_members(X: ArrayLike, y: ArrayLike, ensemble: Ensemble, *, noise: ArrayLike | None = None) -> list[FloatArray]:
@@ -75,45 +70,3 @@ def _ridge(F: FloatArray, targets: FloatArray, lam: float) -> FloatArray:
     stacked = np.vstack([F, np.sqrt(lam) * np.eye(N)])
     padded = np.concatenate([targets, np.zeros((N, *targets.shape[1:]))])
     return np.asarray(np.linalg.lstsq(stacked, padded, rcond=None)[0])
-
-
-def draw_training_set(problem: Problem, n_samples: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Draw features ψ + σ, shape (P, M), and labels w*·ψ/√M + ε, shape (P,) (sec. 2.1 (Setup))."""
-    signal, noise, M = problem.signal_covariance, problem.noise_covariance, problem.n_features
-    psi = signal.colour(rng.standard_normal((n_samples, signal.white_size)))
-    sigma = noise.colour(rng.standard_normal((n_samples, noise.white_size)))
-    epsilon = float(problem.label_noise) * rng.standard_normal(n_samples)
-    return psi + sigma, psi @ problem.teacher_weights / np.sqrt(M) + epsilon
-
-
-def reference_curve(
-    problem: Problem, ensemble: Ensemble, n_samples: Sequence[int], n_trials: int, seed: Seed = 0
-) -> FloatArray:
-    """Train on fresh data for every trial and sample size, one plain solve per member, and return exact errors.
-
-    Parameters
-    ----------
-    problem : Problem
-    ensemble : Ensemble
-        Built from a `SubsetPlan`.
-    n_samples : sequence of int
-        P values.
-    n_trials : int
-    seed : int
-
-    Returns
-    -------
-    ndarray, shape (n_trials, len(n_samples), k, k)
-        E_rr′(D).
-    """
-    k = ensemble.n_members
-    eta = np.broadcast_to(ensemble.readout_noise, (k,))
-    pairs = np.empty((n_trials, len(n_samples), k, k))
-    for trial in range(n_trials):
-        for position, P in enumerate(n_samples):
-            rng = stream(seed, trial, position)
-            X, y = draw_training_set(problem, P, rng)
-            xi = eta[:, None] * rng.standard_normal((k, P))
-            weights = fit_members(X, y, ensemble, noise=xi)
-            pairs[trial, position] = risk_of_weights(problem, ensemble, weights).pairs
-    return pairs
