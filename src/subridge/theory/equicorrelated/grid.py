@@ -12,35 +12,19 @@ from subridge.theory.equicorrelated.saddle_point import bulk_overlap, scaled_kap
 
 
 class Grid(NamedTuple):
-    """Parameters broadcast to one grid: scalars (...), members (..., k), pairs (..., k, k).
+    """Parameters broadcast to one grid: scalars (...), members (..., k), pairs (..., k, k)."""
 
-    Attributes
-    ----------
-    alpha, zeta : ndarray, shape (...)
-        Sample ratio and label noise.
-    rho2, aligned : ndarray, shape (...)
-        ρ², the teacher's share along 1, as given; and zero where there is no correlation, hence no special direction.
-    signal, bulk_variance, gain : ndarray, shape (...)
-        b = s(1-c), a = s(1-c) + ω², and b²/a, what a fitted bulk takes off the bias (zero without a bulk).
-    spike : ndarray, shape (...)
-        s c, the variance along 1 per feature.
-    nu : ndarray, shape (..., k, k)
-        Subset and overlap fractions.
-    lam, eta : ndarray, shape (..., k)
-        Ridge and readout noise.
-    """
-
-    alpha: FloatArray
-    zeta: FloatArray
-    rho2: FloatArray
-    aligned: FloatArray
-    signal: FloatArray
-    bulk_variance: FloatArray
-    gain: FloatArray
-    spike: FloatArray
-    nu: FloatArray
-    lam: FloatArray
-    eta: FloatArray
+    alpha: FloatArray  # sample ratio
+    zeta: FloatArray  # label noise
+    rho2: FloatArray  # ρ², the teacher's share along 1
+    aligned: FloatArray  # ρ², but zero without correlation, where no direction is special
+    signal: FloatArray  # b = s(1-c)
+    bulk_variance: FloatArray  # a = s(1-c) + ω²
+    gain: FloatArray  # b²/a, what a fitted bulk takes off the bias; zero without a bulk
+    spike: FloatArray  # s c, the variance along 1 per feature
+    nu: FloatArray  # subset and overlap fractions, (..., k, k)
+    lam: FloatArray  # ridge, (..., k)
+    eta: FloatArray  # readout noise, (..., k)
 
     @classmethod
     def of(cls, problem: EquicorrelatedProblem, ensemble: Ensemble, alpha: FloatArray) -> "Grid":
