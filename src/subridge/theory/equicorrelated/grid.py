@@ -70,9 +70,9 @@ class Grid(NamedTuple):
 
     def kappa_bar(self) -> FloatArray:
         """Effective ridge κ̄_r = κ_r/α, shape (..., k)."""
-        a, alpha = self.bulk_variance[..., None], self.alpha[..., None]
+        a, alpha, nu = self.bulk_variance[..., None], self.alpha[..., None], self.own
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            kappa = scaled_kappa(alpha, self.own, self.lam * self.own / a) * a / self.own
+            kappa = scaled_kappa(alpha, nu, self.lam * nu / a) * a / nu
             kappa_bar = np.where(a == 0, np.maximum(self.lam, 0.0), kappa) / alpha
         return np.where(alpha == 0, np.inf, np.where(np.isinf(alpha), 0.0, kappa_bar))
 

@@ -54,9 +54,10 @@ class EquicorrelatedLandscape(Landscape):
     def pair_forms(self, kappa_bar: FloatArray) -> PairForms:
         grid, fields = self.grid, (self.grid.alpha, self.grid.signal, self.grid.gain, self.grid.aligned)
         alpha, b, gain, rho2 = (field[:, None, None] for field in fields)
-        sigma = self._sigma(kappa_bar)
+        d = self.scale()
+        sigma = d / (kappa_bar + d)
         pair = Pair.of(grid, sigma)
-        by_kappa_bar = (-sigma / (kappa_bar + self.scale()))[:, :, None]  # dσ_r/dκ̄_r
+        by_kappa_bar = (-(sigma**2) / d)[:, :, None]  # dσ_r/dκ̄_r
         along = aligned(b, grid.bulk_variance[:, None, None], pair)
         return PairForms(
             bias=(1 - rho2) * orthogonal(b, gain, pair) + rho2 * along,
