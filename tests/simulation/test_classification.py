@@ -48,6 +48,7 @@ def test_neither_blocks_nor_memory_nor_the_grid_change_a_trial(data):
 
 
 def test_an_interrupted_run_goes_on_from_its_store(data, tmp_path, monkeypatch):
+    pytest.importorskip("zarr")
     whole, calls = simulate(data).misclassification, []
 
     def failing(experiment, trials, plan):
@@ -65,6 +66,7 @@ def test_an_interrupted_run_goes_on_from_its_store(data, tmp_path, monkeypatch):
 
 
 def test_a_store_of_another_experiment_is_refused(data, tmp_path):
+    pytest.importorskip("zarr")
     run = sr.Run(store=tmp_path / "errors.zarr")
     simulate(data, run=run)
     with pytest.raises(sr.errors.StoreError, match="another"):
