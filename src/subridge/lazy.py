@@ -11,12 +11,9 @@ LazyNames: TypeAlias = tuple[Callable[[str], Any], Callable[[], list[str]], list
 
 
 def names_of_stub(package: str, file: str) -> LazyNames:
-    """``__getattr__``, ``__dir__`` and ``__all__`` of a package with a stub beside its ``__init__.py``.
+    """``__getattr__``, ``__dir__`` and ``__all__`` of a package, given its ``__name__`` and ``__file__``.
 
-    Parameters
-    ----------
-    package, file : str
-        ``__name__`` and ``__file__`` of the package. Its stub consists of lines ``from home import name as name``.
+    A stub beside its ``__init__.py`` consists of lines ``from home import name as name``.
     """
     stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]

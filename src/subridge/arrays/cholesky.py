@@ -22,12 +22,8 @@ LEAF = 64
 class BlockedFactor:
     """``L`` with ``L Lᵀ = A`` for a batch of matrices, and the inverses of its diagonal blocks.
 
-    Attributes
-    ----------
-    lower : array, shape (batch, n, n)
-        L in the lower triangle; what stands above the diagonal blocks is not defined.
-    inverses : list of array, each of shape (batch, PANEL or less, PANEL or less)
-    panel : int
+    `lower`, shape (batch, n, n), holds L in the lower triangle; what stands above the diagonal blocks is not defined.
+    Each of `inverses` has shape (batch, panel or less, panel or less).
     """
 
     lower: Array
@@ -46,18 +42,9 @@ class BlockedFactor:
         return rows
 
     def solve_transposed(self, rows: Array, lengths: list[int] | None = None) -> Array:
-        """Solve ``Lᵀ u = z`` for every row z.
+        """Solve ``Lᵀ u = z`` for every row z, shape (batch, n_rows, n), overwritten with the result.
 
-        Parameters
-        ----------
-        rows : array, shape (batch, n_rows, n)
-            Overwritten with the result.
-        lengths : list of int, ascending, optional
-            Row i is zero from entry ``lengths[i]`` on, and so is its solution; blocks beyond are skipped.
-
-        Returns
-        -------
-        array, shape (batch, n_rows, n)
+        Row i is zero from entry ``lengths[i]`` on, ascending in i, and so is its solution; blocks beyond are skipped.
         """
         n = self.lower.shape[-1]
         for number in reversed(range(len(self.inverses))):
@@ -75,21 +62,9 @@ class BlockedFactor:
 def factor(matrices: Array, targets: Array, panel: int = PANEL) -> tuple[BlockedFactor, Array]:
     """Factor a batch of positive definite matrices and solve ``L z = t`` for rows of targets on the way.
 
-    Parameters
-    ----------
-    matrices : array, shape (batch, n, n)
-        Overwritten by the factor; only the lower triangle is read.
-    targets : array, shape (batch, n_rows, n)
-        Overwritten by the rows zᵀ.
-
-    Returns
-    -------
-    BlockedFactor, array
-        A matrix that is not positive definite gives NaN from its failing block on.
-
-    Notes
-    -----
-    n³/3 operations, nearly all in products of shape (n - j) × panel × j.
+    Matrices (batch, n, n), of which only the lower triangle is read, are overwritten by the factor, and targets (batch,
+    n_rows, n) by the rows zᵀ. A matrix that is not positive definite gives NaN from its failing block on. It takes n³/3
+    operations, nearly all in products of shape (n - j) × panel × j.
     """
     xp = namespace_of(matrices)
     n, inverses = matrices.shape[-1], []

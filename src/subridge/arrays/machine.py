@@ -7,26 +7,14 @@ _ASSUMED = 2**32
 
 
 def cores() -> int:
-    """Cores this process may use: affinity and limits of containers count, where the system has them.
-
-    Examples
-    --------
-    >>> cores() >= 1
-    True
-    """
+    """Cores this process may use: affinity and limits of containers count, where the system has them."""
     import joblib
 
     return int(joblib.cpu_count())
 
 
 def available_memory() -> int:
-    """Bytes that programs may still take in the host's memory.
-
-    Examples
-    --------
-    >>> available_memory() > 0
-    True
-    """
+    """Bytes that programs may still take in the host's memory."""
     try:
         import psutil
     except ImportError:

@@ -13,13 +13,7 @@ if TYPE_CHECKING:
 
 
 def namespace_of(*arrays: Array) -> Namespace:
-    """The library that the arrays belong to, in its array API form.
-
-    Examples
-    --------
-    >>> namespace_of(np.zeros(2)).concat([np.zeros(1), np.ones(1)])
-    array([0., 1.])
-    """
+    """The library that the arrays belong to, in its array API form."""
     found: Namespace = array_api_compat.array_namespace(*arrays)
     return found
 
@@ -31,13 +25,7 @@ def device_of(array: Array) -> str:
 
 
 def like(array: ArrayLike, example: Array) -> Array:
-    """Return any array in the library, dtype and device of the example.
-
-    Examples
-    --------
-    >>> like([1, 2], np.zeros(1))
-    array([1., 2.])
-    """
+    """Return any array in the library, dtype and device of the example."""
     if is_numpy(example):
         return np.asarray(to_numpy(array), dtype=example.dtype)
     if is_tensor(array) and is_tensor(example):
@@ -49,13 +37,7 @@ def like(array: ArrayLike, example: Array) -> Array:
 
 
 def to_numpy(array: ArrayLike) -> FloatArray:
-    """Return any array as a NumPy array in the host's memory.
-
-    Examples
-    --------
-    >>> to_numpy([1.0, 2.0])
-    array([1., 2.])
-    """
+    """Return any array as a NumPy array in the host's memory."""
     if isinstance(array, np.ndarray):
         return array
     if is_tensor(array):
@@ -64,13 +46,7 @@ def to_numpy(array: ArrayLike) -> FloatArray:
 
 
 def dtype_name(array: Array) -> str:
-    """The name of an array's dtype, the same in every library.
-
-    Examples
-    --------
-    >>> dtype_name(np.zeros(1, dtype=np.float32))
-    'float32'
-    """
+    """The name of an array's dtype, such as "float32", the same in every library."""
     return str(array.dtype).rpartition(".")[2]
 
 
@@ -93,8 +69,6 @@ def is_sparse(array: MatrixLike) -> "TypeIs[SparseMatrix]":
 def in_precision_of(example: MatrixLike, array: Array) -> Array:
     """Return a tensor in the floating-point type of the example; other arrays, and integer examples, change nothing.
 
-    Examples
-    --------
     >>> in_precision_of(np.zeros(1, dtype=np.float32), np.zeros(1)).dtype
     dtype('float64')
     """
@@ -152,8 +126,6 @@ def add_at_last(into: Array, index: IntArray, values: Array) -> None:
 def add_at_first(into: Array, index: IntArray, values: Array) -> None:
     """``into[index[i]] += values[i]`` in place; the index may repeat.
 
-    Examples
-    --------
     >>> totals = np.zeros((2, 1))
     >>> add_at_first(totals, np.array([1, 1]), np.array([[2.0], [3.0]]))
     >>> totals
@@ -170,14 +142,9 @@ def add_at_first(into: Array, index: IntArray, values: Array) -> None:
 def gathered(table: Array, rows: IntArray, columns: IntArray) -> Array:
     """Many blocks of one table, ``table[rows[g]][:, columns[g]]``, as an array of shape (G, n_rows, n_columns).
 
-    Parameters
-    ----------
-    table : array, shape (n, M)
-    rows : ndarray of int, shape (G, n_rows) or (1, n_rows)
-    columns : ndarray of int, shape (G, n_columns)
+    The table has shape (n, M), `rows` (G, n_rows), or (1, n_rows) for the same rows in every block, `columns` (G,
+    n_columns).
 
-    Examples
-    --------
     >>> gathered(np.arange(6).reshape(2, 3), np.array([[1]]), np.array([[0, 2], [1, 1]]))
     array([[[3, 5]],
            [[4, 4]]])

@@ -10,8 +10,6 @@ from subridge.arrays.types import Array, FloatArray
 def rows_times_transpose(left: Array, right: Array) -> Array:
     """``left @ rightᵀ`` for batches of matrices, shapes (B, m, n) and (B, p, n) to (B, m, p).
 
-    Examples
-    --------
     >>> rows_times_transpose(np.array([[[1.0, 2.0]]]), np.array([[[3.0, 4.0], [1.0, 0.0]]]))
     array([[[11.,  1.]]])
     """
@@ -29,8 +27,6 @@ def rows_times_transpose(left: Array, right: Array) -> Array:
 def rows_times(rows: Array, matrix: FloatArray) -> Array:
     """``rows @ matrix`` for a NumPy matrix and rows of any library, shapes (..., n) and (n, m) to (..., m).
 
-    Examples
-    --------
     >>> rows_times(np.array([1.0, 2.0]), np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]))
     array([1., 2., 3.])
     """

@@ -14,13 +14,7 @@ _BLOCKS = (40, 50, 32, 25, 36, 48, 30)
 
 
 def geometric_scan(values: Array, decay: float) -> Array:
-    """``y_1 = x_1``, ``y_i = x_i + decay · y_(i-1)`` along the last axis.
-
-    Examples
-    --------
-    >>> geometric_scan(np.array([1.0, 0.0, 4.0]), 0.5)
-    array([1.  , 0.5 , 4.25])
-    """
+    """``y_1 = x_1``, ``y_i = x_i + decay · y_(i-1)`` along the last axis."""
     if is_numpy(values):
         return _scan_by_blocks(values, decay)
     # Doubling: after step j every entry has summed 2**j terms. It ends early, once the next weight is negligible.

@@ -19,8 +19,6 @@ ByDegree: TypeAlias = dict[int, PolyElement]  # the terms of a polynomial, by th
 def trace(matrix: BlockMatrix) -> sp.Expr:
     """Return the trace, Σ_i n_i (D_ii + B_ii).
 
-    Examples
-    --------
     >>> n = sp.Symbol("n")
     >>> trace(BlockMatrix.identity([n]) + BlockMatrix.all_ones([n], [n]))
     2*n
@@ -32,8 +30,7 @@ def trace(matrix: BlockMatrix) -> sp.Expr:
     counted = BlockMatrix.by_group(matrix.row_sizes, matrix.row_sizes).in_field()[0]
     sizes, diagonal, ones = counted.unify(diagonal, ones)
     total = sum(
-        (sizes[i, i].element * (diagonal[i, i].element + ones[i, i].element) for i in groups),
-        start=sizes.domain.zero,
+        (sizes[i, i].element * (diagonal[i, i].element + ones[i, i].element) for i in groups), start=sizes.domain.zero
     )
     return sizes.domain.to_sympy(total)
 
@@ -41,8 +38,6 @@ def trace(matrix: BlockMatrix) -> sp.Expr:
 def ones_form(matrix: BlockMatrix) -> sp.Expr:
     """Return 1ᵀ X 1, the sum of all entries.
 
-    Examples
-    --------
     >>> n, m = sp.symbols("n m")
     >>> ones_form(BlockMatrix.all_ones([n], [m]))
     m*n
@@ -57,8 +52,6 @@ def ones_form(matrix: BlockMatrix) -> sp.Expr:
 def gaussian_form(matrix: BlockMatrix, covariance: BlockMatrix | None = None, mean: sp.Expr = sp.S.Zero) -> sp.Expr:
     """Return E[gᵀ X g] for g ~ N(mean·1, covariance); the covariance is the identity unless given.
 
-    Examples
-    --------
     >>> n, b = sp.symbols("n b")
     >>> gaussian_form(b * BlockMatrix.all_ones([n], [n]))
     b*n
@@ -72,8 +65,6 @@ def gaussian_form_variance(matrix: BlockMatrix, covariance: BlockMatrix | None =
 
     It shows when a form concentrates: divided by the squared mean it must vanish as M → ∞.
 
-    Examples
-    --------
     >>> n = sp.Symbol("n")
     >>> gaussian_form_variance(BlockMatrix.identity([n]))
     2*n
@@ -109,8 +100,6 @@ def limit(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.E
 
     Parameters are those of :func:`leading_order`.
 
-    Examples
-    --------
     >>> N, M, nu = sp.symbols("N M nu", positive=True)
     >>> limit((N + 1) / (M + 1), M, {N: nu * M})
     nu

@@ -35,8 +35,6 @@ def _block(matrix: BlockMatrix, i: int, j: int, text: Writer, units: tuple[str, 
 def block_text(matrix: BlockMatrix) -> str:
     """Write one line per row group, blocks separated by bars.
 
-    Examples
-    --------
     >>> import sympy as sp
     >>> from subridge.derivations.block_matrix import BlockMatrix
     >>> n, m, c = sp.symbols("n m c")
@@ -55,8 +53,6 @@ def block_text(matrix: BlockMatrix) -> str:
 def block_latex(matrix: BlockMatrix) -> str:
     r"""Write a LaTeX ``bmatrix`` whose ones carry their sizes.
 
-    Examples
-    --------
     >>> import sympy as sp
     >>> from subridge.derivations.block_matrix import BlockMatrix
     >>> n, a = sp.symbols("n a")

@@ -15,8 +15,6 @@ effective_ridge = sp.Symbol(r"\bar\kappa", positive=True)
 def order_parameter_q() -> sp.Expr:
     """Return q = (1/M) Σ_i d_i/(1 + q̂ d_i), eq. 10 (saddle_point) in the eigenbasis of Σ̃_rr.
 
-    Examples
-    --------
     >>> order_parameter_q().subs(q_hat, 0)
     Sum(d[i], (i, 1, N_r))/M
     """
@@ -26,8 +24,6 @@ def order_parameter_q() -> sp.Expr:
 def gamma() -> sp.Expr:
     """Return γ_rr = (1/(αM)) Σ_i (d_i/(κ̄ + d_i))².
 
-    Examples
-    --------
     >>> gamma().subs(effective_ridge, 0).doit()
     N_r/(M*alpha)
     """
@@ -37,8 +33,6 @@ def gamma() -> sp.Expr:
 def ridge() -> sp.Expr:
     """Return λ = α κ̄ − (κ̄/M) Σ_i d_i/(κ̄ + d_i).
 
-    Examples
-    --------
     >>> ridge().subs(effective_ridge, 0)
     0
     """
@@ -51,8 +45,6 @@ def ridge() -> sp.Expr:
 def ridge_slope() -> sp.Expr:
     """Return dλ/dκ̄, which equals α(1 − γ_rr).
 
-    Examples
-    --------
     >>> from subridge.derivations.spectral_sums import is_identically_zero
     >>> is_identically_zero(ridge_slope() - alpha * (1 - gamma()))
     True

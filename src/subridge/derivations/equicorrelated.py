@@ -57,8 +57,6 @@ def _covariances(sizes: tuple[sp.Symbol, ...]) -> tuple[BlockMatrix, BlockMatrix
 def member_pair() -> MemberPair:
     """Return two members whose subsets may overlap, at finite symbolic size.
 
-    Examples
-    --------
     >>> member_pair().n_features
     n_0 + n_b + n_r + n_s
     """
@@ -71,8 +69,6 @@ def member_pair() -> MemberPair:
 def member() -> MemberPair:
     """Return one member twice: the diagonal term, derived on its own with two groups.
 
-    Examples
-    --------
     >>> member().n_features
     n_0 + n_r
     """
@@ -85,8 +81,6 @@ def member() -> MemberPair:
 def saddle_point() -> sp.Eq:
     r"""Return the first saddle-point equation of Prop. 2; the other, q̂ = α/(λ+q), is that of Prop. 1.
 
-    Examples
-    --------
     >>> saddle_point()
     Eq(q, a*nu/(\hat{q}*a + nu))
     """
@@ -106,8 +100,6 @@ def _in_terms_of_S(expression: sp.Expr) -> sp.Expr:
 def gamma() -> sp.Expr:
     """Return γ_rr′ of Prop. 2.
 
-    Examples
-    --------
     >>> gamma()
     S_r*S_s*a**2*nu_rs/alpha
     """
@@ -118,8 +110,6 @@ def gamma() -> sp.Expr:
 def random_bias() -> sp.Expr:
     """Return I⁰_rr′ of Prop. 2, the part of the error at ρ = 0 (eq. 186 (rho0OffDiagEquiCorrError)).
 
-    Examples
-    --------
     >>> sp.expand(random_bias() / b)
     S_r*S_s*a*b*nu_rs - S_r*b*nu_r - S_s*b*nu_s + 1
     """
@@ -130,8 +120,6 @@ def random_bias() -> sp.Expr:
 def aligned_bias() -> sp.Expr:
     """Return I¹_rr′ of Prop. 2 for 0 < c < 1, the part of the error at ρ = 1 (eq. 187 (rho1OffDiagEquiCorrError)).
 
-    Examples
-    --------
     >>> aligned_bias()
     (a*nu_rs - b*nu_r*nu_s)/(nu_r*nu_s)
     """
@@ -142,8 +130,6 @@ def aligned_bias() -> sp.Expr:
 def uniform_aligned_bias() -> sp.Expr:
     """Return I¹_rr′ at fixed T = scM, valid for weak and strong shared variance.
 
-    Examples
-    --------
     >>> sp.factor(sp.limit(uniform_aligned_bias(), T, sp.oo) - aligned_bias())
     0
     >>> sp.factor(uniform_aligned_bias().subs(T, 0) - random_bias())
@@ -155,8 +141,6 @@ def uniform_aligned_bias() -> sp.Expr:
 def on_the_diagonal(expression: sp.Expr) -> sp.Expr:
     """Set r′ = r: one subset, one S.
 
-    Examples
-    --------
     >>> on_the_diagonal(gamma())
     S_r**2*a**2*nu_r/alpha
     """

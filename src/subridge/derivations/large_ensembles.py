@@ -15,8 +15,6 @@ from subridge.derivations.reduced import error, optimal_sigma_quadratic, ridgele
 def ridgeless_coefficient() -> sp.Expr:
     """Return the coefficient of 1/k in 𝓔_k at λ = 0.
 
-    Examples
-    --------
     >>> from subridge.derivations.notation import H, W
     >>> sp.factor(ridgeless_coefficient() * (1 + W) * alpha - (
     ...     (1 + W)**2 * rho**2 + alpha * (-2 + H + H*W + 2*rho**2)))
@@ -29,8 +27,6 @@ def ridgeless_coefficient() -> sp.Expr:
 def ridgeless_boundary() -> sp.Expr:
     """Return the α at which that coefficient vanishes (eq. 214 (AnalyticalBoundaryZeroReg)).
 
-    Examples
-    --------
     >>> from subridge.derivations.notation import H, W
     >>> sp.factor(ridgeless_boundary() - (1 + W)**2 * rho**2 / (2*(1 - rho**2) - H*(1 + W)))
     0
@@ -42,8 +38,6 @@ def ridgeless_boundary() -> sp.Expr:
 def few_samples_form() -> dict[str, sp.Expr]:
     """Return e′, H and C_2 of 𝓔_k = e′ + H/k + C_2/(1 − αk), at λ = 0 and k < 1/α.
 
-    Examples
-    --------
     >>> parts = few_samples_form()
     >>> total = parts["constant"] + parts["inverse"] / k + parts["pole"] / (1 - alpha * k)
     >>> sp.factor(total - ridgeless_error(more_samples=False))
@@ -62,8 +56,6 @@ def many_samples_form() -> dict[str, sp.Expr]:
     For α ≤ 1 + W, C is a sum of non-negative terms and 𝓔 is convex in ν. Beyond that it need not be: at α = 2
     without any noise C = −4 and 𝓔 is concave near ν = 1.
 
-    Examples
-    --------
     >>> many_samples_form()["quadratic"]
     -2*(rho - 1)*(rho + 1)/(W + 1)
     >>> from subridge.derivations.notation import H, W, Z
@@ -83,8 +75,6 @@ def many_samples_form() -> dict[str, sp.Expr]:
 def optimal_error() -> sp.Expr:
     """Return 𝓔*_k in σ and ν = 1/k; σ is the smaller root of the quadratic at λ*.
 
-    Examples
-    --------
     >>> from subridge.derivations.notation import H, W
     >>> sp.factor(optimal_error() - E_bulk - nu * (H - (1 - rho**2) * (2 - nu) * sigma / (1 + W)))
     0
@@ -104,8 +94,6 @@ def _root_of_linear_part() -> sp.Expr:
 def optimal_coefficient(aligned: bool) -> sp.Expr:
     """Return the coefficient of 1/k in 𝓔*_k: for ρ ≠ 0 (``aligned``), or for ρ = 0, where H is wrong.
 
-    Examples
-    --------
     >>> from subridge.derivations.notation import H, W, Z
     >>> optimal_coefficient(aligned=True)
     H
@@ -130,8 +118,6 @@ def uniform_optimal_coefficient() -> sp.Expr:
 
     σ_k is the root at λ* of the quadratic without its term σ²/k.
 
-    Examples
-    --------
     >>> sp.factor(uniform_optimal_coefficient().subs(rho, 0) - optimal_coefficient(aligned=False))
     0
     """
@@ -143,8 +129,6 @@ def uniform_optimal_coefficient() -> sp.Expr:
 def optimal_boundary() -> sp.Expr:
     """Return the boundary at λ* and ρ = 0, which the paper holds to be out of reach.
 
-    Examples
-    --------
     >>> from subridge.derivations.notation import H, W, Z
     >>> sp.factor(optimal_boundary() - H*(1+W)**2*(1+H+Z)/(2 - H*(1+W)))
     0

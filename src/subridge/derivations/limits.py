@@ -18,8 +18,6 @@ mean_inverse_fraction = sp.Symbol(r"\overline{\nu^{-1}}", positive=True)
 def ridgeless_sigma() -> tuple[sp.Expr, sp.Expr]:
     """Return σ at λ = 0 for α < ν and for α > ν: the two roots of the quadratic, smaller one first each.
 
-    Examples
-    --------
     >>> ridgeless_sigma()
     (alpha/nu, 1)
     """
@@ -37,8 +35,6 @@ def _member(index: sp.Symbol, more_samples: bool) -> sp.Expr:
 def ridgeless_gamma(first_has_more: bool, second_has_more: bool) -> sp.Expr:
     """Return γ_rr′ at λ = 0; the flags say whether α > ν_rr and α > ν_r′r′.
 
-    Examples
-    --------
     >>> ridgeless_gamma(False, False), ridgeless_gamma(True, False), ridgeless_gamma(True, True)
     (alpha*nu_rs/(nu_r*nu_s), nu_rs/nu_s, nu_rs/alpha)
     """
@@ -48,8 +44,6 @@ def ridgeless_gamma(first_has_more: bool, second_has_more: bool) -> sp.Expr:
 def ridgeless_random_bias() -> dict[str, sp.Expr]:
     """Return F_0(α), the ridgeless I⁰_rr′, on its three branches for ν_rr ≤ ν_r′r′.
 
-    Examples
-    --------
     >>> sorted(ridgeless_random_bias())
     ['alpha < nu_r < nu_s', 'nu_r < alpha < nu_s', 'nu_r < nu_s < alpha']
     """
@@ -81,8 +75,6 @@ def ridgeless_member_error(more_samples: bool) -> sp.Expr:
 def isotropic_single_member(more_samples: bool) -> sp.Expr:
     """Return the ridgeless error of one member on isotropic data, s = 1 and ω = η = 0 (sec. 3 (SubsampSection)).
 
-    Examples
-    --------
     >>> from subridge.derivations.notation import zeta
     >>> sp.factor(isotropic_single_member(True).subs(zeta, 0))
     -alpha*(nu_r - 1)/(alpha - nu_r)
@@ -93,8 +85,6 @@ def isotropic_single_member(more_samples: bool) -> sp.Expr:
 def infinite_data_pair_error(same: bool) -> sp.Expr:
     """Return E_rr′ as α → ∞ at fixed ridge: σ → 1 and γ → 0.
 
-    Examples
-    --------
     >>> sp.factor(infinite_data_pair_error(same=False).subs({rho: 0, nu_rs: 0, a: b}))
     -b*(nu_r + nu_s - 1)
     """

@@ -73,8 +73,6 @@ def channel_overlap(m_sum: sp.Expr, J_overlap: sp.Expr, Lambda: sp.Expr, noise: 
 def crossed_error() -> sp.Expr:
     """Return E_kk′ = ρ − m_k − m_k′ + Q_kk′ (k ≠ k′), without the constant readout term.
 
-    Examples
-    --------
     >>> from subridge.derivations import replica
     >>> from subridge.derivations.spectral_sums import is_identically_zero
     >>> is_identically_zero(as_in_proposition_one(crossed_error()) - replica.crossed_error())
@@ -112,8 +110,6 @@ def member_error() -> sp.Expr:
 def as_in_proposition_one(expression: sp.Expr) -> sp.Expr:
     r"""Rename V̂_k to λ_k q̂_k, the re-scaling that connects the two routes.
 
-    Examples
-    --------
     >>> as_in_proposition_one(V_hat)
     \hat{q}*lambda_r
     """

@@ -80,8 +80,6 @@ def pair_error_function(same: bool) -> Callable[..., float]:
     ``fractions`` is (ν_rr, ν_r′r′, ν_rr′) and ``ridges`` is (λ_r, λ_r′); on the diagonal the second and third
     fraction and the second ridge are not used.
 
-    Examples
-    --------
     >>> error_rr = pair_error_function(same=True)
     >>> fractions, ridges, variances, noises = (0.5, 0.5, 0.5), (0.1, 0.1), (1.03, 0.78), (0.3, 0.2)
     >>> round(float(error_rr(0.3, fractions, ridges, variances, noises, 0.6)), 10)
@@ -94,8 +92,6 @@ def pair_error_function(same: bool) -> Callable[..., float]:
 def reduced_error_function() -> Callable[..., float]:
     """Return 𝓔 as a function of (k, α, ρ, Λ, H, W, Z).
 
-    Examples
-    --------
     >>> round(float(reduced_error_function()(1, 0.7, 0.3, 0.0, 0.2, 0.1, 0.4)), 10)
     2.1539393939
     """

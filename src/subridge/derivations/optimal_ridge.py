@@ -17,8 +17,6 @@ from subridge.derivations.saddle_point import ridge_of_sigma
 def member_error() -> sp.Expr:
     """Return E_rr as a function of σ = aS.
 
-    Examples
-    --------
     >>> sp.limit(member_error(), sigma, 0).subs({rho: 0, eta: 0})
     b
     """
@@ -29,8 +27,6 @@ def member_error() -> sp.Expr:
 def optimal_ridge() -> sp.Expr:
     """Return λ* for 0 < c < 1 (eq. 193 (optreg_local)), by setting dE_rr/dσ to zero.
 
-    Examples
-    --------
     >>> optimal_ridge().has(alpha)
     False
     >>> sp.factor(optimal_ridge().subs({rho: 0, nu: 1, a: b}))
@@ -49,8 +45,6 @@ def slope_factor() -> sp.Expr:
 
     As σ falls when λ grows, E_rr falls up to λ* and rises after it: λ* is the only minimum.
 
-    Examples
-    --------
     >>> slope_factor()
     -2*alpha*b**2*nu**2*sigma*(rho - 1)*(rho + 1)/(a**2*(alpha - nu*sigma**2)**2)
     """
@@ -64,8 +58,6 @@ def stationarity_bracket() -> sp.Expr:
     dE_rr/dS is 2/(1−γ) times it. The second term below carries s²(1−c)² = b², where the paper prints
     s²(1−c²).
 
-    Examples
-    --------
     >>> slope = sp.diff(pair_error(same=True), S_r)
     >>> gamma_rr = a**2 * nu_r * S_r**2 / alpha
     >>> sp.factor(slope - 2 / (1 - gamma_rr) * stationarity_bracket())
@@ -81,8 +73,6 @@ def stationarity_bracket() -> sp.Expr:
 def isotropic_optimal_ridge() -> sp.Expr:
     """Return λ* at c = 0, feature noise included; b is then s.
 
-    Examples
-    --------
     >>> sp.factor(isotropic_optimal_ridge() - a * (a * (zeta**2 + eta**2 + b) / (b**2 * nu) - 1))
     0
     """
@@ -93,8 +83,6 @@ def isotropic_optimal_ridge() -> sp.Expr:
 def excess_over_isotropic_bound() -> sp.Expr:
     """Return λ*/a + 1 − a/(bν), a sum of non-negative terms for bν ≤ a: λ* is never negative.
 
-    Examples
-    --------
     >>> expected = a * (nu * (eta**2 + zeta**2) + rho**2 * (a - b * nu)) / ((1 - rho**2) * (b * nu) ** 2)
     >>> sp.factor(excess_over_isotropic_bound() - expected)
     0

@@ -49,8 +49,6 @@ def _reduce(expression: sp.Expr) -> sp.Expr:
 def own_error() -> sp.Expr:
     """Return 𝓔_rr (eq. 204 (ErrReduced)) in σ.
 
-    Examples
-    --------
     >>> sp.factor(own_error().subs({sigma: 0, rho: 0}))
     H + 1
     """
@@ -61,8 +59,6 @@ def own_error() -> sp.Expr:
 def crossed_error() -> sp.Expr:
     """Return 𝓔_rr′ of disjoint members (eq. 209 (ErrpReduced)) in σ.
 
-    Examples
-    --------
     >>> sp.expand(crossed_error().subs(rho, 0) * (1 + W))
     W + 1 - 2*sigma/k
     """
@@ -74,8 +70,6 @@ def crossed_error() -> sp.Expr:
 def error() -> sp.Expr:
     """Return 𝓔 (eq. 211 (EkReduced)) in σ.
 
-    Examples
-    --------
     >>> sp.limit(error().subs(sigma, 1), k, sp.oo).equals(1 - rho**2 + W * rho**2)
     True
     """
@@ -85,8 +79,6 @@ def error() -> sp.Expr:
 def paper_own_error(calS: sp.Expr) -> sp.Expr:
     """Return 𝓔_rr as printed, (N_1 + N_2)/D, for a given 𝓢.
 
-    Examples
-    --------
     >>> sp.factor(paper_own_error(sigma / (1 + W)) - own_error())
     0
     """
@@ -98,8 +90,6 @@ def paper_own_error(calS: sp.Expr) -> sp.Expr:
 def paper_crossed_error(calS: sp.Expr) -> sp.Expr:
     """Return 𝓔_rr′ as printed, for a given 𝓢.
 
-    Examples
-    --------
     >>> sp.factor(paper_crossed_error(sigma / (1 + W)) - crossed_error())
     0
     """
@@ -109,8 +99,6 @@ def paper_crossed_error(calS: sp.Expr) -> sp.Expr:
 def sigma_of_ridge() -> sp.Expr:
     """Return σ as a function of the reduced ridge Λ, at ν = 1/k.
 
-    Examples
-    --------
     >>> sigma_of_ridge().subs({Lam: 0, k: 1, alpha: 3})
     1
     """
@@ -121,8 +109,6 @@ def sigma_of_ridge() -> sp.Expr:
 def reduced_ridge_of_sigma() -> sp.Expr:
     """Return Λ as a function of σ, at ν = 1/k.
 
-    Examples
-    --------
     >>> sp.factor(reduced_ridge_of_sigma().subs(k, 1) - (1 + W) * (1 - sigma) * (alpha - sigma) / sigma)
     0
     """
@@ -132,8 +118,6 @@ def reduced_ridge_of_sigma() -> sp.Expr:
 def ridgeless_error(more_samples: bool) -> sp.Expr:
     """Return 𝓔 at λ = 0, for α > 1/k (``more_samples``) or α < 1/k.
 
-    Examples
-    --------
     >>> sp.factor(ridgeless_error(True).subs({rho: 0, W: 0, k: 1}))
     (H*alpha + Z)/(alpha - 1)
     """
@@ -144,8 +128,6 @@ def ridgeless_error(more_samples: bool) -> sp.Expr:
 def reduced_optimal_ridge() -> sp.Expr:
     """Return Λ* = λ*/(s(1−c)) at ν = 1/k.
 
-    Examples
-    --------
     >>> sp.factor(reduced_optimal_ridge().subs({rho: 0, W: 0, k: 1}))
     H + Z
     """
@@ -156,8 +138,6 @@ def reduced_optimal_ridge() -> sp.Expr:
 def optimal_sigma_quadratic() -> sp.Expr:
     """Return the polynomial whose smaller root is σ at λ*: νσ² − (α + h)σ + α with h free of α.
 
-    Examples
-    --------
     >>> poly = sp.Poly(optimal_sigma_quadratic(), sigma)
     >>> [sp.factor(c) for c in poly.all_coeffs()[::2]]
     [1/k, alpha]

@@ -53,8 +53,6 @@ PAIR_PARAMETERS = (q, Q, r, R, c, C, q_hat, Q_hat, r_hat, R_hat, c_hat, C_hat)
 def member_action() -> sp.Expr:
     r"""Return the effective action of one member, with source J.
 
-    Examples
-    --------
     >>> sp.diff(member_action(), q0).subs(J, 0)
     -\hat{q}*beta + alpha*beta/(lambda_r + q)
     """
@@ -71,8 +69,6 @@ def member_saddle() -> dict[sp.Symbol, sp.Expr]:
 
     Solving for λ instead of q̂ keeps everything explicit.
 
-    Examples
-    --------
     >>> member_saddle()[q]
     Sum(d[i]/(\hat{q}*d[i] + 1), (i, 1, N_r))/M
     """
@@ -89,8 +85,6 @@ def member_saddle() -> dict[sp.Symbol, sp.Expr]:
 def member_gradient() -> list[sp.Expr]:
     """Return the four derivatives of the action at the saddle point; each is identically zero.
 
-    Examples
-    --------
     >>> from subridge.derivations.spectral_sums import is_identically_zero
     >>> all(is_identically_zero(slope) for slope in member_gradient())
     True
@@ -102,8 +96,6 @@ def member_gradient() -> list[sp.Expr]:
 def member_gamma() -> sp.Expr:
     """Return γ_rr of Prop. 1 in the eigenbasis, with κ = α/q̂.
 
-    Examples
-    --------
     >>> member_gamma().subs(q_hat, 0)
     0
     """
@@ -131,8 +123,6 @@ def member_error() -> sp.Expr:
 def pair_action() -> sp.Expr:
     """Return the effective action of two members to first order in ĉ, with source J.
 
-    Examples
-    --------
     >>> sp.factor(sp.diff(pair_action(), C).subs({c: 0, c_hat: 0, J: 0}))
     0
     """
@@ -178,8 +168,6 @@ def _for_second(expression: sp.Expr) -> sp.Expr:
 def pair_saddle() -> dict[sp.Symbol, sp.Expr]:
     """Return all parameters of the pair at J = 0: two copies of the member saddle, c = ĉ = 0, and C, Ĉ.
 
-    Examples
-    --------
     >>> pair_saddle()[c], pair_saddle()[c_hat]
     (0, 0)
     """
@@ -203,8 +191,6 @@ def pair_saddle() -> dict[sp.Symbol, sp.Expr]:
 def pair_gradient() -> list[sp.Expr]:
     """Return the twelve derivatives of the pair action at its saddle point; each is identically zero.
 
-    Examples
-    --------
     >>> from subridge.derivations.spectral_sums import is_identically_zero
     >>> all(is_identically_zero(slope) for slope in pair_gradient())
     True
@@ -216,8 +202,6 @@ def pair_gradient() -> list[sp.Expr]:
 def crossed_gamma() -> sp.Expr:
     """Return γ_rr′ of Prop. 1 in the eigenbases, with κ = α/q̂ and κ′ = α/r̂.
 
-    Examples
-    --------
     >>> crossed_gamma().subs(r_hat, 0)
     0
     """
@@ -247,8 +231,6 @@ def crossed_error() -> sp.Expr:
 def pair_error() -> sp.Expr:
     """Return E_rr′ = lim (1/β) ∂𝔤/∂J = C − ζ² at the saddle point.
 
-    Examples
-    --------
     >>> from subridge.derivations.spectral_sums import is_identically_zero
     >>> is_identically_zero(pair_error() - crossed_error())
     True

@@ -20,8 +20,6 @@ gap = sp.Symbol("d", positive=True)  # α/σ − νσ, positive for the smaller 
 def quadratic() -> sp.Expr:
     """Return the polynomial in σ whose smaller root solves Prop. 2's saddle point, with t = λν/a.
 
-    Examples
-    --------
     >>> quadratic()
     alpha + nu*sigma**2 + sigma*(-alpha - nu - t)
     """
@@ -36,8 +34,6 @@ def quadratic() -> sp.Expr:
 def ridge_of_sigma() -> sp.Expr:
     """Return λ as a function of σ.
 
-    Examples
-    --------
     >>> sp.factor(ridge_of_sigma() - a * (1 - sigma) * (alpha - nu * sigma) / (nu * sigma))
     0
     """
@@ -47,8 +43,6 @@ def ridge_of_sigma() -> sp.Expr:
 def reduced_ridge_of_sigma() -> sp.Expr:
     """Return t = λν/a as a function of σ.
 
-    Examples
-    --------
     >>> reduced_ridge_of_sigma().subs(sigma, 1)
     0
     """
@@ -58,8 +52,6 @@ def reduced_ridge_of_sigma() -> sp.Expr:
 def sigma_closed_form() -> sp.Expr:
     """Return σ as a function of λ in the form that loses no digits as λ → 0.
 
-    Examples
-    --------
     >>> sp.simplify(sigma_closed_form().subs({lam: 0, alpha: 2, nu: 1}))
     1
     >>> sp.simplify(sigma_closed_form().subs({lam: 0, alpha: 1, nu: 2}))
@@ -73,8 +65,6 @@ def sigma_closed_form() -> sp.Expr:
 def paper_order_parameters() -> tuple[sp.Expr, sp.Expr]:
     """Return q and q̂ as printed (eqs. 171 (q_equicorr), 172 (qhat_equicorr)).
 
-    Examples
-    --------
     >>> printed_q, _ = paper_order_parameters()
     >>> without_radical(printed_q - a * (1 - sigma))
     0
@@ -91,16 +81,13 @@ def without_radical(expression: sp.Expr) -> sp.Expr:
     The discriminant of the quadratic is d², so the square root goes away and identities can be decided.
     Zero out means zero for every λ on the branch of the smaller root.
 
-    Examples
-    --------
     >>> without_radical(sigma_closed_form() - sigma)
     0
     """
     chosen = {lam: ridge_of_sigma()}
     rational = sp.sympify(expression).subs(chosen).subs(alpha, sigma * (nu * sigma + gap))
     rational = rational.replace(
-        lambda part: part.is_Pow and part.exp == sp.Rational(1, 2),
-        lambda part: sp.sqrt(sp.factor(part.base)),
+        lambda part: part.is_Pow and part.exp == sp.Rational(1, 2), lambda part: sp.sqrt(sp.factor(part.base))
     )
     return sp.factor(rational)
 
@@ -108,8 +95,6 @@ def without_radical(expression: sp.Expr) -> sp.Expr:
 def q_of_sigma() -> sp.Expr:
     """Return q = a(1−σ), which is positive exactly when σ < 1.
 
-    Examples
-    --------
     >>> q_of_sigma()
     -a*(sigma - 1)
     """

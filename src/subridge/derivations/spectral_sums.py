@@ -19,8 +19,6 @@ B = sp.IndexedBase("B", real=True)  # Σ̃_rr′ between the two eigenbases
 def over_first(term: sp.Expr) -> sp.Expr:
     """Return (1/M) Σ_i term.
 
-    Examples
-    --------
     >>> over_first(d[i])
     Sum(d[i], (i, 1, N_r))/M
     """
@@ -30,8 +28,6 @@ def over_first(term: sp.Expr) -> sp.Expr:
 def over_second(term: sp.Expr) -> sp.Expr:
     """Return (1/M) Σ_j term.
 
-    Examples
-    --------
     >>> over_second(f[j])
     Sum(f[j], (j, 1, N_s))/M
     """
@@ -41,8 +37,6 @@ def over_second(term: sp.Expr) -> sp.Expr:
 def over_pairs(term: sp.Expr) -> sp.Expr:
     """Return (1/M) Σ_ij term.
 
-    Examples
-    --------
     >>> over_pairs(B[i, j]**2)
     Sum(B[i, j]**2, (i, 1, N_r), (j, 1, N_s))/M
     """
@@ -72,8 +66,6 @@ def _size(total: sp.Sum) -> sp.Expr:
 def canonical(expression: sp.Expr) -> sp.Expr:
     """Bring every sum to partial fractions with the constants outside.
 
-    Examples
-    --------
     >>> x = sp.Symbol("x", positive=True)
     >>> canonical(over_first(d[i] / (x + d[i])))
     (N_r - x*Sum(1/(x + d[i]), (i, 1, N_r)))/M
@@ -89,8 +81,6 @@ def _atoms(expression: sp.Expr) -> tuple[sp.Expr, dict[sp.Expr, sp.Symbol]]:
 def is_identically_zero(expression: sp.Expr) -> bool:
     """Whether an expression in sums vanishes for every spectrum.
 
-    Examples
-    --------
     >>> x = sp.Symbol("x", positive=True)
     >>> left = sp.diff(over_first(sp.log(1 + x * d[i])), x)
     >>> is_identically_zero(left - over_first(d[i] / (1 + x * d[i])))
@@ -103,8 +93,6 @@ def is_identically_zero(expression: sp.Expr) -> bool:
 def solve_linear(equation: sp.Expr, unknown: sp.Symbol) -> sp.Expr:
     """Solve an equation that is linear in one unknown, with sums as coefficients.
 
-    Examples
-    --------
     >>> y = sp.Symbol("y")
     >>> solve_linear(2 * y - over_first(d[i]), y)
     Sum(d[i], (i, 1, N_r))/(2*M)

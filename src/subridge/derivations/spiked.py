@@ -88,8 +88,6 @@ def words(polynomial: Polynomial) -> Polynomial:
 def overlap_trace() -> Polynomial:
     """Return X Y tr[R_r C_rs R_s C_sr], reduced.
 
-    Examples
-    --------
     >>> overlap_trace()[("K", "L")]
     X**2*Y**2
     """
@@ -104,8 +102,6 @@ def low_rank_trace() -> Polynomial:
 
     d² n_o + d x_s tr[K_s C] + d x_r tr[K_r C] + tr[K_r (X G_s − dC) K_s (Y G_r − dC)], x_r = X−d, x_s = Y−d.
 
-    Examples
-    --------
     >>> low_rank_trace() == overlap_trace()
     True
     """

@@ -42,8 +42,6 @@ def _covariances() -> tuple[BlockMatrix, BlockMatrix]:
 def member_pair(same: bool) -> MemberPair:
     """Return one member twice, or the member and the one that sees all that it does not see.
 
-    Examples
-    --------
     >>> member_pair(same=True).n_features
     m_A + m_B + n_A + n_B
     """
@@ -62,8 +60,6 @@ def _with_unit_total(expression: sp.Expr) -> sp.Expr:
 def saddle_point_q() -> sp.Expr:
     """Return q of a member, at q̂ = ν/x.
 
-    Examples
-    --------
     >>> from subridge.derivations.notation import x_r
     >>> sp.factor(saddle_point_q() - a * x_r / (a + x_r))
     0
@@ -77,8 +73,6 @@ def saddle_point_q() -> sp.Expr:
 def gamma(same: bool) -> sp.Expr:
     """Return γ of the member with itself, or with the member that sees the rest.
 
-    Examples
-    --------
     >>> gamma(same=False)
     0
     """
@@ -89,8 +83,6 @@ def gamma(same: bool) -> sp.Expr:
 def random_bias() -> sp.Expr:
     """Return I⁰ of the member with the member that sees the rest, for weights drawn at random.
 
-    Examples
-    --------
     >>> from subridge.derivations.notation import S_r, S_s, x_r, x_s
     >>> nu = sum(fractions_of_member)
     >>> in_S = random_bias().subs({x_r: 1 / S_r - a, x_s: 1 / S_s - a})
@@ -104,8 +96,6 @@ def random_bias() -> sp.Expr:
 def aligned_bias(same: bool) -> sp.Expr:
     """Return I¹, for weights that are all equal.
 
-    Examples
-    --------
     >>> mu_A, mu_B = fractions_of_member
     >>> phi_A = mu_A + fractions_of_rest[0]
     >>> sp.factor(aligned_bias(same=True) - (a * (phi_A**2 / mu_A + (1 - phi_A)**2 / mu_B) - b))
@@ -119,8 +109,6 @@ def aligned_bias(same: bool) -> sp.Expr:
 def blind_member_growth() -> sp.Expr:
     """Return the leading term of I¹ for a member that sees all of group A and nothing of group B.
 
-    Examples
-    --------
     >>> blind_member_growth()
     M*phi**2*(e - g)*(e + g)/e
     """

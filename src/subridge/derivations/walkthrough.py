@@ -122,8 +122,6 @@ def _consequences() -> list[str]:
 def page() -> str:
     """Return the page as Markdown with LaTeX.
 
-    Examples
-    --------
     >>> print(page().splitlines()[0])
     # How Proposition 2 follows from Proposition 1
     """

@@ -12,10 +12,8 @@ from subridge.arrays.types import Array, FloatArray
 class MemberMoments:
     """Second moments of the members' errors, by theory or from left-out samples.
 
-    Attributes
-    ----------
-    pairs : ndarray, shape (..., k, k)
-        ``E_rr′``: mean product of the errors of two members. From data it includes the label noise ζ².
+    `pairs`, shape (..., k, k), is ``E_rr′``, the mean product of two members' errors. From data it includes the label
+    noise ζ².
     """
 
     pairs: FloatArray
@@ -39,22 +37,8 @@ class MemberMoments:
 def error_products(errors: Array, sample_weights: Array) -> FloatArray:
     """``Σ_i w_i e_ri e_r′i / Σ_i w_i`` from left-out errors, summed over targets: an estimate of ``E_rr′ + ζ²``.
 
-    Parameters
-    ----------
-    errors : array, shape (k, C, n)
-        ``y_i - f_r^(-i)(x_i)``.
-    sample_weights : array, shape (n,)
-
-    Returns
-    -------
-    ndarray, shape (k, k)
-        In host memory. It includes the label noise ζ², which no training data can take apart from the risk.
-
-    Examples
-    --------
-    >>> error_products(np.array([[[1.0, -1.0]], [[2.0, 0.0]]]), np.ones(2))
-    array([[1., 1.],
-           [1., 2.]])
+    Errors ``y_i - f_r^(-i)(x_i)`` have shape (k, C, n), sample weights (n,). The products, shape (k, k), lie in host
+    memory and include the label noise ζ², which no training data can take apart from the risk.
     """
     flat = (errors * sample_weights**0.5).reshape((errors.shape[0], -1))
     products = to_numpy(flat @ flat.T) / float(sample_weights.sum())

@@ -11,23 +11,10 @@ Attribute: TypeAlias = str | int | float
 
 
 def result_attributes(schema: str, schema_version: int, description: str, /, **values: Json) -> dict[str, Attribute]:
-    """Make the attributes of a result.
+    """Make the attributes of a result: schema, such as "phase_diagram", its version, and a description in a sentence.
 
-    Parameters
-    ----------
-    schema, schema_version : str and int
-        Such as "phase_diagram" and 1; the version is raised when names or meanings of variables change.
-    description : str
-        What the result holds, in a sentence.
-    **values : JSON values
-        Further attributes, made fit for every file format: a boolean becomes 0 or 1; what is nested, and None, becomes
-        JSON text.
-
-    Examples
-    --------
-    >>> attributes = result_attributes("forecast", 1, "Errors at other sample sizes.", level=0.9, sizes=[10, 20])
-    >>> attributes["schema"], attributes["level"], attributes["sizes"]
-    ('forecast', 0.9, '[10, 20]')
+    The version is raised when names or meanings of variables change. Further values are made fit for every file format:
+    a boolean becomes 0 or 1; what is nested, and None, becomes JSON text.
     """
     head: dict[str, Attribute] = {
         "schema": schema,

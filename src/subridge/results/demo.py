@@ -18,11 +18,7 @@ _DIMENSIONS = {
 
 
 def demo_curves(
-    variables: Mapping[str, Sequence[ArrayLike]],
-    coordinates: Mapping[str, ArrayLike],
-    *,
-    n_features: int,
-    command: str,
+    variables: Mapping[str, Sequence[ArrayLike]], coordinates: Mapping[str, ArrayLike], *, n_features: int, command: str
 ) -> xr.Dataset:
     """Put the curves of several ensembles side by side: for each variable one array per ensemble."""
     return xr.Dataset(

@@ -4,23 +4,11 @@ import xarray as xr
 
 
 def best_ensemble_sizes(errors: xr.DataArray, tolerance: float) -> xr.Dataset:
-    """Find the best number of members, and which are nearly so.
+    """Find the best number of members from mean errors with a dimension ``n_members``, and which are nearly so.
 
-    Parameters
-    ----------
-    errors : xarray.DataArray
-        Mean errors with a dimension ``n_members``.
-    tolerance : float
-        ε, how far above the best an error may be.
+    The dataset has ``optimal_n_members`` (the smallest k with the least error), ``smallest`` and ``largest`` k whose
+    error is within `tolerance` of the best, and ``best_error``.
 
-    Returns
-    -------
-    xarray.Dataset
-        ``optimal_n_members`` (the smallest k with the least error), ``smallest`` and ``largest`` k within ε of it,
-        ``best_error``.
-
-    Examples
-    --------
     >>> errors = xr.DataArray([0.3, 0.2, 0.205], {"n_members": [1, 4, 16]}, "n_members")
     >>> best = best_ensemble_sizes(errors, 0.01)
     >>> int(best.optimal_n_members), int(best.smallest), int(best.largest)

@@ -8,26 +8,13 @@ from subridge.results.attributes import result_attributes
 
 
 def feature_statistics(X: ArrayLike, y: ArrayLike, n_images: int, n_fitted: int) -> xr.Dataset:
-    """Statistics of centred features.
+    """Statistics of centred features of images X, shape (n, M), with classes y, shape (n,).
 
-    Parameters
-    ----------
-    X : array_like, shape (n, M)
-    y : array_like of int, shape (n,)
-    n_images : int
-        Images of the Gram matrix, spread evenly over the list sorted by class.
-    n_fitted : int
-        Eigenvalues of the power-law fit, from the largest.
+    The dataset has ``gram`` (image, other_image), Φ Φᵀ/M of centred features Φ of `n_images` spread evenly over the
+    list sorted by class; ``label`` (image); ``covariance`` (feature, other_feature); ``eigenvalue`` (rank); and the
+    scalars ``power`` and ``prefactor`` of eigenvalue ≈ prefactor · rank^power, by least squares of logarithms of the
+    `n_fitted` largest.
 
-    Returns
-    -------
-    xarray.Dataset
-        ``gram`` (image, other_image), Φ Φᵀ/M of centred features Φ; ``label`` (image); ``covariance`` (feature,
-        other_feature); ``eigenvalue`` (rank); scalars ``power`` and ``prefactor`` of eigenvalue ≈ prefactor ·
-        rank^power, by least squares of logarithms.
-
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((4000, 50)) * np.arange(1, 51) ** -0.5
     >>> stats = feature_statistics(X, np.arange(4000) % 2, 10, 40)

@@ -18,14 +18,9 @@ PICTURES = (".png", ".svg", ".pdf")
 
 
 def write_result(dataset: xr.Dataset, place: Path) -> None:
-    """Write a result as ``.nc``, ``.csv`` or ``.json``.
+    """Write a result as ``.nc``, ``.csv`` or ``.json``; `ParameterError` for any other suffix.
 
     The file appears whole or not at all. A ``.csv`` has one line per point of the grid and no attributes.
-
-    Raises
-    ------
-    ParameterError
-        For any other suffix.
     """
     writer = _WRITERS[checked_suffix(place, tuple(_WRITERS))]
     with whole_file(place) as beside:
@@ -33,14 +28,9 @@ def write_result(dataset: xr.Dataset, place: Path) -> None:
 
 
 def read_result(place: Path) -> xr.Dataset:
-    """Read a result that was written as ``.nc``.
+    """Read a result that was written as ``.nc``; `StoreError` when the file is missing, or holds something else.
 
-    Raises
-    ------
-    ParameterError
-        For any other suffix: only netCDF keeps dimensions, types and attributes.
-    StoreError
-        When the file is missing, or holds something else.
+    Any other suffix is a `ParameterError`: only netCDF keeps dimensions, types and attributes.
     """
     checked_suffix(place, (".nc",))
     try:
@@ -56,8 +46,6 @@ def read_result(place: Path) -> xr.Dataset:
 def checked_suffix(place: Path, allowed: tuple[str, ...] | None = None) -> str:
     """The suffix of a file in lower case, when it is one of those allowed (by default data or pictures).
 
-    Examples
-    --------
     >>> checked_suffix(Path("curve.PNG"))
     '.png'
     """
@@ -81,13 +69,7 @@ def whole_file(place: Path) -> Iterator[Path]:
 
 
 def to_json(dataset: xr.Dataset) -> str:
-    """A result as one line of strict JSON: infinite numbers are the strings "inf" and "-inf", NaN is null.
-
-    Examples
-    --------
-    >>> to_json(xr.Dataset({"size": ("ratio", [1.0, float("inf")])}, {"ratio": [0.5, 2.0]}))[:69]
-    '{"coordinates": {"ratio": {"dimensions": ["ratio"], "values": [0.5, 2'
-    """
+    """A result as one line of strict JSON: infinite numbers are the strings "inf" and "-inf", NaN is null."""
     document: Json = {
         "coordinates": {str(name): _variable(values) for name, values in dataset.coords.items()},
         "variables": {str(name): _variable(values) for name, values in dataset.data_vars.items()},

@@ -24,14 +24,10 @@ def predicted_curves(
 ) -> xr.Dataset:
     """Predict the risk of an ensemble along its learning curve, for several ridges in place of its own.
 
-    Returns
-    -------
-    xarray.Dataset
-        ``risk`` (ridge, sample_ratio), ``subset_fraction`` (member) and, with `at_optimal_ridge`, the curve of members
-        that are each at their own best ridge: ``risk_at_optimal_ridge`` (sample_ratio), ``optimal_ridge`` (member).
+    The dataset has ``risk`` (ridge, sample_ratio), ``subset_fraction`` (member) and, with `at_optimal_ridge`, the curve
+    of members that are each at their own best ridge: ``risk_at_optimal_ridge`` (sample_ratio), ``optimal_ridge``
+    (member).
 
-    Examples
-    --------
     >>> curves = predicted_curves(EquicorrelatedProblem(), Ensemble([0.5, 0.5]), [0.2, 1.0], [0.1])
     >>> dict(curves.risk.sizes)
     {'ridge': 1, 'sample_ratio': 2}

@@ -14,16 +14,8 @@ from subridge.results.attributes import Attribute
 class TrialSchema:
     """What a dataset of trials will look like; runs and stores fill the arrays that it lays out.
 
-    Attributes
-    ----------
-    sizes : dict of str to int
-        Length of every dimension; "trial" is the first of every variable.
-    dimensions : dict of str to tuple of str
-        Dimensions of every variable.
-    coordinates : dict
-        Coordinates as (dimensions, values).
-    attributes : dict
-        As `result_attributes` makes them.
+    `sizes` are lengths of dimensions, `dimensions` those of every variable, "trial" the first of each; `coordinates`
+    are (dimensions, values), `attributes` as `result_attributes` makes them.
     """
 
     sizes: Mapping[str, int]

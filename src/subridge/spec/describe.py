@@ -16,14 +16,7 @@ _EMBEDDED = 65536
 
 
 def describe(value: Any) -> Json:
-    """Return what a description holds as JSON values.
-
-    Examples
-    --------
-    >>> import subridge as sr
-    >>> describe(sr.EquicorrelatedProblem(correlation=0.5))["correlation"]
-    0.5
-    """
+    """Return what a description holds as JSON values."""
     if is_dataclass(value) and not isinstance(value, type):
         return {"type": type(value).__name__} | {f.name: describe(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, np.ndarray):

@@ -9,16 +9,7 @@ import numpy as np
 
 
 def fingerprint(description: Any) -> str:
-    """Return a hexadecimal digest of a description's type and contents.
-
-    Examples
-    --------
-    >>> import subridge as sr
-    >>> a = sr.EquicorrelatedProblem(correlation=0.5)
-    >>> b = sr.EquicorrelatedProblem(correlation=0.5)
-    >>> a.fingerprint() == b.fingerprint()
-    True
-    """
+    """Return a hexadecimal digest of a description's type and contents."""
     digest = hashlib.sha256()
     for part in _parts(description):
         digest.update(part)

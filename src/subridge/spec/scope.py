@@ -12,8 +12,6 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 def check_scope(name: str, value: str) -> None:
     """Refuse a word that is not a scope, naming the argument.
 
-    Examples
-    --------
     >>> check_scope("scope", "everyone")
     Traceback (most recent call last):
     subridge.spec.errors.ParameterError: scope must be "member", "ensemble" or "joint", got 'everyone'

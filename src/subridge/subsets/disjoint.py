@@ -18,8 +18,6 @@ def disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator)
 def rounded_sizes(shares: FloatArray, n_features: int) -> IntArray:
     """Integers proportional to the shares that sum to M, each at least 1: largest remainder after one apiece.
 
-    Examples
-    --------
     >>> rounded_sizes(np.array([0.5, 0.3, 0.2]), 8)
     array([4, 2, 2])
     """

@@ -43,8 +43,6 @@ def whole_sizes(subset_sizes: ArrayLike) -> tuple[int, ...]:
 def sizes_of(options: StrategyOptions) -> tuple[int, ...]:
     """One size per member; a float is a fraction of the features, None an even share of them.
 
-    Examples
-    --------
     >>> sizes_of(StrategyOptions(n_members=2, n_features=10, subset_sizes=0.3))
     (3, 3)
     """

@@ -26,12 +26,7 @@ class PairForms(NamedTuple):
 class Landscape(ABC):
     """E_g over G grid points and k members, everywhere differentiable on the physical branch.
 
-    Attributes
-    ----------
-    eta : ndarray, shape (G, k)
-        Readout noise.
-    zeta : ndarray, shape (G,)
-        Label noise.
+    `eta`, shape (G, k), is the readout noise, `zeta`, shape (G,), the label noise.
     """
 
     eta: FloatArray

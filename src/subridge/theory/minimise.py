@@ -15,21 +15,11 @@ _SCAN_BLOCK = 4096
 
 
 def minimise_on_line(function: Function, points: FloatArray, n: int) -> FloatArray:
-    """Global minimum of n one-dimensional functions: a scan brackets it, a root of the slope finds it.
+    """Global minima of n one-dimensional functions, shape (n,): a scan brackets each, a root of the slope finds it.
 
-    Parameters
-    ----------
-    function : callable
-        ``function(x, rows)`` gives values and slopes at x of the problems ``rows``, all one-dimensional.
-    points : ndarray, shape (m,)
-        Increasing scan points common to all problems.
-    n : int
-        Number of problems.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        The minimiser; ``points[0]`` or ``points[-1]`` where the function still falls there.
+    ``function(x, rows)`` gives values and slopes at x of the problems ``rows``, all one-dimensional; `points` are
+    increasing scan points common to all. Where a function still falls at an end, the minimiser is ``points[0]`` or
+    ``points[-1]``.
     """
     rows = np.arange(n)
     values = np.empty((len(points), n))
@@ -55,30 +45,14 @@ def minimise_on_line(function: Function, points: FloatArray, n: int) -> FloatArr
 
 
 def minimise_jointly(
-    function: Function,
-    start: FloatArray,
-    scale: FloatArray,
-    *,
-    tolerance: float = 1e-10,
-    max_iterations: int = 500,
+    function: Function, start: FloatArray, scale: FloatArray, *, tolerance: float = 1e-10, max_iterations: int = 500
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """BFGS with backtracking on G independent functions of k variables, each with its own step.
 
-    Parameters
-    ----------
-    function : callable
-        ``function(x, rows)`` gives values (n,) and gradients (n, k) at x (n, k) of the problems ``rows``.
-    start : ndarray, shape (G, k)
-    scale : ndarray, shape (G,)
-        The size of the terms a value is made of, hence of its rounding; positive.
-    tolerance : float
-        Largest gradient entry, relative to the scale, at which a problem counts as solved.
-
-    Returns
-    -------
-    x : ndarray, shape (G, k)
-    value : ndarray, shape (G,)
-    converged : ndarray of bool, shape (G,)
+    ``function(x, rows)`` gives values (n,) and gradients (n, k) at x (n, k) of the problems ``rows``; `start` has shape
+    (G, k). `scale`, shape (G,), positive, is the size of the terms a value is made of, hence of its rounding, and a
+    problem counts as solved where the largest gradient entry, relative to it, is below `tolerance`. Returns x, shape
+    (G, k), values and which converged, shape (G,).
     """
     G, k = start.shape
     x, stalled = start.copy(), np.zeros(G, dtype=bool)
@@ -108,11 +82,7 @@ def minimise_jointly(
 
 
 def _backtrack(
-    function: Function,
-    x: FloatArray,
-    direction: FloatArray,
-    at_start: tuple[FloatArray, FloatArray],
-    rows: IntArray,
+    function: Function, x: FloatArray, direction: FloatArray, at_start: tuple[FloatArray, FloatArray], rows: IntArray
 ) -> tuple[FloatArray, BoolArray]:
     """Halve each problem's step until it falls enough (Armijo, or its approximate form); 0 where no step does."""
     value, gradient = at_start

@@ -19,16 +19,9 @@ _AT_THRESHOLD = 1e-12
 def pair_errors(
     bias: FloatArray, gamma: FloatArray, eta: FloatArray, zeta: FloatArray, signal: FloatArray
 ) -> FloatArray:
-    """E_rr′, shape (..., k, k).
+    """E_rr′, shape (..., k, k), from bias B and γ of that shape and the readout noise η, shape (..., k).
 
-    Parameters
-    ----------
-    bias, gamma : ndarray, shape (..., k, k)
-        B and γ.
-    eta : ndarray, shape (..., k)
-        Readout noise η.
-    zeta, signal : ndarray, shape (...)
-        Label noise ζ, and the power of the signal, of which the bias is a part.
+    `zeta` and `signal`, shape (...), are the label noise ζ and the power of the signal, of which the bias is a part.
     """
     noise = gamma * zeta[..., None, None] ** 2 + np.eye(gamma.shape[-1]) * eta[..., :, None] ** 2
     return over_one_minus(bias, noise, gamma, signal[..., None, None])

@@ -53,8 +53,6 @@ def restored(
 ) -> FloatArray:
     """Features from their bytes.
 
-    Examples
-    --------
     >>> restored(np.array([[0, 255]], dtype=np.uint8), np.float32([1]), np.float32([0.5]))
     array([[  1. , 128.5]])
     """

@@ -20,21 +20,9 @@ def cache_folder() -> Path:
 
 
 def build_set(name: str, folder: Path, n_train: int | None = None, n_test: int | None = None) -> Path:
-    """Extract a set from a folder with its published images, and put it into the cache.
+    """Extract one of `COLLECTIONS` from a folder with its published files; return the store in the cache.
 
-    Parameters
-    ----------
-    name : str
-        One of `COLLECTIONS`.
-    folder : path
-        Where the published files are.
-    n_train, n_test : int, optional
-        The first so many images; default all.
-
-    Returns
-    -------
-    Path
-        The store in the cache.
+    `n_train` and `n_test` take the first so many images, by default all.
     """
     collection, target = COLLECTIONS[name], cache_folder() / f"{name}.zarr"
     pictures, extraction = collection.pictures(folder, n_train, n_test), collection.extraction
@@ -60,13 +48,7 @@ def finished_set(name: str, n_train: int | None = None, n_test: int | None = Non
 
 
 def read_cached(name: str) -> StoredFeatures:
-    """What the cache holds of a set.
-
-    Raises
-    ------
-    DataError
-        When it is absent or damaged.
-    """
+    """What the cache holds of a set; `DataError` when it is absent or damaged."""
     path = cache_folder() / f"{name}.zarr"
     if not path.exists():
         raise DataError(

@@ -16,15 +16,10 @@ _TEST_FOLDERS = ("val", "test", "validation")
 
 
 def read_folder(root: str | Path) -> Pictures:
-    """Find the images below a folder.
+    """Find the images below a folder; `DataError` when there is no folder, no class or no image.
 
     Each subfolder is a class; or the folder has subfolders ``train`` and ``val`` (or ``test``) that do, as Imagenette
     and Imagewoof unpack.
-
-    Raises
-    ------
-    DataError
-        When there is no folder, no class or no image.
     """
     root = Path(root)
     if not root.is_dir():

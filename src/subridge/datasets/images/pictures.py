@@ -12,19 +12,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Pictures:
-    """Pictures that are opened one by one.
+    """Pictures that are opened one by one: `open` takes a position and raises `DataError` where one does not decode.
 
-    Attributes
-    ----------
-    identity : tuple of str
-        What tells them from others: paths of files; or source, checksums and counts of a published collection.
-    labels : ndarray of int, shape (n,)
-        Positions in ``class_names``.
-    is_test : ndarray of bool, shape (n,)
-        The split they came with; all False where they have none.
-    class_names : tuple of str
-    open : callable
-        From a position to a picture; raises DataError where it does not decode.
+    `identity` tells them from others: paths of files; or source, checksums and counts of a published collection.
+    `labels`, shape (n,), are positions in `class_names`; `is_test`, shape (n,), is the split they came with, all False
+    where none.
     """
 
     identity: tuple[str, ...]

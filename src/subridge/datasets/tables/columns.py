@@ -56,17 +56,9 @@ def position(name: str | int, names: Sequence[str], argument: str) -> int:
 
 
 def frame_features(frame: Frame, names: Sequence[str]) -> FloatArray:
-    """Numeric and boolean columns as floats.
+    """Numeric and boolean columns as floats, shape (n, M), by rows, with NaN where a value is missing.
 
-    Returns
-    -------
-    ndarray, shape (n, M)
-        By rows, with NaN where a value is missing.
-
-    Raises
-    ------
-    DataError
-        When a column holds anything else.
+    Raises `DataError` when a column holds anything else.
     """
     kinds = frame.schema
     odd = {place: frame[name] for place, name in enumerate(names) if not _is_plain(kinds[name])}

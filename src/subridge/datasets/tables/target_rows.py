@@ -27,21 +27,11 @@ class Targets:
 
 
 def target_rows(target: Target, task: Task) -> Targets:
-    """Lay out a target that has no missing values.
+    """Lay out a target without missing values, shape (n,) or (n, C), numbers or labels as `read_target` gives them.
 
-    Parameters
-    ----------
-    target : ndarray, shape (n,) or (n, C)
-        Numbers or labels, as `read_target` gives them.
-    task : {"auto", "classification", "regression"}
-        "auto" takes labels for classes and numbers for numbers; a note says so where these look like codes of classes.
+    The task "auto" takes labels for classes and numbers for numbers; a note says so where these look like codes of
+    classes.
 
-    Returns
-    -------
-    Targets
-
-    Examples
-    --------
     >>> target_rows(np.array([0.5, 1.5]), "auto").rows
     array([[0.5, 1.5]])
     >>> classes = target_rows(np.array([10.0, 9.0, 9.0, 10.0]), "classification")

@@ -21,22 +21,9 @@ _BOOLEAN = (bool, np.bool_)
 
 
 def read_target(values: TargetLike) -> Target:
-    """A target as numbers or as labels.
+    """A target of shape (n,) or (n, C), of numbers, strings, booleans or categories, as numbers or as labels.
 
-    Parameters
-    ----------
-    values : array_like, column or frame, shape (n,) or (n, C)
-        Numbers, strings, booleans or categories.
-
-    Returns
-    -------
-    ndarray, shape (n,) or (n, C)
-        Of float64, NaN where missing; or of object for labels, None where missing.
-
-    Examples
-    --------
-    >>> read_target([1, 2]).dtype, read_target(["a", None]).tolist()
-    (dtype('float64'), ['a', None])
+    Numbers become float64, NaN where missing; labels stay objects, None where missing.
     """
     if is_frame(values):
         frame = open_frame(values)

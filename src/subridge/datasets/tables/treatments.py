@@ -76,18 +76,7 @@ def varying(raw: RawTable) -> RawTable:
 
 
 def repeated_columns(X: FloatArray) -> list[tuple[int, int]]:
-    """Columns that equal an earlier one.
-
-    Returns
-    -------
-    list of (int, int)
-        A column, and the first one that it repeats.
-
-    Examples
-    --------
-    >>> repeated_columns(np.array([[1.0, 2.0, 1.0], [3.0, 2.0, 3.0]]))
-    [(2, 0)]
-    """
+    """Columns that equal an earlier one, each with the first one that it repeats."""
     first: dict[int, int] = {}
     pairs = []
     for block in gen_batches(X.shape[1], _BLOCK):

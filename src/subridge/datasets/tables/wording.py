@@ -8,8 +8,6 @@ _NAMED = 5
 def counted(count: int, noun: str) -> str:
     """A number and its noun.
 
-    Examples
-    --------
     >>> counted(1, "row"), counted(2, "row")
     ('1 row', '2 rows')
     """
@@ -19,8 +17,6 @@ def counted(count: int, noun: str) -> str:
 def listed(names: Iterable[str | int]) -> str:
     """The first few names, and how many more there are.
 
-    Examples
-    --------
     >>> listed("abcdefg")
     'a, b, c, d, e and 2 more'
     """

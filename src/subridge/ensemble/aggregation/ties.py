@@ -14,11 +14,6 @@ def first_largest(scores: Array) -> Array:
     """The lowest class with the largest score; shape (..., n_classes, n) to (..., n).
 
     Not the library's argmax, which promises no order among equal entries on a GPU.
-
-    Examples
-    --------
-    >>> first_largest(np.array([[1.0, 0.0], [3.0, 0.0], [3.0, -1.0]]))
-    array([1, 0])
     """
     if is_numpy(scores):
         return np.asarray(scores.argmax(axis=-2))
@@ -33,13 +28,7 @@ def first_largest(scores: Array) -> Array:
 
 
 def most_votes(votes: Array, sums: Array) -> Array:
-    """The class that votes decide, ties by summed scores; shapes (..., n_classes, n) to (..., n).
-
-    Examples
-    --------
-    >>> most_votes(np.array([[1], [1], [0]]), np.array([[0.2], [0.3], [0.9]]))
-    array([1])
-    """
+    """The class that votes decide, ties by summed scores; shapes (..., n_classes, n) to (..., n)."""
     xp = namespace_of(sums)
     leading = votes == xp.max(votes, axis=-2, keepdims=True)
     lowest = xp.asarray(-np.inf, dtype=sums.dtype, device=device_of(sums))
@@ -47,14 +36,7 @@ def most_votes(votes: Array, sums: Array) -> Array:
 
 
 def vote_counts(scores: Array) -> Array:
-    """How many members vote for each class; scores of shape (k, n_classes, n) to (n_classes, n).
-
-    Examples
-    --------
-    >>> vote_counts(np.array([[[0.9], [0.1]], [[0.2], [0.8]], [[0.6], [0.4]]]))
-    array([[2.],
-           [1.]])
-    """
+    """How many members vote for each class; scores of shape (k, n_classes, n) to (n_classes, n)."""
     xp = namespace_of(scores)
     votes = first_largest(scores)
     return xp.stack([xp.sum(xp.astype(votes == c, scores.dtype), axis=0) for c in range(scores.shape[1])])

@@ -30,11 +30,7 @@ def plot_best_sizes(data: xr.Dataset) -> Figure:
 def plot_nearly_best_sizes(data: xr.Dataset) -> Figure:
     """Figs. S4 and S5: k*, the smallest and largest k within ε, the best error, and its difference between ridges."""
     eps = float(data.tolerance)
-    names = {
-        "optimal_n_members": "best $k^*$",
-        "smallest": f"least k, ε = {eps:g}",
-        "largest": f"most k, ε = {eps:g}",
-    }
+    names = {"optimal_n_members": "best $k^*$", "smallest": f"least k, ε = {eps:g}", "largest": f"most k, ε = {eps:g}"}
     with journal(framed=True):
         figure = Figure(figsize=(PAGE, 1.2 + 1.6 * data.sizes["ridge"]))
         grid = figure.subplots(data.sizes["ridge"], 5, sharex=True, sharey=True, squeeze=False)

@@ -46,8 +46,6 @@ def journal(*, framed: bool = False) -> Iterator[None]:
 def number(value: float) -> str:
     """A number as text for a label: powers of ten as such, the rest plain.
 
-    Examples
-    --------
     >>> number(1e-6), number(0.3), number(1.0), number(0.0)
     ('10$^{-6}$', '0.3', '1', '0')
     """

@@ -25,18 +25,10 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, eq=False)
 class FigureBatch:
-    """What to make and where.
+    """What to make and where; with `force` also what is there.
 
-    Attributes
-    ----------
-    requests : sequence of FigureRequest
-    folder : Path
-    run : Run
-        Its store is chosen here: a folder inside `folder`, removed once the figure is written.
-    force : bool
-        Make also what is there.
-    n_plotters : int
-        Processes that draw and write while the next figure is computed; with 0 this one does.
+    The store of `run` is chosen here: a folder inside `folder`, removed once the figure is written. So many as
+    `n_plotters` processes draw and write while the next figure is computed; with 0 this one does.
     """
 
     requests: Sequence[FigureRequest]
@@ -58,18 +50,7 @@ class Outcome:
 
 
 def run_batch(batch: FigureBatch, begin: Callable[[str], None] = lambda figure: None) -> Iterator[Outcome]:
-    """Make the figures one by one; those being drawn by other processes are yielded as they are done.
-
-    Parameters
-    ----------
-    batch : FigureBatch
-    begin : callable
-        Called with the id before a figure is started.
-
-    Yields
-    ------
-    Outcome
-    """
+    """Make the figures, `begin` called with the id of each; those drawn elsewhere are yielded as they are done."""
     plotted: dict[Future[float], tuple[FigureRequest, xr.Dataset]] = {}
     with _plotters(batch.n_plotters) as pool:
         for request in batch.requests:

@@ -16,8 +16,6 @@ _kept: dict[tuple[FigureSettings, str], xr.Dataset] = {}
 def part_of(run: Run, name: str) -> Run:
     """The same run, with a folder of its own inside the run's store.
 
-    Examples
-    --------
     >>> import subridge as sr
     >>> part_of(sr.Run(store="tasks"), "first").store.as_posix()
     'tasks/first'

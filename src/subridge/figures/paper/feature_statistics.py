@@ -104,10 +104,7 @@ RECIPES = {
         "Statistics of the deep features",
         FeatureStatistics(),
         plot_statistics,
-        errata=(
-            "The caption’s Gram matrix (Φ − Φ̄)ᵀ(Φ − Φ̄)/P is transposed: one sorted by label is Φ Φᵀ.",
-            DATA_NOTE,
-        ),
+        errata=("The caption’s Gram matrix (Φ − Φ̄)ᵀ(Φ − Φ̄)/P is transposed: one sorted by label is Φ Φᵀ.", DATA_NOTE),
         seconds=(1500.0, 10.0),
     ),
 }

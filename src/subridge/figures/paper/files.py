@@ -29,13 +29,7 @@ def plot_and_write(dataset: xr.Dataset, folder: Path) -> float:
 
 
 def read_figure(figure: str, folder: Path) -> xr.Dataset | None:
-    """Return the data of a figure in a folder; None where it is not there whole.
-
-    Raises
-    ------
-    StoreError
-        A file of that name is there but is no figure of this package.
-    """
+    """The data of a figure; None where it is not there whole, `StoreError` where the file is no such figure."""
     if not all((folder / f"{figure}{suffix}").is_file() for suffix in (*_PICTURES, ".nc")):
         return None
     try:

@@ -13,8 +13,6 @@ _AROUND = np.geomspace(1e-4, 2e-2, 12)
 def ratios_with_peaks(low: float, high: float, count: int, thresholds: ArrayLike) -> FloatArray:
     """A regular grid of sample ratios, the thresholds themselves, and points closing in on them.
 
-    Examples
-    --------
     >>> ratios = ratios_with_peaks(0.05, 1.0, 20, [0.2])
     >>> bool((ratios == 0.2).any()), float(ratios.min())
     (True, 0.05)
@@ -31,8 +29,6 @@ def ratios_with_peaks(low: float, high: float, count: int, thresholds: ArrayLike
 def sample_sizes(n_features: int, count: int, offset: int = 0) -> tuple[int, ...]:
     """The authors' training-set sizes: P = M/20, 2M/20, ..., M less an offset, the last always M.
 
-    Examples
-    --------
     >>> sample_sizes(1000, 20, offset=5)[:2], sample_sizes(1000, 20, offset=5)[-2:]
     ((45, 95), (945, 1000))
     """
@@ -43,8 +39,6 @@ def sample_sizes(n_features: int, count: int, offset: int = 0) -> tuple[int, ...
 def log_sizes(low: int, high: int, count: int, extra: Sequence[int] = ()) -> tuple[int, ...]:
     """Training-set sizes, evenly spaced on a logarithmic scale, and some more.
 
-    Examples
-    --------
     >>> log_sizes(100, 400, 3, [320])
     (100, 200, 320, 400)
     """

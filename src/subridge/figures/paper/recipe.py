@@ -31,20 +31,10 @@ class FigureSettings(Fingerprinted, ABC):
 
 @dataclass(frozen=True, eq=False)
 class FigureRecipe:
-    """How to make one figure.
+    """How to make one figure: `plot` draws the dataset that `settings`, those behind the published picture, compute.
 
-    Attributes
-    ----------
-    title : str
-        What the figure shows, in a few words.
-    settings : FigureSettings
-        Those behind the published picture.
-    plot : callable
-        From the dataset that the settings compute to a `matplotlib.figure.Figure`.
-    errata : tuple of str
-        What the published caption or text gets wrong about this figure.
-    seconds : tuple of float
-        Rough time on two cores, full and quick, from which the time left of a batch is told.
+    `errata` say what the published caption or text gets wrong about it; `seconds` is the rough time on two cores, full
+    and quick, from which the time left of a batch is told.
     """
 
     title: str

@@ -53,13 +53,7 @@ def figure_ids() -> tuple[str, ...]:
 
 
 def recipe_of(figure: str) -> FigureRecipe:
-    """Return the recipe of a figure.
-
-    Raises
-    ------
-    ParameterError
-        There is no such figure.
-    """
+    """The recipe of a figure; `ParameterError` where there is no such figure."""
     if figure not in _HOMES:
         raise ParameterError(f"there is no figure {figure!r}; choose from {', '.join(_HOMES)}")
     recipes: dict[str, FigureRecipe] = import_module(f"subridge.figures.paper.{_HOMES[figure]}").RECIPES

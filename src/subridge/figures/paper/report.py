@@ -22,19 +22,9 @@ _LIBRARIES = ("numpy", "scipy", "xarray", "matplotlib")
 
 
 def write_report(datasets: Sequence[xr.Dataset], folder: Path, failures: Sequence[tuple[str, str]] = ()) -> Path:
-    """Write ``report.html``.
+    """Write ``report.html`` on figures as `reproduce` returns them and return its path.
 
-    Parameters
-    ----------
-    datasets : sequence of xarray.Dataset
-        Figures as `reproduce` returns them; their pictures are read from the folder.
-    folder : Path
-    failures : sequence of (figure, message)
-        Figures that could not be made.
-
-    Returns
-    -------
-    Path
+    Pictures are read from the folder; `failures` are pairs of a figure that could not be made and the message.
     """
     page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = files("subridge.figures.paper").joinpath("report.html").read_text(encoding="utf-8")

@@ -28,11 +28,7 @@ class Reproduction(NamedTuple):
 
 
 def reproduce(
-    figure: str,
-    quick: bool = False,
-    settings: str = "published",
-    run: Run | None = None,
-    data: str | None = None,
+    figure: str, quick: bool = False, settings: str = "published", run: Run | None = None, data: str | None = None
 ) -> Reproduction:
     """Remake a figure of the paper.
 

@@ -23,14 +23,7 @@ _BLOCK = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """Distinct positive eigenvalues of Σ̃_rr with their multiplicities; zero eigenvalues are left out.
-
-    Attributes
-    ----------
-    values, counts : ndarray, shape (n,)
-    n_features : int
-        M.
-    """
+    """Distinct positive eigenvalues of Σ̃_rr, shape (n,), with their multiplicities; zeros are left out. M features."""
 
     values: FloatArray
     counts: FloatArray
@@ -72,12 +65,8 @@ class Root:
 def effective_ridge(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, throw: bool = True) -> Root:
     """Solve eq. 10 (saddle_point) for κ̄, given one-dimensional α and λ of equal length.
 
-    Raises
-    ------
-    RidgeError
-        A negative λ below the floor of the physical branch.
-    ConvergenceError
-        A root was not found; with ``throw=False`` the status says so instead.
+    Raises `RidgeError` for a negative λ below the floor of the physical branch, and `ConvergenceError` where a root was
+    not found; with ``throw=False`` the status says so instead.
     """
     kappa_bar, status = np.zeros(alpha.shape), np.ones(alpha.shape, dtype=bool)
     kappa_bar[alpha == 0] = np.inf

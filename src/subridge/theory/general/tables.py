@@ -23,21 +23,11 @@ PairTables: TypeAlias = dict[tuple[int, int], Table]
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """Coefficients of Prop. 1 in the members' resolvents; v = Σ_s w*.
+    """Coefficients of Prop. 1 in the members' resolvents; v = Σ_s w*, `signal_power` is w*ᵀ Σ_s w*/M.
 
-    Attributes
-    ----------
-    n_features : int
-        M.
-    signal_power : float
-        w*ᵀ Σ_s w*/M.
-    spectra : tuple of Spectrum
-    explained : tuple of ndarray, each of shape (n_r,)
-        ``vᵀ A_rᵀ Π_i A_r v / (M ν_rr)``.
-    trace : dict of (r, s) to matrix of shape (n_r, n_s), r ≤ s
-        ``tr[Π_i Σ̃_rs Π_j Σ̃_sr]/M``.
-    cross : dict of (r, s) to matrix of shape (n_r, n_s), r ≤ s
-        ``vᵀ A_rᵀ Π_i Σ̃_rs Π_j A_s v / (M √(ν_rr ν_ss))``.
+    `explained` is ``vᵀ A_rᵀ Π_i A_r v / (M ν_rr)`` of every member r, shape (n_r,). By pairs (r, s) with r ≤ s, of
+    shape (n_r, n_s), `trace` is ``tr[Π_i Σ̃_rs Π_j Σ̃_sr]/M`` and `cross` is ``vᵀ A_rᵀ Π_i Σ̃_rs Π_j A_s v / (M √(ν_rr
+    ν_ss))``.
     """
 
     n_features: int

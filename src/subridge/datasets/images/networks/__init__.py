@@ -22,18 +22,10 @@ Compute: TypeAlias = Callable[[Float32Array], Float32Array]
 
 @dataclass(frozen=True)
 class Network:
-    """A network that can be built.
+    """A network that can be built, to rows of `n_features` = M features.
 
-    Attributes
-    ----------
-    name : str
-    n_features : int
-        M, the length of a row of features.
-    preprocessing : Preprocessing
-    builder : str
-        ``module:function``; the function takes the path of a weights file, or None, and returns a module.
-    weights : str
-        Where the weights come from, for messages and attributes.
+    `builder` is ``module:function``; the function takes the path of a weights file, or None, and returns a module.
+    `weights` says where the weights come from, for messages and attributes.
     """
 
     name: str
@@ -45,17 +37,8 @@ class Network:
     def build(self, weights: str | None = None, device: str = "cpu") -> Compute:
         """Return a function from pictures (n, 3, size, size) to features (n, n_features), both NumPy.
 
-        Parameters
-        ----------
-        weights : path, optional
-            A state dict on disk; needed where no package carries the weights.
-        device : str
-            Device of PyTorch.
-
-        Raises
-        ------
-        DataError
-            When PyTorch or the weights are absent.
+        `weights` is a state dict on disk, needed where no package carries the weights; `device` is one of PyTorch's.
+        Raises `DataError` when PyTorch or the weights are absent.
         """
         try:
             import torch
@@ -112,13 +95,7 @@ NETWORKS = {
 
 
 def network(name: str) -> Network:
-    """The network of that name.
-
-    Examples
-    --------
-    >>> network("resnext50_32x4d").n_features
-    2048
-    """
+    """The network of that name."""
     if name not in NETWORKS:
         raise ParameterError(f"network must be one of {', '.join(NETWORKS)}, got {name!r}")
     return NETWORKS[name]

@@ -21,17 +21,9 @@ _STD = (0.229, 0.224, 0.225)
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """Resize the shorter side, cut the centre, normalise.
+    """Resize the shorter side to `resize` pixels, antialiased, cut a square of side `crop` from the centre, normalise.
 
-    Attributes
-    ----------
-    resize : int
-        Length of the shorter side in pixels, antialiased.
-    crop : int
-        Side of the square cut from the centre.
-    interpolation : {"bilinear", "bicubic"}
-    mean, std : tuple of float
-        Per channel, on a scale of 0 to 1.
+    `interpolation` is "bilinear" or "bicubic"; `mean` and `std` are per channel, on a scale of 0 to 1.
     """
 
     resize: int
@@ -47,8 +39,6 @@ class Preprocessing:
     def at_size(self, size: int | None) -> "Preprocessing":
         """The same at another size, without a margin around the crop; None changes nothing.
 
-        Examples
-        --------
         >>> Preprocessing(256, 224).at_size(128).resize
         128
         """

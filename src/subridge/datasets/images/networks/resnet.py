@@ -40,10 +40,7 @@ class Bottleneck(nn.Module):
 class PooledResNet(nn.Module):
     """A ResNet up to its average pooling: (n, 3, s, s) to (n, 2048).
 
-    Parameters
-    ----------
-    groups, width_per_group : int
-        1 and 64 give ResNet-50, 32 and 4 give ResNeXt-50 32×4d.
+    One group of width 64 gives ResNet-50, 32 groups of width 4 give ResNeXt-50 32×4d.
     """
 
     def __init__(self, groups: int = 1, width_per_group: int = 64) -> None:

@@ -25,18 +25,8 @@ Pixels: TypeAlias = npt.NDArray[np.uint8]
 class Collection:
     """Published images and the network that sees them.
 
-    Attributes
-    ----------
-    source : str
-        Where they come from, and their licence.
-    read : callable
-        From a folder and "train" or "test" to images and labels.
-    class_names : tuple of str
-    extraction : Extraction
-    counts : tuple of int
-        All training and all test images.
-    digests : tuple of str
-        SHA-256 of their pixels.
+    `source` says where they come from, and their licence. `read` goes from a folder and "train" or "test" to images and
+    labels. `counts` are of all training and all test images, `digests` the SHA-256 of their pixels.
     """
 
     source: str
@@ -52,13 +42,7 @@ class Collection:
         return (self.source, *self.digests, *map(str, counts))
 
     def pictures(self, folder: Path, n_train: int | None, n_test: int | None) -> Pictures:
-        """The first so many images in a folder; None takes all.
-
-        Raises
-        ------
-        DataError
-            When they are not there, or not those published.
-        """
+        """The first so many images in a folder, None takes all; `DataError` where absent or not those published."""
         pixels, labels = self._checked(folder, "train", self.digests[0])
         more_pixels, more_labels = self._checked(folder, "test", self.digests[1])
         chosen = [*pixels[:n_train], *more_pixels[:n_test]]
