@@ -14,8 +14,6 @@ class ProgressBar:
 
     The time left comes from the speed so far, unless `seconds_left` estimates it.
 
-    Examples
-    --------
     >>> with ProgressBar("trials", 2, show=False) as bar:
     ...     bar.advance()
     """
@@ -69,8 +67,6 @@ class _TimeLeft(ProgressColumn):
 def spoken(seconds: float) -> str:
     """A time as one would say it.
 
-    Examples
-    --------
     >>> spoken(12.3), spoken(600)
     ('12 s', '10 min')
     """
