@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from subridge.arrays.types import IntArray
-from subridge.figures.drawing.style import COLUMN, PALETTE, journal
+from subridge.figures.drawing.style import COLUMN, PALETTE, journal, name_line
 
 
 def plot_demo(curves: xr.Dataset) -> Figure:
@@ -35,14 +35,7 @@ def plot_demo(curves: xr.Dataset) -> Figure:
         M = curves.attrs["n_features"]
         threshold = M / curves.sizes["member"]
         axes.axvline(threshold, color="0.8", linewidth=0.8, zorder=0)
-        axes.annotate(
-            "P = M/k",
-            (threshold, 1),
-            xycoords=("data", "axes fraction"),
-            xytext=(4, -8),
-            textcoords="offset points",
-            color="0.5",
-        )
+        name_line(axes, "P = M/k", (threshold, 1), (4, -8))
         axes.set(xlabel="training samples P", ylabel="generalization error", ylim=(0, None), xlim=(0, M + 4))
         axes.legend()
         sizes.set(xlabel="features", yticks=[0, -1], yticklabels=list(curves.ensemble.values), xlim=(0, M))

@@ -1,11 +1,13 @@
 """The pictures of ``subridge forecast`` and ``subridge advise``."""
 
+from itertools import cycle
+
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from subridge.figures.drawing.style import COLUMN, GREY, PALETTE, journal, log_samples
+from subridge.figures.drawing.style import COLUMN, GREY, PALETTE, journal, log_samples, name_line
 
 _MOST_CANDIDATES = 14
 _TICKS = tuple(digit * 10**power for power in range(9) for digit in (1, 2, 5))
@@ -28,17 +30,10 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
     with journal():
         figure = Figure(figsize=(COLUMN * (1 + 0.9 * (len(panels) - 1)) + 0.6, 2.9))
         for axes, variable in zip(np.atleast_1d(figure.subplots(1, len(panels))), panels, strict=True):
-            for name, colour in zip(curves.ensemble.values, _colours(curves.sizes["ensemble"]), strict=True):
+            for name, colour in zip(curves.ensemble.values, cycle(PALETTE), strict=False):
                 _add_curve(axes, curves.sel(ensemble=name), variable, str(name), colour)
             axes.axvline(curves.attrs["n_pilot"], color="0.8", linewidth=0.8, zorder=0)
-            axes.annotate(
-                "pilot",
-                (curves.attrs["n_pilot"], 0),
-                xycoords=("data", "axes fraction"),
-                xytext=(3, 3),
-                textcoords="offset points",
-                color="0.5",
-            )
+            name_line(axes, "pilot", (curves.attrs["n_pilot"], 0), (3, 3))
             axes.set(xlabel="training samples", ylabel=curves[variable].attrs["long_name"])
             log_samples(axes, curves.n_samples, _TICKS)
         first = figure.axes[0]
@@ -101,10 +96,6 @@ def plot_advice(table: xr.Dataset) -> Figure:
         axes.set_yticks([-height for height in range(len(kept))], labels)
         axes.set(xlabel=f"forecast squared error with {table.attrs['n_samples']:.0f} samples")
     return figure
-
-
-def _colours(count: int) -> list[str]:
-    return [PALETTE[position % len(PALETTE)] for position in range(count)]
 
 
 def _ceiling(curves: xr.Dataset) -> float | None:

@@ -21,7 +21,8 @@ def plot_maps(data: xr.Dataset, *, errors: bool) -> Figure:
     rows = [("optimal_n_members", ridge) for ridge in range(data.sizes["ridge"])]
     if errors:
         rows += [("reduced_risk", ridge) for ridge in range(data.sizes["ridge"])]
-    sizes, reduced = _size_scale(), _error_scale(data)
+    sizes = _size_scale()
+    reduced = ScalarMappable(Normalize(0, float(data.reduced_risk.max())), mpl.colormaps["viridis"])
     with journal(framed=True):
         columns = data.sizes["alignment"]
         figure = Figure(figsize=(PAGE * (0.22 + 0.26 * columns), 0.6 + 1.72 * len(rows)))
@@ -51,10 +52,6 @@ def _size_scale() -> ScalarMappable:
     """Grey for one member, colour for a finite ensemble, white for an infinite one (masked)."""
     colours = mpl.colormaps["plasma"].with_extremes(under=GREY, bad="white")
     return ScalarMappable(LogNorm(1.5, _MOST), colours)
-
-
-def _error_scale(data: xr.Dataset) -> ScalarMappable:
-    return ScalarMappable(Normalize(0, float(data.reduced_risk.max())), mpl.colormaps["viridis"])
 
 
 def _size_bar(figure: Figure, grid: np.ndarray, scale: ScalarMappable) -> None:

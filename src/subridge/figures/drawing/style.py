@@ -70,6 +70,12 @@ def panel_letter(axes: Axes, letter: str) -> None:
     )
 
 
+def name_line(axes: Axes, name: str, place: tuple[float, float], offset: tuple[float, float]) -> None:
+    """Name a vertical line in grey; of its place the height is a share of the axes, and the offset is in points."""
+    where = ("data", "axes fraction")
+    axes.annotate(name, place, xycoords=where, xytext=offset, textcoords="offset points", color="0.5")
+
+
 def log_samples(axes: Axes, n_samples: xr.DataArray, ticks: tuple[int, ...]) -> None:
     """A logarithmic axis of training-set sizes, labelled in plain numbers at those ticks that lie on it."""
     sizes = n_samples.values[np.isfinite(n_samples.values)]

@@ -4,11 +4,13 @@ The appendix sweeps "ν = 0, .1, ..., 1"; it must be η, all ν being 1/k. The P
 50 to 4000, log-spaced. Where the paper has two tasks, this shows the features that `--data` names.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 import xarray as xr
+from matplotlib.figure import Figure
 
 from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.classifier_maps import plot_best_sizes, plot_nearly_best_sizes
@@ -62,40 +64,31 @@ class NoisyClassifiers(FeatureSettings):
         return self.misclassification(data, ensembles, sizes, run).to_dataset()
 
 
-_TITLE = "Classifiers with readout noise"
 _ERRATA = (
     "The appendix sweeps “ν = 0, .1, ..., 1”; it must be the readout noise η, since all ν = 1/k.",
     "The grid of P is not given: 40 log-spaced sizes from 50 to 4000.",
     DATA_NOTE,
 )
-_SECONDS = (20000.0, 12.0)
+
+
+def _recipe(title: str, plot: Callable[[xr.Dataset], Figure], *errata: str, tolerance: float = 0.01) -> FigureRecipe:
+    settings = NoisyClassifiers(tolerance=tolerance)
+    return FigureRecipe(f"Classifiers with readout noise, {title}", settings, plot, _ERRATA + errata, (20000.0, 12.0))
+
 
 RECIPES = {
-    "fig4e": FigureRecipe(
-        f"{_TITLE}, learning curves", NoisyClassifiers(), plot_noise_without_ridge, _ERRATA, _SECONDS
-    ),
-    "fig4f": FigureRecipe(
-        f"{_TITLE}, best ensemble size",
-        NoisyClassifiers(),
-        plot_best_sizes,
-        (*_ERRATA, "The text has α and η on the axes, the figure P and η."),
-        _SECONDS,
-    ),
-    "figS3": FigureRecipe(
-        f"{_TITLE}, learning curves at both ridges", NoisyClassifiers(), plot_noise, _ERRATA, _SECONDS
-    ),
-    "figS4": FigureRecipe(
-        f"{_TITLE}, nearly best ensemble sizes (ε = .001)",
-        NoisyClassifiers(tolerance=0.001),
+    "fig4e": _recipe("learning curves", plot_noise_without_ridge),
+    "fig4f": _recipe("best ensemble size", plot_best_sizes, "The text has α and η on the axes, the figure P and η."),
+    "figS3": _recipe("learning curves at both ridges", plot_noise),
+    "figS4": _recipe(
+        "nearly best ensemble sizes (ε = .001)",
         plot_nearly_best_sizes,
-        (*_ERRATA, "The caption uses “(b)” twice."),
-        _SECONDS,
+        "The caption uses “(b)” twice.",
+        tolerance=0.001,
     ),
-    "figS5": FigureRecipe(
-        f"{_TITLE}, nearly best ensemble sizes (ε = .01)",
-        NoisyClassifiers(),
+    "figS5": _recipe(
+        "nearly best ensemble sizes (ε = .01)",
         plot_nearly_best_sizes,
-        (*_ERRATA, "The caption uses “(b)” twice and says ε = .001; the text says .01."),
-        _SECONDS,
+        "The caption uses “(b)” twice and says ε = .001; the text says .01.",
     ),
 }
