@@ -12,35 +12,12 @@ _LARGEST_BETA = 1e8
 
 
 def fit_temperature(decision: Array, labels: Array, weights: Array) -> float:
-    """Inverse temperature β of ``softmax(β decision)`` that suits leave-one-out decisions best.
+    """Inverse temperature β of ``softmax(β decision)`` that minimises the cross-entropy of leave-one-out decisions.
 
-    Parameters
-    ----------
-    decision : array, shape (C, n)
-        Decision values of left-out samples.
-    labels : array, shape (C, n)
-        One-hot.
-    weights : array, shape (n,)
-
-    Returns
-    -------
-    float
-        The minimiser of the cross-entropy. Labels are smoothed by one pseudo-sample spread evenly over the classes (for
-        two classes and β alone this is Platt's correction), so that β stays finite when no left-out sample is
-        misclassified.
-
-    Notes
-    -----
-    A temperature keeps the order of the classes, so the most probable class is the predicted one. The problem is
-    convex in β; the root of its derivative is bracketed by doubling.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> decision = np.array([[1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
-    >>> labels = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
-    >>> round(fit_temperature(decision, labels, np.ones(4)), 3)
-    0.847
+    Decision values and one-hot labels have shape (C, n), weights (n,). Labels are smoothed by one pseudo-sample spread
+    evenly over the classes (for two classes and β alone this is Platt's correction), so that β stays finite when no
+    left-out sample is misclassified. A temperature keeps the order of the classes, so the most probable class is the
+    predicted one. The problem is convex in β; the root of its derivative is bracketed by doubling.
     """
     C, n = decision.shape
     smoothed = labels * (n / (n + 1)) + 1 / (C * (n + 1))
@@ -60,15 +37,7 @@ def fit_temperature(decision: Array, labels: Array, weights: Array) -> float:
 
 
 def softmax(decision: Array, beta: float) -> Array:
-    """Probabilities over the first axis; shape (C, n).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> softmax(np.array([[0.0], [np.log(3.0)]]), 1.0)
-    array([[0.25],
-           [0.75]])
-    """
+    """Probabilities over the first axis; shape (C, n)."""
     xp = namespace_of(decision)
     powers = xp.exp(beta * (decision - xp.max(decision, axis=0, keepdims=True)))
     return powers / xp.sum(powers, axis=0)

@@ -12,24 +12,12 @@ _DEFAULT = np.logspace(-3, 5, 17)
 
 
 def default_ridges(mean_square: float) -> FloatArray:
-    """Ridges around the mean square of a (centred) feature, ascending; shape (17,).
-
-    Examples
-    --------
-    >>> default_ridges(4.0)[[0, -1]]
-    array([4.e-03, 4.e+05])
-    """
+    """Ridges around the mean square of a (centred) feature, ascending; shape (17,)."""
     return _DEFAULT * (mean_square if mean_square > 0 else 1.0)
 
 
 def given_ridges(ridges: ArrayLike) -> FloatArray:
-    """A user's ridges, checked, ascending and each once; shape (L,).
-
-    Examples
-    --------
-    >>> given_ridges([10, 0.1])
-    array([ 0.1, 10. ])
-    """
+    """A user's ridges, checked, ascending and each once; shape (L,)."""
     path = np.unique(trainable("ridges", ridges))
     if not path.size:
         raise ParameterError(f"ridges must be a sequence of numbers, got {ridges!r}")

@@ -22,13 +22,10 @@ _MOST_SWEEPS = 20
 
 @dataclass(frozen=True, eq=False)
 class RidgeChoice:
-    """Where on the path each member stands.
+    """Where on the path each member stands, `indices` of shape (k,).
 
-    Attributes
-    ----------
-    indices : ndarray of int, shape (k,)
-    common_losses : ndarray, shape (L,), or None
-        Error of the aggregate where all members share a ridge, for each ridge; None where it was not needed.
+    `common_losses`, shape (L,), is the error of the aggregate where all members share a ridge; None where it was not
+    needed.
     """
 
     indices: IntArray
@@ -38,21 +35,10 @@ class RidgeChoice:
 def choose_ridges(
     paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation, scope: Scope
 ) -> RidgeChoice:
-    """Choose a ridge for every member.
+    """Choose a ridge for every member by the aggregation's left-out loss; of equal losses the largest ridge is taken.
 
-    Parameters
-    ----------
-    paths : sequence of MemberPath, length k
-    rows : TrainingRows
-    aggregation : Aggregation
-        Whose left-out loss is minimised; for ``scope="member"`` each member's squared error is.
-    scope : {"member", "ensemble", "joint"}
-        Each member's own best; one common value, best for the aggregate; one value per member, best together.
-
-    Returns
-    -------
-    RidgeChoice
-        Of equal losses the last, i.e. the largest ridge of an ascending path, is taken.
+    The scope "member" takes each member's own best, by its squared error; "ensemble" one common value, best for the
+    aggregate; "joint" one value per member, best together.
     """
     if scope == "member":
         return RidgeChoice(best_for_members(paths, rows), None)

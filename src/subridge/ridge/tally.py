@@ -10,20 +10,11 @@ from subridge.spec.errors import ParameterError
 
 
 class Tally:
-    """Votes of B ensembles, filled member by member, at several readout noises at once.
+    """Votes of B ensembles, filled member by member, at several readout noises η at once.
 
     Scores are linear in the noise: ``s + η d``, with s the score of the noise-free member and d what unit noise adds.
-
-    Parameters
-    ----------
-    noises : sequence of float
-        η of every case.
-    shape : tuple of int
-        (B, n_sizes, n_classes, n_test).
-    example : array
-        Library, dtype and device of the scores.
-    aggregation : Aggregation
-        "majority", or "sum", which keeps no votes: the largest sum of scores wins.
+    Shape is (B, n_sizes, n_classes, n_test), and `example` has the library, dtype and device of the scores. The
+    aggregation is "majority", or "sum", which keeps no votes: the largest sum of scores wins.
     """
 
     def __init__(
@@ -41,14 +32,9 @@ class Tally:
         self._votes = [xp.zeros(shape, dtype=xp.int32, device=place) for _ in counted]
 
     def add(self, ensembles: IntArray, quiet: Array, noisy: Array | None = None) -> None:
-        """Count the votes of G members.
+        """Count the votes of G members, each of the ensemble that `ensembles`, shape (G,), names.
 
-        Parameters
-        ----------
-        ensembles : ndarray of int, shape (G,)
-            Which ensemble each belongs to.
-        quiet, noisy : array, shape (G, n_sizes, n_classes, n_test)
-            s and d; without noise there need be no d.
+        Scores s and d have shape (G, n_sizes, n_classes, n_test); without noise there need be no d.
         """
         xp = namespace_of(quiet)
         add_at_first(self._quiet, ensembles, quiet)

@@ -12,15 +12,9 @@ from subridge.ridge.curves.plan import CurvePlan
 
 
 def solve_batched(F: Array, targets: Array, plan: CurvePlan, into: Array) -> None:
-    """Fill the weights of one plan.
+    """Fill `into`, shape (B, n_ridges, n_sizes, n_rhs, N), with the weights of the plan's ridges at every size.
 
-    Parameters
-    ----------
-    F : array, shape (B, P, N)
-    targets : array, shape (B, n_rhs, P)
-    plan : CurvePlan
-    into : array, shape (B, n_ridges, n_sizes, n_rhs, N)
-        Receives the weights of ``plan.ridges`` at every size.
+    Features have shape (B, P, N), targets (B, n_rhs, P).
     """
     xp = namespace_of(F)
     if plan.watched:  # one right-hand side more, whose solution measures conditioning
@@ -91,20 +85,10 @@ def _primal(xp: Namespace, F: Array, targets: Array, plan: CurvePlan, into: Arra
 
 
 def _lean(xp: Namespace, a: Array, V: Array, targets: Array, sizes: list[int]) -> Array:
-    """Whitened weights of the sizes after an anchor; see the function of this name in ``lapack``.
+    """Whitened weights, shape (B · n_ridges, n_sizes · n_rhs, N), of the sizes after an anchor; see ``lapack._lean``.
 
-    Parameters
-    ----------
-    a : array, shape (B · n_ridges, n_rhs, N)
-    V : array, shape (B · n_ridges, m, N)
-        Whitened samples.
-    targets : array, shape (B, n_rhs, m)
-    sizes : list of int
-        Lengths of the prefixes of V.
-
-    Returns
-    -------
-    array, shape (B · n_ridges, n_sizes · n_rhs, N)
+    `a` has shape (B · n_ridges, n_rhs, N); V, shape (B · n_ridges, m, N), holds whitened samples, of which `sizes` are
+    prefixes; targets have shape (B, n_rhs, m).
     """
     (batch, n_rhs, _), m, n = a.shape, V.shape[1], len(sizes)
     S = xp.zeros((batch, m, m), dtype=V.dtype, device=device_of(V))

@@ -20,15 +20,9 @@ _Lapack: TypeAlias = Callable[..., tuple[FloatArray, int]]
 
 
 def solve_with_lapack(F: FloatArray, targets: FloatArray, plan: CurvePlan, into: FloatArray) -> None:
-    """Fill the weights of one plan and one trial.
+    """Fill `into`, shape (n_ridges, n_sizes, n_rhs, N), with the weights of the plan's ridges at every size.
 
-    Parameters
-    ----------
-    F : ndarray, shape (P, N), C-ordered
-    targets : ndarray, shape (n_rhs, P)
-    plan : CurvePlan
-    into : ndarray, shape (n_ridges, n_sizes, n_rhs, N)
-        Receives the weights of ``plan.ridges`` at every size.
+    For one trial, whose features have shape (P, N), C-ordered, and targets (n_rhs, P).
     """
     doubtful = np.zeros((len(plan.ridges), len(plan.n_samples)), dtype=bool)
     if plan.n_dual:

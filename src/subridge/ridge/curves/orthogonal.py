@@ -14,18 +14,8 @@ _WORST_CONDITION = {"float64": 3e7, "float32": 1e5}
 def orthogonal_solution(F: Array, targets: Array, lam: float) -> Array:
     """Minimise ``|F w - t|² + λ |w|²``; at λ = 0 the minimum-norm solution.
 
-    Parameters
-    ----------
-    F : array, shape (P, N)
-    targets : array, shape (n_rhs, P)
-    lam : float
+    F has shape (P, N), targets (n_rhs, P), the solution (n_rhs, N).
 
-    Returns
-    -------
-    array, shape (n_rhs, N)
-
-    Examples
-    --------
     >>> orthogonal_solution(np.array([[1.0, 1.0]]), np.array([[2.0]]), 0.0)
     array([[1., 1.]])
     """

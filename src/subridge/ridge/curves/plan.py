@@ -29,20 +29,11 @@ _CALL_OVERHEAD = 3e6
 
 @dataclass(frozen=True)
 class CurvePlan:
-    """How one group of ridges is solved along a curve.
+    """How one group of ridges, at positions `which` of the caller's list, is solved along a curve of ascending sizes.
 
-    Attributes
-    ----------
-    n_samples : tuple of int, strictly ascending
-    ridges : tuple of float
-    which : tuple of int
-        Positions of these ridges in the caller's list.
-    n_dual : int
-        The first `n_dual` sizes are solved on the dual side.
-    segments : tuple of (int, int)
-        The other sizes, as ranges of positions: the first of a range is solved on the primal side and anchors the rest.
-    watched : bool
-        Conditioning is checked, and an orthogonal factorisation replaces what is ill conditioned.
+    The first `n_dual` sizes are solved on the dual side. `segments` are the others, as ranges of positions: the first
+    of a range is solved on the primal side and anchors the rest. Where `watched`, conditioning is checked, and an
+    orthogonal factorisation replaces what is ill conditioned.
     """
 
     n_samples: tuple[int, ...]
@@ -61,27 +52,10 @@ class CurvePlan:
 def plan_curve(
     n_samples: Sequence[int], n_features: int, ridges: Sequence[float], *, scale: float = 1.0, dtype: str = "float64"
 ) -> list[CurvePlan]:
-    """Split ridges and sizes into groups, each with its cheapest stable method.
+    """Split ridges and strictly ascending sizes into groups, each with its cheapest stable method.
 
-    Parameters
-    ----------
-    n_samples : sequence of int, strictly ascending
-    n_features : int
-        N, of one member.
-    ridges : sequence of float, each at least 0
-    scale : float
-        Mean squared entry of the unscaled features, the unit in which a ridge is small.
-    dtype : {"float64", "float32"}
-
-    Returns
-    -------
-    list of CurvePlan
-        At most two: ordinary ridges, and those so small that conditioning is watched.
-
-    Examples
-    --------
-    >>> [(plan.n_dual, plan.watched) for plan in plan_curve([10, 20, 30], 20, [0.0, 1e-3])]
-    [(3, False), (2, True)]
+    At most two: ordinary ridges, and those so small that conditioning is watched. `n_features` is N of one member,
+    `scale` the mean squared entry of the unscaled features, the unit in which a ridge is small.
     """
     return list(_planned(tuple(n_samples), n_features, tuple(ridges), _DELICATE[dtype] * scale))
 
@@ -104,13 +78,7 @@ def _planned(
 
 
 def cheapest_split(n_samples: Sequence[int], n_features: int, n_ridges: int) -> tuple[int, tuple[tuple[int, int], ...]]:
-    """Number of dual sizes and the anchored segments after them, with the fewest operations.
-
-    Examples
-    --------
-    >>> cheapest_split([1000, 2000, 3000, 4000], 400, 3)
-    (0, ((0, 1), (1, 2), (2, 3), (3, 4)))
-    """
+    """Number of dual sizes and the anchored segments after them, with the fewest operations."""
     n, N = len(n_samples), n_features
     tail, choice = [0.0] * (n + 1), [n] * (n + 1)
     for i in reversed(range(n)):

@@ -32,26 +32,10 @@ TOGETHER_ON_A_CARD = 8
 
 
 def refined_curve(F: Array, targets: Array, n_samples: Sequence[int], member_sizes: IntArray) -> Array:
-    """Minimum-norm weights (λ = 0) on the first P samples, for every P, of a batch of members.
+    """Minimum-norm weights (λ = 0) on the first P samples, for every P, shape (G, n_sizes, n_rhs, N), of G members.
 
-    Parameters
-    ----------
-    F : array, shape (G, P_max, N)
-        Features of G members, scaled by 1/√N_g; columns from N_g on are zero.
-    targets : array, shape (G, n_rhs, P_max)
-    n_samples : sequence of int, strictly ascending, at most P_max
-    member_sizes : ndarray of int, ascending, shape (G,)
-        N_g.
-
-    Returns
-    -------
-    array, shape (G, n_sizes, n_rhs, N)
-
-    Examples
-    --------
-    >>> F, t = np.array([[[1.0], [1.0], [2.0]]]), np.array([[[1.0, 3.0, 4.0]]])
-    >>> refined_curve(F, t, [1, 2, 3], np.array([1]))[0, :, 0, 0]
-    array([1., 2., 2.])
+    Features, shape (G, P_max, N), are scaled by 1/√N_g and zero from column N_g on; `member_sizes`, ascending, are
+    these N_g. Targets have shape (G, n_rhs, P_max); sizes ascend strictly.
     """
     if (np.diff(member_sizes) < 0).any():
         raise ParameterError(f"member_sizes must ascend, got {np.asarray(member_sizes).tolist()}")
@@ -148,13 +132,9 @@ class _Primal:
         self.moments = xp.zeros((G, targets.shape[1], N), dtype=F.dtype, device=device_of(F))
 
     def solve(self, sizes: list[int], count: int) -> tuple[Array, BoolArray]:
-        """Weights of the first `count` members at further sizes, and which did not settle.
+        """Weights of the first `count` members at n sizes, shape (count, n, n_rhs, N), and which did not settle.
 
-        Returns
-        -------
-        array, shape (count, n, n_rhs, N)
-        ndarray of bool, shape (count, n)
-            A member longer than P has a singular matrix here, and its weights mean nothing.
+        A member longer than P has a singular matrix here, and its weights mean nothing.
         """
         xp, (n_rhs, N), n, P = self.xp, self.moments.shape[1:], len(sizes), sizes[-1]
         dtype, place = self.F.dtype, device_of(self.F)

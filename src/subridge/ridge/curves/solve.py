@@ -16,39 +16,17 @@ from subridge.spec.errors import DataError, ParameterError, RidgeError
 def weights_along_curve(
     F: Array, targets: Array, n_samples: Sequence[int], ridges: Sequence[float], *, scale: float = 1.0
 ) -> Array:
-    """Train one member on the first P samples, for every P and every ridge.
+    """Train one member on the first P samples, for every P and every ridge; shape (B, n_ridges, n_sizes, n_rhs, N).
 
-    Minimises ``Σ_μ (w·F_μ - t_μ)² + λ |w|²`` over the first P rows; λ = 0 gives the minimum-norm solution.
+    Minimises ``Σ_μ (w·F_μ - t_μ)² + λ |w|²`` over the first P rows; λ = 0 gives the minimum-norm solution. F, shape (B,
+    P_max, N), holds the features of the member in B trials, scaled by 1/√N: a NumPy array is solved trial by trial with
+    LAPACK, an array of another library in one batch on its device. Targets, shape (B, n_rhs, P_max), are labels of one
+    or several targets, or labels and readout noise. Sizes ascend strictly; `scale` is the mean square of the features
+    before they were scaled, the unit in which a ridge counts as small.
 
-    Parameters
-    ----------
-    F : array, shape (B, P_max, N)
-        Features of the member in B trials, scaled by 1/√N. A NumPy array is solved trial by trial with LAPACK, an array
-        of another library in one batch on its device.
-    targets : array, shape (B, n_rhs, P_max)
-        Right-hand sides: labels of one or several targets, or labels and readout noise.
-    n_samples : sequence of int, strictly ascending, at most P_max
-    ridges : sequence of float, each at least 0
-    scale : float
-        Mean square of the features before they were scaled, the unit in which a ridge counts as small.
-
-    Returns
-    -------
-    array, shape (B, n_ridges, n_sizes, n_rhs, N)
-
-    Notes
-    -----
     With ``K = F Fᵀ`` over all samples and ``L Lᵀ = K + λ I``, the factor of any prefix is the leading block of L. So
     ``z = L⁻¹ t`` serves all P, and ``L⁻ᵀ`` applied to z masked to its first P entries gives every dual solution. Where
     the N × N side is cheaper or more accurate it is used instead; `plan_curve` counts the operations.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> F, t = np.array([[[1.0], [1.0], [2.0]]]), np.array([[[1.0, 3.0, 4.0]]])
-    >>> weights_along_curve(F, t, [1, 2, 3], [0.0, 1.0])[0, :, :, 0, 0]
-    array([[1.        , 2.        , 2.        ],
-           [0.5       , 1.33333333, 1.71428571]])
     """
     sizes = _checked_sizes(n_samples, F.shape[1])
     if targets.shape[0] != F.shape[0] or targets.shape[2] != F.shape[1]:

@@ -29,20 +29,11 @@ _ORTHONORMAL_NOISE = 30 * _EPS  # of a sum of squares that should be one; measur
 class MemberDecomposition:
     """Singular value decomposition of one member's design, of rank ρ.
 
-    Attributes
-    ----------
-    left : array, shape (ρ, n)
-        Qᵀ.
-    spectrum : array, shape (ρ,)
-        d, the squared singular values, all positive.
-    right : array, shape (ρ, N_r), or None
-        Vᵀ; None when the kernel side was decomposed, where ``design`` takes its place.
-    design : Design
-    spans_samples : bool
-        True when Q and the intercept span all of R^n: without ridge the member interpolates.
-    slack_noise : float
-        A bound on the rounding error in the diagonal of I - QQᵀ, below which that diagonal counts as zero; 0 where
-        only penalties that do not resolve it may be asked for.
+    `left` is Qᵀ, shape (ρ, n); `spectrum` d, shape (ρ,), the squared singular values, all positive; `right` Vᵀ, shape
+    (ρ, N_r), or None when the kernel side was decomposed, where `design` takes its place. `spans_samples` says that Q
+    and the intercept span all of R^n: without ridge the member interpolates. `slack_noise` bounds the rounding error in
+    the diagonal of I - QQᵀ, below which that diagonal counts as zero; it is 0 where only penalties that do not resolve
+    it may be asked for.
     """
 
     left: Array
@@ -58,23 +49,10 @@ def decompose(
 ) -> MemberDecomposition:
     """Decompose the smaller side of a member's design, or the design itself where that is too ill-conditioned.
 
-    Parameters
-    ----------
-    design : Design
-    least_penalty : float
-        The smallest p that will be asked for; 0 means the minimum-norm solution.
-    fit_intercept : bool
-        Whether the design was centred, which takes one dimension of the samples.
-    gram_limit : float
-        The smallest (d + p)/d_max for which the Gram matrix serves; what lies below costs a singular value
-        decomposition of the design. The default keeps half of the digits.
+    `least_penalty` is the smallest p that will be asked for, 0 for the minimum-norm solution; `fit_intercept` says that
+    the design was centred, which takes one dimension of the samples. The Gram matrix serves down to (d + p)/d_max of
+    `gram_limit`, by default half of the digits; what lies below costs a singular value decomposition of the design.
 
-    Returns
-    -------
-    MemberDecomposition
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from subridge.ridge.rows.design import DenseDesign
     >>> decompose(DenseDesign(np.array([[3.0, 0.0, 0.0], [0.0, 1.0, 0.0]])), 0.0, False).spectrum
@@ -112,19 +90,9 @@ def _orthogonal(design: Design, room: int) -> MemberDecomposition:
 
 
 def path_coefficients(member: MemberDecomposition, targets: Array, penalties: FloatArray) -> Array:
-    """Weights on the unscaled features for every penalty.
+    """Weights on the unscaled features, shape (L, C, N_r), for penalties p = λ_r N_r, shape (L,).
 
-    Parameters
-    ----------
-    member : MemberDecomposition
-    targets : array, shape (C, n)
-        Centred and weighted labels g.
-    penalties : ndarray, shape (L,)
-        p = λ_r N_r.
-
-    Returns
-    -------
-    array, shape (L, C, N_r)
+    Targets are the centred and weighted labels g, shape (C, n).
     """
     d, A = member.spectrum, targets @ member.left.T  # A = gᵀQ, shape (C, ρ)
     inverse = 1 / (d + as_column(penalties, d))  # (L, ρ)

@@ -14,31 +14,15 @@ def leave_one_out(
 ) -> tuple[Array, Array]:
     """Errors at every left-out sample, in weighted units: ``√w_i (y_i - f^(-i)(x_i))``, and what they were divided by.
 
-    Parameters
-    ----------
-    member : MemberDecomposition
-    targets : array, shape (C, n)
-        Centred and weighted labels g.
-    penalties : ndarray, shape (L,)
-        p = λ_r N_r.
-    intercept_leverage : array, shape (n,)
-        ``w_i/Σw``, or zeros without intercept.
+    From centred and weighted labels g, shape (C, n), penalties p = λ_r N_r, shape (L,), and leverages ``w_i/Σw`` of the
+    intercept, zeros without one, shape (n,), come errors of shape (L, C, n) and diagonals ``1 - H_ii`` of shape (L, n).
+    The latter are divided by p for a member that spans all samples, where they vanish with p, and zero at p = 0 for a
+    sample that any other member interpolates.
 
-    Returns
-    -------
-    errors : array, shape (L, C, n)
-    diagonals : array, shape (L, n)
-        ``1 - H_ii``; divided by p for a member that spans all samples, where it vanishes with p. Zero at p = 0 for a
-        sample that any other member interpolates.
-
-    Notes
-    -----
     At p = 0 the minimum-norm solution is the limit p → 0⁺, for the full and for every reduced training set, so the
     errors are the limit of ``r_i/(1 - H_ii)``: where sample i is interpolated (H_ii = 1), numerator and denominator are
     both of order p and the ratio is ``(K⁺g)_i/(K⁺)_ii`` with the kernel K = FFᵀ.
 
-    Examples
-    --------
     Leaving out one of three labels without features leaves the mean of the other two:
 
     >>> import numpy as np

@@ -28,29 +28,12 @@ def residual_gains(member: MemberDecomposition, penalties: FloatArray) -> Array:
 def residual_pair_traces(
     members: Sequence[MemberDecomposition], penalties: FloatArray, n: int, intercept: int
 ) -> FloatArray:
-    """``tr((I - H_r)(I - H_r′))`` for every pair of members.
+    """``tr((I - H_r)(I - H_r′))`` for every pair of members, shape (T, k, k), from a table of penalties, shape (T, k).
 
-    Parameters
-    ----------
-    members : sequence of MemberDecomposition, length k
-    penalties : ndarray, shape (T, k)
-        p of every member in every row of the table.
-    n : int
-        Samples.
-    intercept : int
-        1 if the data were centred, else 0.
+    There are n samples; `intercept` is 1 if the data were centred, else 0. The squared overlaps ``(Q_rᵀQ_r′)²`` are
+    formed once per pair, n ρ_r ρ_r′ multiplications, and serve the table; in all n (Σρ)²/2, as much as one Gram matrix
+    of all features where subsets are disjoint.
 
-    Returns
-    -------
-    ndarray, shape (T, k, k)
-
-    Notes
-    -----
-    The squared overlaps ``(Q_rᵀQ_r′)²`` are formed once per pair, n ρ_r ρ_r′ multiplications, and serve the table; in
-    all n (Σρ)²/2, as much as one Gram matrix of all features where subsets are disjoint.
-
-    Examples
-    --------
     Two members that see the two halves of an orthogonal design, without ridge:
 
     >>> from subridge.ridge.rows.design import DenseDesign

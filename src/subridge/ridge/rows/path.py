@@ -22,20 +22,11 @@ class _Table:
 
 
 class MemberPath:
-    """One member along a path of L ridges.
+    """One member along a path of L ridges, in the paper's convention, of rows that it sees as `design`.
 
     Whichever is smaller is kept, the table of all leave-one-out errors and coefficients or the decomposition that gives
     any row of it, so that memory stays within twice that of the dense data however many ridges, members and targets.
-
-    Parameters
-    ----------
-    design : Design
-        The member's view of the rows.
-    rows : TrainingRows
-    ridges : ndarray, shape (L,)
-        λ in the paper's convention.
-    noise : array, shape (C, n), optional
-        The member's readout noise ξ_r, taken from its labels in training.
+    `noise`, shape (C, n), is the member's readout noise ξ_r, taken from its labels in training.
     """
 
     def __init__(self, design: Design, rows: TrainingRows, ridges: FloatArray, noise: Array | None = None) -> None:
@@ -76,31 +67,9 @@ def member_paths(
 ) -> list[MemberPath]:
     """Decompose every member once and return its path.
 
-    Parameters
-    ----------
-    rows : TrainingRows
-    plan : SubsetPlan
-    ridges : ndarray, shape (L,) or (L, k)
-        λ in the paper's convention, common to the members or one column for each.
-    noise : array, shape (k, C, n), optional
-
-    Returns
-    -------
-    list of MemberPath
-
-    Notes
-    -----
-    Disjoint subsets need only the diagonal blocks of the Gram matrix. Where members overlap so much that their blocks
-    cost more than the whole, Σ_r N_r² > M², the whole is formed once and the blocks are cut from it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from subridge.ridge.rows.training import training_rows
-    >>> rows = training_rows(np.eye(3), np.array([[1.0, 2.0, 3.0]]), None, False)
-    >>> paths = member_paths(rows, SubsetPlan.from_indices([[0, 1], [2]], 3), np.array([0.0, 1.0]))
-    >>> paths[0].coefficients(0)
-    array([[1., 2.]])
+    Ridges are in the paper's convention, shape (L,), or (L, k) with a column for each member; `noise` has shape (k, C,
+    n). Disjoint subsets need only the diagonal blocks of the Gram matrix. Where members overlap so much that their
+    blocks cost more than the whole, Σ_r N_r² > M², the whole is formed once and the blocks are cut from it.
     """
     if (ridges < 0).any():
         raise RidgeError(f"ridge must be at least 0 to train, got {ridges.min():g}")

@@ -19,17 +19,9 @@ from subridge.spec.plan import SubsetPlan
 class TrainingRows:
     """Training data after weighting and centring; build it by `training_rows`.
 
-    Attributes
-    ----------
-    features : array, shape (M, n), or sparse matrix, shape (n, M)
-        Dense: centred, weighted, features first. Sparse: as given, in compressed columns.
-    targets : array, shape (C, n)
-        Uncentred, unweighted labels y.
-    feature_means : array, shape (M,)
-        x̄, zero without intercept.
-    weights, root_weights : array, shape (n,)
-        w and √w.
-    fit_intercept, unweighted : bool
+    Dense `features`, shape (M, n), are centred and weighted, features first; sparse ones, shape (n, M), are as given,
+    in compressed columns. `targets` are uncentred, unweighted labels y, shape (C, n); `feature_means` x̄, shape (M,),
+    zero without intercept; `weights` and `root_weights` w and √w, shape (n,).
     """
 
     features: Array | SparseMatrix
@@ -89,28 +81,10 @@ class TrainingRows:
 def training_rows(
     X: Array | SparseMatrix, targets: Array, sample_weight: Array | None, fit_intercept: bool
 ) -> TrainingRows:
-    """Weight and centre the data once for all members.
+    """Weight and centre X, an array or SciPy sparse matrix of shape (n, M), once for all members.
 
-    Parameters
-    ----------
-    X : array or SciPy sparse matrix, shape (n, M)
-    targets : array, shape (C, n)
-        In the library and on the device of X.
-    sample_weight : array, shape (n,), optional
-        Positive; rows of weight zero must have been dropped.
-    fit_intercept : bool
-
-    Returns
-    -------
-    TrainingRows
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = training_rows(np.array([[1.0, 2.0], [3.0, 2.0]]), np.array([[1.0, 5.0]]), None, True)
-    >>> rows.features
-    array([[-1.,  1.],
-           [ 0.,  0.]])
+    Targets, shape (C, n), are in the library and on the device of X. Sample weights, shape (n,), are positive: rows of
+    weight zero must have been dropped.
     """
     if X.shape[0] != targets.shape[1]:
         raise DataError(f"X has {X.shape[0]} rows but y has {targets.shape[1]}")

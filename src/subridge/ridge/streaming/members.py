@@ -12,13 +12,9 @@ from subridge.spec.plan import SubsetPlan
 
 @dataclass(frozen=True, eq=False)
 class MomentPath:
-    """Members along a ridge path, from moments alone.
+    """Members along a ridge path, from moments alone: coefficients, each of shape (L, C, N_r).
 
-    Attributes
-    ----------
-    coefficients : list of array, each of shape (L, C, N_r)
-    pairs : ndarray, shape (L, k, k)
-        The risk matrix at every ridge, by the trace form.
+    `pairs`, shape (L, k, k), is the risk matrix at every ridge, by the trace form.
     """
 
     coefficients: list[Array]
@@ -26,35 +22,15 @@ class MomentPath:
 
 
 def moment_path(moments: RowMoments, plan: SubsetPlan, ridges: FloatArray, fit_intercept: bool) -> MomentPath:
-    """Solve every member for every ridge and estimate the risk matrix without the rows.
+    """Solve every member for every ridge, shape (L, k), and estimate the risk matrix without the rows.
 
     ``Ê_rr′ + ζ² = (r_r·r_r′/n) / [(1 - df_r/n)(1 - df_r′/n)]``, where n is the number of rows and residuals are
     weighted; where a member interpolates without ridge, K_r⁺y and tr K_r⁺ take the place of residuals and 1 - df.
 
-    Parameters
-    ----------
-    moments : RowMoments
-    plan : SubsetPlan
-    ridges : ndarray, shape (L, k)
-    fit_intercept : bool
-
-    Returns
-    -------
-    MomentPath
-
-    Notes
-    -----
     A residual is ``a g - F c``, so all dot products follow from the Gram matrix and the cross moments: M² k L C
     multiplications. Rank is judged on the Gram matrix: directions whose singular value is below √(8 N_r ε), 1e-7 to
     1e-6, of the largest count as absent; rows would resolve 1e-14. Where nothing but the intercept can be fitted yet
     (one row), the risk is infinite.
-
-    Examples
-    --------
-    >>> from subridge.ridge.streaming.moments import moments_of
-    >>> moments = moments_of(np.eye(3), np.array([[1.0, 2.0, 3.0]]))
-    >>> moment_path(moments, SubsetPlan.from_indices([[0, 1, 2]], 3), np.array([[0.0]]), False).coefficients[0].round(9)
-    array([[[1., 2., 3.]]])
     """
     used = moments if fit_intercept else moments.uncentred()
     xp = namespace_of(used.gram)

@@ -13,17 +13,8 @@ from subridge.spec.errors import DataError
 class RowMoments:
     """Weighted moments of the rows seen so far, centred on their own means: M² + O(M) numbers however many rows.
 
-    Attributes
-    ----------
-    n_samples : int
-    total_weight : float
-    feature_means, target_means : array, shape (M,), (C,)
-    gram : array, shape (M, M)
-        ``Σ w (x - x̄)(x - x̄)ᵀ``.
-    cross : array, shape (C, M)
-        ``Σ w (y - ȳ)(x - x̄)ᵀ``.
-    target_gram : array, shape (C, C)
-        ``Σ w (y - ȳ)(y - ȳ)ᵀ``.
+    `gram` is ``Σ w (x - x̄)(x - x̄)ᵀ``, shape (M, M); `cross` is ``Σ w (y - ȳ)(x - x̄)ᵀ``, shape (C, M); `target_gram`
+    is ``Σ w (y - ȳ)(y - ȳ)ᵀ``, shape (C, C).
     """
 
     n_samples: int
@@ -76,23 +67,7 @@ class RowMoments:
 
 
 def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | None = None) -> RowMoments:
-    """Moments of one batch of rows.
-
-    Parameters
-    ----------
-    X : array or SciPy sparse matrix, shape (n, M)
-    targets : array, shape (C, n)
-    sample_weight : array, shape (n,), optional
-        Positive.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> batch = moments_of(np.array([[0.0], [2.0]]), np.array([[1.0, 3.0]]))
-    >>> both = batch + moments_of(np.array([[4.0]]), np.array([[5.0]]))
-    >>> both.n_samples, both.gram, both.cross
-    (3, array([[8.]]), array([[8.]]))
-    """
+    """Moments of one batch of rows: X, shape (n, M), dense or SciPy sparse; targets (C, n); positive weights (n,)."""
     weights = namespace_of(targets).ones_like(targets[0, :]) if sample_weight is None else sample_weight
     total = float(weights.sum())
     y_mean = targets @ weights / total
