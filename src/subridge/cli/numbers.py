@@ -23,13 +23,7 @@ def numbers(text: str) -> tuple[float, ...]:
 
 
 def sizes(text: str) -> tuple[float, ...]:
-    """Read a list of sizes: `numbers`, rounded to whole ones; spaced ones that coincide count once.
-
-    Examples
-    --------
-    >>> sizes("10,log:20:80:3,inf")
-    (10, 20, 40, 80, inf)
-    """
+    """Read a list of sizes: `numbers`, rounded to whole ones; spaced ones that coincide count once."""
     rounded = ([round(number) if np.isfinite(number) else number for number in part] for part in _parts(text))
     return tuple(number for part in rounded for number in dict.fromkeys(part))
 

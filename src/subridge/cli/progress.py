@@ -12,10 +12,7 @@ from subridge.store.progress import ProgressBar, spoken
 class BatchProgress:
     """A bar on the error stream at a terminal, a line per figure elsewhere.
 
-    Parameters
-    ----------
-    expected : dict of str to float
-        Rough seconds of every figure. The machine's speed is learnt from the figures made so far.
+    `expected` holds rough seconds of every figure; the machine's speed is learnt from the figures made so far.
     """
 
     def __init__(self, expected: dict[str, float]) -> None:

@@ -66,8 +66,6 @@ def say(sentence: str) -> None:
 def interval(value: float, lower: float, upper: float) -> str:
     """A number with its bounds.
 
-    Examples
-    --------
     >>> interval(0.264, 0.2215, 0.31)
     '0.264 (0.222–0.31)'
     """
@@ -77,8 +75,6 @@ def interval(value: float, lower: float, upper: float) -> str:
 def thinned(length: int, most: int) -> list[int]:
     """Evenly spread positions in a list, at most so many; files and JSON hold every point.
 
-    Examples
-    --------
     >>> thinned(9, 3)
     [0, 4, 8]
     """

@@ -140,8 +140,6 @@ def optimal_boundary() -> sp.Expr:
 def optimal_crossing() -> sp.Expr:
     """Return the α at which 𝓔*_k = 𝓔_∞ for a given k, any ρ.
 
-    Examples
-    --------
     As k grows at ρ = 0 it becomes the boundary:
 
     >>> sp.factor(sp.limit(optimal_crossing().subs(rho, 0), k, sp.oo) - optimal_boundary())

@@ -62,8 +62,6 @@ def ridgeless_random_bias() -> dict[str, sp.Expr]:
 def ridgeless_member_error(more_samples: bool) -> sp.Expr:
     """Return E_rr at λ = 0 (eqs. 179 (rho0DiagEquiCorrError), 180 (rho1DiagEquiCorrError) and their mixture).
 
-    Examples
-    --------
     With more samples than features, no feature noise and every feature seen, only noise remains:
 
     >>> sp.factor(ridgeless_member_error(True).subs({a: b, nu_r: 1, rho: 0}))
@@ -99,8 +97,6 @@ def infinite_data_error() -> sp.Expr:
     E_rr is affine in ν_rr and 1/ν_rr and E_rr′ in ν_rr and ν_r′r′, so the double mean depends on the sizes
     through mean(ν) and mean(1/ν) only.
 
-    Examples
-    --------
     The printed formula, isotropic data without feature noise:
 
     >>> sp.factor(infinite_data_error().subs({rho: 0, a: b}) - (

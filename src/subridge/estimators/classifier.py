@@ -157,11 +157,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
         return self
 
     def partial_fit(
-        self,
-        X: MatrixLike,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Add a batch of rows; only their moments are kept.
 

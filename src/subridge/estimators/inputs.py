@@ -29,13 +29,8 @@ class Fitted(Protocol):
 def regression_input(estimator: Fitted, X: MatrixLike, y: ArrayLike, *, reset: bool) -> tuple[Features, Array]:
     """Return X and y as float64, checked, both in the library of X.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Gets ``n_features_in_`` and ``feature_names_in_`` when `reset`.
-    X, y : array_like
-    reset : bool
-        False for later batches of a stream, which must look like the first.
+    With `reset` the estimator gets ``n_features_in_`` and ``feature_names_in_``; later batches of a stream must look
+    like the first.
     """
     if is_tensor(X):
         features = _tensor(estimator, X, reset)

@@ -12,14 +12,7 @@ from subridge.spec.plan import SubsetPlan
 
 @dataclass(frozen=True, eq=False)
 class FittedMembers:
-    """Members as linear maps of the unscaled features.
-
-    Attributes
-    ----------
-    plan : SubsetPlan
-    coefficients : list of array, each of shape (C, N_r)
-    intercepts : list of array, each of shape (C,)
-    """
+    """Members as linear maps of the unscaled features: coefficients, each (C, N_r), and intercepts, each (C,)."""
 
     plan: SubsetPlan
     coefficients: list[Array]

@@ -59,8 +59,6 @@ def is_searched(parameters: FlatParameters) -> bool:
 def aggregation_of(name: str, value: str | Aggregation, *, decides_classes: bool) -> Aggregation:
     """The aggregation that a parameter names, among those that give numbers or those that decide classes.
 
-    Examples
-    --------
     >>> aggregation_of("voting", "sum", decides_classes=True).name
     'sum'
     """

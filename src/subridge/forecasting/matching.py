@@ -56,14 +56,10 @@ def pilot_penalties(
     `spectrum` holds the positive eigenvalues d of the member's n × n kernel, `intercept` is 1 if the data were centred,
     which takes one degree of freedom, and sizes, penalties and both results have shape (T,).
 
-    Notes
-    -----
     ``F(p) = n′ - df(p) - p′ (n - df(p))/p`` ascends in p; its root is the answer. At p → 0 the last factor is Σ 1/d for
     a member that spans all samples and infinite for any other. In reach means ``κ̄(n′, p′) ≥ κ̄(n, 0)``; p is 0 out of
     reach. A member with fewer features than rows has κ̄(n, 0) = 0: no limit.
 
-    Examples
-    --------
     Four times the samples with the same penalty have a smaller effective ridge; with none, the pilot cannot tell:
 
     >>> pilot, in_reach = pilot_penalties(np.array([1.0, 2.0]), 2, 0, np.array([2.0, 8.0, 8.0]), np.array([1, 9.0, 0]))

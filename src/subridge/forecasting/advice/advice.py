@@ -57,10 +57,7 @@ class Advice:
         fit_intercept, aggregation = bool(self.table.attrs["fit_intercept"]), ensemble.aggregation.name
         if not classes:
             return RidgeEnsembleRegressor(
-                subsets=ensemble.plan,
-                ridge=ridge,
-                aggregation=aggregation,
-                fit_intercept=fit_intercept,
+                subsets=ensemble.plan, ridge=ridge, aggregation=aggregation, fit_intercept=fit_intercept
             )
         if aggregation != "mean":
             raise ParameterError(f"{name!r} weighs scores, not votes; fit a RidgeEnsembleRegressor on one-hot labels")

@@ -34,8 +34,6 @@ def candidates(
 ) -> Iterator[Candidate]:
     """One ridge on all features, then every strategy for every k that leaves each member a feature.
 
-    Examples
-    --------
     >>> [each.name for each in candidates(6, [2, 8], [0.0, 0.75], [0.5], 0.0, 0)]
     ['one ridge', '2 equal', '2 heterogeneous (0.75)', '2 overlapping (0.5 each)']
     """

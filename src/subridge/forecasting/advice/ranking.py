@@ -107,8 +107,6 @@ def _gain_standard_error(curve: ForecastCurve, single: ForecastCurve) -> float:
         return 0.0
     one, other = (each.spread[:1].scaled(1 / each.prediction_error[:1]) for each in (curve, single))
     relative = Spread(
-        one.influence - other.influence,
-        np.sqrt(one.shrink * other.shrink),
-        np.hypot(one.allowance, other.allowance),
+        one.influence - other.influence, np.sqrt(one.shrink * other.shrink), np.hypot(one.allowance, other.allowance)
     )
     return float(relative.standard_error[0] * curve.prediction_error[0] / single.prediction_error[0])

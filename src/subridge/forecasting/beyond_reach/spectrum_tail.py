@@ -59,8 +59,6 @@ class SpectrumTail:
 def fit_tail(spectrum: FloatArray, n_features: int) -> SpectrumTail:
     """Fit the tail of a member that spans all samples, from the positive eigenvalues of its kernel in ascending order.
 
-    Examples
-    --------
     >>> tail = fit_tail(np.arange(1.0, 21.0), 40)
     >>> round(tail.degrees_of_freedom(tail.edge), 6), round(tail.degrees_of_freedom(0.0), 6)
     (20.0, 40.0)

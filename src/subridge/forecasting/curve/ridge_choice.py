@@ -21,11 +21,8 @@ def best_ridges(
 ) -> tuple[FloatArray, BoolArray]:
     """For every size the best ridge of a path (L,) in reach, common to the members; the largest where none is.
 
-    Returns
-    -------
-    ridges : ndarray, shape (S, k)
-    is_bound : ndarray of bool, shape (S,)
-        True where the ridge is the smallest that the pilot can judge: a smaller one may err less.
+    Returns ridges, shape (S, k), and a bound, shape (S,): True where the ridge is the smallest that the pilot can
+    judge, so that a smaller one may err less.
     """
     S, L = len(sizes), len(path)
     grid = np.tile(path, S)[:, None]

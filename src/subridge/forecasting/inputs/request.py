@@ -44,8 +44,6 @@ def read_sizes(n_samples: ArrayLike) -> FloatArray:
 def read_ridges(ridges: ArrayLike, rows: TrainingRows) -> FloatArray:
     """Ascending path of ridges; "auto" has the range of the one that the estimators search. Shape (L,).
 
-    Examples
-    --------
     >>> from subridge.ridge.rows.training import training_rows
     >>> rows = training_rows(np.eye(3), np.zeros((1, 3)), None, False)
     >>> read_ridges([1.0, 0.0], rows), len(read_ridges("auto", rows))

@@ -16,16 +16,9 @@ class Metric(ABC):
     """A number that is forecast for every ensemble and size.
 
     To add one, subclass this in a file of its own and list it in ``subridge.forecasting.metrics``: the dataset of a
-    forecast, the table of advice, the printed table and the picture then have it.
-
-    Attributes
-    ----------
-    name : str
-        Of the variable; its bounds are called ``<name>_lower`` and ``<name>_upper``.
-    label : str
-        For axes of pictures.
-    of_votes : bool
-        Whether members vote, one vote each, so that advice leaves it out for members with weights.
+    forecast, the table of advice, the printed table and the picture then have it. Bounds of the variable `name` are
+    called ``<name>_lower`` and ``<name>_upper``; `label` is for axes of pictures; `of_votes` says that members vote,
+    one vote each, so that advice leaves it out for members with weights.
     """
 
     name: ClassVar[str]

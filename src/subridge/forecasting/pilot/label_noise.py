@@ -38,8 +38,6 @@ def label_noise(pilot: Pilot, level: float = 0.9) -> LabelNoise:
 
     The interval is taken from the profile of the likelihood.
 
-    Examples
-    --------
     >>> from subridge.forecasting.pilot.pilot import decompose_pilot
     >>> from subridge.ridge.rows.training import training_rows
     >>> from subridge.subsets import equal
