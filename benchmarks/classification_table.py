@@ -99,10 +99,7 @@ def main():
     line(*["---"] * (1 + len(_SINGLE)))
     for nu in (1.0, 0.1):
         found = sr.simulate_classification(
-            *data,
-            voters(sr.subsets.Overlapping((round(nu * M),))),
-            ridges=_SINGLE,
-            **options | {"n_samples": 1000},
+            *data, voters(sr.subsets.Overlapping((round(nu * M),))), ridges=_SINGLE, **options | {"n_samples": 1000}
         )
         line(nu, *cells(found.misclassification.squeeze()))
     print(f"\n{arguments.trials} trials, {time.perf_counter() - start:.0f} s on {arguments.device}")

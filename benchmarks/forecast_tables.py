@@ -201,12 +201,7 @@ def _rivals(compared):
     head = ["set", "ensemble", "forecasts", "median error, ours", "power law", "s, ours", "s, power law"]
     head += ["times cheaper", "s, ours, best of 17 ridges", "times cheaper than 17 power laws", "s, ours, with votes"]
     head += ["falls short"]
-    return [
-        *_POWER_LAW.split("\n"),
-        *_table(head, rows),
-        "",
-        *_beyond(compared),
-    ]
+    return [*_POWER_LAW.split("\n"), *_table(head, rows), "", *_beyond(compared)]
 
 
 def _beyond(compared):
@@ -234,10 +229,7 @@ def _ecv(compared):
                     ]
                 )
     head = ["set", "what", "estimates", "median error, ours", "ECV", "s, ours", "s, ECV", "times cheaper"]
-    return [
-        *_ECV.split("\n"),
-        *_table(head, rows),
-    ]
+    return [*_ECV.split("\n"), *_table(head, rows)]
 
 
 def _cases(cases):

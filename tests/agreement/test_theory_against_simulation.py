@@ -13,14 +13,7 @@ def test_proposition_1_predicts_overlapping_members_on_correlated_data():
     )
     plan = sr.subsets.overlapping([40, 80, 120], M, seed=0)
     P = np.array([20, 60, 100, 160, 200, 300])
-    curves = sr.simulate(
-        problem,
-        sr.Ensemble(plan, readout_noise=0.2),
-        P,
-        100,
-        ridges=ridges,
-        progress=False,
-    )
+    curves = sr.simulate(problem, sr.Ensemble(plan, readout_noise=0.2), P, 100, ridges=ridges, progress=False)
     theory = sr.risk(problem, sr.Ensemble(plan, ridges[:, None, None], 0.2), P / M)
     report = sr.compare(theory, curves)
     assert report.attrs["verdict"] == "agree", report.attrs

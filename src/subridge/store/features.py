@@ -72,13 +72,7 @@ class FeatureStore:
 
 
 def read_features(path: str | Path) -> StoredFeatures:
-    """Read a finished store.
-
-    Raises
-    ------
-    StoreError
-        When it is no such store, or not finished.
-    """
+    """Read a finished store; `StoreError` when it is no such store, or not finished."""
     store = ResumableStore.open(path, KIND)
     if left := len(store.missing()):
         raise StoreError(f"{path} is not finished, {left} batches are missing; run the same extraction again to go on")

@@ -15,13 +15,7 @@ _PATIENCE = "10s"
 
 
 class Cluster(Executor):
-    """The workers of a Dask scheduler, each of which runs one task per thread of its own.
-
-    Parameters
-    ----------
-    where : dask.distributed.Client or str
-        A client, or the address of a scheduler.
-    """
+    """The workers of a Dask scheduler, by client or address; each runs one task per thread of its own."""
 
     is_here: ClassVar[bool] = False
     threads = 1

@@ -8,8 +8,6 @@ from subridge.simulation.executors.base import Executor, Result
 class Serial(Executor):
     """This process.
 
-    Examples
-    --------
     >>> list(Serial().perform(lambda number: number + 10, [0, 2]))
     [(0, 10), (2, 12)]
     """
