@@ -124,7 +124,7 @@ def main():
     workers = []
     for tree in options.trees:
         command = [sys.executable, __file__, "--serve", *(word for group in groups for word in ("--only", group))]
-        environment = os.environ | {"PYTHONPATH": os.path.abspath(tree)}
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join([os.path.abspath(tree), os.environ.get("PYTHONPATH", "")])}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         workers.append(subprocess.Popen(command, env=environment, **pipes))
     *_, names = [json.loads(worker.stdout.readline()) for worker in workers]
