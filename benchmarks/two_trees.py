@@ -124,9 +124,9 @@ def main():
     workers = []
     for tree in options.trees:
         command = [sys.executable, __file__, "--serve", *(word for group in groups for word in ("--only", group))]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join([os.path.abspath(tree), os.environ.get("PYTHONPATH", "")])}
+        path = os.pathsep.join([os.path.abspath(tree), os.environ.get("PYTHONPATH", "")])
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        workers.append(subprocess.Popen(command, env=environment, **pipes))
+        workers.append(subprocess.Popen(command, env=os.environ | {"PYTHONPATH": path}, **pipes))
     *_, names = [json.loads(worker.stdout.readline()) for worker in workers]
     for number, name in enumerate(names):
         best = [float("inf")] * len(workers)

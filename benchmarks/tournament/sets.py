@@ -209,7 +209,9 @@ SOURCES = {
     "credit": Source(_JUDGE, "rare columns", "r-cran-caret", _GPL, (60, 120), _credit, "good and bad borrowers"),
     "drugs": Source(_JUDGE, "wide", "r-cran-caret", _GPL, (60,), _drugs, "342 descriptors of molecules"),
     "tissues": Source(_JUDGE, "wide", "r-cran-dslabs", "Artistic-2.0", (24,), _tissues, "500 genes, 7 tissues"),
-    "ratings": Source(_JUDGE, "rare columns", "r-cran-dslabs", "Artistic-2.0", (200, 600), _ratings, "user, film, genre"),
+    "ratings": Source(
+        _JUDGE, "rare columns", "r-cran-dslabs", "Artistic-2.0", (200, 600), _ratings, "user, film, genre"
+    ),
     "austen": Source(_JUDGE, "rare columns", "r-cran-janeaustenr", _MIT, (150, 400), _austen, "words of six novels"),
     "visits": Source(_JUDGE, "heavy tails", "r-cran-aer", "GPL-2", (150, 500), _visits, "visits to physicians"),
     "items": Source(_JUDGE, "dense", "r-cran-psychtools", _GPL, (150, 400), _items, "age from 135 answers"),
