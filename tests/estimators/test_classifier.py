@@ -134,7 +134,7 @@ def test_sparse_input_gives_the_same_votes(digits):
 
 def test_ridges_per_member_may_be_searched(digits):
     X, y, X_new, y_new = digits
-    ridges = [0.01, 1.0, 100.0]
+    ridges = [1e-6, 1e-4, 0.01, 1.0, 100.0, 1e4]
     for scope in ("member", "joint"):
         model = sr.RidgeEnsembleClassifier(3, ridge_scope=scope, ridges=ridges, random_state=0).fit(X, y)
         assert model.ridge_.shape == (3,)

@@ -53,7 +53,7 @@ def test_a_grid_search_varies_everything_that_matters(data):
         "aggregation": ["mean", "simplex"],
         "n_estimators": [2, 5],
     }
-    search = GridSearchCV(sr.RidgeEnsembleRegressor(ridges=np.logspace(-4, 0, 4), random_state=0), grid, cv=3)
+    search = GridSearchCV(sr.RidgeEnsembleRegressor(ridges=np.logspace(-6, 6, 7), random_state=0), grid, cv=3)
     search.fit(X, y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     assert search.best_params_["aggregation"] == "simplex"

@@ -106,7 +106,7 @@ def test_extrapolation_is_right_within_its_interval_for_a_power_law_spectrum():
 
 def test_chosen_ridges_have_the_least_upper_bound(pilot_data):
     X, y = pilot_data
-    path = [0.01, 0.1, 1.0, 10.0]
+    path = [1e-6, 1e-4, 0.01, 0.1, 1.0, 10.0]
     plan = sr.subsets.equal(2, 40, 0)
     tuned = sr.forecast(X, y, [120], {"two": sr.Ensemble(plan)}, ridges=path)
     fixed = [sr.forecast(X, y, [120], {"two": sr.Ensemble(plan, ridge)}) for ridge in path]

@@ -15,12 +15,13 @@ from subridge.ensemble.moments import error_products
 from subridge.estimators.inputs import Features
 from subridge.estimators.members import FittedMembers
 from subridge.estimators.translate import FlatParameters, ensemble_of, is_searched
+from subridge.ridge.rows.diagnostics import warn_of_rows, warn_of_scales
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import TrainingRows
-from subridge.ridge.search_path import default_ridges, given_ridges
-from subridge.ridge.selection import choose_ridges, errors_at
-from subridge.ridge.streaming.members import moment_path
+from subridge.ridge.search import search_ridges
+from subridge.ridge.selection import errors_at
 from subridge.ridge.streaming.moments import RowMoments, moments_of
+from subridge.ridge.streaming.search import path_of_moments, search_moments
 from subridge.spec.errors import ParameterError
 from subridge.spec.plan import SubsetPlan
 
@@ -83,12 +84,12 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
     def _fit_rows(self, rows: TrainingRows, rng: np.random.Generator) -> Array:
         """Choose the ridges, keep the members, and return their leave-one-out errors, shape (k, C, n)."""
         plan, aggregation = self.subset_plan_, self.ensemble_.aggregation
+        warn_of_rows(rows, stacklevel=3)
         noise = self._draw_noise(rows.targets, rng)
         if is_searched(self):
-            ridges = self._searched_path(rows.mean_square())
-            paths = member_paths(rows, plan, ridges, noise)
-            choice = choose_ridges(paths, rows, aggregation, self.ridge_scope)
-            indices, chosen = choice.indices, ridges[choice.indices]
+            search = search_ridges(rows, plan, aggregation, self.ridge_scope, self.ridges, noise)
+            paths, choice, self.ridge_path_ = search.paths, search.choice, search.ridges
+            indices, chosen = choice.indices, search.ridges[choice.indices]
             if choice.common_losses is not None and self.ridge_scope == "ensemble":
                 self.loo_path_ = choice.common_losses
         else:
@@ -101,10 +102,6 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
         members = FittedMembers.centred_on(plan, coefficients, rows.feature_means, means)
         self._keep(chosen, error_products(errors, rows.weights), members)
         return errors
-
-    def _searched_path(self, mean_square: float) -> FloatArray:
-        self.ridge_path_ = default_ridges(mean_square) if self.ridges is None else given_ridges(self.ridges)
-        return self.ridge_path_
 
     def _draw_noise(self, targets: Array, rng: np.random.Generator) -> Array | None:
         """Readout noise ξ_r of training for targets of shape (C, n): shape (k, C, n), or None."""
@@ -128,14 +125,14 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
             )
         batch = moments_of(X, targets, weights)
         self._moments = moments = batch if self._moments is None else self._moments + batch
+        warn_of_scales(moments.column_squares(self.fit_intercept), stacklevel=3)
         plan, k = self.subset_plan_, self.n_estimators_
-        ridges = np.broadcast_to(self.ensemble_.ridge, (1, k))
         if is_searched(self):
-            ridges = np.repeat(self._searched_path(moments.mean_square(self.fit_intercept))[:, None], k, axis=1)
-        path = moment_path(moments, plan, ridges, self.fit_intercept)
-        losses = path.pairs.mean(axis=(1, 2))
-        if is_searched(self):
-            self.loo_path_ = losses
+            search = search_moments(moments, plan, self.ridges, self.fit_intercept)
+            self.ridge_path_, self.loo_path_ = search.ridges[:, 0], search.losses
+        else:
+            search = path_of_moments(moments, plan, np.broadcast_to(self.ensemble_.ridge, (1, k)), self.fit_intercept)
+        path, ridges, losses = search.path, search.ridges, search.losses
         index = int(np.argmin(losses))
         self.loo_error_ = float(losses[index])
         shift = float(self.fit_intercept)

@@ -68,7 +68,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         member the value with its own least error (as ``BaggingRegressor(RidgeCV())`` does). "joint": one value per
         member, which improves on "ensemble" by coordinate descent on the error of the aggregate.
     ridges : sequence of float, optional
-        The path that "auto" searches. Default: 17 values, 1e-3 to 1e5 times the mean square of a (centred) feature.
+        The path that "auto" searches. Default: half decades from 1e-3 to 1e5 times the mean square of a (centred)
+        feature, further down where a column is much smaller than others, and on where the best is at an end.
     aggregation : {"mean", "simplex", "median"} or Aggregation, default="mean"
         "simplex" weighs members with w ≥ 0 and sum one, to minimise ``wᵀÊw`` with the leave-one-out risk matrix Ê.
     fit_intercept : bool, default=True

@@ -13,6 +13,7 @@ from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.ensemble.aggregation import Aggregation, Loss, Mean
 from subridge.ridge.rows.path import MemberPath
 from subridge.ridge.rows.training import TrainingRows
+from subridge.ridge.search_path import End, is_material
 from subridge.spec.scope import Scope
 
 # Each sweep of the joint choice costs k L aggregates; three or four were enough in every case tried, so this only stops
@@ -49,6 +50,38 @@ def choose_ridges(
     common = np.full(len(paths), _last_minimum(losses))
     indices = best_together(paths, rows, aggregation, common) if scope == "joint" else common
     return RidgeChoice(indices, np.array([value for value, _ in losses]))
+
+
+@dataclass(frozen=True)
+class EndOfPath:
+    """The end of the path at which members stand, if any does, and whether the aggregate's error still falls there."""
+
+    error: float
+    end: End | None
+    is_falling: bool
+
+
+def end_of_path(
+    paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation, indices: IntArray
+) -> EndOfPath:
+    """Judge a choice by a step inwards of the members that stand at an end: does it cost a material share of the error?
+
+    A share of wrong classes goes up and down by single samples, so what decides among equal shares must be worse too.
+    """
+    here = aggregation.loss(errors_at(paths, indices), rows.targets, rows.weights)
+    last, found = paths[0].n_ridges - 1, EndOfPath(here[0], None, False)
+    spread = float(rows.centred(rows.targets)[0].var())
+    ends: tuple[tuple[End, int, int], ...] = (("lower", 0, 1), ("upper", last, -1))
+    for end, place, step in ends if last else ():
+        at_end = indices == place
+        if at_end.any():
+            inner = np.where(at_end, indices + step, indices)
+            there = aggregation.loss(errors_at(paths, inner), rows.targets, rows.weights)
+            worse = [is_material(best, other, spread) for best, other in zip(here, there, strict=True)]
+            falling = worse[0] and (worse[1] or here[1] == there[1] == 0)
+            if falling or found.end is None:
+                found = EndOfPath(here[0], end, falling)
+    return found
 
 
 def errors_at(paths: Sequence[MemberPath], indices: Sequence[int] | IntArray) -> Array:

@@ -51,3 +51,11 @@ class SubridgeWarning(UserWarning):
 
 class InfiniteRiskWarning(SubridgeWarning):
     """The risk is infinite: a ridgeless member sits exactly at its interpolation threshold."""
+
+
+class ScaleWarning(SubridgeWarning):
+    """Columns of the data have scales that no single ridge can suit."""
+
+
+class RidgePathWarning(SubridgeWarning):
+    """The best ridge of a path lies at its end; one beyond may err less."""

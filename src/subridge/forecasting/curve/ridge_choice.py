@@ -11,6 +11,8 @@ from subridge.forecasting.curve.points import point_errors, points
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.matching import match_ridges
 from subridge.forecasting.pilot.pilot import Pilot
+from subridge.ridge.rows.diagnostics import warn_of_ridge_at_end
+from subridge.ridge.search_path import MATERIAL
 
 _MOST_FREEDOM = 0.85  # df/n of a member; beyond, forecasts on deep features were 5 % and more too low
 _COMPARED = 8  # ridges of least error whose intervals are looked at: more than a decade of the default path
@@ -35,6 +37,7 @@ def best_ridges(
         error[offered] = point_errors(pilot, ensemble, matched[offered])
     first = np.argmax(offered.reshape(S, L), axis=1)
     is_bound = (first > 0) & (np.argmin(error.reshape(S, L), axis=1) == first)
+    _warn_at_ends(error.reshape(S, L), path)
     ranks = np.argsort(np.argsort(error.reshape(S, L), axis=1), axis=1).ravel()
     compared = np.isfinite(error) & (ranks < _COMPARED)
     bounds = np.full(S * L, np.inf)
@@ -45,3 +48,15 @@ def best_ridges(
     known = np.isfinite(table).any(axis=1)
     best = np.where(known, np.argmin(table, axis=1), L - 1)
     return np.repeat(path[best][:, None], pilot.n_members, axis=1), is_bound & known
+
+
+def _warn_at_ends(error: FloatArray, path: FloatArray) -> None:
+    """Warn where the errors (S, L) along a path still fall at an end of it that the pilot can judge."""
+    last = len(path) - 1
+    if last == 0:
+        return
+    best = np.argmin(error, axis=1)
+    for end, place, inner in (("lower", 0, 1), ("upper", last, last - 1)):
+        here, there = error[best == place, place], error[best == place, inner]
+        if (end == "upper" or path[0] > 0) and (np.isfinite(there) & (there > here * (1 + MATERIAL))).any():
+            warn_of_ridge_at_end("lower" if end == "lower" else "upper", stacklevel=4)

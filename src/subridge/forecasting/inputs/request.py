@@ -52,7 +52,7 @@ def read_ridges(ridges: ArrayLike, rows: TrainingRows) -> FloatArray:
     if isinstance(ridges, str):
         if ridges != "auto":
             raise ParameterError(f"ridges must be numbers or 'auto', got {ridges!r}")
-        coarse = default_ridges(rows.mean_square())
+        coarse = default_ridges(rows.column_squares(), rows.n_samples, len(rows.feature_means))
         # Which ridges are in reach changes along a curve: steps of a half decade would show as teeth.
         return np.geomspace(coarse[0], coarse[-1], 3 * len(coarse) - 2)
     return given_ridges(ridges)

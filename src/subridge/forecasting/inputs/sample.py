@@ -9,6 +9,7 @@ from subridge.arrays.types import FloatArray, Json, MatrixLike, SparseMatrix
 from subridge.datasets.tables.target_rows import Task, target_rows
 from subridge.datasets.tables.targets import TargetLike, missing_targets, read_target
 from subridge.datasets.tables.treatments import LEAST_ROWS
+from subridge.ridge.rows.diagnostics import warn_of_rows
 from subridge.ridge.rows.training import TrainingRows, training_rows
 from subridge.spec.errors import DataError, ParameterError
 
@@ -61,4 +62,6 @@ def read_sample(X: MatrixLike, y: TargetLike, task: Task, fit_intercept: bool) -
     if lacking:
         raise DataError(f"y lacks {lacking} labels; drop those rows")
     targets = target_rows(target, task)
-    return Sample(training_rows(table, targets.rows, None, fit_intercept), targets.class_names)
+    rows = training_rows(table, targets.rows, None, fit_intercept)
+    warn_of_rows(rows, stacklevel=3)
+    return Sample(rows, targets.class_names)

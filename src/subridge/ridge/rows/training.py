@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subridge.arrays.namespace import is_numpy, is_sparse, like, namespace_of, select_rows
-from subridge.arrays.types import Array, SparseMatrix
+from subridge.arrays.namespace import is_numpy, is_sparse, like, namespace_of, select_rows, to_numpy
+from subridge.arrays.types import Array, FloatArray, SparseMatrix
 from subridge.ridge.rows.design import DenseDesign, Design, SparseDesign
 from subridge.spec.errors import DataError
 from subridge.spec.plan import SubsetPlan
@@ -56,13 +56,16 @@ class TrainingRows:
             return None
         return self.features @ self.features.T
 
-    def mean_square(self) -> float:
-        """``Σ w (x - x̄)²/(n M)``: the scale of a feature, centred where there is an intercept."""
+    def column_squares(self) -> FloatArray:
+        """``Σ w (x - x̄)²/n`` of every feature, 0 where it is no more than the rounding of a constant; shape (M,)."""
+        means = to_numpy(self.feature_means)
         if is_sparse(self.features):
-            squares = self.features.multiply(self.features).T @ self.weights
-            return float((squares - self.feature_means**2 * self.total_weight).mean()) / self.n_samples
-        flat = self.features.reshape((-1,))
-        return float(flat @ flat) / flat.shape[0]
+            totals = self.features.multiply(self.features).T @ self.weights - means**2 * self.total_weight
+        else:
+            totals = to_numpy(namespace_of(self.features).linalg.vecdot(self.features, self.features))
+        squares = np.maximum(np.asarray(totals), 0.0) / self.n_samples
+        rounding = (self.n_samples * np.finfo(np.float64).eps * abs(means)) ** 2 * self.total_weight / self.n_samples
+        return np.where(squares > rounding, squares, 0.0)
 
     def member(self, plan: SubsetPlan, r: int, gram: Array | None = None) -> Design:
         """Member r's design; `gram` is the shared M × M Gram matrix where there is one."""

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subridge.arrays.namespace import is_sparse, namespace_of
-from subridge.arrays.types import Array, SparseMatrix
+from subridge.arrays.namespace import is_sparse, namespace_of, to_numpy
+from subridge.arrays.types import Array, FloatArray, SparseMatrix
 from subridge.spec.errors import DataError
 
 
@@ -46,11 +46,12 @@ class RowMoments:
             self.target_gram + other.target_gram + lever * dy[:, None] * dy[None, :],
         )
 
-    def mean_square(self, fit_intercept: bool) -> float:
-        """``Σ w (x - x̄)²/(n M)``: the scale of a feature, centred where there is an intercept."""
+    def column_squares(self, fit_intercept: bool) -> FloatArray:
+        """``Σ w (x - x̄)²/n`` of every feature, centred where there is an intercept; shape (M,)."""
         gram = (self if fit_intercept else self.uncentred()).gram
-        M = int(gram.shape[0])
-        return sum(float(gram[i, i]) for i in range(M)) / (self.n_samples * M)
+        squares = np.array([float(gram[i, i]) for i in range(int(gram.shape[0]))]) / self.n_samples
+        rounding = (self.n_samples * np.finfo(np.float64).eps * to_numpy(self.feature_means)) ** 2
+        return np.where(squares > rounding * self.total_weight / self.n_samples, squares, 0.0)
 
     def uncentred(self) -> "RowMoments":
         """The same rows' moments about zero: what a fit without intercept uses."""

@@ -1,0 +1,67 @@
+"""What is said of training rows before and after they are used: the one place where warnings about data are made.
+
+A check of the rows is a function from `TrainingRows` to a warning, or None; it is listed in ``CHECKS``. What can only
+be said after a fit, such as a ridge at the end of its path, is a function of its own below.
+"""
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from subridge.arrays.types import FloatArray
+from subridge.ridge.rows.training import TrainingRows
+from subridge.ridge.search_path import End
+from subridge.spec.errors import RidgePathWarning, ScaleWarning, SubridgeWarning
+
+# Ratio of standard deviations beyond which one penalty cannot suit all columns.
+WIDE_SCALES = 1e3
+
+
+def unequal_scales(squares: FloatArray) -> SubridgeWarning | None:
+    """Columns whose standard deviations differ by more than 10³, from their mean squares (M,), 0 for constant ones."""
+    varying = np.flatnonzero(squares > 0)
+    if not varying.size:
+        return None
+    small, large = varying[np.argmin(squares[varying])], varying[np.argmax(squares[varying])]
+    ratio = float(squares[large] / squares[small]) ** 0.5
+    if ratio <= WIDE_SCALES:
+        return None
+    return ScaleWarning(
+        f"columns of X differ in scale by a factor of {ratio:.1g} (column {large} against column {small}), and "
+        "one ridge penalises them all alike; divide every column by its standard deviation, for example with "
+        "make_pipeline(StandardScaler(), ...)"
+    )
+
+
+CHECKS: tuple[Callable[[TrainingRows], SubridgeWarning | None], ...] = (
+    lambda rows: unequal_scales(rows.column_squares()),
+)
+
+
+def warn_of_rows(rows: TrainingRows, stacklevel: int = 2) -> None:
+    """Say everything that the checks find in these rows."""
+    for check in CHECKS:
+        found = check(rows)
+        if found is not None:
+            warnings.warn(found, stacklevel=stacklevel + 1)
+
+
+def warn_of_scales(squares: FloatArray, stacklevel: int = 2) -> None:
+    """Say that columns of these mean squares differ too much in scale, where only moments of the rows are known."""
+    found = unequal_scales(squares)
+    if found is not None:
+        warnings.warn(found, stacklevel=stacklevel + 1)
+
+
+def warn_of_ridge_at_end(end: End, ridge: float | None = None, stacklevel: int = 2) -> None:
+    """Say that the best of the ridges is the first or the last, so that one beyond may err less."""
+    which, beyond = ("smallest", "smaller") if end == "lower" else ("largest", "larger")
+    number = "" if ridge is None else f" ({ridge:.3g})"
+    warnings.warn(
+        RidgePathWarning(
+            f"the best ridge is the {which} of those considered{number}, and the error still falls there: a {beyond} "
+            f"one may err less; give {beyond} ones as ridges, or look at the scales of the columns"
+        ),
+        stacklevel=stacklevel + 1,
+    )
