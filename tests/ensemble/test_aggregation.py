@@ -30,7 +30,7 @@ def test_ensembles_with_other_aggregations_have_other_fingerprints():
 
 
 def test_an_unknown_name_is_refused_and_the_known_are_listed():
-    with pytest.raises(sr.errors.ParameterError, match="mean, simplex, median, majority, sum"):
+    with pytest.raises(sr.errors.ParameterError, match="mean, scaled, simplex, free, median, majority, sum"):
         sr.Ensemble([1.0], aggregation="optimal")
 
 
@@ -39,15 +39,15 @@ def test_the_loss_of_a_linear_aggregation_is_the_squared_error_of_its_weighted_e
     errors, targets, sample_weights = left_out
     aggregation = read_aggregation(name)
     assert isinstance(aggregation, LinearAggregation)
-    weights = aggregation.weights(MemberMoments.of_errors(errors, sample_weights))
-    combined = aggregation.combine(errors, weights)
+    weights = aggregation.weights(MemberMoments.of_errors(errors, targets, sample_weights))
+    combined = targets - aggregation.combine(targets - errors, weights)
     expected = ((combined**2).sum(axis=0) * sample_weights).sum() / sample_weights.sum()
     assert aggregation.loss(errors, targets, sample_weights)[0] == pytest.approx(expected, rel=1e-12)
 
 
 def test_simplex_weights_beat_every_other_point_of_the_simplex(left_out):
-    errors, _, sample_weights = left_out
-    moments = MemberMoments.of_errors(errors, sample_weights)
+    errors, targets, sample_weights = left_out
+    moments = MemberMoments.of_errors(errors, targets, sample_weights)
     best = moments.risk_of(read_aggregation("simplex").weights(moments))
     others = np.random.default_rng(1).dirichlet(np.ones(3), 2000)
     assert (moments.risk_of(others) >= best - 1e-12).all()

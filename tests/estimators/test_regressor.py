@@ -199,8 +199,8 @@ def test_readout_noise_is_seeded_and_hurts_training(data):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"aggregation": "mode"}, "aggregation must be one of mean, simplex, median"),
-        ({"aggregation": "majority"}, "aggregation must be one of mean, simplex, median"),
+        ({"aggregation": "mode"}, "aggregation must be one of mean, scaled, simplex, free, median"),
+        ({"aggregation": "majority"}, "aggregation must be one of mean, scaled, simplex, free, median"),
         ({"ridge_scope": "all"}, "ridge_scope must be"),
         ({"ridge": "best"}, "ridge must be a number"),
         ({"ridge": "auto-member"}, "ridge_scope says for whom"),

@@ -1,4 +1,4 @@
-"""Second moments of members: all that a choice of weights needs to know."""
+"""Second moments of members and target: all that a choice of weights, and the error of any weights, need to know."""
 
 from dataclasses import dataclass
 
@@ -6,32 +6,101 @@ import numpy as np
 
 from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import Array, FloatArray
+from subridge.spec.errors import ParameterError
 
 
 @dataclass(frozen=True, eq=False)
 class MemberMoments:
-    """Second moments of the members' errors, by theory or from left-out samples.
+    """Second moments of the members' errors e_r = y - f_r and of the target y, by theory or from left-out samples.
 
-    `pairs`, shape (..., k, k), is ``E_rr′``, the mean product of two members' errors. From data it includes the label
-    noise ζ².
+    Where members have an intercept, outputs and target are measured from the target's mean, so that weights which do
+    not sum to one scale what the features explain and leave the mean alone.
+
+    Attributes
+    ----------
+    pairs : ndarray, shape (..., k, k)
+        ``E_rr′``: mean product of the errors of two members. From data it includes the label noise ζ².
+    missed : ndarray, shape (..., k), or None
+        ``E[y e_r] = v - c_r``: what member r misses of the target's power. It stays finite where v does not.
+    v : ndarray, shape (...), or None
+        ``E[y²]``, the power of the target. None, as `missed`, where only weights of sum one are to be judged.
+
+    Examples
+    --------
+    Two members that each output half of a target of power one; together, with weights one, they make no error:
+
+    >>> moments = MemberMoments(np.full((2, 2), 0.25), np.full(2, 0.5), np.ones(()))
+    >>> moments.c, moments.F
+    (array([0.5, 0.5]), array([[0.25, 0.25],
+           [0.25, 0.25]]))
+    >>> moments.risk_of(np.array([[0.5, 0.5], [1.0, 1.0]]))
+    array([0.25, 0.  ])
     """
 
     pairs: FloatArray
+    missed: FloatArray | None = None
+    v: FloatArray | None = None
 
     @classmethod
-    def of_errors(cls, errors: Array, sample_weights: Array) -> "MemberMoments":
-        """From left-out errors of shape (k, C, n), summed over targets."""
-        return cls(error_products(errors, sample_weights))
+    def of_errors(cls, errors: Array, targets: Array, sample_weights: Array) -> "MemberMoments":
+        """Moments from left-out samples, summed over targets.
+
+        Parameters
+        ----------
+        errors : array, shape (k, C, n)
+            ``y_i - f_r^(-i)(x_i)``.
+        targets : array, shape (C, n)
+            Measured as the aggregate measures them: ``y_i - ȳ^(-i)`` with an intercept, where ȳ^(-i) is the mean of
+            the others, and y_i without.
+        sample_weights : array, shape (n,)
+        """
+        root, total = sample_weights**0.5, float(sample_weights.sum())
+        flat = (errors * root).reshape((errors.shape[0], -1))
+        target = (targets * root).reshape((-1,))
+        missed, v = to_numpy(flat @ target) / total, float(target @ target) / total
+        return cls(error_products(errors, sample_weights), missed, np.asarray(v))
 
     @property
     def n_members(self) -> int:
         """k."""
         return int(self.pairs.shape[-1])
 
+    @property
+    def c(self) -> FloatArray:
+        """Cross moments ``c_r = E[y f_r]`` of target and outputs, shape (..., k); infinite where v is."""
+        missed, v = self.with_target()
+        return np.asarray(v[..., None] - missed)
+
+    @property
+    def F(self) -> FloatArray:
+        """Products ``F_rr′ = E[f_r f_r′] = E_rr′ - v + c_r + c_r′``, shape (..., k, k); infinite where v is."""
+        missed, v = self.with_target()
+        return np.asarray(self.pairs + (v[..., None, None] - missed[..., :, None] - missed[..., None, :]))
+
+    def with_target(self) -> tuple[FloatArray, FloatArray]:
+        """`missed` and v, or an error that says that they are not known here."""
+        if self.missed is None or self.v is None:
+            raise ParameterError(
+                "weights that do not sum to one need the moments of the target, which are not known here; "
+                'use aggregation="mean" or "simplex"'
+            )
+        return self.missed, self.v
+
     def risk_of(self, weights: FloatArray) -> FloatArray:
-        """wᵀEw, shape (...); a member of infinite error and weight zero counts nothing."""
+        """``E(w) = v - 2wᵀc + wᵀFw``, shape (...); a member of infinite error and weight zero counts nothing.
+
+        It is summed as ``(1-Σw)² v + 2(1-Σw) wᵀ(v - c) + wᵀEw``, in which nothing cancels.
+        """
         products = weights[..., :, None] * weights[..., None, :]
-        return np.asarray((products * np.where(products != 0, self.pairs, 0.0)).sum(axis=(-2, -1)))
+        own = (products * np.where(products != 0, self.pairs, 0.0)).sum(axis=(-2, -1))
+        rest = 1.0 - weights.sum(axis=-1)
+        apart = np.abs(rest) > 4 * self.n_members * np.finfo(np.float64).eps  # else the sum is one up to rounding
+        if not apart.any():
+            return np.asarray(own)
+        missed, v = self.with_target()
+        with np.errstate(invalid="ignore"):
+            shared = (weights * np.where(weights != 0, missed, 0.0)).sum(axis=-1)
+            return np.asarray(np.where(apart, rest**2 * v + 2 * rest * shared + own, own))
 
 
 def error_products(errors: Array, sample_weights: Array) -> FloatArray:

@@ -11,7 +11,7 @@ from subridge.arrays.namespace import like
 from subridge.arrays.types import Array, ArrayLike, FloatArray
 from subridge.ensemble.aggregation import Aggregation
 from subridge.ensemble.ensemble import Ensemble
-from subridge.ensemble.moments import error_products
+from subridge.ensemble.moments import MemberMoments
 from subridge.estimators.inputs import Features
 from subridge.estimators.members import FittedMembers
 from subridge.estimators.translate import FlatParameters, ensemble_of, is_searched
@@ -19,7 +19,7 @@ from subridge.ridge.rows.diagnostics import warn_of_rows, warn_of_scales
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import TrainingRows
 from subridge.ridge.search import search_ridges
-from subridge.ridge.selection import errors_at
+from subridge.ridge.selection import errors_at, left_out_loss
 from subridge.ridge.streaming.moments import RowMoments, moments_of
 from subridge.ridge.streaming.search import path_of_moments, search_moments
 from subridge.spec.errors import ParameterError
@@ -71,13 +71,13 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
         self.estimators_features_ = list(self.subset_plan_.measurements)
         return np.random.default_rng(int(seeds[1]))
 
-    def _keep(self, ridges: FloatArray, pairs: FloatArray, members: FittedMembers) -> None:
+    def _keep(self, ridges: FloatArray, moments: MemberMoments, members: FittedMembers) -> None:
         """Record what was fitted; ridges of shape (k,)."""
         before = self.ensemble_
         self.ensemble_ = Ensemble(before.subsets, ridges, before.readout_noise, before.aggregation)
         per_member = is_searched(self) and self.ridge_scope != "ensemble"
         self.ridge_ = ridges.copy() if per_member or (ridges != ridges[0]).any() else float(ridges[0])
-        self.risk_matrix_, self._members = pairs, members
+        self.risk_matrix_, self._member_moments, self._members = moments.pairs, moments, members
 
     # -- fitting from rows ------------------------------------------------------------------------
 
@@ -96,11 +96,11 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
             chosen, indices = self.ensemble_.ridge, np.zeros(plan.n_members, dtype=int)
             paths = member_paths(rows, plan, chosen[None, :], noise)
         errors = errors_at(paths, indices)
-        self.loo_error_ = aggregation.loss(errors, rows.targets, rows.weights)[0]
+        self.loo_error_ = left_out_loss(aggregation, errors, rows)[0]
         coefficients = [path.coefficients(int(index)) for path, index in zip(paths, indices, strict=True)]
         means = [path.target_means for path in paths]
         members = FittedMembers.centred_on(plan, coefficients, rows.feature_means, means)
-        self._keep(chosen, error_products(errors, rows.weights), members)
+        self._keep(chosen, MemberMoments.of_errors(errors, rows.deviations, rows.weights), members)
         return errors
 
     def _draw_noise(self, targets: Array, rng: np.random.Generator) -> Array | None:
@@ -142,7 +142,7 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
             moments.feature_means * shift,
             [moments.target_means * shift] * k,
         )
-        self._keep(ridges[index], path.pairs[index], members)
+        self._keep(ridges[index], MemberMoments(path.pairs[index]), members)
 
     def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()

@@ -12,11 +12,15 @@ from subridge.spec.plan import SubsetPlan
 
 @dataclass(frozen=True, eq=False)
 class FittedMembers:
-    """Members as linear maps of the unscaled features: coefficients, each (C, N_r), and intercepts, each (C,)."""
+    """Members as linear maps of the unscaled features: coefficients, each (C, N_r), and intercepts, each (C,).
+
+    `target_mean`, shape (C,), is what the aggregate predicts where no member counts; zero without intercept.
+    """
 
     plan: SubsetPlan
     coefficients: list[Array]
     intercepts: list[Array]
+    target_mean: Array
 
     @classmethod
     def centred_on(
@@ -27,14 +31,14 @@ class FittedMembers:
             mean - coef @ plan.measure(r, feature_means)
             for r, (coef, mean) in enumerate(zip(coefficients, target_means, strict=True))
         ]
-        return cls(plan, coefficients, intercepts)
+        return cls(plan, coefficients, intercepts, sum(target_means[1:], target_means[0]) / len(target_means))
 
     def collapse(self, weights: FloatArray) -> tuple[Array, Array]:
-        """The weighted mean of the members as one linear map: shapes (C, M) and (C,)."""
+        """The weighted sum of the members, measured from the target's mean, as one linear map: (C, M) and (C,)."""
         first = self.coefficients[0]
         shape = (first.shape[0], self.plan.n_features)
         coef = namespace_of(first).zeros(shape, dtype=first.dtype, device=device_of(first))
-        intercept = self.intercepts[0] * 0.0
+        intercept = (1.0 - float(weights.sum())) * self.target_mean
         for r, w in enumerate(weights):
             self.plan.add_lifted(r, float(w) * self.coefficients[r], coef)
             intercept = intercept + float(w) * self.intercepts[r]

@@ -10,7 +10,6 @@ from sklearn.utils.metaestimators import available_if
 from subridge.arrays.namespace import in_precision_of, like
 from subridge.arrays.types import Array, ArrayLike, MatrixLike
 from subridge.ensemble.aggregation import Aggregation, LinearAggregation
-from subridge.ensemble.moments import MemberMoments
 from subridge.estimators.base import RidgeEnsembleBase
 from subridge.estimators.inputs import drop_weightless, prediction_input, regression_input, require_rows, row_weights
 from subridge.estimators.members import example_of
@@ -234,7 +233,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         self.estimators_coef_ = [coef[0, ...] if single else coef for coef in members.coefficients]
         self.estimators_intercept_ = [value[0, ...] if single else value for value in members.intercepts]
         if isinstance(aggregation, LinearAggregation):
-            self.weights_ = aggregation.weights(MemberMoments(self.risk_matrix_))
+            self.weights_ = aggregation.weights(self._member_moments)
             coef, intercept = members.collapse(self.weights_)
             self.coef_, self.intercept_ = (coef[0, ...], intercept[0, ...]) if single else (coef, intercept)
 

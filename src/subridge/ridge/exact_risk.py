@@ -6,6 +6,7 @@ import numpy as np
 
 from subridge.arrays.types import FloatArray
 from subridge.ensemble.ensemble import Ensemble
+from subridge.ensemble.moments import MemberMoments
 from subridge.ensemble.risk import Risk
 from subridge.spec.checks import finite_array
 from subridge.spec.errors import ParameterError
@@ -59,4 +60,8 @@ def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[Floa
     eta = np.broadcast_to(ensemble.readout_noise, (plan.n_members,))
     signal = error.T @ problem.signal_covariance.apply(error)
     noise = lifted.T @ problem.noise_covariance.apply(lifted)
-    return Risk.of_pairs((signal + noise) / M + np.diag(eta**2), ensemble.aggregation)
+    v = problem.signal_covariance.apply(problem.teacher_weights)
+    moments = MemberMoments(
+        (signal + noise) / M + np.diag(eta**2), -(v @ error) / M, np.asarray(v @ problem.teacher_weights / M)
+    )
+    return Risk.of_moments(moments, ensemble.aggregation)

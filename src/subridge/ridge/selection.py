@@ -44,8 +44,7 @@ def choose_ridges(
     if scope == "member":
         return RidgeChoice(best_for_members(paths, rows), None)
     losses = [
-        aggregation.loss(errors_at(paths, [index] * len(paths)), rows.targets, rows.weights)
-        for index in range(paths[0].n_ridges)
+        left_out_loss(aggregation, errors_at(paths, [index] * len(paths)), rows) for index in range(paths[0].n_ridges)
     ]
     common = np.full(len(paths), _last_minimum(losses))
     indices = best_together(paths, rows, aggregation, common) if scope == "joint" else common
@@ -68,7 +67,7 @@ def end_of_path(
 
     A share of wrong classes goes up and down by single samples, so what decides among equal shares must be worse too.
     """
-    here = aggregation.loss(errors_at(paths, indices), rows.targets, rows.weights)
+    here = left_out_loss(aggregation, errors_at(paths, indices), rows)
     last, found = paths[0].n_ridges - 1, EndOfPath(here[0], None, False)
     spread = float(rows.centred(rows.targets)[0].var())
     ends: tuple[tuple[End, int, int], ...] = (("lower", 0, 1), ("upper", last, -1))
@@ -76,12 +75,17 @@ def end_of_path(
         at_end = indices == place
         if at_end.any():
             inner = np.where(at_end, indices + step, indices)
-            there = aggregation.loss(errors_at(paths, inner), rows.targets, rows.weights)
+            there = left_out_loss(aggregation, errors_at(paths, inner), rows)
             worse = [is_material(best, other, spread) for best, other in zip(here, there, strict=True)]
             falling = worse[0] and (worse[1] or here[1] == there[1] == 0)
             if falling or found.end is None:
                 found = EndOfPath(here[0], end, falling)
     return found
+
+
+def left_out_loss(aggregation: Aggregation, errors: Array, rows: TrainingRows) -> Loss:
+    """Loss of the aggregate of left-out errors, shape (k, C, n), with the targets as the aggregate measures them."""
+    return aggregation.loss(errors, rows.deviations if aggregation.is_linear else rows.targets, rows.weights)
 
 
 def errors_at(paths: Sequence[MemberPath], indices: Sequence[int] | IntArray) -> Array:
@@ -111,7 +115,7 @@ def best_together(
     xp = namespace_of(rows.targets)
     indices = np.array(start)
     current = errors_at(paths, indices)
-    best = aggregation.loss(current, rows.targets, rows.weights)
+    best = left_out_loss(aggregation, current, rows)
     for _ in range(_MOST_SWEEPS):
         changed = False
         for r, path in enumerate(paths):
@@ -120,7 +124,7 @@ def best_together(
                     continue
                 offered = path.errors(index)[None, ...]
                 candidate = xp.concat([current[:r], offered, current[r + 1 :]], axis=0)
-                value = aggregation.loss(candidate, rows.targets, rows.weights)
+                value = left_out_loss(aggregation, candidate, rows)
                 if value < best:
                     best, current, changed = value, candidate, True
                     indices[r] = index

@@ -7,9 +7,9 @@ from subridge.spec.checks import extended_non_negative, positive_integer
 from subridge.spec.errors import ParameterError
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.problem import EquicorrelatedProblem, Problem
-from subridge.theory.equicorrelated.error import equicorrelated_order_parameters, equicorrelated_pairs
+from subridge.theory.equicorrelated.error import equicorrelated_moments, equicorrelated_order_parameters
 from subridge.theory.equicorrelated.grid import Grid as EquicorrelatedGrid
-from subridge.theory.general.error import general_order_parameters, general_pairs
+from subridge.theory.general.error import general_moments, general_order_parameters
 from subridge.theory.general.grid import Grid as GeneralGrid
 from subridge.theory.general.tabulate import tabulate
 from subridge.theory.pair_errors import warn_if_infinite
@@ -71,15 +71,13 @@ def risk(
         M = None if n_features is None else positive_integer("n_features", n_features)
         if M is not None and isinstance(ensemble.subsets, SubsetPlan) and ensemble.subsets.n_features != M:
             raise ParameterError(f"n_features={M} differs from the plan's {ensemble.subsets.n_features}")
-        pairs = equicorrelated_pairs(EquicorrelatedGrid.of(problem, ensemble, alpha), M)
+        moments = equicorrelated_moments(EquicorrelatedGrid.of(problem, ensemble, alpha), M)
     else:
         if n_features is not None:
             raise ParameterError("n_features belongs to an EquicorrelatedProblem; a Problem knows its own size")
-        grid = GeneralGrid.of(problem, ensemble, alpha)
-        flat = general_pairs(tabulate(problem, ensemble.plan), grid)
-        pairs = flat.reshape(*grid.shape, *flat.shape[1:])
-    warn_if_infinite(pairs)
-    return Risk.of_pairs(pairs, ensemble.aggregation)
+        moments = general_moments(tabulate(problem, ensemble.plan), GeneralGrid.of(problem, ensemble, alpha))
+    warn_if_infinite(moments.pairs)
+    return Risk.of_moments(moments, ensemble.aggregation)
 
 
 def order_parameters(

@@ -4,23 +4,29 @@ To add one, subclass `Aggregation` (or `LinearAggregation`) in a file of its own
 """
 
 from subridge.ensemble.aggregation.base import Aggregation, LinearAggregation, Loss
+from subridge.ensemble.aggregation.free import Free
 from subridge.ensemble.aggregation.majority import Majority
 from subridge.ensemble.aggregation.mean import Mean
 from subridge.ensemble.aggregation.median import Median
+from subridge.ensemble.aggregation.scaled import Scaled
 from subridge.ensemble.aggregation.simplex import Simplex
 from subridge.ensemble.aggregation.summed import Summed
 from subridge.spec.errors import ParameterError
 
-AGGREGATIONS: dict[str, Aggregation] = {each.name: each for each in (Mean(), Simplex(), Median(), Majority(), Summed())}
+AGGREGATIONS: dict[str, Aggregation] = {
+    each.name: each for each in (Mean(), Scaled(), Simplex(), Free(), Median(), Majority(), Summed())
+}
 
 __all__ = [
     "AGGREGATIONS",
     "Aggregation",
+    "Free",
     "LinearAggregation",
     "Loss",
     "Majority",
     "Mean",
     "Median",
+    "Scaled",
     "Simplex",
     "Summed",
     "read_aggregation",

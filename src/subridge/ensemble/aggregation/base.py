@@ -40,6 +40,8 @@ class Aggregation(Fingerprinted, ABC):
         errors : array, shape (k, C, n)
             ``y_i - f_r^(-i)(x_i)`` of every member, target and sample.
         targets : array, shape (C, n)
+            y_i. A linear aggregation receives them measured from the mean of the other samples where there is an
+            intercept, as it must not scale the mean.
         sample_weights : array, shape (n,)
         """
 
@@ -58,9 +60,8 @@ class LinearAggregation(Aggregation):
         """Weights of the members, shape (..., k), from their second moments."""
 
     def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
-        moments = MemberMoments.of_errors(errors, sample_weights)
-        w = self.weights(moments)
-        return float(w @ moments.pairs @ w), 0.0
+        moments = MemberMoments.of_errors(errors, targets, sample_weights)
+        return float(moments.risk_of(self.weights(moments))), 0.0
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         if weights is None:

@@ -5,10 +5,11 @@ copy and nothing more.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from subridge.arrays.namespace import is_numpy, is_sparse, like, namespace_of, select_rows, to_numpy
+from subridge.arrays.namespace import dtype_name, is_numpy, is_sparse, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, FloatArray, SparseMatrix
 from subridge.ridge.rows.design import DenseDesign, Design, SparseDesign
 from subridge.spec.errors import DataError
@@ -44,6 +45,20 @@ class TrainingRows:
     def intercept_leverage(self) -> Array:
         """``w_i/Σw``, the intercept's share of the hat matrix's diagonal; shape (n,)."""
         return self.weights / self.total_weight if self.fit_intercept else self.weights * 0.0
+
+    @cached_property
+    def deviations(self) -> Array:
+        """``y_i - ȳ^(-i)``, the labels measured from the mean of the others, or y without intercept; shape (C, n).
+
+        Labels that are all equal deviate by rounding only, which is taken for zero.
+        """
+        if not self.fit_intercept:
+            return self.targets
+        means = self.centred(self.targets)[1][:, None]
+        rounding = 8 * float(np.finfo(dtype_name(self.targets)).eps)
+        centred = self.targets - means
+        apart: Array = centred * (abs(centred) > rounding * abs(means)) / (1 - self.intercept_leverage)
+        return apart
 
     def centred(self, targets: Array) -> tuple[Array, Array]:
         """``√w (y - ȳ)`` and ȳ, shapes (C, n) and (C,)."""

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray
+from subridge.ensemble.moments import MemberMoments
 from subridge.theory.equicorrelated.grid import Grid
 from subridge.theory.pair_errors import over_alpha, pair_errors
 from subridge.theory.solution import OrderParameters
@@ -56,17 +57,28 @@ def gamma_slope(alpha: FloatArray, pair: Pair) -> FloatArray:
     return over_alpha(pair.shared * pair.sigma_s, alpha)
 
 
-def equicorrelated_pairs(grid: Grid, n_features: int | None) -> FloatArray:
-    """E_rr′ of eq. 16 (EquiCorrGeneralizationError), shape (..., k, k)."""
-    pair = Pair.of(grid, grid.sigma())
+def missed_orthogonally(b: FloatArray, gain: FloatArray, nu: FloatArray, sigma: FloatArray) -> FloatArray:
+    """What a member misses of the power of the teacher's part orthogonal to 1; `gain` is b²/a."""
+    return np.asarray(b - gain * (nu * sigma))
+
+
+def equicorrelated_moments(grid: Grid, n_features: int | None) -> MemberMoments:
+    """E_rr′ of eq. 16 (EquiCorrGeneralizationError), what members miss of the target, and its power."""
+    sigma = grid.sigma()
+    pair = Pair.of(grid, sigma)
     b, a = grid.signal[..., None, None], grid.bulk_variance[..., None, None]
     if n_features is None:
         rho2, along = grid.aligned[..., None, None], aligned(b, a, pair)
+        spike = np.full(grid.spike.shape, np.inf)
     else:
         rho2, along = grid.rho2[..., None, None], _aligned_at_size(grid, pair, n_features)
+        spike = grid.spike * n_features
+    missed = (1 - rho2[..., 0]) * missed_orthogonally(b[..., 0], grid.gain[..., None], grid.own, sigma)
+    missed = _plus(missed, rho2[..., 0], _missed_along(grid, spike))
+    power = _plus((1 - rho2[..., 0, 0]) * grid.signal, rho2[..., 0, 0], grid.signal + spike)
     bias = (1 - rho2) * orthogonal(b, grid.gain[..., None, None], pair) + rho2 * along
     amplification = gamma(grid.alpha[..., None, None], pair)
-    return pair_errors(bias, amplification, grid.eta, grid.zeta, grid.signal)
+    return MemberMoments(pair_errors(bias, amplification, grid.eta, grid.zeta, grid.signal), missed, power)
 
 
 def equicorrelated_order_parameters(grid: Grid) -> OrderParameters:
@@ -87,6 +99,21 @@ def equicorrelated_order_parameters(grid: Grid) -> OrderParameters:
         status=np.ones(shape, dtype=bool),
         residual=np.zeros(shape),
     )
+
+
+def _missed_along(grid: Grid, spike: FloatArray) -> FloatArray:
+    """What a member misses of the power L = b + T along 1: L (u - b)/(T + u), and u - b for T → ∞; shape (..., k)."""
+    b, T = grid.signal[..., None], spike[..., None]
+    u = grid.kappa_bar() + grid.bulk_variance[..., None] / grid.own
+    with np.errstate(invalid="ignore", divide="ignore"):
+        missed = np.where(T + u == 0, 0.0, (b + T) * (u - b) / (T + u))
+    return np.where(np.isinf(T), u - b, np.where(np.isinf(u), b + T, missed))
+
+
+def _plus(rest: FloatArray, share: FloatArray, value: FloatArray) -> FloatArray:
+    """``rest + share · value``, where nothing of what is infinite is nothing."""
+    with np.errstate(invalid="ignore"):
+        return np.where(share > 0, rest + share * value, rest)
 
 
 def _aligned_at_size(grid: Grid, pair: Pair, n_features: int) -> FloatArray:

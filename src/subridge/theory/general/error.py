@@ -7,6 +7,7 @@ ridge κ̄_r is the same form with R_r replaced by dR_r/dκ̄_r = -R_r².
 import numpy as np
 
 from subridge.arrays.types import FloatArray
+from subridge.ensemble.moments import MemberMoments
 from subridge.theory.general.grid import Grid
 from subridge.theory.general.spectrum import effective_ridge
 from subridge.theory.general.tables import PairTables, Tables
@@ -33,13 +34,18 @@ def bias_and_gamma_slopes(tables: Tables, alpha: FloatArray, R: Resolvents) -> t
     return bias_slope, over_alpha(_ordered(tables.trace, dR, R), alpha[:, None, None])
 
 
-def general_pairs(tables: Tables, grid: Grid) -> FloatArray:
-    """E_rr′ of eq. 9 (GeneralErr), shape (G, k, k)."""
+def general_moments(tables: Tables, grid: Grid) -> MemberMoments:
+    """E_rr′ of eq. 9 (GeneralErr), and what every member misses of the signal, on the grid's own shape."""
     roots = [effective_ridge(s, grid.alpha, grid.lam[:, r]).kappa_bar for r, s in enumerate(tables.spectra)]
-    bias, gamma = _in_blocks(tables, grid.alpha, np.stack(roots, axis=-1))
+    kappa_bar = np.stack(roots, axis=-1)
+    bias, gamma = _in_blocks(tables, grid.alpha, kappa_bar)
+    explained = [tables.spectra[r].resolvent(kappa_bar[:, r]) @ tables.explained[r] for r in range(tables.n_members)]
+    missed = tables.signal_power - np.stack(explained, axis=-1)
+    power = np.full(grid.shape, tables.signal_power)
     # Below rounding of the signal the bias is zero: a difference of large terms has no digits left there.
     bias = np.where(np.abs(bias) <= 1e-15 * tables.signal_power, 0.0, bias)
-    return pair_errors(bias, gamma, grid.eta, grid.zeta, np.full(grid.alpha.shape, tables.signal_power))
+    pairs = pair_errors(bias, gamma, grid.eta, grid.zeta, power.reshape(-1))
+    return MemberMoments(pairs.reshape(*grid.shape, *pairs.shape[1:]), missed.reshape(*grid.shape, -1), power)
 
 
 def general_order_parameters(tables: Tables, grid: Grid, *, throw: bool) -> OrderParameters:

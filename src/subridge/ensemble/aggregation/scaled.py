@@ -1,0 +1,39 @@
+"""The mean times one number."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from subridge.arrays.types import FloatArray
+from subridge.ensemble.aggregation.base import LinearAggregation
+from subridge.ensemble.moments import MemberMoments
+
+# Outputs whose power is this share of the target's are rounding, and no number makes an answer of them.
+SILENT = 1e-13
+
+
+class Scaled(LinearAggregation):
+    """Every member counts s/k with ``s = c̄/F̄``, which minimises the error of a multiple of the mean.
+
+    A mean of members that each see a part of the features is shrunk; s gives back what it throws away. s is never
+    negative, and one where the members say nothing or the target's power is infinite.
+
+    Examples
+    --------
+    Two members that each output half of the target, as in the example of `MemberMoments`:
+
+    >>> Scaled().weights(MemberMoments(np.full((2, 2), 0.25), np.full(2, 0.5), np.ones(())))
+    array([1., 1.])
+    """
+
+    name: ClassVar[str] = "scaled"
+
+    def weights(self, moments: MemberMoments) -> FloatArray:
+        missed, v = moments.with_target()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            c, pairs = v - missed.mean(axis=-1), moments.pairs.mean(axis=(-2, -1))
+            F = c + (pairs - missed.mean(axis=-1))
+            scale = np.maximum(c, 0.0) / F
+        # A ridgeless member at its threshold has F = ∞ and s = 0; at v = ∞ any other scale than one is infinitely bad.
+        scale = np.where(np.isinf(v) | (SILENT * v >= F), 1.0, scale)
+        return np.broadcast_to(scale[..., None] / moments.n_members, moments.pairs.shape[:-1]).copy()
