@@ -12,6 +12,8 @@ from subridge.spec.fingerprint import Fingerprinted
 from subridge.spec.plan import SubsetPlan
 from subridge.subsets.base import Strategy
 
+_MOST_MEMBERS = 10_000  # of an ensemble given by fractions, which are kept as a matrix
+
 
 @dataclass(frozen=True, eq=False)
 class Ensemble(Fingerprinted):
@@ -99,6 +101,8 @@ def _fraction_matrix(subsets: ArrayLike) -> FloatArray:
     nu = real_array("subsets", subsets)
     if nu.ndim == 0:
         nu = nu.reshape(1)
+    if nu.shape[-1] > _MOST_MEMBERS:
+        raise SubsetError(f"fractions of {nu.shape[-1]:,} members make a matrix of that many squared; give fewer")
     if nu.ndim == 1:
         nu = np.diag(nu)
     if nu.shape[-1] != nu.shape[-2] or not nu.size:

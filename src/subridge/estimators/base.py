@@ -60,7 +60,7 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
 
     def _describe(self, aggregation: Aggregation, n_features: int) -> np.random.Generator:
         """Forget an earlier fit and draw the subsets; return the generator that draws everything else."""
-        for name in self._OPTIONAL:
+        for name in (*self._OPTIONAL, "_members"):
             if hasattr(self, name):
                 delattr(self, name)
         self._moments = None
@@ -143,6 +143,10 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
             [moments.target_means * shift] * k,
         )
         self._keep(ridges[index], MemberMoments(path.pairs[index]), members)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """A fit that failed leaves nothing to predict with."""
+        return hasattr(self, "_members")
 
     def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()

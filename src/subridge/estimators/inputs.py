@@ -9,7 +9,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 
 from subridge.arrays.namespace import is_tensor, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike, SparseMatrix
+from subridge.datasets.tables.odd_values import refuse_odd_table
 from subridge.estimators.members import example_of
+from subridge.spec.checks import refuse_odd_values
 from subridge.spec.errors import DataError
 
 # Checked features: float64, in the library they came in.
@@ -38,10 +40,18 @@ def regression_input(estimator: Fitted, X: MatrixLike, y: ArrayLike, *, reset: b
         if not np.isfinite(labels).all():
             raise DataError("y contains NaN or infinity; replace or drop those rows")
         return features, like(labels, features)
+    refuse_odd_table("X", X)
+    refuse_odd_labels(y)
     checked: tuple[Features, Array] = validate_data(
         estimator, X, y, reset=reset, accept_sparse=_SPARSE, dtype=np.float64, multi_output=True, y_numeric=True
     )
     return checked[0], np.asarray(checked[1], dtype=np.float64)
+
+
+def refuse_odd_labels(y: ArrayLike) -> None:
+    """Refuse labels of a regression that are hidden, text or dates."""
+    if isinstance(y, np.ndarray) and y.dtype.kind not in "c":
+        refuse_odd_values("y", y)
 
 
 def classification_input(estimator: Fitted, X: MatrixLike, y: ArrayLike, *, reset: bool) -> tuple[Features, Labels]:
@@ -50,6 +60,7 @@ def classification_input(estimator: Fitted, X: MatrixLike, y: ArrayLike, *, rese
         features: Features = _tensor(estimator, X, reset)
         given = _labels_beside(features, y)
     else:
+        refuse_odd_table("X", X)
         features, given = validate_data(estimator, X, y, reset=reset, accept_sparse=_SPARSE, dtype=np.float64)
     check_classification_targets(given)
     labels: Labels = column_or_1d(given, warn=True)
@@ -69,6 +80,7 @@ def prediction_input(estimator: Fitted, X: MatrixLike) -> Features:
     check_is_fitted(estimator)
     if is_tensor(X):
         return _tensor(estimator, X, reset=False)
+    refuse_odd_table("X", X)
     features: Features = validate_data(estimator, X, reset=False, accept_sparse=_SPARSE, dtype=np.float64)
     return features
 
@@ -77,11 +89,11 @@ def row_weights(sample_weight: ArrayLike | None, X: Features) -> Array | None:
     """Weights of the rows in the library of X, or None; zero is allowed, negative is not."""
     if sample_weight is None:
         return None
+    given = sample_weight if np.isscalar(sample_weight) else to_numpy(sample_weight)
+    if np.asarray(given).dtype.kind == "f" and not np.isfinite(given).all():
+        raise DataError("sample_weight contains NaN or infinity; give finite weights, 0 for rows to leave out")
     weights: FloatArray = _check_sample_weight(
-        sample_weight if np.isscalar(sample_weight) else to_numpy(sample_weight),
-        np.empty((X.shape[0], 0)),
-        dtype=np.float64,
-        ensure_non_negative=True,
+        given, np.empty((X.shape[0], 0)), dtype=np.float64, ensure_non_negative=True
     )
     if not weights.any():
         raise DataError("sample_weight is zero for every row; at least one must be positive")

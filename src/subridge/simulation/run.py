@@ -5,7 +5,10 @@ from pathlib import Path
 
 from subridge.arrays.devices import device_name_problem, device_problem
 from subridge.simulation.executors import ExecutorChoice, executor_for
-from subridge.spec.errors import DeviceError, ParameterError
+from subridge.spec.checks import positive_integer
+from subridge.spec.errors import DeviceError
+
+MOST_TRIALS = 10**7  # of an experiment; more are several experiments with different seeds
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +62,8 @@ class Run:
     def __post_init__(self) -> None:
         for name in ("memory", "block", "threads"):
             value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ParameterError(f"{name} must be at least 1, got {value!r}")
+            if value is not None:
+                object.__setattr__(self, name, positive_integer(name, value))
         is_here = executor_for(self.executor, self.scheduler).is_here
         problem = device_problem(self.device) if is_here else device_name_problem(self.device)
         if problem is not None:

@@ -5,17 +5,41 @@ import numpy as np
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.spec.errors import DataError, ParameterError
 
+# Kinds of NumPy types whose values are no real numbers.
+_ODD_KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "durations"}
+
 
 def real_array(name: str, value: ArrayLike) -> FloatArray:
     """Return a read-only float64 copy of `value`, refusing NaN."""
+    refuse_odd_values(name, value)
     try:
         array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ParameterError(f"{name} must be a number or an array of numbers, got {value!r}") from error
     if np.isnan(array).any():
         raise DataError(f"{name} contains NaN; replace or drop the missing values")
     array.setflags(write=False)
     return array
+
+
+def refuse_odd_values(name: str, value: ArrayLike) -> None:
+    """Refuse what NumPy would turn into numbers silently: hidden values, None, complex numbers, text, dates."""
+    if value is None or isinstance(value, str | bytes):
+        raise ParameterError(f"{name} must be a number or an array of numbers, got {value!r}")
+    if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
+        raise DataError(f"{name} is a masked array with hidden values; drop them, or fill them in by .filled(value)")
+    kind = value.dtype.kind if isinstance(value, np.ndarray | np.generic) else None
+    if kind is None and isinstance(value, list | tuple):
+        try:
+            kind = np.asarray(value).dtype.kind
+        except ValueError:  # ragged; the conversion says so
+            return
+    if kind in _ODD_KINDS:
+        raise DataError(f"{name} holds {_ODD_KINDS[kind]}, not real numbers; convert it to floats first")
+    if kind == "O":
+        odd = next((item for item in np.asarray(value, dtype=object).flat if isinstance(item, str | bytes)), None)
+        if odd is not None:
+            raise DataError(f"{name} holds text ({odd!r}), not numbers; convert it to floats first")
 
 
 def finite_array(name: str, value: ArrayLike) -> FloatArray:
@@ -48,7 +72,7 @@ def extended_non_negative(name: str, value: ArrayLike) -> FloatArray:
     return array
 
 
-def positive_integer(name: str, value: int) -> int:
+def positive_integer(name: str, value: int, most: int | None = None) -> int:
     try:
         number = int(value)
         whole = not isinstance(value, bool) and number == value and number >= 1
@@ -56,12 +80,14 @@ def positive_integer(name: str, value: int) -> int:
         whole = False
     if not whole:
         raise ParameterError(f"{name} must be a positive integer, got {value!r}")
+    if most is not None and number > most:
+        raise ParameterError(f"{name} must be at most {most:,}, got {number:,}; no machine would finish this")
     return number
 
 
 def ascending_integers(name: str, value: ArrayLike) -> tuple[int, ...]:
     """A grid of counts, such as training-set sizes."""
-    array = np.atleast_1d(np.asarray(value))
+    array = np.atleast_1d(real_array(name, value))
     if array.ndim != 1 or not array.size or (array != np.round(array)).any() or (array < 1).any():
         raise ParameterError(f"{name} must be positive integers, got {value!r}")
     if (np.diff(array) <= 0).any():

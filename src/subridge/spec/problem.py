@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subridge.arrays.streams import Seed, stream
+from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.spec.checks import finite_array, non_negative, positive_integer, within
 from subridge.spec.covariance import Covariance, as_covariance, equicorrelated, isotropic
 from subridge.spec.errors import CovarianceError, ParameterError
 from subridge.spec.fingerprint import Fingerprinted
+from subridge.spec.seeding import stream
 
 
 @dataclass(frozen=True, eq=False)

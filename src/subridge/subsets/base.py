@@ -9,6 +9,9 @@ from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike
 from subridge.spec.plan import SubsetPlan
 
+# k of a strategy: an ensemble of more members is a slip of the pen.
+MOST_MEMBERS = 10**6
+
 RandomState: TypeAlias = Seed | np.random.Generator | None
 
 

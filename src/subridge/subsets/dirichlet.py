@@ -5,13 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from subridge.arrays.streams import stream
 from subridge.arrays.types import FloatArray
 from subridge.spec.checks import non_negative, positive_integer
 from subridge.spec.errors import ParameterError
 from subridge.spec.fingerprint import Fingerprinted
 from subridge.spec.plan import SubsetPlan
-from subridge.subsets.base import RandomState, StrategyOptions
+from subridge.spec.seeding import stream
+from subridge.subsets.base import MOST_MEMBERS, RandomState, StrategyOptions
 from subridge.subsets.disjoint import disjoint_plan
 
 
@@ -24,7 +24,7 @@ class Dirichlet(Fingerprinted):
     name: ClassVar[str] = "dirichlet"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "n_members", positive_integer("n_members", self.n_members))
+        object.__setattr__(self, "n_members", positive_integer("n_members", self.n_members, MOST_MEMBERS))
         object.__setattr__(self, "fraction_spread", float(non_negative("fraction_spread", self.fraction_spread)))
 
     @classmethod
@@ -38,7 +38,7 @@ class Dirichlet(Fingerprinted):
             return np.full(shape, 1 / self.n_members)
         concentration = np.full(self.n_members, self.fraction_spread**-2)  # (σk)⁻², sec. C (HomHetEnsemblingSection)
         fractions = np.asarray(stream(seed).dirichlet(concentration, size))
-        if np.isnan(fractions).any():
+        if not (abs(fractions.sum(axis=-1) - 1) < 1e-6).all():  # shares that underflow to nothing, or NaN
             raise ParameterError(f"fraction_spread={self.fraction_spread:g} leaves no member with features; lower it")
         return fractions
 

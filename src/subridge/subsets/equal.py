@@ -5,11 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from subridge.arrays.streams import stream
 from subridge.spec.checks import positive_integer
 from subridge.spec.fingerprint import Fingerprinted
 from subridge.spec.plan import SubsetPlan
-from subridge.subsets.base import RandomState, StrategyOptions
+from subridge.spec.seeding import stream
+from subridge.subsets.base import MOST_MEMBERS, RandomState, StrategyOptions
 from subridge.subsets.disjoint import disjoint_plan
 
 
@@ -21,7 +21,7 @@ class Equal(Fingerprinted):
     name: ClassVar[str] = "equal"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "n_members", positive_integer("n_members", self.n_members))
+        object.__setattr__(self, "n_members", positive_integer("n_members", self.n_members, MOST_MEMBERS))
 
     @classmethod
     def from_options(cls, options: StrategyOptions) -> "Equal":

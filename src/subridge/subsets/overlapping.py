@@ -4,11 +4,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from subridge.arrays.streams import stream
 from subridge.arrays.types import ArrayLike
 from subridge.spec.checks import positive_integer
 from subridge.spec.errors import SubsetError
 from subridge.spec.plan import SubsetPlan
+from subridge.spec.seeding import stream
 from subridge.subsets.base import RandomState
 from subridge.subsets.sized import Sized, whole_sizes
 

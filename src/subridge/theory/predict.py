@@ -12,6 +12,7 @@ from subridge.theory.equicorrelated.grid import Grid as EquicorrelatedGrid
 from subridge.theory.general.error import general_moments, general_order_parameters
 from subridge.theory.general.grid import Grid as GeneralGrid
 from subridge.theory.general.tabulate import tabulate
+from subridge.theory.inputs import check_description
 from subridge.theory.pair_errors import warn_if_infinite
 from subridge.theory.solution import OrderParameters
 
@@ -66,6 +67,7 @@ def risk(
     >>> sr.risk(problem, ensemble, np.array([0.2, 0.6, 1.0])).total.round(4)
     array([0.7437, 0.6567, 0.4488])
     """
+    check_description(problem, ensemble)
     alpha = extended_non_negative("sample_ratio", sample_ratio)
     if isinstance(problem, EquicorrelatedProblem):
         M = None if n_features is None else positive_integer("n_features", n_features)
@@ -110,6 +112,7 @@ def order_parameters(
     >>> found.kappa, found.gamma
     (array([0.5]), array([[0.5]]))
     """
+    check_description(problem, ensemble)
     alpha = extended_non_negative("sample_ratio", sample_ratio)
     if isinstance(problem, EquicorrelatedProblem):
         return equicorrelated_order_parameters(EquicorrelatedGrid.of(problem, ensemble, alpha))

@@ -15,6 +15,7 @@ from subridge.theory.equicorrelated.optimal_ridge import equicorrelated_optimal_
 from subridge.theory.general.grid import Grid as GeneralGrid
 from subridge.theory.general.landscape import GeneralLandscape
 from subridge.theory.general.tabulate import tabulate
+from subridge.theory.inputs import check_description
 from subridge.theory.landscape import Landscape
 from subridge.theory.minimise import minimise_jointly, minimise_on_line
 
@@ -65,6 +66,7 @@ def optimal_ridge(
     >>> sr.optimal_ridge(sr.EquicorrelatedProblem(), sr.Ensemble([0.25] * 4), 1.0, scope="ensemble").round(3)
     array([-0.552])
     """
+    check_description(problem, ensemble)
     check_scope("scope", scope)
     if scope != "member" and not isinstance(ensemble.aggregation, Mean):
         raise ParameterError(

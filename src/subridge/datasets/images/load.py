@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 
-from subridge.arrays.streams import stream
 from subridge.datasets.images.bundled import load_fashion_features
 from subridge.datasets.images.cache import read_cached
 from subridge.datasets.images.feature_set import FeatureSet
 from subridge.datasets.images.published import COLLECTIONS
 from subridge.spec.errors import DataError
+from subridge.spec.seeding import stream
 from subridge.store.features import StoredFeatures, read_features
 
 # Share of the images that is held out where the folder has no split of its own.

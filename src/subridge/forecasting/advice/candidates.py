@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subridge.arrays.streams import Seed, stream
+from subridge.arrays.streams import Seed
 from subridge.ensemble.aggregation import Mean
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.spec.plan import SubsetPlan
+from subridge.spec.seeding import stream
 from subridge.subsets import Dirichlet, Equal, Overlapping
 
 SINGLE = "one ridge"

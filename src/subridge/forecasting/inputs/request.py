@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subridge.arrays.streams import Seed, stream
+from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.ensemble.aggregation import LinearAggregation, Mean
 from subridge.ensemble.ensemble import Ensemble
@@ -14,6 +14,7 @@ from subridge.ridge.search_path import default_ridges, given_ridges
 from subridge.spec.checks import real_array
 from subridge.spec.errors import ParameterError, RidgeError, SubsetError
 from subridge.spec.plan import SubsetPlan
+from subridge.spec.seeding import stream
 from subridge.subsets.base import Strategy
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from subridge.arrays.types import FloatArray, Json, MatrixLike, SparseMatrix
+from subridge.datasets.tables.odd_values import refuse_odd_table
 from subridge.datasets.tables.target_rows import Task, target_rows
 from subridge.datasets.tables.targets import TargetLike, missing_targets, read_target
 from subridge.datasets.tables.treatments import LEAST_ROWS
@@ -52,6 +53,7 @@ def read_sample(X: MatrixLike, y: TargetLike, task: Task, fit_intercept: bool) -
     """
     if task not in TASKS:
         raise ParameterError(f"task must be one of {TASKS}, got {task!r}")
+    refuse_odd_table("X", X)
     table: FloatArray | SparseMatrix = check_array(X, accept_sparse=("csr", "csc"), dtype=np.float64, input_name="X")
     n, target = table.shape[0], read_target(y)
     if len(target) != n:

@@ -9,13 +9,16 @@ from collections.abc import Callable
 
 import numpy as np
 
+from subridge.arrays.namespace import is_sparse
 from subridge.arrays.types import FloatArray
 from subridge.ridge.rows.training import TrainingRows
 from subridge.ridge.search_path import End
-from subridge.spec.errors import RidgePathWarning, ScaleWarning, SubridgeWarning
+from subridge.spec.errors import DataError, RidgePathWarning, ScaleWarning, SubridgeWarning
 
 # Ratio of standard deviations beyond which one penalty cannot suit all columns.
 WIDE_SCALES = 1e3
+_SMALLEST = 1e-150
+_LARGEST = 1e150  # of a sum of squares; its own square is still a float
 
 
 def unequal_scales(squares: FloatArray) -> SubridgeWarning | None:
@@ -39,8 +42,23 @@ CHECKS: tuple[Callable[[TrainingRows], SubridgeWarning | None], ...] = (
 )
 
 
+def refuse_extremes(squares: FloatArray, target_square: float) -> None:
+    """Refuse numbers whose squares, or the squares of those, leave the range of floats."""
+    for name, value in (("X", float(squares.sum())), ("y", target_square)):
+        if not value < _LARGEST:
+            raise DataError(
+                f"{name} holds numbers of about {value**0.5:.0e}, whose squares leave the range of floats; divide "
+                f"{name} by a constant"
+            )
+
+
 def warn_of_rows(rows: TrainingRows, stacklevel: int = 2) -> None:
-    """Say everything that the checks find in these rows."""
+    """Say everything that the checks find in these rows; refuse numbers that cannot be computed with."""
+    with np.errstate(over="ignore"):
+        squares = rows.column_squares() * rows.n_samples
+        refuse_extremes(squares, float((rows.targets * rows.targets).sum()))
+    if not squares.any() and not is_sparse(rows.features) and 0 < float(abs(rows.features).max()) < _SMALLEST:
+        raise DataError("X holds numbers so small that their squares vanish; multiply X by a constant")
     for check in CHECKS:
         found = check(rows)
         if found is not None:

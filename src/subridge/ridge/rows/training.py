@@ -80,7 +80,7 @@ class TrainingRows:
             totals = to_numpy(namespace_of(self.features).linalg.vecdot(self.features, self.features))
         squares = np.maximum(np.asarray(totals), 0.0) / self.n_samples
         rounding = (self.n_samples * np.finfo(np.float64).eps * abs(means)) ** 2 * self.total_weight / self.n_samples
-        return np.where(squares > rounding, squares, 0.0)
+        return np.where((squares > rounding) | ~np.isfinite(squares), squares, 0.0)
 
     def member(self, plan: SubsetPlan, r: int, gram: Array | None = None) -> Design:
         """Member r's design; `gram` is the shared M × M Gram matrix where there is one."""

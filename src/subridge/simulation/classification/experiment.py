@@ -11,6 +11,7 @@ from subridge.arrays.streams import Seed, stream
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.ensemble.aggregation import Aggregation, Majority, Summed
 from subridge.ensemble.ensemble import Ensemble
+from subridge.simulation.run import MOST_TRIALS
 from subridge.spec.checks import ascending_integers, finite_array, one_of, positive_integer
 from subridge.spec.errors import DataError, ParameterError, RidgeError, SubsetError
 from subridge.spec.fingerprint import Fingerprinted
@@ -127,7 +128,7 @@ def make_classification(
         ridges=_common("ridge", listed) if ridges is None else np.atleast_1d(finite_array("ridges", ridges)),
         readout_noises=_common("readout_noise", listed),
         n_samples=ascending_integers("n_samples", n_samples),
-        n_trials=positive_integer("n_trials", n_trials),
+        n_trials=positive_integer("n_trials", n_trials, MOST_TRIALS),
         test_draws=positive_integer("test_draws", test_draws),
         **options,
     )
@@ -182,7 +183,14 @@ def _matrix(name: str, value: ArrayLike) -> FloatArray:
 
 
 def _labels(name: str, value: ArrayLike, X: FloatArray) -> IntArray:
+    if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
+        raise DataError(f"{name} hides labels by a mask; drop those rows")
     array = np.asarray(value)
+    if array.dtype.kind in "cmMV":
+        raise DataError(f"{name} has type {array.dtype}; classes are whole numbers or text")
+    absent = [item is None or item != item for item in array.flat] if array.dtype.kind == "O" else []
+    if any(absent) or (array.dtype.kind == "f" and not np.isfinite(array).all()):
+        raise DataError(f"{name} has labels that are missing, NaN or infinite; drop those rows")
     if array.shape != (len(X),):
         raise DataError(f"{name} must have shape ({len(X)},), one class per row, got {array.shape}")
     return array

@@ -16,6 +16,7 @@ from subridge.simulation.conduct import conduct
 from subridge.simulation.job import Engine
 from subridge.simulation.run import Run
 from subridge.spec.describe import describe
+from subridge.spec.seeding import checked_seed
 
 
 def simulate_classification(
@@ -30,7 +31,7 @@ def simulate_classification(
     n_trials: int,
     test_draws: int = 1,
     dtype: str = "float64",
-    seed: Seed = 0,
+    seed: Seed | None = 0,
     run: Run | None = None,
     progress: bool = True,
 ) -> xarray.Dataset:
@@ -61,7 +62,8 @@ def simulate_classification(
         Draws of the readout noise at test, over which the result is averaged.
     dtype : {"float64", "float32"}
         float32 halves memory and is faster on a GPU; votes that are nearly tied may differ.
-    seed : int
+    seed : int, tuple of int or None
+        None draws one, which the attributes of the result tell.
         Order, subsets and noise derive from it, the trial and the member. They are common to all ridges, noises and
         training-set sizes, and orders and noise also to all numbers of members. CPU and GPU draw different noise of
         one law, and the same orders and subsets.
@@ -101,7 +103,7 @@ def simulate_classification(
         ridges=ridges,
         test_draws=test_draws,
         dtype=dtype,
-        seed=seed,
+        seed=checked_seed("seed", seed),
         device=run.device,
     )
     return conduct(ENGINE, experiment, run, progress=progress)

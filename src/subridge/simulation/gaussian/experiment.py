@@ -18,6 +18,7 @@ from subridge.subsets.base import Strategy
 
 # Purposes of random streams, the first coordinate of each; a second coordinate is the trial, a third the training set.
 SIGNAL, FEATURE_NOISE, LABEL_NOISE, READOUT_NOISE, TEACHER, SUBSETS = range(6)
+_MOST_FEATURES = 10**7
 _REDRAWABLE = ("data", "teacher", "subsets")
 
 
@@ -149,7 +150,7 @@ def feature_count(problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, 
     if not isinstance(problem, EquicorrelatedProblem):
         raise ParameterError(f"problem must be a Problem or an EquicorrelatedProblem, got {type(problem).__name__}")
     if n_features is not None:
-        return positive_integer("n_features", n_features)
+        return positive_integer("n_features", n_features, _MOST_FEATURES)
     if isinstance(ensemble.subsets, SubsetPlan):
         return ensemble.subsets.n_features
     raise ParameterError("an EquicorrelatedProblem has no size of its own; give n_features=")

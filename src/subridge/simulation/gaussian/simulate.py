@@ -15,11 +15,12 @@ from subridge.simulation.gaussian.experiment import GaussianExperiment, feature_
 from subridge.simulation.gaussian.memory import bytes_per_trial, plan_batch
 from subridge.simulation.gaussian.trials import run_trials
 from subridge.simulation.job import Engine
-from subridge.simulation.run import Run
+from subridge.simulation.run import MOST_TRIALS, Run
 from subridge.spec.checks import ascending_integers, finite_array, positive_integer
 from subridge.spec.describe import describe
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.problem import EquicorrelatedProblem, Problem
+from subridge.spec.seeding import checked_seed
 
 
 def simulate(
@@ -34,7 +35,7 @@ def simulate(
     nested: bool = True,
     pairs: bool = False,
     dtype: str = "float64",
-    seed: Seed = 0,
+    seed: Seed | None = 0,
     run: Run | None = None,
     progress: bool = True,
 ) -> xarray.Dataset:
@@ -65,7 +66,8 @@ def simulate(
     dtype : {"float64", "float32"}
         float32 halves memory and is faster on a GPU. Its risks are off by about 1e-7/λ + 5e-7 relative for features of
         unit variance (measured at M=200: 7e-4 at λ=1e-4, 5e-6 at 1e-2, 4e-7 at 1); at λ = 0 use float64.
-    seed : int
+    seed : int, tuple of int or None
+        None draws one, which the attributes of the result tell.
         Streams derive from it and from the coordinates of what is drawn, so that batches, executors, order and
         interruptions cannot change the data.
     run : Run, optional
@@ -101,12 +103,12 @@ def simulate(
         problem,
         ensemble,
         n_samples=ascending_integers("n_samples", n_samples),
-        n_trials=positive_integer("n_trials", n_trials),
+        n_trials=positive_integer("n_trials", n_trials, MOST_TRIALS),
         n_features=feature_count(problem, ensemble, n_features),
         ridges=None if ridges is None else np.atleast_1d(finite_array("ridges", ridges)),
         redraw=(redraw,) if isinstance(redraw, str) else tuple(redraw),
         nested=bool(nested),
-        seed=seed,
+        seed=checked_seed("seed", seed),
         device=run.device,
         dtype=dtype,
         pairs=bool(pairs),

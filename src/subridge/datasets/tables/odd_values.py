@@ -1,0 +1,39 @@
+"""Tables of features in memory that hold something else than real numbers, told by name before they are converted."""
+
+import narwhals as nw
+import numpy as np
+
+from subridge.arrays.namespace import is_sparse, is_tensor
+from subridge.arrays.types import ArrayLike, MatrixLike
+from subridge.datasets.tables.columns import is_frame, open_frame
+from subridge.datasets.tables.wording import counted, listed
+from subridge.spec.checks import refuse_odd_values
+from subridge.spec.errors import DataError
+
+_WORDS = (nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Datetime, nw.Duration, nw.Time, nw.Binary)
+
+
+def refuse_odd_table(name: str, table: MatrixLike | ArrayLike) -> None:
+    """Refuse columns of text, categories or dates, repeated names, hidden values, numbers written as text.
+
+    Complex numbers and what has no type of its own are left to scikit-learn's own checks.
+
+    Examples
+    --------
+    >>> refuse_odd_table("X", [[1.0, 2.0]])
+    """
+    if is_tensor(table) or is_sparse(table):
+        return
+    if not is_frame(table):
+        if not (isinstance(table, np.ndarray) and table.dtype.kind in "biufcO"):
+            refuse_odd_values(name, np.asarray(table)) if isinstance(table, list | tuple | np.ndarray) else None
+        elif isinstance(table, np.ma.MaskedArray) or table.dtype.kind == "O":
+            refuse_odd_values(name, table)
+        return
+    frame = open_frame(table)
+    odd = [f"{column} ({kind})" for column, kind in frame.schema.items() if isinstance(kind, _WORDS) or kind in _WORDS]
+    if odd:
+        raise DataError(
+            f"{counted(len(odd), 'column')} of {name} hold no numbers: {listed(odd)}; leave them out or encode them, "
+            "for example with sklearn.preprocessing.OneHotEncoder"
+        )
