@@ -22,6 +22,7 @@ _COMMANDS = {
     "advise": "Which ensemble for your data, at a planned size, and why.",
     "reproduce": "Remake the paper's figures, with data and a report page.",
     "features": "Deep features of a folder of images, into a store.",
+    "explore": "A page with sliders: curves, phases, risk matrices; no server.",
 }
 
 _EPILOG = """\b

@@ -1,0 +1,133 @@
+// The page: controls, presets, address, and one redraw for every change.
+
+class App {
+  constructor(presets) {
+    this.presets = presets;
+    this.state = stateFromAddress(location.hash);
+    this.controls = [...document.querySelectorAll("[data-setting]")];
+    this.controls.forEach((control) => this.wire(control));
+    const views = { curves: CurvesView, phase: PhaseView, matrix: MatrixView, subsets: SubsetsView };
+    this.views = Object.entries(views).map(([id, View]) => new View(document.getElementById(id), this));
+    this.wirePresets(document.getElementById("preset"));
+    this.wireButtons();
+    window.addEventListener("hashchange", () => this.load(stateFromAddress(location.hash)));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+    this.load(this.state);
+  }
+
+  wire(control) {
+    const name = control.dataset.setting, setting = SETTINGS[name];
+    if (control.type === "range") {
+      control.min = 0;
+      control.max = setting.places;
+      control.addEventListener("input", () => this.change({ [name]: setting.value(Number(control.value)) }));
+    } else if (setting.kind === "letters") {
+      control.addEventListener("change", () => {
+        const others = this.state[name].replace(control.value, "");
+        this.change({ [name]: sane(name, control.checked ? others + control.value : others) });
+      });
+    } else if (control.type === "checkbox") {
+      control.addEventListener("change", () => this.change({ [name]: control.checked ? "1" : "0" }));
+    } else {
+      control.addEventListener("change", () => this.change({ [name]: sane(name, control.value) }));
+    }
+  }
+
+  wirePresets(select) {
+    const groups = new Map();
+    for (const [id, { title, group }] of Object.entries(this.presets)) {
+      if (!groups.has(group)) {
+        const made = document.createElement("optgroup");
+        made.label = group;
+        groups.set(group, made);
+        select.append(made);
+      }
+      groups.get(group).append(new Option(title, id));
+    }
+    select.addEventListener("change", () => this.load(this.ofPreset(select.value)));
+  }
+
+  ofPreset(id) {
+    const chosen = Object.entries(this.presets[id]?.state ?? {}).map(([name, value]) => [name, sane(name, value)]);
+    return { ...standardState(), ...Object.fromEntries(chosen), preset: id };
+  }
+
+  wireButtons() {
+    const on = (id, act) => document.getElementById(id).addEventListener("click", act);
+    on("again", () => this.change({ seed: (this.state.seed + 1) % 10000, fractions: "" }));
+    on("reset", () => this.load(standardState()));
+    on("dark", () => {
+      const { dataset } = document.documentElement;
+      const dark = dataset.theme ? dataset.theme === "dark" : darkWanted();
+      dataset.theme = dark ? "light" : "dark";
+      this.draw();
+    });
+    on("share", async (event) => {
+      this.write();
+      const button = event.currentTarget;
+      try {
+        await navigator.clipboard.writeText(location.href);
+        button.textContent = "copied";
+      } catch {
+        button.textContent = "the address bar has it";
+      }
+      setTimeout(() => (button.textContent = "copy link"), 1500);
+    });
+  }
+
+  /** Take over some settings; a new size or spread replaces given fractions. */
+  change(settings) {
+    const before = this.state, after = { ...before, ...settings };
+    if ("n_members" in settings || "fraction_spread" in settings) after.fractions = "";
+    if (after.phase_x === after.phase_y) {
+      if ("phase_x" in settings) after.phase_y = before.phase_x;
+      else after.phase_x = before.phase_y;
+    }
+    this.load(after);
+  }
+
+  load(state) {
+    this.state = state;
+    this.show();
+    this.draw();
+    clearTimeout(this.writing);
+    this.writing = setTimeout(() => this.write(), 250);
+  }
+
+  write() {
+    clearTimeout(this.writing);
+    const address = addressOf(this.state);
+    if (address !== location.hash.slice(1)) history.replaceState(null, "", address ? `#${address}` : location.pathname + location.search);
+  }
+
+  /** Put the state into the controls. */
+  show() {
+    for (const control of this.controls) {
+      const name = control.dataset.setting, setting = SETTINGS[name], value = this.state[name];
+      if (control.type === "range") {
+        control.value = setting.place(value);
+        const text = brief(value, 4);
+        control.setAttribute("aria-valuetext", text);
+        control.parentElement.querySelector("output").textContent = text;
+      } else if (setting.kind === "letters") control.checked = value.includes(control.value);
+      else if (control.type === "checkbox") control.checked = value === "1";
+      else control.value = value;
+    }
+    const preset = this.presets[this.state.preset];
+    document.getElementById("preset").value = preset ? this.state.preset : "";
+    document.getElementById("note").textContent = preset?.note ?? "";
+    const given = this.state.fractions === "" ? "" : `Subset fractions are given: ${this.state.fractions.split(",").map((part) => brief(Number(part))).join(", ")}. Moving “members” or “heterogeneity” draws new ones.`;
+    document.getElementById("given").textContent = given;
+  }
+
+  draw() {
+    for (const view of this.views) view.draw(this.state);
+  }
+}
+
+if (document.getElementById("presets")) {
+  window.subridge = {
+    app: new App(JSON.parse(document.getElementById("presets").textContent)),
+    risk, curve, prepare, bestRidge, bestRidgeless, bestAtOptimalRidge, phaseDiagram, stateFromAddress, addressOf, curveNumbers, drawFractions,
+  };
+}

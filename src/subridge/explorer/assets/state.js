@@ -1,0 +1,142 @@
+// What can be set, within which range, and how it is written into the address of the page.
+
+const significant = (value, digits = 3) => Number(value.toPrecision(digits));
+
+/** A slider over even steps. */
+function even(min, max, step, standard) {
+  const places = Math.round((max - min) / step);
+  return {
+    kind: "number", min, max, standard, places,
+    value: (place) => significant(min + place * step, 6),
+    place: (value) => Math.round((value - min) / step),
+  };
+}
+
+/** A slider over equal factors, with 0 before the first and infinity after the last where that is allowed. */
+function factors(min, max, places, { zero = false, infinite = false, whole = false, standard }) {
+  const first = zero ? 1 : 0, last = first + places;
+  return {
+    kind: "number", min: zero ? 0 : min, max: infinite ? Infinity : max, standard, whole,
+    places: infinite ? last + 1 : last,
+    value: (place) => {
+      if (place < first) return 0;
+      if (place > last) return Infinity;
+      const value = min * Math.pow(max / min, (place - first) / places);
+      return whole ? Math.round(significant(value, 2)) : significant(value);
+    },
+    place: (value) => {
+      if (value <= 0) return 0;
+      if (value === Infinity) return last + 1;
+      return Math.min(Math.max(first + Math.round((places * Math.log(value / min)) / Math.log(max / min)), first), last);
+    },
+  };
+}
+
+const choice = (options, standard) => ({ kind: "choice", options, standard });
+const flag = (standard) => choice(["0", "1"], standard);
+
+/** Every setting by the name it has in Python and in the address. */
+const SETTINGS = {
+  sample_ratio: factors(0.01, 10, 300, { zero: true, infinite: true, standard: 0.15 }),
+  correlation: even(0, 1, 0.01, 0),
+  alignment: even(0, 1, 0.01, 0),
+  feature_noise: even(0, 2, 0.01, 0),
+  label_noise: even(0, 2, 0.01, 0.1),
+  n_features: factors(20, 100000, 90, { infinite: true, whole: true, standard: Infinity }),
+  ridge: factors(1e-6, 100, 160, { zero: true, standard: 0.001 }),
+  best_ridge: flag("0"),
+  readout_noise: even(0, 2, 0.01, 0.2),
+  n_members: { ...even(1, 60, 1, 10), whole: true },
+  fraction_spread: even(0, 2, 0.05, 0.5),
+  shared: even(0, 0.9, 0.01, 0),
+  coverage: even(0.05, 1, 0.01, 1),
+  n_draws: { ...even(1, 20, 1, 6), whole: true },
+  seed: { ...even(0, 9999, 1, 1), whole: true },
+  aggregation: choice(["mean", "scaled", "both"], "mean"),
+  fractions: { kind: "fractions", standard: "" },
+  curves: { kind: "letters", letters: "obedms", standard: "obedm" },
+  log_x: flag("0"),
+  log_y: flag("1"),
+  largest_ratio: choice(["0.3", "1", "2", "5"], "1"),
+  phase_x: choice(["sample_ratio", "correlation", "alignment", "readout_noise", "feature_noise", "label_noise", "H", "W", "Z"], "sample_ratio"),
+  phase_y: choice(["sample_ratio", "correlation", "alignment", "readout_noise", "feature_noise", "label_noise", "H", "W", "Z"], "H"),
+  phase_ridge: choice(["0", "optimal"], "0"),
+  preset: { kind: "name", standard: "" },
+};
+
+function standardState() {
+  return Object.fromEntries(Object.entries(SETTINGS).map(([name, setting]) => [name, setting.standard]));
+}
+
+/** A value that the page can use, whatever was written. */
+function sane(name, written) {
+  const setting = SETTINGS[name], text = String(written);
+  if (setting.kind === "choice") return setting.options.includes(text) ? text : setting.standard;
+  if (setting.kind === "name") return /^[A-Za-z0-9]{0,8}$/.test(text) ? text : "";
+  if (setting.kind === "letters") return [...setting.letters].filter((letter) => text.includes(letter)).join("");
+  if (setting.kind === "fractions") return saneFractions(text);
+  const number = text.trim() === "" ? NaN : text === "inf" ? Infinity : Number(text);
+  if (Number.isNaN(number)) return setting.standard;
+  const kept = Math.min(Math.max(number, setting.min), setting.max);
+  return setting.whole && Number.isFinite(kept) ? Math.round(kept) : kept;
+}
+
+/** Fractions of disjoint subsets, or none where they make no sense. */
+function saneFractions(text) {
+  const parts = text.split(",").map(Number);
+  const sum = parts.reduce((total, part) => total + part, 0);
+  const possible = parts.length <= SETTINGS.n_members.max && parts.every((part) => part >= 1e-6) && sum <= 1 + 1e-12;
+  return possible ? parts.join(",") : "";
+}
+
+function stateFromAddress(hash) {
+  const state = standardState();
+  for (const [name, text] of new URLSearchParams(hash.slice(0, 4000).replace(/^#/, ""))) {
+    if (Object.hasOwn(SETTINGS, name)) state[name] = sane(name, text);
+  }
+  if (state.phase_x === state.phase_y) state.phase_y = state.phase_x === "H" ? "sample_ratio" : "H";
+  return state;
+}
+
+function addressOf(state) {
+  const written = new URLSearchParams();
+  for (const [name, setting] of Object.entries(SETTINGS)) {
+    if (state[name] !== setting.standard) written.set(name, state[name] === Infinity ? "inf" : String(state[name]));
+  }
+  return written.toString().replaceAll("%2C", ",");
+}
+
+/** The data that a state describes. */
+function problemOf(state) {
+  return {
+    scale: 1,
+    correlation: state.correlation,
+    alignment: state.alignment,
+    featureNoise: state.feature_noise,
+    labelNoise: state.label_noise,
+    readoutNoise: state.readout_noise,
+    nFeatures: state.n_features,
+  };
+}
+
+/** Members that share a core of the features and divide the rest: ν_r = u(θ + (1 - θ)φ_r), ν_rs = uθ. */
+function ensembleOf(state, parts, ridge, count) {
+  const core = parts.length === 1 && (count ?? 1) === 1 ? 0 : state.shared;
+  return {
+    fractions: parts.map((part) => state.coverage * (core + (1 - core) * part)),
+    shared: state.coverage * core,
+    ridge,
+    count,
+  };
+}
+
+/** The heterogeneous draws: those of the seed, or the one written into the state. */
+function drawsOf(state) {
+  if (state.fractions !== "") return [state.fractions.split(",").map(Number)];
+  const draws = state.fraction_spread > 0 ? state.n_draws : 1;
+  return Array.from({ length: draws }, (_, draw) =>
+    drawFractions(state.n_members, state.fraction_spread, state.seed * 1009 + draw));
+}
+
+const sizeOf = (state) => (state.fractions === "" ? state.n_members : state.fractions.split(",").length);
+const ridgeOf = (state) => (state.best_ridge === "1" ? "optimal" : state.ridge);

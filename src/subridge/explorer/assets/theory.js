@@ -1,0 +1,140 @@
+// The risk of an ensemble by Prop. 2, from the printed formulas; limits as subridge.risk takes them.
+
+const AT_THRESHOLD = 1e-12; // below this 1 - γ is rounding, and a ridgeless member is at its threshold
+
+/** What depends on the problem alone. problem: scale, correlation, alignment, featureNoise, labelNoise, readoutNoise, nFeatures. */
+function prepare(problem) {
+  const b = problem.scale * (1 - problem.correlation);
+  const omega2 = problem.featureNoise * problem.featureNoise;
+  const a = b + omega2;
+  const rho2 = problem.alignment * problem.alignment;
+  const finite = Number.isFinite(problem.nFeatures);
+  const aligned = problem.correlation > 0 ? rho2 : 0; // without correlation no direction is special
+  return {
+    a, b, omega2, finite, aligned,
+    rho2: finite ? rho2 : aligned,
+    fitted: a > 0 ? b / a : 0,
+    noisy: a > 0 ? omega2 / a : 0,
+    T: finite ? problem.scale * problem.correlation * problem.nFeatures : Infinity,
+    zeta2: problem.labelNoise * problem.labelNoise,
+    eta2: problem.readoutNoise * problem.readoutNoise,
+  };
+}
+
+/** λ* of a member that sees the fraction nu; infinite where the error falls for ever. */
+function bestRidge(nu, q) {
+  const noise = q.zeta2 + q.eta2;
+  if (q.b * (1 - q.aligned) === 0) return q.aligned * (q.a / nu - q.b) + noise > 0 && q.a > 0 ? Infinity : 0;
+  const ridge = optimalRidge(q.a, q.b, q.omega2, nu, q.aligned, noise);
+  return Math.abs(ridge) < 1e-14 * q.a ? 0 : ridge;
+}
+
+/** Order parameters of one member: σ, 1 - σ, 1 - γ_rr, γ_rr, u - b. */
+function solveMember(alpha, nu, ridge, q) {
+  if (q.a === 0) return { nu, sigma: 0, rest: 1, gap: 1, gamma: 0, excess: alpha === 0 ? Infinity : ridge / alpha };
+  const t = (ridge * nu) / q.a;
+  if (alpha === 0 || t === Infinity) return { nu, sigma: 0, rest: 1, gap: 1, gamma: 0, excess: Infinity };
+  let sigma = 1, rest = 0, gap = 1, gamma = 0;
+  if (alpha !== Infinity) {
+    const R = root(alpha, nu, t), h = t + (nu - alpha);
+    sigma = fittedShare(alpha, nu, t, R);
+    gap = ownGap(alpha, nu, t, R);
+    gamma = crossGamma(alpha, nu, sigma, sigma);
+    rest = h > 0 ? restFewSamples(alpha, nu, t, R, h) : t === 0 ? 0 : restManySamples(alpha, nu, t, R, h);
+  }
+  return { nu, sigma, rest, gap, gamma, excess: q.finite ? excess(q.b, q.omega2, nu, sigma, rest) : 0 };
+}
+
+function divided(bias, gamma, gap, eta2, q) {
+  if (gap > AT_THRESHOLD) return pairError(bias, gamma, gap, q.zeta2, eta2);
+  return Math.abs(bias) <= 1e-12 * q.b && gamma * q.zeta2 + eta2 === 0 ? 0 : Infinity;
+}
+
+function alongOnes(r, s, limit, q) {
+  if (!q.finite) return limit;
+  if (r.excess + s.excess === Infinity) return q.b + q.T;
+  const size = q.b + q.T;
+  return (size + r.excess) * (size + s.excess) === 0 ? 0 : alignedBiasAtSize(q.b, q.T, r.excess, s.excess, limit);
+}
+
+/** E_rr. */
+function ownError(m, q) {
+  let bias = (1 - q.rho2) * randomBias(q.b, q.fitted, q.noisy, m.nu, 1 - m.nu, m.rest);
+  if (q.rho2 > 0) bias += q.rho2 * alongOnes(m, m, alignedBias(q.b, q.omega2, m.nu), q);
+  return divided(bias, m.gamma, m.gap, q.eta2, q);
+}
+
+/** E_rs of two members that share the fraction `shared` of all features. */
+function crossError(r, s, shared, alpha, q) {
+  let bias = (1 - q.rho2) * randomCrossBias(q.b, q.fitted, r.nu, s.nu, shared, r.sigma, s.sigma);
+  if (q.rho2 > 0) bias += q.rho2 * alongOnes(r, s, alignedCrossBias(q.a, q.b, r.nu, s.nu, shared), q);
+  const gamma = shared > 0 && alpha > 0 ? crossGamma(alpha, shared, r.sigma, s.sigma) : 0;
+  return divided(bias, gamma, 1 - gamma, 0, q);
+}
+
+/** c_r = E[y f_r]. */
+function covarianceWithLabel(m, q) {
+  const random = (1 - q.rho2) * randomCovariance(q.b, q.fitted, m.nu, m.sigma);
+  if (q.rho2 === 0 || m.excess === Infinity) return random;
+  return random + (q.b + q.T + m.excess === 0 ? 0 : q.rho2 * alignedCovariance(q.b, q.T, m.excess));
+}
+
+/** The error of the best multiple of the mean. */
+function scaledTotal(mean, c, q) {
+  if (!q.finite && q.rho2 > 0) return mean; // the signal along 1 has infinite power: no other scale than 1 will do
+  const v = (1 - q.rho2) * q.b + (q.rho2 > 0 ? q.rho2 * (q.b + q.T) : 0);
+  if (mean === Infinity || !(mean - v + 2 * c > 0)) return v;
+  return scaledError(mean, v, c);
+}
+
+/** Mean and scaled-mean error of members; equal ones may stand for `count` of their kind. */
+function totals(members, shared, alpha, q, count = members.length) {
+  let own = 0, cross = 0, c = 0;
+  for (const m of members) {
+    own += ownError(m, q);
+    c += covarianceWithLabel(m, q);
+  }
+  const n = members.length;
+  if (n === 1) {
+    cross = count > 1 ? crossError(members[0], members[0], shared, alpha, q) : 0;
+  } else if (shared === 0 && !(q.finite && q.rho2 > 0)) {
+    // Disjoint: E_rs is affine in ν_r σ_r, so that its mean over pairs is its value at the mean.
+    let mean = 0;
+    for (const m of members) mean += m.nu * m.sigma;
+    const one = { nu: 1, sigma: mean / n, excess: 0 };
+    cross = crossError(one, one, 0, alpha, q);
+  } else {
+    for (let r = 1; r < n; r++) for (let s = 0; s < r; s++) cross += crossError(members[r], members[s], shared, alpha, q);
+    cross /= (n * (n - 1)) / 2;
+  }
+  const mean = own / n / count + (count > 1 ? ((count - 1) / count) * cross : 0);
+  return { mean, scaled: scaledTotal(mean, c / n, q) };
+}
+
+/** Solve every member; `ridge` is a number or "optimal", each member's own λ*. */
+function solveMembers(alpha, fractions, ridge, q) {
+  return fractions.map((nu) => solveMember(alpha, nu, ridge === "optimal" ? bestRidge(nu, q) : ridge, q));
+}
+
+/** The whole answer at one point: E_rs, and the totals of both aggregations. */
+function risk(problem, ensemble, alpha) {
+  const q = prepare(problem);
+  const members = solveMembers(alpha, ensemble.fractions, ensemble.ridge, q);
+  const pairs = members.map((r, i) =>
+    members.map((s, j) => (i === j ? ownError(r, q) : crossError(r, s, ensemble.shared, alpha, q))));
+  return { pairs, ...totals(members, ensemble.shared, alpha, q) };
+}
+
+/** Totals along sample ratios: {mean, scaled}, arrays. */
+function curve(problem, ensemble, alphas) {
+  const q = prepare(problem), { fractions, shared, count } = ensemble;
+  const ridges = fractions.map((nu) => (ensemble.ridge === "optimal" ? bestRidge(nu, q) : ensemble.ridge));
+  const mean = new Array(alphas.length), scaled = new Array(alphas.length), members = new Array(fractions.length);
+  for (let i = 0; i < alphas.length; i++) {
+    for (let r = 0; r < fractions.length; r++) members[r] = solveMember(alphas[i], fractions[r], ridges[r], q);
+    const found = totals(members, shared, alphas[i], q, count ?? fractions.length);
+    mean[i] = found.mean;
+    scaled[i] = found.scaled;
+  }
+  return { mean, scaled };
+}
