@@ -43,6 +43,11 @@ def test_without_data_and_noise_all_sizes_tie_and_the_smallest_wins():
         assert np.isinf(sr.optimal_n_members(0.0, 0.3, 0.5, ridge=ridge))
 
 
+def test_without_noise_one_member_at_its_threshold_is_best_at_every_alignment():
+    rho = np.linspace(0.01, 0.99, 99)  # λ* is zero there, and rounding must not make it negative
+    np.testing.assert_array_equal(sr.optimal_n_members(1.0, rho, ridge="optimal"), 1.0)
+
+
 def test_phase_boundary_is_the_zero_of_the_large_k_coefficient():
     H, W = np.array([0.0, 0.3, 0.8]), 0.2
     edge = sr.phase_boundary(0.4, H, W)

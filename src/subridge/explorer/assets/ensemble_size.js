@@ -77,8 +77,7 @@ function bestAtOptimalRidge(alpha, rho2, H, W, Z) {
   const gain = (k) => {
     const x = 1 / k;
     if (x === 0) return 0;
-    const optimum = sizeScaledOptimum(x, rho2, W, H + Z);
-    const t = optimum - x;
+    const t = Math.max(sizeScaledOptimum(x, rho2, W, H + Z) - x, 0); // λ* is never negative but for rounding
     const sigma = alpha === Infinity ? 1 : alpha === 0 || t === Infinity ? 0 : fittedShare(alpha, x, t, root(alpha, x, t));
     return sizeGain(x, sigma, rho2, H, W);
   };
@@ -87,7 +86,7 @@ function bestAtOptimalRidge(alpha, rho2, H, W, Z) {
   for (let i = 0; i < SIZES_NET.length; i++) {
     // σ ≤ α/(α + t), and t grows with k: from here on gain ≥ (H - reach α/(α + t))/k, which may rule out all larger k.
     if (rho2 < 1 && alpha < Infinity) {
-      const x = 1 / SIZES_NET[i], t = sizeScaledOptimum(x, rho2, W, H + Z) - x;
+      const x = 1 / SIZES_NET[i], t = Math.max(sizeScaledOptimum(x, rho2, W, H + Z) - x, 0);
       const least = x * (H - (reach * alpha) / (alpha + t));
       if (least > 0 || least > lowest) break;
     }

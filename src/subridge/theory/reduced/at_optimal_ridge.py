@@ -23,7 +23,8 @@ def best_at_optimal_ridge(ratios: Ratios) -> FloatArray:
 
     def gain(k: FloatArray) -> FloatArray:
         nu = 1.0 / k
-        sigma = bulk_overlap(alpha, nu, _scaled_optimum(nu, ratios) - nu)  # t = Λ*ν/(1+W)
+        t = np.maximum(_scaled_optimum(nu, ratios) - nu, 0.0)  # Λ*ν/(1+W), never negative but for rounding
+        sigma = bulk_overlap(alpha, nu, t)
         return np.asarray(nu * (H - (1 - rho2) * (2 - nu) * sigma / (1 + W)))
 
     k, lowest = _integer_minimum(gain, alpha.shape)
