@@ -120,8 +120,15 @@ class App {
     document.getElementById("given").textContent = given;
   }
 
+  /** The curves at once, the other views with the next frame: several moves in between cost them one redraw. */
   draw() {
-    for (const view of this.views) view.draw(this.state);
+    const [curves, ...others] = this.views;
+    curves.draw(this.state);
+    if (this.frame) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = null;
+      for (const view of others) view.draw(this.state);
+    });
   }
 }
 

@@ -48,7 +48,7 @@ class Plot {
       stroke: ink, grid, ticks: { ...line, size: 4 }, label: what[name].label, labelSize: 18, labelGap: 0, gap: 3,
       font: "12px system-ui, sans-serif", labelFont: "13px system-ui, sans-serif",
       size: name === "x" ? 28 : 50, space: name === "x" ? 56 : 34,
-      ...(what[name].ticks ? { splits: () => this.what[name].ticks.map(([at]) => at) } : {}),
+      ...(what[name].ticks || what[name].log ? { splits: () => this.splits(name), filter: (_, splits) => splits } : {}),
       values: (_, splits) => splits.map((at) => this.text(name, at)),
     });
     const lines = what.lines.map((line) => ({
@@ -76,6 +76,11 @@ class Plot {
         setCursor: [(u) => this.tell(u)],
       },
     };
+  }
+
+  splits(name) {
+    const { ticks, min, max } = this.what[name];
+    return ticks ? ticks.map(([at]) => at) : logTicks(min, max, name === "x" ? 10 : 8);
   }
 
   text(name, at) {
@@ -175,6 +180,21 @@ class Plot {
 function frameOf(u) {
   const ratio = uPlot.pxRatio, { left, top, width, height } = u.bbox;
   return { left: left / ratio, top: top / ratio, right: (left + width) / ratio, bottom: (top + height) / ratio };
+}
+
+/** Round numbers on a logarithmic axis, at most so many. */
+function logTicks(min, max, most) {
+  const decades = [Math.floor(Math.log10(min)), Math.ceil(Math.log10(max))];
+  const every = Math.max(1, Math.ceil((decades[1] - decades[0]) / most));
+  for (const digits of [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]]) {
+    const found = [];
+    for (let power = decades[0]; power <= decades[1]; power += digits.length > 1 ? 1 : every) {
+      found.push(...digits.map((digit) => Number(`${digit}e${power}`)));
+    }
+    const inside = found.filter((at) => at >= min && at <= max);
+    if (inside.length <= most && (digits.length === 1 || every === 1)) return inside.length > 1 ? inside : [min, max].map((at) => significant(at, 2));
+  }
+  return [min, max];
 }
 
 /** Values that can be drawn: no infinity, and nothing at or below zero on a logarithmic axis. */

@@ -19,7 +19,7 @@ function preludeInPython(state) {
     "",
     "",
     'def ensemble(fractions, shared, ridge, aggregation="mean"):',
-    "    nu = np.full((len(fractions), len(fractions)), shared)",
+    "    nu = np.full((len(fractions), len(fractions)), float(shared))",
     "    np.fill_diagonal(nu, fractions)",
     `    noise = ${literal(state.readout_noise)}`,
     '    if ridge == "optimal":',

@@ -1,0 +1,248 @@
+"""The page in a browser: sliders, presets, sharing, files to take away, and addresses that mean harm."""
+
+import csv
+import io
+import runpy
+import time
+
+import numpy as np
+import pytest
+
+from subridge.figures.paper.registry import figure_ids
+
+# Which curves a slider must change, by the beginning of their names; all others must stay.
+MOVES = {
+    "correlation": ("one ridge", "8 equal", "8 unequal"),
+    "alignment": ("one ridge", "8 equal", "8 unequal"),
+    "label_noise": ("one ridge", "8 equal", "8 unequal"),
+    "feature_noise": ("one ridge", "8 equal", "8 unequal"),
+    "readout_noise": ("one ridge", "8 equal", "8 unequal"),
+    "coverage": ("one ridge", "8 equal", "8 unequal"),
+    "n_features": ("one ridge", "8 equal", "8 unequal"),
+    "ridge": ("one ridge, λ = 0", "8 equal", "8 unequal"),
+    "shared": ("8 equal", "8 unequal"),
+    "fraction_spread": ("8 unequal",),
+}
+START = "#correlation=0.3&alignment=0.4&n_members=8&n_features=500&coverage=0.8&feature_noise=0.2&shared=0.1"
+CURVES = """() => Object.fromEntries(subridge.curveNumbers(subridge.app.state).curves.filter(one => !one.faint)
+  .map(one => [one.name.replace(/λ = [0-9.e-]+/, 'λ = 0').replace(/mean of .*/, ''), [one.here, one.limit]]))"""
+
+
+def move(page, setting, step):
+    slider = page.locator(f"input[data-setting={setting}]")
+    slider.evaluate("(it, by) => { it.value = Number(it.value) + by; it.dispatchEvent(new Event('input')); }", step)
+
+
+def until(page, condition):
+    """Wait; the page's policy keeps the browser's own way of waiting from evaluating text."""
+    for _ in range(200):
+        if page.evaluate(condition):
+            return
+        page.wait_for_timeout(25)
+    raise AssertionError(f"never: {condition}")
+
+
+@pytest.mark.parametrize("setting", MOVES)
+def test_every_slider_changes_the_right_curves(visit, explorer_file, setting):
+    page = visit(explorer_file, START)
+    before = page.evaluate(CURVES)
+    move(page, setting, -3 if setting in ("coverage", "n_features") else 3)
+    after = page.evaluate(CURVES)
+    assert set(after) == set(before)
+    for name, values in before.items():
+        must = name.startswith(MOVES[setting]) and not (setting == "ridge" and name == "one ridge, λ = λ*")
+        assert (after[name] != values) == must, name
+
+
+def test_members_and_sample_ratio_and_draws_move_what_they_name(visit, explorer_file):
+    page = visit(explorer_file, START)
+    reading = page.locator("#curves .reading")
+    assert "the threshold of 8 members" in reading.inner_text()
+    move(page, "n_members", -5)
+    assert "the threshold of 3 members" in reading.inner_text()
+    assert page.evaluate("subridge.app.state.n_members") == 3
+    before = page.locator(".legend b").all_inner_texts()
+    move(page, "sample_ratio", 20)
+    assert page.locator(".legend b").all_inner_texts() != before
+    parts = page.evaluate("subridge.app.views[1].app.state.seed")
+    page.click("#again")
+    assert page.evaluate("subridge.app.state.seed") == parts + 1
+    move(page, "sample_ratio", 400)
+    assert "infinite data" in reading.inner_text()
+
+
+def test_arrow_keys_move_sliders_and_everything_can_be_reached_by_tab(visit, explorer_file):
+    page = visit(explorer_file)
+    page.focus("input[data-setting=label_noise]")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("subridge.app.state.label_noise") == pytest.approx(0.11)
+    reached = set()
+    page.evaluate("document.activeElement.blur()")
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.dataset.setting ?? document.activeElement.textContent"))
+    wanted = page.evaluate("[...document.querySelectorAll('[data-setting]')].map(it => it.dataset.setting)")
+    assert set(wanted) <= reached
+    assert {"PNG", "SVG", "CSV", "Python", "draw again", "copy link"} <= reached
+
+
+def test_every_figure_has_a_preset_that_draws(visit, explorer_file):
+    page = visit(explorer_file)
+    for figure in figure_ids():
+        page.select_option("#preset", figure)
+        finite = page.evaluate(
+            "subridge.curveNumbers(subridge.app.state).curves.map(one => one.errors.filter(Number.isFinite).length)"
+        )
+        assert min(finite) > 50, figure
+        page.evaluate("subridge.app.write()")
+        assert f"preset={figure}" in page.url
+
+
+def test_preset_of_fig1b_is_the_figures_settings(visit, explorer_file):
+    page = visit(explorer_file, "#preset=nothing")
+    page.select_option("#preset", "fig1b")
+    state = page.evaluate("subridge.app.state")
+    assert (state["correlation"], state["alignment"], state["fractions"]) == (0.4, 0.3, "0.1,0.3,0.5")
+
+
+def test_a_view_can_be_shared_by_its_address(visit, explorer_file):
+    page = visit(explorer_file, START)
+    move(page, "fraction_spread", 4)
+    page.select_option("select[data-setting=aggregation]", "both")
+    page.uncheck("input[data-setting=curves][value=b]")
+    page.evaluate("subridge.app.write()")
+    state, address = page.evaluate("JSON.stringify(subridge.app.state)"), page.url.split("#")[1]
+    other = visit(explorer_file, f"#{address}")
+    assert other.evaluate("JSON.stringify(subridge.app.state)") == state
+
+
+def test_going_back_in_the_address_redraws(visit, explorer_file):
+    page = visit(explorer_file)
+    page.evaluate("location.hash = 'n_members=17'")
+    until(page, "subridge.app.state.n_members === 17")
+    assert "17 members" in page.locator("#curves .reading").inner_text()
+
+
+def saved(page, view, kind):
+    with page.expect_download() as waiting:
+        page.click(f"#{view} .export button:text-is('{kind}')")
+    return waiting.value.path().read_bytes()
+
+
+def test_saved_numbers_are_those_that_the_saved_python_prints(visit, explorer_file, tmp_path):
+    page = visit(explorer_file, START + "&fraction_spread=0.75&n_draws=3&ridge=0.01")
+    rows = list(csv.reader(io.StringIO(saved(page, "curves", "CSV").decode())))
+    table = np.array(rows[1:], dtype=float)
+    script = tmp_path / "curves.py"
+    script.write_bytes(saved(page, "curves", "Python"))
+    found = runpy.run_path(str(script))
+    np.testing.assert_array_equal(found["sample_ratios"], table[:, 0])
+    assert np.isinf(table[-1, 0])
+    assert list(found["curves"]) == sorted(found["curves"], key=list(found["curves"]).index)
+    assert set(found["curves"]) == set(rows[0][1:])
+    for column, name in enumerate(rows[0][1:], start=1):
+        np.testing.assert_allclose(table[:, column], found["curves"][name], rtol=1e-10, err_msg=name)
+    assert "0.75" not in script.read_text()  # the drawn fractions stand in it, not how to draw them
+
+
+def test_saved_matrix_and_phase_diagram_are_those_of_their_python(visit, explorer_file, tmp_path):
+    page = visit(explorer_file, "#correlation=0.3&alignment=0.4&n_members=6&phase_ridge=optimal&best_ridge=1")
+    table = np.array(list(csv.reader(io.StringIO(saved(page, "matrix", "CSV").decode())))[1:], dtype=float)
+    (tmp_path / "matrix.py").write_bytes(saved(page, "matrix", "Python"))
+    np.testing.assert_allclose(table[:, 1:], runpy.run_path(str(tmp_path / "matrix.py"))["found"].pairs, rtol=1e-10)
+    rows = list(csv.reader(io.StringIO(saved(page, "phase", "CSV").decode())))
+    (tmp_path / "phase.py").write_bytes(saved(page, "phase", "Python"))
+    sizes = runpy.run_path(str(tmp_path / "phase.py"))["sizes"]
+    np.testing.assert_array_equal(np.array(rows[1:], dtype=float)[:, 2], sizes.ravel())
+
+
+@pytest.mark.parametrize("view", ["curves", "phase", "matrix", "subsets"])
+def test_pictures_can_be_saved(visit, explorer_file, view):
+    page = visit(explorer_file)
+    until(page, "!subridge.app.views[1].working")
+    assert saved(page, view, "PNG").startswith(b"\x89PNG")
+    picture = saved(page, view, "SVG").decode()
+    assert "NaN" not in picture
+    drawn = page.evaluate("text => new DOMParser().parseFromString(text, 'image/svg+xml').documentElement.nodeName", picture)
+    assert drawn == "svg"
+
+
+HOSTILE = [
+    "#correlation=NaN&n_members=NaN&ridge=NaN",
+    "#n_members=1e308&n_draws=1e9&ridge=-1e308&sample_ratio=-inf",
+    "#n_members=0&coverage=0&shared=1e99&fraction_spread=-5",
+    "#preset=<script>alert(1)</script>&curves=<img src=x onerror=alert(1)>&phase_x=__proto__&phase_y=constructor",
+    "#fractions=0.5,0.9&fractions=-1,2,NaN&fractions=" + ",".join(["0.001"] * 3000),
+    "#__proto__=1&constructor=2&toString=3",
+    "#" + "a=" * 100_000,
+    "#%E0%A4%A&%%%&=&&&",
+    "#phase_x=H&phase_y=H",
+    "#correlation=1&feature_noise=0&alignment=1&best_ridge=1&ridge=0&sample_ratio=0",
+    "#n_features=20.7&seed=1.5&n_members=3.3",
+    "#aggregation=scaled&n_features=1e308&correlation=1e-300&sample_ratio=inf",
+]
+
+
+@pytest.mark.parametrize("address", HOSTILE)
+def test_hostile_addresses_leave_the_page_alive_and_harmless(visit, explorer_file, address):
+    page = visit(explorer_file, address)
+    state = page.evaluate("subridge.app.state")
+    assert 1 <= state["n_members"] <= 60
+    assert state["n_draws"] <= 20
+    move(page, "label_noise", 5)
+    assert page.locator("#curves .reading").inner_text() != ""
+    assert page.locator("main script, main img").count() == 0
+    assert page.evaluate("({}).polluted") is None
+
+
+def test_redraws_are_quick(visit, explorer_file):
+    page = visit(explorer_file, "#fraction_spread=0.5")
+    took = page.evaluate(
+        """async () => {
+          const names = ["label_noise", "correlation", "alignment", "readout_noise", "ridge", "n_members", "fraction_spread", "sample_ratio"];
+          const took = [];
+          for (let i = 0; i < 220; i++) {
+            const slider = document.querySelector(`input[data-setting=${names[i % names.length]}]`);
+            await new Promise(requestAnimationFrame);
+            slider.value = Math.round(Number(slider.max) * (0.1 + 0.8 * ((i * 7919) % 100) / 100));
+            const start = performance.now();
+            slider.dispatchEvent(new Event("input"));
+            for (let turn = 0; turn < 3; turn++) await null; // uPlot draws in a microtask
+            took.push(performance.now() - start);
+          }
+          return took.slice(20);
+        }"""
+    )
+    print(f"slider to redraw: median {np.median(took):.1f} ms, worst of {len(took)} {max(took):.1f} ms")
+    assert np.median(took) <= 16
+    assert max(took) <= 50
+
+
+@pytest.mark.parametrize("ridge", ["0", "optimal"])
+def test_phase_diagrams_are_quick(visit, explorer_file, ridge):
+    page = visit(explorer_file, f"#phase_ridge={ridge}&alignment=0.3&correlation=0.5")
+    took = page.evaluate(
+        """() => Array.from({ length: 7 }, () => {
+          const start = performance.now();
+          subridge.phaseDiagram(subridge.app.state);
+          return performance.now() - start;
+        })"""
+    )
+    print(f"phase diagram, ridge {ridge}: {np.round(took, 1)} ms")
+    assert np.median(took) <= 150
+
+
+def test_the_page_is_small_and_opens_within_a_second(visit, explorer_file):
+    assert explorer_file.stat().st_size <= 5_000_000
+    start = time.perf_counter()
+    page = visit(explorer_file)
+    opened = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
+    print(f"{explorer_file.stat().st_size / 1e3:.0f} kB, loaded after {opened:.0f} ms, {time.perf_counter() - start:.2f} s in all")
+    assert opened < 1000
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1400, 1000), (390, 844)])
+def test_nothing_overflows_the_screen(visit, explorer_file, scheme, width, height):
+    page = visit(explorer_file, width=width, height=height, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
