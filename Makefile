@@ -6,13 +6,13 @@ STAMP  := $(VENV)/.installed
 # Two test processes with a thread of BLAS each: more threads than cores are slower than fewer.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: demo test test-torch coverage lint style types layers data clean
+.PHONY: demo test test-torch test-page coverage lint style types layers data clean
 
 demo: $(STAMP)          ## set up, then draw one learning curve, theory beside experiment
 	$(BIN)/subridge demo
 
 test: $(STAMP) lint     ## set up, then every check
-	$(PYTEST)
+	$(PYTEST) -m "not page"
 
 coverage: $(STAMP)      ## every test, and which lines and branches none of them reaches (also in htmlcov/)
 	$(PYTEST) --cov --cov-report=term-missing:skip-covered --cov-report=html
@@ -20,6 +20,12 @@ coverage: $(STAMP)      ## every test, and which lines and branches none of them
 test-torch: $(STAMP)    ## the tests that need PyTorch as well; plain pip, so that a local CPU build can serve
 	$(BIN)/python -m pip install --quiet torch==2.13.0
 	$(PYTEST) -m torch
+
+test-page: $(STAMP)     ## the pages in a headless browser: Debian's chromium, driven by playwright
+	@if [ -n "$$SUBRIDGE_CHROMIUM" ] || command -v chromium >/dev/null; then \
+	  $(BIN)/python -m pip install --quiet playwright==1.65.0 && \
+	  OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/explorer -m page -rP; \
+	else echo "test-page skipped: no chromium; apt-get install chromium, or name a browser in SUBRIDGE_CHROMIUM"; fi
 
 data: $(STAMP)          ## real data for the classification experiments, into the user's cache
 	$(BIN)/python -m pip install --quiet torch==2.13.0

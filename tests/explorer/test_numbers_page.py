@@ -9,16 +9,18 @@ import pytest
 import subridge as sr
 from subridge.spec.errors import InfiniteRiskWarning
 
+pytestmark = pytest.mark.page
+
 N_POINTS = 10_000
-RISK = "points => points.map(p => subridge.risk(p.problem, p.ensemble, p.alpha)).map(found => [found.mean, found.scaled, found.pairs])"
+RISK = """points => points.map(p => subridge.risk(p.problem, p.ensemble, p.alpha))
+  .map(found => [found.mean, found.scaled, found.pairs])"""
 
 
 def evaluate(page, function, points):
     """Call a function of the page; infinity does not survive JSON, and travels as 1e999 and as text."""
     text = json.dumps(points).replace("Infinity", "1e999")
-    made = page.evaluate(
-        f"() => JSON.stringify(({function})({text}), (_, v) => typeof v === 'number' && !Number.isFinite(v) ? String(v) : v)"
-    )
+    finite = "(_, v) => typeof v === 'number' && !Number.isFinite(v) ? String(v) : v"
+    made = page.evaluate(f"() => JSON.stringify(({function})({text}), {finite})")
     return json.loads(made)
 
 
@@ -34,7 +36,9 @@ def draw_points(rng, count):
         parts = np.maximum(parts, 1e-6) / np.maximum(parts, 1e-6).sum()
         seen, core = float(rng.choice([1.0, 1.0, 0.6, 0.05])), float(rng.choice([0.0, 0.0, 0.3, 0.9])) * (k > 1)
         fractions = seen * (core + (1 - core) * parts)
-        ridge = float(rng.choice([0.0, 0.0, 1e-6, 1e-3, 0.1, 100.0])) if rng.random() < 0.6 else 10 ** rng.uniform(-6, 2)
+        ridge = (
+            float(rng.choice([0.0, 0.0, 1e-6, 1e-3, 0.1, 100.0])) if rng.random() < 0.6 else 10 ** rng.uniform(-6, 2)
+        )
         alpha = often(0.0, np.inf, *fractions, *fractions, high=3.0) if rng.random() < 0.8 else 10 ** rng.uniform(-2, 1)
         yield {
             "problem": {
@@ -100,7 +104,9 @@ def test_ten_thousand_random_points_equal_risk(visit, explorer_file):
 def test_best_ridges_equal_optimal_ridge(visit, explorer_file):
     page = visit(explorer_file)
     points = list(draw_points(np.random.default_rng(6), 2000))
-    ask = "points => points.map(p => p.ensemble.fractions.map(nu => subridge.bestRidge(nu, subridge.prepare(p.problem))))"
+    ask = (
+        "points => points.map(p => p.ensemble.fractions.map(nu => subridge.bestRidge(nu, subridge.prepare(p.problem))))"
+    )
     for point, ridges in zip(points, evaluate(page, ask, points), strict=True):
         best = sr.optimal_ridge(*described(point))
         np.testing.assert_allclose([float(ridge) for ridge in ridges], best, rtol=1e-10, atol=1e-13, err_msg=str(point))
@@ -120,9 +126,21 @@ def test_best_sizes_are_exactly_those_of_optimal_n_members(visit, explorer_file,
 
 def test_the_page_says_infinite_at_an_exact_threshold_and_zero_where_nothing_is_amplified(visit, explorer_file):
     page = visit(explorer_file)
-    silent = {"scale": 1, "correlation": 0, "alignment": 0, "featureNoise": 0, "labelNoise": 0, "readoutNoise": 0, "nFeatures": np.inf}
+    silent = {
+        "scale": 1,
+        "correlation": 0,
+        "alignment": 0,
+        "featureNoise": 0,
+        "labelNoise": 0,
+        "readoutNoise": 0,
+        "nFeatures": np.inf,
+    }
     points = [
-        {"problem": silent | {"labelNoise": 0.1}, "ensemble": {"fractions": [0.3], "shared": 0, "ridge": 0}, "alpha": 0.1 + 0.2},
+        {
+            "problem": silent | {"labelNoise": 0.1},
+            "ensemble": {"fractions": [0.3], "shared": 0, "ridge": 0},
+            "alpha": 0.1 + 0.2,
+        },
         {"problem": silent, "ensemble": {"fractions": [1.0], "shared": 0, "ridge": 0}, "alpha": 1.0},
         {"problem": silent, "ensemble": {"fractions": [1.0], "shared": 0, "ridge": 0}, "alpha": np.inf},
     ]

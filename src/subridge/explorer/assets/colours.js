@@ -13,7 +13,7 @@ function shade(scale, share) {
 }
 
 const cssColour = (rgb) => `#${rgb.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
-const plasma = (share) => cssColour(shade(PLASMA, 0.08 + 0.84 * share));
+const plasma = (share) => cssColour(shade(PLASMA, 0.25 + 0.65 * share));
 
 /** k* as a colour: grey for one, white for infinitely many, in between by the logarithm. */
 function sizeColour(k) {

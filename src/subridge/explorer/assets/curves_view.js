@@ -6,10 +6,11 @@ class CurvesView {
     this.legend = host.querySelector(".legend");
     this.sentence = host.querySelector(".reading");
     this.plot = new Plot(host.querySelector(".plot"), {
-      height: 360,
+      height: narrow() ? 230 : 360,
       hover: (index) => this.values(index),
       pick: (x) => app.change({ sample_ratio: significant(Math.max(x, 0)) }),
     });
+    host.querySelector("details").open = !narrow();
     exportButtons(host.querySelector(".export"), {
       PNG: () => savePng("learning-curves.png", this.svg()),
       SVG: () => save("learning-curves.svg", this.svg(), "image/svg+xml"),

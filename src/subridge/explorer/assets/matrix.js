@@ -82,7 +82,7 @@ class SubsetsView {
   draw(state) {
     const parts = drawsOf(state)[0], core = parts.length > 1 ? state.shared : 0, seen = state.coverage;
     this.parts = parts.map((part) => seen * (core + (1 - core) * part));
-    const width = 600, row = Math.max(4, Math.min(16, 220 / parts.length)), height = row * parts.length + 24;
+    const width = Math.max(this.host.clientWidth, 200), row = Math.max(4, Math.min(16, 220 / parts.length)), height = row * parts.length + 24;
     const shapes = [];
     let left = seen * core;
     parts.forEach((part, r) => {

@@ -212,4 +212,5 @@ function rangeOf(rows, log) {
   return [0, Math.max(Math.min(high * 1.05, usual * 2.2), 1e-9)];
 }
 
+const narrow = () => matchMedia("(max-width: 820px)").matches;
 const darkWanted = () => matchMedia("(prefers-color-scheme: dark)").matches;

@@ -1,0 +1,26 @@
+import dataclasses
+from importlib.resources import files
+
+import pytest
+
+from subridge.derivations.javascript.module import formulas, javascript_module
+from subridge.derivations.notation import alpha
+
+
+def test_the_explorers_formulas_are_what_the_derivations_print():
+    place = files("subridge.explorer").joinpath("assets/formulas.js")
+    # Different? Run: python -m subridge.derivations.javascript src/subridge/explorer/assets/formulas.js
+    assert place.read_text(encoding="utf-8") == javascript_module()
+
+
+@pytest.mark.parametrize("name", [formula.name for formula in formulas()])
+def test_a_formula_that_differs_from_its_derivation_is_not_printed(name):
+    (formula,) = (one for one in formulas() if one.name == name)
+    wrong = dataclasses.replace(formula, arrangement=formula.arrangement * (1 + alpha))
+    with pytest.raises(ValueError, match=f"{name} is not what was derived"):
+        wrong.check()
+
+
+def test_formulas_use_nothing_but_their_arguments():
+    for formula in formulas():
+        assert formula.arrangement.free_symbols <= set(formula.arguments), formula.name

@@ -1,0 +1,61 @@
+import json
+import re
+
+from click.testing import CliRunner
+
+from subridge.cli import main
+from subridge.explorer.page import render
+from subridge.explorer.presets import presets
+from subridge.figures.paper.registry import figure_ids
+
+
+def test_explore_writes_a_page_and_prints_its_path_without_a_display(tmp_path, monkeypatch):
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    place = tmp_path / "page.html"
+    answer = CliRunner().invoke(main, ["explore", "--out", str(place)])
+    assert (answer.exit_code, answer.output.strip()) == (0, str(place))
+    text = place.read_text(encoding="utf-8")
+    assert text.startswith("<!doctype html>")
+    markup = text[: text.index("<script>")]  # what runs is watched in a browser: make test-page
+    assert not re.search(r"\b(?:src|href|url)\b", markup.replace("-src", ""))
+
+
+def test_explore_opens_a_browser_only_when_asked(tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    place = tmp_path / "page.html"
+    assert CliRunner().invoke(main, ["explore", "--no-open", "--out", str(place)]).exit_code == 0
+    assert opened == []
+    assert CliRunner().invoke(main, ["explore", "--out", str(place)]).exit_code == 0
+    assert opened == [place.as_uri()]
+
+
+def test_explore_into_a_missing_folder_is_wrong_usage(tmp_path):
+    answer = CliRunner().invoke(main, ["explore", "--out", str(tmp_path / "none" / "page.html")])
+    assert answer.exit_code == 2
+    assert "--out" in answer.output
+    assert "no folder" in answer.output
+
+
+def test_every_figure_of_the_paper_has_a_preset_in_settings_of_the_page():
+    known = set(re.findall(r"^  (\w+): ", _settings(), flags=re.MULTILINE))
+    made = presets()
+    assert tuple(made) == figure_ids()
+    for figure, entry in made.items():
+        assert set(entry["state"]) <= known, figure
+        json.dumps(entry, allow_nan=False)
+
+
+def _settings():
+    from importlib.resources import files
+
+    text = files("subridge.explorer").joinpath("assets/state.js").read_text(encoding="utf-8")
+    return text[text.index("const SETTINGS") : text.index("function standardState")]
+
+
+def test_values_in_a_page_are_escaped():
+    hostile = {"</script><script>alert(1)</script>": "x"}
+    page = render("explorer.html", ["formulas.js"], presets=hostile)
+    assert "<script>alert" not in page
