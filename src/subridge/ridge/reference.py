@@ -20,7 +20,7 @@ def fit_members(X: ArrayLike, y: ArrayLike, ensemble: Ensemble, *, noise: ArrayL
     y : array_like, shape (n_samples,) or (n_samples, n_targets)
     ensemble : Ensemble
         Built from a `SubsetPlan`, with one ridge per member or a common one.
-    noise : array_like, shape (k, *y.shape), optional
+    noise : array_like, shape (k, n_samples) or (k, n_samples, n_targets), optional
         The readout noise ξ_r^μ of training; None trains without it. (``ensemble.readout_noise`` is a law, not a
         draw, and is not used here.)
 

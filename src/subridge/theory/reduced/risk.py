@@ -78,7 +78,7 @@ def reduced_optimal_ridge(
     Returns
     -------
     ndarray
-        ``inf`` at |ρ| = 1 (unless nothing is left to amplify) and for k = ∞.
+        ``inf`` at ρ = ±1 (unless nothing is left to amplify) and for k = ∞.
 
     See Also
     --------

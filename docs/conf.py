@@ -1,0 +1,98 @@
+"""The site: pages in Markdown, examples that are run, and the reference from docstrings."""
+
+import os
+import re
+from pathlib import Path
+
+import subridge
+
+HERE = Path(__file__).parent
+
+# Examples are run with a thread of BLAS, so that a build takes as long on a busy machine as on a quiet one.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def adopt(source: Path, target: Path) -> None:
+    """Make a page of a file that lives outside of this folder; links into this folder lose their way here."""
+    target.parent.mkdir(exist_ok=True)
+    text = re.sub(r"\]\(docs/", "](", source.read_text(encoding="utf-8"))
+    text = text.replace("](CONTRIBUTING.md", "](contributing.md")
+    if not text.startswith("# "):
+        text = f"# {source.stem.replace('_', ' ')}\n\n{text}"
+    target.write_text(text, encoding="utf-8")
+
+
+adopt(HERE.parent / "CHANGELOG.md", HERE / "adopted" / "changelog.md")
+adopt(HERE.parent / "CONTRIBUTING.md", HERE / "adopted" / "contributing.md")
+for page in sorted((HERE.parent / "benchmarks" / "results").glob("*.md")):
+    adopt(page, HERE / "adopted" / page.name)
+
+
+def point_to_adopted(app, document, content):
+    """Links to files outside of this folder go to the pages made of them."""
+    up = "../" * (1 + document.count("/"))
+    for name, page in (("CHANGELOG", "changelog"), ("CONTRIBUTING", "contributing")):
+        content[0] = content[0].replace(f"]({up}{name}.md", f"]({up[3:]}adopted/{page}.md")
+    content[0] = content[0].replace(f"]({up}benchmarks/results/", f"]({up[3:]}adopted/")
+    if document.startswith("adopted/"):
+        content[0] = re.sub(r"\]\((?!https?:|#|\.\./|contributing|changelog|classification_gpu)", "](../", content[0])
+
+
+def leave_out_of_scikit_learn(app, what, name, member, skip, options):
+    """Methods that scikit-learn makes are documented there, with links that lead nowhere here."""
+    return skip or name.startswith("set_") or name in ("get_params", "get_metadata_routing", "score")
+
+
+def setup(app):
+    app.connect("source-read", point_to_adopted)
+    app.connect("autodoc-skip-member", leave_out_of_scikit_learn)
+
+
+project = "subridge"
+author = "The subridge developers"
+copyright = f"2026, {author}"
+version = release = subridge.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+    "sphinx-mathjax-offline",
+]
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build", "**/README.md"]
+nitpicky = False
+
+templates_path = ["_templates"]
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/plot_",
+    "remove_config_comments": True,
+    "abort_on_example_error": True,
+    "show_memory": False,
+    "download_all_examples": False,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "subridge"
+html_show_sourcelink = False
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_context = {"default_mode": "auto"}

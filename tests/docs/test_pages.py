@@ -1,0 +1,78 @@
+"""What the pages show is true: their code runs, and the commands, options and targets they name exist."""
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import matplotlib.pyplot as plt
+import pytest
+
+from subridge.cli import main
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# Decisions record what was true when they were taken; adopted pages are checked where they come from.
+PAGES = [page for page in PAGES if not {"decisions", "adopted", "gallery", "_build"} & set(page.parts)]
+TARGETS = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+def blocks(page, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def name(page):
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=name)
+def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = "\n".join(blocks(page, "python"))
+    exec(compile(code, str(page), "exec"), {"__name__": "page"})
+    plt.close("all")
+
+
+def commands(page):
+    """Commands of the package in blocks of the shell and in words, comments and pipes taken off."""
+    lines = [
+        line
+        for language in ("console", "bash", "sh")
+        for block in blocks(page, language)
+        for line in block.splitlines()
+    ]
+    lines += re.findall(r"`(subridge [^`\n]+)`", page.read_text(encoding="utf-8"))
+    lines = [re.split(r" [#|>] ", line.strip().removeprefix("$ "))[0] for line in lines]
+    return [line for line in lines if line.startswith("subridge ")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_the_commands_of_a_page_exist_with_their_options(page):
+    context = click.Context(main)
+    known = set(main.list_commands(context))
+    for line in commands(page):
+        words = shlex.split(line.replace("...", "").replace("…", ""))[1:]
+        if not words or not words[0].isidentifier():
+            continue
+        for command in words[0].split("|"):
+            assert command in known, line
+            options = {
+                o for each in main.get_command(context, command).params for o in (*each.opts, *each.secondary_opts)
+            }
+            for word in words[1:]:
+                if word.startswith("--"):
+                    assert word.partition("=")[0] in options | {"--help"}, line
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=name)
+def test_the_make_targets_of_a_page_exist(page):
+    text = page.read_text(encoding="utf-8")
+    named = re.findall(r"(?:`|^)make ([a-z-]+)", text, re.MULTILINE)
+    assert set(named) <= set(TARGETS)
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"], ids=name)
+def test_the_links_of_a_page_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
+        if not re.match(r"[a-z]+:", target):
+            assert (page.parent / target).exists(), target
