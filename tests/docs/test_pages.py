@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 
 from subridge.cli import main
@@ -25,11 +26,18 @@ def name(page):
     return str(page.relative_to(ROOT))
 
 
+def reader_data():
+    """Rows that stand for the reader's own, where a page speaks of X and y."""
+    rng = np.random.default_rng(0)
+    X, X_new = rng.standard_normal((120, 30)), rng.standard_normal((5, 30))
+    return {"X": X, "X_new": X_new, "y": X[:, 0] + rng.standard_normal(120)}
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=name)
 def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code = "\n".join(blocks(page, "python"))
-    exec(compile(code, str(page), "exec"), {"__name__": "page"})
+    exec(compile(code, str(page), "exec"), {"__name__": "page"} | reader_data())
     plt.close("all")
 
 
