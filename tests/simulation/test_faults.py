@@ -86,7 +86,7 @@ def test_a_worker_process_that_dies_is_reported_with_the_remedy(tmp_path):
     path.write_text("def die(number):\n    import os\n    os._exit(1)\n" + path.read_text())
     out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "worker process died" in out
-    assert "give a store" in out
+    assert "use fewer processes" in out
 
 
 def test_a_cluster_that_loses_a_worker_gives_the_serial_result(tmp_path, uninterrupted):

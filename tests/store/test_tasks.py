@@ -59,7 +59,7 @@ def test_a_store_keeps_the_block_it_was_created_with(tmp_path):
     assert again.identical(simulate())
 
 
-@pytest.mark.parametrize("change", [{"n_trials": 8}, {"seed": 1}, {"ridges": [0.1, 2.0]}, {"nested": False}])
+@pytest.mark.parametrize("change", [{"dtype": "float32"}, {"seed": 1}, {"ridges": [0.1, 2.0]}, {"nested": False}])
 def test_a_store_of_another_grid_is_refused_and_left_alone(tmp_path, change):
     whole = simulate(tmp_path / "a.zarr")
     with pytest.raises(sr.errors.StoreError, match="another grid"):

@@ -1,18 +1,29 @@
 """Run the tasks of an experiment of any kind that are not in its store yet, and gather what all of them give."""
 
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
 
+import numpy as np
 import xarray as xr
 
-from subridge.simulation.executors import executor_for
-from subridge.simulation.job import Engine, Experiment, ExperimentT, Job, PlanT
+from subridge import __version__
+from subridge.arrays.types import FloatArray
+from subridge.results.trials import TrialSchema
+from subridge.simulation.executors import Executor, executor_for
+from subridge.simulation.job import Engine, Experiment, ExperimentT, Job, PlanT, TrialArrays
 from subridge.simulation.run import Run
+from subridge.spec.errors import ClusterError, ConvergenceError, InterruptedRun, StoreError
 from subridge.store.progress import ProgressBar
+from subridge.store.resumable import ResumableStore
+from subridge.store.tasks import open_task_store
 
 # Tasks of a run when nothing else is said: enough to keep processes busy and to lose little when killed.
 _TASKS = 50
 # A card trains many trials at once; tasks are large so that batches can be.
 _TRIALS_ON_A_CARD = 128
+# Times that a store may turn out damaged after it was filled, before its disk is blamed.
+_ATTEMPTS = 3
 
 
 def conduct(engine: Engine[ExperimentT, PlanT], experiment: ExperimentT, run: Run, *, progress: bool) -> xr.Dataset:
@@ -23,25 +34,105 @@ def conduct(engine: Engine[ExperimentT, PlanT], experiment: ExperimentT, run: Ru
     job = Job(engine, experiment, _block(experiment, run), run.memory, executor.n_processes, threads)
     if executor.is_here:
         job = job.judged_here()  # before anything large is made or written
-    schema, store = engine.schema(experiment), None
-    if run.store is not None:
-        from subridge.store.tasks import open_task_store
-
-        store = open_task_store(run.store, schema, experiment.fingerprint(), job.block)
-        job = replace(job, block=store.block_of(next(iter(schema.dimensions))))
-    arrays = schema.empty() if store is None else {}
-    missing = list(range(job.n_tasks)) if store is None else store.missing()
-    with ProgressBar("trials", job.n_tasks, job.n_tasks - len(missing), show=progress) as bar:
-        for number, values in executor.perform(job, missing):
-            values = schema.without_single_axes(values)
-            if store is None:
+    schema = engine.schema(experiment)
+    if run.store is None:
+        arrays = schema.empty()
+        with ProgressBar("trials", job.n_tasks, show=progress) as bar, _said_what_is_kept(None):
+            for number, values in _performed(executor, job, range(job.n_tasks), schema):
                 trials = job.trials_of(number)
                 for name, part in values.items():
                     arrays[name][trials.start : trials.stop] = part
-            else:
-                store.write(number, values)
-            bar.advance()
-    return schema.dataset(arrays if store is None else store.read(list(schema.dimensions)))
+                bar.advance()
+        return schema.dataset(arrays)
+    store = open_task_store(run.store, schema, experiment.with_trials(1).fingerprint(), job.block)
+    # A store may have more trials than are asked for, and a task of it is always whole.
+    job = job.with_tasks(experiment.with_trials(store.n_rows), store.block)
+    return schema.dataset(_filled(store, executor, job, schema, show=progress))
+
+
+def _filled(
+    store: ResumableStore, executor: Executor, job: Job[ExperimentT, PlanT], schema: TrialSchema, *, show: bool
+) -> dict[str, FloatArray]:
+    """The arrays of a store after every task that is missing or damaged was run."""
+    names, n_trials = list(schema.dimensions), schema.sizes["trial"]
+    arrays, damaged = store.gather(names, n_trials)
+    if damaged:
+        store.forget(damaged)
+    _require_equal_numbers(store, executor, job, schema)
+    for _ in range(_ATTEMPTS):
+        missing, total = store.missing(n_trials), -(-n_trials // store.block)
+        if not missing:
+            return arrays
+        with ProgressBar("trials", total, total - len(missing), show=show) as bar, _said_what_is_kept(store):
+            while missing := store.missing(n_trials):
+                claimed = store.claimed(missing)
+                first = next(claimed, None)
+                if first is None:
+                    bar.describe(f"waiting for {len(missing)} tasks of another run")
+                    store.wait(len(missing))
+                    continue
+                for number, values in _performed(executor, job, chain([first], claimed), schema):
+                    store.write(number, values)
+                    bar.advance()
+        arrays, damaged = store.gather(names, n_trials)
+        if damaged:
+            store.forget(damaged)
+    raise StoreError(f"store {store.path} was damaged {_ATTEMPTS} times while it was filled; use another disk")
+
+
+def _performed(
+    executor: Executor, job: Job[ExperimentT, PlanT], numbers: Iterable[int], schema: TrialSchema
+) -> Iterator[tuple[int, TrialArrays]]:
+    """What tasks give, in the shape of the schema and finite."""
+    for number, values in executor.perform(job, numbers):
+        for name, part in values.items():
+            if not np.isfinite(part).all():
+                raise ConvergenceError(
+                    f"{name} of trials {job.trials_of(number)} is not finite: a factorisation broke down. Use "
+                    "dtype='float64', or a larger ridge"
+                )
+        yield number, schema.without_single_axes(values)
+
+
+def _require_equal_numbers(
+    store: ResumableStore, executor: Executor, job: Job[ExperimentT, PlanT], schema: TrialSchema
+) -> None:
+    """Refuse a store of another version of the package, unless a task of it has the same numbers today."""
+    version, done = store.attributes["subridge_version"], store.done()
+    if version == __version__ or not done:
+        return
+    stored = store.gather(list(schema.dimensions))[0]
+    for number, values in _performed(executor, job, done[:1], schema):
+        trials = job.trials_of(number)
+        if any(not np.array_equal(part, stored[name][trials.start : trials.stop]) for name, part in values.items()):
+            raise StoreError(
+                f"store {store.path} was written by subridge {version}, and this version ({__version__}) gives other "
+                f"numbers; {store.kind.remedy}, or use that version to go on"
+            )
+
+
+@contextmanager
+def _said_what_is_kept(store: ResumableStore | None) -> Iterator[None]:
+    """Let errors that end a run say what it leaves and how to go on."""
+
+    def kept() -> str:
+        if store is None:
+            return "nothing is kept; with a store, Run(store=), finished tasks would be"
+        n_tasks = -(-store.n_rows // store.block)
+        return (
+            f"{len(store.done())} of {n_tasks} tasks are kept in {store.path}; the same call goes on with the others "
+            "(subridge simulate: add --resume)"
+        )
+
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise InterruptedRun(f"interrupted: {kept()}") from error
+    except ClusterError as error:
+        raise ClusterError(f"{error}. {kept().capitalize() if store is None else kept()}") from error
+    finally:
+        if store is not None:
+            store.release()
 
 
 def _block(experiment: Experiment, run: Run) -> int:

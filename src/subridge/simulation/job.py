@@ -27,6 +27,9 @@ class Experiment(Protocol):
 
     def fingerprint(self) -> str: ...
 
+    def with_trials(self, n_trials: int) -> Self:
+        """The same with so many trials, of which common ones are equal."""
+
 
 ExperimentT = TypeVar("ExperimentT", bound=Experiment)
 PlanT = TypeVar("PlanT")
@@ -66,6 +69,10 @@ class Job(Generic[ExperimentT, PlanT]):
     @property
     def n_tasks(self) -> int:
         return -(-self.experiment.n_trials // self.block)
+
+    def with_tasks(self, experiment: ExperimentT, block: int) -> Self:
+        """The job with as many trials and as large tasks as a store has."""
+        return replace(self, experiment=experiment, block=block)
 
     def trials_of(self, number: int) -> range:
         """Trials of a task."""

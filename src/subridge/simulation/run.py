@@ -7,6 +7,7 @@ from subridge.arrays.devices import device_name_problem, device_problem
 from subridge.simulation.executors import ExecutorChoice, executor_for
 from subridge.spec.checks import positive_integer
 from subridge.spec.errors import DeviceError
+from subridge.store.places import place_of
 
 MOST_TRIALS = 10**7  # of an experiment; more are several experiments with different seeds
 
@@ -28,8 +29,9 @@ class Run:
         None works in this process; a number starts that many processes (a script must then start its work under
         ``if __name__ == "__main__":``); a client sends the tasks to its cluster.
     store : path, optional
-        A zarr directory (needs the ``cluster`` extra). Finished tasks are kept there, and a run that finds some goes
-        on with the others.
+        A zarr directory of this machine (needs the ``cluster`` extra). Finished tasks are kept there, and a run that
+        finds some goes on with the others: more trials may be asked for than a store has, damaged tasks are run again,
+        and several runs may fill one store at once.
     memory : int, optional
         Bytes that arrays may take on the device, on every machine that runs tasks; default half of what is free there.
         Batches adapt to it.
@@ -64,6 +66,8 @@ class Run:
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, positive_integer(name, value))
+        if self.store is not None:
+            place_of(self.store)  # refuses what can be no directory
         is_here = executor_for(self.executor, self.scheduler).is_here
         problem = device_problem(self.device) if is_here else device_name_problem(self.device)
         if problem is not None:

@@ -49,6 +49,18 @@ class SubridgeWarning(UserWarning):
     """Base of every warning this package gives."""
 
 
+class DamagedStoreWarning(SubridgeWarning):
+    """Something in a store was altered, cut or lost, and is computed again."""
+
+
+class WaitingWarning(SubridgeWarning):
+    """A run can do nothing until something else happens, which is named."""
+
+
+class InterruptedRun(KeyboardInterrupt):
+    """A run was interrupted; says what is kept and how to go on."""
+
+
 class InfiniteRiskWarning(SubridgeWarning):
     """The risk is infinite: a ridgeless member sits exactly at its interpolation threshold."""
 

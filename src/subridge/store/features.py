@@ -3,19 +3,23 @@
 A task is a batch of images, of which it writes ``features`` and ``usable``; the others are known beforehand.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json
+from subridge import __version__
+from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntArray, Json
 from subridge.spec.errors import StoreError
 from subridge.store.resumable import Contents, Kind, ResumableStore, Variable
 
+_FILLED = ("features", "usable")
+
 KIND = Kind(
     schema="subridge-features",
-    version=1,
+    version=2,
     holds="features",
     another="other images, another network or another preprocessing",
     remedy="give another --out",
@@ -55,12 +59,29 @@ class FeatureStore:
         )
         self._n_images = n
         self._store = ResumableStore.open_or_create(path, KIND, contents, str(attributes["fingerprint"]), batch)
-        self._batch = self._store.block_of("features")
+        self._batch = self._store.block
+        if damaged := self._store.gather(_FILLED)[1]:
+            self._store.forget(damaged)
+        version = self._store.attributes["subridge_version"]
+        if version != __version__ and self._store.missing():
+            raise StoreError(
+                f"store {path} was begun by subridge {version}, this is {__version__}: their features may differ; "
+                f"{KIND.remedy}, or finish it with that version"
+            )
 
     def missing(self) -> list[range]:
         """Images of the batches that are not done."""
-        starts = [number * self._batch for number in self._store.missing()]
-        return [range(start, min(start + self._batch, self._n_images)) for start in starts]
+        return [self._images(number) for number in self._store.missing()]
+
+    def claimed(self) -> Iterator[range]:
+        """The same, one after the other, until all are done; what another extraction works on is left to it."""
+        try:
+            yield from (self._images(number) for number in self._store.until_done())
+        finally:
+            self._store.release()
+
+    def _images(self, number: int) -> range:
+        return range(number * self._batch, min((number + 1) * self._batch, self._n_images))
 
     def write(self, images: range, features: npt.NDArray[np.float32], usable: npt.NDArray[np.uint8]) -> None:
         """Write one batch."""
@@ -68,7 +89,17 @@ class FeatureStore:
 
     def unusable(self) -> IntArray:
         """Positions of images that could not be read."""
-        return np.flatnonzero(self._store.read(["usable"])["usable"] == 0)
+        return np.flatnonzero(_sound(self._store)["usable"] == 0)
+
+
+def _sound(store: ResumableStore) -> dict[str, Array]:
+    """What tasks wrote, or an error when something is damaged."""
+    arrays, damaged = store.gather(_FILLED)
+    if damaged:
+        raise StoreError(
+            f"{store.path} is damaged in {len(damaged)} of its batches; run the same extraction again to mend it"
+        )
+    return arrays
 
 
 def read_features(path: str | Path) -> StoredFeatures:
@@ -76,7 +107,7 @@ def read_features(path: str | Path) -> StoredFeatures:
     store = ResumableStore.open(path, KIND)
     if left := len(store.missing()):
         raise StoreError(f"{path} is not finished, {left} batches are missing; run the same extraction again to go on")
-    arrays = store.read(["features", "labels", "is_test", "usable"])
+    arrays = _sound(store) | store.read(["labels", "is_test"])
     usable = arrays["usable"] == 1
     features, labels, is_test = (arrays[name][usable] for name in ("features", "labels", "is_test"))
     names = store.attributes.pop("class_names")

@@ -14,9 +14,9 @@ from subridge.store.resumable import Contents, Kind, ResumableStore, Variable
 
 KIND = Kind(
     schema="subridge-curves",
-    version=1,
+    version=2,
     holds="curves",
-    another="another grid: problem, ensemble, n_samples, n_trials, ridges, seed, device, dtype and the other options "
+    another="another grid: problem, ensemble, n_samples, ridges, seed, device, dtype and the other options "
     "must be the same to resume",
     remedy="give another Run(store=)",
     extra="cluster",
@@ -39,7 +39,10 @@ class Schema(Protocol):
 
 
 def open_task_store(path: str | Path, schema: Schema, fingerprint: str, block: int) -> ResumableStore:
-    """Open the store of an experiment, or create it with so many trials per task."""
+    """Open the store of an experiment, or create it with so many trials per task.
+
+    The fingerprint is that of a trial: a store may have fewer trials than the schema, and gets the others, or more.
+    """
     contents = Contents(
         {name: Variable(dimensions, schema.shape(name)) for name, dimensions in schema.dimensions.items()},
         {name: (dimensions, np.asarray(values)) for name, (dimensions, values) in schema.coordinates.items()},

@@ -110,7 +110,7 @@ def extract(pictures: Pictures, out: Path, extraction: Extraction, *, skip_unrea
     if missing:
         compute = compute or extraction.build()
         with ProgressBar("images", len(missing)) as bar:
-            for batch in missing:
+            for batch in store.claimed():
                 prepared = _prepared(pictures, batch, extraction.preprocessing, skip=skip_unreadable)
                 rows, usable = list(prepared), np.zeros(len(batch), dtype=np.uint8)
                 features = np.full((len(batch), n_features), np.nan, dtype=np.float32)

@@ -1,9 +1,9 @@
 """What a classification experiment computes: data, ensembles, grid and seed, checked once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypedDict, Unpack
+from typing import Self, TypedDict, Unpack
 
 import numpy as np
 
@@ -53,6 +53,10 @@ class ClassificationExperiment(Fingerprinted):
         for place in range(len(self.strategies)):
             if not self.plan_of(place, 0).selects_features:
                 raise SubsetError("classification trains on subsets of features; projections are not supported")
+
+    def with_trials(self, n_trials: int) -> Self:
+        """The same experiment with so many trials, of which common ones are equal."""
+        return replace(self, n_trials=n_trials)
 
     @property
     def n_classes(self) -> int:

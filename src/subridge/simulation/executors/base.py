@@ -1,7 +1,7 @@
 """What every executor offers: it runs numbered tasks somewhere, and knows what that place shares with this one."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
@@ -24,5 +24,5 @@ class Executor(ABC):
     threads: int | None = None
 
     @abstractmethod
-    def perform(self, task: Callable[[int], Result], numbers: Sequence[int]) -> Iterator[tuple[int, Result]]:
-        """Yield ``(number, task(number))`` in any order."""
+    def perform(self, task: Callable[[int], Result], numbers: Iterable[int]) -> Iterator[tuple[int, Result]]:
+        """Yield ``(number, task(number))`` in any order; take numbers when they are needed, not all at once."""

@@ -1,6 +1,6 @@
 """Tasks one after the other in this process."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 from subridge.simulation.executors.base import Executor, Result
 
@@ -12,6 +12,6 @@ class Serial(Executor):
     [(0, 10), (2, 12)]
     """
 
-    def perform(self, task: Callable[[int], Result], numbers: Sequence[int]) -> Iterator[tuple[int, Result]]:
+    def perform(self, task: Callable[[int], Result], numbers: Iterable[int]) -> Iterator[tuple[int, Result]]:
         for number in numbers:
             yield number, task(number)

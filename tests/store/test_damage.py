@@ -1,0 +1,262 @@
+"""Whatever happens to the files of a store, no number of it is ever taken for a result that is not one."""
+
+import json
+import random
+import shutil
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import subridge as sr
+from subridge.simulation.gaussian import simulate as driver
+from subridge.simulation.gaussian.trials import run_trials
+from subridge.store.features import FeatureStore, read_features
+from subridge.store.resumable import ResumableStore
+
+pytest.importorskip("zarr")
+DAMAGED = sr.errors.DamagedStoreWarning
+
+
+def simulate(store=None, n_trials=7, **options):
+    problem = sr.Problem(sr.covariance.isotropic(12), np.ones(12), label_noise=0.1)
+    ensemble = sr.Ensemble(sr.subsets.equal(2, 12, seed=0))
+    settings = {"ridges": [0.1, 1.0], "progress": False} | options
+    return sr.simulate(problem, ensemble, [4, 9], n_trials, run=sr.Run(store=store, block=3), **settings)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A finished store and what it holds."""
+    place = tmp_path_factory.mktemp("stores") / "finished.zarr"
+    return place, simulate(place)
+
+
+@pytest.fixture
+def store(finished, tmp_path):
+    return shutil.copytree(finished[0], tmp_path / "a.zarr")
+
+
+@pytest.fixture
+def ran(monkeypatch):
+    """The trials that are run from now on."""
+    seen = []
+
+    def watched(experiment, trials, plan):
+        seen.extend(trials)
+        return run_trials(experiment, trials, plan)
+
+    monkeypatch.setattr(driver, "ENGINE", replace(driver.ENGINE, run_trials=watched))
+    return seen
+
+
+def flip(path, bit=0, place=-1):
+    contents = bytearray(path.read_bytes())
+    contents[place] ^= 1 << bit
+    path.write_bytes(contents)
+
+
+CHUNK = "risk/c/1/0/0"
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda path: flip(path),
+        lambda path: flip(path, place=len(path.read_bytes()) // 2),
+        lambda path: path.write_bytes(path.read_bytes()[:9]),
+        lambda path: path.write_bytes(b""),
+        lambda path: path.unlink(),
+        lambda path: shutil.copy(path.parents[2] / "0" / "0" / "0", path),  # another task's: every checksum is right
+    ],
+    ids=["flipped at the end", "flipped in the middle", "cut", "emptied", "deleted", "exchanged"],
+)
+@pytest.mark.parametrize("variable", ["risk", "training_error"])
+def test_a_damaged_task_is_run_again_alone_and_that_is_said(store, finished, ran, harm, variable):
+    harm(store / variable / "c" / "1" / "0" / "0")
+    with pytest.warns(DAMAGED, match="task 1; what they held is computed again"):
+        assert simulate(store).identical(finished[1])
+    assert ran == [3, 4, 5]
+    assert simulate(store).identical(finished[1])  # and is whole again, without a warning
+
+
+def test_a_damaged_flag_means_that_its_task_is_run_again(store, finished, ran):
+    flip(store / "done" / "c" / "2")
+    (store / "done" / "c" / "0").write_bytes(b"")
+    assert simulate(store).identical(finished[1])
+    assert sorted(ran) == [0, 1, 2, 6]
+
+
+@pytest.mark.parametrize("name", ["ridge", "n_samples"])
+def test_a_damaged_coordinate_is_written_anew(store, finished, ran, name):
+    import xarray
+
+    flip(next(file for file in (store / name / "c").rglob("*") if file.is_file()))
+    with pytest.warns(DAMAGED, match="description"):
+        assert simulate(store).identical(finished[1])
+    assert not ran
+    with xarray.open_zarr(store, consolidated=False) as opened:
+        np.testing.assert_array_equal(opened[name], finished[1][name])
+
+
+def test_a_damaged_layout_is_written_anew(store, finished, ran):
+    layout = store / "risk" / "zarr.json"
+    layout.write_text(layout.read_text()[:40])
+    with pytest.warns(DAMAGED, match="description"):
+        assert simulate(store).identical(finished[1])
+    assert not ran
+
+
+def test_an_altered_shape_is_noticed(store, finished):
+    layout = store / "risk" / "zarr.json"
+    described = json.loads(layout.read_text())
+    described["shape"][0] = 6
+    layout.write_text(json.dumps(described))
+    with pytest.warns(DAMAGED, match="description"):
+        assert simulate(store).identical(finished[1])
+
+
+def test_altered_attributes_are_an_error(store):
+    head = store / "zarr.json"
+    head.write_text(head.read_text().replace('"n_rows": 7', '"n_rows": 5'))
+    with pytest.raises(sr.errors.StoreError, match=r"description of store .* is damaged"):
+        simulate(store)
+    head.write_text("{")
+    with pytest.raises(sr.errors.StoreError, match="damaged"):
+        simulate(store)
+
+
+def test_random_damage_is_never_silent(finished, tmp_path):
+    rng = random.Random(0)
+    outcomes = {"error": 0, "said": 0, "harmless": 0}
+    for number in range(25):
+        store = shutil.copytree(finished[0], tmp_path / f"{number}.zarr")
+        harm_somewhere(store, rng)
+        outcomes[verdict(store, finished[1])] += 1
+    assert outcomes["said"] >= 5, outcomes
+
+
+def harm_somewhere(store, rng):
+    """Flip a bit of, cut or delete a random file; benchmarks/trust/damage.py does the same a thousand times."""
+    path = rng.choice(sorted(file for file in store.rglob("*") if file.is_file() and file.stat().st_size))
+    kind = rng.choice(["flip", "cut", "delete"])
+    if kind == "flip":
+        flip(path, rng.randrange(8), rng.randrange(path.stat().st_size))
+    elif kind == "cut":
+        path.write_bytes(path.read_bytes()[: rng.randrange(path.stat().st_size)])
+    else:
+        path.unlink()
+
+
+def verdict(store, truth):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            assert simulate(store).identical(truth)
+        except sr.errors.StoreError:
+            return "error"
+    return "said" if said else "harmless"
+
+
+def test_a_store_removed_in_the_middle_is_named(tmp_path, monkeypatch):
+    place, calls = tmp_path / "a.zarr", []
+
+    def removing(experiment, trials, plan):
+        calls.append(trials)
+        if len(calls) == 2:
+            shutil.rmtree(place)
+        return run_trials(experiment, trials, plan)
+
+    monkeypatch.setattr(driver, "ENGINE", replace(driver.ENGINE, run_trials=removing))
+    with pytest.raises(sr.errors.StoreError, match="was removed while it was in use"):
+        simulate(place)
+    assert not place.exists()
+
+
+def test_a_store_removed_after_the_last_task_is_named(tmp_path, monkeypatch):
+    write = ResumableStore.write
+
+    def removing(self, number, arrays):
+        write(self, number, arrays)
+        if number == 2:
+            shutil.rmtree(self.path)
+
+    monkeypatch.setattr(ResumableStore, "write", removing)
+    with pytest.raises(sr.errors.StoreError, match="was removed while"):
+        simulate(tmp_path / "a.zarr")
+
+
+def test_a_disk_that_damages_every_time_is_blamed(tmp_path, monkeypatch):
+    write = ResumableStore.write
+
+    def spoiling(self, number, arrays):
+        write(self, number, arrays)
+        flip(self.path / "risk" / "c" / "0" / "0" / "0")
+
+    monkeypatch.setattr(ResumableStore, "write", spoiling)
+    with pytest.raises(sr.errors.StoreError, match="use another disk"), pytest.warns(DAMAGED):
+        simulate(tmp_path / "a.zarr", n_trials=3)
+
+
+def feature_store(path, n=10, version=None):
+    labels, is_test = np.arange(n) % 2, np.arange(n) > 6
+    return FeatureStore(path, labels, is_test, 3, {"fingerprint": "f", "class_names": ["a", "b"]}, batch=4)
+
+
+def fill(store):
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal((10, 3)).astype(np.float32)
+    filled = []
+    for images in store.claimed():
+        usable = np.ones(len(images), dtype=np.uint8)
+        store.write(images, values[images.start : images.stop], usable)
+        filled.append(images)
+    return filled
+
+
+@pytest.mark.parametrize("name", ["features", "usable"])
+def test_damaged_features_are_an_error_to_read_and_mended_by_the_extraction(tmp_path, name):
+    place = tmp_path / "f.zarr"
+    fill(feature_store(place))
+    whole = read_features(place)
+    flip(
+        next(file for file in (place / name / "c" / "1").rglob("*") if file.is_file())
+        if name == "features"
+        else place / name / "c" / "1"
+    )
+    with pytest.raises(sr.errors.StoreError, match="damaged in 1 of its batches; run the same extraction again"):
+        read_features(place)
+    with pytest.warns(DAMAGED, match="task 1"):
+        store = feature_store(place)
+    assert fill(store) == [range(4, 8)]
+    np.testing.assert_array_equal(read_features(place).features, whole.features)
+
+
+@pytest.mark.parametrize("name", ["labels", "is_test"])
+def test_damaged_labels_are_an_error_to_read_and_written_anew(tmp_path, name):
+    place = tmp_path / "f.zarr"
+    fill(feature_store(place))
+    whole = read_features(place)
+    flip(place / name / "c" / "0")
+    with pytest.raises(sr.errors.StoreError, match=r"description of store .* is damaged"):
+        read_features(place)
+    with pytest.warns(DAMAGED, match="description"):
+        feature_store(place)
+    np.testing.assert_array_equal(read_features(place).labels, whole.labels)
+
+
+def test_an_unfinished_feature_store_says_so(tmp_path):
+    feature_store(tmp_path / "f.zarr")
+    with pytest.raises(sr.errors.StoreError, match="3 batches are missing"):
+        read_features(tmp_path / "f.zarr")
+
+
+def test_features_begun_by_another_version_are_not_finished_by_this_one(tmp_path, monkeypatch):
+    place = tmp_path / "f.zarr"
+    for module in ("subridge", "subridge.store.features"):
+        monkeypatch.setattr(f"{module}.__version__", "0.0.1")
+    feature_store(place)
+    monkeypatch.undo()
+    with pytest.raises(sr.errors.StoreError, match=r"begun by subridge 0\.0\.1"):
+        feature_store(place)
