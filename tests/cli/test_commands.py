@@ -87,6 +87,8 @@ def test_phase_prints_the_exact_best_size():
     assert document["variables"]["optimal_n_members"]["values"] == 5
     assert "∞" in call("phase", "--sample-ratios", "0:3:4", "--readout-nsr", "0,1,3").stdout
     assert "k*" in call("phase", "--sample-ratios", "0.5,1", "--readout-nsr", 0.15, "--ridge", "optimal").stdout
+    words = ("phase", "--sample-ratios", 0.1, "--readout-nsr", 2.5, "--aggregation", "scaled", "--json")
+    assert json.loads(call(*words).stdout)["variables"]["optimal_n_members"]["values"] == 5
 
 
 def test_a_picture_of_phases_needs_two_axes(tmp_path):

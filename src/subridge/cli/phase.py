@@ -26,6 +26,7 @@ class PhaseOptions(shared.ResultOptions):
     feature_nsr: tuple[float, ...]
     label_nsr: tuple[float, ...]
     ridge: Literal["0", "optimal"]
+    aggregation: str
 
 
 @click.command()
@@ -35,6 +36,12 @@ class PhaseOptions(shared.ResultOptions):
 @click.option("--feature-nsr", type=numbers, default="0", help="W")
 @click.option("--label-nsr", type=numbers, default="0", help="Z")
 @click.option("--ridge", type=click.Choice(["0", "optimal"]), default="0", help="λ = 0 or λ*")
+@click.option(
+    "--aggregation",
+    type=click.Choice(["mean", "scaled", "simplex", "free"]),
+    default="mean",
+    help="how outputs combine; for equal members simplex is the mean and free the scaled mean",
+)
 @shared.result_options()
 def phase(**options: Unpack[PhaseOptions]) -> None:
     """Best number k* of equal disjoint members, exact for every k, over the axes that have several values.
@@ -44,6 +51,7 @@ def phase(**options: Unpack[PhaseOptions]) -> None:
     \b
     subridge phase --readout-nsr 0:2:21 --alignment 0.3
     subridge phase --readout-nsr 0 --feature-nsr 0:2:21 --ridge optimal
+    subridge phase --readout-nsr 0:2:21 --aggregation scaled
     subridge phase --sample-ratios 0:3:301,inf --readout-nsr 0:2.1:211 --out phases.png
     """
     diagram = sr.phase_diagram(
@@ -53,6 +61,7 @@ def phase(**options: Unpack[PhaseOptions]) -> None:
         _axis(options["feature_nsr"]),
         _axis(options["label_nsr"]),
         ridge=0 if options["ridge"] == "0" else "optimal",
+        aggregation=options["aggregation"],
     )
     deliver(diagram, options, draw=_draw, show=_show)
 
@@ -75,7 +84,7 @@ def _draw(diagram: xr.Dataset) -> "Figure":
 
 
 def _show(diagram: xr.Dataset) -> None:
-    sizes, title = diagram.optimal_n_members, f"best ensemble size k*, ridge {diagram.attrs['ridge']}"
+    sizes, title = diagram.optimal_n_members, _title(diagram)
     if sizes.ndim != 2:
         _show_list(diagram, title)
         return
@@ -91,6 +100,10 @@ def _show(diagram: xr.Dataset) -> None:
         ),
         caption=f"{down} down, {across} across",
     )
+
+
+def _title(diagram: xr.Dataset) -> str:
+    return f"best ensemble size k*, ridge {diagram.attrs['ridge']}, aggregation {diagram.attrs['aggregation']}"
 
 
 def _show_list(diagram: xr.Dataset, title: str) -> None:

@@ -8,6 +8,7 @@ Modules, in reading order:
 - :mod:`~subridge.derivations.equicorrelated`, :mod:`~subridge.derivations.limits`: Prop. 2 and its limits;
 - :mod:`~subridge.derivations.optimal_ridge`, :mod:`~subridge.derivations.reduced`,
   :mod:`~subridge.derivations.large_ensembles`: λ*, the reduced forms, the phase boundaries;
+- :mod:`~subridge.derivations.scaled_mean`: the same for the scaled mean, which is not in the paper;
 - :mod:`~subridge.derivations.effective_ridge`: the ridge as a function of 1/q̂, for any spectrum;
 - :mod:`~subridge.derivations.spiked`: the trace in γ for isotropic-plus-low-rank covariances;
 - :mod:`~subridge.derivations.two_groups`: a worked example that is not in the paper;

@@ -13,6 +13,7 @@ from subridge.derivations import proposition_one as proposition_one
 from subridge.derivations import reduced as reduced
 from subridge.derivations import replica as replica
 from subridge.derivations import saddle_point as saddle_point
+from subridge.derivations import scaled_mean as scaled_mean
 from subridge.derivations import spectral_sums as spectral_sums
 from subridge.derivations import spiked as spiked
 from subridge.derivations import two_groups as two_groups

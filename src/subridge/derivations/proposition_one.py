@@ -126,6 +126,15 @@ class MemberPair:
         """Return (1/M) 1ᵀ 𝓑 1, as a sum of four terms."""
         return sum(form / self.n_features for form in self._bias_ones_forms())
 
+    def random_explained(self) -> sp.Expr:
+        """Return c_r = (1/M) E[gᵀ P Σ_s A_rᵀR_rA_r Σ_s P g], the cross moment of a random target and member r."""
+        M = self.n_features
+        return -self._bias_traces()[1] / M + self._bias_ones_forms()[1] / M**2
+
+    def aligned_explained(self) -> sp.Expr:
+        """Return c_r = (1/M) 1ᵀ Σ_s A_rᵀR_rA_r Σ_s 1, the cross moment of a target along 1 and member r."""
+        return -self._bias_ones_forms()[1] / self.n_features
+
     def _bias_traces(self) -> tuple[sp.Expr, ...]:
         """Return the trace of each term of 𝓑, turned round so that only member-sized matrices multiply."""
         (R, R_other), (_, C, _) = self.resolvents, self._covariances

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.ensemble.aggregation import Aggregation, LinearAggregation, Mean
 from subridge.ensemble.moments import MemberMoments
@@ -73,7 +75,7 @@ class Risk:
     def of_moments(cls, moments: MemberMoments, aggregation: Aggregation | None = None) -> "Risk":
         """The risk of members with these moments under an aggregation, by default the mean."""
         if aggregation is None or isinstance(aggregation, Mean):
-            return cls(moments, moments.pairs.mean(axis=(-2, -1)))
+            return cls(moments, np.asarray(moments.pairs.mean(axis=(-2, -1))))
         if not isinstance(aggregation, LinearAggregation):
             raise ParameterError(
                 f"aggregation={aggregation.name!r} has no risk in theory, which knows weighted sums of members; "

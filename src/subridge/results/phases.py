@@ -4,6 +4,7 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import ArrayLike
+from subridge.ensemble.aggregation import Aggregation, read_aggregation
 from subridge.results.attributes import result_attributes
 from subridge.spec.errors import ParameterError
 from subridge.theory.reduced.ensemble_size import optimal_n_members, phase_boundary
@@ -27,6 +28,7 @@ def phase_diagram(
     label_nsr: ArrayLike = 0.0,
     *,
     ridge: float | str = 0,
+    aggregation: str | Aggregation = "mean",
 ) -> xr.Dataset:
     """Best ensemble size over two chosen axes (Fig. 4b-d).
 
@@ -35,6 +37,8 @@ def phase_diagram(
     sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr : array_like
         α, ρ, H, W, Z. Those given as one-dimensional arrays become the axes (usually two), the others stay fixed.
     ridge : 0 or "optimal"
+    aggregation : {"mean", "scaled", "simplex", "free"}
+        How outputs combine, as in `subridge.reduced_risk`.
 
     Returns
     -------
@@ -61,18 +65,26 @@ def phase_diagram(
     grid = xr.broadcast(*arrays.values())
     alpha, rho, H, W, Z = (part.transpose(*dims).values for part in grid)
     optimal = is_optimal(ridge)
-    k = optimal_n_members(alpha, rho, H, W, Z, ridge=ridge)
-    Lam = np.where(np.isfinite(k), reduced_optimal_ridge(k, rho, H, W, Z), 0.0) if optimal else 0.0
+    aggregation = read_aggregation(aggregation)
+    k = optimal_n_members(alpha, rho, H, W, Z, ridge=ridge, aggregation=aggregation)
+    Lam = np.zeros(())
+    if optimal:
+        # Without data, and with infinitely much, no ridge matters to what is scaled.
+        inner = np.where((alpha > 0) & np.isfinite(alpha), alpha, 1.0)
+        best = reduced_optimal_ridge(k, rho, H, W, Z, aggregation=aggregation, sample_ratio=inner)
+        Lam = np.where(np.isfinite(k) & ((inner == alpha) | (best >= 0)), best, 0.0)
+    error = reduced_risk(k, alpha, rho, Lam, H, W, Z, aggregation=aggregation)
     phase = np.where(k == 1, 0, np.where(np.isinf(k), 2, 1)).astype(np.int8)
     rest = [name for name in dims if name != "sample_ratio"]
     fixed = [arrays[name] for name in _AXES[1:]]
     boundary_inputs = [part.transpose(*rest).values for part in xr.broadcast(*fixed)]
+    boundary = phase_boundary(*boundary_inputs, ridge=ridge, aggregation=aggregation)
     return xr.Dataset(
         {
             "optimal_n_members": (dims, k, {"long_name": "best ensemble size k*"}),
-            "reduced_risk": (dims, reduced_risk(k, alpha, rho, Lam, H, W, Z), {"long_name": "reduced risk at k*"}),
+            "reduced_risk": (dims, error, {"long_name": "reduced risk at k*"}),
             "phase": (dims, phase, {"flag_meanings": "signal-dominated intermediate noise-dominated"}),
-            "boundary": (rest, phase_boundary(*boundary_inputs, ridge=ridge), {"long_name": "boundary sample ratio"}),
+            "boundary": (rest, boundary, {"long_name": "boundary sample ratio"}),
         },
         {name: (name, values[name], {"long_name": _LONG_NAMES[name]}) for name in dims},
         result_attributes(
@@ -80,6 +92,7 @@ def phase_diagram(
             1,
             "Best number of equal disjoint members.",
             ridge=str(ridge),
+            aggregation=aggregation.name,
             **{name: float(value) for name, value in values.items() if value.ndim == 0},
         ),
     )

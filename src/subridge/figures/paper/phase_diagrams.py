@@ -40,9 +40,10 @@ class PhaseDiagrams(FigureSettings):
 
     def _diagrams(self) -> xr.Dataset:
         alpha = np.append(np.linspace(0, self.largest_ratio, self.n_ratios), np.inf)
-        noise = {self.noise: np.linspace(0, self.largest_noise, self.n_noises)}
+        noise = np.linspace(0, self.largest_noise, self.n_noises)
+        ratios = tuple(noise if name == self.noise else 0.0 for name in NOISE_SYMBOLS)
         parts = [
-            phase_diagram(alpha, np.array(self.alignments), **noise, ridge=0 if ridge == "0" else ridge)
+            phase_diagram(alpha, np.array(self.alignments), *ratios, ridge=0 if ridge == "0" else ridge)
             for ridge in self.ridges
         ]
         return xr.concat(parts, xr.DataArray(list(self.ridges), dims="ridge", name="ridge"), combine_attrs="drop")

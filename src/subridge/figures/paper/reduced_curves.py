@@ -44,22 +44,22 @@ class ReducedCurves(FigureSettings):
         edges = (1 / k[np.isfinite(k)])[:, None] * (1 + _CUT * np.array([-1.01, 1.01]))
         alpha = np.unique(np.concatenate([np.geomspace(0.01, 5, self.n_ratios), edges.ravel()]))
         rho, noise = np.array(self.alignments)[:, None, None, None], np.array(self.noise_values)[:, None, None]
-        ratios = {name: noise if name == self.noise else np.array(0.0) for name in NOISE_SYMBOLS}
+        ratios = tuple(noise if name == self.noise else np.array(0.0) for name in NOISE_SYMBOLS)
         cut = np.abs(alpha * k - 1) <= _CUT
         parts = []
         for ridge in self.ridges:
             Lam = np.zeros_like(k) if ridge == _ZERO else _best_ridge(k, rho, ratios)
             safe = np.where(cut, alpha * (1 + 2 * _CUT), alpha) if ridge == _ZERO else alpha
-            total = reduced_risk(k, safe, rho, Lam, **ratios)
+            total = reduced_risk(k, safe, rho, Lam, *ratios)
             parts.append(np.where(cut & (ridge == _ZERO), np.nan, total))
         dims = ("reduced_ridge", "alignment", self.noise, "n_members", "sample_ratio")
         values = (list(self.ridges), list(self.alignments), list(self.noise_values), k.ravel(), alpha)
         return xr.Dataset({"reduced_risk": (dims, np.array(parts))}, dict(zip(dims, values, strict=True)))
 
 
-def _best_ridge(k: FloatArray, rho: FloatArray, ratios: dict[str, FloatArray]) -> FloatArray:
+def _best_ridge(k: FloatArray, rho: FloatArray, ratios: tuple[FloatArray, ...]) -> FloatArray:
     """Λ* of every curve; the infinite ensemble does not depend on it."""
-    return np.where(np.isfinite(k), reduced_optimal_ridge(np.where(np.isfinite(k), k, 1.0), rho, **ratios), 0.0)
+    return np.where(np.isfinite(k), reduced_optimal_ridge(np.where(np.isfinite(k), k, 1.0), rho, *ratios), 0.0)
 
 
 _NO_DIVERGENCE = (

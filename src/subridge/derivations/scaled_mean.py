@@ -1,0 +1,251 @@
+"""The scaled mean of equal disjoint members: error, limits, best ridge and best size, from Prop. 1 and Prop. 2.
+
+An ensemble Σ_r w_r f_r has the error E(w) = v − 2wᵀc + wᵀFw with c_r = E[y f_r], F_rr′ = E_rr′ − v + c_r + c_r′ and
+v = E[y²]. Of all multiples of the mean the best is s = c̄/F̄ times it, and its error is v − c̄²/F̄.
+"""
+
+from functools import lru_cache
+
+import sympy as sp
+
+from subridge.derivations.block_forms import limit
+from subridge.derivations.equicorrelated import (
+    FRACTIONS,
+    gamma,
+    member_pair,
+    on_the_diagonal,
+    random_bias,
+    uniform_aligned_bias,
+)
+from subridge.derivations.notation import (
+    H,
+    M,
+    S_r,
+    S_s,
+    T,
+    W,
+    Z,
+    a,
+    alpha,
+    b,
+    eta,
+    k,
+    nu,
+    nu_r,
+    nu_rs,
+    nu_s,
+    rho,
+    sigma,
+    x_r,
+    zeta,
+)  # fmt: skip
+from subridge.derivations.notation import e as shared
+from subridge.derivations.reduced import crossed_error, own_error
+
+e = 1 + W
+y = sp.Symbol("y", positive=True)  # αk below the threshold, 1/(αk) beyond it
+g, m = sp.symbols("gamma m", positive=True)  # γ_rr, and m = νσ
+
+
+@lru_cache
+def random_cross_moment() -> sp.Expr:
+    """Return c_r of Prop. 2 for the teacher's part orthogonal to 1, in S.
+
+    >>> random_cross_moment()
+    S_r*b**2*nu_r
+    """
+    return sp.factor(limit(member_pair().random_explained(), M, FRACTIONS).subs(x_r, 1 / S_r - a))
+
+
+@lru_cache
+def uniform_aligned_cross_moment() -> sp.Expr:
+    """Return c_r for the teacher's part along 1 at fixed T = scM: (b+T)²/(T+u) with u = 1/(ν_rr S_r).
+
+    >>> sp.factor(uniform_aligned_cross_moment() - (b + T) ** 2 / (T + 1 / (nu_r * S_r)))
+    0
+    """
+    fixed = member_pair().aligned_explained().subs(shared, T / M)
+    return sp.factor(limit(fixed, M, FRACTIONS).subs(x_r, 1 / S_r - a))
+
+
+@lru_cache
+def cross_moment() -> sp.Expr:
+    """Return c_r of equal members at ρ = 0 in units of s(1−c).
+
+    >>> cross_moment()
+    sigma/(k*(W + 1))
+    """
+    return sp.factor((random_cross_moment() / b).subs({S_r: sigma / a, nu_r: 1 / k}).subs(a, e * b))
+
+
+@lru_cache
+def products() -> tuple[sp.Expr, sp.Expr]:
+    """Return F_rr and F_rr′ of equal disjoint members at ρ = 0: different members are uncorrelated.
+
+    >>> products()[1]
+    0
+    """
+    own, crossed = (error().subs(rho, 0) - 1 + 2 * cross_moment() for error in (own_error, crossed_error))
+    return sp.factor(own), sp.factor(crossed)
+
+
+@lru_cache
+def scale() -> sp.Expr:
+    """Return s = c̄/F̄ at ρ = 0.
+
+    With all features, infinite data and no noise nothing is shrunk:
+
+    >>> sp.limit(scale().subs({H: 0, W: 0, sigma: 1}), alpha, sp.oo)
+    k
+    """
+    own, crossed = products()
+    return sp.factor(cross_moment() / (own / k + (k - 1) / k * crossed))
+
+
+@lru_cache
+def error() -> sp.Expr:
+    """Return 𝓔 = 1 − c̄²/F̄ of the scaled mean at ρ = 0, in σ.
+
+    >>> sp.factor(error().subs({sigma: 1, H: 0, W: 0, Z: 0, k: 1}))
+    0
+    """
+    return sp.factor(1 - cross_moment() * scale())
+
+
+def error_by_size(more_samples: bool) -> sp.Expr:
+    """Return 𝓔 at λ = 0 in y: αk = y below the threshold, αk = 1/y beyond it (``more_samples``).
+
+    >>> sp.limit(error_by_size(True).subs(H, 0), y, 0).equals(infinite_ensemble_error())
+    True
+    """
+    place = {sigma: 1, k: 1 / (alpha * y)} if more_samples else {sigma: y, k: y / alpha}
+    return sp.factor(error().subs(place))
+
+
+def size_bracket(more_samples: bool) -> sp.Expr:
+    """Return the numerator of −d𝓔/dy at λ = 0, up to a positive factor: the same on either side of the threshold.
+
+    It is H(1 − 2y) − (1 + Z − α/(1+W)) y²: positive at y = 0, and with one zero in (0, 1] or none.
+
+    >>> sp.factor(size_bracket(True) - size_bracket(False))
+    0
+    """
+    explained = 1 - error_by_size(more_samples)
+    bracket = H * (1 - 2 * y) - (1 + Z - alpha / e) * y**2
+    factor = sp.cancel(sp.diff(explained, y) / bracket)
+    if not is_square_over_positive(factor):
+        raise ValueError(f"the slope is not a positive multiple of the bracket: {factor}")
+    return bracket
+
+
+def is_square_over_positive(factor: sp.Expr) -> bool:
+    """Whether a factor is a positive product of powers and squares, so that it cannot change its sign.
+
+    >>> is_square_over_positive(alpha / (1 - alpha) ** 2), is_square_over_positive(alpha / (1 - alpha))
+    (True, False)
+    """
+    constant, powers = sp.factor_list(sp.numer(sp.factor(factor)) * sp.denom(sp.factor(factor)))
+    return bool(constant > 0) and all(base.is_positive or power % 2 == 0 for base, power in powers)
+
+
+def best_size_ratio() -> sp.Expr:
+    """Return y = √H/(√H + √(H + 1 + Z − α/(1+W))), where the bracket vanishes: k* is y/α or 1/(αy).
+
+    >>> sp.simplify(size_bracket(True).subs(y, best_size_ratio()))
+    0
+    """
+    return sp.sqrt(H) / (sp.sqrt(H) + sp.sqrt(H + 1 + Z - alpha / e))
+
+
+def infinite_ensemble_error() -> sp.Expr:
+    """Return 𝓔 for k → ∞ without readout noise, for any ridge; with it the limit is 1.
+
+    >>> sp.factor(sp.limit(error().subs(sigma, 1), k, sp.oo))
+    1
+    """
+    values = {sp.factor(sp.limit(error().subs({H: 0, sigma: each}), k, sp.oo)) for each in (1, y)}
+    (value,) = values
+    return value
+
+
+def one_or_two_members() -> sp.Expr:
+    """Return the polynomial in α whose sign says whether one member beats two at λ = 0 and α > 1 (positive: it does).
+
+    >>> one_or_two_members().subs(H, 0)
+    -Z + alpha/(W + 1) - 1
+    """
+    difference = sp.factor(error().subs({sigma: 1, k: 2}) - error().subs({sigma: 1, k: 1}))
+    numerator = sp.Poly(sp.numer(difference), alpha)
+    wanted = sp.Poly(2 * H * alpha**2 + (1 / e - 3 * H) * alpha - (1 + Z), alpha)
+    ratio = sp.cancel(numerator.as_expr() / wanted.as_expr())
+    if not sp.factor(ratio).is_positive:
+        raise ValueError(f"the difference is not a positive multiple of the polynomial: {ratio}")
+    return wanted.as_expr()
+
+
+def ridge_bracket() -> sp.Expr:
+    """Return what vanishes in σ at the best ridge; −d𝓔/dσ is a positive factor times minus it.
+
+    Without readout noise it is the quadratic at λ*:
+
+    >>> from subridge.derivations.reduced import optimal_sigma_quadratic
+    >>> quadratic = optimal_sigma_quadratic().subs({k: 1 / nu, rho: 0, H: 0})
+    >>> sp.factor(ridge_bracket().subs(H, 0) + nu**2 * sigma**3 * quadratic)
+    0
+    """
+    fitted = (alpha + e * (1 + Z)) * sigma - nu * sigma**2 - alpha
+    bracket = nu**2 * sigma**3 * fitted - e * alpha * H * (alpha - 2 * nu * sigma**2)
+    factor = sp.cancel(sp.diff(error().subs(k, 1 / nu), sigma) / bracket)
+    if not is_square_over_positive(factor):
+        raise ValueError(f"the slope is not a positive multiple of the bracket: {factor}")
+    return bracket
+
+
+def slope_in_member_size() -> sp.Expr:
+    """Return d𝓔/dm at fixed γ: negative, so that at its best ridge a larger member is always better and k* = 1.
+
+    Any γ < 1 that members of one size reach is reached by larger ones, at m = √(ναγ).
+
+    >>> slope_in_member_size().subs({H: 0, W: 0, Z: 0, g: sp.Rational(1, 2), m: sp.Rational(1, 2), alpha: 1})
+    -1
+    """
+    at_gamma = sp.factor(error().subs(sigma, alpha * g / m).subs(k, alpha * g / m**2))
+    return sp.factor(sp.diff(at_gamma, m))
+
+
+@lru_cache
+def aligned_scale() -> sp.Expr:
+    """Return s of k equal members at any ρ and fixed T = scM, in units of s(1−c).
+
+    A teacher along 1 pins it as the features grow:
+
+    >>> sp.factor(sp.limit(aligned_scale(), T, sp.oo))
+    1
+    """
+    v, c, error_of_mean = _moments_at_size()
+    return sp.factor(c / (error_of_mean - v + 2 * c))
+
+
+def aligned_errors() -> tuple[sp.Expr, sp.Expr]:
+    """Return the errors of the mean and of the scaled mean at any ρ and fixed T = scM.
+
+    >>> mean, scaled = (each.subs({rho: 0}) for each in aligned_errors())
+    >>> sp.factor(scaled - error())
+    0
+    """
+    v, c, error_of_mean = _moments_at_size()
+    return error_of_mean, v - c * aligned_scale()
+
+
+@lru_cache
+def _moments_at_size() -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """Return v, c̄ and the error of the mean at fixed T, all with b = 1 and a = 1 + W."""
+    units = {a: e, b: 1, eta: sp.sqrt(H), zeta: sp.sqrt(Z)}
+    disjoint = {S_r: sigma / e, S_s: sigma / e, nu_r: 1 / k, nu_s: 1 / k, nu_rs: 0}
+    own = {S_r: sigma / e, nu_r: 1 / k}
+    bias = (1 - rho**2) * random_bias() + rho**2 * uniform_aligned_bias()
+    amplified = on_the_diagonal(gamma()).subs(units).subs(own)
+    member = (on_the_diagonal(bias).subs(units).subs(own) + amplified * Z + H) / (1 - amplified)
+    c = (1 - rho**2) * random_cross_moment() + rho**2 * uniform_aligned_cross_moment()
+    v = 1 - rho**2 + rho**2 * (1 + T)
+    return v, c.subs(units).subs(own), member / k + (k - 1) / k * bias.subs(units).subs(disjoint)
