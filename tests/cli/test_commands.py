@@ -131,12 +131,12 @@ def test_a_warning_is_a_line_on_the_error_stream():
     ("words", "code", "message"),
     [
         (["curve", "--sample-ratios", "1"], 0, ""),
-        (["curve", "--ridges=-5"], 1, "Error: ridge is too negative"),
+        (["curve", "--ridges=-5"], 2, "Error: --ridges is too negative"),
         (["curve", "--ridges", "many"], 2, "is not a,b,c"),
         (["reproduce", "fig9"], 2, "there is no figure 'fig9'"),
         (["reproduce"], 2, "Missing argument"),
         (["--debug", "curve", "--ridges=-5"], 1, "Traceback"),
-        (["simulate", "--correlation", "3"], 1, "Error: correlation"),
+        (["simulate", "--correlation", "3"], 2, "Error: --correlation"),
         (["--debug", "simulate", "--correlation", "3"], 1, "Traceback"),
     ],
 )

@@ -37,11 +37,22 @@ def test_forecast_prints_a_curve_for_three_ensembles(table):
 
 
 def test_forecast_in_json_is_what_the_library_says(table):
-    words = ("--target", "y", "--drop", "kind", "--n-samples", "160", "--n-members", 2, "--ridges", "0.1,1")
+    words = (
+        "--target",
+        "y",
+        "--drop",
+        "kind",
+        "--n-samples",
+        "160",
+        "--n-members",
+        2,
+        "--ridges",
+        "1e-9,1e-6,0.1,1,1e9",
+    )
     document = json.loads(call("forecast", table, *words, "--json").stdout)
     frame = pl.read_parquet(table)
     X, y = frame.drop("y", "kind").to_numpy(), frame["y"].to_numpy()
-    expected = sr.forecast(X, y, [160], {"one": sr.Ensemble(sr.subsets.Equal(1))}, ridges=[0.1, 1])
+    expected = sr.forecast(X, y, [160], {"one": sr.Ensemble(sr.subsets.Equal(1))}, ridges=[1e-9, 1e-6, 0.1, 1, 1e9])
     values = document["variables"]["prediction_error"]["values"][0]
     assert values == pytest.approx(expected.prediction_error.values[0].tolist())
 

@@ -10,7 +10,11 @@ from typing import TextIO
 import click
 
 from subridge import __version__
-from subridge.spec.errors import SubridgeError
+from subridge.cli.messages import cleaned, with_flags
+from subridge.spec.errors import ParameterError, RidgeError, SubridgeError, SubsetError
+
+# What was asked for cannot be: exit code 2, as for a flag that does not exist.
+_WRONG_USAGE = (ParameterError, SubsetError, RidgeError)
 
 # What --help says of the command in each module, without importing it.
 _COMMANDS = {
@@ -54,31 +58,38 @@ class _LazyGroup(click.Group):
         if ctx.params["debug"]:
             super().invoke(ctx)
             return
+
+        def told(text: str) -> str:
+            return with_flags(text, self.get_command(ctx, ctx.invoked_subcommand or ""))
+
+        def show_warning(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            """Say a warning in one line, without the place in the program."""
+            click.echo(f"Warning: {told(str(message))}", err=True)
+
         with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
+            warnings.showwarning = show_warning
             try:
                 super().invoke(ctx)
             except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
                 raise  # click says these itself
+            except _WRONG_USAGE as error:
+                raise click.UsageError(told(str(error))) from error
             except (SubridgeError, OSError) as error:
-                raise click.ClickException(str(error)) from error
+                raise click.ClickException(told(str(error))) from error
+            except MemoryError as error:
+                raise click.ClickException("out of memory: ask for less at once, or use a larger machine") from error
             except Exception as error:
                 raise click.ClickException(
-                    f"unexpected {type(error).__name__}: {error}\nThis is a mistake of the program; "
+                    f"unexpected {type(error).__name__}: {cleaned(str(error))}\nThis is a mistake of the program; "
                     "`subridge --debug ...` shows where it happened."
                 ) from error
-
-
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
-    """Say a warning in one line, without the place in the program."""
-    click.echo(f"Warning: {message}", err=True)
 
 
 @click.group(

@@ -9,7 +9,7 @@ import xarray as xr
 
 import subridge as sr
 from subridge.cli import options as shared
-from subridge.cli.numbers import numbers, sizes
+from subridge.cli.numbers import member_counts, numbers
 from subridge.cli.show import deliver, interval, print_table, say
 from subridge.cli.table_options import TableOptions, labels_of, table_of, table_options
 
@@ -25,8 +25,8 @@ class AdviseOptions(TableOptions, shared.ResultOptions):
 
 @click.command()
 @table_options
-@click.option("--n-samples", type=click.IntRange(2), help="planned number of samples; default the rows of DATA")
-@click.option("--n-members", type=sizes, default="2,4,8,16,32", help="k to try")
+@click.option("--n-samples", type=click.IntRange(2, 10**14), help="planned number of samples; default the rows of DATA")
+@click.option("--n-members", type=member_counts, default="2,4,8,16,32", help="k to try")
 @click.option("--fraction-spreads", type=numbers, default="0,0.75,1.5", help="0: equal subsets")
 @shared.number_option("--readout-noise", 0.0, "η of every member")
 @shared.result_options()

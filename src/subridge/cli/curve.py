@@ -31,8 +31,8 @@ class CurveOptions(shared.EnsembleOptions, shared.ProblemOptions, shared.ResultO
 @click.option("--ridges", type=numbers, default="0.001,0.1", help="λ")
 @click.option("--optimal-ridge", is_flag=True, help="also every member at its own best ridge λ*")
 @shared.problem_options
-@click.option("--n-features", type=click.IntRange(1), help="M of the finite-size form; default M → ∞")
-@click.option("--seed", type=int, default=0, help="of unequal fractions")
+@click.option("--n-features", type=click.IntRange(1, 10**12), help="M of the finite-size form; default M → ∞")
+@click.option("--seed", type=click.IntRange(0), default=0, help="of unequal fractions")
 @shared.result_options()
 def curve(**options: Unpack[CurveOptions]) -> None:
     """Predict the risk of a ridge ensemble on equicorrelated data along its learning curve (Prop. 2).

@@ -22,7 +22,7 @@ class DemoOptions(shared.ResultOptions):
 
 
 @click.command()
-@click.option("--seed", type=int, default=0)
+@click.option("--seed", type=click.IntRange(0), default=0)
 @shared.result_options(out=Path("subridge-demo.png"))
 def demo(**options: Unpack[DemoOptions]) -> None:
     """Draw one learning curve: an equal and a heterogeneous ensemble, theory and trained members."""

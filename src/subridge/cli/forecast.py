@@ -49,7 +49,7 @@ def _forecast(options: ForecastOptions) -> xr.Dataset:
     return sr.forecast(
         table.X,
         labels_of(table),
-        options["n_samples"] or sizes(f"{n}:{16 * n}"),
+        sizes(f"{n}:{16 * n}") if options["n_samples"] is None else options["n_samples"],
         {name: shared.ensemble_of(options, strategy) for name, strategy in strategies.items()},
         ridges="auto" if options["ridges"] is None else options["ridges"],
         extrapolate=options["extrapolate"],

@@ -4,6 +4,7 @@ import click
 import numpy as np
 
 _SIZES = 12  # of "start:stop"
+_MOST = 100_000  # numbers in a list
 
 
 def numbers(text: str) -> tuple[float, ...]:
@@ -22,8 +23,24 @@ def numbers(text: str) -> tuple[float, ...]:
     return tuple(number for part in _parts(text) for number in part)
 
 
+def member_counts(text: str) -> tuple[int, ...]:
+    """Read a list of finite sizes.
+
+    Examples
+    --------
+    >>> member_counts("2,4,8")
+    (2, 4, 8)
+    """
+    found = sizes(text)
+    if not np.isfinite(found).all():
+        raise click.BadParameter(f"{text!r} must hold whole numbers of at least 1")
+    return tuple(int(number) for number in found)
+
+
 def sizes(text: str) -> tuple[float, ...]:
     """Read a list of sizes: `numbers`, rounded to whole ones; spaced ones that coincide count once."""
+    if any(number < 1 for part in _parts(text) for number in part):
+        raise click.BadParameter(f"{text!r} must hold whole numbers of at least 1")
     rounded = ([round(number) if np.isfinite(number) else number for number in part] for part in _parts(text))
     return tuple(number for part in rounded for number in dict.fromkeys(part))
 
@@ -39,11 +56,32 @@ def _parts(text: str) -> list[list[float]]:
 def _part(text: str) -> list[float]:
     words = text.removeprefix("log:").split(":")
     if len(words) == 1:
-        return [float(text)]
+        if np.isnan(number := float(text)):
+            raise ValueError
+        return [number]
     start, stop = float(words[0]), float(words[1])
     if not np.isfinite([start, stop]).all() or len(words) > 3:
         raise ValueError
     count = int(words[2]) if len(words) == 3 else _SIZES
+    if not 1 <= count <= _MOST:
+        raise click.BadParameter(f"{text!r} asks for {count:,} numbers; a list has 1 to {_MOST:,}")
     even = len(words) == 3 and not text.startswith("log:")
     values = np.linspace(start, stop, count) if even else np.geomspace(start, stop, count)
     return [float(value) for value in values]
+
+
+def finite(text: str) -> float:
+    """Read one number.
+
+    Examples
+    --------
+    >>> finite("1e-3")
+    0.001
+    """
+    try:
+        number = float(text)
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r} is not a number") from error
+    if not np.isfinite(number):
+        raise click.BadParameter(f"{text!r} is not a finite number")
+    return number

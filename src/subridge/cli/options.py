@@ -4,6 +4,8 @@ A group is a decorator, a typed dictionary of what the command receives, and a f
 option of a group is added here and nowhere else.
 """
 
+import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, TypedDict, TypeVar
@@ -12,6 +14,7 @@ import click
 
 import subridge as sr
 from subridge.arrays.types import ArrayLike
+from subridge.cli.numbers import finite
 from subridge.cli.specification import spec_option
 from subridge.ensemble.aggregation import AGGREGATIONS
 from subridge.results.files import checked_suffix
@@ -40,8 +43,8 @@ def option_group(*options: Decorator) -> Decorator:
 
 
 def number_option(flag: str, default: float, letter: str) -> Decorator:
-    """An option that takes a number, with the letter of the paper."""
-    return click.option(flag, type=float, default=default, help=letter)
+    """An option that takes a finite number, with the letter of the paper."""
+    return click.option(flag, type=finite, default=default, help=letter)
 
 
 class ProblemOptions(TypedDict):
@@ -89,7 +92,7 @@ def ensemble_options(
 ) -> Decorator:
     """Options of an ensemble, with the defaults of a command and the strategies that it can use."""
     return option_group(
-        click.option("--n-members", type=click.IntRange(1), default=n_members, help="k"),
+        click.option("--n-members", type=click.IntRange(1, 10_000), default=n_members, help="k"),
         click.option(
             "--subsets",
             type=click.Choice(strategies),
@@ -128,10 +131,17 @@ class RunOptions(TypedDict):
     scheduler: str | None
 
 
+def _address(text: str) -> str:
+    """The address of a scheduler; a name without a port would be looked for for half a minute."""
+    if not re.fullmatch(r"(?:\w+://)?[^\s/:]+:\d+|(?:inproc|ucx|tls|tcp|ws|wss)://\S+", text):
+        raise click.BadParameter(f"{text!r} is not the address of a Dask scheduler, such as tcp://host:8786")
+    return text
+
+
 run_options = option_group(
     click.option("--device", default="cpu", help="cpu, cuda, cuda:1, torch"),
     click.option("--processes", type=click.IntRange(1), help="simulate in that many processes"),
-    click.option("--scheduler", help="address of a Dask scheduler, tcp://host:port"),
+    click.option("--scheduler", type=_address, help="address of a Dask scheduler, tcp://host:port"),
 )
 
 
@@ -178,6 +188,18 @@ def _checked_place(_context: click.Context, _option: click.Parameter, out: Path 
         checked_suffix(out)
     except ParameterError as error:
         raise click.BadParameter(str(error)) from error
+    return writable(out)
+
+
+def writable(out: Path) -> Path:
+    """A file to be written; what stands in its way is told before the work."""
+    if "://" in str(out) or str(out).startswith(("s3:/", "gs:/", "http:/", "https:/")):
+        raise click.BadParameter(f"{out} is an address; results are written to files of this machine")
+    out = out.expanduser()
     if not out.parent.is_dir():
         raise click.BadParameter(f"{out} cannot be written: there is no folder {out.parent}")
+    if out.is_dir():
+        raise click.BadParameter(f"{out} is a folder; give the name of a file")
+    if not os.access(out if out.exists() else out.parent, os.W_OK):
+        raise click.BadParameter(f"{out} cannot be written: you may not write there")
     return out

