@@ -70,7 +70,7 @@ def test_no_non_negative_weights_beat_the_free_ones(seed):
 @pytest.mark.parametrize("name", NAMES)
 def test_units_of_a_member_do_not_matter_to_free_weights_nor_those_of_all_to_the_scale(name, sample):
     outputs, targets = sample
-    stretch = np.array([1e-5, 1.0, 1e4, 2.0, 0.1]) if name == "free" else np.full(5, 1e-4)
+    stretch = np.array([1e-4, 1.0, 1e4, 2.0, 0.1]) if name == "free" else np.full(5, 1e-4)
     before = read_aggregation(name).weights(moments_of_outputs(outputs, targets))
     after = read_aggregation(name).weights(moments_of_outputs(outputs * stretch[:, None], targets))
     np.testing.assert_allclose(after * stretch, before, rtol=1e-4)

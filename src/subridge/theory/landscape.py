@@ -11,26 +11,35 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray
+from subridge.ensemble.aggregation import LinearAggregation, Mean
+from subridge.ensemble.moments import MemberMoments
 
 
 class PairForms(NamedTuple):
-    """Bias and γ of every pair (r, s), and their derivatives by κ̄_r; shapes (G, k, k)."""
+    """Bias and γ of every pair (r, s) and what member r misses of the target, with their derivatives by κ̄_r.
+
+    Pairs have the shape (G, k, k), members (G, k).
+    """
 
     bias: FloatArray
     gamma: FloatArray
     bias_slope: FloatArray
     gamma_slope: FloatArray
+    missed: FloatArray
+    missed_slope: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class Landscape(ABC):
     """E_g over G grid points and k members, everywhere differentiable on the physical branch.
 
-    `eta`, shape (G, k), is the readout noise, `zeta`, shape (G,), the label noise.
+    `eta`, shape (G, k), is the readout noise, `zeta`, shape (G,), the label noise. The weights of `aggregation` are
+    constant or minimise the error over a fixed set, so that they may be held fixed in its derivative.
     """
 
     eta: FloatArray
     zeta: FloatArray
+    aggregation: LinearAggregation
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -42,6 +51,11 @@ class Landscape(ABC):
     @abstractmethod
     def signal(self) -> FloatArray:
         """Power of the signal that the members try to fit, shape (G,)."""
+
+    @property
+    @abstractmethod
+    def power(self) -> FloatArray:
+        """Power v of the target, shape (G,)."""
 
     @abstractmethod
     def floor(self) -> FloatArray:
@@ -69,7 +83,7 @@ class Landscape(ABC):
 
     @abstractmethod
     def of_member(self, member: int) -> "Landscape":
-        """The landscape of one member alone, k = 1."""
+        """The landscape of one member alone, k = 1, with weight one."""
 
     @abstractmethod
     def pair_forms(self, kappa_bar: FloatArray) -> PairForms:
@@ -82,12 +96,18 @@ class Landscape(ABC):
     def value_and_gradient(self, kappa_bar: FloatArray) -> tuple[FloatArray, FloatArray]:
         """E_g (G,), infinite where rounding left the branch, and ∂E_g/∂κ̄_r (G, k)."""
         k = self.shape[1]
-        bias, gamma, bias_slope, gamma_slope = self.pair_forms(kappa_bar)
+        bias, gamma, bias_slope, gamma_slope, missed, missed_slope = self.pair_forms(kappa_bar)
         label_noise = self.zeta[:, None, None] ** 2
         with np.errstate(divide="ignore", invalid="ignore"):
             weight = 1.0 / (1.0 - gamma)
             pairs = weight * (bias + np.eye(k) * self.eta[:, :, None] ** 2 + gamma * label_noise)
-        inside = (np.diagonal(gamma, axis1=-2, axis2=-1) < 1).all(axis=-1)
+        inside = np.asarray((np.diagonal(gamma, axis1=-2, axis2=-1) < 1).all(axis=-1))
         by_first = weight * (bias_slope + (pairs + label_noise) * gamma_slope)
         # E_rs depends on κ̄_r through its first member, and E_sr through its second: twice the same.
-        return np.where(inside, pairs.mean(axis=(-2, -1)), np.inf), 2.0 / k**2 * by_first.sum(axis=-1)
+        if isinstance(self.aggregation, Mean):
+            return np.where(inside, pairs.mean(axis=(-2, -1)), np.inf), 2.0 / k**2 * by_first.sum(axis=-1)
+        moments = MemberMoments(np.where(inside[:, None, None], pairs, np.eye(k)), missed, self.power)
+        w = self.aggregation.weights(moments)
+        by_pairs = (np.where(inside[:, None, None], by_first, 0.0) * w[:, None, :]).sum(axis=-1)
+        gradient = 2.0 * w * (by_pairs + (1.0 - w.sum(axis=-1, keepdims=True)) * missed_slope)
+        return np.where(inside, moments.risk_of(w), np.inf), gradient

@@ -3,7 +3,7 @@
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
-from subridge.ensemble.aggregation.mean import Mean
+from subridge.ensemble.aggregation import Free, LinearAggregation, Mean, Scaled, Simplex
 from subridge.ensemble.ensemble import Ensemble
 from subridge.spec.checks import extended_non_negative
 from subridge.spec.errors import ConvergenceError, ParameterError
@@ -36,15 +36,15 @@ def optimal_ridge(
     ----------
     problem : Problem or EquicorrelatedProblem
     ensemble : Ensemble
-        Its subsets and readout noise are used, its ridge is not. Its aggregation must be the mean unless the scope is
-        "member".
+        Its subsets, readout noise and aggregation are used, its ridge is not.
     sample_ratio : array_like, optional
         α, positive and finite; needed except for ``scope="member"`` with an `EquicorrelatedProblem`, where λ* does not
         depend on it (eq. 193 (optreg_local)).
     scope : {"member", "ensemble", "joint"}
-        "member" minimises each member's own error E_rr; "ensemble" finds the one common ridge that minimises E_g;
-        "joint" one ridge per member, chosen together to minimise E_g. The last two may be negative: an ensemble
-        averages away part of its members' variance, and can afford less than no ridge where that is well posed.
+        "member" minimises each member's own error E_rr; "ensemble" finds the one common ridge that minimises E_g of
+        the ensemble's aggregation, with its best weights at every ridge; "joint" one ridge per member, chosen together
+        to minimise it. The last two may be negative: an ensemble averages away part of its members' variance, and can
+        afford less than no ridge where that is well posed.
 
     Returns
     -------
@@ -65,12 +65,16 @@ def optimal_ridge(
     array([4.4192])
     >>> sr.optimal_ridge(sr.EquicorrelatedProblem(), sr.Ensemble([0.25] * 4), 1.0, scope="ensemble").round(3)
     array([-0.552])
+    >>> scaled = sr.Ensemble([0.25] * 4, aggregation="scaled")
+    >>> sr.optimal_ridge(sr.EquicorrelatedProblem(), scaled, 1.0, scope="ensemble").round(3)
+    array([3.])
     """
     check_description(problem, ensemble)
     check_scope("scope", scope)
-    if scope != "member" and not isinstance(ensemble.aggregation, Mean):
+    if scope != "member" and not isinstance(ensemble.aggregation, Mean | Scaled | Simplex | Free):
         raise ParameterError(
-            f'scope={scope!r} minimises the error of the mean; give aggregation="mean", or scope="member"'
+            f'scope={scope!r} knows the best ridge of aggregation "mean", "scaled", "simplex" and "free", not of '
+            f'{ensemble.aggregation.name!r}; give one of these, or scope="member"'
         )
     if isinstance(problem, EquicorrelatedProblem) and scope == "member":
         best = equicorrelated_optimal_ridge(EquicorrelatedGrid.of(problem, ensemble, np.ones(())))
@@ -94,13 +98,16 @@ def optimal_ridge(
 def _landscape(
     problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, alpha: FloatArray
 ) -> tuple[tuple[int, ...], Landscape]:
+    given = ensemble.aggregation
+    aggregation = given if isinstance(given, LinearAggregation) else Mean()  # a member alone needs none
     if isinstance(problem, Problem):
         flat = GeneralGrid.of(problem, ensemble, alpha)
-        return flat.shape, GeneralLandscape(flat.eta, flat.zeta, tabulate(problem, ensemble.plan), flat.alpha)
+        tables = tabulate(problem, ensemble.plan)
+        return flat.shape, GeneralLandscape(flat.eta, flat.zeta, aggregation, tables, flat.alpha)
     grid = EquicorrelatedGrid.of(problem, ensemble, alpha)
     if (grid.bulk_variance == 0).any():
         raise ParameterError("at correlation=1 without feature noise the error does not depend on the ridge")
-    return grid.alpha.shape, EquicorrelatedLandscape.of(grid.flat())
+    return grid.alpha.shape, EquicorrelatedLandscape.of(grid.flat(), aggregation)
 
 
 def _member_optimum(landscape: Landscape) -> FloatArray:

@@ -8,8 +8,9 @@ from subridge.arrays.types import FloatArray
 from subridge.ensemble.aggregation.base import LinearAggregation
 from subridge.ensemble.moments import MemberMoments
 
-# Outputs whose power is this share of the target's are rounding, and no number makes an answer of them.
-SILENT = 1e-13
+# Outputs whose power is less than this share of the target's are taken for silence: what is known of them, as a
+# difference of the target's power and the error, is rounding for the most part.
+SILENT = 1e-11
 
 
 class Scaled(LinearAggregation):

@@ -5,7 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.theory.equicorrelated.error import Pair, aligned, gamma, gamma_slope, orthogonal, orthogonal_slope
+from subridge.ensemble.aggregation import LinearAggregation, Mean
+from subridge.theory.equicorrelated.error import (
+    Pair,
+    aligned,
+    gamma,
+    gamma_slope,
+    missed_orthogonally,
+    orthogonal,
+    orthogonal_slope,
+)
 from subridge.theory.equicorrelated.grid import Grid
 from subridge.theory.landscape import Landscape, PairForms
 
@@ -17,12 +26,16 @@ class EquicorrelatedLandscape(Landscape):
     grid: Grid
 
     @classmethod
-    def of(cls, grid: Grid) -> "EquicorrelatedLandscape":
-        return cls(grid.eta, grid.zeta, grid)
+    def of(cls, grid: Grid, aggregation: LinearAggregation) -> "EquicorrelatedLandscape":
+        return cls(grid.eta, grid.zeta, aggregation, grid)
 
     @property
     def signal(self) -> FloatArray:
         return self.grid.signal
+
+    @property
+    def power(self) -> FloatArray:
+        return np.where(self.grid.aligned > 0, np.inf, self.grid.signal)
 
     def scale(self) -> FloatArray:
         return np.asarray(self.grid.bulk_variance[:, None] / self.grid.own)
@@ -46,10 +59,10 @@ class EquicorrelatedLandscape(Landscape):
         return np.asarray(1.0 / (alpha - self.grid.own * self._sigma(kappa_bar) ** 2))
 
     def take(self, rows: IntArray) -> "EquicorrelatedLandscape":
-        return self.of(self.grid.take(rows))
+        return self.of(self.grid.take(rows), self.aggregation)
 
     def of_member(self, member: int) -> "EquicorrelatedLandscape":
-        return self.of(self.grid.of_member(member))
+        return self.of(self.grid.of_member(member), Mean())
 
     def pair_forms(self, kappa_bar: FloatArray) -> PairForms:
         grid, fields = self.grid, (self.grid.alpha, self.grid.signal, self.grid.gain, self.grid.aligned)
@@ -58,10 +71,14 @@ class EquicorrelatedLandscape(Landscape):
         sigma = d / (kappa_bar + d)
         pair = Pair.of(grid, sigma)
         by_kappa_bar = (-(sigma**2) / d)[:, :, None]  # dσ_r/dκ̄_r
+        along_one = grid.aligned[:, None]
         along = aligned(b, grid.bulk_variance[:, None, None], pair)
         return PairForms(
             bias=(1 - rho2) * orthogonal(b, gain, pair) + rho2 * along,
             gamma=gamma(alpha, pair),
             bias_slope=(1 - rho2) * orthogonal_slope(gain, pair) * by_kappa_bar,
             gamma_slope=gamma_slope(alpha, pair) * by_kappa_bar,
+            missed=along_one * (kappa_bar + d - b[:, 0])
+            + (1 - along_one) * missed_orthogonally(b[:, 0], gain[:, 0], grid.own, sigma),
+            missed_slope=along_one - (1 - along_one) * gain[:, 0] * grid.own * by_kappa_bar[:, :, 0],
         )

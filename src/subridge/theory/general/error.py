@@ -22,15 +22,15 @@ Resolvents = list[FloatArray]  # of the members: shape (G, n_r) each
 
 def bias_and_gamma(tables: Tables, alpha: FloatArray, R: Resolvents) -> tuple[FloatArray, FloatArray]:
     """Bias and γ of eq. 9 (GeneralErr), shapes (G, k, k)."""
-    explained = _explained(tables, R)
-    bias = tables.signal_power - explained[:, :, None] - explained[:, None, :] + _symmetric(tables.cross, R)
+    c = explained(tables, R)
+    bias = tables.signal_power - c[:, :, None] - c[:, None, :] + _symmetric(tables.cross, R)
     return bias, over_alpha(_symmetric(tables.trace, R), alpha[:, None, None])
 
 
 def bias_and_gamma_slopes(tables: Tables, alpha: FloatArray, R: Resolvents) -> tuple[FloatArray, FloatArray]:
     """Derivatives of the bias and γ of the pair (r, s) by κ̄_r, shapes (G, k, k)."""
     dR = [-(resolvent**2) for resolvent in R]
-    bias_slope = _ordered(tables.cross, dR, R) - _explained(tables, dR)[:, :, None]
+    bias_slope = _ordered(tables.cross, dR, R) - explained(tables, dR)[:, :, None]
     return bias_slope, over_alpha(_ordered(tables.trace, dR, R), alpha[:, None, None])
 
 
@@ -39,8 +39,9 @@ def general_moments(tables: Tables, grid: Grid) -> MemberMoments:
     roots = [effective_ridge(s, grid.alpha, grid.lam[:, r]).kappa_bar for r, s in enumerate(tables.spectra)]
     kappa_bar = np.stack(roots, axis=-1)
     bias, gamma = _in_blocks(tables, grid.alpha, kappa_bar)
-    explained = [tables.spectra[r].resolvent(kappa_bar[:, r]) @ tables.explained[r] for r in range(tables.n_members)]
-    missed = tables.signal_power - np.stack(explained, axis=-1)
+    missed = tables.signal_power - np.stack(
+        [tables.spectra[r].resolvent(kappa_bar[:, r]) @ tables.explained[r] for r in range(tables.n_members)], axis=-1
+    )
     power = np.full(grid.shape, tables.signal_power)
     # Below rounding of the signal the bias is zero: a difference of large terms has no digits left there.
     bias = np.where(np.abs(bias) <= 1e-15 * tables.signal_power, 0.0, bias)
@@ -78,8 +79,9 @@ def _in_blocks(tables: Tables, alpha: FloatArray, kappa_bar: FloatArray) -> tupl
     return bias, gamma
 
 
-def _explained(tables: Tables, R: Resolvents) -> FloatArray:
-    return np.stack([R[r] @ explained for r, explained in enumerate(tables.explained)], axis=-1)
+def explained(tables: Tables, R: Resolvents) -> FloatArray:
+    """c_r = w*ᵀΣ_s m_r, the cross moment of the signal and member r, shape (G, k)."""
+    return np.stack([R[r] @ own for r, own in enumerate(tables.explained)], axis=-1)
 
 
 def _symmetric(pairs: PairTables, R: Resolvents) -> FloatArray:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.theory.general.error import bias_and_gamma, bias_and_gamma_slopes
+from subridge.ensemble.aggregation import Mean
+from subridge.theory.general.error import bias_and_gamma, bias_and_gamma_slopes, explained
 from subridge.theory.general.spectrum import effective_ridge, floor
 from subridge.theory.general.tables import Tables
 from subridge.theory.landscape import Landscape, PairForms
@@ -21,6 +22,10 @@ class GeneralLandscape(Landscape):
     @property
     def signal(self) -> FloatArray:
         return np.full(self.alpha.shape, self.tables.signal_power)
+
+    @property
+    def power(self) -> FloatArray:
+        return self.signal
 
     def floor(self) -> FloatArray:
         return np.stack([floor(spectrum, self.alpha)[0] for spectrum in self.tables.spectra], axis=-1)
@@ -41,13 +46,17 @@ class GeneralLandscape(Landscape):
         return np.asarray(1.0 / (self.alpha[:, None] * np.stack(gaps, axis=-1)))
 
     def take(self, rows: IntArray) -> "GeneralLandscape":
-        return GeneralLandscape(self.eta[rows], self.zeta[rows], self.tables, self.alpha[rows])
+        return GeneralLandscape(self.eta[rows], self.zeta[rows], self.aggregation, self.tables, self.alpha[rows])
 
     def of_member(self, member: int) -> "GeneralLandscape":
-        return GeneralLandscape(self.eta[:, member : member + 1], self.zeta, self.tables.of_member(member), self.alpha)
+        eta = self.eta[:, member : member + 1]
+        return GeneralLandscape(eta, self.zeta, Mean(), self.tables.of_member(member), self.alpha)
 
     def pair_forms(self, kappa_bar: FloatArray) -> PairForms:
         R = self.tables.resolvents(kappa_bar)
         return PairForms(
-            *bias_and_gamma(self.tables, self.alpha, R), *bias_and_gamma_slopes(self.tables, self.alpha, R)
+            *bias_and_gamma(self.tables, self.alpha, R),
+            *bias_and_gamma_slopes(self.tables, self.alpha, R),
+            self.tables.signal_power - explained(self.tables, R),
+            explained(self.tables, [resolvent**2 for resolvent in R]),
         )
