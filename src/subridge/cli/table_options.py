@@ -7,10 +7,13 @@ import click
 
 from subridge.arrays.types import ArrayLike
 from subridge.cli import options as shared
+from subridge.cli.messages import with_flags
 from subridge.cli.numbers import finite, numbers
+from subridge.datasets.tables.reading_form import Categories, Dates
 from subridge.datasets.tables.table import Table, read_table
 from subridge.datasets.tables.target_rows import Task
-from subridge.datasets.tables.treatments import Missing
+from subridge.datasets.tables.treatments import Missing, Unlabelled
+from subridge.datasets.tables.wording import counted
 
 
 class TableOptions(TypedDict):
@@ -22,6 +25,13 @@ class TableOptions(TypedDict):
     missing: Missing
     task: Task
     standardise: bool
+    unlabelled: Unlabelled
+    categories: Categories
+    dates: Dates
+    separator: str | None
+    decimal: str
+    encoding: str
+    missing_values: tuple[str, ...]
     ridges: tuple[float, ...] | None
     level: float
     seed: int
@@ -43,6 +53,28 @@ table_options = shared.option_group(
         default="auto",
         help="auto: text and booleans are classes, numbers are numbers",
     ),
+    click.option(
+        "--unlabelled",
+        type=click.Choice(["error", "drop"]),
+        default="error",
+        help="rows without target: refuse, or drop",
+    ),
+    click.option(
+        "--categories",
+        type=click.Choice(["error", "one-hot"]),
+        default="error",
+        help="columns of text: refuse, or a column of 0 and 1 for every value",
+    ),
+    click.option(
+        "--dates",
+        type=click.Choice(["error", "days"]),
+        default="error",
+        help="columns of dates: refuse, or days since the first",
+    ),
+    click.option("--sep", "separator", help="what stands between cells of text, such as ';' or tab"),
+    click.option("--decimal", type=click.Choice([".", ","]), default=".", help="decimal sign of text"),
+    click.option("--encoding", default="utf-8", help="of text, such as latin-1"),
+    click.option("--na", "missing_values", multiple=True, help="text of a missing value, such as '?'; may be repeated"),
     click.option("--standardise", is_flag=True, help="divide every column by its standard deviation"),
     click.option("--ridges", type=numbers, help="λ to choose from; default scaled to the data"),
     click.option("--level", type=finite, default=0.9, help="probability of the intervals"),
@@ -59,10 +91,17 @@ def table_of(options: TableOptions) -> Table:
         missing=options["missing"],
         task=options["task"],
         standardise=options["standardise"],
+        unlabelled=options["unlabelled"],
+        categories=options["categories"],
+        dates=options["dates"],
+        separator=options["separator"],
+        decimal=options["decimal"],
+        encoding=options["encoding"],
+        missing_values=options["missing_values"],
     )
-    click.echo(f"{table.n_samples} rows, {table.n_features} features", err=True)
+    click.echo(f"{counted(table.n_samples, 'row')}, {counted(table.n_features, 'feature')}", err=True)
     for note in table.notes:
-        click.echo(f"note: {note}", err=True)
+        click.echo(f"note: {with_flags(note, click.get_current_context().command)}", err=True)
     return table
 
 

@@ -39,7 +39,7 @@ FRAME = pd.DataFrame(X0, columns=list("abc")).assign(y=Y0)
         ((X0, Y0), {"target": "y"}, "leave target out"),
         ((X0, Y0, Y0), {}, "got tuple"),
         (SimpleNamespace(), {}, "got SimpleNamespace"),
-        ("table.xlsx", {}, r"must end in .csv, .tsv, .parquet, .npz, .zarr, got 'table.xlsx'"),
+        ("table.xlsx", {}, r"must end in .csv, .tsv, .txt, .parquet, .npz, .zarr or .csv.gz, got 'table.xlsx'"),
         ("nowhere.csv", {"target": "y"}, "'nowhere.csv' does not exist"),
     ],
 )

@@ -62,12 +62,7 @@ def frame_features(frame: Frame, names: Sequence[str]) -> FloatArray:
     """
     kinds = frame.schema
     odd = {place: frame[name] for place, name in enumerate(names) if not _is_plain(kinds[name])}
-    other = [f"{column.name} ({_type_name(column)})" for column in odd.values() if not is_number(column)]
-    if other:
-        raise DataError(
-            f"{counted(len(other), 'column')} of features hold no numbers: {listed(other)}; leave them out with "
-            "drop=[...], or encode them first"
-        )
+    refuse_words([column for column in odd.values() if not is_number(column)])
     X = np.empty((len(frame), len(names)))
     # All columns of a type at once: a wide frame takes long to read column by column.
     for kind in {kinds[name] for name in names if _is_plain(kinds[name])}:
@@ -80,6 +75,49 @@ def frame_features(frame: Frame, names: Sequence[str]) -> FloatArray:
     for place, column in odd.items():
         X[:, place] = floats(column)
     return X
+
+
+def refuse_words(columns: Sequence[Column]) -> None:
+    """Refuse columns that hold no numbers, each with what it holds and where, and what can be done about it."""
+    if not columns:
+        return
+    told = [f"{column.name} ({_held(column)})" for column in columns]
+    dates = all(is_date(column) for column in columns)
+    remedy = "dates='days' counts days" if dates else "categories='one-hot' makes a column of every value"
+    if any("decimal comma" in each for each in told):
+        remedy = "decimal=',' reads decimal commas"
+    elif any(" in row " in each for each in told):
+        remedy = "correct such cells, or name what stands for a missing value by missing_values=..."
+    raise DataError(
+        f"{counted(len(told), 'column')} of features without numbers: {listed(told)}; {remedy}, drop=[...] leaves "
+        "columns out"
+    )
+
+
+def is_date(column: Column) -> bool:
+    """Whether a column holds dates or times."""
+    return column.dtype in (nw.Date, nw.Datetime) or isinstance(column.dtype, nw.Datetime)
+
+
+def _held(column: Column) -> str:
+    """What a column holds: its type, or for text that is mostly numbers the first cell that is none."""
+    if column.dtype != nw.String:
+        return "dates" if is_date(column) else _type_name(column)
+    cells = [(row, text) for row, text in enumerate(column.to_list(), 1) if text is not None]
+    odd = [(row, text) for row, text in cells if not _is_float(text)]
+    if odd and all(_is_float(text.replace(",", ".", 1)) for _, text in odd):
+        return f"numbers with a decimal comma, {odd[0][1]!r} in row {odd[0][0]}"
+    if len(odd) < len(cells) / 2:
+        return f"{odd[0][1]!r} in row {odd[0][0]}" + (f" and {len(odd) - 1} more" if len(odd) > 1 else "")
+    return f"text such as {cells[0][1]!r}"
+
+
+def _is_float(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def is_number(column: Column) -> bool:

@@ -9,26 +9,30 @@ import narwhals as nw
 import numpy as np
 from narwhals.typing import IntoDataFrame
 
+from subridge.datasets.tables.reading_form import ReadingForm
 from subridge.datasets.tables.sources import ColumnName, RawTable, TargetName, read_frame, read_pair
+from subridge.datasets.tables.text_files import read_parquet, read_text
 from subridge.datasets.tables.wording import counted, listed
 from subridge.spec.errors import DataError
 from subridge.store.features import KIND, read_features
 
-# Cells of a text file that stand for a missing value; the libraries' own lists differ.
-_MISSING_TEXT = ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "<NA>"]
-_SEPARATORS = {".csv": ",", ".tsv": "\t", ".parquet": None}
-_SUFFIXES = (*_SEPARATORS, ".npz", ".zarr")
+_TEXT = (".csv", ".tsv", ".txt")
+_SUFFIXES = (*_TEXT, ".parquet", ".npz", ".zarr")
 
 
-def read_path(path: Path, target: TargetName | None, drop: Sequence[ColumnName]) -> RawTable:
-    """A file or a zarr directory, by the ending of its name."""
-    suffix = path.suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise DataError(f"source must end in {', '.join(_SUFFIXES)}, got {str(path)!r}; convert it first")
-    if not path.exists():
-        raise DataError(f"source {str(path)!r} does not exist; check the path")
-    if suffix in _SEPARATORS:
-        return _from_frame(_loaded_frame(path, _SEPARATORS[suffix]), suffix, target, drop)
+def read_path(path: Path, target: TargetName | None, drop: Sequence[ColumnName], form: ReadingForm) -> RawTable:
+    """A file or a zarr directory, by the ending of its name; text may be compressed, as in data.csv.gz."""
+    path = path.expanduser()
+    packed = path.suffix.lower() == ".gz"
+    suffix = (path.with_suffix("") if packed else path).suffix.lower()
+    if suffix not in _SUFFIXES or (packed and suffix not in _TEXT):
+        raise DataError(f"source must end in {', '.join(_SUFFIXES)} or .csv.gz, got {str(path)!r}; convert it first")
+    if "://" in str(path) or not path.exists():
+        raise DataError(f"source {str(path)!r} does not exist on this machine; check the path")
+    if suffix in _TEXT:
+        return _from_frame(read_text(path, suffix, form.text), suffix, target, drop, form)
+    if suffix == ".parquet":
+        return _from_frame(read_parquet(path), suffix, target, drop, form)
     key = "y" if target is None else target
     if not isinstance(key, str):
         raise DataError(f"target of a {suffix} source is the name of one array, got {target!r}")
@@ -36,7 +40,9 @@ def read_path(path: Path, target: TargetName | None, drop: Sequence[ColumnName])
     return replace(raw, owned=True)  # nobody else holds what was read from disk
 
 
-def _from_frame(native: IntoDataFrame, suffix: str, target: TargetName | None, drop: Sequence[ColumnName]) -> RawTable:
+def _from_frame(
+    native: IntoDataFrame, suffix: str, target: TargetName | None, drop: Sequence[ColumnName], form: ReadingForm
+) -> RawTable:
     """Without the row numbers that pandas writes beside the data by default, which would pass for a feature."""
     frame = nw.from_native(native, eager_only=True)
     if suffix == ".parquet":
@@ -44,53 +50,10 @@ def _from_frame(native: IntoDataFrame, suffix: str, target: TargetName | None, d
     else:
         numbering = [name for name in frame.columns[:1] if name in ("", "Unnamed: 0")]
     if not numbering:
-        return read_frame(native, target, drop)
-    raw = read_frame(frame.drop(numbering).to_native(), target, drop)
+        return read_frame(native, target, drop, form.encoding)
+    raw = read_frame(frame.drop(numbering).to_native(), target, drop, form.encoding)
     note = f"dropped a column of row numbers without a name: {listed(map(repr, numbering))}"
     return replace(raw, notes=(note, *raw.notes))
-
-
-def _loaded_frame(path: Path, separator: str | None) -> IntoDataFrame:
-    """A table of text, or a parquet file where there is no separator, by the first library that is installed."""
-    for read in (_by_polars, _by_pandas):
-        try:
-            return read(path, separator)
-        except ImportError:
-            continue
-        except (OSError, ValueError) as error:
-            what, also = ("a table of text", " and its separator") if separator else ("a parquet file", "")
-            raise DataError(f"{path} is not {what} ({error}); check the file{also}") from error
-    raise DataError(
-        f"{path} needs polars{' or pandas' if separator else ', or pandas with pyarrow,'} to be read; "
-        "pip install 'subridge[tables]'"
-    )
-
-
-def _by_polars(path: Path, separator: str | None) -> IntoDataFrame:
-    import polars as pl
-
-    try:
-        if separator is None:
-            return pl.read_parquet(path)
-        frame = pl.read_csv(path, separator=separator, null_values=_MISSING_TEXT, infer_schema_length=None)
-    except pl.exceptions.PolarsError as error:
-        raise ValueError(str(error)) from error
-    # Polars leaves numbers in quotes or with blanks around them as text, pandas does not.
-    for name, kind in frame.schema.items():
-        if kind == pl.String:
-            numbers = frame[name].str.strip_chars().cast(pl.Float64, strict=False)
-            if numbers.null_count() == frame[name].null_count():
-                frame = frame.with_columns(numbers.alias(name))
-    return frame
-
-
-def _by_pandas(path: Path, separator: str | None) -> IntoDataFrame:
-    import pandas as pd
-
-    # Nullable types: otherwise booleans with a gap come as objects.
-    options = {"keep_default_na": False, "na_values": _MISSING_TEXT, "dtype_backend": "numpy_nullable"}
-    frame: IntoDataFrame = pd.read_csv(path, sep=separator, **options) if separator else pd.read_parquet(path)
-    return frame
 
 
 def _from_npz(path: Path, key: str, drop: Sequence[ColumnName]) -> RawTable:

@@ -8,7 +8,9 @@ import numpy as np
 from narwhals.typing import IntoDataFrame
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray
-from subridge.datasets.tables.columns import frame_features, is_frame, open_frame, position
+from subridge.datasets.tables.columns import is_frame, open_frame, position
+from subridge.datasets.tables.encoding import encoded_features
+from subridge.datasets.tables.reading_form import Encoding
 from subridge.datasets.tables.targets import Target, TargetLike, columns_target, read_target
 from subridge.datasets.tables.wording import counted, listed
 from subridge.spec.errors import DataError
@@ -42,7 +44,9 @@ class RawTable:
         return replace(left, feature_names=tuple(names[~dropped]))
 
 
-def read_frame(native: IntoDataFrame, target: TargetName | None, drop: Sequence[ColumnName]) -> RawTable:
+def read_frame(
+    native: IntoDataFrame, target: TargetName | None, drop: Sequence[ColumnName], encoding: Encoding
+) -> RawTable:
     """A data frame, whose target is one column or several."""
     frame = open_frame(native)
     names = frame.columns
@@ -56,21 +60,27 @@ def read_frame(native: IntoDataFrame, target: TargetName | None, drop: Sequence[
     if not set(places) <= set(kept):
         raise DataError(f"drop contains the target {target!r}; take it out of one of them")
     y = columns_target([frame[names[place]] for place in places])
-    features = tuple(names[place] for place in kept if place not in places)
-    return RawTable(frame_features(frame, features), True, features, y, _notes(drop))
+    wanted_names = [names[place] for place in kept if place not in places]
+    X, features, notes = encoded_features(frame, wanted_names, encoding)
+    return RawTable(X, True, features, y, (*_notes(drop), *notes))
 
 
 def read_pair(
-    X: ArrayLike | IntoDataFrame, y: TargetLike, drop: Sequence[ColumnName], names: Sequence[str] | None = None
+    X: ArrayLike | IntoDataFrame,
+    y: TargetLike,
+    drop: Sequence[ColumnName],
+    names: Sequence[str] | None = None,
+    encoding: Encoding | None = None,
 ) -> RawTable:
     """Features, an array or a frame of shape (n, M), and a target of shape (n,) or (n, C)."""
     target = read_target(y)
     if is_frame(X):
         frame = open_frame(X)
-        names = frame.columns
-        kept = _kept(names, drop)
-        features, owned = frame_features(frame, [names[place] for place in kept]), True
+        wanted = [frame.columns[place] for place in _kept(frame.columns, drop)]
+        features, names, notes = encoded_features(frame, wanted, Encoding() if encoding is None else encoding)
+        kept, owned = list(range(len(names))), True
     else:
+        notes = ()
         features, owned = _features(X)
         names = [f"x{i}" for i in range(features.shape[1])] if names is None else list(names)
         if len(names) != features.shape[1]:
@@ -80,7 +90,7 @@ def read_pair(
             features, owned = features.take(kept, axis=1), True
     if len(features) != len(target):
         raise DataError(f"X has {len(features)} rows but y has {len(target)}; give one target per row")
-    return RawTable(features, owned, tuple(names[i] for i in kept), target, _notes(drop))
+    return RawTable(features, owned, tuple(names[i] for i in kept), target, (*_notes(drop), *notes))
 
 
 def _features(X: ArrayLike) -> tuple[FloatArray, bool]:

@@ -10,10 +10,12 @@ from narwhals.typing import IntoDataFrame
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.datasets.tables.columns import is_frame
 from subridge.datasets.tables.files import read_path
+from subridge.datasets.tables.reading_form import Categories, Dates, Encoding, ReadingForm
 from subridge.datasets.tables.sources import ColumnName, RawTable, TargetName, read_frame, read_pair
 from subridge.datasets.tables.target_rows import Task, target_rows
 from subridge.datasets.tables.targets import TargetLike
-from subridge.datasets.tables.treatments import Missing, complete, standardised, varying
+from subridge.datasets.tables.text_format import TextFormat
+from subridge.datasets.tables.treatments import Missing, Unlabelled, complete, labelled, standardised, varying
 from subridge.spec.errors import DataError, ParameterError
 
 Source: TypeAlias = IntoDataFrame | tuple[ArrayLike | IntoDataFrame, TargetLike] | str | Path
@@ -69,6 +71,13 @@ def read_table(
     missing: Missing = "error",
     task: Task = "auto",
     standardise: bool = False,
+    unlabelled: Unlabelled = "error",
+    categories: Categories = "error",
+    dates: Dates = "error",
+    separator: str | None = None,
+    decimal: str = ".",
+    encoding: str = "utf-8",
+    missing_values: Iterable[str] = (),
 ) -> Table:
     """Read a table and make it fit for use.
 
@@ -79,9 +88,9 @@ def read_table(
     ----------
     source : DataFrame, pair of arrays or path
         A DataFrame of pandas, polars or another library that narwhals reads; a pair (X, y) of shapes (n, M)
-        and (n,) or (n, C); or a path that ends in .csv, .tsv, .parquet, .npz (arrays ``X`` and ``y``, and
-        ``feature_names`` if there) or .zarr (a store of `subridge features`, of which the training images are taken, or
-        a group with arrays ``X`` and ``y``).
+        and (n,) or (n, C); or a path that ends in .csv, .tsv, .txt (also with .gz), .parquet, .npz (arrays ``X`` and
+        ``y``, and ``feature_names`` if there) or .zarr (a store of `subridge features`, of which the training
+        images are taken, or a group with arrays ``X`` and ``y``).
     target : str or sequence of str, optional
         The column to predict, required for frames and their files; several columns of numbers for several regressions.
         In .npz and .zarr the array to take in place of ``y``.
@@ -89,11 +98,22 @@ def read_table(
         Columns to leave out. Features without names are called x0, x1, and so on.
     missing : {"error", "drop", "mean"}
         What to do about missing features: refuse, leave out their rows, or put in the mean of the column's observed
-        values. A row without target is left out by "drop" and refused otherwise.
+        values.
     task : {"auto", "classification", "regression"}
         "auto" takes strings, categories and booleans for classes and numbers for numbers.
     standardise : bool
         Divide every feature by its standard deviation.
+    unlabelled : {"error", "drop"}
+        Rows without target: refuse, or leave out; ``missing="drop"`` leaves them out too.
+    categories : {"error", "one-hot"}
+        Columns of text or categories: refuse, or make a column of 0 and 1 for every value.
+    dates : {"error", "days"}
+        Columns of dates: refuse, or count the days since the first.
+    separator, decimal, encoding : str
+        Form of a file of text: what stands between cells (default by its ending), the decimal sign ("." or ","), and
+        its encoding.
+    missing_values : iterable of str
+        What else stands for a missing value in a file of text, for example "?".
 
     Returns
     -------
@@ -115,25 +135,33 @@ def read_table(
     >>> table.notes
     ('dropped 1 constant column: x2',)
     """
-    for argument, value, choices in (("missing", missing, get_args(Missing)), ("task", task, get_args(Task))):
+    for argument, value, choices in (
+        ("missing", missing, get_args(Missing)),
+        ("task", task, get_args(Task)),
+        ("unlabelled", unlabelled, get_args(Unlabelled)),
+        ("categories", categories, get_args(Categories)),
+        ("dates", dates, get_args(Dates)),
+    ):
         if value not in choices:
             raise ParameterError(f"{argument} must be one of {', '.join(map(repr, choices))}, got {value!r}")
-    raw = varying(complete(_read(source, target, [drop] if isinstance(drop, str) else list(drop)), missing))
+    form = ReadingForm(TextFormat.checked(separator, decimal, encoding, missing_values), Encoding(categories, dates))
+    raw = _read(source, target, [drop] if isinstance(drop, str) else list(drop), form)
+    raw = varying(complete(raw if missing == "drop" else labelled(raw, unlabelled), missing))
     targets = target_rows(raw.target, task)
     if standardise:
         raw = standardised(raw)
     return Table(raw.X, targets.rows, raw.feature_names, targets.class_names, raw.notes + targets.notes)
 
 
-def _read(source: Source, target: TargetName | None, drop: list[ColumnName]) -> RawTable:
+def _read(source: Source, target: TargetName | None, drop: list[ColumnName], form: ReadingForm) -> RawTable:
     if is_frame(source):
-        return read_frame(source, target, drop)
+        return read_frame(source, target, drop, form.encoding)
     if isinstance(source, str | Path):
-        return read_path(Path(source), target, drop)
+        return read_path(Path(source), target, drop, form)
     if isinstance(source, tuple | list) and len(source) == 2:
         if target is not None:
             raise DataError(f"a pair (X, y) has its target in y, got target={target!r} as well; leave target out")
-        return read_pair(*source, drop)
+        return read_pair(*source, drop, encoding=form.encoding)
     raise DataError(
         f"source must be a DataFrame of pandas or polars, a pair (X, y) or a path, got {type(source).__name__}"
     )

@@ -15,6 +15,7 @@ from subridge.datasets.tables.wording import counted, listed
 from subridge.spec.errors import DataError
 
 Missing: TypeAlias = Literal["error", "drop", "mean"]
+Unlabelled: TypeAlias = Literal["error", "drop"]
 
 # Fewer rows say next to nothing about a covariance or a residual.
 LEAST_ROWS = 20
@@ -23,14 +24,23 @@ LEAST_ROWS = 20
 _BLOCK = 64
 
 
+def labelled(raw: RawTable, unlabelled: Unlabelled) -> RawTable:
+    """Without rows that have no target, where that is asked for."""
+    n, without_target = len(raw.X), missing_targets(raw.target)
+    if not without_target.any():
+        return raw
+    if unlabelled == "error":
+        raise DataError(
+            f"the target is missing in {counted(int(without_target.sum()), 'row')} of {n}; "
+            "unlabelled='drop' leaves them out, as missing='drop' does with every gap"
+        )
+    kept = raw.with_features(raw.X[~without_target], f"dropped {without_target.sum()} of {n} rows without target")
+    return replace(kept, target=raw.target[~without_target])
+
+
 def complete(raw: RawTable, missing: Missing) -> RawTable:
     """Without missing values, and with enough rows."""
     n, without_target = len(raw.X), missing_targets(raw.target)
-    if without_target.any() and missing != "drop":
-        raise DataError(
-            f"the target is missing in {counted(int(without_target.sum()), 'row')} of {n}; "
-            "missing='drop' leaves them out"
-        )
     places, cells = _gaps(raw)
     if missing == "error" and places.size:
         where = listed(f"{raw.feature_names[i]} ({count})" for i, count in zip(places, cells.sum(axis=0), strict=True))

@@ -1,0 +1,118 @@
+"""Files as people have them: other separators, encodings and decimal signs, odd cells, categories and dates."""
+
+import gzip
+import time
+
+import numpy as np
+import pytest
+
+from subridge.datasets import read_table
+from subridge.spec.errors import DataError, ParameterError
+
+N = 40
+RNG = np.random.default_rng(0)
+NUMBERS = RNG.standard_normal((N, 3)).round(3)
+
+
+def lines(separator=",", decimal=".", header=("a", "b", "y")):
+    rows = [separator.join(f"{value}".replace(".", decimal) for value in row) for row in NUMBERS]
+    return "\n".join([separator.join(header), *rows]) + "\n"
+
+
+def written(path, text, encoding="utf-8"):
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def test_semicolons_and_decimal_commas_are_read_when_named_and_asked_for_when_not(tmp_path):
+    path = written(tmp_path / "data.csv", lines(";", ","))
+    with pytest.raises(DataError, match="separator=';'"):
+        read_table(path, "y")
+    with pytest.raises(DataError, match=r"a \(numbers with a decimal comma, .* in row 1\).*decimal=','"):
+        read_table(path, "y", separator=";", task="regression", drop=["b"])
+    for options in ({"decimal": ","}, {"separator": ";", "decimal": ","}):
+        np.testing.assert_array_equal(read_table(path, "y", **options).X, NUMBERS[:, :2])
+
+
+def test_other_encodings_and_marks_of_spreadsheets(tmp_path):
+    path = written(tmp_path / "data.csv", lines(header=("größe", "b", "y")), "latin-1")
+    with pytest.raises(DataError, match="encoding='latin-1'"):
+        read_table(path, "y")
+    assert read_table(path, "y", encoding="latin-1").feature_names == ("größe", "b")
+    marked = written(tmp_path / "marked.csv", lines(), "utf-8-sig")
+    assert read_table(marked, "y").feature_names == ("a", "b")
+    with pytest.raises(ParameterError, match="encoding must be one that Python knows"):
+        read_table(path, "y", encoding="klingon")
+
+
+def test_compressed_text(tmp_path):
+    path = tmp_path / "data.csv.gz"
+    path.write_bytes(gzip.compress(lines().encode()))
+    np.testing.assert_array_equal(read_table(path, "y").X, NUMBERS[:, :2])
+    path.write_bytes(gzip.compress(lines().encode())[:50])
+    with pytest.raises(DataError, match=r"data.csv.gz cannot be read"):
+        read_table(path, "y")
+
+
+def test_an_odd_cell_is_shown_with_its_place(tmp_path):
+    rows = lines().splitlines()
+    rows[17] = "?," + rows[17].split(",", 1)[1]
+    path = written(tmp_path / "data.csv", "\n".join(rows))
+    with pytest.raises(DataError, match=r"a \('\?' in row 17\).*missing_values="):
+        read_table(path, "y")
+    table = read_table(path, "y", missing_values=["?"], missing="drop")
+    assert table.n_samples == N - 1
+
+
+def with_column(name, cells):
+    rows = lines().splitlines()
+    return "\n".join(f"{row},{cell}" for row, cell in zip(rows, [name, *cells], strict=True))
+
+
+def test_categories_are_refused_or_encoded(tmp_path):
+    path = written(tmp_path / "data.csv", with_column("kind", ["red", "green"] * (N // 2)))
+    with pytest.raises(DataError, match=r"kind \(text such as 'red'\).*categories='one-hot'"):
+        read_table(path, "y")
+    table = read_table(path, "y", categories="one-hot")
+    assert table.feature_names == ("a", "b", "kind=green", "kind=red")
+    np.testing.assert_array_equal(table.X[:, 2:].sum(axis=1), 1)
+    assert any("made 2 columns of 0 and 1 from categories: kind" in note for note in table.notes)
+    names = written(tmp_path / "names.csv", with_column("who", [f"person {i}" for i in range(N)]))
+    with pytest.raises(DataError, match="who has 40 different values"):
+        read_table(names, "y", categories="one-hot")
+
+
+def test_dates_are_refused_or_counted(tmp_path):
+    path = written(tmp_path / "data.csv", with_column("when", [f"2024-01-{day % 28 + 1:02}" for day in range(N)]))
+    with pytest.raises(DataError, match=r"when \(dates\).*dates='days'"):
+        read_table(path, "y")
+    table = read_table(path, "y", dates="days")
+    np.testing.assert_array_equal(table.X[:, 2], np.arange(N) % 28)
+
+
+def test_rows_without_target_are_dropped_on_request_while_gaps_are_filled(tmp_path):
+    rows = lines().splitlines()
+    rows[3] = rows[3].rsplit(",", 1)[0] + ","
+    rows[5] = "," + rows[5].split(",", 1)[1]
+    path = written(tmp_path / "data.csv", "\n".join(rows))
+    with pytest.raises(DataError, match="unlabelled='drop'"):
+        read_table(path, "y", missing="mean")
+    table = read_table(path, "y", missing="mean", unlabelled="drop")
+    assert table.n_samples == N - 1
+    assert np.isfinite(table.X).all()
+
+
+def test_a_wide_table_in_quotes_is_not_read_column_by_column(tmp_path):
+    def seconds(width):
+        header = ",".join(f'"c{i}"' for i in range(width)) + ",y"
+        row = ",".join(['"1.5"', '"2.5"'] * (width // 2))
+        body = "\n".join(f"{row if i % 2 else row[::1]},{i}" for i in range(20))
+        path = written(tmp_path / f"wide{width}.csv", f"{header}\n{body}\n")
+        start = time.perf_counter()
+        with pytest.raises(DataError, match="no features are left"):  # every column is constant
+            read_table(path, "y")
+        return time.perf_counter() - start
+
+    seconds(100)
+    narrow, wide = seconds(1000), seconds(8000)
+    assert wide < 30 * narrow + 1  # eight times as wide; a quadratic reader takes 64 times as long
