@@ -8,6 +8,7 @@ from subridge.arrays.types import Array, FloatArray
 from subridge.ridge.rows.decomposition import MemberDecomposition, decompose, path_coefficients
 from subridge.ridge.rows.design import Design
 from subridge.ridge.rows.leave_one_out import leave_one_out
+from subridge.ridge.rows.leave_sets_out import GRAM_LIMIT, leave_sets_out
 from subridge.ridge.rows.training import TrainingRows
 from subridge.spec.errors import RidgeError
 from subridge.spec.plan import SubsetPlan
@@ -33,7 +34,8 @@ class MemberPath:
         self.penalties = ridges * design.n_features
         self._rows, self._noise = rows, noise
         self._targets, self.target_means = rows.centred(rows.targets if noise is None else rows.targets - noise)
-        member = decompose(design, float(self.penalties.min()), rows.fit_intercept)
+        least, together = float(self.penalties.min()), rows.left_out
+        member = decompose(design, least, rows.fit_intercept, *(() if together is None else (GRAM_LIMIT,)))
         self._kept: MemberDecomposition | _Table = member
         if len(ridges) * self._targets.shape[0] <= member.spectrum.shape[0]:
             coefficients = path_coefficients(member, self._targets, self.penalties)
@@ -45,7 +47,10 @@ class MemberPath:
         return len(self.penalties)
 
     def errors(self, index: int) -> Array:
-        """``y_i - f_r^(-i)(x_i)`` at one ridge, shape (C, n), with y the labels without readout noise."""
+        """``y_i - f_r^(-i)(x_i)`` at one ridge, shape (C, n), with y the labels without readout noise.
+
+        Where rows are left out together, f_r^(-i) is trained without all of them.
+        """
         if isinstance(self._kept, _Table):
             return self._kept.errors[index, ...]
         return self._errors_at(self._kept, self.penalties[index : index + 1])[0, ...]
@@ -57,7 +62,10 @@ class MemberPath:
         return path_coefficients(self._kept, self._targets, self.penalties[index : index + 1])[0, ...]
 
     def _errors_at(self, member: MemberDecomposition, penalties: FloatArray) -> Array:
-        weighted, _ = leave_one_out(member, self._targets, penalties, self._rows.intercept_leverage)
+        if self._rows.left_out is None:
+            weighted, _ = leave_one_out(member, self._targets, penalties, self._rows.intercept_leverage)
+        else:
+            weighted = leave_sets_out(member, self._targets, penalties, self._rows, self._rows.left_out)
         errors = weighted if self._rows.unweighted else weighted / self._rows.root_weights
         return errors if self._noise is None else errors + self._noise
 

@@ -12,6 +12,7 @@ import numpy as np
 from subridge.arrays.namespace import dtype_name, is_numpy, is_sparse, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, FloatArray, SparseMatrix
 from subridge.ridge.rows.design import DenseDesign, Design, SparseDesign
+from subridge.ridge.rows.left_out_sets import LeftOutSets
 from subridge.spec.errors import DataError
 from subridge.spec.plan import SubsetPlan
 
@@ -22,7 +23,8 @@ class TrainingRows:
 
     Dense `features`, shape (M, n), are centred and weighted, features first; sparse ones, shape (n, M), are as given,
     in compressed columns. `targets` are uncentred, unweighted labels y, shape (C, n); `feature_means` x̄, shape (M,),
-    zero without intercept; `weights` and `root_weights` w and √w, shape (n,).
+    zero without intercept; `weights` and `root_weights` w and √w, shape (n,). `left_out` names the rows that are left
+    out together; None for each row by itself.
     """
 
     features: Array | SparseMatrix
@@ -32,6 +34,7 @@ class TrainingRows:
     root_weights: Array
     fit_intercept: bool
     unweighted: bool
+    left_out: LeftOutSets | None = None
 
     @property
     def n_samples(self) -> int:
