@@ -5,19 +5,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from subridge.arrays.namespace import like
-from subridge.arrays.types import Array, ArrayLike, FloatArray
-from subridge.ensemble.aggregation import Aggregation
+from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike
+from subridge.ensemble.aggregation import Aggregation, LinearAggregation
 from subridge.ensemble.ensemble import Ensemble
 from subridge.ensemble.moments import MemberMoments
-from subridge.estimators.inputs import Features
+from subridge.estimators.inputs import Features, prediction_input
+from subridge.estimators.left_out import LeftOutRows
+from subridge.estimators.left_out_ensemble import LeftOutEnsemble
 from subridge.estimators.members import FittedMembers
+from subridge.estimators.missing_columns import Missing, drops_members
 from subridge.estimators.translate import FlatParameters, ensemble_of, is_searched
 from subridge.ridge.rows.diagnostics import warn_of_rows, warn_of_scales
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import TrainingRows
+from subridge.ridge.scoring import scored
 from subridge.ridge.search import search_ridges
 from subridge.ridge.selection import errors_at, left_out_loss
 from subridge.ridge.streaming.moments import RowMoments, moments_of
@@ -33,7 +38,10 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
     """Members, ridges and streams; subclasses add targets, aggregation and prediction."""
 
     ridges: ArrayLike | None
+    scoring: str | None
     fit_intercept: bool
+    gap: int
+    missing: Missing
     random_state: int | np.random.RandomState | None
 
     coef_: Array
@@ -55,15 +63,26 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
 
     _members: FittedMembers
     _moments: RowMoments | None = None
+    _left_out: LeftOutEnsemble | None = None
     # set by some options only; a second fit with others must not leave them behind
-    _OPTIONAL = ("coef_", "intercept_", "weights_", "ridge_path_", "loo_path_", "temperature_")
+    _OPTIONAL = (
+        "coef_",
+        "intercept_",
+        "weights_",
+        "ridge_path_",
+        "loo_path_",
+        "loo_predictions_",
+        "loo_probabilities_",
+        "temperature_",
+    )
 
     def _describe(self, aggregation: Aggregation, n_features: int) -> np.random.Generator:
         """Forget an earlier fit and draw the subsets; return the generator that draws everything else."""
         for name in (*self._OPTIONAL, "_members"):
             if hasattr(self, name):
                 delattr(self, name)
-        self._moments = None
+        self._moments = self._left_out = None
+        drops_members(self.missing)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=2)
         self.ensemble_ = ensemble_of(self, aggregation, n_features, np.random.default_rng(int(seeds[0])))
         self.subset_plan_ = self.ensemble_.plan
@@ -81,13 +100,19 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
 
     # -- fitting from rows ------------------------------------------------------------------------
 
-    def _fit_rows(self, rows: TrainingRows, rng: np.random.Generator) -> Array:
-        """Choose the ridges, keep the members, and return their leave-one-out errors, shape (k, C, n)."""
+    def _fit_rows(self, rows: TrainingRows, rng: np.random.Generator) -> LeftOutRows:
+        """Choose the ridges, keep the members, and return what they err on left-out rows."""
         plan, aggregation = self.subset_plan_, self.ensemble_.aggregation
         warn_of_rows(rows, stacklevel=3)
         noise = self._draw_noise(rows.targets, rng)
         if is_searched(self):
-            search = search_ridges(rows, plan, aggregation, self.ridge_scope, self.ridges, noise)
+            judged = scored(aggregation, self.scoring, rows)
+            if judged is not aggregation and self.ridge_scope == "member":
+                raise ParameterError(
+                    f"scoring={self.scoring!r} judges the aggregate, but ridge_scope='member' chooses by each member's "
+                    "squared error; use ridge_scope='ensemble' or 'joint'"
+                )
+            search = search_ridges(rows, plan, judged, self.ridge_scope, self.ridges, noise)
             paths, choice, self.ridge_path_ = search.paths, search.choice, search.ridges
             indices, chosen = choice.indices, search.ridges[choice.indices]
             if choice.common_losses is not None and self.ridge_scope == "ensemble":
@@ -101,7 +126,26 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
         means = [path.target_means for path in paths]
         members = FittedMembers.centred_on(plan, coefficients, rows.feature_means, means)
         self._keep(chosen, MemberMoments.of_errors(errors, rows.deviations, rows.weights), members)
-        return errors
+        kept = LeftOutRows(rows, errors, noise)
+        known = [path.decomposition for path in paths if path.decomposition is not None]
+        complete = known if len(known) == len(paths) else None
+        weights = aggregation.weights(self._member_moments) if isinstance(aggregation, LinearAggregation) else None
+        self._left_out = LeftOutEnsemble(kept, self.ensemble_, members, weights, complete)
+        return kept
+
+    def _without_each(self, method: str) -> LeftOutEnsemble:
+        """The ensemble without each left-out set, which needs the rows of the fit."""
+        if self._left_out is None:
+            raise NotFittedError(
+                f"{method} needs the rows, and partial_fit keeps moments only; use fit"
+                if self._moments is not None
+                else f"{method} needs a fit; call fit first"
+            )
+        return self._left_out
+
+    def _new_rows(self, X: MatrixLike) -> Features:
+        """Rows to predict, checked; NaN is let through where members that lack an input drop out."""
+        return prediction_input(self, X, allow_nan=drops_members(self.missing))
 
     def _draw_noise(self, targets: Array, rng: np.random.Generator) -> Array | None:
         """Readout noise ξ_r of training for targets of shape (C, n): shape (k, C, n), or None."""

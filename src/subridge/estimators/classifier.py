@@ -1,39 +1,29 @@
 """RidgeEnsembleClassifier."""
 
-from collections.abc import Mapping
-from typing import Literal, Self, TypeAlias
+from typing import Literal, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.class_weight import compute_sample_weight
 
-from subridge.arrays.namespace import device_of, in_precision_of, is_numpy, like, namespace_of, to_numpy
-from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike
+from subridge.arrays.namespace import in_precision_of, like, to_numpy
+from subridge.arrays.types import Array, ArrayLike, MatrixLike
 from subridge.ensemble.aggregation import Aggregation, Summed
 from subridge.ensemble.aggregation.ties import first_largest
-from subridge.estimators.base import RidgeEnsembleBase
-from subridge.estimators.inputs import (
-    Features,
-    Labels,
-    classes_of,
-    classification_input,
-    drop_weightless,
-    prediction_input,
-    require_rows,
-    row_weights,
-)
+from subridge.estimators.class_targets import ClassWeight, class_row_weights, classes_at, one_hot
+from subridge.estimators.coverage import PredictsSets
+from subridge.estimators.inputs import Labels, classes_of, classification_input, drop_weightless, require_rows
+from subridge.estimators.left_out import left_out_sets
 from subridge.estimators.members import example_of
+from subridge.estimators.missing_columns import Missing, drops_members, lacks_columns, outputs_without
 from subridge.estimators.translate import Subsets, aggregation_of
 from subridge.ridge.calibration import fit_temperature, softmax
 from subridge.ridge.rows.training import training_rows
 from subridge.spec.errors import DataError, ParameterError
 from subridge.spec.scope import Scope
 
-ClassWeight: TypeAlias = Mapping[int, float] | Mapping[str, float] | Literal["balanced"] | None
 
-
-class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: ignore[misc]
+class RidgeEnsembleClassifier(ClassifierMixin, PredictsSets):  # type: ignore[misc]
     """Votes of ridge classifiers on subsets of the features (sec. E.2 (LinClassTrainingSection)).
 
     Each member regresses the one-hot labels on its features; its vote is the class with the largest score.
@@ -59,6 +49,11 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
         Weights of the classes, multiplied into the sample weights.
     readout_noise : float or sequence of float, default=0.0
         Standard deviation of the noise taken from each member's one-hot labels in training.
+    scoring : {"accuracy", "neg_log_loss"}, optional
+        What "auto" chooses the ridge by, on left-out rows; "neg_log_loss" is the cross-entropy of calibrated
+        probabilities, and ``loo_path_`` then holds it.
+    gap, missing
+        As for `RidgeEnsembleRegressor`.
     random_state : int, RandomState or None
 
     Attributes
@@ -71,6 +66,8 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
     loo_error_ : float
         Share of left-out training samples that the ensemble misclassifies (after `partial_fit`: the trace form of the
         mean score's squared error).
+    loo_predictions_, loo_probabilities_ : array, shape (n_samples,) and (n_samples, n_classes)
+        Classes and probabilities of the rows when they (their groups, their neighbours) are left out.
     risk_matrix_ : ndarray, shape (k, k)
         Of the scores' squared errors, summed over classes.
     temperature_ : float
@@ -99,6 +96,8 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
     """
 
     classes_: Labels
+    loo_predictions_: Labels
+    loo_probabilities_: Array
     temperature_: float
     _mean_score: tuple[Array, Array]
 
@@ -116,6 +115,9 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
         fit_intercept: bool = True,
         class_weight: ClassWeight = None,
         readout_noise: ArrayLike = 0.0,
+        scoring: str | None = None,
+        gap: int = 0,
+        missing: Missing = "raise",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_estimators = n_estimators
@@ -129,9 +131,14 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.readout_noise = readout_noise
+        self.scoring = scoring
+        self.gap = gap
+        self.missing = missing
         self.random_state = random_state
 
-    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Self:
         """Fit the members, choose their ridges and calibrate the probabilities.
 
         Parameters
@@ -139,6 +146,9 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
         X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
         y : array_like or tensor, shape (n_samples,)
         sample_weight : array_like, shape (n_samples,), optional
+        groups : array_like, shape (n_samples,), optional
+            Labels of groups whose rows depend on each other: rows are then left out by groups, as in
+            `RidgeEnsembleRegressor`.
 
         Returns
         -------
@@ -148,11 +158,15 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
         features, labels = classification_input(self, X, y, reset=True)
         self.classes_ = classes_of(labels)
         rng = self._describe(aggregation, features.shape[1])
-        features, targets, weights = self._weighted(features, labels, sample_weight)
+        weights = class_row_weights(features, labels, sample_weight, self.class_weight)
+        together = left_out_sets(groups, self.gap, weights, features.shape[0])
+        features, targets, weights = drop_weightless(features, one_hot(features, labels, self.classes_), weights)
         require_rows(features.shape[0], self.fit_intercept)
-        rows = training_rows(features, targets, weights, self.fit_intercept)
-        decision = aggregation.combine(targets - self._fit_rows(rows, rng)) / self.n_estimators_
+        rows = training_rows(features, targets, weights, self.fit_intercept, together)
+        decision = self._fit_rows(rows, rng).outputs(aggregation, None) / self.n_estimators_
         self.temperature_ = fit_temperature(decision, targets, rows.weights)
+        self.loo_predictions_ = classes_at(first_largest(decision), self.classes_)
+        self.loo_probabilities_ = softmax(decision, self.temperature_).T
         self._publish()
         return self
 
@@ -193,7 +207,8 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
         unknown = np.setdiff1d(labels, self.classes_)
         if unknown.size:
             raise DataError(f"y holds labels {unknown[:5]!r} that are not in classes={self.classes_!r}")
-        self._absorb(*self._weighted(features, labels, sample_weight))
+        weights = class_row_weights(features, labels, sample_weight, self.class_weight)
+        self._absorb(*drop_weightless(features, one_hot(features, labels, self.classes_), weights))
         self._publish()
         return self
 
@@ -227,11 +242,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
         array, shape (n_samples,)
             A tensor for a tensor, if the classes are numbers.
         """
-        best = first_largest(self._decisions(X))
-        if is_numpy(best) or self.classes_.dtype.kind not in "iufb":
-            return self.classes_[to_numpy(best).astype(np.intp)]
-        xp = namespace_of(best)
-        return xp.take(xp.asarray(self.classes_, device=device_of(best)), best, axis=0)
+        return classes_at(first_largest(self._decisions(X)), self.classes_)
 
     def predict_proba(self, X: MatrixLike) -> Array:
         """Class probabilities, calibrated on the votes of left-out training samples.
@@ -255,7 +266,9 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
 
     def _decisions(self, X: MatrixLike) -> Array:
         """Decision values, shape (n_classes, n_samples)."""
-        features = prediction_input(self, X)
+        features = self._new_rows(X)
+        if drops_members(self.missing) and lacks_columns(features):
+            return outputs_without(features, self._members, self.ensemble_.aggregation, self._member_moments)
         if not isinstance(self.ensemble_.aggregation, Summed):
             return self.ensemble_.aggregation.combine(self._members.scores(features)) / self.n_estimators_
         example = example_of(features)
@@ -271,17 +284,6 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
         if len(self.classes_) == 2:
             coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
         self.coef_, self.intercept_ = coef, intercept
-
-    def _weighted(
-        self, features: Features, labels: Labels, sample_weight: ArrayLike | None
-    ) -> tuple[Features, Array, Array | None]:
-        """Features, one-hot targets of shape (C, n) and weights, without the rows of weight zero."""
-        one_hot = (self.classes_[:, None] == labels[None, :]).astype(np.float64)
-        weights = sample_weight
-        if self.class_weight is not None:
-            by_class: FloatArray = compute_sample_weight(self.class_weight, labels)
-            weights = by_class if sample_weight is None else by_class * to_numpy(sample_weight)
-        return drop_weightless(features, like(one_hot, example_of(features)), row_weights(weights, features))
 
     def _aggregation(self) -> Aggregation:
         return aggregation_of("voting", self.voting, decides_classes=True)

@@ -75,13 +75,16 @@ def classes_of(labels: Labels) -> Labels:
     return classes
 
 
-def prediction_input(estimator: Fitted, X: MatrixLike) -> Features:
+def prediction_input(estimator: Fitted, X: MatrixLike, *, allow_nan: bool = False) -> Features:
     """Return X as float64 in its own library, checked against what was fitted."""
     check_is_fitted(estimator)
     if is_tensor(X):
-        return _tensor(estimator, X, reset=False)
+        return _tensor(estimator, X, reset=False, allow_nan=allow_nan)
     refuse_odd_table("X", X)
-    features: Features = validate_data(estimator, X, reset=False, accept_sparse=_SPARSE, dtype=np.float64)
+    finite = "allow-nan" if allow_nan else True
+    features: Features = validate_data(
+        estimator, X, reset=False, accept_sparse=_SPARSE, dtype=np.float64, ensure_all_finite=finite
+    )
     return features
 
 
@@ -116,7 +119,7 @@ def require_rows(n_samples: int, fit_intercept: bool) -> None:
         )
 
 
-def _tensor(estimator: Fitted, X: Array, reset: bool) -> Array:
+def _tensor(estimator: Fitted, X: Array, reset: bool, allow_nan: bool = False) -> Array:
     xp = namespace_of(X)
     if X.ndim != 2 or 0 in X.shape:
         raise DataError(f"X must be a tensor of shape (n_samples, n_features) with neither zero, got {tuple(X.shape)}")
@@ -125,7 +128,7 @@ def _tensor(estimator: Fitted, X: Array, reset: bool) -> Array:
     if is_tensor(X):
         X = X.detach()
     X = xp.astype(X, xp.float64)
-    if not bool(xp.all(xp.isfinite(X))):
+    if not bool(xp.all(xp.isfinite(X))) and not (allow_nan and not bool(xp.any(xp.isinf(X)))):
         raise DataError("X contains NaN or infinity; replace or drop those rows")
     if reset:
         estimator.n_features_in_ = int(X.shape[1])

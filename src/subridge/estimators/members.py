@@ -46,19 +46,21 @@ class FittedMembers:
 
     def scores(self, X: Array | SparseMatrix) -> Array:
         """Output of every member, shape (k, C, n), in the library of X."""
-        example = example_of(X)
-        columns = X.tocsc() if is_sparse(X) else X.T
-        scores = []
-        for r, (coef, intercept) in enumerate(zip(self.coefficients, self.intercepts, strict=True)):
-            A = self.plan.measurements[r]
-            if A.ndim == 2:
-                product = (X @ like(self.plan.lift_rows(r, coef), example).T).T
-            elif is_sparse(columns):
-                product = (columns[:, A] @ like(coef, example).T).T
-            else:
-                product = like(coef, example) @ select_rows(columns, A)
-            scores.append(product + like(intercept, example)[:, None])
+        columns = X.tocsc() if is_sparse(X) else X
+        scores = [self.scores_of(r, columns) for r in range(len(self.coefficients))]
         return namespace_of(scores[0]).stack(scores)
+
+    def scores_of(self, r: int, X: Array | SparseMatrix) -> Array:
+        """Output of one member, shape (C, n), in the library of X."""
+        example, A = example_of(X), self.plan.measurements[r]
+        coef, intercept = self.coefficients[r], like(self.intercepts[r], example)
+        if A.ndim == 2:
+            product = (X @ like(self.plan.lift_rows(r, coef), example).T).T
+        elif is_sparse(X):
+            product = (X[:, A] @ like(coef, example).T).T
+        else:
+            product = like(coef, example) @ select_rows(X.T, A)
+        return product + intercept[:, None]
 
 
 def example_of(X: Array | SparseMatrix) -> Array:

@@ -10,9 +10,11 @@ from sklearn.utils.metaestimators import available_if
 from subridge.arrays.namespace import in_precision_of, like
 from subridge.arrays.types import Array, ArrayLike, MatrixLike
 from subridge.ensemble.aggregation import Aggregation, LinearAggregation
-from subridge.estimators.base import RidgeEnsembleBase
-from subridge.estimators.inputs import drop_weightless, prediction_input, regression_input, require_rows, row_weights
+from subridge.estimators.coverage import PredictsIntervals
+from subridge.estimators.inputs import drop_weightless, regression_input, require_rows, row_weights
+from subridge.estimators.left_out import left_out_sets
 from subridge.estimators.members import example_of
+from subridge.estimators.missing_columns import Missing, drops_members, lacks_columns, outputs_without
 from subridge.estimators.translate import Subsets, aggregation_of
 from subridge.ridge.rows.training import training_rows
 from subridge.spec.scope import Scope
@@ -39,7 +41,7 @@ def _for_means(method: Callable[Given, Result]) -> Callable[Given, Result]:
     return offered
 
 
-class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase):  # type: ignore[misc]
+class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsIntervals):  # type: ignore[misc]
     """Ridge regression on subsets of the features, averaged (sec. 2.1 (Setup)).
 
     Heterogeneous subsets leave no double-descent spike; the ridge is chosen by the exact leave-one-out error of the
@@ -76,6 +78,14 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     readout_noise : float or sequence of float, default=0.0
         η_r: standard deviation of noise taken from the labels of each member in training, as for noisy hardware.
         Predictions are made without noise; errors refer to the labels without it.
+    scoring : {"neg_mean_squared_error", "neg_mean_absolute_error", "r2"}, optional
+        What "auto" chooses the ridge by, on left-out rows; squared error by default. "r2" counts every target in units
+        of its variance. ``loo_path_`` then holds the loss of that score (1 - R² for "r2").
+    gap : int, default=0
+        For rows in time order: every row is left out with so many neighbours on either side.
+    missing : {"raise", "drop-members"}, default="raise"
+        NaN in X when predicting: refuse it, or leave out, row by row, the members that see a missing column and weigh
+        the others anew from their block of the risk matrix. Training data must be complete.
     random_state : int, RandomState or None
         Draws subsets and readout noise.
 
@@ -100,6 +110,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     loo_error_ : float
         Exact leave-one-out squared error of the aggregate, summed over targets. After `partial_fit` both come from the
         trace form.
+    loo_predictions_ : array, shape (n_samples,) or (n_samples, n_targets)
+        What the ensemble trained without a row (its group, its neighbours) predicts for it, at the chosen ridges and
+        weights; one for each row of positive weight.
     weights_ : ndarray, shape (k,)
         Aggregation weights. Absent for the median.
     subset_plan_ : SubsetPlan
@@ -128,6 +141,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     True
     """
 
+    loo_predictions_: Array
+
     def __init__(
         self,
         n_estimators: int = 10,
@@ -141,6 +156,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         aggregation: str | Aggregation = "mean",
         fit_intercept: bool = True,
         readout_noise: ArrayLike = 0.0,
+        scoring: str | None = None,
+        gap: int = 0,
+        missing: Missing = "raise",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_estimators = n_estimators
@@ -153,9 +171,14 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         self.aggregation = aggregation
         self.fit_intercept = fit_intercept
         self.readout_noise = readout_noise
+        self.scoring = scoring
+        self.gap = gap
+        self.missing = missing
         self.random_state = random_state
 
-    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Self:
         """Fit the members and choose their ridges.
 
         Parameters
@@ -164,6 +187,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         y : array_like or tensor, shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array_like, shape (n_samples,), optional
             Leave-one-out leaves out rows: a row of weight two is one row.
+        groups : array_like, shape (n_samples,), optional
+            Labels of groups whose rows depend on each other, such as subjects: rows are then left out by groups, and
+            every choice and every ``loo_`` attribute speaks of new groups.
 
         Returns
         -------
@@ -173,10 +199,14 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         features, labels = regression_input(self, X, y, reset=True)
         rng = self._describe(aggregation, features.shape[1])
         targets = labels[None, :] if labels.ndim == 1 else labels.T
-        features, targets, weights = drop_weightless(features, targets, row_weights(sample_weight, features))
+        weights = row_weights(sample_weight, features)
+        together = left_out_sets(groups, self.gap, weights, features.shape[0])
+        features, targets, weights = drop_weightless(features, targets, weights)
         require_rows(features.shape[0], self.fit_intercept)
-        self._fit_rows(training_rows(features, targets, weights, self.fit_intercept), rng)
+        kept = self._fit_rows(training_rows(features, targets, weights, self.fit_intercept, together), rng)
         self._publish(single=labels.ndim == 1)
+        left_out = kept.outputs(aggregation, getattr(self, "weights_", None)).T
+        self.loo_predictions_ = left_out[:, 0] if self._single_target else left_out
         return self
 
     @_for_means
@@ -218,7 +248,11 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         array, shape (n_samples,) or (n_samples, n_targets)
             In the library and on the device of X.
         """
-        features = prediction_input(self, X)
+        features = self._new_rows(X)
+        if drops_members(self.missing) and lacks_columns(features):
+            aggregation, moments = self.ensemble_.aggregation, self._member_moments
+            output = outputs_without(features, self._members, aggregation, moments).T
+            return in_precision_of(X, output[:, 0] if self._single_target else output)
         if not isinstance(self.ensemble_.aggregation, LinearAggregation):
             output = self.ensemble_.aggregation.combine(self._members.scores(features)).T
             return in_precision_of(X, output[:, 0] if self._single_target else output)

@@ -23,13 +23,7 @@ import numpy as np
 
 from subridge.arrays.namespace import device_of, namespace_of, take_last, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.ridge.rows.decomposition import (
-    MemberDecomposition,
-    as_column,
-    decompose,
-    path_coefficients,
-    scaled_rows,
-)
+from subridge.ridge.rows.decomposition import MemberDecomposition, as_column, decompose, path_coefficients, scaled_rows
 from subridge.ridge.rows.design import DenseDesign
 from subridge.ridge.rows.left_out_sets import LeftOutSets, SetBatch
 from subridge.ridge.rows.training import TrainingRows
@@ -92,9 +86,7 @@ class _Member:
 class _Solver:
     """One member at L penalties, ready to leave out any sets."""
 
-    def __init__(
-        self, member: MemberDecomposition, targets: Array, penalties: FloatArray, rows: TrainingRows
-    ) -> None:
+    def __init__(self, member: MemberDecomposition, targets: Array, penalties: FloatArray, rows: TrainingRows) -> None:
         self._u = rows.root_weights * (float(rows.fit_intercept) / rows.total_weight**0.5)
         # Directions of tiny variance mix with the intercept's, whose variance is zero, by rounding.
         self._Qt = Qt = member.left - (member.left @ self._u)[:, None] * self._u
@@ -108,7 +100,7 @@ class _Solver:
 
     def errors(self, index: IntArray) -> Array:
         """Errors on the rows of G sets of equal size, index of shape (G, m); shape (L, C, G, m)."""
-        G, m = index.shape
+        m = index.shape[1]
         rank = int(self.member.spectrum.shape[0])
         taken = self._taken(index)
         if self.member.spans_samples:
@@ -134,7 +126,8 @@ class _Solver:
 
     def _kernel(self, taken: _Member, index: int) -> Array:
         """B on the rows of every set at one penalty, shape (G, m, m)."""
-        return (taken.Q * self.gains[index]) @ self._xp.matrix_transpose(taken.Q)
+        kernel: Array = (taken.Q * self.gains[index]) @ self._xp.matrix_transpose(taken.Q)
+        return kernel
 
     def _eye(self, m: int) -> Array:
         return self._xp.eye(m, dtype=self.targets.dtype, device=device_of(self.targets))
@@ -209,8 +202,10 @@ class _Solver:
         coefficients = path_coefficients(member, g_rest - target_means[:, None] * roots, self.penalties)
         roots = take_last(rows.root_weights, index)
         outputs = coefficients @ (take_last(F, index) - means[:, None] * roots)
-        return take_last(g, index) - target_means[:, None] * roots - xp.reshape(
-            outputs, (len(self.penalties), g.shape[0], len(index))
+        return (
+            take_last(g, index)
+            - target_means[:, None] * roots
+            - xp.reshape(outputs, (len(self.penalties), g.shape[0], len(index)))
         )
 
 

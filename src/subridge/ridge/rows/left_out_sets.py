@@ -43,7 +43,7 @@ class LeftOutSets:
     @property
     def largest(self) -> int:
         """Rows of the largest set."""
-        return max(batch.rows.shape[1] for batch in self.batches)
+        return max(int(batch.rows.shape[1]) for batch in self.batches)
 
     @cached_property
     def answered(self) -> IntArray:

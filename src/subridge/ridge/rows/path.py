@@ -37,6 +37,7 @@ class MemberPath:
         least, together = float(self.penalties.min()), rows.left_out
         member = decompose(design, least, rows.fit_intercept, *(() if together is None else (GRAM_LIMIT,)))
         self._kept: MemberDecomposition | _Table = member
+        self.decomposition = member if len(ridges) == 1 else None
         if len(ridges) * self._targets.shape[0] <= member.spectrum.shape[0]:
             coefficients = path_coefficients(member, self._targets, self.penalties)
             self._kept = _Table(self._errors_at(member, self.penalties), coefficients)

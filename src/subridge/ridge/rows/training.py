@@ -9,7 +9,16 @@ from functools import cached_property
 
 import numpy as np
 
-from subridge.arrays.namespace import dtype_name, is_numpy, is_sparse, like, namespace_of, select_rows, to_numpy
+from subridge.arrays.namespace import (
+    dtype_name,
+    is_numpy,
+    is_sparse,
+    like,
+    namespace_of,
+    select_rows,
+    take_last,
+    to_numpy,
+)
 from subridge.arrays.types import Array, FloatArray, SparseMatrix
 from subridge.ridge.rows.design import DenseDesign, Design, SparseDesign
 from subridge.ridge.rows.left_out_sets import LeftOutSets
@@ -53,14 +62,18 @@ class TrainingRows:
     def deviations(self) -> Array:
         """``y_i - ȳ^(-i)``, the labels measured from the mean of the others, or y without intercept; shape (C, n).
 
-        Labels that are all equal deviate by rounding only, which is taken for zero.
+        The others are the rows that are not left out together with row i. Labels that are all equal deviate by
+        rounding only, which is taken for zero.
         """
         if not self.fit_intercept:
             return self.targets
         means = self.centred(self.targets)[1][:, None]
         rounding = 8 * float(np.finfo(dtype_name(self.targets)).eps)
         centred = self.targets - means
-        apart: Array = centred * (abs(centred) > rounding * abs(means)) / (1 - self.intercept_leverage)
+        centred = centred * (abs(centred) > rounding * abs(means))
+        if self.left_out is not None:
+            return centred - _means_of_others(centred, self.weights, self.left_out)
+        apart: Array = centred / (1 - self.intercept_leverage)
         return apart
 
     def centred(self, targets: Array) -> tuple[Array, Array]:
@@ -100,12 +113,16 @@ class TrainingRows:
 
 
 def training_rows(
-    X: Array | SparseMatrix, targets: Array, sample_weight: Array | None, fit_intercept: bool
+    X: Array | SparseMatrix,
+    targets: Array,
+    sample_weight: Array | None,
+    fit_intercept: bool,
+    left_out: LeftOutSets | None = None,
 ) -> TrainingRows:
     """Weight and centre X, an array or SciPy sparse matrix of shape (n, M), once for all members.
 
     Targets, shape (C, n), are in the library and on the device of X. Sample weights, shape (n,), are positive: rows of
-    weight zero must have been dropped.
+    weight zero must have been dropped. `left_out` names the rows that are left out together.
     """
     if X.shape[0] != targets.shape[1]:
         raise DataError(f"X has {X.shape[0]} rows but y has {targets.shape[1]}")
@@ -116,12 +133,14 @@ def training_rows(
     if is_sparse(X):
         matrix = X.tocsc()
         means = (matrix.T @ weights) / weights.sum() * float(fit_intercept)
-        return TrainingRows(matrix, targets, means, weights, root_weights, fit_intercept, sample_weight is None)
+        return TrainingRows(
+            matrix, targets, means, weights, root_weights, fit_intercept, sample_weight is None, left_out
+        )
     means = weights @ X / weights.sum() if fit_intercept else X[0, :] * 0.0
     features = _features_first(X, means)
     if sample_weight is not None:
         features *= root_weights
-    return TrainingRows(features, targets, means, weights, root_weights, fit_intercept, sample_weight is None)
+    return TrainingRows(features, targets, means, weights, root_weights, fit_intercept, sample_weight is None, left_out)
 
 
 def _features_first(X: Array, means: Array) -> Array:
@@ -134,3 +153,16 @@ def _features_first(X: Array, means: Array) -> Array:
         rows = slice(start, start + slab)
         np.subtract(X[rows].T, means[:, None], out=features[:, rows])
     return features
+
+
+def _means_of_others(centred: Array, weights: Array, sets: LeftOutSets) -> Array:
+    """For every row the mean of the rows that are not left out with it, from labels with weighted mean zero; (C, n)."""
+    xp, parts = namespace_of(centred), []
+    for batch in sets.batches:
+        (G, m), flat = batch.rows.shape, batch.rows.ravel()
+        w = take_last(weights, flat).reshape((G, m))
+        inside = (take_last(centred, flat).reshape((-1, G, m)) * w).sum(axis=-1)
+        outside = -inside / (weights.sum() - w.sum(axis=-1))
+        numbers = np.broadcast_to(np.arange(G)[:, None], (G, m))[batch.answered]
+        parts.append(take_last(outside, numbers))
+    return take_last(xp.concat(parts, axis=-1), np.argsort(sets.answered))
