@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subridge.arrays.namespace import to_numpy
+from subridge.arrays.namespace import namespace_of, to_numpy
 from subridge.arrays.types import Array, FloatArray
 from subridge.spec.errors import ParameterError
 
@@ -47,18 +47,35 @@ class MemberMoments:
 
         Parameters
         ----------
-        errors : array, shape (k, C, n)
+        errors : array, shape (..., k, C, n)
             ``y_i - f_r^(-i)(x_i)``.
-        targets : array, shape (C, n)
+        targets : array, shape (..., C, n)
             Measured as the aggregate measures them: ``y_i - ȳ^(-i)`` with an intercept, where ȳ^(-i) is the mean of
             the others, and y_i without.
-        sample_weights : array, shape (n,)
+        sample_weights : array, shape (..., n)
         """
-        root, total = sample_weights**0.5, float(sample_weights.sum())
-        flat = (errors * root).reshape((errors.shape[0], -1))
-        target = (targets * root).reshape((-1,))
-        missed, v = to_numpy(flat @ target) / total, float(target @ target) / total
-        return cls(error_products(errors, sample_weights), missed, np.asarray(v))
+        root = (sample_weights**0.5)[..., None, None, :]
+        flat = (errors * root).reshape((*errors.shape[:-2], -1))
+        target = targets * root[..., 0, :, :]
+        return cls._of_rows(flat, target.reshape((*target.shape[:-2], 1, -1)), to_numpy(sample_weights.sum(axis=-1)))
+
+    @classmethod
+    def of_targets(cls, errors: Array, targets: Array, sample_weights: Array) -> "MemberMoments":
+        """Moments of each target by itself, shapes (..., C, k, k), (..., C, k) and (..., C); see `of_errors`."""
+        order = (*range(errors.ndim - 3), errors.ndim - 2, errors.ndim - 3, errors.ndim - 1)
+        root = (sample_weights**0.5)[..., None, None, :]
+        flat = namespace_of(errors).permute_dims(errors * root, order)
+        target = (targets * root[..., 0, :, :])[..., None, :]
+        return cls._of_rows(flat, target, to_numpy(sample_weights.sum(axis=-1))[..., None])
+
+    @classmethod
+    def _of_rows(cls, errors: Array, targets: Array, totals: FloatArray) -> "MemberMoments":
+        """From weighted errors (..., k, n) and targets (..., 1, n), and the sums of weights."""
+        across = namespace_of(errors).matrix_transpose(errors)
+        products = to_numpy(errors @ across) / totals[..., None, None]
+        missed = to_numpy(targets @ across)[..., 0, :] / totals[..., None]
+        v = to_numpy((targets * targets).sum(axis=-1))[..., 0] / totals
+        return cls(0.5 * (products + np.swapaxes(products, -1, -2)), missed, np.asarray(v))
 
     @property
     def n_members(self) -> int:

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from subridge.arrays.namespace import like
 from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike
-from subridge.ensemble.aggregation import Aggregation, LinearAggregation
+from subridge.ensemble.aggregation import Aggregation, LinearAggregation, Mean
 from subridge.ensemble.ensemble import Ensemble
 from subridge.ensemble.moments import MemberMoments
 from subridge.estimators.inputs import Features, prediction_input
@@ -19,12 +19,13 @@ from subridge.estimators.left_out_ensemble import LeftOutEnsemble
 from subridge.estimators.members import FittedMembers
 from subridge.estimators.missing_columns import Missing, drops_members
 from subridge.estimators.translate import FlatParameters, ensemble_of, is_searched
+from subridge.ridge.optimism import judge
 from subridge.ridge.rows.diagnostics import warn_of_rows, warn_of_scales
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import TrainingRows
 from subridge.ridge.scoring import scored
 from subridge.ridge.search import search_ridges
-from subridge.ridge.selection import errors_at, left_out_loss
+from subridge.ridge.selection import RidgeChoice, errors_at
 from subridge.ridge.streaming.moments import RowMoments, moments_of
 from subridge.ridge.streaming.search import path_of_moments, search_moments
 from subridge.spec.errors import ParameterError
@@ -96,7 +97,8 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
         self.ensemble_ = Ensemble(before.subsets, ridges, before.readout_noise, before.aggregation)
         per_member = is_searched(self) and self.ridge_scope != "ensemble"
         self.ridge_ = ridges.copy() if per_member or (ridges != ridges[0]).any() else float(ridges[0])
-        self.risk_matrix_, self._member_moments, self._members = moments.pairs, moments, members
+        self._member_moments, self._members = moments, members
+        self.risk_matrix_ = moments.pairs if moments.pairs.ndim == 2 else moments.pairs.sum(axis=0)
 
     # -- fitting from rows ------------------------------------------------------------------------
 
@@ -114,18 +116,23 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
                 )
             search = search_ridges(rows, plan, judged, self.ridge_scope, self.ridges, noise)
             paths, choice, self.ridge_path_ = search.paths, search.choice, search.ridges
-            indices, chosen = choice.indices, search.ridges[choice.indices]
-            if choice.common_losses is not None and self.ridge_scope == "ensemble":
-                self.loo_path_ = choice.common_losses
+            own_score = judged is aggregation
+            verdict = judge(paths, rows, aggregation, choice if own_score else RidgeChoice(choice.indices, None))
+            indices, chosen = verdict.indices, search.ridges[verdict.indices]
+            losses = verdict.losses if own_score else choice.common_losses
+            if losses is not None and self.ridge_scope == "ensemble":
+                self.loo_path_ = losses
         else:
             chosen, indices = self.ensemble_.ridge, np.zeros(plan.n_members, dtype=int)
-            paths = member_paths(rows, plan, chosen[None, :], noise)
+            paths = member_paths(rows, plan, chosen[None, :], noise, keep=aggregation.fits_weights)
+            verdict = judge(paths, rows, aggregation, RidgeChoice(indices, None))
         errors = errors_at(paths, indices)
-        self.loo_error_ = left_out_loss(aggregation, errors, rows)[0]
+        self.loo_error_ = verdict.error
         coefficients = [path.coefficients(int(index)) for path, index in zip(paths, indices, strict=True)]
         means = [path.target_means for path in paths]
         members = FittedMembers.centred_on(plan, coefficients, rows.feature_means, means)
-        self._keep(chosen, MemberMoments.of_errors(errors, rows.deviations, rows.weights), members)
+        linear = aggregation if isinstance(aggregation, LinearAggregation) else Mean()
+        self._keep(chosen, linear.moments(errors, rows.deviations, rows.weights), members)
         kept = LeftOutRows(rows, errors, noise)
         known = [path.decomposition for path in paths if path.decomposition is not None]
         complete = known if len(known) == len(paths) else None

@@ -69,16 +69,18 @@ class LeftOutEnsemble:
         example = example_of(X)
         whole_output = (X @ like(coef, example).T).T + like(intercept, example)[:, None]
         changes: Array | None = None
-        for r, weight in enumerate(self._weights):
-            if weight:
+        shares = np.broadcast_to(self._weights, (coef.shape[0], len(self._left_out))).T  # (k, C)
+        for r, share in enumerate(shares):
+            if share.any():
                 change = self._changes(r, X)
-                change *= float(weight)
+                change *= like(share, change)[:, None, None]
                 changes = change if changes is None else changes + change
-        rest = 1.0 - float(self._weights.sum())
+        rest = 1.0 - shares.sum(axis=0)
         if changes is None:
             changes = like(np.zeros((coef.shape[0], X.shape[0], 1)), example)
-        if rows.fit_intercept and abs(rest) > 1e-12:
-            changes = changes + like(rest * self._mean_changes, example)[:, None, :]
+        if rows.fit_intercept and (abs(rest) > 1e-12).any():
+            means = like(rest, self._mean_changes)[:, None] * self._mean_changes
+            changes = changes + like(means, example)[:, None, :]
         return whole_output[:, :, None] - changes
 
     @cached_property

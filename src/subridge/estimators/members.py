@@ -34,14 +34,18 @@ class FittedMembers:
         return cls(plan, coefficients, intercepts, sum(target_means[1:], target_means[0]) / len(target_means))
 
     def collapse(self, weights: FloatArray) -> tuple[Array, Array]:
-        """The weighted sum of the members, measured from the target's mean, as one linear map: (C, M) and (C,)."""
+        """The weighted sum of the members, measured from the target's mean, as one linear map: (C, M) and (C,).
+
+        Weights of shape (k,) hold for all targets, of shape (C, k) each for its own.
+        """
         first = self.coefficients[0]
         shape = (first.shape[0], self.plan.n_features)
         coef = namespace_of(first).zeros(shape, dtype=first.dtype, device=device_of(first))
-        intercept = (1.0 - float(weights.sum())) * self.target_mean
-        for r, w in enumerate(weights):
-            self.plan.add_lifted(r, float(w) * self.coefficients[r], coef)
-            intercept = intercept + float(w) * self.intercepts[r]
+        shares = like(np.broadcast_to(weights, (first.shape[0], len(self.coefficients))).T, first)
+        intercept = (1.0 - shares.sum(axis=0)) * self.target_mean
+        for r, (own, offset) in enumerate(zip(self.coefficients, self.intercepts, strict=True)):
+            self.plan.add_lifted(r, shares[r, :, None] * own, coef)
+            intercept = intercept + shares[r, :] * offset
         return coef, intercept
 
     def scores(self, X: Array | SparseMatrix) -> Array:

@@ -59,8 +59,8 @@ def outputs_without(X: Features, members: FittedMembers, aggregation: Aggregatio
 
 def surviving(moments: MemberMoments, alive: IntArray) -> MemberMoments:
     """The moments of some members only."""
-    pairs: FloatArray = moments.pairs[np.ix_(alive, alive)]
-    return MemberMoments(pairs, None if moments.missed is None else moments.missed[alive], moments.v)
+    pairs: FloatArray = moments.pairs[..., alive[:, None], alive]
+    return MemberMoments(pairs, None if moments.missed is None else moments.missed[..., alive], moments.v)
 
 
 def _patterns(absent: BoolArray, plan: SubsetPlan) -> Iterator[tuple[IntArray, IntArray]]:

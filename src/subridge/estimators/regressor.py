@@ -15,7 +15,7 @@ from subridge.estimators.inputs import drop_weightless, regression_input, requir
 from subridge.estimators.left_out import left_out_sets
 from subridge.estimators.members import example_of
 from subridge.estimators.missing_columns import Missing, drops_members, lacks_columns, outputs_without
-from subridge.estimators.translate import Subsets, aggregation_of
+from subridge.estimators.translate import Subsets, aggregation_of, per_target
 from subridge.ridge.rows.training import training_rows
 from subridge.spec.scope import Scope
 
@@ -71,8 +71,12 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsIntervals
     ridges : sequence of float, optional
         The path that "auto" searches. Default: half decades from 1e-3 to 1e5 times the mean square of a (centred)
         feature, further down where a column is much smaller than others, and on where the best is at an end.
-    aggregation : {"mean", "simplex", "median"} or Aggregation, default="mean"
-        "simplex" weighs members with w ≥ 0 and sum one, to minimise ``wᵀÊw`` with the leave-one-out risk matrix Ê.
+    aggregation : {"mean", "scaled", "simplex", "free", "median"} or Aggregation, default="mean"
+        "scaled" multiplies the mean by one number s ≥ 0, "simplex" weighs members with w ≥ 0 and sum one, "free" with
+        w ≥ 0 of any sum; each minimises the squared error of the members' exact leave-one-out predictions. Weights act
+        on outputs measured from the mean of y, which is never scaled.
+    weights_per_target : bool, default=False
+        For fitted weights and several targets: weights of its own for each target, instead of common ones.
     fit_intercept : bool, default=True
         Centre the data; the intercept is not penalised.
     readout_noise : float or sequence of float, default=0.0
@@ -109,11 +113,12 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsIntervals
         Ê_rr′ + ζ² from leave-one-out errors, summed over targets.
     loo_error_ : float
         Exact leave-one-out squared error of the aggregate, summed over targets. After `partial_fit` both come from the
-        trace form.
+        trace form. Fitted weights are judged on samples that neither they nor the members nor the choice of a common
+        ridge have seen.
     loo_predictions_ : array, shape (n_samples,) or (n_samples, n_targets)
         What the ensemble trained without a row (its group, its neighbours) predicts for it, at the chosen ridges and
         weights; one for each row of positive weight.
-    weights_ : ndarray, shape (k,)
+    weights_ : ndarray, shape (k,), or (n_targets, k) with ``weights_per_target``
         Aggregation weights. Absent for the median.
     subset_plan_ : SubsetPlan
     n_features_in_ : int
@@ -154,6 +159,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsIntervals
         ridge_scope: Scope = "ensemble",
         ridges: ArrayLike | None = None,
         aggregation: str | Aggregation = "mean",
+        weights_per_target: bool = False,
         fit_intercept: bool = True,
         readout_noise: ArrayLike = 0.0,
         scoring: str | None = None,
@@ -169,6 +175,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsIntervals
         self.ridge_scope = ridge_scope
         self.ridges = ridges
         self.aggregation = aggregation
+        self.weights_per_target = weights_per_target
         self.fit_intercept = fit_intercept
         self.readout_noise = readout_noise
         self.scoring = scoring
@@ -267,12 +274,14 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsIntervals
         self.estimators_coef_ = [coef[0, ...] if single else coef for coef in members.coefficients]
         self.estimators_intercept_ = [value[0, ...] if single else value for value in members.intercepts]
         if isinstance(aggregation, LinearAggregation):
-            self.weights_ = aggregation.weights(self._member_moments)
-            coef, intercept = members.collapse(self.weights_)
+            weights = aggregation.weights(self._member_moments)
+            coef, intercept = members.collapse(weights)
+            self.weights_ = weights[0] if single and weights.ndim == 2 else weights
             self.coef_, self.intercept_ = (coef[0, ...], intercept[0, ...]) if single else (coef, intercept)
 
     def _aggregation(self) -> Aggregation:
-        return aggregation_of("aggregation", self.aggregation, decides_classes=False)
+        found = aggregation_of("aggregation", self.aggregation, decides_classes=False)
+        return per_target(found) if self.weights_per_target else found
 
     def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()

@@ -1,12 +1,13 @@
 """From an estimator's flat parameters to an `Ensemble`: the one place where they are read."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.ensemble.aggregation import AGGREGATIONS, Aggregation
+from subridge.ensemble.aggregation import AGGREGATIONS, Aggregation, FittedAggregation
 from subridge.ensemble.ensemble import Ensemble
 from subridge.ridge.search_path import trainable
 from subridge.spec.checks import non_negative, positive_integer
@@ -67,6 +68,16 @@ def aggregation_of(name: str, value: str | Aggregation, *, decides_classes: bool
     if found is None or found.decides_classes != decides_classes:
         raise ParameterError(f"{name} must be one of {', '.join(known)}, or such an Aggregation, got {value!r}")
     return found
+
+
+def per_target(aggregation: Aggregation) -> Aggregation:
+    """The aggregation with weights of its own for each target."""
+    if not isinstance(aggregation, FittedAggregation):
+        raise ParameterError(
+            f"weights_per_target=True needs fitted weights, got aggregation={aggregation.name!r}; "
+            'use "scaled", "simplex" or "free", or weights_per_target=False'
+        )
+    return replace(aggregation, per_target=True)
 
 
 def draw_plan(parameters: FlatParameters, n_features: int, rng: np.random.Generator) -> SubsetPlan:

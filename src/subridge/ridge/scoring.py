@@ -9,11 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from subridge.arrays.namespace import namespace_of
+from subridge.arrays.namespace import like, namespace_of
 from subridge.arrays.types import Array, FloatArray
 from subridge.ensemble.aggregation import Aggregation, LinearAggregation, Loss
 from subridge.ensemble.aggregation.base import squared_error
-from subridge.ensemble.moments import MemberMoments
 from subridge.ridge.calibration import fit_temperature, softmax
 from subridge.ridge.rows.training import TrainingRows
 from subridge.spec.errors import ParameterError
@@ -44,8 +43,8 @@ class Scored(Aggregation):
         if not isinstance(self.aggregation, LinearAggregation):
             return self.aggregation.combine(errors)
         deviations = self.rows.deviations
-        w = self.aggregation.weights(MemberMoments.of_errors(errors, deviations, self.rows.weights))
-        return self.aggregation.combine(errors, w) + (1.0 - float(w.sum())) * deviations
+        w = self.aggregation.weights(self.aggregation.moments(errors, deviations, self.rows.weights))
+        return self.aggregation.combine(errors, w) + like(1.0 - w.sum(axis=-1), errors)[..., None] * deviations
 
 
 def scored(aggregation: Aggregation, scoring: str | None, rows: TrainingRows) -> Aggregation:

@@ -37,7 +37,7 @@ def search_ridges(
     """
 
     def evaluate(path: FloatArray) -> Outcome[RidgeSearch]:
-        paths = member_paths(rows, plan, path, noise)
+        paths = member_paths(rows, plan, path, noise, keep=aggregation.fits_weights)
         choice = choose_ridges(paths, rows, aggregation, scope)
         place = end_of_path(paths, rows, aggregation, choice.indices)
         return Outcome(RidgeSearch(path, paths, choice), place.error, place.end, place.is_falling)

@@ -26,11 +26,12 @@ class RidgeChoice:
     """Where on the path each member stands, `indices` of shape (k,).
 
     `common_losses`, shape (L,), is the error of the aggregate where all members share a ridge; None where it was not
-    needed.
+    needed. `is_common` says that they had to share it.
     """
 
     indices: IntArray
     common_losses: FloatArray | None
+    is_common: bool = False
 
 
 def choose_ridges(
@@ -48,7 +49,7 @@ def choose_ridges(
     ]
     common = np.full(len(paths), _last_minimum(losses))
     indices = best_together(paths, rows, aggregation, common) if scope == "joint" else common
-    return RidgeChoice(indices, np.array([value for value, _ in losses]))
+    return RidgeChoice(indices, np.array([value for value, _ in losses]), scope == "ensemble")
 
 
 @dataclass(frozen=True)

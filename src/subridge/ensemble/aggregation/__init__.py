@@ -3,7 +3,7 @@
 To add one, subclass `Aggregation` (or `LinearAggregation`) in a file of its own and list it in `AGGREGATIONS`.
 """
 
-from subridge.ensemble.aggregation.base import Aggregation, LinearAggregation, Loss
+from subridge.ensemble.aggregation.base import Aggregation, FittedAggregation, LinearAggregation, Loss
 from subridge.ensemble.aggregation.free import Free
 from subridge.ensemble.aggregation.majority import Majority
 from subridge.ensemble.aggregation.mean import Mean
@@ -20,6 +20,7 @@ AGGREGATIONS: dict[str, Aggregation] = {
 __all__ = [
     "AGGREGATIONS",
     "Aggregation",
+    "FittedAggregation",
     "Free",
     "LinearAggregation",
     "Loss",

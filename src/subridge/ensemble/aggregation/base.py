@@ -25,11 +25,14 @@ class Aggregation(Fingerprinted, ABC):
         Whether the aggregate is a weighted sum of the outputs, and thus of linear members one linear map.
     decides_classes : bool
         Whether it turns scores into a class rather than into a number.
+    fits_weights : bool
+        Whether it weighs the members by their errors.
     """
 
     name: ClassVar[str]
     is_linear: ClassVar[bool] = False
     decides_classes: ClassVar[bool] = False
+    fits_weights: ClassVar[bool] = False
 
     @abstractmethod
     def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
@@ -54,19 +57,40 @@ class LinearAggregation(Aggregation):
     """A weighted sum of the members' outputs; a subclass says which weights."""
 
     is_linear: ClassVar[bool] = True
+    fits_weights: ClassVar[bool] = True
 
     @abstractmethod
     def weights(self, moments: MemberMoments) -> FloatArray:
         """Weights of the members, shape (..., k), from their second moments."""
 
+    def moments(self, errors: Array, targets: Array, sample_weights: Array) -> MemberMoments:
+        """The moments that weights are chosen from; arguments as for `loss`, leading axes broadcast."""
+        return MemberMoments.of_errors(errors, targets, sample_weights)
+
     def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
-        moments = MemberMoments.of_errors(errors, targets, sample_weights)
-        return float(moments.risk_of(self.weights(moments))), 0.0
+        moments = self.moments(errors, targets, sample_weights)
+        return float(moments.risk_of(self.weights(moments)).sum()), 0.0
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         if weights is None:
             raise TypeError("a linear aggregation needs weights, which `weights` gives")
-        return namespace_of(outputs).sum(outputs * like(weights, outputs)[:, None, None], axis=0)
+        shares = weights[:, None] if weights.ndim == 1 else weights.T
+        return namespace_of(outputs).sum(outputs * like(shares, outputs)[:, :, None], axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedAggregation(LinearAggregation):
+    """A weighted sum whose weights are fitted: to all targets together, or to each by itself.
+
+    With `per_target`, moments have an axis of C targets before the members, and so have the weights.
+    """
+
+    per_target: bool = False
+
+    def moments(self, errors: Array, targets: Array, sample_weights: Array) -> MemberMoments:
+        if self.per_target:
+            return MemberMoments.of_targets(errors, targets, sample_weights)
+        return MemberMoments.of_errors(errors, targets, sample_weights)
 
 
 def squared_error(errors: Array, sample_weights: Array) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.aggregation.base import LinearAggregation
+from subridge.ensemble.aggregation.base import FittedAggregation
 from subridge.ensemble.aggregation.scaled import SILENT
 from subridge.ensemble.aggregation.simplex import Simplex
 from subridge.ensemble.moments import MemberMoments
@@ -15,7 +15,7 @@ from subridge.ensemble.moments import MemberMoments
 _ALIKE = 1e-12
 
 
-class Free(LinearAggregation):
+class Free(FittedAggregation):
     """Weights w ≥ 0 of any sum that minimise ``v - 2wᵀc + wᵀFw``.
 
     A member whose error is infinite, or that says nothing, gets weight zero. Where the target's power is infinite the

@@ -13,6 +13,7 @@ class Mean(LinearAggregation):
     """Every member counts 1/k."""
 
     name: ClassVar[str] = "mean"
+    fits_weights: ClassVar[bool] = False
 
     def weights(self, moments: MemberMoments) -> FloatArray:
         return np.full(moments.pairs.shape[:-1], 1 / moments.n_members)

@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.aggregation.base import LinearAggregation
+from subridge.ensemble.aggregation.base import FittedAggregation
 from subridge.ensemble.moments import MemberMoments
 
 # Outputs whose power is less than this share of the target's are taken for silence: what is known of them, as a
@@ -13,7 +13,7 @@ from subridge.ensemble.moments import MemberMoments
 SILENT = 1e-11
 
 
-class Scaled(LinearAggregation):
+class Scaled(FittedAggregation):
     """Every member counts s/k with ``s = c̄/F̄``, which minimises the error of a multiple of the mean.
 
     A mean of members that each see a part of the features is shrunk; s gives back what it throws away. s is never

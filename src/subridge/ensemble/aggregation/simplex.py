@@ -5,12 +5,12 @@ from typing import ClassVar
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.aggregation.base import LinearAggregation
+from subridge.ensemble.aggregation.base import FittedAggregation
 from subridge.ensemble.member_weights import member_weights
 from subridge.ensemble.moments import MemberMoments
 
 
-class Simplex(LinearAggregation):
+class Simplex(FittedAggregation):
     """Weights w ≥ 0 with sum one that minimise ``wᵀEw``; equal ones where every member's error is infinite."""
 
     name: ClassVar[str] = "simplex"

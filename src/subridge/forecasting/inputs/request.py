@@ -7,7 +7,7 @@ import numpy as np
 
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.ensemble.aggregation import LinearAggregation, Mean
+from subridge.ensemble.aggregation import LinearAggregation
 from subridge.ensemble.ensemble import Ensemble
 from subridge.ridge.rows.training import TrainingRows
 from subridge.ridge.search_path import default_ridges, given_ridges
@@ -30,7 +30,7 @@ class DrawnEnsemble:
     @property
     def fits_weights(self) -> bool:
         """Whether the weights of members depend on their errors."""
-        return not isinstance(self.aggregation, Mean)
+        return self.aggregation.fits_weights
 
 
 def read_sizes(n_samples: ArrayLike) -> FloatArray:

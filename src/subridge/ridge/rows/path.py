@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subridge.arrays.types import Array, FloatArray
+from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.ridge.rows.decomposition import MemberDecomposition, decompose, path_coefficients
 from subridge.ridge.rows.design import Design
 from subridge.ridge.rows.leave_one_out import leave_one_out
+from subridge.ridge.rows.leave_pairs_out import leave_pairs_out
 from subridge.ridge.rows.leave_sets_out import GRAM_LIMIT, leave_sets_out
 from subridge.ridge.rows.training import TrainingRows
 from subridge.spec.errors import RidgeError
@@ -27,15 +28,19 @@ class MemberPath:
 
     Whichever is smaller is kept, the table of all leave-one-out errors and coefficients or the decomposition that gives
     any row of it, so that memory stays within twice that of the dense data however many ridges, members and targets.
-    `noise`, shape (C, n), is the member's readout noise ξ_r, taken from its labels in training.
+    `noise`, shape (C, n), is the member's readout noise ξ_r, taken from its labels in training. `keep` keeps the
+    decomposition in any case, which `pair_errors` needs.
     """
 
-    def __init__(self, design: Design, rows: TrainingRows, ridges: FloatArray, noise: Array | None = None) -> None:
+    def __init__(
+        self, design: Design, rows: TrainingRows, ridges: FloatArray, noise: Array | None = None, keep: bool = False
+    ) -> None:
         self.penalties = ridges * design.n_features
         self._rows, self._noise = rows, noise
         self._targets, self.target_means = rows.centred(rows.targets if noise is None else rows.targets - noise)
         least, together = float(self.penalties.min()), rows.left_out
         member = decompose(design, least, rows.fit_intercept, *(() if together is None else (GRAM_LIMIT,)))
+        self._member = member if keep else None
         self._kept: MemberDecomposition | _Table = member
         self.decomposition = member if len(ridges) == 1 else None
         if len(ridges) * self._targets.shape[0] <= member.spectrum.shape[0]:
@@ -62,6 +67,30 @@ class MemberPath:
             return self._kept.coefficients[index, ...]
         return path_coefficients(self._kept, self._targets, self.penalties[index : index + 1])[0, ...]
 
+    @property
+    def rank(self) -> int:
+        """Directions of the samples that a kept decomposition has."""
+        return int(self._decomposition.spectrum.shape[0])
+
+    def pair_errors(self, index: int, left_out: IntArray) -> Array:
+        """Errors at one ridge with another sample i left out as well, for each i of m; shape (m, C, n).
+
+        Entry j is ``y_j - f_r^(-ij)(x_j)``, and entry i of row i the plain left-out error.
+        """
+        penalties = self.penalties[index : index + 1]
+        weighted = leave_pairs_out(
+            self._decomposition, self._targets, penalties, self._rows.intercept_leverage, left_out
+        )
+        errors = weighted if self._rows.unweighted else weighted / self._rows.root_weights
+        return errors if self._noise is None else errors + self._noise
+
+    @property
+    def _decomposition(self) -> MemberDecomposition:
+        member = self._kept if self._member is None else self._member
+        if isinstance(member, _Table):
+            raise TypeError("pairs of samples need the decomposition; make the paths with keep=True")
+        return member
+
     def _errors_at(self, member: MemberDecomposition, penalties: FloatArray) -> Array:
         if self._rows.left_out is None:
             weighted, _ = leave_one_out(member, self._targets, penalties, self._rows.intercept_leverage)
@@ -72,20 +101,21 @@ class MemberPath:
 
 
 def member_paths(
-    rows: TrainingRows, plan: SubsetPlan, ridges: FloatArray, noise: Array | None = None
+    rows: TrainingRows, plan: SubsetPlan, ridges: FloatArray, noise: Array | None = None, *, keep: bool = False
 ) -> list[MemberPath]:
     """Decompose every member once and return its path.
 
     Ridges are in the paper's convention, shape (L,), or (L, k) with a column for each member; `noise` has shape (k, C,
     n). Disjoint subsets need only the diagonal blocks of the Gram matrix. Where members overlap so much that their
-    blocks cost more than the whole, Σ_r N_r² > M², the whole is formed once and the blocks are cut from it.
+    blocks cost more than the whole, Σ_r N_r² > M², the whole is formed once and the blocks are cut from it. `keep` is
+    for those who will ask for `MemberPath.pair_errors`.
     """
     if (ridges < 0).any():
         raise RidgeError(f"ridge must be at least 0 to train, got {ridges.min():g}")
     columns = np.broadcast_to(ridges.reshape(len(ridges), -1), (len(ridges), plan.n_members))
     gram = _shared_gram(rows, plan)
     return [
-        MemberPath(rows.member(plan, r, gram), rows, columns[:, r], None if noise is None else noise[r])
+        MemberPath(rows.member(plan, r, gram), rows, columns[:, r], None if noise is None else noise[r], keep)
         for r in range(plan.n_members)
     ]
 
