@@ -36,7 +36,7 @@ def test_curve_prints_what_the_theory_says():
     expected = sr.risk(problem, sr.Ensemble([0.1, 0.3, 0.5], 1e-3), [0.2, float("inf")]).total
     assert document["variables"]["risk"]["values"] == [pytest.approx(expected)]
     assert document["coordinates"]["sample_ratio"]["values"] == [0.2, "inf"]
-    assert "best ridge" in call("curve", *words, "--optimal-ridge").stdout
+    assert "own λ*" in call("curve", *words, "--optimal-ridge").stdout
 
 
 SMALL = ("--n-features", 20, "--n-trials", 2, "--n-samples", "5,30")

@@ -85,10 +85,10 @@ def test_a_pilot_out_of_reach_is_said_and_can_be_extrapolated(table):
     short.write_parquet(table)
     text = call("forecast", table, *words).stdout
     assert "out of this pilot's reach" in text
-    (row,) = (line.split() for line in text.splitlines() if line.split()[:1] == ["100000"])
+    (row,) = (line.split() for line in text.splitlines() if line.split()[:1] == ["100,000"])
     assert row[1] == "-"
     text = call("forecast", table, *words, "--extrapolate").stdout
-    (row,) = (line for line in text.splitlines() if line.split()[:1] == ["100000"])
+    (row,) = (line for line in text.splitlines() if line.split()[:1] == ["100,000"])
     assert row.count("*") >= 1
 
 
@@ -97,7 +97,7 @@ def test_advise_says_why(table, tmp_path):
     words = ("--target", "y", "--drop", "kind", "--n-members", "2,4", "--n-samples", 300)
     text = call("advise", table, *words, "--out", out).stdout
     assert "one ridge" in text
-    assert "Label noise is estimated" in text
+    assert "Noise of the labels" in text
     assert out.stat().st_size > 5000
     document = json.loads(call("advise", table, *words, "--json").stdout)
     assert len(document["variables"]["reasons"]["values"]) == 2

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
+from subridge.results.plain_numbers import interval, plain
 from subridge.spec.errors import ParameterError
 
 
@@ -72,8 +73,8 @@ def test_it_reads_as_two_sentences():
     what, why = advice.reasons
     assert all(sentence[0].isupper() and sentence.endswith(".") for sentence in advice.reasons)
     best = advice.table.isel(candidate=0)
-    assert f"{float(best.prediction_error):.3g} ({float(best.prediction_error_lower):.3g} to" in what
-    assert f"ζ² = {advice.table.attrs['label_noise'] ** 2:.3g}" in why
+    assert interval(*(float(best[f"prediction_error{end}"]) for end in ("", "_lower", "_upper"))) in what
+    assert f"ζ² = {plain(advice.table.attrs['label_noise'] ** 2)}" in why
     assert str(advice) == f"{what} {why}"
 
 

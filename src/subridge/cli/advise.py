@@ -1,5 +1,6 @@
 """`subridge advise`: which ensemble for these data, and why."""
 
+import textwrap
 from collections.abc import Iterable
 from typing import Unpack
 
@@ -8,11 +9,16 @@ import numpy as np
 import xarray as xr
 
 import subridge as sr
+from subridge.arrays.types import Json
 from subridge.cli import options as shared
+from subridge.cli.busy import Busy
 from subridge.cli.numbers import member_counts, numbers
-from subridge.cli.show import deliver, interval, print_table, say
+from subridge.cli.show import WIDTH, deliver, print_table, say
 from subridge.cli.table_options import TableOptions, labels_of, table_of, table_options
+from subridge.forecasting.advice.code import code_of
+from subridge.results.plain_numbers import counted, percent, plain, short_interval, unit_of
 
+_MANY = 10.0  # a candidate that errs so many times more than one ridge has no gain worth a number
 _ROWS = 12  # of the printed table; files and JSON hold every candidate
 
 
@@ -41,45 +47,75 @@ def advise(**options: Unpack[AdviseOptions]) -> None:
     subridge advise data.csv --target y --n-samples 5000 --out advice.png
     """
     table = table_of(options)
-    advice = sr.advise(
-        table.X,
-        labels_of(table),
-        options["n_samples"],
-        n_members=options["n_members"],
-        fraction_spreads=options["fraction_spreads"],
-        ridges="auto" if options["ridges"] is None else options["ridges"],
-        readout_noise=options["readout_noise"],
-        level=options["level"],
-        seed=options["seed"],
-    )
+    with Busy("comparing ensembles"):
+        advice = sr.advise(
+            table.X,
+            labels_of(table),
+            options["n_samples"],
+            n_members=options["n_members"],
+            fraction_spreads=options["fraction_spreads"],
+            ridges="auto" if options["ridges"] is None else options["ridges"],
+            readout_noise=options["readout_noise"],
+            level=options["level"],
+            seed=options["seed"],
+        )
     ranking = advice.table.assign(reasons=("sentence", list(advice.reasons)))
+    ranking = ranking.assign_attrs(standardised=int(options["standardise"]))
     deliver(ranking, options, draw=lambda data: sr.figures.plot_advice(data), show=_show)
 
 
 def _show(ranking: xr.Dataset) -> None:
-    first = ranking.isel(candidate=slice(_ROWS))
+    first, attributes = ranking.isel(candidate=slice(_ROWS)), ranking.attrs
+    unit, told = unit_of(float(first.prediction_error_upper.max()))
+    bounds = (first[f"prediction_error{end}"].values / unit for end in ("", "_lower", "_upper"))
+    gains = zip(first.gain.values, first.gain_standard_error.values, strict=True)
     columns: dict[str, Iterable[str]] = {
         "ensemble": first.candidate.values,
-        "λ": (f"{ridge:.2g}" for ridge in first.ridge.values),
-        "prediction error": map(
-            interval, *(first[f"prediction_error{end}"].values for end in ("", "_lower", "_upper"))
-        ),
-        "gain in %": (
-            f"{100 * gain:+.1f} ± {100 * error:.1f}"
-            for gain, error in zip(first.gain.values, first.gain_standard_error.values, strict=True)
-        ),
+        "λ": (plain(ridge, 2) for ridge in first.ridge.values),
+        "squared error": map(short_interval, *bounds),
+        "gain": (percent(gain, error) if gain > -_MANY else "-" for gain, error in gains),
     }
-    if ranking.attrs["n_samples"] != ranking.attrs["n_pilot"]:
-        columns["now"] = (f"{error:.3g}" for error in first.pilot_prediction_error.values)
+    if attributes["n_samples"] != attributes["n_pilot"]:
+        columns["now"] = (plain(error) for error in first.pilot_prediction_error.values / unit)
     if "misclassification" in first:
         columns["wrong"] = ("" if np.isnan(share) else f"{share:.1%}" for share in first.misclassification.values)
     if not bool(first.in_reach.all()):
         columns["reach"] = ("yes" if inside else "no" for inside in first.in_reach.values)
+    size = counted(round(attributes["n_samples"]), "sample")
     print_table(
-        f"forecast with {ranking.attrs['n_samples']:.0f} samples, best first",
+        f"forecast with {size}, best first{told and f'; errors{told}'}",
         list(columns),
         zip(*columns.values(), strict=True),
         names=True,
+        optional=("reach", "now"),
     )
+    more = ranking.sizes["candidate"] - first.sizes["candidate"]
     for sentence in ranking.reasons.values:
         say(str(sentence))
+    say(
+        f"The table: what each ensemble would err on new rows, squared, with its {attributes['level']:.0%} interval, "
+        "and how much less that is than of one ridge (gain); weighted: members weigh by what they are worth."
+        + (" now: with the rows at hand." if "now" in columns else "")
+        + (" wrong: misclassified by votes." if "wrong" in columns else "")
+        + (f" {counted(more, 'further candidate')} with --json or --out." if more > 0 else "")
+    )
+    code = code_of(ranking)
+    if code is not None:
+        click.echo(f"\nTo use it:\n{_pasted(code, attributes)}")
+
+
+def _pasted(code: str, attributes: dict[str, Json]) -> str:
+    """Lines to paste, with what was done to the columns beforehand."""
+    line, _, remark = code.partition("  # ")
+    imports = f"from subridge import {line.partition('(')[0]}"
+    if attributes.get("standardised"):
+        line = f"make_pipeline(StandardScaler(), {line})"
+        imports = (
+            f"from sklearn.pipeline import make_pipeline\nfrom sklearn.preprocessing import StandardScaler\n{imports}"
+        )
+    line = f"model = {line}"
+    if len(line) > WIDTH:
+        inside = line.removesuffix(")").partition("(")
+        words = textwrap.fill(inside[2], WIDTH, initial_indent="    ", subsequent_indent="    ")
+        line = f"{inside[0]}(\n{words}\n)"
+    return f"{imports}\n{line}" + (f"\n# {remark}" if remark else "")

@@ -9,8 +9,9 @@ import subridge as sr
 from subridge.arrays.types import ArrayLike
 from subridge.cli import options as shared
 from subridge.cli.numbers import numbers
-from subridge.cli.show import deliver, print_table, thinned
+from subridge.cli.show import deliver, peaks, print_table, say, thinned
 from subridge.results.learning_curves import predicted_curves
+from subridge.results.plain_numbers import counted, plain
 
 _ROWS = 24
 
@@ -70,13 +71,16 @@ def _show(curves: xr.Dataset) -> None:
         f"ridge {ridge:g}": values for ridge, values in zip(curves.ridge.values, curves.risk.values, strict=True)
     }
     if "risk_at_optimal_ridge" in curves:
-        columns["best ridge"] = curves.risk_at_optimal_ridge.values
+        columns["own λ*"] = curves.risk_at_optimal_ridge.values
     ratios = curves.sample_ratio.values
+    # Rows that are left out must not hide a peak.
+    shown = sorted(set(thinned(len(ratios), _ROWS)).union(*(peaks(values) for values in columns.values())))
+    left_out = len(ratios) - len(shown)
     print_table(
-        f"predicted risk of {curves.sizes['member']} members",
+        f"predicted risk of {counted(curves.sizes['member'], 'member')}",
         ["P/M", *columns],
-        (
-            [f"{ratios[i]:.4g}", *(f"{values[i]:.4g}" for values in columns.values())]
-            for i in thinned(len(ratios), _ROWS)
-        ),
+        ([f"{ratios[i]:.4g}", *(plain(values[i], 4) for values in columns.values())] for i in shown),
+        caption=f"{len(shown)} of {len(ratios)} rows, peaks among them; --json or --out has all" if left_out else None,
     )
+    if "own λ*" in columns:
+        say("own λ*: every member at the ridge that is best for it alone, which need not be best for the ensemble.")

@@ -7,9 +7,12 @@ import xarray as xr
 
 import subridge as sr
 from subridge.cli import options as shared
+from subridge.cli.busy import Busy
 from subridge.cli.numbers import sizes
-from subridge.cli.show import deliver, interval, print_table, say
+from subridge.cli.show import deliver, print_table, say
 from subridge.cli.table_options import TableOptions, labels_of, table_of, table_options
+from subridge.datasets.tables.table import Table
+from subridge.results.plain_numbers import interval, plain, short_interval, unit_of
 
 
 class ForecastOptions(TableOptions, shared.EnsembleOptions, shared.ResultOptions):
@@ -33,11 +36,13 @@ def forecast(**options: Unpack[ForecastOptions]) -> None:
     subridge forecast data.parquet --target y --n-samples 400:20000
     subridge forecast data.csv --target species --n-members 16 --out forecast.png
     """
-    deliver(_forecast(options), options, draw=lambda data: sr.figures.plot_forecast(data), show=_show)
-
-
-def _forecast(options: ForecastOptions) -> xr.Dataset:
     table = table_of(options)
+    with Busy("forecasting"):
+        curves = _forecast(options, table)
+    deliver(curves, options, draw=lambda data: sr.figures.plot_forecast(data), show=_show)
+
+
+def _forecast(options: ForecastOptions, table: Table) -> xr.Dataset:
     n, k = table.n_samples, min(options["n_members"], table.n_features)
     options["n_members"] = k
     named = "heterogeneous" if options["subsets"] == "dirichlet" else options["subsets"]
@@ -64,30 +69,34 @@ def _show(curves: xr.Dataset) -> None:
     for metric in (name for name in curves if f"{name}_upper" in curves):
         _show_plane(f"{what}: {metric} ({attributes['level']:.0%} interval)".replace("_", " "), curves, str(metric))
     noise, low, high = (attributes[f"label_noise{end}"] ** 2 for end in ("", "_lower", "_upper"))
-    say(f"label noise ζ² {interval(noise, low, high)}; variance of the labels {attributes['target_variance']:.3g}")
+    say(
+        f"The labels vary by {plain(attributes['target_variance'])}; noise of the labels, label noise ζ², is "
+        f"{interval(noise, low, high)} of that, and nothing errs less."
+    )
     if not bool(curves.in_reach.all()):
-        say("-: out of this pilot's reach (use --extrapolate); *: extrapolated")
+        say("-: out of this pilot's reach (use --extrapolate). *: extrapolated.")
     if bool(curves.is_bound.any()):
-        say("≤: the best ridge is smaller than this pilot can judge (use --extrapolate)")
+        say("≤: the best ridge is smaller than this pilot can judge (use --extrapolate).")
 
 
 def _show_plane(title: str, curves: xr.Dataset, variable: str) -> None:
+    unit, told = unit_of(float(curves[f"{variable}_upper"].max()))
     print_table(
-        title,
+        title + told,
         ["samples", *map(str, curves.ensemble.values)],
         (
             [
-                f"{size:g}",
-                *(_cell(curves.isel(ensemble=e, n_samples=s), variable) for e in range(curves.sizes["ensemble"])),
+                "∞" if size == float("inf") else f"{size:,.0f}",
+                *(_cell(curves.isel(ensemble=e, n_samples=s), variable, unit) for e in range(curves.sizes["ensemble"])),
             ]
             for s, size in enumerate(curves.n_samples.values)
         ),
     )
 
 
-def _cell(point: xr.Dataset, variable: str) -> str:
+def _cell(point: xr.Dataset, variable: str, unit: float) -> str:
     if bool(point[variable].isnull()):
         return "-"
-    value, lower, upper = (float(point[variable + end]) for end in ("", "_lower", "_upper"))
+    value, lower, upper = (float(point[variable + end]) / unit for end in ("", "_lower", "_upper"))
     marks = "≤ " * bool(point.is_bound), "*" * (not point.in_reach)
-    return interval(value, lower, upper).join(marks)
+    return short_interval(value, lower, upper).join(marks)

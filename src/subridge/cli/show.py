@@ -9,9 +9,13 @@ import xarray as xr
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from subridge.cli.messages import cleaned
 from subridge.cli.options import ResultOptions
+from subridge.datasets.tables.wording import listed
 from subridge.results.files import PICTURES, checked_suffix, to_json, write_result
+from subridge.results.plain_numbers import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,6 +44,10 @@ def deliver(
         show(dataset)
 
 
+WIDTH = 80  # of a printed table
+_NAME = 26  # characters of a name before it wraps
+
+
 def print_table(
     title: str,
     columns: Sequence[str],
@@ -47,34 +55,67 @@ def print_table(
     *,
     names: bool = False,
     caption: str | None = None,
+    optional: Sequence[str] = (),
 ) -> None:
-    """Print a table of numbers; with `names` the first column holds words, which may wrap."""
-    table = Table(title=title, caption=caption, box=SIMPLE_HEAD, pad_edge=False)
-    for position, column in enumerate(columns):
+    """Print a table of numbers that fits into 80 columns; with `names` the first column holds words, which may wrap.
+
+    Columns that do not fit are left out and told of: the `optional` ones first, then the last ones.
+    """
+    cells, kept = [list(row) for row in rows], list(range(len(columns)))
+    left_out: list[str] = []
+    spare = [columns.index(name) for name in optional if name in columns]
+    while len(kept) > 2 and _width([[columns[i], *(row[i] for row in cells)] for i in kept], names) > WIDTH:
+        place = next((i for i in spare if i in kept), kept[-1])
+        kept.remove(place)
+        left_out.append(columns[place].replace("\n", " "))
+    say(title)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for position, index in enumerate(kept):
         words = names and position == 0
-        table.add_column(column, justify="left" if words else "right", no_wrap=not words)
-    for row in rows:
-        table.add_row(*row)
-    Console().print(table)
+        table.add_column(columns[index], justify="left" if words else "right", no_wrap=not words)
+    for row in cells:
+        table.add_row(*(cleaned(row[i]) for i in kept))
+    console = Console()
+    console.print(table, width=min(console.width, WIDTH) if console.is_terminal else WIDTH)
+    if caption:
+        say(caption)
+    if left_out:
+        say(f"{counted(len(left_out), 'column')} more with --json or --out: {listed(reversed(left_out))}")
+
+
+def _width(columns: Sequence[Sequence[str]], names: bool) -> int:
+    """Characters that a table takes: the longest cell of every column and three for its borders; names may wrap."""
+    longest = [max(len(Text.from_markup(line)) for cell in column for line in cell.split("\n")) for column in columns]
+    if names:
+        longest[0] = min(longest[0], _NAME)
+    return sum(longest) + 3 * len(longest)
 
 
 def say(sentence: str) -> None:
     """Print a sentence, broken between words."""
-    Console().print(sentence, markup=False, highlight=False)
+    console = Console()
+    width = min(console.width, WIDTH) if console.is_terminal else WIDTH
+    console.print(cleaned(sentence), markup=False, highlight=False, width=width, soft_wrap=False)
 
 
-def interval(value: float, lower: float, upper: float) -> str:
-    """A number with its bounds.
+def peaks(values: Sequence[float]) -> set[int]:
+    """Places of the highest value and of every value that is higher than both its neighbours.
 
-    >>> interval(0.264, 0.2215, 0.31)
-    '0.264 (0.222–0.31)'
+    Examples
+    --------
+    >>> sorted(peaks([1.0, 3.0, 2.0, 2.5, 1.0]))
+    [1, 3]
     """
-    return f"{value:.3g} ({lower:.3g}–{upper:.3g})"
+    array = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=-np.inf)
+    inner = np.flatnonzero((array[1:-1] > array[:-2]) & (array[1:-1] > array[2:])) + 1
+    return {int(np.argmax(array)), *map(int, inner)}
 
 
 def thinned(length: int, most: int) -> list[int]:
     """Evenly spread positions in a list, at most so many; files and JSON hold every point.
 
+    Examples
+    --------
     >>> thinned(9, 3)
     [0, 4, 8]
     """

@@ -10,6 +10,7 @@ import subridge as sr
 from subridge.cli import options as shared
 from subridge.cli.numbers import numbers, sizes
 from subridge.cli.show import deliver, print_table
+from subridge.results.plain_numbers import plain
 
 
 class SimulateOptions(shared.EnsembleOptions, shared.ProblemOptions, shared.RunOptions, shared.ResultOptions):
@@ -87,7 +88,7 @@ def _show(curves: xr.Dataset) -> None:
         f"risk, mean ± standard error of {n} trials",
         ["n_samples", *(f"ridge {ridge:g}" for ridge in curves.ridge.values)],
         (
-            [str(P), *(f"{means[p]:.4g} ± {errors[p]:.1g}" for means, errors in columns)]
+            [f"{P:,}", *(f"{plain(means[p], 4)} ± {plain(errors[p], 1)}" for means, errors in columns)]
             for p, P in enumerate(curves.n_samples.values)
         ),
     )

@@ -7,13 +7,14 @@ import click
 
 from subridge.arrays.types import ArrayLike
 from subridge.cli import options as shared
-from subridge.cli.messages import with_flags
+from subridge.cli.busy import Busy
+from subridge.cli.messages import cleaned, with_flags
 from subridge.cli.numbers import finite, numbers
 from subridge.datasets.tables.reading_form import Categories, Dates
 from subridge.datasets.tables.table import Table, read_table
 from subridge.datasets.tables.target_rows import Task
 from subridge.datasets.tables.treatments import Missing, Unlabelled
-from subridge.datasets.tables.wording import counted
+from subridge.results.plain_numbers import counted
 
 
 class TableOptions(TypedDict):
@@ -84,7 +85,16 @@ table_options = shared.option_group(
 
 def table_of(options: TableOptions) -> Table:
     """Read the table that the options name; what was done to it is said on standard error."""
-    table = read_table(
+    with Busy(f"reading {cleaned(str(options['data']))}"):
+        table = _read(options)
+    click.echo(f"{counted(table.n_samples, 'row')}, {counted(table.n_features, 'feature')}", err=True)
+    for note in table.notes:
+        click.echo(f"note: {with_flags(note, click.get_current_context().command)}", err=True)
+    return table
+
+
+def _read(options: TableOptions) -> Table:
+    return read_table(
         options["data"],
         options["target"],
         drop=options["drop"],
@@ -99,10 +109,6 @@ def table_of(options: TableOptions) -> Table:
         encoding=options["encoding"],
         missing_values=options["missing_values"],
     )
-    click.echo(f"{counted(table.n_samples, 'row')}, {counted(table.n_features, 'feature')}", err=True)
-    for note in table.notes:
-        click.echo(f"note: {with_flags(note, click.get_current_context().command)}", err=True)
-    return table
 
 
 def labels_of(table: Table) -> ArrayLike:

@@ -13,7 +13,7 @@ from subridge.spec.errors import ParameterError, RidgeError
 # Half-decade steps around the mean square of a feature, the paper's s: 1e-3 s is ridgeless for all purposes, and λ*
 # grows like the noise-to-signal ratio over the subset fraction, hence more room above than below.
 _LEAST, _MOST = -6, 10  # in half decades
-_RIDGELESS = 1e-2  # a penalty this small beside n s leaves a direction of variance s alone
+_RIDGELESS = 1e-3  # a penalty this small beside n s leaves a direction of variance s alone
 _REMOVING = 1e3  # one this large leaves nothing of it
 _DEEPEST = 60  # half decades below the mean square; the rounding of a float ends there
 
@@ -32,8 +32,8 @@ def default_ridges(column_squares: ArrayLike, n_samples: int = 1, subset_size: i
     """Ridges for features of given mean squares (centred), ascending by half decades; shape (L,).
 
     They reach from 1e-3 to 1e5 times the mean of the mean squares, and further down where a feature is so much smaller
-    than the others that these would all but remove it: to a penalty ``λ N`` of a hundredth of that feature's n s. Where
-    there are many samples for each feature they reach further up: to a penalty of a thousand times n s.
+    than the others that these would all but remove it: to a penalty ``λ N`` of a thousandth of that feature's n s.
+    Where there are many samples for each feature they reach further up: to a penalty of a thousand times n s.
 
     Parameters
     ----------

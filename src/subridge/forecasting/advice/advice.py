@@ -8,6 +8,7 @@ from subridge.arrays.types import FloatArray
 from subridge.ensemble.ensemble import Ensemble
 from subridge.estimators.classifier import RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor
+from subridge.forecasting.advice.code import code_of
 from subridge.spec.errors import ParameterError
 
 
@@ -20,7 +21,8 @@ class Advice:
     table : xarray.Dataset
         One row per candidate, best first: ``prediction_error``, ``prediction_error_lower``,
         ``prediction_error_upper`` and ``in_reach`` at the planned size, as in a forecast; ``pilot_prediction_error`` at
-        the pilot's size; ``ridge``, ``n_members``, ``strategy``, ``fraction_spread``, ``aggregation``; ``gain`` over
+        the pilot's size; ``ridge``, ``n_members``, ``strategy``, ``fraction_spread``, ``subset_fraction`` (its mean),
+        ``aggregation``; ``gain`` over
         one tuned ridge as a share of its error and ``gain_standard_error``; ``effective_members`` (1/Σw²);
         ``nearest_threshold`` (the N_r nearest to the planned size, over that size); for classes
         ``misclassification`` by majority vote with its bounds (NaN for weighted members).
@@ -62,6 +64,11 @@ class Advice:
         if aggregation != "mean":
             raise ParameterError(f"{name!r} weighs scores, not votes; fit a RidgeEnsembleRegressor on one-hot labels")
         return RidgeEnsembleClassifier(subsets=ensemble.plan, ridge=ridge, fit_intercept=fit_intercept)
+
+    @property
+    def code(self) -> str | None:
+        """The best candidate as a line of Python; None for ensembles of your own. Its subsets are drawn anew."""
+        return code_of(self.table)
 
     def __str__(self) -> str:
         return " ".join(self.reasons)

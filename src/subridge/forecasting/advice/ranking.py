@@ -93,6 +93,7 @@ def _row(ranked: Ranked, single: Ranked) -> dict[str, float | str]:
         "n_members": candidate.ensemble.plan.n_members,
         "strategy": candidate.strategy,
         "fraction_spread": candidate.fraction_spread,
+        "subset_fraction": float(sizes.mean() / candidate.ensemble.plan.n_features),
         "aggregation": candidate.ensemble.aggregation.name,
         "gain": float(1 - curve.prediction_error[0] / single.curve.prediction_error[0]),
         "gain_standard_error": _gain_standard_error(curve, single.curve),

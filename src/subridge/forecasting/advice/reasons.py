@@ -3,6 +3,9 @@
 import xarray
 
 from subridge.forecasting.advice.candidates import SINGLE
+from subridge.results.plain_numbers import counted, interval, percent, plain
+
+_MANY = 2.0  # beyond this share more, the error is told as a multiple
 
 
 def reasons(table: xarray.Dataset) -> tuple[str, str]:
@@ -12,62 +15,59 @@ def reasons(table: xarray.Dataset) -> tuple[str, str]:
 
 def _what(table: xarray.Dataset) -> str:
     best, single = table.isel(candidate=0), table.sel(candidate=SINGLE)
-    size = f"{table.attrs['n_samples']:.0f} samples"
-    one = f"one ridge on all {table.attrs['n_features']} features at λ = {float(single.ridge):.2g}"
+    size = counted(round(table.attrs["n_samples"]), "sample")
+    features = counted(int(table.attrs["n_features"]), "feature")
+    one = f"one ridge on {'its' if features.startswith('1 ') else 'all'} {features}"
     if str(best.candidate.values) == SINGLE:
         others = table.isel(candidate=table.candidate.values != SINGLE)
         if not others.sizes["candidate"]:
-            return f"With {size}, {one} is forecast to err {_interval(single)}."
+            return f"With {size}, {one} (λ = {plain(float(single.ridge))}) is forecast to err by {_interval(single)}."
         second = others.isel(candidate=0)
-        behind = _percent(-float(second.gain), float(second.gain_standard_error))
         return (
-            f"Do not ensemble, tune the ridge: with {size}, {one} is forecast to err {_interval(single)}, "
-            f"the best ensemble ({second.candidate.values}) {behind} more."
+            f"Do not ensemble: with {size}, {one} (λ = {plain(float(single.ridge))}) is forecast to err by "
+            f"{_interval(single)}, and the best ensemble, {second.candidate.values}, {_more(second)}."
         )
-    lead = _percent(float(best.gain), float(best.gain_standard_error))
-    choice = f"{best.candidate.values} at λ = {float(best.ridge):.2g}"
+    lead = percent(float(best.gain), float(best.gain_standard_error))
+    choice = f"{best.candidate.values} (λ = {plain(float(best.ridge))})"
     if float(best.gain) < 2 * float(best.gain_standard_error):
         return (
-            f"Ensembling hardly matters here: with {size}, {choice} is forecast to err {_interval(best)}, {lead} less "
-            f"than {one}, which is within the uncertainty of that difference."
+            f"Ensembling hardly matters here: with {size}, {choice} is forecast to err by {_interval(best)}, "
+            f"{lead} less than {one}, which is no more than the uncertainty of that difference."
         )
     return (
-        f"Ensemble: with {size}, {choice} is forecast to err {_interval(best)}, {lead} less than {one} "
-        f"({float(single.prediction_error):.3g})."
+        f"Ensemble: with {size}, {choice} is forecast to err by {_interval(best)}, {lead} less than {one} "
+        f"({plain(float(single.prediction_error))})."
     )
 
 
 def _why(table: xarray.Dataset) -> str:
     best, attributes = table.isel(candidate=0), table.attrs
-    noise = attributes["label_noise"] ** 2
-    signal = max(attributes["target_variance"] - noise, 0.0)
-    ratio = f"{noise / signal:.2g} of the signal" if signal > 0 else "all there is"
-    parts = [f"Label noise is estimated at ζ² = {noise:.3g} ({ratio})"]
+    noise, variance = attributes["label_noise"] ** 2, attributes["target_variance"]
+    share = f", {100 * min(noise / variance, 1.0):.0f} % of their variance" if variance > 0 else ""
+    parts = [f"Noise of the labels (ζ² = {plain(noise)}{share}) stays in every forecast"]
     eta = attributes["readout_noise"]
     if eta > 0:
         k = int(best.n_members)
-        parts.append(
-            f"readout noise of η² = {eta**2:.3g} per member counts once for one ridge and 1/{k} in a mean of {k}"
-        )
+        parts.append(f"readout noise (η² = {plain(eta**2)}) counts once for one ridge and 1/{k} in a mean of {k}")
     place = attributes["n_samples"] / attributes["n_features"]
-    parts.append(f"the planned size is {place:.2g} times the interpolation threshold of all features")
+    parts.append(f"there are {plain(place, 2)} samples for each feature")
     if int(best.n_members) > 1:
-        parts.append(
-            f"the member's threshold nearest to it lies at {float(best.nearest_threshold):.2g} times that size"
-        )
+        near = plain(float(best.nearest_threshold), 2)
+        parts.append(f"the member nearest to its threshold has {near} features for each sample")
     if str(best.aggregation.values) != "mean":
-        parts.append(
-            f"the weights amount to {float(best.effective_members):.2g} members of {int(best.n_members)}, the fewer "
-            "the more unequal their subsets are in what they tell"
-        )
-    return "; ".join(parts) + "."
+        k, effective = int(best.n_members), float(best.effective_members)
+        parts.append(f"the weights leave {plain(effective, 2)} of {k} members in effect")
+    return ", ".join(parts[:-1]) + (", and " if len(parts) > 1 else "") + parts[-1] + "."
+
+
+def _more(row: xarray.Dataset) -> str:
+    """How much more a candidate errs than one ridge."""
+    share = -float(row.gain)
+    if share > _MANY:
+        return f"{plain(1 + share, 2)} times as much"
+    return f"{percent(share, float(row.gain_standard_error))} more"
 
 
 def _interval(row: xarray.Dataset) -> str:
-    beyond = "" if bool(row.in_reach) else ", extrapolated"
-    bounds = f"{float(row.prediction_error_lower):.3g} to {float(row.prediction_error_upper):.3g}"
-    return f"{float(row.prediction_error):.3g} ({bounds}{beyond})"
-
-
-def _percent(share: float, error: float) -> str:
-    return f"{100 * share:.1f} ± {100 * error:.1f} %"
+    told = interval(*(float(row[f"prediction_error{end}"]) for end in ("", "_lower", "_upper")))
+    return told if bool(row.in_reach) else f"{told[:-1]}, extrapolated)"
