@@ -21,7 +21,7 @@ def plot_maps(data: xr.Dataset, *, errors: bool) -> Figure:
     rows = [("optimal_n_members", ridge) for ridge in range(data.sizes["ridge"])]
     if errors:
         rows += [("reduced_risk", ridge) for ridge in range(data.sizes["ridge"])]
-    sizes = _size_scale()
+    sizes = size_scale()
     reduced = ScalarMappable(Normalize(0, float(data.reduced_risk.max())), mpl.colormaps["viridis"])
     with journal(framed=True):
         columns = data.sizes["alignment"]
@@ -48,7 +48,7 @@ def plot_maps(data: xr.Dataset, *, errors: bool) -> Figure:
     return figure
 
 
-def _size_scale() -> ScalarMappable:
+def size_scale() -> ScalarMappable:
     """Grey for one member, colour for a finite ensemble, white for an infinite one (masked)."""
     colours = mpl.colormaps["plasma"].with_extremes(under=GREY, bad="white")
     return ScalarMappable(LogNorm(1.5, _MOST), colours)
@@ -70,11 +70,11 @@ def _add_pair(panel: Axes, bar: Axes, data: xr.Dataset, name: str, scale: Scalar
     finite = np.isfinite(alpha)
     # Coloured before it is enlarged: pixels of four bytes are cheaper to resample than numbers.
     shown = scale.to_rgba(np.ma.masked_invalid(values), bytes=True)
-    _add_image(panel, shown[:, finite], _edges(alpha[finite]), _edges(height))
+    add_image(panel, shown[:, finite], edges(alpha[finite]), edges(height))
     if finite.all():
         bar.set_visible(False)
     else:
-        _add_image(bar, shown[:, ~finite], (0.0, 1.0), _edges(height))
+        add_image(bar, shown[:, ~finite], (0.0, 1.0), edges(height))
     for axes in (panel, bar):
         axes.set_ylim(0, height.max())
     bar.set(xticks=[0.5], xticklabels=["∞"], yticks=[])
@@ -85,7 +85,7 @@ def _add_pair(panel: Axes, bar: Axes, data: xr.Dataset, name: str, scale: Scalar
         _add_boundary(panel, data, noise)
 
 
-def _add_image(axes: Axes, colours: IntArray, x: tuple[float, float], y: tuple[float, float]) -> None:
+def add_image(axes: Axes, colours: IntArray, x: tuple[float, float], y: tuple[float, float]) -> None:
     axes.imshow(colours, extent=(*x, *y), origin="lower", aspect="auto", interpolation="nearest")
 
 
@@ -98,7 +98,7 @@ def _add_boundary(axes: Axes, data: xr.Dataset, noise: str) -> None:
     axes.plot(place, height, ":", color="black", linewidth=1.4, zorder=4)
 
 
-def _edges(centres: FloatArray) -> tuple[float, float]:
+def edges(centres: FloatArray) -> tuple[float, float]:
     """Outer edges of equally spaced pixels."""
     half = (centres[1] - centres[0]) / 2
     return float(centres[0] - half), float(centres[-1] + half)

@@ -20,6 +20,7 @@ _HOMES = {
     "fig4a": "reduced_curves",
     **dict.fromkeys(("fig4b", "fig4c", "fig4d"), "phase_diagrams"),
     **dict.fromkeys(("fig4e", "fig4f"), "noisy_classifiers"),
+    "fig4-scaled": "scaled_phases",
     "figS1": "feature_statistics",
     "figS2": "classifiers",
     **dict.fromkeys(("figS3", "figS4", "figS5"), "noisy_classifiers"),
