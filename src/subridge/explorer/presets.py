@@ -19,6 +19,7 @@ from subridge.figures.paper.phase_diagrams import PhaseDiagrams
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
 from subridge.figures.paper.reduced_curves import ReducedCurves
 from subridge.figures.paper.registry import figure_ids, recipe_of
+from subridge.figures.paper.scaled_phases import ScaledPhases
 from subridge.figures.paper.subset_fractions import Fig3a, Fig3b
 
 State = dict[str, str | float]
@@ -222,6 +223,20 @@ def _phase_diagrams(figure: str, settings: PhaseDiagrams) -> Preset:
     return Preset(state, f"The panel {ridge}, ρ = {settings.alignments[1]:g}; the figure has ρ = 0, 0.3 and 0.6.")
 
 
+def _scaled_phases(figure: str, settings: ScaledPhases) -> Preset:
+    state = _reduced("readout_nsr", settings.curve_noise, 0.0) | {
+        "sample_ratio": settings.curve_ratio,
+        "ridge": 0.0,
+        "curves": "s",
+        "log_x": "1",
+        "largest_ratio": "5",
+        "phase_x": "sample_ratio",
+        "phase_y": "H",
+        "phase_ridge": "0",
+    }
+    return Preset(state, 'The plain mean at a point of the maps; sr.risk with aggregation="scaled" has the scaled one.')
+
+
 def _listed(parts: tuple[float, ...] | list[float]) -> str:
     return ",".join(repr(part) for part in parts)
 
@@ -239,4 +254,5 @@ _MAKERS: dict[type[FigureSettings], Callable[..., Preset]] = {
     NoisyClassifiers: _noisy_classifiers,
     ReducedCurves: _reduced_curves,
     PhaseDiagrams: _phase_diagrams,
+    ScaledPhases: _scaled_phases,
 }
