@@ -29,6 +29,7 @@ from subridge.spec.plan import SubsetPlan as SubsetPlan
 from subridge.spec.problem import EquicorrelatedProblem as EquicorrelatedProblem
 from subridge.spec.problem import Problem as Problem
 from subridge.subsets.base import Strategy as Strategy
+from subridge.theory.precise import precise_risk as precise_risk
 from subridge.theory.predict import order_parameters as order_parameters
 from subridge.theory.predict import risk as risk
 from subridge.theory.reduced.ensemble_size import optimal_n_members as optimal_n_members

@@ -1,11 +1,10 @@
 import warnings
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.optimize import elementwise
 
 import subridge as sr
+from subridge.theory.general import spectrum
 from subridge.theory.general.spectrum import Spectrum, effective_ridge, floor
 
 CLOSED = sr.EquicorrelatedProblem(1.0, 0.5, 0.2, 0.3, 0.2)
@@ -94,14 +93,14 @@ def test_a_ridge_below_the_floor_is_refused_with_the_floor_in_the_message():
 
 
 def test_floor_of_the_branch_is_where_gamma_is_one():
-    spectrum = Spectrum(np.array([0.5, 1.0, 4.0]), np.array([10.0, 20.0, 5.0]), 100)
+    member = Spectrum(np.array([0.5, 1.0, 4.0]), np.array([10.0, 20.0, 5.0]), 100)
     alpha = np.array([0.05, 0.34, 0.36, 3.0])
-    kappa_min, lowest = floor(spectrum, alpha)
-    np.testing.assert_allclose(spectrum.gamma(alpha, kappa_min), 1, rtol=1e-9)
+    kappa_min, lowest = floor(member, alpha)
+    np.testing.assert_allclose(member.gamma(alpha, kappa_min), 1, rtol=1e-9)
     assert (lowest < 0).all()
-    just_above = effective_ridge(spectrum, alpha, 0.999 * lowest)
+    just_above = effective_ridge(member, alpha, 0.999 * lowest)
     assert just_above.status.all()
-    assert (spectrum.gamma(alpha, just_above.kappa_bar) < 1).all()
+    assert (member.gamma(alpha, just_above.kappa_bar) < 1).all()
 
 
 def test_problem_and_ensemble_must_fit_together():
@@ -128,10 +127,7 @@ def test_effective_ridge_is_one_over_q_hat():
 
 
 def test_a_root_that_is_not_found_raises_or_is_reported(monkeypatch):
-    def find_nothing(function, bracket, **options):
-        return SimpleNamespace(success=np.zeros(len(bracket[0]), dtype=bool), x=bracket[0])
-
-    monkeypatch.setattr(elementwise, "find_root", find_nothing)
+    monkeypatch.setattr(spectrum, "_STEPS", 1)
     member = Spectrum(np.array([0.5, 4.0]), np.array([1.0, 1.0]), 4), np.array([0.4]), np.array([1e-3])
     assert not effective_ridge(*member, throw=False).status.any()
     with pytest.raises(sr.errors.ConvergenceError, match="throw=False"):

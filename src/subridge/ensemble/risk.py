@@ -10,6 +10,8 @@ from subridge.ensemble.moments import MemberMoments
 from subridge.spec.checks import finite_array
 from subridge.spec.errors import ParameterError
 
+_EPS = float(np.finfo(np.float64).eps)
+
 
 @dataclass(frozen=True, eq=False)
 class Risk:
@@ -21,6 +23,9 @@ class Risk:
         Second moments of members and target, from which all else follows.
     total : ndarray, shape (...)
         E_g of the ensemble's aggregation: the mean of the pairs, or E(w) with the weights of another aggregation.
+    error_bound : ndarray, shape (...), or None
+        Relative rounding error that `total` has at most, inf where no digit is certain; None where it is not known
+        (risks of trained weights). It is first-order and calibrated, not proved.
 
     See Also
     --------
@@ -30,6 +35,7 @@ class Risk:
 
     moments: MemberMoments
     total: FloatArray
+    error_bound: FloatArray | None = None
 
     @property
     def pairs(self) -> FloatArray:
@@ -72,13 +78,44 @@ class Risk:
         return self.moments.risk_of(w)
 
     @classmethod
-    def of_moments(cls, moments: MemberMoments, aggregation: Aggregation | None = None) -> "Risk":
-        """The risk of members with these moments under an aggregation, by default the mean."""
+    def of_moments(
+        cls, moments: MemberMoments, aggregation: Aggregation | None = None, rounding: FloatArray | None = None
+    ) -> "Risk":
+        """The risk of members with these moments under an aggregation, by default the mean.
+
+        `rounding`, shape (..., k, k), bounds the absolute error of the pairs.
+        """
         if aggregation is None or isinstance(aggregation, Mean):
-            return cls(moments, np.asarray(moments.pairs.mean(axis=(-2, -1))))
+            total = np.asarray(moments.pairs.mean(axis=(-2, -1)))
+            return cls(moments, total, None if rounding is None else _relative(rounding.mean(axis=(-2, -1)), total))
         if not isinstance(aggregation, LinearAggregation):
             raise ParameterError(
                 f"aggregation={aggregation.name!r} has no risk in theory, which knows weighted sums of members; "
                 'use "mean", "scaled", "simplex" or "free", or train the ensemble'
             )
-        return cls(moments, moments.risk_of(aggregation.weights(moments)))
+        weights = aggregation.weights(moments)
+        total = moments.risk_of(weights)
+        if rounding is None:
+            return cls(moments, total)
+        products = np.abs(weights[..., :, None] * weights[..., None, :])
+        with np.errstate(invalid="ignore"):
+            error = np.where(products > 0, products * rounding, 0.0).sum(axis=(-2, -1))
+        return cls(moments, total, _relative(error + _apart(moments, weights), total))
+
+
+def _apart(moments: MemberMoments, weights: FloatArray) -> FloatArray:
+    """Rounding of what weights that do not sum to one leave of the target."""
+    rest = np.abs(1.0 - weights.sum(axis=-1))
+    if moments.missed is None or moments.v is None or not (rest > 1e-12).any():
+        return np.zeros(rest.shape)
+    with np.errstate(invalid="ignore"):
+        shared = np.abs(weights * np.where(weights != 0, moments.missed, 0.0)).sum(axis=-1)
+        terms = np.where(rest > 1e-12, rest**2 * moments.v + 2 * rest * (shared + moments.v), 0.0)
+    return np.asarray(16 * _EPS * terms)
+
+
+def _relative(error: FloatArray, total: FloatArray) -> FloatArray:
+    """An absolute bound as a share of the total; inf where not one digit is certain, 0 where the total is infinite."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bound = np.where(error == 0, 0.0, error / np.abs(total))
+    return np.where(np.isinf(total), 0.0, np.where(bound < 0.1, bound, np.inf))

@@ -65,6 +65,10 @@ class InfiniteRiskWarning(SubridgeWarning):
     """The risk is infinite: a ridgeless member sits exactly at its interpolation threshold."""
 
 
+class AccuracyWarning(SubridgeWarning):
+    """Rounding may have changed a result by more than 1e-8 of itself."""
+
+
 class ScaleWarning(SubridgeWarning):
     """Columns of the data have scales that no single ridge can suit."""
 

@@ -1,3 +1,4 @@
+from subridge.theory.precise import precise_risk as precise_risk
 from subridge.theory.predict import order_parameters as order_parameters
 from subridge.theory.predict import risk as risk
 from subridge.theory.reduced.ensemble_size import optimal_n_members as optimal_n_members

@@ -2,7 +2,8 @@
 
     E_rr′ = (B_rr′ + γ_rr′ ζ² + δ_rr′ η_r²)/(1 - γ_rr′)
 
-The propositions differ in B and γ. At the interpolation threshold of a ridgeless member γ reaches one.
+Both propositions write it without subtractions of their own; here is what they and the reduced error share. At the
+interpolation threshold of a ridgeless member γ reaches one.
 """
 
 import warnings
@@ -10,32 +11,22 @@ import warnings
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.spec.errors import InfiniteRiskWarning
+from subridge.spec.errors import AccuracyWarning, InfiniteRiskWarning
 
 # 1 - γ is a difference of numbers near one; below this it is rounding and the member is at its threshold.
 _AT_THRESHOLD = 1e-12
-
-
-def pair_errors(
-    bias: FloatArray, gamma: FloatArray, eta: FloatArray, zeta: FloatArray, signal: FloatArray
-) -> FloatArray:
-    """E_rr′, shape (..., k, k), from bias B and γ of that shape and the readout noise η, shape (..., k).
-
-    `zeta` and `signal`, shape (...), are the label noise ζ and the power of the signal, of which the bias is a part.
-    """
-    noise = gamma * zeta[..., None, None] ** 2 + np.eye(gamma.shape[-1]) * eta[..., :, None] ** 2
-    return over_one_minus(bias, noise, gamma, signal[..., None, None])
+_READ = 1e-8  # relative error from which on a caller is told
 
 
 def over_one_minus(bias: FloatArray, noise: FloatArray, gamma: FloatArray, scale: FloatArray) -> FloatArray:
     """``(bias + noise) / (1 - γ)``, infinite at the threshold unless there is nothing to amplify.
 
     With every noise absent and all features seen, the bias vanishes faster than 1 - γ and the limit is 0. The bias is a
-    difference of terms of the signal's size `scale`, so that what is left of a perfect cancellation is rounding.
+    sum of squares; below the square of rounding, in units of the signal's size `scale`, it is nothing.
     """
     gap = 1.0 - gamma
     diverges = gap <= _AT_THRESHOLD
-    silent = (np.abs(bias) <= 1e-12 * scale) & (noise == 0)
+    silent = (np.abs(bias) <= 1e-28 * scale) & (noise == 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = (bias + noise) / np.where(diverges, 1.0, gap)
     return np.where(diverges, np.where(silent, 0.0, np.inf), ratio)
@@ -53,5 +44,19 @@ def warn_if_infinite(errors: FloatArray) -> None:
             "the risk is infinite where a ridgeless member sits exactly at its interpolation threshold "
             "(sample_ratio equal to its subset fraction); give it a ridge, or move the sample ratio",
             InfiniteRiskWarning,
+            stacklevel=3,
+        )
+
+
+def warn_if_uncertain(bound: FloatArray | None) -> None:
+    """Tell the caller of a public function that rounding may have reached the digits people read."""
+    if bound is not None and (bound > _READ).any():
+        worst = float(bound.max())
+        size = "by all of its digits" if np.isinf(worst) else f"by up to {worst:.1g} of itself"
+        warnings.warn(
+            f"rounding may have changed the risk {size} at {int((bound > _READ).sum())} of {bound.size} points (see "
+            "error_bound); give it a larger ridge, move the sample ratio from the threshold, drop features that "
+            "others explain, or recompute a point with subridge.precise_risk",
+            AccuracyWarning,
             stacklevel=3,
         )

@@ -102,7 +102,7 @@ def _landscape(
     aggregation = given if isinstance(given, LinearAggregation) else Mean()  # a member alone needs none
     if isinstance(problem, Problem):
         flat = GeneralGrid.of(problem, ensemble, alpha)
-        tables = tabulate(problem, ensemble.plan)
+        tables = tabulate(problem, ensemble.plan, accurate=True)
         return flat.shape, GeneralLandscape(flat.eta, flat.zeta, aggregation, tables, flat.alpha)
     grid = EquicorrelatedGrid.of(problem, ensemble, alpha)
     if (grid.bulk_variance == 0).any():

@@ -8,7 +8,7 @@ from subridge.arrays.types import FloatArray, IntArray
 from subridge.ensemble.ensemble import Ensemble
 from subridge.spec.problem import EquicorrelatedProblem
 from subridge.theory.broadcasting import common_shape
-from subridge.theory.equicorrelated.saddle_point import bulk_overlap, scaled_kappa
+from subridge.theory.equicorrelated.saddle_point import Bulk, bulk
 
 
 class Grid(NamedTuple):
@@ -16,6 +16,7 @@ class Grid(NamedTuple):
 
     alpha: FloatArray  # sample ratio
     zeta: FloatArray  # label noise
+    noise: FloatArray  # ω², the feature noise's share of the bulk
     rho2: FloatArray  # ρ², the teacher's share along 1
     aligned: FloatArray  # ρ², but zero without correlation, where no direction is special
     signal: FloatArray  # b = s(1-c)
@@ -44,6 +45,7 @@ class Grid(NamedTuple):
         return cls(
             alpha=np.broadcast_to(alpha, shape),
             zeta=np.broadcast_to(problem.label_noise, shape),
+            noise=np.broadcast_to(problem.feature_noise**2, shape),
             rho2=np.broadcast_to(rho2, shape),
             aligned=np.broadcast_to(np.where(c > 0, rho2, 0.0), shape),
             signal=np.broadcast_to(b, shape),
@@ -60,20 +62,23 @@ class Grid(NamedTuple):
         """ν_rr, shape (..., k)."""
         return np.diagonal(self.nu, axis1=-2, axis2=-1)
 
-    def sigma(self) -> FloatArray:
-        """σ_r, shape (..., k)."""
+    def bulk(self) -> Bulk:
+        """What every member fits of its bulk, shape (..., k)."""
         a = self.bulk_variance[..., None]
         with np.errstate(divide="ignore", invalid="ignore"):
             t = self.lam * self.own / a
         # Without a bulk (c = 1, ω = 0) there is nothing to fit in it, for any ridge: σ = 0.
-        return bulk_overlap(self.alpha[..., None], self.own, np.where(a == 0, np.inf, t))
+        return bulk(self.alpha[..., None], self.own, np.where(a == 0, np.inf, t))
+
+    def sigma(self) -> FloatArray:
+        """σ_r, shape (..., k)."""
+        return self.bulk().sigma
 
     def kappa_bar(self) -> FloatArray:
-        """Effective ridge κ̄_r = κ_r/α, shape (..., k)."""
-        a, alpha, nu = self.bulk_variance[..., None], self.alpha[..., None], self.own
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            kappa = scaled_kappa(alpha, nu, self.lam * nu / a) * a / nu
-            kappa_bar = np.where(a == 0, np.maximum(self.lam, 0.0), kappa) / alpha
+        """Effective ridge κ̄_r = κ_r/α = (a/ν_rr)(1 - σ_r)/σ_r, shape (..., k)."""
+        a, alpha, found = self.bulk_variance[..., None], self.alpha[..., None], self.bulk()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            kappa_bar = np.where(a == 0, np.maximum(self.lam, 0.0) / alpha, a / self.own * (found.free / found.sigma))
         return np.where(alpha == 0, np.inf, np.where(np.isinf(alpha), 0.0, kappa_bar))
 
     def flat(self) -> "Grid":

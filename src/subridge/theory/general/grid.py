@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from subridge.arrays.types import FloatArray
+from subridge.arrays.types import BoolArray, FloatArray
 from subridge.ensemble.ensemble import Ensemble
 from subridge.spec.problem import Problem
 from subridge.theory.broadcasting import common_shape
@@ -36,3 +36,8 @@ class Grid(NamedTuple):
             np.broadcast_to(ensemble.readout_noise, (*shape, k)).reshape(-1, k),
             np.broadcast_to(problem.label_noise, shape).reshape(-1),
         )
+
+    def part(self, rows: slice | BoolArray) -> "Grid":
+        """Some of the points."""
+        flat = tuple(field[rows] for field in self[1:])
+        return Grid(flat[0].shape, *flat)

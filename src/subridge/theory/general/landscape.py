@@ -1,15 +1,17 @@
 """The error of Prop. 1 over the members' effective ridges."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray
 from subridge.ensemble.aggregation import Mean
-from subridge.theory.general.error import bias_and_gamma, bias_and_gamma_slopes, explained
+from subridge.theory.general.member_state import shares
 from subridge.theory.general.spectrum import effective_ridge, floor
-from subridge.theory.general.tables import Tables
+from subridge.theory.general.tables import Table, Tables
 from subridge.theory.landscape import Landscape, PairForms
+from subridge.theory.pair_errors import over_alpha
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +55,57 @@ class GeneralLandscape(Landscape):
         return GeneralLandscape(eta, self.zeta, Mean(), self.tables.of_member(member), self.alpha)
 
     def pair_forms(self, kappa_bar: FloatArray) -> PairForms:
-        R = self.tables.resolvents(kappa_bar)
-        return PairForms(
-            *bias_and_gamma(self.tables, self.alpha, R),
-            *bias_and_gamma_slopes(self.tables, self.alpha, R),
-            self.tables.signal_power - explained(self.tables, R),
-            explained(self.tables, [resolvent**2 for resolvent in R]),
-        )
+        """The bias by the form whose terms are smaller; the shares change with κ̄ by dψ/dκ̄ = -dφ/dκ̄ = φ/(κ̄ + d)."""
+        tables, members, (G, k) = self.tables, self.tables.members, self.shape
+        phi, psi, change = [], [], []
+        for r, spectrum in enumerate(tables.spectra):
+            fitted, free = shares(spectrum.values, kappa_bar[:, r])
+            phi.append(fitted)
+            psi.append(free)
+            change.append(fitted * spectrum.resolvent(kappa_bar[:, r]))
+        small = [
+            tables.pairs[r, r].left_over + psi[r] ** 2 @ member.fitted
+            <= tables.signal_power + 2 * np.abs(phi[r]) @ member.whole
+            for r, member in enumerate(members)
+        ]
+        bias, gamma, bias_slope, gamma_slope = (np.empty((G, k, k)) for _ in range(4))
+        for (r, s), pair in tables.pairs.items():
+            gamma[:, r, s] = gamma[:, s, r] = _product(pair.trace, phi[r], phi[s])
+            gamma_slope[:, s, r] = -_product(pair.trace, phi[r], change[s])
+            gamma_slope[:, r, s] = -_product(pair.trace, change[r], phi[s])
+            left = small[r] & small[s]
+            for rows, form in (
+                (left, _Form(1.0, pair.left_over, pair.fitted, pair.left_over_r, pair.left_over_s)),
+                (~left, _Form(-1.0, tables.signal_power, pair.whole, members[r].whole, members[s].whole)),
+            ):
+                if rows.any():
+                    share = psi if form.sign > 0 else phi
+                    x, y = share[r][rows], share[s][rows]
+                    dx, dy = form.sign * change[r][rows], form.sign * change[s][rows]
+                    bias[rows, r, s] = bias[rows, s, r] = form.value(x, y)
+                    bias_slope[rows, s, r] = form.sign * (dy @ form.alone_s) + _product(form.table, x, dy)
+                    bias_slope[rows, r, s] = form.sign * (dx @ form.alone_r) + _product(form.table, dx, y)
+        alpha, M = self.alpha[:, None, None], tables.n_features
+        missed = tables.signal_power - np.stack([phi[r] @ member.whole for r, member in enumerate(members)], axis=-1)
+        missed_slope = np.stack([change[r] @ member.whole for r, member in enumerate(members)], axis=-1)
+        gamma, gamma_slope = over_alpha(gamma / M, alpha), over_alpha(gamma_slope / M, alpha)
+        return PairForms(bias, gamma, bias_slope, gamma_slope, missed, missed_slope)
+
+
+class _Form(NamedTuple):
+    """A bias: constant ± each member alone + both together."""
+
+    sign: float
+    constant: float
+    table: Table
+    alone_r: FloatArray
+    alone_s: FloatArray
+
+    def value(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        alone = x @ self.alone_r + y @ self.alone_s
+        return np.asarray(self.constant + self.sign * alone + _product(self.table, x, y))
+
+
+def _product(table: Table, left: FloatArray, right: FloatArray) -> FloatArray:
+    """``leftᵀ T right`` at every grid point, shape (G,)."""
+    return np.asarray(np.sum((left @ table) * right, axis=1))

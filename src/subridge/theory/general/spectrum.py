@@ -6,6 +6,13 @@ With eigenvalues d_i of Σ̃_rr and the effective ridge κ̄ = 1/q̂, eq. 10 (sa
 
 so the physical branch is γ_rr < 1, on which λ grows with κ̄. It starts at a floor κ̄_min where γ_rr = 1; the ridge
 there is the most negative one for which the regression has a solution.
+
+In units of the largest eigenvalue, with shares φ_i = d_i/(κ̄ + d_i) and ψ_i = 1 - φ_i, the same equation is
+
+    λM/κ̄ + Σφ_i = αM,    or    λM/κ̄ - Σψ_i = αM - N,
+
+and αM(1 - γ_rr) = λM/κ̄ + Σφ_iψ_i, in which nothing cancels for λ ≥ 0. Newton's method on log κ̄ solves whichever of
+the two cancels less.
 """
 
 from collections.abc import Callable
@@ -17,6 +24,7 @@ from scipy.optimize import elementwise
 from subridge.arrays.types import BoolArray, FloatArray
 from subridge.spec.errors import ConvergenceError, RidgeError
 
+_STEPS = 120  # of Newton's method, each bracketed; a handful is the rule
 # Entries of the temporary (grid × eigenvalues) array: 32 MB, large enough for full speed, small enough for caches.
 _BLOCK = 4_000_000
 
@@ -50,7 +58,17 @@ class Spectrum:
 
     def gamma(self, alpha: FloatArray, kappa_bar: FloatArray) -> FloatArray:
         """γ_rr = (1/αM) Σ_i d_i²/(κ̄ + d_i)²."""
-        return np.asarray(self.resolvent(kappa_bar) ** 2 @ (self.counts * self.values**2) / (self.n_features * alpha))
+        shares = self.resolvent(kappa_bar) * self.values
+        return np.asarray(shares**2 @ self.counts / (self.n_features * alpha))
+
+    def spare_samples(self, alpha: FloatArray) -> FloatArray:
+        """αM - N to all digits, N the number of positive eigenvalues."""
+        M = float(self.n_features)
+        product = alpha * M
+        high, low = _split(alpha)
+        with np.errstate(invalid="ignore"):
+            rounding = (high * M - product) + low * M
+            return np.where(np.isinf(product), product, (product - self.counts.sum()) + rounding)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +91,7 @@ def effective_ridge(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, t
     if not len(spectrum.values):  # a member that sees nothing: it predicts zero, whatever its ridge
         return Root(np.where(alpha == 0, np.inf, 1.0), status, np.zeros(alpha.shape))
     finite = (alpha > 0) & np.isfinite(alpha)
-    interpolating = finite & (lam == 0) & (alpha < spectrum.threshold)
+    interpolating = finite & (lam == 0) & (spectrum.spare_samples(alpha) < 0)
     for case, solve in ((finite & (lam > 0) | interpolating, _non_negative), (finite & (lam < 0), _negative)):
         chosen = np.flatnonzero(case)
         step = max(1, _BLOCK // max(1, len(spectrum.values)))
@@ -107,20 +125,40 @@ def floor(spectrum: Spectrum, alpha: FloatArray) -> tuple[FloatArray, FloatArray
 
 
 def _non_negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """λ > 0, or λ = 0 below the threshold: 1 - λ/κ - (1/M) Σ d/(κ + α d) grows with κ and has one root."""
-    d, weighted = spectrum.values, spectrum.counts * spectrum.values / spectrum.n_features
-
-    def defect(kappa: FloatArray, alpha: FloatArray, lam: FloatArray) -> FloatArray:
-        return 1.0 - lam / kappa - (1.0 / (kappa[:, None] + alpha[:, None] * d)) @ weighted
-
-    spare = spectrum.threshold - alpha
-    low = np.maximum(lam, np.where(spare > 0, d[0] * spare, 0.0))
-    high = lam + weighted.sum()
+    """λ > 0, or λ = 0 below the threshold: one root, in a bracket of its own size."""
+    unit, M = spectrum.values[-1], spectrum.n_features
+    d, c = spectrum.values / unit, spectrum.counts
+    samples, spare, pull = alpha * M, spectrum.spare_samples(alpha), lam / unit * M
+    low = np.maximum(pull / samples, np.where(spare < 0, d[0] * (-spare / samples), 0.0))
+    high = (pull + c @ d) / samples
     with np.errstate(divide="ignore", invalid="ignore"):
-        # Above the threshold κ cannot exceed λ/(1 - threshold/α): a bracket of the root's own size for tiny λ.
-        high = np.where(spare < 0, np.minimum(high, lam * alpha / -spare), high)
-    kappa, status = _root(defect, low, np.maximum(high, low), alpha, lam)
-    return kappa / alpha, status
+        # Above the threshold λM/κ̄ exceeds αM - N: a bracket of the root's own size for tiny λ.
+        high = np.where(spare > 0, np.minimum(high, pull / spare), high)
+    low, high = low * (1 - 1e-14), np.maximum(high, low) * (1 + 1e-14)
+    root = np.sqrt(low) * np.sqrt(high)
+    live = np.arange(len(root))
+    for _ in range(_STEPS):
+        x = root[live]
+        R = 1.0 / (x[:, None] + d)
+        strength = pull[live] / x
+        fitted, free = R @ (c * d), x * (R @ c)
+        gap = strength + x * (R**2 @ (c * d))
+        by_free = np.abs(spare[live]) + free < samples[live]
+        defect = np.where(by_free, strength - free - spare[live], strength + fitted - samples[live])  # falls with κ̄
+        low[live] = np.where(defect > 0, x, low[live])
+        high[live] = np.where(defect < 0, x, high[live])
+        step = defect / gap
+        new = x * np.exp(np.clip(step, -300, 300))
+        outside = (new <= low[live]) | (new >= high[live])
+        new = np.where(outside & (np.abs(step) > 1e-12), np.sqrt(low[live]) * np.sqrt(high[live]), new)
+        root[live] = new
+        rounding = 2e-15 * (1 + np.where(by_free, free, samples[live]) / gap)
+        live = live[np.abs(step) > rounding]
+        if not len(live):
+            break
+    status = np.ones(len(root), dtype=bool)
+    status[live] = False
+    return root * unit, status
 
 
 def _negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray) -> tuple[FloatArray, BoolArray]:
@@ -137,7 +175,34 @@ def _negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray) -> tuple[F
     def defect(kappa_bar: FloatArray, alpha: FloatArray, lam: FloatArray) -> FloatArray:
         return spectrum.ridge(alpha, kappa_bar) - lam
 
-    return _root(defect, low, high, alpha, lam)
+    kappa_bar, status = _root(defect, low, high, alpha, lam)
+    return _polished(spectrum, alpha, lam, kappa_bar), status
+
+
+def _polished(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, kappa_bar: FloatArray) -> FloatArray:
+    """A few steps of Newton's method on the form of the equation that cancels less."""
+    d, c, M = spectrum.values, spectrum.counts, spectrum.n_features
+    spare = spectrum.spare_samples(alpha)
+    for _ in range(6):
+        fitted = d / (kappa_bar[:, None] + d)
+        free = kappa_bar[:, None] / (kappa_bar[:, None] + d)
+        pull = lam * M / kappa_bar
+        gap = pull + (fitted * free) @ c
+        by_free = np.abs(spare) + np.abs(free) @ c < alpha * M
+        defect = np.where(by_free, pull - free @ c - spare, pull + fitted @ c - alpha * M)
+        step = np.divide(defect, gap, out=np.zeros_like(gap), where=gap > 0)
+        new = kappa_bar * (1 + np.clip(step, -0.5, 0.5))
+        kappa_bar = np.where(new > -d[0], new, kappa_bar)
+    return kappa_bar
+
+
+def _split(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """x as a sum of two numbers of half the digits, so that products with integers below 2^26 are exact."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        high = 134217729.0 * x - (134217729.0 * x - x)
+    high = np.where(np.isfinite(high), high, x)
+    with np.errstate(invalid="ignore"):
+        return high, np.where(np.isinf(x), 0.0, x - high)
 
 
 def _root(

@@ -10,70 +10,144 @@ import numpy as np
 from subridge.arrays.types import FloatArray, IntArray
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.problem import Problem
+from subridge.theory.general.decomposition import EPS, Doubt
 from subridge.theory.general.spectrum import Spectrum
-from subridge.theory.general.tables import Tables
+from subridge.theory.general.tables import MemberTable, PairTable, PairTables, Tables
 
 
 class _Member:
-    """Spikes of one member: directions Q (N_r × f), strengths g, and the measured signal v in that basis."""
+    """Spikes of one member: directions Q (N_r × f), strengths g, eigenvalues, and the fit to infinite data."""
 
-    def __init__(self, index: IntArray, d: float, F: FloatArray, v: FloatArray) -> None:
-        gram_values, rotation = np.linalg.eigh(F[index].T @ F[index])
-        kept = gram_values > max(gram_values[-1], d) * len(index) * np.finfo(np.float64).eps
+    def __init__(self, index: IntArray, d: float, F: FloatArray) -> None:
         self.index = index
-        self.strength = gram_values[kept]
-        self.Q = F[index] @ rotation[:, kept] / np.sqrt(self.strength)
+        Q, roots, _ = np.linalg.svd(F[index], full_matrices=False)
+        kept = roots > roots[0] * len(index) * EPS
+        self.Q, self.strength = Q[:, kept], roots[kept] ** 2
         self.FQ = F[index].T @ self.Q  # (rank, f)
-        self.loading = self.Q.T @ v[index]
-        self.rest = v[index] - self.Q @ self.loading
+        self.values = np.concatenate([[d], d + self.strength])
+        self.counts = np.concatenate([[len(index) - len(self.strength)], np.ones(len(self.strength))])
+        self.seen = self.values > 0  # d = 0 leaves nothing beside the spikes
+        merged = (len(index) * EPS * roots[0]) ** 2 / d if d > 0 and not kept.all() else 0.0
+        spikes = 8 * EPS * (1 + roots[0] / roots[kept]) if kept.any() else np.zeros(0)
+        self.theta = np.concatenate([[8 * EPS + merged], spikes])
 
-    def eigenvalues(self, d: float) -> tuple[FloatArray, FloatArray]:
-        counts = np.ones(1 + len(self.strength))
-        counts[0] = len(self.index) - len(self.strength)
-        return np.concatenate([[d], d + self.strength]), counts
+    def split(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """A vector on the member's features: what is orthogonal to the spikes, and its products with them."""
+        along = self.Q.T @ x
+        return x - self.Q @ along, along
+
+    def inverse(self, x: FloatArray) -> FloatArray:
+        """``Σ_rr⁺ x``."""
+        rest, along = self.split(x)
+        bulk = rest / self.values[0] if self.seen[0] else np.zeros(len(rest))
+        return np.asarray(bulk + self.Q @ (along / self.values[1:]))
+
+    def products(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """``xᵀ Π_i y`` of every eigenspace, shape (1 + f,)."""
+        (x0, x1), (y0, y1) = self.split(x), self.split(y)
+        return np.concatenate([[x0 @ y0], x1 * y1])
 
 
 def spiked_tables(problem: Problem, plan: SubsetPlan, d: float, F: FloatArray) -> Tables:
     """Tables of a problem whose total covariance is ``d I + F Fᵀ``."""
     M, k = plan.n_features, plan.n_members
-    nu = plan.subset_sizes / M
-    v = problem.signal_covariance.apply(problem.teacher_weights)
-    members = [_Member(index, d, F, v) for index in plan.measurements]
-    spectra, kept = [], []
-    for r, member in enumerate(members):
-        values, counts = member.eigenvalues(d)
-        kept.append(values > 0)  # d = 0 leaves nothing beside the spikes
-        spectra.append(Spectrum(values[kept[r]] / nu[r], counts[kept[r]], M))
-    trace, cross = {}, {}
+    S, O, w = problem.signal_covariance, problem.noise_covariance, problem.teacher_weights
+    v, size_of_w = S.apply(w), _size(S.variances_of_features(), w)
+    members = [_Member(index, d, F) for index in plan.measurements]
+    # Weights of a fit to infinite data: those of the teacher on the features seen, and what makes up for the unseen.
+    fits, residuals, tables = [], [], []
+    for member in members:
+        start = w[member.index]
+        begun = _lifted(start, member.index, M)
+        fit = start + member.inverse((S.apply(w - begun) - O.apply(begun))[member.index])
+        lifted = _lifted(fit, member.index, M)
+        fits.append(fit)
+        residuals.append((w - lifted, lifted))
+        tables.append(_member_table(problem, member, (v, fit, lifted)))
+    pulls = [S.apply(x) - O.apply(b) for x, b in residuals]
+    pairs: PairTables = {}
     for r in range(k):
         for s in range(r, k):
-            tr, cr = _pair(members[r], members[s], d)
-            scale = nu[r] * nu[s] * M
-            rows_columns = np.ix_(kept[r], kept[s])
-            trace[r, s], cross[r, s] = tr[rows_columns] / scale, cr[rows_columns] / scale
-    explained = []
-    for r, member in enumerate(members):
-        squares = np.concatenate([[member.rest @ member.rest], member.loading**2])
-        explained.append(squares[kept[r]] / (nu[r] * M))
-    power = float(problem.teacher_weights @ v) / M
-    return Tables(M, power, tuple(spectra), tuple(explained), trace, cross)
+            R, T = members[r], members[s]
+            rows = np.ix_(R.seen, T.seen)
+            squares = _trace(R, T, d)[rows] / R.values[R.seen][:, None] / T.values[T.seen]
+            whole = _cross(R, T, d, R.inverse(v[R.index]), T.inverse(v[T.index]))[rows] / M
+            fitted = _cross(R, T, d, fits[r], fits[s])[rows] / M
+            (x_r, b_r), (x_s, b_s) = residuals[r], residuals[s]
+            left = float(x_r @ S.apply(x_s) + b_r @ O.apply(b_s)) / M
+            same = bool(np.array_equal(np.sort(R.index), np.sort(T.index)))
+            terms = np.abs(S.apply(x_r)) @ (np.abs(w) + np.abs(b_s)) + np.abs(S.apply(x_s)) @ (np.abs(w) + np.abs(b_r))
+            pairs[r, s] = PairTable(
+                same,
+                squares,
+                whole,
+                fitted,
+                R.products(fits[r], pulls[s][R.index])[R.seen] / M,
+                T.products(fits[s], pulls[r][T.index])[T.seen] / M,
+                max(left, 0.0) if same else left,
+                2 * EPS * float(terms) / M,
+            )
+    power = max(float(w @ v), 0.0) / M
+    return Tables(M, power, float(np.sqrt(max(size_of_w / M, power))), tuple(tables), pairs)
 
 
-def _pair(r: _Member, s: _Member, d: float) -> tuple[FloatArray, FloatArray]:
-    """``tr[Π_i Σ_rs Π_j Σ_sr]`` and ``vᵀ Π_i Σ_rs Π_j v``, shape (1 + f_r, 1 + f_s), bulk first."""
+def _member_table(problem: Problem, member: _Member, of: tuple[FloatArray, FloatArray, FloatArray]) -> MemberTable:
+    v, fit, lifted = of
+    M, seen = problem.n_features, member.seen
+    values = member.values[seen]
+    whole = member.products(v[member.index], v[member.index])[seen] / values / M
+    fitted = member.products(fit, fit)[seen] * values / M
+    residual = problem.teacher_weights - lifted
+    size = _size(problem.signal_covariance.variances_of_features(), residual)
+    size += _size(problem.noise_covariance.variances_of_features(), lifted)
+    reach = np.sqrt(_size(problem.signal_covariance.variances_of_features(), problem.teacher_weights) / M)
+    theta = member.theta[seen]
+    return MemberTable(
+        Spectrum(values * (M / len(member.index)), member.counts[seen], M),
+        whole,
+        fitted,
+        np.sqrt(theta * EPS) * reach,
+        np.sqrt(whole) + np.sqrt(theta * EPS) * reach,
+        theta,
+        Doubt(),
+        True,
+        float(np.sqrt(size / M)),
+    )
+
+
+def _trace(r: _Member, s: _Member, d: float) -> FloatArray:
+    """``tr[Π_i Σ_rs Π_j Σ_sr]``, shape (1 + f_r, 1 + f_s), bulk first."""
     _, in_r, in_s = np.intersect1d(r.index, s.index, assume_unique=True, return_indices=True)
     Q_r, Q_s = r.Q[in_r], s.Q[in_s]
     PQ = Q_r.T @ Q_s  # Q_rᵀ P Q_s
-    B = d * PQ + r.FQ.T @ s.FQ  # Q_rᵀ Σ_rs Q_s
     own_r, own_s = np.sum(Q_r**2, axis=0), np.sum(Q_s**2, axis=0)  # |P Q|² column by column
     trace = np.empty((1 + len(r.strength), 1 + len(s.strength)))
     trace[0, 0] = d**2 * (len(in_r) - own_r.sum() - own_s.sum() + np.sum(PQ**2))
     trace[0, 1:] = d**2 * (own_s - np.sum(PQ**2, axis=0))
     trace[1:, 0] = d**2 * (own_r - np.sum(PQ**2, axis=1))
-    trace[1:, 1:] = B**2
-    cross = np.empty_like(trace)
-    cross[0, 0] = d * (r.rest[in_r] @ s.rest[in_s])
-    cross[0, 1:] = d * (r.rest[in_r] @ Q_s) * s.loading
-    cross[1:, 0] = d * (s.rest[in_s] @ Q_r) * r.loading
-    cross[1:, 1:] = r.loading[:, None] * B * s.loading
-    return trace, cross
+    trace[1:, 1:] = (d * PQ + r.FQ.T @ s.FQ) ** 2
+    return trace
+
+
+def _cross(r: _Member, s: _Member, d: float, x: FloatArray, y: FloatArray) -> FloatArray:
+    """``xᵀ Π_i Σ_rs Π_j y``, shape (1 + f_r, 1 + f_s), bulk first."""
+    _, in_r, in_s = np.intersect1d(r.index, s.index, assume_unique=True, return_indices=True)
+    Q_r, Q_s = r.Q[in_r], s.Q[in_s]
+    (x0, x1), (y0, y1) = r.split(x), s.split(y)
+    cross = np.empty((1 + len(r.strength), 1 + len(s.strength)))
+    cross[0, 0] = d * (x0[in_r] @ y0[in_s])
+    cross[0, 1:] = d * (x0[in_r] @ Q_s) * y1
+    cross[1:, 0] = d * (y0[in_s] @ Q_r) * x1
+    cross[1:, 1:] = x1[:, None] * (d * (Q_r.T @ Q_s) + r.FQ.T @ s.FQ) * y1
+    return cross
+
+
+def _lifted(x: FloatArray, index: IntArray, M: int) -> FloatArray:
+    lifted = np.zeros(M)
+    lifted[index] = x
+    return lifted
+
+
+def _size(variances: FloatArray, x: FloatArray) -> float:
+    """An upper bound of what the rounding of xᵀΣx is relative to, as far as errors do not all add up."""
+    return 4 * float(variances @ x**2)

@@ -48,8 +48,9 @@ def reduced_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArr
 def own_bias(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
     """ν B_rr: each member's bias against itself, in the proportion in which it enters 𝓔."""
     _, rho2, _, W, _ = ratios
-    along = 1 + W - nu  # ν I¹_rr
-    return np.asarray((1 - rho2) * nu * orthogonal(_ONE, 1 / (1 + W), Pair(nu, nu, nu, sigma, sigma)) + rho2 * along)
+    along = (1 - nu) + W  # ν I¹_rr
+    across = (1 - nu) + nu * (W + (1 - sigma) ** 2) / (1 + W)  # I⁰_rr, without a difference
+    return np.asarray((1 - rho2) * nu * across + rho2 * along)
 
 
 def cross_bias(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:

@@ -1,0 +1,114 @@
+"""The package against the references: relative error and stated bound of every hostile case."""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from flint import arb
+
+import subridge as sr
+from reference import hostile, proposition_one, proposition_two
+from subridge.spec.errors import AccuracyWarning, RidgeError
+
+
+class Verdict(NamedTuple):
+    """One case: relative error, stated bound, whether it warned, and a remark, empty if all is well."""
+
+    kind: str
+    error: float
+    bound: float
+    warned: bool
+    remark: str
+
+
+def judge_one(seed: int, kind: str | None = None) -> Verdict | None:
+    """Prop. 1 on the hostile case of this seed; None where both sides agree that it is ill-posed."""
+    case = hostile.hostile_case(np.random.default_rng(seed), kind)
+    try:
+        exact = proposition_one.proposition_one(
+            case.signal,
+            case.noise,
+            case.teacher,
+            case.measurements,
+            case.alpha,
+            case.ridges,
+            case.readout,
+            case.label_noise,
+        )
+    except proposition_one.IllPosed:
+        exact = None
+    except proposition_one.Unresolved:
+        return Verdict(case.kind, np.nan, np.nan, False, "unresolved by the reference")
+    problem = sr.Problem(case.signal, case.teacher, case.noise, case.label_noise)
+    plan = sr.SubsetPlan(tuple(case.measurements), len(case.teacher))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = sr.risk(problem, sr.Ensemble(plan, case.ridges, case.readout), case.alpha)
+        except RidgeError:
+            return (
+                None
+                if exact is None
+                else Verdict(case.kind, np.inf, np.nan, True, "refused a ridge that is well posed")
+            )
+    warned = any(issubclass(w.category, AccuracyWarning) for w in caught)
+    bound = float(found.error_bound)
+    if exact is None:
+        return None if warned else Verdict(case.kind, np.inf, bound, warned, "ill-posed ridge let through")
+    error = exact.relative_error(float(found.total))
+    return Verdict(case.kind, error, bound, warned, _remark(error, bound, warned, float(found.total)))
+
+
+def judge_two(seed: int, n: int) -> list[Verdict]:
+    """Prop. 2 on n hostile pairs of members."""
+    case = hostile.hostile_equicorrelated(np.random.default_rng(seed), n)
+    nu = np.empty((n, 2, 2))
+    nu[:, [0, 1], [0, 1]] = case["nu"]
+    nu[:, 0, 1] = nu[:, 1, 0] = case["overlap"]
+    problem = sr.EquicorrelatedProblem(case["s"], case["c"], case["omega"], case["rho"], case["zeta"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = sr.risk(problem, sr.Ensemble(nu, case["lam"], case["eta"]), case["alpha"])
+    verdicts = []
+    for i in range(n):
+        scalars = [case[name][i] for name in ("s", "c", "omega", "rho", "zeta", "alpha")]
+        fractions = nu[i, 0, 0], nu[i, 1, 1], nu[i, 0, 1]
+        total, bound = float(found.total[i]), float(found.error_bound[i])
+        try:
+            exact = proposition_two.proposition_two(*scalars, fractions, case["lam"][i], case["eta"][i])
+        except proposition_two.IllPosed:
+            verdicts.append(Verdict("Prop. 2", np.inf, bound, bound > 1e-8, "" if bound > 1e-8 else "ill-posed"))
+            continue
+        error = _error(exact, total)
+        verdicts.append(Verdict("Prop. 2", error, bound, bound > 1e-8, _remark(error, bound, bound > 1e-8, total)))
+    return verdicts
+
+
+def _error(exact: "arb | str", total: float) -> float:
+    if isinstance(exact, str) or np.isinf(total):
+        return 0.0 if isinstance(exact, str) and np.isinf(total) else np.inf
+    if exact.contains(0) or abs(float(exact.mid())) < 1e-290:  # underflow is no error
+        return 0.0 if total < 1e-289 else np.inf
+    return float(abs((arb(total) - exact) / exact).mid())
+
+
+def _remark(error: float, bound: float, warned: bool, total: float) -> str:
+    if total < 0:
+        return "negative"
+    if error > 1e-8 and not warned:
+        return "wrong without a warning"
+    return "beyond its bound" if error > bound else ""
+
+
+def summary(verdicts: list[Verdict]) -> str:
+    """One line: how many, how wrong, how wide the bounds are."""
+    known = [v for v in verdicts if not np.isnan(v.error)]
+    error, bound = np.array([v.error for v in known]), np.array([v.bound for v in known])
+    warned = np.array([v.warned for v in known])
+    right, visible = error <= 1e-10, (error > 1e-14) & np.isfinite(error)
+    ratio = np.median(np.minimum(bound, 1e300)[visible] / error[visible]) if visible.any() else np.nan
+    return (
+        f"n={len(known)} unresolved={len(verdicts) - len(known)} median error={np.median(error):.1e} "
+        f"above 1e-8: {int((error > 1e-8).sum())} median bound={np.median(bound):.1e} bound/error={ratio:.0f} "
+        f"right yet warned={np.mean(warned[right]):.2%} losses={sum(bool(v.remark) for v in verdicts)}"
+    )

@@ -1,0 +1,50 @@
+"""Prop. 2 in ball arithmetic, as printed."""
+
+from flint import arb, ctx
+
+
+class IllPosed(ValueError):
+    pass
+
+
+def proposition_two(s, c, omega, rho, zeta, alpha, nu, lam, eta, digits=None):
+    """Mean of E_rr′ for two members: nu = (ν_1, ν_2, ν_12). Returns an arb, or "inf"."""
+    kept = ctx.dps
+    wide = not 1e-20 < alpha < 1e20
+    ctx.dps = digits or (1400 if wide else 160)
+    try:
+        s, c, omega, rho, zeta, alpha = (arb(float(x)) for x in (s, c, omega, rho, zeta, alpha))
+        n = [arb(float(x)) for x in nu]
+        lam, eta = [arb(float(x)) for x in lam], [arb(float(x)) for x in eta]
+        b = s * (1 - c)
+        a = b + omega**2
+        sig = []
+        for r in range(2):
+            if a == 0:
+                sig.append(arb(0))
+                continue
+            t = lam[r] * n[r] / a
+            B = alpha + n[r] + t
+            inside = B * B - 4 * alpha * n[r]
+            if bool(inside < 0) or not bool(B > 0):
+                raise IllPosed
+            if inside.contains(0):
+                inside = arb(0)
+            sig.append(2 * alpha / (B + inside.sqrt()))
+        total, infinite = arb(0), False
+        for r in range(2):
+            for q in range(2):
+                v = n[r] if r == q else n[2]
+                gamma = v * sig[r] * sig[q] / alpha
+                zero = b * (1 - (b / a if a != 0 else 0) * (n[r] * sig[r] + n[q] * sig[q] - v * sig[r] * sig[q]))
+                one = a * v / (n[r] * n[q]) - b if bool(c > 0) else zero
+                top = (1 - rho**2) * zero + rho**2 * one + gamma * zeta**2 + (eta[r] ** 2 if r == q else 0)
+                gap = 1 - gamma
+                if gap.contains(0):
+                    if not top.contains(0):
+                        infinite = True
+                    continue
+                total += top / gap
+        return "inf" if infinite else total / 4
+    finally:
+        ctx.dps = kept

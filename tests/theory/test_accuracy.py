@@ -1,0 +1,155 @@
+"""Numbers that know their own error: the theory against ball arithmetic, and what must not change it."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import subridge as sr
+from reference import judge, proposition_two
+from subridge.spec.errors import AccuracyWarning
+
+ALL = sr.SubsetPlan.from_indices
+
+
+@pytest.mark.parametrize("first", range(0, 240, 60))
+def test_hostile_problems_of_proposition_one_are_right_or_say_that_they_are_not(first):
+    verdicts = [v for seed in range(first, first + 60) if (v := judge.judge_one(20_000 + seed)) is not None]
+    assert [v for v in verdicts if v.remark] == []
+
+
+def test_hostile_problems_of_proposition_two_are_right_or_say_that_they_are_not():
+    assert [v for v in judge.judge_two(7, 1000) if v.remark] == []
+
+
+def test_the_bound_of_an_ordinary_problem_is_small():
+    bounds = [v.bound for seed in range(60) if (v := judge.judge_one(seed, "ordinary")) is not None]
+    assert np.median(bounds) < 1e-12
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5])
+def test_scales_of_features_do_not_matter_where_the_teacher_follows_them(correlation):
+    M, rng = 150, np.random.default_rng(0)
+    scales = 10 ** rng.uniform(-3, 3, M)
+    C = (1 - correlation) * np.eye(M) + correlation
+    ensemble = sr.Ensemble(ALL([np.arange(M)], M))
+    for alpha in (1.01, 1.5):
+        found = sr.risk(sr.Problem(C * np.outer(scales, scales), 1 / scales, label_noise=0.5), ensemble, alpha)
+        assert float(found.total) == pytest.approx(0.25 / (alpha - 1), rel=1e-10)
+        assert found.error_bound < 1e-9
+
+
+def test_features_of_any_scale_as_a_diagonal_or_dense_covariance():
+    rng = np.random.default_rng(1)
+    v, w = 10 ** rng.uniform(-12, 12, 40), rng.standard_normal(40)
+    noise = v * 10 ** rng.uniform(-3, 1, 40)
+    plan = sr.SubsetPlan.from_indices([np.arange(30), np.arange(12, 40)], 40)
+    alpha, ridge = np.array([0.2, 0.72, 0.9, 3.0]), np.array([0.0, 1e-6, 1.0])[:, None, None]
+    found = [
+        sr.risk(sr.Problem(form(v), w, form(noise), 0.3), sr.Ensemble(plan, ridge, 0.1), alpha)
+        for form in (sr.covariance.diagonal, np.diag)
+    ]
+    np.testing.assert_allclose(found[0].pairs, found[1].pairs, rtol=1e-11)
+
+
+def test_spikes_as_a_structured_or_dense_covariance():
+    M, rng = 40, np.random.default_rng(2)
+    factor = rng.standard_normal((M, 2)) * [1.0, 1e4]
+    low_rank = sr.covariance.low_rank(factor, np.full(M, 0.5))
+    plan = sr.SubsetPlan.from_indices([np.arange(25), np.arange(10, 40), np.arange(25)], M)
+    w, alpha = rng.standard_normal(M), np.array([0.2, 0.7, 0.9, 3.0])
+    ridge = np.array([0.0, 1e-6, 1.0])[:, None, None]
+    structured, dense = (
+        sr.risk(sr.Problem(covariance, w, None, 0.3), sr.Ensemble(plan, ridge, 0.1), alpha)
+        for covariance in (low_rank, low_rank.dense())
+    )
+    difference = np.abs(structured.total / dense.total - 1)
+    assert (difference <= structured.error_bound + dense.error_bound).all()
+    assert structured.error_bound.max() < 1e-11
+
+
+def test_members_that_see_the_same_have_the_same_error_together_and_alone():
+    M, rng = 40, np.random.default_rng(0)
+    Q = np.linalg.qr(rng.standard_normal((M, M)))[0]
+    S = (Q * 10 ** (-12 * np.arange(M) / (M - 1))) @ Q.T
+    problem = sr.Problem((S + S.T) / 2, rng.standard_normal(M), label_noise=1.0)
+    pairs = sr.risk(problem, sr.Ensemble(ALL([np.arange(M)] * 2, M)), 3.0).pairs
+    np.testing.assert_allclose(pairs, 0.5, rtol=1e-12)
+
+
+def test_risks_without_noise_are_never_negative():
+    M, rng = 8, np.random.default_rng(0)
+    ensemble = sr.Ensemble(ALL([np.arange(M)], M), np.array([0, 1e-14, 1e-10])[:, None, None])
+    for _ in range(30):
+        X = rng.standard_normal((M, 9))
+        problem = sr.Problem(X @ X.T, rng.standard_normal(M))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AccuracyWarning)
+            assert (
+                sr.risk(problem, ensemble, 1 + np.outer([-1, 1], 10.0 ** -np.arange(3, 13)).ravel()).total >= 0
+            ).all()
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-80, 1e100])
+def test_the_scale_of_measurements_does_not_matter(scale):
+    rng = np.random.default_rng(0)
+    A, X = rng.standard_normal((4, 8)), rng.standard_normal((8, 20))
+    problem = sr.Problem(X @ X.T / 20, rng.standard_normal(8), label_noise=0.3)
+    plain, scaled = (
+        sr.risk(problem, sr.Ensemble(sr.SubsetPlan.from_matrices([A * size]), 0.1 * size**2), 0.7).total
+        for size in (1.0, scale)
+    )
+    assert scaled == pytest.approx(plain, rel=1e-12)
+
+
+def test_abundant_data_at_any_size():
+    total = sr.risk(
+        sr.EquicorrelatedProblem(), sr.Ensemble([0.4]), np.array([1e150, 1e155, 1e200, 1e300, np.inf])
+    ).total
+    np.testing.assert_allclose(total, 0.6, rtol=1e-14)
+
+
+def test_the_faintest_feature_noise_diverges_at_the_threshold():
+    with pytest.warns(sr.errors.InfiniteRiskWarning):
+        assert np.isinf(sr.risk(sr.EquicorrelatedProblem(feature_noise=9e-7), sr.Ensemble([1.0]), 1.0).total)
+    with pytest.warns(sr.errors.InfiniteRiskWarning):
+        assert np.isinf(sr.reduced_risk(1, 1.0, 0.0, 0.0, 0.0, 8.1e-13, 0.0))
+
+
+def test_a_ridge_below_the_floor_of_faint_directions_is_refused():
+    """A direction far below the rounding of the largest still has no solution at a ridge below its floor."""
+    v = np.array([1e-20, 1.0, 1.0, 1.0])
+    for covariance in (sr.covariance.diagonal(v), np.diag(v)):
+        with pytest.raises(sr.errors.RidgeError, match="raise the ridge"):
+            sr.risk(sr.Problem(covariance, np.ones(4)), sr.Ensemble(ALL([np.arange(4)], 4), -0.01), 3.0)
+
+
+def test_a_singular_covariance_is_doubted_only_where_the_doubt_matters():
+    X = np.random.default_rng(0).standard_normal((10, 6))
+    problem = sr.Problem(X @ X.T, X @ np.ones(6), label_noise=0.5)
+    ensemble = sr.Ensemble(ALL([np.arange(10)], 10))
+    sr.risk(problem, ensemble, [0.3, np.inf])  # silent: fewer samples than certain directions, or no variance at all
+    sr.risk(problem, sr.Ensemble(ensemble.plan, 0.1), [0.3, 0.8])
+    with pytest.warns(AccuracyWarning, match="error_bound"):
+        assert np.isinf(sr.risk(problem, ensemble, 0.8).error_bound)
+
+
+def test_weights_other_than_the_mean_have_a_bound_too():
+    problem = sr.EquicorrelatedProblem(correlation=0.3, label_noise=0.2)
+    for aggregation in ("simplex", "scaled", "free"):
+        found = sr.risk(problem, sr.Ensemble([0.2, 0.6], 0.1, aggregation=aggregation), [0.3, 0.9])
+        assert found.error_bound.shape == found.total.shape
+        assert (found.error_bound < 1e-12).all()
+
+
+def test_a_point_can_be_recomputed_in_high_precision():
+    problem = sr.EquicorrelatedProblem(0.7, 0.3, 0.2, 0.4, 0.1)
+    ensemble = sr.Ensemble([[0.5, 0.1], [0.1, 0.3]], [0.1, -0.01], [0.2, 0.0])
+    exact = proposition_two.proposition_two(0.7, 0.3, 0.2, 0.4, 0.1, 0.8, (0.5, 0.3, 0.1), (0.1, -0.01), (0.2, 0.0))
+    assert sr.precise_risk(problem, ensemble, 0.8) == float(exact.mid())
+    M, rng = 12, np.random.default_rng(3)
+    X = rng.standard_normal((M, 30)) * 10 ** rng.uniform(-4, 4, (M, 1))
+    general = sr.Problem(X @ X.T, rng.standard_normal(M), np.eye(M), 0.3)
+    members = sr.Ensemble(ALL([np.arange(8), np.arange(4, 12)], M), [0.0, 0.1], 0.2)
+    found = sr.risk(general, members, 0.9)
+    assert float(found.total) == pytest.approx(sr.precise_risk(general, members, 0.9), rel=float(found.error_bound))
