@@ -19,7 +19,7 @@ def precise_risk(
 ) -> float:
     """Risk of the mean of the members at one point, computed with `digits` digits and rounded once at the end.
 
-    Every input is taken as the exact double it is; eigenvalues that lie below the largest by all but eight of the digits
+    Every input is taken as the exact double it is; eigenvalues far below the largest, by all but eight of the digits,
     count as zero. The cost grows with the cube of the number of features.
 
     Parameters
