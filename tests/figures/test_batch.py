@@ -1,5 +1,4 @@
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
 import xarray as xr
@@ -8,7 +7,6 @@ import subridge as sr
 from subridge.figures.paper import batch as batch_module
 from subridge.figures.paper.batch import FigureBatch, run_batch
 from subridge.figures.paper.files import read_figure
-from subridge.figures.paper.report import write_report
 from subridge.figures.paper.reproduction import FigureRequest
 
 
@@ -108,35 +106,3 @@ def test_equal_numbers_give_equal_pictures(tmp_path):
     made(tmp_path / "a", "fig3a")
     made(tmp_path / "b", "fig3a")
     assert (tmp_path / "a" / "fig3a.svg").read_bytes() == (tmp_path / "b" / "fig3a.svg").read_bytes()
-
-
-class _Balanced(HTMLParser):
-    """Every tag that opens closes, and nothing is fetched from elsewhere."""
-
-    void = frozenset({"meta", "img"})
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.images = [], []
-
-    def handle_starttag(self, tag, attrs):
-        attributes = dict(attrs)
-        if tag == "img":
-            self.images.append(attributes["src"])
-        assert tag not in ("script", "link")
-        if tag not in self.void:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-
-def test_report_is_one_whole_page(tmp_path):
-    outcomes = made(tmp_path, "fig1b", "fig3b")
-    page = write_report([outcome.dataset for outcome in outcomes], tmp_path, [("fig9", "no <such> figure")])
-    text, parser = page.read_text(), _Balanced()
-    parser.feed(text)
-    assert parser.open == []
-    assert [source[:26] for source in parser.images] == ["data:image/svg+xml;base64,"] * 2
-    for words in ("Fig. 1b, theory at this M", "c = 0.6", "no &lt;such&gt; figure", "numpy", "n_trials"):
-        assert words in text

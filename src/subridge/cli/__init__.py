@@ -50,6 +50,10 @@ class _LazyGroup(click.Group):
         command: click.Command = getattr(import_module(f"subridge.cli.{cmd_name}"), cmd_name)
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta["subridge.arguments"] = tuple(args)  # for pages, which say how to make them again
+        return super().parse_args(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))

@@ -22,6 +22,9 @@ from subridge.spec.errors import ParameterError
 from subridge.subsets.base import Strategy, StrategyOptions
 from subridge.subsets.text import STRATEGIES, read_strategy
 
+# Where a context keeps the words of the command line.
+ARGUMENTS = "subridge.arguments"
+
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
@@ -174,7 +177,7 @@ def result_options(out: Path | None = None) -> Decorator:
             type=click.Path(path_type=Path),
             default=out,
             callback=_checked_place,
-            help="write a picture (.png, .svg, .pdf) or data (.nc, .csv, .json)",
+            help="write a page (.html), a picture (.png, .svg, .pdf) or data (.nc, .csv, .json)",
         ),
         spec_option,
         json_option,

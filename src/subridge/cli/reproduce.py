@@ -56,7 +56,7 @@ def _complete(_context: click.Context, _argument: click.Parameter, incomplete: s
 )
 @click.option("--data", help="Features of the classification figures: bundled, cifar10, fashion, or a features store.")
 @shared.run_options
-@click.option("--out", type=click.Path(path_type=Path), default=Path("figures"), help="Folder.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("figures"), help="Folder, or a page: PAGE.html.")
 @click.option("--force", is_flag=True, help="Make also what is there.")
 @spec_option
 @shared.json_option
@@ -71,11 +71,14 @@ def reproduce(**options: Unpack[ReproduceOptions]) -> None:
     subridge reproduce fig1b fig2 --device cuda
     subridge reproduce fig3c --settings caption
     """
+    from subridge.explorer.reports.figures import write_figures
     from subridge.figures.paper.batch import FAILED, FigureBatch, run_batch
-    from subridge.figures.paper.report import write_report
     from subridge.figures.paper.reproduction import FigureRequest
 
     figures, out = options["figures"], options["out"]
+    page = out / "report.html"
+    if out.suffix.lower() == ".html":
+        page, out = out, out.with_suffix("")
     wanted = figure_ids() if "all" in figures else tuple(dict.fromkeys(figures))
     requests = [FigureRequest(figure, options["quick"], options["settings"], options["data"]) for figure in wanted]
     batch = FigureBatch(requests, out, shared.run_of(options), options["force"], _plotters(len(wanted)))
@@ -89,7 +92,7 @@ def reproduce(**options: Unpack[ReproduceOptions]) -> None:
     failures = [(outcome.figure, str(outcome.error)) for outcome in outcomes if outcome.status == FAILED]
     datasets = [outcome.dataset for outcome in outcomes if outcome.dataset is not None]
     out.mkdir(parents=True, exist_ok=True)
-    page = write_report(datasets, out, failures)
+    write_figures(datasets, page, out, failures)
     elapsed = time.perf_counter() - start
     if options["as_json"]:
         click.echo(json.dumps(_summary(outcomes, page, elapsed), ensure_ascii=False))

@@ -1,5 +1,6 @@
 """Results to files and to the terminal, for every command."""
 
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from subridge.cli.messages import cleaned
-from subridge.cli.options import ResultOptions
+from subridge.cli.options import ARGUMENTS, ResultOptions
 from subridge.datasets.tables.wording import listed
-from subridge.results.files import PICTURES, checked_suffix, to_json, write_result
+from subridge.results.files import PAGES, PICTURES, checked_suffix, to_json, write_result
 from subridge.results.plain_numbers import counted
 
 if TYPE_CHECKING:
@@ -31,7 +32,11 @@ def deliver(
     """Write a result to a file if one was named, as a picture or as data, and print it as JSON or for the eye."""
     out = options["out"]
     if out is not None:
-        if checked_suffix(out) in PICTURES:
+        if checked_suffix(out) in PAGES:
+            from subridge.explorer.reports.write import write_report
+
+            write_report(dataset, out, command_line())
+        elif checked_suffix(out) in PICTURES:
             from subridge.figures.drawing.pictures import write_pictures
 
             write_pictures(draw(dataset), [out], str(dataset.attrs.get("command", "")))
@@ -42,6 +47,11 @@ def deliver(
         click.echo(to_json(dataset))
     else:
         show(dataset)
+
+
+def command_line() -> str:
+    """The command that is being run, as it can be typed again."""
+    return shlex.join(["subridge", *click.get_current_context().find_root().meta.get(ARGUMENTS, ())])
 
 
 WIDTH = 80  # of a printed table

@@ -15,6 +15,7 @@ from subridge.spec.errors import ParameterError, StoreError
 
 # Files that hold a drawing; whoever draws writes them, and data never go under such a name.
 PICTURES = (".png", ".svg", ".pdf")
+PAGES = (".html",)
 
 
 def write_result(dataset: xr.Dataset, place: Path) -> None:
@@ -49,7 +50,7 @@ def checked_suffix(place: Path, allowed: tuple[str, ...] | None = None) -> str:
     >>> checked_suffix(Path("curve.PNG"))
     '.png'
     """
-    allowed = (*PICTURES, *_WRITERS) if allowed is None else allowed
+    allowed = (*PAGES, *PICTURES, *_WRITERS) if allowed is None else allowed
     if place.suffix.lower() not in allowed:
         raise ParameterError(
             f"the name {place} must end in one of {', '.join(allowed)}; the suffix decides what is written"

@@ -37,7 +37,7 @@ function svgOfPlot(plot, title, caption = []) {
     }
     let path = "", pen = "M";
     drawable(line.values, what.y.log).forEach((value, i) => {
-      if (value === null) pen = "M";
+      if (value === null) pen = line.joined && path ? "L" : "M";
       else {
         path += `${pen}${at(what.at[i], "x")} ${at(value, "y")}`;
         pen = "L";

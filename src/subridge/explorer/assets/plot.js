@@ -52,8 +52,8 @@ class Plot {
       values: (_, splits) => splits.map((at) => this.text(name, at)),
     });
     const lines = what.lines.map((line) => ({
-      stroke: line.colour, width: line.faint ? 1 : line.width ?? 1.6, dash: line.dash, alpha: line.faint ? 0.45 : 1,
-      points: { show: Boolean(line.dots), size: 6, fill: line.colour }, spanGaps: false,
+      stroke: line.width === 0 ? "transparent" : line.colour, width: line.faint ? 1 : line.width ?? 1.6, dash: line.dash, alpha: line.faint ? 0.45 : 1,
+      points: { show: Boolean(line.dots), size: 6, fill: line.colour, stroke: line.colour }, spanGaps: Boolean(line.joined),
     }));
     const bands = [];
     for (const line of what.lines.filter((one) => one.band)) {
