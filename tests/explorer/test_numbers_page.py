@@ -101,6 +101,20 @@ def test_ten_thousand_random_points_equal_risk(visit, explorer_file):
     assert infinite > 100  # thresholds were among the points
 
 
+def test_scaled_means_equal_risk(visit, explorer_file):
+    page = visit(explorer_file)
+    points = list(draw_points(np.random.default_rng(8), 3000))
+    answers = evaluate(page, RISK, points)
+    for point, (_, scaled, _) in zip(points, answers, strict=True):
+        found = expected(point, "scaled")
+        assert np.isinf(float(scaled)) == np.isinf(found.total), (point, scaled, found.total)
+        if np.isfinite(found.total):
+            # The error is a difference of powers of the signal, which is large where a teacher along 1 meets many features.
+            power = float(found.v) if np.isfinite(found.v) else 1 + len(found.pairs)
+            far = abs(float(scaled) - found.total)
+            assert far <= max(allowance(found, 1.0), 1e-13 * power), (point, scaled, found.total)
+
+
 def test_best_ridges_equal_optimal_ridge(visit, explorer_file):
     page = visit(explorer_file)
     points = list(draw_points(np.random.default_rng(6), 2000))

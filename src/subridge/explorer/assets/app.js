@@ -87,7 +87,7 @@ class App {
   }
 
   load(state) {
-    this.state = state;
+    this.state = { ...state, n_members: sizeOf(state) };
     this.show();
     this.draw();
     clearTimeout(this.writing);
