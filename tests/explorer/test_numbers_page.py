@@ -109,7 +109,7 @@ def test_scaled_means_equal_risk(visit, explorer_file):
         found = expected(point, "scaled")
         assert np.isinf(float(scaled)) == np.isinf(found.total), (point, scaled, found.total)
         if np.isfinite(found.total):
-            # The error is a difference of powers of the signal, which is large where a teacher along 1 meets many features.
+            # A difference of powers of the signal, which is large where a teacher along 1 meets many features.
             power = float(found.v) if np.isfinite(found.v) else 1 + len(found.pairs)
             far = abs(float(scaled) - found.total)
             assert far <= max(allowance(found, 1.0), 1e-13 * power), (point, scaled, found.total)

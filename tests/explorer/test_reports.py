@@ -73,6 +73,7 @@ COMMANDS = {
     "simulate": ("--n-features", "40", "--n-samples", "10:80:5", "--n-trials", "3"),
     "curve": ("--n-members", "3", "--optimal-ridge", "--sample-ratios", "0.1:1:8,inf"),
     "phase": ("--sample-ratios", "0:2:9,inf"),
+    "demo": ("--seed", "3"),
 }
 
 

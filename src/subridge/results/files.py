@@ -50,7 +50,7 @@ def checked_suffix(place: Path, allowed: tuple[str, ...] | None = None) -> str:
     >>> checked_suffix(Path("curve.PNG"))
     '.png'
     """
-    allowed = (*PAGES, *PICTURES, *_WRITERS) if allowed is None else allowed
+    allowed = (*PICTURES, *PAGES, *_WRITERS) if allowed is None else allowed
     if place.suffix.lower() not in allowed:
         raise ParameterError(
             f"the name {place} must end in one of {', '.join(allowed)}; the suffix decides what is written"

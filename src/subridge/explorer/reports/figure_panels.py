@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 import xarray as xr
 
-from subridge.arrays.types import FloatArray
 from subridge.explorer.reports.parts import Axis, Line, Panel, brief, thinned
+from subridge.explorer.reports.theory_and_trials import Trials, joined
 
 _SHOWN = ("theory", "risk", "reduced_risk", "misclassification", "density")
 _ACROSS = {
@@ -69,19 +69,10 @@ def _curves(data: xr.Dataset, values: xr.DataArray, across: str, by: str, title:
     places = places[thinned(len(places), _MOST_POINTS)]
     table = values.isel({across: places}).transpose(by, across).values
     names = [_said(by, value) for value in values[by].values]
-    at, lines = at[places], []
-    points = _points(data, values, across, by)
-    if points is not None:
-        where, mean, error = points
-        order = np.argsort(np.concatenate([at, where]), kind="stable")
-        blank, empty = np.full((len(table), len(where)), np.nan), np.full((len(mean), len(at)), np.nan)
-        table = np.concatenate([table, blank], axis=1)[:, order]
-        ends = [np.concatenate([empty, part], axis=1)[:, order] for part in (mean, mean - error, mean + error)]
-        at = np.concatenate([at, where])[order]
-        lines = [
-            Line(f"{name}, trained", middle, low, high, dots=True)
-            for name, middle, low, high in zip(names, *ends, strict=True)
-        ]
+    at, trials = at[places], _trials(data, values, across, by)
+    lines: list[Line] = []
+    if trials is not None:
+        at, table, lines = joined(names, at, table, trials)
     theory = [Line(name, row) for name, row in zip(names, table, strict=True)]
     finite = table[np.isfinite(table)]
     wide = bool(finite.size and finite.min() > 0 and finite.max() > 10 * finite.min())
@@ -90,16 +81,14 @@ def _curves(data: xr.Dataset, values: xr.DataArray, across: str, by: str, title:
     return Panel(title, x, y, at, [*theory, *lines])
 
 
-def _points(
-    data: xr.Dataset, values: xr.DataArray, across: str, by: str
-) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+def _trials(data: xr.Dataset, values: xr.DataArray, across: str, by: str) -> Trials | None:
     """Means of trained ensembles with standard errors at their sample ratios, where the figure has them."""
     if across != "sample_ratio" or "mean" not in data or "standard_error" not in data:
         return None
     same = {dim: values[dim] for dim in data["mean"].dims if dim in values.coords and values[dim].ndim == 0}
     mean, error = (data[name].sel(same).transpose(by, "n_samples").values for name in ("mean", "standard_error"))
     sizes = data.n_samples.values.astype(np.float64)
-    return sizes / sizes.max(), mean, error
+    return Trials(sizes / sizes.max(), mean, error)
 
 
 def _maps(sizes: xr.DataArray) -> Iterator[Panel]:

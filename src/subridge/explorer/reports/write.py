@@ -9,6 +9,7 @@ from subridge.explorer.page import render
 from subridge.explorer.reports.curves import phase_report, predicted_report, simulated_report
 from subridge.explorer.reports.forecasts import advice_report, forecast_report
 from subridge.explorer.reports.parts import Report
+from subridge.explorer.reports.theory_and_trials import demo_report
 from subridge.results.files import whole_file
 from subridge.spec.errors import ParameterError
 
@@ -20,6 +21,7 @@ _REPORTS: dict[str, Callable[[xr.Dataset], Report]] = {
     "learning_curves": predicted_report,
     "simulated_curves": simulated_report,
     "phase_diagram": phase_report,
+    "demo": demo_report,
 }
 
 
