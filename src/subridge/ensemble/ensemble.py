@@ -28,7 +28,8 @@ class Ensemble(Fingerprinted):
         λ_r and η_r. The last axis is the member (length k, or 1 for a common value); leading axes broadcast with
         sample ratios. Any finite ridge is accepted here; a negative one is checked where it is used.
     aggregation : str or Aggregation, default="mean"
-        "mean"; "simplex", the best non-negative weights with sum one; "median"; or, for classes, "majority" and "sum".
+        "mean"; "scaled", the mean times its best scale; "simplex", the best non-negative weights with sum one; "free",
+        the best non-negative weights; "median"; or, for classes, "majority" and "sum".
 
     See Also
     --------
