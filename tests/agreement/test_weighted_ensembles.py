@@ -5,6 +5,7 @@ The weights are those of the theory, fixed before any data are drawn. Tolerance 
 """
 
 import functools
+import itertools
 
 import numpy as np
 import pytest
@@ -133,7 +134,7 @@ def test_exact_moments_of_trained_members_are_those_of_a_large_test_set():
 
 def best_risks(problem, k, readout_noise, n_features=None):
     """Risk of k equal members at the best common ridge of at least zero, mean and scaled, at α as given."""
-    ridges = np.append(0.0, np.geomspace(1e-6, 1e4, 401))[:, None]
+    ridges = np.append(0.0, np.geomspace(1e-6, 1e3, 401))[:, None]
     alpha = 3.0 if n_features is None else 1.0
     return [
         float(
@@ -151,3 +152,22 @@ def test_the_scale_that_the_mean_throws_away_on_three_settings():
     np.testing.assert_allclose(best_risks(correlated, 60, 0.3, 240), [0.743, 0.371], rtol=0.02)
     np.testing.assert_allclose(best_risks(correlated, 20, 1.0, 240), [0.454, 0.410], rtol=0.02)
     np.testing.assert_allclose(best_risks(sr.EquicorrelatedProblem(), 8, 0.0), [0.770, 0.232], atol=0.0006)
+
+
+@pytest.mark.parametrize("alignment", [0.0, 1.0])
+def test_moments_of_proposition_2_are_those_of_proposition_1(alignment):
+    """A teacher along 1, or one of alternating signs, which is orthogonal to 1 on every subset; closer as M grows."""
+    closed = sr.EquicorrelatedProblem(1.3, 0.05, 0.3, alignment, 0.2)
+    apart = []
+    for n_features in (240, 2400):
+        teacher = np.ones(n_features) if alignment else np.tile([1.0, -1.0], n_features // 2)
+        signal, noise = sr.covariance.equicorrelated(n_features, 1.3, 0.05), sr.covariance.isotropic(n_features, 0.09)
+        ends = (np.array([0.0, 0.2, 0.5, 1.0]) * n_features).astype(int)
+        parts = [np.arange(start, stop) for start, stop in itertools.pairwise(ends)]
+        plan = sr.SubsetPlan.from_indices(parts, n_features)
+        general = sr.risk(sr.Problem(signal, teacher, noise, 0.2), sr.Ensemble(plan, 0.1, 0.2), 0.8)
+        limit = sr.risk(closed, sr.Ensemble([0.2, 0.3, 0.5], 0.1, 0.2), 0.8, n_features=n_features)
+        np.testing.assert_allclose(general.v, limit.v, rtol=1e-12)
+        apart.append([np.abs(a - b).max() / b.max() for a, b in ((general.c, limit.c), (general.F, limit.F))])
+    assert np.max(apart[0]) < 0.05
+    assert (np.array(apart[1]) < 0.2 * np.array(apart[0]) + 1e-12).all()
