@@ -23,7 +23,7 @@ def test_a_problem_that_cannot_fit_says_so_before_it_starts():
             sr.Problem(sr.covariance.isotropic(200), np.ones(200)),
             sr.Ensemble(sr.subsets.equal(2, 200, seed=0)),
             [400],
-            10**9,  # would take for ever if it started
+            10**7,  # would take for ever if it started
             run=sr.Run(memory=10_000),
             progress=False,
         )

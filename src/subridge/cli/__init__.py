@@ -11,7 +11,7 @@ import click
 
 from subridge import __version__
 from subridge.cli.messages import cleaned, with_flags
-from subridge.spec.errors import ParameterError, RidgeError, SubridgeError, SubsetError
+from subridge.spec.errors import InterruptedRun, ParameterError, RidgeError, SubridgeError, SubsetError
 
 # What was asked for cannot be: exit code 2, as for a flag that does not exist.
 _WRONG_USAGE = (ParameterError, SubsetError, RidgeError)
@@ -30,7 +30,7 @@ _COMMANDS = {
 }
 
 _EPILOG = """\b
-Exit codes: 0 done, 1 the work failed, 2 wrong usage.
+Exit codes: 0 done, 1 the work failed, 2 wrong usage, 130 interrupted.
 Completion, in the start-up file of the shell:
   bash   eval "$(_SUBRIDGE_COMPLETE=bash_source subridge)"
   zsh    eval "$(_SUBRIDGE_COMPLETE=zsh_source subridge)"
@@ -83,6 +83,10 @@ class _LazyGroup(click.Group):
                 super().invoke(ctx)
             except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
                 raise  # click says these itself
+            except InterruptedRun as error:
+                click.echo(f"
+{told(str(error))}", err=True)
+                raise click.exceptions.Exit(130) from error
             except _WRONG_USAGE as error:
                 raise click.UsageError(told(str(error))) from error
             except (SubridgeError, OSError) as error:

@@ -1,7 +1,7 @@
 """Run the tasks of an experiment of any kind that are not in its store yet, and gather what all of them give."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import chain
 
 import numpy as np
@@ -11,6 +11,8 @@ from subridge import __version__
 from subridge.arrays.types import FloatArray
 from subridge.results.trials import TrialSchema
 from subridge.simulation.executors import Executor, executor_for
+from subridge.simulation.executors.serial import Serial
+from subridge.simulation.interruption import LARGE, ended_by_interruption
 from subridge.simulation.job import Engine, Experiment, ExperimentT, Job, PlanT, TrialArrays
 from subridge.simulation.run import Run
 from subridge.spec.errors import ClusterError, ConvergenceError, InterruptedRun, StoreError
@@ -22,6 +24,7 @@ from subridge.store.tasks import open_task_store
 _TASKS = 50
 # A card trains many trials at once; tasks are large so that batches can be.
 _TRIALS_ON_A_CARD = 128
+_GO_ON = "the same call goes on with the others (with subridge simulate: add --resume)"
 # Times that a store may turn out damaged after it was filled, before its disk is blamed.
 _ATTEMPTS = 3
 
@@ -37,7 +40,7 @@ def conduct(engine: Engine[ExperimentT, PlanT], experiment: ExperimentT, run: Ru
     schema = engine.schema(experiment)
     if run.store is None:
         arrays = schema.empty()
-        with ProgressBar("trials", job.n_tasks, show=progress) as bar, _said_what_is_kept(None):
+        with ProgressBar("trials", job.n_tasks, show=progress) as bar, _said_what_is_kept(None), _ended(executor, job):
             for number, values in _performed(executor, job, range(job.n_tasks), schema):
                 trials = job.trials_of(number)
                 for name, part in values.items():
@@ -63,7 +66,8 @@ def _filled(
         missing, total = store.missing(n_trials), -(-n_trials // store.block)
         if not missing:
             return arrays
-        with ProgressBar("trials", total, total - len(missing), show=show) as bar, _said_what_is_kept(store):
+        bar = ProgressBar("trials", total, total - len(missing), show=show)
+        with bar, _said_what_is_kept(store), _ended(executor, job, store):
             while missing := store.missing(n_trials):
                 claimed = store.claimed(missing)
                 first = next(claimed, None)
@@ -98,8 +102,8 @@ def _require_equal_numbers(
     store: ResumableStore, executor: Executor, job: Job[ExperimentT, PlanT], schema: TrialSchema
 ) -> None:
     """Refuse a store of another version of the package, unless a task of it has the same numbers today."""
-    version, done = store.attributes["subridge_version"], store.done()
-    if version == __version__ or not done:
+    version = store.attributes["subridge_version"]
+    if version == __version__ or not (done := store.done()):
         return
     stored = store.gather(list(schema.dimensions))[0]
     for number, values in _performed(executor, job, done[:1], schema):
@@ -111,18 +115,25 @@ def _require_equal_numbers(
             )
 
 
+def _ended(
+    executor: Executor, job: Job[ExperimentT, PlanT], store: ResumableStore | None = None
+) -> AbstractContextManager[None]:
+    """Ctrl-C ends also a task that is deep in a library call, where tasks run in this process and are large."""
+    if not isinstance(executor, Serial) or job.engine.bytes_needed(job.experiment) < LARGE:
+        return nullcontext()
+    kept = "nothing is kept" if store is None else f"finished tasks are kept in {store.path}; {_GO_ON}"
+    return ended_by_interruption(f"interrupted: {kept}")
+
+
 @contextmanager
 def _said_what_is_kept(store: ResumableStore | None) -> Iterator[None]:
     """Let errors that end a run say what it leaves and how to go on."""
 
     def kept() -> str:
         if store is None:
-            return "nothing is kept; with a store, Run(store=), finished tasks would be"
+            return "nothing is kept; with Run(store=), or --store, finished tasks would be"
         n_tasks = -(-store.n_rows // store.block)
-        return (
-            f"{len(store.done())} of {n_tasks} tasks are kept in {store.path}; the same call goes on with the others "
-            "(subridge simulate: add --resume)"
-        )
+        return f"{len(store.done())} of {n_tasks} tasks are kept in {store.path}; {_GO_ON}"
 
     try:
         yield

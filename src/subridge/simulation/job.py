@@ -89,17 +89,27 @@ class Job(Generic[ExperimentT, PlanT]):
         budget = self._memory_here() // self.n_processes
         needed = self.engine.bytes_needed(self.experiment)
         if needed > budget:
+            where = f" in each of {self.n_processes} processes" if self.n_processes > 1 else ""
             raise BudgetError(
-                f"one trial needs about {needed / 2**20:,.2f} MiB but the run may use {budget / 2**20:,.2f} MiB"
-                f"{f' in each of {self.n_processes} processes' if self.n_processes > 1 else ''}; raise Run(memory=), "
-                'use fewer or smaller n_samples, fewer ridges or test samples at once, or dtype="float32"'
+                f"one trial needs about {needed / 2**20:,.2f} MiB but the run may use {budget / 2**20:,.2f} MiB{where}; "
+                f"raise Run(memory=) if there is more, {self._remedies()}"
             )
         return self.engine.plan(self.experiment, budget)
 
     def __call__(self, number: int) -> TrialArrays:
         plan = self.plan()
         with nullcontext() if self.threads is None else threadpool_limits(self.threads):
-            return self.engine.run_trials(self.experiment, list(self.trials_of(number)), plan)
+            try:
+                return self.engine.run_trials(self.experiment, list(self.trials_of(number)), plan)
+            except BudgetError:
+                raise
+            except MemoryError as error:
+                raise BudgetError(f"memory ran out during a trial; {self._remedies()}") from error
+
+    def _remedies(self) -> str:
+        """What lets a trial take less memory."""
+        fewer = "use fewer processes, " if self.n_processes > 1 else "use "
+        return f'{fewer}fewer or smaller n_samples, fewer ridges or test samples, no pairs, or dtype="float32"'
 
     def _memory_here(self) -> int:
         device = self.experiment.device

@@ -1,0 +1,195 @@
+"""Planned memory against what a trial really takes, over settings of every kind (Linux).
+
+    python benchmarks/trust/memory.py [--only WORD]
+
+Real is the growth of the resident set at its peak during a call, with every larger array returned to the system when it
+is freed. The ratio real / planned must lie between .3 and 1: above, a run may be killed; below, work is refused that fits.
+"""
+
+import argparse
+import os
+import sys
+import threading
+import time
+
+import numpy as np
+import psutil
+
+import subridge as sr
+from subridge.simulation.classification.experiment import make_classification
+from subridge.simulation.classification.simulate import ENGINE as CLASSIFICATION
+from subridge.simulation.gaussian.experiment import GaussianExperiment
+from subridge.simulation.gaussian.simulate import ENGINE as GAUSSIAN
+
+MIB = 2**20
+
+
+def gaussian(M, P, k=2, *, ridges=(0.1,), noises=0.0, subsets=None, covariance="isotropic", redraw=("data",), **options):
+    """Arguments of `simulate`."""
+    covariances = {
+        "isotropic": lambda: sr.covariance.isotropic(M),
+        "autoregressive": lambda: sr.covariance.autoregressive(M, 0.5),
+        "dense": lambda: sr.covariance.dense(np.eye(M) + 0.1),
+        "low rank": lambda: sr.covariance.low_rank(np.ones(M), np.ones((M, 3))),
+    }
+    noise = covariances["isotropic"]() if options.pop("feature_noise", False) else None
+    problem = sr.Problem(covariances[covariance](), np.ones(M), noise, label_noise=0.1)
+    if noises is not None and np.ndim(noises):
+        noises = np.asarray(noises)[:, None] if np.ndim(noises) == 1 else np.asarray(noises)
+    ensemble = sr.Ensemble(subsets or sr.subsets.equal(k, M, seed=0), readout_noise=noises)
+    sizes = [P // 4, P // 2, P] if np.ndim(P) == 0 else list(P)
+    return problem, ensemble, sizes, {"ridges": list(ridges), "redraw": redraw, **options}
+
+
+def classification(n, M, P, k=(1, 4), *, classes=10, n_test=1000, noises=(0.0,), ridges=(0.1,), **options):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((n + n_test, M)), np.arange(n + n_test) % classes
+    ensembles = [
+        sr.Ensemble(sr.subsets.Equal(each), readout_noise=np.array(noises)[:, None], aggregation="majority")
+        for each in k
+    ]
+    return (X[:n], y[:n], X[n:], y[n:]), ensembles, [P // 4, P // 2, P], {"ridges": list(ridges), **options}
+
+
+many = np.linspace(0.0, 1.0, 20)
+SETTINGS = {
+    "isotropic": lambda: gaussian(2000, 1000),
+    "isotropic, many samples": lambda: gaussian(800, 8000),
+    "isotropic, many ridges and sizes": lambda: gaussian(1500, range(50, 1550, 50), ridges=np.geomspace(1e-3, 1, 15)),
+    "isotropic, ridgeless": lambda: gaussian(1500, 2000, ridges=[0.0]),
+    "isotropic, one member": lambda: gaussian(2500, 2500, 1),
+    "autoregressive": lambda: gaussian(2000, 1500, 3, covariance="autoregressive"),
+    "dense": lambda: gaussian(2000, 1000, covariance="dense"),
+    "low rank": lambda: gaussian(2000, 1500, covariance="low rank"),
+    "feature noise": lambda: gaussian(2000, 1500, feature_noise=True),
+    "single precision": lambda: gaussian(2500, 2500, dtype="float32"),
+    "independent sets": lambda: gaussian(2000, 2000, nested=False),
+    "redrawn": lambda: gaussian(2000, 1500, subsets=sr.subsets.Equal(3), redraw=("data", "teacher", "subsets")),
+    "pairs, 8 members": lambda: gaussian(2000, range(50, 1050, 50), 8, ridges=[0.01, 0.1, 1.0], pairs=True),
+    "pairs, 20 members": lambda: gaussian(1500, [500, 1000], 20, ridges=np.geomspace(1e-3, 1, 10), pairs=True),
+    "pairs, dense": lambda: gaussian(1500, range(100, 1100, 100), 5, covariance="dense", pairs=True),
+    "pairs, noise sweep": lambda: gaussian(1500, range(100, 1100, 100), 5, ridges=[0.1, 1.0], noises=many, pairs=True),
+    "noise sweep": lambda: gaussian(2000, range(50, 1050, 50), 4, ridges=[0.01, 0.1, 1.0], noises=many),
+    "noise sweep, many ridges": lambda: gaussian(1500, range(50, 1550, 50), 3, ridges=np.geomspace(1e-3, 1, 15), noises=many),
+    "noise sweep by member": lambda: gaussian(
+        1000, range(50, 1050, 50), 6, noises=np.random.default_rng(0).random((10, 6)), ridges=[0.1, 1.0]
+    ),
+    "projections, given": lambda: gaussian(2000, 1500, subsets=sr.subsets.projection([800] * 3, 2000, seed=0)),
+    "projections, drawn": lambda: gaussian(2000, 1500, subsets=sr.subsets.Projection((800,) * 3)),
+    "projections, many": lambda: gaussian(2000, 1000, subsets=sr.subsets.Projection((1000,) * 20)),
+    "projections, redrawn": lambda: gaussian(
+        2000, 1000, subsets=sr.subsets.Projection((1000,) * 10), redraw=("data", "subsets")
+    ),
+    "projections, single precision": lambda: gaussian(2000, 1500, subsets=sr.subsets.Projection((1000,) * 4), dtype="float32"),
+    "classification": lambda: classification(4000, 1000, 2000),
+    "classification, noise": lambda: classification(4000, 800, 1500, noises=(0.0, 0.1, 0.5, 1.0)),
+    "classification, ridgeless": lambda: classification(3000, 1000, 1500, ridges=[0.0, 0.1]),
+    "classification, many classes": lambda: classification(3000, 600, 1000, classes=50, noises=(0.0, 0.5)),
+    "classification, single precision": lambda: classification(4000, 1500, 2000, dtype="float32"),
+    "two processes": lambda: gaussian(2000, 1500) + (2,),
+    "two processes, projections": lambda: gaussian(2000, 1500, subsets=sr.subsets.projection([800] * 6, 2000, seed=0)) + (2,),
+    "two processes, classification": lambda: classification(8000, 1500, 1500) + (2,),
+}
+
+
+class Peak:
+    """The most that this process and its children held at once, beyond what was there before."""
+
+    def __enter__(self):
+        self._process, self._ends, self.most = psutil.Process(), threading.Event(), 0
+        self._before = self._held()
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+        return self
+
+    def _held(self):
+        # Children begin with the libraries that they load, which are no arrays.
+        return self._process.memory_info().rss
+
+    def _of_children(self):
+        total = 0
+        for child in self._process.children(recursive=True):
+            try:
+                total += max(0, child.memory_info().rss - BASE)
+            except psutil.Error:
+                pass
+        return total
+
+    def _watch(self):
+        while not self._ends.wait(0.005):
+            self.most = max(self.most, self._of_children())
+
+    def __exit__(self, *_):
+        self._ends.set()
+        self._thread.join()
+        with open("/proc/self/status") as status:
+            high = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
+        self.here = high - self._before
+
+
+# Resident set of a process that has loaded the package and solved something small.
+BASE = 0
+
+
+def planned_and_real(setting, n_trials=1):
+    arguments, ensemble, sizes, options, *processes = setting
+    options = dict(options)
+    run = sr.Run(executor=processes[0] if processes else None, threads=1, block=1)
+    n_trials = 4 if processes else n_trials
+    if isinstance(arguments, tuple):
+        describe = {name: value for name, value in options.items() if name in ("ridges", "dtype")}
+        experiment = make_classification(arguments, ensemble, sizes, n_trials, **describe)
+        engine = CLASSIFICATION
+
+        def work():
+            return sr.simulate_classification(
+                *arguments, ensemble, n_samples=sizes, n_trials=n_trials, run=run, progress=False, **options
+            )
+    else:
+        fields = {name: value for name, value in options.items() if name != "ridges"}
+        experiment = GaussianExperiment(
+            arguments, ensemble, tuple(sizes), n_trials, arguments.n_features, np.asarray(options["ridges"]), **fields
+        )
+        engine = GAUSSIAN
+
+        def work():
+            return sr.simulate(arguments, ensemble, sizes, n_trials, run=run, progress=False, **options)
+
+    planned = engine.bytes_needed(experiment)
+    if processes:
+        planned = processes[0] * (planned + engine.bytes_carried(experiment))
+    del experiment
+    with Peak() as peak:
+        work()
+    return planned, peak.most if processes else peak.here
+
+
+def main():
+    global BASE
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="settings whose names have this word")
+    only = parser.parse_args().only
+    small = gaussian(60, 40)
+    sr.simulate(*small[:3], 1, progress=False)
+    BASE = psutil.Process().memory_info().rss
+    outside = 0
+    print(f"{'setting':36}{'planned':>10}{'real':>8} MiB {'ratio':>7} {'seconds':>8}")
+    for name, make in SETTINGS.items():
+        if only in name:
+            begun = time.monotonic()
+            planned, real = planned_and_real(make())
+            ratio = real / planned
+            outside += not 0.3 <= ratio <= 1
+            mark = "" if 0.3 <= ratio <= 1 else "  outside"
+            took = time.monotonic() - begun
+            print(f"{name:36}{planned / MIB:10,.0f}{real / MIB:8,.0f}     {ratio:7.2f} {took:8.1f}{mark}", flush=True)
+    print(f"{outside} outside of .3 to 1")
+    return outside
+
+
+if __name__ == "__main__":
+    if "MALLOC_MMAP_THRESHOLD_" not in os.environ:
+        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536", "OMP_NUM_THREADS": "1"})
+    sys.exit(main() > 0)
