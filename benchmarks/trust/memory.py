@@ -3,7 +3,7 @@
     python benchmarks/trust/memory.py [--only WORD]
 
 Real is the growth of the resident set at its peak during a call, with every larger array returned to the system when it
-is freed. The ratio real / planned must lie between .3 and 1: above, a run may be killed; below, work is refused that fits.
+is freed. The ratio real / planned must lie between .3 and 1: above, a run may be killed; below, what fits is refused.
 """
 
 import argparse
@@ -11,6 +11,7 @@ import os
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import numpy as np
 import psutil
@@ -20,17 +21,20 @@ from subridge.simulation.classification.experiment import make_classification
 from subridge.simulation.classification.simulate import ENGINE as CLASSIFICATION
 from subridge.simulation.gaussian.experiment import GaussianExperiment
 from subridge.simulation.gaussian.simulate import ENGINE as GAUSSIAN
+from subridge.simulation.job import bytes_of_arrays
 
 MIB = 2**20
 
 
-def gaussian(M, P, k=2, *, ridges=(0.1,), noises=0.0, subsets=None, covariance="isotropic", redraw=("data",), **options):
+def gaussian(
+    M, P, k=2, *, ridges=(0.1,), noises=0.0, subsets=None, covariance="isotropic", redraw=("data",), **options
+):
     """Arguments of `simulate`."""
     covariances = {
         "isotropic": lambda: sr.covariance.isotropic(M),
         "autoregressive": lambda: sr.covariance.autoregressive(M, 0.5),
         "dense": lambda: sr.covariance.dense(np.eye(M) + 0.1),
-        "low rank": lambda: sr.covariance.low_rank(np.ones(M), np.ones((M, 3))),
+        "low rank": lambda: sr.covariance.low_rank(np.ones((M, 3)), np.ones(M)),
     }
     noise = covariances["isotropic"]() if options.pop("feature_noise", False) else None
     problem = sr.Problem(covariances[covariance](), np.ones(M), noise, label_noise=0.1)
@@ -70,25 +74,32 @@ SETTINGS = {
     "pairs, dense": lambda: gaussian(1500, range(100, 1100, 100), 5, covariance="dense", pairs=True),
     "pairs, noise sweep": lambda: gaussian(1500, range(100, 1100, 100), 5, ridges=[0.1, 1.0], noises=many, pairs=True),
     "noise sweep": lambda: gaussian(2000, range(50, 1050, 50), 4, ridges=[0.01, 0.1, 1.0], noises=many),
-    "noise sweep, many ridges": lambda: gaussian(1500, range(50, 1550, 50), 3, ridges=np.geomspace(1e-3, 1, 15), noises=many),
+    "noise sweep, many ridges": lambda: gaussian(
+        1500, range(50, 1550, 50), 3, ridges=np.geomspace(1e-3, 1, 15), noises=many
+    ),
     "noise sweep by member": lambda: gaussian(
         1000, range(50, 1050, 50), 6, noises=np.random.default_rng(0).random((10, 6)), ridges=[0.1, 1.0]
     ),
     "projections, given": lambda: gaussian(2000, 1500, subsets=sr.subsets.projection([800] * 3, 2000, seed=0)),
     "projections, drawn": lambda: gaussian(2000, 1500, subsets=sr.subsets.Projection((800,) * 3)),
-    "projections, many": lambda: gaussian(2000, 1000, subsets=sr.subsets.Projection((1000,) * 20)),
+    "projections, many": lambda: gaussian(1200, 600, subsets=sr.subsets.Projection((600,) * 20)),
     "projections, redrawn": lambda: gaussian(
-        2000, 1000, subsets=sr.subsets.Projection((1000,) * 10), redraw=("data", "subsets")
+        1200, 600, subsets=sr.subsets.Projection((600,) * 10), redraw=("data", "subsets")
     ),
-    "projections, single precision": lambda: gaussian(2000, 1500, subsets=sr.subsets.Projection((1000,) * 4), dtype="float32"),
+    "projections, single precision": lambda: gaussian(
+        2000, 1500, subsets=sr.subsets.Projection((1000,) * 4), dtype="float32"
+    ),
     "classification": lambda: classification(4000, 1000, 2000),
     "classification, noise": lambda: classification(4000, 800, 1500, noises=(0.0, 0.1, 0.5, 1.0)),
     "classification, ridgeless": lambda: classification(3000, 1000, 1500, ridges=[0.0, 0.1]),
     "classification, many classes": lambda: classification(3000, 600, 1000, classes=50, noises=(0.0, 0.5)),
     "classification, single precision": lambda: classification(4000, 1500, 2000, dtype="float32"),
-    "two processes": lambda: gaussian(2000, 1500) + (2,),
-    "two processes, projections": lambda: gaussian(2000, 1500, subsets=sr.subsets.projection([800] * 6, 2000, seed=0)) + (2,),
-    "two processes, classification": lambda: classification(8000, 1500, 1500) + (2,),
+    "two processes": lambda: (*gaussian(2000, 1500), 2),
+    "two processes, projections": lambda: (
+        *gaussian(2000, 1500, subsets=sr.subsets.projection([800] * 6, 2000, seed=0)),
+        2,
+    ),
+    "two processes, classification": lambda: (*classification(8000, 1500, 1500), 2),
 }
 
 
@@ -111,10 +122,8 @@ class Peak:
     def _of_children(self):
         total = 0
         for child in self._process.children(recursive=True):
-            try:
+            with suppress(psutil.Error):
                 total += max(0, child.memory_info().rss - BASE)
-            except psutil.Error:
-                pass
         return total
 
     def _watch(self):
@@ -159,7 +168,7 @@ def planned_and_real(setting, n_trials=1):
 
     planned = engine.bytes_needed(experiment)
     if processes:
-        planned = processes[0] * (planned + engine.bytes_carried(experiment))
+        planned = processes[0] * (planned + bytes_of_arrays(experiment))
     del experiment
     with Peak() as peak:
         work()
@@ -191,5 +200,9 @@ def main():
 
 if __name__ == "__main__":
     if "MALLOC_MMAP_THRESHOLD_" not in os.environ:
-        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536", "OMP_NUM_THREADS": "1"})
+        os.execve(
+            sys.executable,
+            [sys.executable, *sys.argv],
+            os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536", "OMP_NUM_THREADS": "1"},
+        )
     sys.exit(main() > 0)

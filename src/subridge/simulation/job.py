@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Generic, Protocol, Self, TypeAlias, TypeVar
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 from subridge.arrays.devices import device_problem, free_memory, release
@@ -51,6 +52,22 @@ class Engine(Generic[ExperimentT, PlanT]):
     threads_on_a_cpu: int | None = None
 
 
+def bytes_of_arrays(value: object) -> int:
+    """Bytes of all arrays of a description, which go to every process that works on it.
+
+    >>> import numpy as np
+    >>> bytes_of_arrays((np.zeros(3), [np.zeros((2, 2))]))
+    56
+    """
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if isinstance(value, tuple | list):
+        return sum(bytes_of_arrays(item) for item in value)
+    if is_dataclass(value):
+        return sum(bytes_of_arrays(getattr(value, field.name)) for field in fields(value))
+    return 0
+
+
 @dataclass(frozen=True, eq=False)
 class Job(Generic[ExperimentT, PlanT]):
     """What every task of a run shares; called with the number of a task, it runs that one.
@@ -88,11 +105,13 @@ class Job(Generic[ExperimentT, PlanT]):
         """What is worked on at once on this machine; raises when the device is not there or a trial does not fit."""
         budget = self._memory_here() // self.n_processes
         needed = self.engine.bytes_needed(self.experiment)
+        if self.n_processes > 1:
+            needed += bytes_of_arrays(self.experiment)  # each process has its own
         if needed > budget:
             where = f" in each of {self.n_processes} processes" if self.n_processes > 1 else ""
             raise BudgetError(
-                f"one trial needs about {needed / 2**20:,.2f} MiB but the run may use {budget / 2**20:,.2f} MiB{where}; "
-                f"raise Run(memory=) if there is more, {self._remedies()}"
+                f"one trial needs about {needed / 2**20:,.2f} MiB but the run may use {budget / 2**20:,.2f} MiB"
+                f"{where}; raise Run(memory=) if there is more, {self._remedies()}"
             )
         return self.engine.plan(self.experiment, budget)
 

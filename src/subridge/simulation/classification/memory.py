@@ -29,7 +29,8 @@ def bytes_of_member(experiment: ClassificationExperiment, n_features: int) -> in
     # Above P = N a positive ridge may be solved on the dual side too, with a factor for each ridge.
     largest = max(d, min(P, 2 * N))
     data = 3 * P * N + 3 * n_test * N + 3 * rhs * P
-    training = (2 + 2 * L) * max(largest, N) ** 2 + 5 * n * rhs * max(largest, N)
+    at_once = 1 if e.device == "cpu" else L  # LAPACK takes ridges one by one, a card all together
+    training = (1 + 2 * at_once) * max(largest, N) ** 2 + 5 * n * rhs * max(largest, N)
     if e.device != "cpu":
         training += TOGETHER_ON_A_CARD * (N**2 + 5 * rhs * (N + P))
     scores = 4 * n * rhs * n_test + e.has_noise * e.test_draws * e.n_classes * n_test
@@ -45,12 +46,21 @@ class Batches(NamedTuple):
 
 def bytes_needed(experiment: ClassificationExperiment) -> int:
     """What one trial with its largest member needs."""
-    return bytes_of_votes(experiment) + _bytes_of_largest_member(experiment)
+    return bytes_of_votes(experiment) + _bytes_of_largest_member(experiment) + _bytes_of_data(experiment)
+
+
+def _bytes_of_data(experiment: ClassificationExperiment) -> int:
+    """One-hot labels, and the features once more where they are needed elsewhere or in single precision."""
+    e, size = experiment, 8 if experiment.dtype == "float64" else 4
+    copied = e.device != "cpu" or e.dtype != "float64"
+    numbers = (len(e.features) + len(e.test_features)) * e.features.shape[1] * copied + len(e.features) * e.n_classes
+    return int(size * numbers) + 8 * len(e.features) * e.n_classes
 
 
 def plan_batches(experiment: ClassificationExperiment, budget: int) -> Batches:
     """Divide a budget in bytes between the votes of trials and the members they come from."""
     votes, member = bytes_of_votes(experiment), _bytes_of_largest_member(experiment)
+    budget -= _bytes_of_data(experiment)
     if experiment.device == "cpu":
         return Batches(1, max(member, min(budget - votes, _ENOUGH_ON_A_CPU)))
     # Half for the votes of many trials, the rest for the members they come from.

@@ -17,7 +17,7 @@ from subridge.simulation.gaussian.experiment import GaussianExperiment
 from subridge.simulation.gaussian.sampling import Batch
 
 # Training errors are computed for groups of sizes, over the samples of each group's largest: few calls, little in vain.
-_GROUPS = 8
+GROUPS = 8
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _mean_squared_residuals(
         noise = eta @ batch.readout / experiment.n_members
         goals = xp.concat([goals, noise], axis=1) if q > 1 else goals - noise
     products = []
-    for group in np.array_split(np.arange(len(sizes)), min(len(sizes), _GROUPS)):
+    for group in np.array_split(np.arange(len(sizes)), min(len(sizes), GROUPS)):
         first, after, P = int(group[0]), int(group[-1]) + 1, sizes[group[-1]]
         rows = xp.reshape(mean[:, :, first:after, :, :], (B, L * len(group) * q, M))
         predictions = rows_times_transpose(rows, batch.features[:, :P, :])
