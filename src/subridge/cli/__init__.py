@@ -84,8 +84,7 @@ class _LazyGroup(click.Group):
             except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
                 raise  # click says these itself
             except InterruptedRun as error:
-                click.echo(f"
-{told(str(error))}", err=True)
+                click.echo(f"\n{told(str(error))}", err=True)
                 raise click.exceptions.Exit(130) from error
             except _WRONG_USAGE as error:
                 raise click.UsageError(told(str(error))) from error
