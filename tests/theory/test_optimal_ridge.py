@@ -118,6 +118,16 @@ def test_abundant_data_have_a_finite_best_ridge_with_a_finite_risk(alpha):
     assert found <= plain
 
 
+@pytest.mark.parametrize("alpha", [1.0, 1e3, 1e8])
+def test_the_scaled_mean_without_readout_noise_wants_the_ridge_of_its_members_however_many_samples(alpha):
+    scaled = sr.Ensemble([0.25] * 4, aggregation="scaled")
+    best = sr.optimal_ridge(sr.EquicorrelatedProblem(), scaled, alpha, scope="ensemble")
+    # In units of α, in which the ridge acts, rounding of the target's power leaves fewer digits of an error near zero.
+    assert best == pytest.approx(
+        sr.optimal_ridge(sr.EquicorrelatedProblem(), scaled)[:1], rel=1e-6, abs=1e-12 * alpha**2
+    )
+
+
 def test_a_perfectly_aligned_teacher_lets_the_joint_search_settle():
     problem = sr.EquicorrelatedProblem(correlation=0.5, alignment=1.0)
     best = sr.optimal_ridge(problem, sr.Ensemble([0.5, 0.5]), 0.3, scope="joint")

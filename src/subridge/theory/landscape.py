@@ -14,6 +14,9 @@ from subridge.arrays.types import FloatArray, IntArray
 from subridge.ensemble.aggregation import LinearAggregation, Mean
 from subridge.ensemble.moments import MemberMoments
 
+_EPS = float(np.finfo(np.float64).eps)
+_LOST = 1e-3  # share of the error that may be rounding where the best ridge is sought
+
 
 class PairForms(NamedTuple):
     """Bias and γ of every pair (r, s) and what member r misses of the target, with their derivatives by κ̄_r.
@@ -110,4 +113,9 @@ class Landscape(ABC):
         w = self.aggregation.weights(moments)
         by_pairs = (np.where(inside[:, None, None], by_first, 0.0) * w[:, None, :]).sum(axis=-1)
         gradient = 2.0 * w * (by_pairs + (1.0 - w.sum(axis=-1, keepdims=True)) * missed_slope)
-        return np.where(inside, moments.risk_of(w), np.inf), gradient
+        value = moments.risk_of(w)
+        # Members that are shrunk to almost nothing get huge weights, under which the error is but rounding of the
+        # target's power; such a place is not searched.
+        rest = 1.0 - w.sum(axis=-1)
+        rounding = np.where(rest == 0, 0.0, _EPS * rest**2 * np.where(np.isinf(self.power), 0.0, self.power))
+        return np.where(inside & (rounding <= _LOST * np.abs(value)), value, np.inf), gradient
