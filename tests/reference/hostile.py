@@ -202,3 +202,22 @@ def hostile_equicorrelated(rng: np.random.Generator, n: int) -> dict:
         "lam": lam,
         "eta": size[:, None] * np.where(rng.random((n, 2)) < 0.4, 0.0, 10 ** rng.uniform(-9, 1, (n, 2))),
     }
+
+
+def hostile_rows(rng: np.random.Generator) -> tuple:
+    """Rows to leave out one by one: X (n, N), y, penalty, weights or None, and whether there is an intercept."""
+    n = int(rng.integers(4, 13))
+    N = max(1, n + int(rng.integers(-4, 5)))
+    style = rng.random()
+    if style < 0.5:
+        X = rng.standard_normal((n, N)) * 10 ** rng.uniform(-6, 6, N)
+    elif style < 0.8:
+        X = rng.standard_normal((n, N))
+    else:
+        X = (rng.random((n, N)) < 0.3).astype(float)
+    if rng.random() < 0.5:
+        X = X + X.std(0) * 10 ** rng.uniform(0, 6) * rng.choice([-1, 1], N)
+    y = rng.standard_normal(n)
+    weights = rng.uniform(0.2, 3, n) if rng.random() < 0.3 else None
+    penalty = float(rng.choice([0, 1e-12, 1e-8, 1e-4, 0.01, 1, 100]) * X.var() * n)
+    return X, y, penalty, weights, bool(rng.random() < 0.8)

@@ -7,7 +7,9 @@ import numpy as np
 from flint import arb
 
 import subridge as sr
-from reference import hostile, proposition_one, proposition_two
+from reference import hostile, proposition_one, proposition_two, refits
+from subridge.ridge.rows.path import member_paths
+from subridge.ridge.rows.training import training_rows
 from subridge.spec.errors import AccuracyWarning, RidgeError
 
 
@@ -112,3 +114,18 @@ def summary(verdicts: list[Verdict]) -> str:
         f"above 1e-8: {int((error > 1e-8).sum())} median bound={np.median(bound):.1e} bound/error={ratio:.0f} "
         f"right yet warned={np.mean(warned[right]):.2%} losses={sum(bool(v.remark) for v in verdicts)}"
     )
+
+
+def judge_rows(seed: int) -> Verdict:
+    """Leave-one-out errors, by their mean square, against refits in ball arithmetic."""
+    X, y, penalty, weights, intercept = hostile.hostile_rows(np.random.default_rng(seed))
+    exact = float(np.mean(refits.refit_errors(X, y, penalty, weights, intercept) ** 2))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        rows = training_rows(X, y[None], weights, intercept)
+        plan = sr.SubsetPlan.from_indices([np.arange(X.shape[1])], X.shape[1])
+        errors = member_paths(rows, plan, np.array([penalty / X.shape[1]]))[0].errors(0)[0]
+    warned = any(issubclass(w.category, AccuracyWarning) for w in caught)
+    error = abs(float(np.mean(errors**2)) - exact) / exact if exact else float(np.mean(errors**2) > 1e-30)
+    silent = "wrong without a warning" if not error <= 1e-7 and not warned else ""
+    return Verdict("leave-one-out", error, np.nan, warned, silent)

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subridge.arrays.namespace import device_of, namespace_of
+from subridge.arrays.namespace import device_of, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, FloatArray
+from subridge.ridge.rows.careful import decompose_carefully
 from subridge.ridge.rows.design import Design
 
 # A Gram matrix squares the condition number: directions whose (d + p)/d_max falls below this would lose more than
@@ -32,8 +33,9 @@ class MemberDecomposition:
     `left` is Qᵀ, shape (ρ, n); `spectrum` d, shape (ρ,), the squared singular values, all positive; `right` Vᵀ, shape
     (ρ, N_r), or None when the kernel side was decomposed, where `design` takes its place. `spans_samples` says that Q
     and the intercept span all of R^n: without ridge the member interpolates. `slack_noise` bounds the rounding error in
-    the diagonal of I - QQᵀ, below which that diagonal counts as zero; it is 0 where only penalties that do not resolve
-    it may be asked for.
+    the diagonal of I - QQᵀ, below which that diagonal counts as zero; it is -inf where only penalties that do not
+    resolve it may be asked for. `sharpness`, of a careful decomposition only, is the uncertainty of the space Q spans,
+    and `direction` is u.
     """
 
     left: Array
@@ -42,16 +44,23 @@ class MemberDecomposition:
     design: Design
     spans_samples: bool
     slack_noise: float
+    sharpness: float | None = None
+    direction: Array | None = None
 
 
 def decompose(
-    design: Design, least_penalty: float, fit_intercept: bool, gram_limit: float = _GRAM_LIMIT
+    design: Design,
+    least_penalty: float,
+    fit_intercept: bool,
+    gram_limit: float = _GRAM_LIMIT,
+    direction: Array | None = None,
 ) -> MemberDecomposition:
     """Decompose the smaller side of a member's design, or the design itself where that is too ill-conditioned.
 
     `least_penalty` is the smallest p that will be asked for, 0 for the minimum-norm solution; `fit_intercept` says that
     the design was centred, which takes one dimension of the samples. The Gram matrix serves down to (d + p)/d_max of
     `gram_limit`, by default half of the digits; what lies below costs a singular value decomposition of the design.
+    `direction` is u, shape (n,): the intercept's share of the samples, which must not mix with small directions.
 
     >>> import numpy as np
     >>> from subridge.ridge.rows.design import DenseDesign
@@ -63,11 +72,16 @@ def decompose(
     largest_rank = min(N, room)
     by_features = room > N
     side = design.gram() if by_features else design.kernel()
+    lifted = False
+    if direction is not None and not by_features:  # the intercept's direction comes out last, above everything
+        lifted = True
+        side = side + 2 * float(abs(side).sum(axis=0).max()) * direction[:, None] * direction
     d, vectors = namespace_of(side).linalg.eigh(side)
-    d, vectors = d[d.shape[0] - largest_rank :], vectors[:, d.shape[0] - largest_rank :]
+    last = d.shape[0] - int(lifted)
+    d, vectors = d[last - largest_rank : last], vectors[:, last - largest_rank : last]
     top = float(d[-1]) if largest_rank else 0.0
     if top > 0 and max(float(d[0]), 0.0) + least_penalty < gram_limit * top:
-        return _orthogonal(design, room)
+        return _orthogonal(design, room) if direction is None and fit_intercept else careful(design, room, direction)
     dropped = int((d <= _EPS * max(n, N) * max(top, 0.0)).sum())  # d ascends
     d, vectors = d[dropped:], vectors[:, dropped:]
     rank = largest_rank - dropped
@@ -75,7 +89,7 @@ def decompose(
         return MemberDecomposition(vectors.T, d, None, design, rank == room, _ORTHONORMAL_NOISE)
     left = design.onto_samples((vectors / d**0.5).T)
     condition = top / float(d[0]) if rank else 1.0
-    noise = _ORTHONORMAL_NOISE * condition if condition < 1 / _GRAM_LIMIT else 0.0
+    noise = _ORTHONORMAL_NOISE * condition if condition < 1 / _GRAM_LIMIT else -np.inf
     return MemberDecomposition(left, d, vectors.T, design, rank == room, noise)
 
 
@@ -87,6 +101,17 @@ def _orthogonal(design: Design, room: int) -> MemberDecomposition:
     # A centred square design has rank n - 1 at most; what lies beyond is rounding.
     rank = min(rank, room)
     return MemberDecomposition(Qt[:rank, :], s[:rank] ** 2, V[:, :rank].T, design, rank == room, _ORTHONORMAL_NOISE)
+
+
+def careful(design: Design, room: int, direction: Array | None) -> MemberDecomposition:
+    """The decomposition that keeps the digits of columns of any scale; see `decompose_carefully`."""
+    Ft = design.dense()
+    u = None if direction is None else to_numpy(direction)
+    found = decompose_carefully(to_numpy(Ft), u, room)
+    left, spectrum, right = (like(part, Ft) for part in found[:3])
+    sharpness = max(found.sharpness, _ORTHONORMAL_NOISE)
+    spans = len(found.spectrum) == room
+    return MemberDecomposition(left, spectrum, right, design, spans, _ORTHONORMAL_NOISE, sharpness, direction)
 
 
 def path_coefficients(member: MemberDecomposition, targets: Array, penalties: FloatArray) -> Array:

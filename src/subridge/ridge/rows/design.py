@@ -107,4 +107,8 @@ class SparseDesign:
         return (self.matrix.T @ weighted.T).T - np.outer(weighted.sum(axis=1), self.means)
 
     def dense(self) -> FloatArray:
-        return np.ascontiguousarray(((self.matrix.toarray() - self.means) * self.root_weights[:, None]).T)
+        centred = self.matrix.toarray() - self.means
+        if self.means.any():  # a mean is as good as a feature's offset allows; a second one as its spread
+            weights = self.root_weights**2
+            centred -= weights @ centred / weights.sum()
+        return np.ascontiguousarray((centred * self.root_weights[:, None]).T)

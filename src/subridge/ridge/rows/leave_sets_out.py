@@ -173,7 +173,7 @@ class _Solver:
         xp, m, taken = self._xp, len(index), self._taken(index[None, :])
         P, noise = self._outer_part(taken)[0], self.member.slack_noise
         values, vectors = xp.linalg.eigh(P)
-        doubtful = noise == 0 or bool(((values > noise) & (values < least_allowed)).any())
+        doubtful = noise <= 0 or bool(((values > noise) & (values < least_allowed)).any())
         null = int((values <= noise).sum())
         answers: list[Array] = []
         refitted: Array | None = None

@@ -1,18 +1,22 @@
 """Every member at every ridge of a path: coefficients and exact leave-one-out errors, nothing refitted."""
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.ridge.rows.decomposition import MemberDecomposition, decompose, path_coefficients
+from subridge.ridge.rows.decomposition import MemberDecomposition, careful, decompose, path_coefficients
 from subridge.ridge.rows.design import Design
-from subridge.ridge.rows.leave_one_out import leave_one_out
+from subridge.ridge.rows.leave_one_out import leave_one_out, uncertainty
 from subridge.ridge.rows.leave_pairs_out import leave_pairs_out
 from subridge.ridge.rows.leave_sets_out import GRAM_LIMIT, leave_sets_out
 from subridge.ridge.rows.training import TrainingRows
-from subridge.spec.errors import RidgeError
+from subridge.spec.errors import AccuracyWarning, RidgeError
 from subridge.spec.plan import SubsetPlan
+
+_GOOD_ENOUGH = 2e-9  # estimated relative error up to which a Gram or kernel matrix serves
+_READ = 1e-7  # relative error from which on the caller is told
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +43,12 @@ class MemberPath:
         self._rows, self._noise = rows, noise
         self._targets, self.target_means = rows.centred(rows.targets if noise is None else rows.targets - noise)
         least, together = float(self.penalties.min()), rows.left_out
-        member = decompose(design, least, rows.fit_intercept, *(() if together is None else (GRAM_LIMIT,)))
+        self._careful: MemberDecomposition | None = None
+        direction = rows.intercept_direction
+        if together is None:
+            member = decompose(design, least, rows.fit_intercept, direction=direction)
+        else:
+            member = decompose(design, least, rows.fit_intercept, GRAM_LIMIT, direction)
         self._member = member if keep else None
         self._kept: MemberDecomposition | _Table = member
         self.decomposition = member if len(ridges) == 1 else None
@@ -93,11 +102,31 @@ class MemberPath:
 
     def _errors_at(self, member: MemberDecomposition, penalties: FloatArray) -> Array:
         if self._rows.left_out is None:
-            weighted, _ = leave_one_out(member, self._targets, penalties, self._rows.intercept_leverage)
+            weighted = self._left_out(member, penalties)
         else:
             weighted = leave_sets_out(member, self._targets, penalties, self._rows, self._rows.left_out)
         errors = weighted if self._rows.unweighted else weighted / self._rows.root_weights
         return errors if self._noise is None else errors + self._noise
+
+    def _left_out(self, member: MemberDecomposition, penalties: FloatArray) -> Array:
+        """By the decomposition at hand where it is good enough, else by a careful one; a warning where neither is."""
+        leverage = self._rows.intercept_leverage
+        found, diagonals = leave_one_out(member, self._targets, penalties, leverage)
+        doubt = uncertainty(member, penalties, diagonals)
+        if member.sharpness is None and doubt > _GOOD_ENOUGH:
+            if self._careful is None:
+                room = self._rows.n_samples - int(self._rows.fit_intercept)
+                self._careful = careful(member.design, room, self._rows.intercept_direction)
+            found, diagonals = leave_one_out(self._careful, self._targets, penalties, leverage)
+            doubt = uncertainty(self._careful, penalties, diagonals)
+        if doubt > _READ:
+            warnings.warn(
+                f"leave-one-out errors may be off by {doubt:.1g} of themselves: features that others explain up to "
+                "rounding, at a ridge too small to hide it; drop such features, scale the others, or raise the ridge",
+                AccuracyWarning,
+                stacklevel=2,
+            )
+        return found
 
 
 def member_paths(

@@ -58,6 +58,11 @@ class TrainingRows:
         """``w_i/Σw``, the intercept's share of the hat matrix's diagonal; shape (n,)."""
         return self.weights / self.total_weight if self.fit_intercept else self.weights * 0.0
 
+    @property
+    def intercept_direction(self) -> Array | None:
+        """``√w/‖√w‖``, what the intercept fits of the weighted samples, shape (n,); None without one."""
+        return self.root_weights / self.total_weight**0.5 if self.fit_intercept else None
+
     @cached_property
     def deviations(self) -> Array:
         """``y_i - ȳ^(-i)``, the labels measured from the mean of the others, or y without intercept; shape (C, n).
@@ -79,7 +84,11 @@ class TrainingRows:
     def centred(self, targets: Array) -> tuple[Array, Array]:
         """``√w (y - ȳ)`` and ȳ, shapes (C, n) and (C,)."""
         means = targets @ self.weights / self.total_weight if self.fit_intercept else targets[:, 0] * 0.0
-        return (targets - means[:, None]) * self.root_weights, means
+        centred = targets - means[:, None]
+        if self.fit_intercept:  # a mean is as good as the labels' offset allows; a second one as their spread
+            again = centred @ self.weights / self.total_weight
+            centred, means = centred - again[:, None], means + again
+        return centred * self.root_weights, means
 
     def gram(self) -> Array | None:
         """``FᵀF`` of all features, shape (M, M); None for sparse rows, whose members form their own blocks."""
@@ -138,6 +147,11 @@ def training_rows(
         )
     means = weights @ X / weights.sum() if fit_intercept else X[0, :] * 0.0
     features = _features_first(X, means)
+    if fit_intercept:  # a mean is as good as a feature's offset allows; a second one as its spread
+        again = features @ weights / weights.sum()
+        if bool((abs(again) > 0).any()):
+            features -= again[:, None]
+            means = means + again
     if sample_weight is not None:
         features *= root_weights
     return TrainingRows(features, targets, means, weights, root_weights, fit_intercept, sample_weight is None, left_out)
