@@ -29,20 +29,29 @@ function bestRidge(nu, q) {
   return Math.abs(ridge) < 1e-14 * q.a ? 0 : ridge;
 }
 
-/** Order parameters of one member: σ, 1 - σ, 1 - γ_rr, γ_rr, u - b. */
-function solveMember(alpha, nu, ridge, q) {
-  if (q.a === 0) return { nu, sigma: 0, rest: 1, gap: 1, gamma: 0, excess: alpha === 0 ? Infinity : ridge / alpha };
+/** Order parameters of one member into an object: σ, 1 - σ, 1 - γ_rr, γ_rr, u - b. */
+function solveMember(alpha, nu, ridge, q, m = {}) {
+  m.nu = nu;
+  m.sigma = 0;
+  m.rest = 1;
+  m.gap = 1;
+  m.gamma = 0;
+  m.excess = Infinity;
   const t = (ridge * nu) / q.a;
-  if (alpha === 0 || t === Infinity) return { nu, sigma: 0, rest: 1, gap: 1, gamma: 0, excess: Infinity };
-  let sigma = 1, rest = 0, gap = 1, gamma = 0;
-  if (alpha !== Infinity) {
-    const R = root(alpha, nu, t), h = t + (nu - alpha);
-    sigma = fittedShare(alpha, nu, t, R);
-    gap = ownGap(alpha, nu, t, R);
-    gamma = crossGamma(alpha, nu, sigma, sigma);
-    rest = h > 0 ? restFewSamples(alpha, nu, t, R, h) : t === 0 ? 0 : restManySamples(alpha, nu, t, R, h);
+  if (q.a === 0) m.excess = alpha === 0 ? Infinity : ridge / alpha;
+  else if (alpha > 0 && t < Infinity) {
+    m.sigma = 1;
+    m.rest = 0;
+    if (alpha < Infinity) {
+      const R = root(alpha, nu, t), h = t + (nu - alpha);
+      m.sigma = fittedShare(alpha, nu, t, R);
+      m.gap = ownGap(alpha, nu, t, R);
+      m.gamma = crossGamma(alpha, nu, m.sigma, m.sigma);
+      m.rest = h > 0 ? restFewSamples(alpha, nu, t, R, h) : t === 0 ? 0 : restManySamples(alpha, nu, t, R, h);
+    }
+    m.excess = q.finite ? excess(q.b, q.omega2, nu, m.sigma, m.rest) : 0;
   }
-  return { nu, sigma, rest, gap, gamma, excess: q.finite ? excess(q.b, q.omega2, nu, sigma, rest) : 0 };
+  return m;
 }
 
 function divided(bias, gamma, gap, eta2, q) {
@@ -83,7 +92,7 @@ function covarianceWithLabel(m, q) {
 function scaledTotal(mean, c, q) {
   if (!q.finite && q.rho2 > 0) return mean; // the signal along 1 has infinite power: no other scale than 1 will do
   const v = (1 - q.rho2) * q.b + (q.rho2 > 0 ? q.rho2 * (q.b + q.T) : 0);
-  if (mean === Infinity || !(mean - v + 2 * c > 0)) return v;
+  if (c === 0 || mean === Infinity || !(mean - v + 2 * c > 0)) return v;
   return scaledError(mean, v, c);
 }
 
@@ -129,9 +138,9 @@ function risk(problem, ensemble, alpha) {
 function curve(problem, ensemble, alphas) {
   const q = prepare(problem), { fractions, shared, count } = ensemble;
   const ridges = fractions.map((nu) => (ensemble.ridge === "optimal" ? bestRidge(nu, q) : ensemble.ridge));
-  const mean = new Array(alphas.length), scaled = new Array(alphas.length), members = new Array(fractions.length);
+  const mean = new Array(alphas.length), scaled = new Array(alphas.length), members = fractions.map(() => ({}));
   for (let i = 0; i < alphas.length; i++) {
-    for (let r = 0; r < fractions.length; r++) members[r] = solveMember(alphas[i], fractions[r], ridges[r], q);
+    for (let r = 0; r < fractions.length; r++) solveMember(alphas[i], fractions[r], ridges[r], q, members[r]);
     const found = totals(members, shared, alphas[i], q, count ?? fractions.length);
     mean[i] = found.mean;
     scaled[i] = found.scaled;
