@@ -113,7 +113,8 @@ def test_a_repeated_row_counts_like_a_row_of_weight_two(digits, voting):
     weights = np.random.default_rng(0).integers(0, 3, len(y))
     model = sr.RidgeEnsembleClassifier(4, ridge=1.0, voting=voting, random_state=0)
     weighted = model.fit(X, y, sample_weight=weights).decision_function(X_new)
-    repeated = model.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights)).decision_function(X_new)
+    with pytest.warns(sr.errors.CorrelatedRowsWarning):  # neighbours are copies
+        repeated = model.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights)).decision_function(X_new)
     np.testing.assert_allclose(weighted, repeated, atol=1e-9)
 
 

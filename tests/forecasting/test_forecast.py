@@ -151,7 +151,8 @@ def test_a_row_of_huge_norm_leaves_errors_positive_and_bounds_finite():
     X[0] *= 30
     y = X @ rng.standard_normal(30) / 30**0.5 + 0.5 * rng.standard_normal(60)
     ensembles = {kind: sr.Ensemble(sr.subsets.Equal(4), 0.1, aggregation=kind) for kind in ("mean", "simplex")}
-    curve = sr.forecast(X, y, [30, 120, 960], ensembles)
+    with pytest.warns(sr.errors.HeavyTailWarning):
+        curve = sr.forecast(X, y, [30, 120, 960], ensembles)
     assert (curve.prediction_error.values > 0).all()
     assert np.isfinite(curve.prediction_error_upper.values).all()
 

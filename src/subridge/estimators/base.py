@@ -20,7 +20,7 @@ from subridge.estimators.members import FittedMembers
 from subridge.estimators.missing_columns import Missing, drops_members
 from subridge.estimators.translate import FlatParameters, ensemble_of, is_searched
 from subridge.ridge.optimism import judge
-from subridge.ridge.rows.diagnostics import warn_of_rows, warn_of_scales
+from subridge.ridge.rows.diagnostics import warn_of_order, warn_of_rows, warn_of_scales
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import TrainingRows
 from subridge.ridge.scoring import scored
@@ -138,6 +138,7 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
         complete = known if len(known) == len(paths) else None
         weights = aggregation.weights(self._member_moments) if isinstance(aggregation, LinearAggregation) else None
         self._left_out = LeftOutEnsemble(kept, self.ensemble_, members, weights, complete)
+        warn_of_order(rows.targets - kept.outputs(aggregation, weights), rows, stacklevel=3)
         return kept
 
     def _without_each(self, method: str) -> LeftOutEnsemble:

@@ -38,9 +38,9 @@ def jackknife_bounds(ensemble: LeftOutEnsemble, X: Features, level: float) -> tu
     """Lower and upper bounds for new rows, each of shape (C, m)."""
     level = checked_level(level, ensemble)
     masses, owners = _masses(ensemble), ensemble.owners
-    lower, upper = [], []
+    lower, upper, errors = [], [], ensemble.errors
     for _, outputs in ensemble.outputs(X):
-        widths = abs(like(ensemble.errors, outputs))[:, None, :]
+        widths = abs(like(errors, outputs))[:, None, :]
         centres = take_last(outputs, owners) if ensemble.kept.rows.left_out is not None else outputs
         # The low quantile is minus the high one of what is turned around.
         upper.append(_high_quantile(centres + widths, level, masses))

@@ -16,7 +16,7 @@ from subridge.ridge.rows.decomposition import MemberDecomposition, decompose
 from subridge.ridge.rows.leave_sets_out import GRAM_LIMIT
 from subridge.ridge.rows.left_out_models import LeftOutMember, left_out_member
 
-_ENTRIES = 4_000_000  # of the largest table over new rows and sets held at once: 32 MB
+_ENTRIES = 250_000  # of the largest table over new rows and sets held at once: 2 MB, which a cache holds
 
 
 class LeftOutEnsemble:

@@ -75,3 +75,19 @@ class ScaleWarning(SubridgeWarning):
 
 class RidgePathWarning(SubridgeWarning):
     """The best ridge of a path lies at its end; one beyond may err less."""
+
+
+class DuplicateRowsWarning(SubridgeWarning):
+    """Many rows are copies of others, so that left-out rows are still known."""
+
+
+class CorrelatedRowsWarning(SubridgeWarning):
+    """Errors of neighbouring rows are alike: rows are in time order, or belong together."""
+
+
+class LargeGroupWarning(SubridgeWarning):
+    """One group holds more than half of all rows."""
+
+
+class HeavyTailWarning(SubridgeWarning):
+    """A single row carries much of the variance of the features or of the target."""

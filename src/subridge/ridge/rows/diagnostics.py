@@ -10,7 +10,8 @@ from collections.abc import Callable
 import numpy as np
 
 from subridge.arrays.namespace import is_sparse
-from subridge.arrays.types import FloatArray
+from subridge.arrays.types import Array, FloatArray
+from subridge.ridge.rows.dependence import correlated_rows, heavy_rows, large_group, repeated_rows
 from subridge.ridge.rows.training import TrainingRows
 from subridge.ridge.search_path import End
 from subridge.spec.errors import DataError, RidgePathWarning, ScaleWarning, SubridgeWarning
@@ -39,6 +40,9 @@ def unequal_scales(squares: FloatArray) -> SubridgeWarning | None:
 
 CHECKS: tuple[Callable[[TrainingRows], SubridgeWarning | None], ...] = (
     lambda rows: unequal_scales(rows.column_squares()),
+    repeated_rows,
+    large_group,
+    heavy_rows,
 )
 
 
@@ -68,6 +72,13 @@ def warn_of_rows(rows: TrainingRows, stacklevel: int = 2) -> None:
 def warn_of_scales(squares: FloatArray, stacklevel: int = 2) -> None:
     """Say that columns of these mean squares differ too much in scale, where only moments of the rows are known."""
     found = unequal_scales(squares)
+    if found is not None:
+        warnings.warn(found, stacklevel=stacklevel + 1)
+
+
+def warn_of_order(errors: Array, rows: TrainingRows, stacklevel: int = 2) -> None:
+    """Say that left-out errors of the aggregate, shape (C, n), are alike for neighbouring rows."""
+    found = correlated_rows(errors, rows)
     if found is not None:
         warnings.warn(found, stacklevel=stacklevel + 1)
 

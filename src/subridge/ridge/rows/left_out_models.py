@@ -24,7 +24,8 @@ class LeftOutMember:
     """One member at one penalty, without each of S sets of rows in turn.
 
     `pulls`, shape (C, ρ, S), are ``Q_sᵀ ẽ_s``, and `shifts`, shape (C, S), what leaving out s changes at x = x̄, both
-    from errors in weighted units. Single rows have S = n, and their pulls stay apart as Qᵀ and errors (C, n).
+    from errors in weighted units. Single rows have S = n; for several targets their pulls stay apart as Qᵀ and errors
+    (C, n).
     """
 
     member: MemberDecomposition
@@ -43,12 +44,7 @@ class LeftOutMember:
         if self.pulls is not None:
             return scores[None, :, :] @ self.pulls + self.shifts[:, None, :]
         assert self.errors is not None
-        product = scores @ member.left
-        if self.errors.shape[0] == 1:
-            product *= self.errors[0]
-            product += self.shifts[0]
-            return product[None, :, :]
-        return product[None, :, :] * self.errors[:, None, :] + self.shifts[:, None, :]
+        return (scores @ member.left)[None, :, :] * self.errors[:, None, :] + self.shifts[:, None, :]
 
 
 def left_out_member(
@@ -61,6 +57,8 @@ def left_out_member(
     """
     reach = rows.root_weights * (float(rows.fit_intercept) / rows.total_weight)
     if rows.left_out is None:
+        if errors.shape[0] == 1:
+            return LeftOutMember(member, penalty, (member.left * errors)[None, :, :], None, errors * reach)
         return LeftOutMember(member, penalty, None, errors, errors * reach)
     xp, pulls, shifts = namespace_of(targets), [], []
     for batch, found in set_errors(member, targets, np.array([penalty]), rows, rows.left_out):
