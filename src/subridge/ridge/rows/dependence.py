@@ -33,7 +33,7 @@ def repeated_rows(rows: TrainingRows) -> SubridgeWarning | None:
         return None
     scales = rows.column_squares() ** 0.5
     varying = np.flatnonzero(scales > 0)
-    if not _takes_many_values(rows, varying):
+    if not _takes_many_values(rows.features, rows.root_weights, varying):
         return None
     directions = np.zeros((_PROJECTIONS, len(scales)))
     drawn = np.random.default_rng(0).standard_normal((_PROJECTIONS, len(varying)))
@@ -55,13 +55,13 @@ def repeated_rows(rows: TrainingRows) -> SubridgeWarning | None:
     )
 
 
-def _takes_many_values(rows: TrainingRows, varying: IntArray) -> bool:
+def _takes_many_values(features: Array, root_weights: Array, varying: IntArray) -> bool:
     """Whether some columns take so many values that equal rows are no coincidence; a part of the rows is looked at."""
     columns = varying[: 10 * _CONTINUOUS]
     if len(columns) < _CONTINUOUS:
         return False
     some = slice(None, 500)
-    table = np.stack([to_numpy((rows.features[int(j), :] / rows.root_weights)[some]) for j in columns])
+    table = np.stack([to_numpy((features[int(j), :] / root_weights)[some]) for j in columns])
     distinct = np.array([len(np.unique(column)) for column in table])
     return int((distinct > 0.25 * table.shape[1]).sum()) >= _CONTINUOUS
 
