@@ -10,6 +10,7 @@ from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, MatrixLike
 from subridge.datasets.tables.target_rows import Task
 from subridge.datasets.tables.targets import TargetLike
 from subridge.ensemble.ensemble import Ensemble
+from subridge.forecasting.by_groups import forecast_groups, group_pilot
 from subridge.forecasting.curve.curve import forecast_curve
 from subridge.forecasting.inputs.request import DrawnEnsemble, read_ensembles, read_ridges, read_sizes
 from subridge.forecasting.inputs.sample import read_sample
@@ -33,6 +34,7 @@ def forecast(
     fit_intercept: bool = True,
     label_noise: bool = True,
     seed: Seed | None = 0,
+    groups: ArrayLike | None = None,
 ) -> xarray.Dataset:
     """Forecast the error of ridge ensembles at other sample sizes from one pilot sample, without held-out data.
 
@@ -64,6 +66,10 @@ def forecast(
         them in one member.
     seed : int or tuple of int, optional
         Draws the subsets of strategies.
+    groups : array_like, shape (n,), optional
+        Labels of groups whose rows depend on each other, such as subjects. Errors are then those on new groups, from
+        left-out groups, and sizes mean more groups of the same kind: the coordinate ``n_groups`` says how many, and
+        ``effective_samples`` how many independent rows the pilot is worth. See ``docs/groups.md`` for the model.
 
     Returns
     -------
@@ -109,11 +115,26 @@ def forecast(
     """
     level = float(within("level", level, 0.5, 0.999))
     sizes = read_sizes(n_samples)
-    sample = read_sample(X, y, task, fit_intercept)
+    sample = read_sample(X, y, task, fit_intercept, groups)
     drawn = read_ensembles(ensembles, sample.n_features, seed)
     pilots = Pilots(sample, [each.plan for each in drawn.values()])
     path = None if ridges is None else read_ridges(ridges, sample.rows)
     metrics = metrics_of(sample)
+
+    def by_groups(ensemble: DrawnEnsemble) -> EnsembleForecast:
+        pilot = group_pilot(sample.rows, ensemble.plan)
+        curve = forecast_groups(pilot, ensemble, np.append(sizes, np.inf), path, level)
+        variables = {name: values[:-1] for name, values in curve.variables().items()}
+        ridges = curve.wanted.ridges[:-1]
+        reach = pilot.pilot.reach(ridges[np.argmax(sizes)])
+        limit = float(curve.prediction_error[-1])
+        return EnsembleForecast(ensemble.aggregation.name, variables, ridges, reach, limit)
+
+    if groups is not None:
+        found = {name: by_groups(each) for name, each in drawn.items()}
+        dataset = forecasts(found, sizes, {metrics[0].name: metrics[0].label}, sample.attributes() | {"level": level})
+        n_sets = sample.rows.left_out.n_sets if sample.rows.left_out is not None else sample.n_samples
+        return dataset.assign_coords(n_groups=("n_samples", sizes * n_sets / sample.n_samples))
 
     def one(ensemble: DrawnEnsemble) -> EnsembleForecast:
         pilot = pilots.of(ensemble.plan)

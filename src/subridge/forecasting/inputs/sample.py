@@ -5,12 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import check_array
 
-from subridge.arrays.types import FloatArray, Json, MatrixLike, SparseMatrix
+from subridge.arrays.types import ArrayLike, FloatArray, Json, MatrixLike, SparseMatrix
 from subridge.datasets.tables.odd_values import refuse_odd_table
 from subridge.datasets.tables.target_rows import Task, target_rows
 from subridge.datasets.tables.targets import TargetLike, missing_targets, read_target
 from subridge.datasets.tables.treatments import LEAST_ROWS
 from subridge.ridge.rows.diagnostics import warn_of_rows
+from subridge.ridge.rows.left_out_sets import left_out_groups
 from subridge.ridge.rows.training import TrainingRows, training_rows
 from subridge.spec.errors import DataError, ParameterError
 
@@ -46,8 +47,10 @@ class Sample:
         }
 
 
-def read_sample(X: MatrixLike, y: TargetLike, task: Task, fit_intercept: bool) -> Sample:
-    """Check X (n, M) and y (n,) or (n, C) and centre them.
+def read_sample(
+    X: MatrixLike, y: TargetLike, task: Task, fit_intercept: bool, groups: ArrayLike | None = None
+) -> Sample:
+    """Check X (n, M) and y (n,) or (n, C) and centre them; rows with equal labels in `groups` are left out together.
 
     `task` "auto" takes text, categories and booleans for labels and numbers for numbers.
     """
@@ -64,6 +67,7 @@ def read_sample(X: MatrixLike, y: TargetLike, task: Task, fit_intercept: bool) -
     if lacking:
         raise DataError(f"y lacks {lacking} labels; drop those rows")
     targets = target_rows(target, task)
-    rows = training_rows(table, targets.rows, None, fit_intercept)
+    together = None if groups is None else left_out_groups(groups, n)
+    rows = training_rows(table, targets.rows, None, fit_intercept, together)
     warn_of_rows(rows, stacklevel=3)
     return Sample(rows, targets.class_names)

@@ -1,0 +1,69 @@
+"""Forecasts from rows that come in groups."""
+
+import numpy as np
+import pytest
+
+import subridge as sr
+from subridge.spec.errors import DataError
+
+
+def subjects(seed, n_groups, rows=5, shared=0.5, M=15):
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(n_groups), rows)
+    own, common = rng.standard_normal((n_groups * rows, M)), rng.standard_normal((n_groups, M))[groups]
+    X = np.sqrt(shared) * common + np.sqrt(1 - shared) * own
+    effect = rng.standard_normal(n_groups)[groups]
+    return X, X @ np.ones(M) / np.sqrt(M) + effect + 0.3 * rng.standard_normal(len(groups)), groups
+
+
+ENSEMBLE = {"one": sr.Ensemble(sr.subsets.equal(1, 15, 0), 0.5)}
+
+
+@pytest.mark.parametrize("target", [30, 60, 240])
+def test_the_error_on_new_groups_is_forecast_where_rows_promise_too_little(target):
+    ratios = []
+    for seed in range(12):
+        X, y, groups = subjects(seed, 60)
+        by_group = sr.forecast(X, y, [5 * target], ENSEMBLE, groups=groups).prediction_error.item()
+        by_row = sr.forecast(X, y, [5 * target], ENSEMBLE).prediction_error.item()
+        A, b, labels = subjects(1000 + seed, target)
+        model = sr.RidgeEnsembleRegressor(subsets=[range(15)], ridge=0.5).fit(A, b, groups=labels)
+        # A new row has features of unit variance, a known target, and noise of variance 1.09.
+        truth = ((model.coef_ - 1 / np.sqrt(15)) ** 2).sum() + model.intercept_**2 + 1.09
+        ratios.append([by_group / truth, by_row / truth])
+    by_group, by_row = np.mean(ratios, axis=0)
+    spread = np.std(ratios, axis=0)[0] / np.sqrt(12)
+    assert abs(by_group - 1) < 3 * spread + 0.03
+    assert by_row < by_group - 0.03
+
+
+def test_rows_that_are_independent_within_groups_count_nearly_one_each():
+    X, y, groups = subjects(0, 80, shared=0.0)
+    y = y - np.repeat([y[groups == g].mean() for g in range(80)], 5)
+    found = sr.forecast(X, y, [400], ENSEMBLE, groups=groups)
+    assert found.effective_samples.item() > 0.8 * 400
+    assert found.n_groups.item() == 80
+
+
+def test_rows_that_are_copies_count_once_for_each_group():
+    X, y, groups = subjects(0, 80, shared=1.0)
+    y = np.repeat(y[::5], 5)
+    found = sr.forecast(X, y, [400], ENSEMBLE, groups=groups)
+    np.testing.assert_allclose(found.effective_samples.item(), 80, rtol=0.02)
+
+
+def test_the_best_ridge_of_a_path_is_taken_for_each_size():
+    X, y, groups = subjects(0, 40)
+    path = [0.01, 0.1, 1.0, 10.0]
+    chosen = sr.forecast(X, y, [100, 400], ENSEMBLE, ridges=path, groups=groups)
+    single = [sr.forecast(X, y, [100, 400], {"one": sr.Ensemble(sr.subsets.equal(1, 15, 0), r)}, groups=groups)
+              for r in path]  # fmt: skip
+    errors = np.array([each.prediction_error.values[0] for each in single])
+    np.testing.assert_allclose(chosen.prediction_error.values[0], errors.min(axis=0))
+    np.testing.assert_array_equal(chosen.ridge.values[0], np.array(path)[errors.argmin(axis=0)])
+
+
+def test_groups_of_single_rows_are_told_to_be_left_out():
+    X, y, _ = subjects(0, 40)
+    with pytest.raises(DataError, match="groups"):
+        sr.forecast(X, y, [100], ENSEMBLE, groups=np.zeros(len(y)))
