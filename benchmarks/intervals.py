@@ -6,7 +6,7 @@ refits once for each of the n rows; its cost is measured with 20 and 60 folds, a
 ``python benchmarks/intervals.py coverage`` measures coverage and width at 90 % on six real sets over random splits, at
 a fixed ridge and at a chosen one, and beside them MAPIE's jackknife+ at the fixed ridge on some of the splits.
 
-Needs the extra ``bench`` (MAPIE).
+Needs the extra ``bench`` (MAPIE, linearmodels).
 """
 
 import argparse
@@ -14,7 +14,7 @@ import time
 import warnings
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_linnerud, load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold, LeaveOneOut
 
@@ -61,15 +61,20 @@ def real_sets():
     yield "wine: proline from the rest", wine[:, :-1], wine[:, -1]
     yield "digits: brightness of a pixel", np.delete(digits, 36, axis=1), digits[:, 36]
     yield "iris: petal width from the rest", iris[:, :3], iris[:, 3]
-    exercise = load_linnerud()
-    yield "linnerud: weight from exercise", exercise.data, exercise.target[:, 0]
+    from linearmodels.datasets import wage_panel
+
+    table = wage_panel.load()
+    table = table[table.year == 1985]  # one row for each person
+    names = ["black", "exper", "hisp", "hours", "married", "educ", "union", "expersq"]
+    yield "wages of one year", table[names].to_numpy(dtype=float), table["lwage"].to_numpy()
 
 
-def compare_coverage(splits, theirs_on):
+def compare_coverage(splits, theirs_on, only):
     print("set | n train | coverage, fixed ridge | chosen ridge, 4 members | MAPIE | width fixed | chosen | MAPIE")
     for name, X, y in real_sets():
+        if only and only not in name:
+            continue
         n = min(len(y) // 2, 300)
-        n = 14 if len(y) < 30 else n
         found = []
         for split in range(splits):
             rng = np.random.default_rng(split)
@@ -108,11 +113,12 @@ def main():
     parser.add_argument("what", choices=["time", "coverage"])
     parser.add_argument("--splits", type=int, default=50)
     parser.add_argument("--mapie-splits", type=int, default=3)
+    parser.add_argument("--only", default="", help="part of the name of a set")
     asked = parser.parse_args()
     if asked.what == "time":
         compare_time()
     else:
-        compare_coverage(asked.splits, asked.mapie_splits)
+        compare_coverage(asked.splits, asked.mapie_splits, asked.only)
 
 
 if __name__ == "__main__":
