@@ -9,7 +9,13 @@ import xarray as xr
 from subridge.explorer.reports.parts import Axis, Line, Panel, brief, thinned
 from subridge.explorer.reports.theory_and_trials import Trials, joined
 
-_SHOWN = ("theory", "risk", "reduced_risk", "misclassification", "density")
+_SHOWN = {
+    "theory": "generalization error E",
+    "risk": "generalization error E",
+    "reduced_risk": "reduced error",
+    "misclassification": "share misclassified",
+    "density": "density",
+}
 _ACROSS = {
     "sample_ratio": "samples per feature α = P/M",
     "n_samples": "training samples P",
@@ -77,7 +83,7 @@ def _curves(data: xr.Dataset, values: xr.DataArray, across: str, by: str, title:
     finite = table[np.isfinite(table)]
     wide = bool(finite.size and finite.min() > 0 and finite.max() > 10 * finite.min())
     log_x = bool(at.min() > 0 and at.max() > 30 * at.min())
-    x, y = Axis(_ACROSS[across], log_x), Axis(str(values.name).replace("_", " "), wide)
+    x, y = Axis(_ACROSS[across], log_x), Axis(_SHOWN[str(values.name)], wide)
     return Panel(title, x, y, at, [*theory, *lines])
 
 

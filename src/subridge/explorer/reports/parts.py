@@ -9,6 +9,8 @@ from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, Json
 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8a00", "#7f7f7f")
 
+TRAINED = ", trained"  # the end of the name of points that belong to a curve
+
 
 @dataclass(frozen=True, eq=False)
 class Line:
@@ -83,18 +85,26 @@ class Panel:
 
     def as_json(self) -> dict[str, Json]:
         """The panel for the page's script."""
+        curves = [line.name for line in self.lines if not line.dots]
+        colours = [self._colour(i, line, curves) for i, line in enumerate(self.lines)]
         described: dict[str, Json] = {
             "title": self.title,
             "x": {"label": self.x.label, "log": self.x.log, "texts": self.x.texts and list(self.x.texts)},
             "y": {"label": self.y.label, "log": self.y.log},
             "at": numbers(self.at),
-            "lines": [line.as_json(PALETTE[i % len(PALETTE)]) for i, line in enumerate(self.lines)],
+            "lines": [line.as_json(colour) for line, colour in zip(self.lines, colours, strict=True)],
             "joined": any(line.dots for line in self.lines),  # curves pass over the places of points
             "marks": {name: float(value) for name, value in self.marks.items()},
         }
         if self.heights is not None and self.sizes is not None:
             described |= {"heights": numbers(self.heights), "sizes": [numbers(row) for row in self.sizes]}
         return described
+
+    @staticmethod
+    def _colour(place: int, line: Line, curves: list[str]) -> str:
+        """Points have the colour of the curve that they belong to."""
+        own = line.name.removesuffix(TRAINED)
+        return PALETTE[(curves.index(own) if own in curves else place) % len(PALETTE)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import FloatArray
-from subridge.explorer.reports.parts import Axis, Line, Panel, Report, brief
+from subridge.explorer.reports.parts import TRAINED, Axis, Line, Panel, Report, brief
 from subridge.explorer.reports.settings import settings_of
 
 
@@ -28,8 +28,7 @@ def joined(
     parts = (trials.mean, trials.mean - trials.error, trials.mean + trials.error)
     ends = [np.concatenate([empty, part], axis=1)[:, order] for part in parts]
     points = [
-        Line(f"{name}, trained", middle, low, high, dots=True)
-        for name, middle, low, high in zip(names, *ends, strict=True)
+        Line(name + TRAINED, middle, low, high, dots=True) for name, middle, low, high in zip(names, *ends, strict=True)
     ]
     return np.concatenate([at, trials.at])[order], np.concatenate([theory, blank], axis=1)[:, order], points
 
