@@ -1,7 +1,8 @@
 """Jackknife+ in closed form beside MAPIE's, in time, coverage and width.
 
 ``python benchmarks/intervals.py time`` times one ridge of n = 2,000 rows, M = 500 features and 1,000 new rows. MAPIE
-refits once for each of the n rows; its cost is measured with 20 and 60 folds, and the slope is scaled to n refits.
+refits once for each of the n rows; its cost is measured with 20 and 60 folds (``--folds``), and the slope is scaled
+to n refits.
 
 ``python benchmarks/intervals.py coverage`` measures coverage and width at 90 % on six real sets over random splits, at
 a fixed ridge and at a chosen one, and beside them MAPIE's jackknife+ at the fixed ridge on some of the splits.
@@ -29,7 +30,7 @@ def mapie(ridge, splits):
     return CrossConformalRegressor(Ridge(ridge), confidence_level=LEVEL, method="plus", cv=splits)
 
 
-def compare_time(repeats=5):
+def compare_time(few, many, repeats=5):
     rng = np.random.default_rng(0)
     n, M, new = 2000, 500, 1000
     X, Z = rng.standard_normal((n, M)), rng.standard_normal((new, M))
@@ -40,14 +41,16 @@ def compare_time(repeats=5):
         sr.RidgeEnsembleRegressor(subsets=[np.arange(M)], ridge=0.1).fit(X, y).predict_interval(Z, LEVEL)
         best = min(best, time.process_time() - start)
     cost = {}
-    for folds in (5, 20, 60):
+    for folds in (5, few, many):
         start = time.process_time()
         theirs = mapie(50.0, KFold(folds))
         theirs.fit_conformalize(X, y)
         theirs.predict_interval(Z)
         cost[folds] = time.process_time() - start
-    slope = (cost[60] - cost[20]) / 40
-    print(f"closed form {best:.3f} s; MAPIE {slope * 1000:.1f} ms a refit, {slope * n:.0f} s for {n} (scaled from 60)")
+    slope = (cost[many] - cost[few]) / (many - few)
+    print(
+        f"closed form {best:.3f} s; MAPIE {slope * 1000:.1f} ms a refit, {slope * n:.0f} s for {n} (scaled from {many})"
+    )
     print(f"{slope * n / best:.0f} times")
 
 
@@ -113,10 +116,11 @@ def main():
     parser.add_argument("what", choices=["time", "coverage"])
     parser.add_argument("--splits", type=int, default=50)
     parser.add_argument("--mapie-splits", type=int, default=3)
+    parser.add_argument("--folds", type=int, nargs=2, default=[20, 60], help="refits of MAPIE that are timed")
     parser.add_argument("--only", default="", help="part of the name of a set")
     asked = parser.parse_args()
     if asked.what == "time":
-        compare_time()
+        compare_time(*asked.folds)
     else:
         compare_coverage(asked.splits, asked.mapie_splits, asked.only)
 
