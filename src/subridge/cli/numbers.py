@@ -32,15 +32,15 @@ def member_counts(text: str) -> tuple[int, ...]:
     (2, 4, 8)
     """
     found = sizes(text)
-    if not np.isfinite(found).all():
+    if not all(number < 1e9 for number in found):
         raise click.BadParameter(f"{text!r} must hold whole numbers of at least 1")
     return tuple(int(number) for number in found)
 
 
 def sizes(text: str) -> tuple[float, ...]:
     """Read a list of sizes: `numbers`, rounded to whole ones; spaced ones that coincide count once."""
-    if any(number < 1 for part in _parts(text) for number in part):
-        raise click.BadParameter(f"{text!r} must hold whole numbers of at least 1")
+    if any(not (1 <= number < 1e15 or number == np.inf) for part in _parts(text) for number in part):
+        raise click.BadParameter(f"{text!r} must hold whole numbers from 1 to 10¹⁵")
     rounded = ([round(number) if np.isfinite(number) else number for number in part] for part in _parts(text))
     return tuple(number for part in rounded for number in dict.fromkeys(part))
 
@@ -84,4 +84,6 @@ def finite(text: str) -> float:
         raise click.BadParameter(f"{text!r} is not a number") from error
     if not np.isfinite(number):
         raise click.BadParameter(f"{text!r} is not a finite number")
+    if abs(number) > 1e100:
+        raise click.BadParameter(f"{text!r} is too large: its square is no number")
     return number

@@ -79,6 +79,8 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
 
     def _describe(self, aggregation: Aggregation, n_features: int) -> np.random.Generator:
         """Forget an earlier fit and draw the subsets; return the generator that draws everything else."""
+        if not isinstance(self.fit_intercept, bool | np.bool_):
+            raise ParameterError(f"fit_intercept must be True or False, got {self.fit_intercept!r}")
         for name in (*self._OPTIONAL, "_members"):
             if hasattr(self, name):
                 delattr(self, name)

@@ -92,7 +92,13 @@ def row_weights(sample_weight: ArrayLike | None, X: Features) -> Array | None:
     """Weights of the rows in the library of X, or None; zero is allowed, negative is not."""
     if sample_weight is None:
         return None
-    given = sample_weight if np.isscalar(sample_weight) else to_numpy(sample_weight)
+    if isinstance(sample_weight, complex):
+        raise DataError("sample_weight must be real numbers, one for each row")
+    refuse_odd_values("sample_weight", sample_weight)
+    try:
+        given = sample_weight if np.isscalar(sample_weight) else to_numpy(sample_weight)
+    except ValueError as error:
+        raise DataError(f"sample_weight must be numbers, one for each row: {error}") from error
     if np.asarray(given).dtype.kind == "f" and not np.isfinite(given).all():
         raise DataError("sample_weight contains NaN or infinity; give finite weights, 0 for rows to leave out")
     weights: FloatArray = _check_sample_weight(

@@ -15,7 +15,7 @@ from subridge.spec.errors import DataError, ParameterError
 
 def left_out_sets(groups: ArrayLike | None, gap: int, weights: Array | None, n_samples: int) -> LeftOutSets | None:
     """The sets that `groups`, shape (n,), or `gap` name among the rows of positive weight; None for single rows."""
-    steps = 0 if gap == 0 else positive_integer("gap", gap)
+    steps = 0 if isinstance(gap, int) and gap == 0 else positive_integer("gap", gap, 10**9)
     if groups is not None and steps:
         raise ParameterError(
             f"groups were given and gap={gap}: groups leave out whole groups, a gap leaves out neighbours in time; "

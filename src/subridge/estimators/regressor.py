@@ -17,6 +17,7 @@ from subridge.estimators.members import example_of
 from subridge.estimators.missing_columns import Missing, drops_members, lacks_columns, outputs_without
 from subridge.estimators.translate import Subsets, aggregation_of, per_target
 from subridge.ridge.rows.training import training_rows
+from subridge.spec.errors import ParameterError
 from subridge.spec.scope import Scope
 
 if TYPE_CHECKING:
@@ -281,6 +282,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsIntervals
 
     def _aggregation(self) -> Aggregation:
         found = aggregation_of("aggregation", self.aggregation, decides_classes=False)
+        if not isinstance(self.weights_per_target, bool | np.bool_):
+            raise ParameterError(f"weights_per_target must be True or False, got {self.weights_per_target!r}")
         return per_target(found) if self.weights_per_target else found
 
     def __sklearn_tags__(self) -> "Tags":

@@ -10,7 +10,7 @@ from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.ensemble.aggregation import AGGREGATIONS, Aggregation, FittedAggregation
 from subridge.ensemble.ensemble import Ensemble
 from subridge.ridge.search_path import trainable
-from subridge.spec.checks import non_negative, positive_integer
+from subridge.spec.checks import positive_integer, within
 from subridge.spec.errors import ParameterError, SubsetError
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.scope import Scope, check_scope
@@ -41,7 +41,7 @@ def ensemble_of(
     """Draw the subsets and describe the ensemble; a ridge that is still to be chosen is left at 0."""
     plan = draw_plan(parameters, n_features, rng)
     ridge = 0.0 if is_searched(parameters) else _per_member("ridge", trainable("ridge", parameters.ridge), plan)
-    noise = _per_member("readout_noise", non_negative("readout_noise", parameters.readout_noise), plan)
+    noise = _per_member("readout_noise", within("readout_noise", parameters.readout_noise, 0.0, 1e100), plan)
     return Ensemble(plan, ridge, noise, aggregation)
 
 
@@ -64,7 +64,7 @@ def aggregation_of(name: str, value: str | Aggregation, *, decides_classes: bool
     'sum'
     """
     known = {each.name: each for each in AGGREGATIONS.values() if each.decides_classes == decides_classes}
-    found = value if isinstance(value, Aggregation) else known.get(value)
+    found = value if isinstance(value, Aggregation) else known.get(value) if isinstance(value, str) else None
     if found is None or found.decides_classes != decides_classes:
         raise ParameterError(f"{name} must be one of {', '.join(known)}, or such an Aggregation, got {value!r}")
     return found

@@ -14,7 +14,7 @@ from subridge.forecasting.advice.reasons import reasons
 from subridge.forecasting.inputs.request import read_ensembles, read_ridges, read_sizes
 from subridge.forecasting.inputs.sample import read_sample
 from subridge.results.advice import advice_table
-from subridge.spec.checks import non_negative, positive_integer, within
+from subridge.spec.checks import items_of, non_negative, one_number, positive_integer, within
 from subridge.spec.errors import ParameterError
 
 
@@ -89,19 +89,27 @@ def advise(
     sample = read_sample(X, y, task, fit_intercept)
     n = sample.n_samples
     planned = float(n) if n_samples is None else float(read_sizes(positive_integer("n_samples", n_samples))[0])
-    level = float(within("level", level, 0.5, 0.999))
-    noise = float(non_negative("readout_noise", readout_noise))
+    level = one_number("level", within("level", level, 0.5, 0.999))
+    noise = one_number("readout_noise", non_negative("readout_noise", readout_noise))
     pool = list(
         candidates(
             sample.n_features,
-            [positive_integer("n_members", k) for k in n_members],
-            [float(spread) for spread in non_negative("fraction_spreads", list(fraction_spreads))],
-            [float(share) for share in within("overlapping_fractions", list(overlapping_fractions), 0.0, 1.0)],
+            [positive_integer("n_members", k) for k in items_of("n_members", n_members)],
+            [
+                float(spread)
+                for spread in non_negative("fraction_spreads", items_of("fraction_spreads", fraction_spreads)).ravel()
+            ],
+            [
+                float(share)
+                for share in within(
+                    "overlapping_fractions", items_of("overlapping_fractions", overlapping_fractions), 0.0, 1.0
+                ).ravel()
+            ],
             noise,
             seed,
         )
     )
-    given = read_ensembles(ensembles, sample.n_features, seed) if ensembles else {}
+    given = read_ensembles(ensembles, sample.n_features, seed) if ensembles is not None else {}
     clash = sorted(set(given) & {each.name for each in pool})
     if clash:
         raise ParameterError(f"ensembles may not use the name {clash[0]!r}, which is that of another candidate")

@@ -18,7 +18,7 @@ from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot.shared import Pilots
 from subridge.forecasting.side_by_side import side_by_side
 from subridge.results.forecasts import EnsembleForecast, forecasts
-from subridge.spec.checks import within
+from subridge.spec.checks import one_number, within
 
 
 def forecast(
@@ -113,7 +113,7 @@ def forecast(
     >>> bool((curve.prediction_error_upper > 1).all())  # the label noise is 1, and nothing errs less
     True
     """
-    level = float(within("level", level, 0.5, 0.999))
+    level = one_number("level", within("level", level, 0.5, 0.999))
     sizes = read_sizes(n_samples)
     sample = read_sample(X, y, task, fit_intercept, groups)
     drawn = read_ensembles(ensembles, sample.n_features, seed)

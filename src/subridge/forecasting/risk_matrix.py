@@ -12,7 +12,7 @@ from subridge.forecasting.inputs.request import read_ensembles
 from subridge.forecasting.inputs.sample import read_sample
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.selection import errors_at
-from subridge.spec.checks import non_negative
+from subridge.spec.checks import non_negative, one_number
 
 
 def risk_matrix(
@@ -67,7 +67,7 @@ def risk_matrix(
     >>> pairs.shape, bool(np.allclose(pairs, pairs.T))
     ((2, 2), True)
     """
-    zeta = float(non_negative("label_noise", label_noise))
+    zeta = one_number("label_noise", non_negative("label_noise", label_noise))
     sample = read_sample(X, y, task, fit_intercept)
     if isinstance(ensemble, Ensemble):
         ensemble = Ensemble(ensemble.subsets, ensemble.ridge)

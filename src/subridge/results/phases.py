@@ -6,6 +6,7 @@ import xarray as xr
 from subridge.arrays.types import ArrayLike
 from subridge.ensemble.aggregation import Aggregation, read_aggregation
 from subridge.results.attributes import result_attributes
+from subridge.spec.checks import real_array
 from subridge.spec.errors import ParameterError
 from subridge.theory.reduced.ensemble_size import optimal_n_members, phase_boundary
 from subridge.theory.reduced.risk import is_optimal, reduced_optimal_ridge, reduced_risk
@@ -55,7 +56,7 @@ def phase_diagram(
     ('readout_nsr', 'sample_ratio')
     """
     given = dict(zip(_AXES, (sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr), strict=True))
-    values = {name: np.asarray(value, dtype=np.float64) for name, value in given.items()}
+    values = {name: real_array(name, value) for name, value in given.items()}
     for name, value in values.items():
         if value.ndim > 1:
             raise ParameterError(f"{name} must be a number or a one-dimensional array, got shape {value.shape}")

@@ -58,9 +58,9 @@ def scored(aggregation: Aggregation, scoring: str | None, rows: TrainingRows) ->
     """
     known: tuple[str, ...] = tuple(_CLASS_LOSSES if aggregation.decides_classes else _NUMBER_LOSSES)
     own = "accuracy" if aggregation.decides_classes else "neg_mean_squared_error"
-    if scoring is None or scoring == own:
+    if scoring is None or (isinstance(scoring, str) and scoring == own):
         return aggregation
-    if scoring not in known:
+    if not isinstance(scoring, str) or scoring not in known:
         raise ParameterError(
             f"scoring must be one of {', '.join((own, *known))}, which are defined row by row, got {scoring!r}"
         )

@@ -17,6 +17,8 @@ _RIDGELESS = 1e-3  # a penalty this small beside n s leaves a direction of varia
 _REMOVING = 1e3  # one this large leaves nothing of it
 _DEEPEST = 60  # half decades below the mean square; the rounding of a float ends there
 
+_LARGEST = 1e100  # of a ridge; its square must be a number
+
 # How much further a path goes where the best ridge is at its end, in half decades: one try after the other.
 _EXTENSIONS = (4, 8, 16)
 _PROBES = np.array([1e-12, 1e-9, 1e-6, 1e-3])  # of the smallest ridge: tried where the largest is best
@@ -130,4 +132,6 @@ def trainable(name: str, ridges: ArrayLike) -> FloatArray:
     array = finite_array(name, ridges)
     if (array < 0).any():
         raise RidgeError(f"{name} must be at least 0 to train, got {array.min():g}")
+    if (array > _LARGEST).any():
+        raise RidgeError(f"{name} must be at most {_LARGEST:g} to train, got {array.max():g}; what is left is the mean")
     return array

@@ -6,10 +6,19 @@ from pathlib import Path
 from subridge.arrays.devices import device_name_problem, device_problem
 from subridge.simulation.executors import ExecutorChoice, executor_for
 from subridge.spec.checks import positive_integer
-from subridge.spec.errors import DeviceError
+from subridge.spec.errors import DeviceError, ParameterError
 from subridge.store.places import place_of
 
 MOST_TRIALS = 10**7  # of an experiment; more are several experiments with different seeds
+
+
+def checked_run(run: "Run | None") -> "Run":
+    """The run that an experiment was given, or the plain one."""
+    if run is None:
+        return Run()
+    if not isinstance(run, Run):
+        raise ParameterError(f"run must be a Run, got {type(run).__name__}")
+    return run
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +74,15 @@ class Run:
         for name in ("memory", "block", "threads"):
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, positive_integer(name, value))
+                object.__setattr__(self, name, positive_integer(name, value, 10**4 if name == "threads" else None))
+        if isinstance(self.executor, int):
+            positive_integer("executor", self.executor, 10**4)
+        for name in ("device", "scheduler"):
+            value = getattr(self, name)
+            if not (isinstance(value, str) and value) and not (value is None and name == "scheduler"):
+                raise ParameterError(f"{name} must be text, got {value!r}")
+        if self.store is not None and not (isinstance(self.store, str | Path) and str(self.store)):
+            raise ParameterError(f"store must be a path, got {self.store!r}")
         if self.store is not None:
             place_of(self.store)  # refuses what can be no directory
         is_here = executor_for(self.executor, self.scheduler).is_here

@@ -1,9 +1,14 @@
 """Validation shared by the descriptions: each check names the argument in its message."""
 
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.spec.errors import DataError, ParameterError
+
+Item = TypeVar("Item")
 
 # Kinds of NumPy types whose values are no real numbers.
 _ODD_KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "durations"}
@@ -88,7 +93,8 @@ def positive_integer(name: str, value: int, most: int | None = None) -> int:
 def ascending_integers(name: str, value: ArrayLike) -> tuple[int, ...]:
     """A grid of counts, such as training-set sizes."""
     array = np.atleast_1d(real_array(name, value))
-    if array.ndim != 1 or not array.size or (array != np.round(array)).any() or (array < 1).any():
+    whole = np.isfinite(array).all() and (array < 1e15).all()
+    if array.ndim != 1 or not array.size or not whole or (array != np.round(array)).any() or (array < 1).any():
         raise ParameterError(f"{name} must be positive integers, got {value!r}")
     if (np.diff(array) <= 0).any():
         raise ParameterError(f"{name} must be strictly ascending, got {array.tolist()}; sort it and drop repeats")
@@ -96,6 +102,20 @@ def ascending_integers(name: str, value: ArrayLike) -> tuple[int, ...]:
 
 
 def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise ParameterError(f"{name} must be {' or '.join(map(repr, allowed))}, got {value!r}")
     return value
+
+
+def items_of(name: str, value: Iterable[Item]) -> list[Item]:
+    """The items of what must be a list or something like it; one word or a mapping is none."""
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+        return list(value)
+    raise ParameterError(f"{name} must be a list, got {value!r}")
+
+
+def one_number(name: str, array: FloatArray, most: float = 1e100) -> float:
+    """The number in an array that was checked otherwise; its square must be a number too."""
+    if array.size != 1 or abs(array.reshape(-1)[0]) > most:
+        raise ParameterError(f"{name} must be one number of at most {most:g}, got {array.tolist()!r}")
+    return float(array.reshape(-1)[0])

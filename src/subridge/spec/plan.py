@@ -11,11 +11,13 @@ import numpy.typing as npt
 from subridge.arrays.namespace import add_at_last, scatter_last, take_last
 from subridge.arrays.products import rows_times
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
-from subridge.spec.checks import finite_array, positive_integer
+from subridge.spec.checks import finite_array, items_of, positive_integer
 from subridge.spec.errors import SubsetError
 from subridge.spec.fingerprint import Fingerprinted
 
 Kind = TypeVar("Kind", IntArray, FloatArray)
+
+MOST_FEATURES = 10**8  # M; indices of more do not fit into the memory of most machines
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +58,8 @@ class SubsetPlan(Fingerprinted):
         array([[0.75, 0.25],
                [0.25, 0.5 ]])
         """
-        M = positive_integer("n_features", n_features)
-        return cls(tuple(_indices(r, index, M) for r, index in enumerate(index_arrays)), M)
+        M = positive_integer("n_features", n_features, MOST_FEATURES)
+        return cls(tuple(_indices(r, index, M) for r, index in enumerate(items_of("index_arrays", index_arrays))), M)
 
     @classmethod
     def from_matrices(cls, matrices: Sequence[ArrayLike]) -> "SubsetPlan":
@@ -73,7 +75,7 @@ class SubsetPlan(Fingerprinted):
         >>> sr.SubsetPlan.from_matrices([np.eye(4)[:2], np.ones((1, 4))]).subset_sizes
         array([2, 1])
         """
-        arrays = [_matrix(r, matrix, None) for r, matrix in enumerate(matrices)]
+        arrays = [_matrix(r, matrix, None) for r, matrix in enumerate(items_of("matrices", matrices))]
         if not arrays:
             raise SubsetError("a plan needs at least one member")
         return cls(tuple(arrays), arrays[0].shape[1])

@@ -133,6 +133,8 @@ class EquicorrelatedProblem(Fingerprinted):
         """
         M = positive_integer("n_features", n_features)
         s, c, omega, rho, zeta = (self._scalar(name) for name in self.__dataclass_fields__)
+        if omega > 1e100:
+            raise ParameterError(f"feature_noise must be at most 1e100 to realise a finite problem, got {omega:g}")
         w_0 = stream(seed).standard_normal(M)
         w_star = np.sqrt(1 - rho**2) * (w_0 - w_0.mean()) + rho  # eq. 11 (alignedGT)
         return Problem(equicorrelated(M, s, c), w_star, isotropic(M, omega**2), zeta)

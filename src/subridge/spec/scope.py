@@ -16,5 +16,5 @@ def check_scope(name: str, value: str) -> None:
     Traceback (most recent call last):
     subridge.spec.errors.ParameterError: scope must be "member", "ensemble" or "joint", got 'everyone'
     """
-    if value not in SCOPES:
+    if not isinstance(value, str) or value not in SCOPES:
         raise ParameterError(f'{name} must be "member", "ensemble" or "joint", got {value!r}')

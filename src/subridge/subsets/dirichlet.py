@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.spec.checks import non_negative, positive_integer
+from subridge.spec.checks import non_negative, one_number, positive_integer
 from subridge.spec.errors import ParameterError
 from subridge.spec.fingerprint import Fingerprinted
 from subridge.spec.plan import SubsetPlan
@@ -25,7 +25,11 @@ class Dirichlet(Fingerprinted):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_members", positive_integer("n_members", self.n_members, MOST_MEMBERS))
-        object.__setattr__(self, "fraction_spread", float(non_negative("fraction_spread", self.fraction_spread)))
+        object.__setattr__(
+            self,
+            "fraction_spread",
+            one_number("fraction_spread", non_negative("fraction_spread", self.fraction_spread), most=np.inf),
+        )
 
     @classmethod
     def from_options(cls, options: StrategyOptions) -> "Dirichlet":

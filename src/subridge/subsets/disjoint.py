@@ -5,7 +5,7 @@ import numpy as np
 from subridge.arrays.types import FloatArray, IntArray
 from subridge.spec.checks import positive_integer
 from subridge.spec.errors import SubsetError
-from subridge.spec.plan import SubsetPlan
+from subridge.spec.plan import MOST_FEATURES, SubsetPlan
 
 
 def disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator) -> SubsetPlan:
@@ -21,7 +21,7 @@ def rounded_sizes(shares: FloatArray, n_features: int) -> IntArray:
     >>> rounded_sizes(np.array([0.5, 0.3, 0.2]), 8)
     array([4, 2, 2])
     """
-    M, k = positive_integer("n_features", n_features), len(shares)
+    M, k = positive_integer("n_features", n_features, MOST_FEATURES), len(shares)
     if k > M:
         raise SubsetError(f"n_features={M} cannot serve n_members={k}: every member needs a feature; lower n_members")
     wanted = shares / shares.sum() * M

@@ -7,7 +7,7 @@ import numpy as np
 from subridge.arrays.types import ArrayLike
 from subridge.spec.checks import positive_integer
 from subridge.spec.errors import SubsetError
-from subridge.spec.plan import SubsetPlan
+from subridge.spec.plan import MOST_FEATURES, SubsetPlan
 from subridge.spec.seeding import stream
 from subridge.subsets.base import RandomState
 from subridge.subsets.sized import Sized, whole_sizes
@@ -19,7 +19,7 @@ class Overlapping(Sized):
     name: ClassVar[str] = "overlapping"
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
-        M, rng = positive_integer("n_features", n_features), stream(seed)
+        M, rng = positive_integer("n_features", n_features, MOST_FEATURES), stream(seed)
         if max(self.subset_sizes) > M:
             raise SubsetError(f"subset_sizes up to {max(self.subset_sizes)} exceed n_features={M}; shrink the subsets")
         return SubsetPlan.from_indices([np.sort(rng.permutation(M)[:N]) for N in self.subset_sizes], M)

@@ -6,7 +6,8 @@ import numpy as np
 
 from subridge.arrays.types import ArrayLike
 from subridge.spec.checks import positive_integer
-from subridge.spec.plan import SubsetPlan
+from subridge.spec.errors import SubsetError
+from subridge.spec.plan import MOST_FEATURES, SubsetPlan
 from subridge.spec.seeding import stream
 from subridge.subsets.base import RandomState
 from subridge.subsets.sized import Sized, whole_sizes
@@ -18,7 +19,9 @@ class Projection(Sized):
     name: ClassVar[str] = "projection"
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
-        M, rng = positive_integer("n_features", n_features), stream(seed)
+        M, rng = positive_integer("n_features", n_features, MOST_FEATURES), stream(seed)
+        if sum(self.subset_sizes) * M > MOST_FEATURES:
+            raise SubsetError(f"projections of {sum(self.subset_sizes):,} × {M:,} numbers are too large; shrink them")
         return SubsetPlan.from_matrices([rng.standard_normal((N, M)) / np.sqrt(M) for N in self.subset_sizes])
 
 

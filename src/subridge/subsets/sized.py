@@ -33,7 +33,10 @@ class Sized(Fingerprinted):
 
 def whole_sizes(subset_sizes: ArrayLike) -> tuple[int, ...]:
     """Checked sizes, one per member."""
-    sizes = np.atleast_1d(np.asarray(subset_sizes))
+    try:
+        sizes = np.atleast_1d(np.asarray(subset_sizes))
+    except ValueError as error:
+        raise SubsetError(f"subset_sizes must be positive integers, one per member, got {subset_sizes!r}") from error
     numbers = sizes.dtype.kind in "iuf" and np.isfinite(sizes).all()
     if sizes.ndim != 1 or not sizes.size or not numbers or (sizes < 1).any() or (sizes != np.floor(sizes)).any():
         raise SubsetError(f"subset_sizes must be positive integers, one per member, got {subset_sizes!r}")

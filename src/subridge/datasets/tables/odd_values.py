@@ -2,6 +2,7 @@
 
 import narwhals as nw
 import numpy as np
+import numpy.typing as npt
 
 from subridge.arrays.namespace import is_sparse, is_tensor
 from subridge.arrays.types import ArrayLike, MatrixLike
@@ -26,7 +27,8 @@ def refuse_odd_table(name: str, table: MatrixLike | ArrayLike) -> None:
         return
     if not is_frame(table):
         if not (isinstance(table, np.ndarray) and table.dtype.kind in "biufcO"):
-            refuse_odd_values(name, np.asarray(table)) if isinstance(table, list | tuple | np.ndarray) else None
+            if isinstance(table, list | tuple | np.ndarray):
+                refuse_odd_values(name, _as_array(name, table))
         elif isinstance(table, np.ma.MaskedArray) or table.dtype.kind == "O":
             refuse_odd_values(name, table)
         return
@@ -37,3 +39,10 @@ def refuse_odd_table(name: str, table: MatrixLike | ArrayLike) -> None:
             f"{counted(len(odd), 'column')} of {name} hold no numbers: {listed(odd)}; leave them out or encode them, "
             "for example with sklearn.preprocessing.OneHotEncoder"
         )
+
+
+def _as_array(name: str, table: ArrayLike) -> npt.NDArray[np.generic]:
+    try:
+        return np.asarray(table)
+    except ValueError as error:
+        raise DataError(f"{name} must be a table with rows of equal length: {error}") from error

@@ -16,6 +16,7 @@ from subridge.datasets.tables.target_rows import Task, target_rows
 from subridge.datasets.tables.targets import TargetLike
 from subridge.datasets.tables.text_format import TextFormat
 from subridge.datasets.tables.treatments import Missing, Unlabelled, complete, labelled, standardised, varying
+from subridge.spec.checks import items_of
 from subridge.spec.errors import DataError, ParameterError
 
 Source: TypeAlias = IntoDataFrame | tuple[ArrayLike | IntoDataFrame, TargetLike] | str | Path
@@ -142,10 +143,10 @@ def read_table(
         ("categories", categories, get_args(Categories)),
         ("dates", dates, get_args(Dates)),
     ):
-        if value not in choices:
+        if not isinstance(value, str) or value not in choices:
             raise ParameterError(f"{argument} must be one of {', '.join(map(repr, choices))}, got {value!r}")
     form = ReadingForm(TextFormat.checked(separator, decimal, encoding, missing_values), Encoding(categories, dates))
-    raw = _read(source, target, [drop] if isinstance(drop, str) else list(drop), form)
+    raw = _read(source, target, [drop] if isinstance(drop, str) else items_of("drop", drop), form)
     raw = varying(complete(raw if missing == "drop" else labelled(raw, unlabelled), missing))
     targets = target_rows(raw.target, task)
     if standardise:

@@ -67,7 +67,10 @@ def _column_target(column: Column, name: str) -> Target:
 
 
 def _array_target(values: ArrayLike) -> Target:
-    array = np.asanyarray(values)
+    try:
+        array = np.asanyarray(values)
+    except ValueError as error:
+        raise DataError(f"y must have shape (n,) or (n, number of targets): {error}") from error
     if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
         array = np.asarray(values, dtype=object)  # NumPy wrote a missing value in a list of strings as "nan"
     if isinstance(array, np.ma.MaskedArray):

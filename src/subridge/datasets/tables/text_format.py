@@ -4,6 +4,7 @@ from codecs import lookup
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from subridge.spec.checks import items_of
 from subridge.spec.errors import ParameterError
 
 # Cells of a text file that stand for a missing value; the libraries' own lists differ.
@@ -23,20 +24,25 @@ class TextFormat:
     def checked(cls, separator: str | None, decimal: str, encoding: str, missing_values: Iterable[str]) -> "TextFormat":
         """From the arguments of `read_table`."""
         if separator is not None:
-            separator = "\t" if separator in ("tab", "\\t") else separator
-            if len(separator) != 1:
+            if isinstance(separator, str) and separator in ("tab", "\\t"):
+                separator = "\t"
+            if not isinstance(separator, str) or len(separator) != 1:
                 raise ParameterError(f"separator must be one character, or 'tab', got {separator!r}")
-        if decimal not in (".", ","):
+        if not isinstance(decimal, str) or decimal not in (".", ","):
             raise ParameterError(f"decimal must be '.' or ',', got {decimal!r}")
         if separator == decimal:
             raise ParameterError(f"separator and decimal are both {decimal!r}; they must differ")
         try:
             lookup(encoding)
-        except LookupError as error:
+        except (LookupError, TypeError, ValueError) as error:
             raise ParameterError(
                 f"encoding must be one that Python knows, such as 'latin-1', got {encoding!r}"
             ) from error
-        more = (missing_values,) if isinstance(missing_values, str) else tuple(missing_values)
+        more = (
+            (missing_values,) if isinstance(missing_values, str) else tuple(items_of("missing_values", missing_values))
+        )
+        if not all(isinstance(text, str) for text in more):
+            raise ParameterError(f"missing_values must be text, got {missing_values!r}")
         return cls(separator, decimal, encoding, (*_MISSING_TEXT, *more))
 
     def separator_of(self, suffix: str) -> str:

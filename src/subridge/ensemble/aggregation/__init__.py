@@ -44,6 +44,6 @@ def read_aggregation(value: str | Aggregation) -> Aggregation:
     """
     if isinstance(value, Aggregation):
         return value
-    if value not in AGGREGATIONS:
+    if not isinstance(value, str) or value not in AGGREGATIONS:
         raise ParameterError(f"aggregation must be one of {', '.join(AGGREGATIONS)} or an Aggregation, got {value!r}")
     return AGGREGATIONS[value]

@@ -14,7 +14,7 @@ from subridge.ridge.search_path import default_ridges, given_ridges
 from subridge.spec.checks import real_array
 from subridge.spec.errors import ParameterError, RidgeError, SubsetError
 from subridge.spec.plan import SubsetPlan
-from subridge.spec.seeding import stream
+from subridge.spec.seeding import checked_seed, stream
 from subridge.subsets.base import Strategy
 
 
@@ -61,6 +61,8 @@ def read_ridges(ridges: ArrayLike, rows: TrainingRows) -> FloatArray:
 
 def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: Seed | None) -> dict[str, DrawnEnsemble]:
     """Check every ensemble; strategies draw their subsets here."""
+    if seed is not None:
+        checked_seed("seed", seed)
     if not isinstance(ensembles, Mapping) or not ensembles:
         raise ParameterError("ensembles must be a mapping from names to Ensemble objects, with at least one")
     drawn = {str(name): _draw(f"ensembles[{name!r}]", each, n_features, seed) for name, each in ensembles.items()}

@@ -54,7 +54,7 @@ def read_sample(
 
     `task` "auto" takes text, categories and booleans for labels and numbers for numbers.
     """
-    if task not in TASKS:
+    if not isinstance(task, str) or task not in TASKS:
         raise ParameterError(f"task must be one of {TASKS}, got {task!r}")
     refuse_odd_table("X", X)
     table: FloatArray | SparseMatrix = check_array(X, accept_sparse=("csr", "csc"), dtype=np.float64, input_name="X")

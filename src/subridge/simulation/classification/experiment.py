@@ -12,7 +12,7 @@ from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.ensemble.aggregation import Aggregation, Majority, Summed
 from subridge.ensemble.ensemble import Ensemble
 from subridge.simulation.run import MOST_TRIALS
-from subridge.spec.checks import ascending_integers, finite_array, one_of, positive_integer
+from subridge.spec.checks import ascending_integers, finite_array, items_of, one_of, positive_integer
 from subridge.spec.errors import DataError, ParameterError, RidgeError, SubsetError
 from subridge.spec.fingerprint import Fingerprinted
 from subridge.spec.plan import SubsetPlan
@@ -48,6 +48,8 @@ class ClassificationExperiment(Fingerprinted):
             raise ParameterError(
                 f"n_samples asks for {self.n_samples[-1]} training samples but X has {len(self.features)}"
             )
+        if self.ridges.ndim != 1 or not self.ridges.size:
+            raise ParameterError(f"ridges must be a list of numbers, got shape {self.ridges.shape}")
         if self.ridges.min() < 0:
             raise RidgeError(f"ridges must be at least 0 to train, got {self.ridges.min():g}")
         for place in range(len(self.strategies)):
@@ -119,7 +121,7 @@ def make_classification(
         raise DataError(f"y_test has class {unknown[0]!r}, which y does not have")
     if len(classes) < 2:
         raise DataError("y must have at least two classes")
-    listed = [ensembles] if isinstance(ensembles, Ensemble) else list(ensembles)
+    listed = [ensembles] if isinstance(ensembles, Ensemble) else items_of("ensemble", ensembles)
     strategies = _strategies(listed)
     return ClassificationExperiment(
         features=X,
@@ -189,7 +191,10 @@ def _matrix(name: str, value: ArrayLike) -> FloatArray:
 def _labels(name: str, value: ArrayLike, X: FloatArray) -> IntArray:
     if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
         raise DataError(f"{name} hides labels by a mask; drop those rows")
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise DataError(f"{name} must hold one class per row: {error}") from error
     if array.dtype.kind in "cmMV":
         raise DataError(f"{name} has type {array.dtype}; classes are whole numbers or text")
     absent = [item is None or item != item for item in array.flat] if array.dtype.kind == "O" else []

@@ -14,7 +14,7 @@ from subridge.simulation.classification.memory import bytes_needed, plan_batches
 from subridge.simulation.classification.trials import run_trials
 from subridge.simulation.conduct import conduct
 from subridge.simulation.job import Engine
-from subridge.simulation.run import Run
+from subridge.simulation.run import Run, checked_run
 from subridge.spec.describe import describe
 from subridge.spec.seeding import checked_seed
 
@@ -94,7 +94,7 @@ def simulate_classification(
     >>> dict(errors.misclassification.sizes)
     {'trial': 2, 'n_members': 2, 'ridge': 2, 'readout_noise': 1, 'n_samples': 2}
     """
-    run = Run() if run is None else run
+    run = checked_run(run)
     experiment = make_classification(
         (X, y, X_test, y_test),
         ensemble,

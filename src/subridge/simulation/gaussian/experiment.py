@@ -46,7 +46,7 @@ class GaussianExperiment(Fingerprinted):
             raise ParameterError(
                 f'simulate averages the members, got aggregation={self.ensemble.aggregation.name!r}; use "mean"'
             )
-        unknown = [word for word in self.redraw if word not in _REDRAWABLE]
+        unknown = [word for word in self.redraw if not (isinstance(word, str) and word in _REDRAWABLE)]
         if unknown:
             raise ParameterError(f"redraw may hold {', '.join(_REDRAWABLE)}, got {unknown[0]!r}")
         if "subsets" in self.redraw and not isinstance(self.ensemble.subsets, Strategy):

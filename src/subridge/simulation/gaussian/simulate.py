@@ -15,8 +15,8 @@ from subridge.simulation.gaussian.experiment import GaussianExperiment, feature_
 from subridge.simulation.gaussian.memory import bytes_per_trial, plan_batch
 from subridge.simulation.gaussian.trials import run_trials
 from subridge.simulation.job import Engine
-from subridge.simulation.run import MOST_TRIALS, Run
-from subridge.spec.checks import ascending_integers, finite_array, positive_integer
+from subridge.simulation.run import MOST_TRIALS, Run, checked_run
+from subridge.spec.checks import ascending_integers, finite_array, items_of, positive_integer
 from subridge.spec.describe import describe
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.problem import EquicorrelatedProblem, Problem
@@ -98,7 +98,7 @@ def simulate(
     >>> dict(curves.risk.sizes)
     {'trial': 4, 'ridge': 2, 'n_samples': 2}
     """
-    run = Run() if run is None else run
+    run = checked_run(run)
     experiment = GaussianExperiment(
         problem,
         ensemble,
@@ -106,7 +106,7 @@ def simulate(
         n_trials=positive_integer("n_trials", n_trials, MOST_TRIALS),
         n_features=feature_count(problem, ensemble, n_features),
         ridges=None if ridges is None else np.atleast_1d(finite_array("ridges", ridges)),
-        redraw=(redraw,) if isinstance(redraw, str) else tuple(redraw),
+        redraw=(redraw,) if isinstance(redraw, str) else tuple(items_of("redraw", redraw)),
         nested=bool(nested),
         seed=checked_seed("seed", seed),
         device=run.device,

@@ -10,11 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.spec.checks import extended_non_negative, non_negative, within
+from subridge.spec.checks import extended_non_negative, within
 from subridge.theory.equicorrelated.error import Pair, orthogonal
 from subridge.theory.pair_errors import over_alpha, over_one_minus
 
 _ONE, _NONE = np.ones(()), np.zeros(())
+
+_LARGEST = 1e100  # of a noise-to-signal ratio, whose powers must be numbers
 
 
 class Ratios(NamedTuple):
@@ -31,9 +33,9 @@ class Ratios(NamedTuple):
         return cls(
             extended_non_negative("sample_ratio", alpha),
             np.asarray(within("alignment", rho, -1.0, 1.0) ** 2),
-            non_negative("readout_nsr", H),
-            non_negative("feature_nsr", W),
-            non_negative("label_nsr", Z),
+            within("readout_nsr", H, 0.0, _LARGEST),
+            within("feature_nsr", W, 0.0, _LARGEST),
+            within("label_nsr", Z, 0.0, _LARGEST),
         )
 
 

@@ -183,7 +183,7 @@ def large_k_coefficient(
 
 def is_optimal(ridge: float | str) -> bool:
     """Read the argument ``ridge`` of the functions on reduced errors: 0 or "optimal"."""
-    if ridge not in (0, "optimal"):
+    if not isinstance(ridge, str | int | float) or ridge not in (0, "optimal"):
         raise ParameterError(f'ridge must be 0 or "optimal", got {ridge!r}')
     return ridge == "optimal"
 
