@@ -73,6 +73,7 @@ def reproduce(**options: Unpack[ReproduceOptions]) -> None:
     """
     from subridge.explorer.reports.figures import write_figures
     from subridge.figures.paper.batch import FAILED, FigureBatch, run_batch
+    from subridge.figures.paper.earlier import earlier_figures
     from subridge.figures.paper.reproduction import FigureRequest
 
     figures, out = options["figures"], options["out"]
@@ -92,7 +93,9 @@ def reproduce(**options: Unpack[ReproduceOptions]) -> None:
     failures = [(outcome.figure, str(outcome.error)) for outcome in outcomes if outcome.status == FAILED]
     datasets = [outcome.dataset for outcome in outcomes if outcome.dataset is not None]
     out.mkdir(parents=True, exist_ok=True)
-    write_figures(datasets, page, out, failures)
+    order = figure_ids()
+    shown = [*datasets, *earlier_figures(out, wanted)]
+    write_figures(sorted(shown, key=lambda data: order.index(data.attrs["figure"])), page, out, failures)
     elapsed = time.perf_counter() - start
     if options["as_json"]:
         click.echo(json.dumps(_summary(outcomes, page, elapsed), ensure_ascii=False))

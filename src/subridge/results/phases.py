@@ -3,9 +3,10 @@
 import numpy as np
 import xarray as xr
 
-from subridge.arrays.types import ArrayLike
+from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.ensemble.aggregation import Aggregation, read_aggregation
 from subridge.results.attributes import result_attributes
+from subridge.results.boundary_ends import boundary_end
 from subridge.spec.checks import real_array
 from subridge.spec.errors import ParameterError
 from subridge.theory.reduced.ensemble_size import optimal_n_members, phase_boundary
@@ -46,7 +47,8 @@ def phase_diagram(
     xarray.Dataset
         ``optimal_n_members`` (k*, inf in the noise-dominated phase), ``reduced_risk`` (𝓔 at k*), ``phase`` (0
         signal-dominated, 1 intermediate, 2 noise-dominated), and ``boundary`` (sample ratio of the analytic boundary,
-        without the sample_ratio axis).
+        without the sample_ratio axis). With one axis of noise also ``boundary_end``, the noise at which the boundary
+        becomes infinite (NaN where it does not), and ``boundary_before_end``, the boundary just before it.
 
     Examples
     --------
@@ -80,12 +82,29 @@ def phase_diagram(
     fixed = [arrays[name] for name in _AXES[1:]]
     boundary_inputs = [part.transpose(*rest).values for part in xr.broadcast(*fixed)]
     boundary = phase_boundary(*boundary_inputs, ridge=ridge, aggregation=aggregation)
+    noises = [name for name in rest if name.endswith("_nsr")]
+    ends = {}
+    if len(noises) == 1:
+
+        def along(noise: FloatArray) -> FloatArray:
+            given = [noise if name == noises[0] else part for name, part in zip(_AXES[1:], others, strict=True)]
+            return phase_boundary(*given, ridge=ridge, aggregation=aggregation)
+
+        left = [name for name in rest if name != noises[0]]
+        others = [
+            part.transpose(*left).values
+            for part in xr.broadcast(*(arrays[name].isel({noises[0]: 0}, missing_dims="ignore") for name in _AXES[1:]))
+        ]
+        axis = values[noises[0]]
+        where, before = boundary_end(along, float(axis.min()), float(axis.max()), others[0].shape)
+        ends = {"boundary_end": (left, where), "boundary_before_end": (left, before)}
     return xr.Dataset(
         {
             "optimal_n_members": (dims, k, {"long_name": "best ensemble size k*"}),
             "reduced_risk": (dims, error, {"long_name": "reduced risk at k*"}),
             "phase": (dims, phase, {"flag_meanings": "signal-dominated intermediate noise-dominated"}),
             "boundary": (rest, boundary, {"long_name": "boundary sample ratio"}),
+            **ends,
         },
         {name: (name, values[name], {"long_name": _LONG_NAMES[name]}) for name in dims},
         result_attributes(

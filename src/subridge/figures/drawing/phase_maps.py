@@ -95,6 +95,13 @@ def _add_boundary(axes: Axes, data: xr.Dataset, noise: str) -> None:
     rows = np.isinf(data.optimal_n_members.transpose(noise, "sample_ratio").values).any(axis=1)
     beyond = 2 * alpha[np.isfinite(alpha)].max()  # outside the axes; joins the last finite point to the right edge
     place = np.where(rows, np.minimum(data.boundary.values, beyond), np.nan)
+    end = float(data.boundary_end)
+    if np.isfinite(end):
+        # The boundary leaves for infinity at a noise of its own, between two rows: there, not from row to row.
+        last = min(float(data.boundary_before_end), beyond)
+        below = height < end
+        place = np.concatenate([place[below], [last, beyond]])
+        height = np.concatenate([height[below], [end, end]])
     axes.plot(place, height, ":", color="black", linewidth=1.4, zorder=4)
 
 

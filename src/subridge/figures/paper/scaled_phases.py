@@ -49,7 +49,9 @@ class ScaledPhases(FigureSettings):
         alpha = np.append(np.linspace(0, self.largest_ratio, self.n_ratios), np.inf)
         noise = np.linspace(0, self.largest_noise, self.n_noises)
         parts = [
-            phase_diagram(alpha, 0.0, noise, ridge=ridge, aggregation=aggregation).drop_vars(["boundary", "phase"])
+            phase_diagram(alpha, 0.0, noise, ridge=ridge, aggregation=aggregation).drop_vars(
+                ["boundary", "boundary_end", "boundary_before_end", "phase"]
+            )
             for ridge in (0, "optimal")
         ]
         return xr.concat(parts, xr.DataArray(["0", "optimal"], dims="ridge", name="ridge"), combine_attrs="drop")
