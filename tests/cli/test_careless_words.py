@@ -20,7 +20,7 @@ def refused(*words, code=2):
     [
         (("forecast", __file__, "--n-samples", "400:20000:0"), "asks for 0 numbers"),
         (("forecast", __file__, "--n-samples", "nan"), "is not a,b,c"),
-        (("forecast", __file__, "--n-samples", "0"), "at least 1"),
+        (("forecast", __file__, "--n-samples", "0"), "whole numbers from 1"),
         (("curve", "--sample-ratios", "1:1000000000:1000000000"), "asks for 1,000,000,000 numbers"),
         (("curve", "--n-members", "1000000000"), "--n-members"),
         (("curve", "--seed", "-1"), "--seed"),
