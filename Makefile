@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 # Two test processes with a thread of BLAS each: more threads than cores are slower than fewer.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: demo test test-torch test-page coverage docs release-check lint style types layers data clean
+.PHONY: hostile demo test test-torch test-page coverage docs release-check lint style types layers data clean
 
 demo: $(STAMP)          ## set up, then draw one learning curve, theory beside experiment
 	$(BIN)/subridge demo
@@ -26,6 +26,9 @@ test-page: $(STAMP)     ## the pages in a headless browser: Debian's chromium, d
 	  $(BIN)/python -m pip install --quiet playwright==1.65.0 && \
 	  OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/explorer -m page -rP; \
 	else echo "test-page skipped: no chromium; apt-get install chromium, or name a browser in SUBRIDGE_CHROMIUM"; fi
+
+hostile: $(STAMP)       ## 10,000 + 100,000 hostile problems and 20,000 left-out ones against ball arithmetic: JOBS=16 SEED=1
+	$(BIN)/python benchmarks/hostile.py $(if $(JOBS),--jobs $(JOBS)) $(if $(SEED),--seed $(SEED))
 
 data: $(STAMP)          ## real data for the classification experiments, into the user's cache
 	$(BIN)/python -m pip install --quiet torch==2.13.0

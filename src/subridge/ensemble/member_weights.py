@@ -41,19 +41,24 @@ def _weights(E: FloatArray, simplex: bool) -> FloatArray:
     if not usable.any():
         raise ParameterError("every member has infinite error; no weighting makes it finite")
     finite = E[np.ix_(usable, usable)]
-    values, vectors = np.linalg.eigh((finite + finite.T) / 2)
-    if not simplex:
+    finite = (finite + finite.T) / 2
+    own = np.diagonal(finite)
+    if (own <= 0).any():  # a member without error needs no help; equals share
+        weights[usable] = (own <= 0) / (own <= 0).sum()
+        return weights
+    # With a unit diagonal what is small is the members' likeness, not their scale.
+    size = np.sqrt(own)
+    likeness, b = finite / size[:, None] / size, size.min() / size
+    values, vectors = np.linalg.eigh(likeness)
+    if simplex:
+        # An estimated E may be slightly indefinite; negative curvature is noise and is clipped.
+        root = np.sqrt(np.clip(values, 0.0, None))[:, None] * vectors.T
+        # min |root y|² + (bᵀy - 1)² over y ≥ 0 has its solution along the constrained one: both are homogeneous.
+        scaled = nnls(np.vstack([root, b]), np.append(np.zeros(len(b)), 1.0))[0]
+    else:
         # Members that duplicate each other make E singular; the solution of least norm shares their weight.
-        solution = np.linalg.lstsq(finite, np.ones(len(finite)), rcond=None)[0]
-        weights[usable] = solution / solution.sum()
-        return weights
-    # An estimated E may be slightly indefinite; negative curvature is noise and is clipped.
-    root = np.sqrt(np.clip(values, 0.0, None))[:, None] * vectors.T
-    if values[-1] <= 0:
-        weights[usable] = 1 / usable.sum()
-        return weights
-    # min |root w|² + (1ᵀw - 1)² over w ≥ 0 has its solution along the constrained one, because both are homogeneous.
-    scale = np.sqrt(values[-1])
-    solution = nnls(np.vstack([root / scale, np.ones(len(finite))]), np.append(np.zeros(len(finite)), 1.0))[0]
+        kept = np.abs(values) > len(values) * np.finfo(np.float64).eps * np.abs(values).max()
+        scaled = vectors[:, kept] @ ((vectors[:, kept].T @ b) / values[kept])
+    solution = scaled * b
     weights[usable] = solution / solution.sum()
     return weights

@@ -68,6 +68,15 @@ class Landscape(ABC):
     def scale(self) -> FloatArray:
         """A typical size of κ̄ per member, shape (G, k)."""
 
+    @property
+    @abstractmethod
+    def sample_ratio(self) -> FloatArray:
+        """α, shape (G,)."""
+
+    @abstractmethod
+    def span(self) -> tuple[float, float]:
+        """Smallest and largest eigenvalue of any member: the decades in which the error can turn."""
+
     @abstractmethod
     def ridge(self, kappa_bar: FloatArray) -> FloatArray:
         """λ_r(κ̄_r), shape (G, k)."""

@@ -15,33 +15,44 @@ _SCAN_BLOCK = 4096
 
 
 def minimise_on_line(function: Function, points: FloatArray, n: int) -> FloatArray:
-    """Global minima of n one-dimensional functions, shape (n,): a scan brackets each, a root of the slope finds it.
+    """Global minima of n one-dimensional functions, shape (n,): a scan brackets every well, a root finds it.
 
     ``function(x, rows)`` gives values and slopes at x of the problems ``rows``, all one-dimensional; `points` are
-    increasing scan points common to all. Where a function still falls at an end, the minimiser is ``points[0]`` or
-    ``points[-1]``.
+    increasing scan points common to all. Where a function is least at an end, the minimiser is ``points[0]`` or
+    ``points[-1]``, and the latter where it has levelled off.
     """
     rows = np.arange(n)
-    values = np.empty((len(points), n))
+    values, slopes = np.empty((len(points), n)), np.empty((len(points), n))
     together = max(1, _SCAN_BLOCK // max(1, n))
     for start in range(0, len(points), together):
         part = points[start : start + together]
-        scanned = function(np.repeat(part, n), np.tile(rows, len(part)))[0]
-        values[start : start + together] = scanned.reshape(len(part), n)
-    best = np.argmin(np.where(np.isfinite(values), values, np.inf), axis=0)
-    left, right = points[np.maximum(best - 1, 0)], points[np.minimum(best + 1, len(points) - 1)]
-    minimiser = points[best].copy()
-    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        inside = (function(left, rows)[1] < 0) & (function(right, rows)[1] > 0)
-    if inside.any():
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+            value, slope_there = function(np.repeat(part, n), np.tile(rows, len(part)))
+        values[start : start + together] = value.reshape(len(part), n)
+        slopes[start : start + together] = slope_there.reshape(len(part), n)
+    values = np.where(np.isfinite(values), values, np.inf)
+    ends = np.where(values[-1] <= values[0], len(points) - 1, 0)
+    best, lowest = points[ends].copy(), values[ends, rows]
+    least = np.argmin(values, axis=0)
+    better = values[least, rows] < lowest - 1e-15 * np.abs(lowest)
+    best, lowest = np.where(better, points[least], best), np.where(better, values[least, rows], lowest)
+    with np.errstate(invalid="ignore"):
+        wells = (slopes[:-1] < 0) & (slopes[1:] > 0) & np.isfinite(values[:-1]) & np.isfinite(values[1:])
+        # Within a step of the scan a smooth error moves little: a well far above the lowest point cannot win.
+        wells &= np.minimum(values[:-1], values[1:]) <= lowest + 0.1 * np.abs(lowest) + 1e-300
+    which, row = np.nonzero(wells)
+    if len(which):
 
         def slope(x: FloatArray, row: FloatArray) -> FloatArray:
             return function(x, row.astype(np.int64))[1]
 
-        chosen = rows[inside]
-        found = elementwise.find_root(slope, (left[inside], right[inside]), args=(chosen.astype(np.float64),))
-        minimiser[inside] = np.where(found.success, found.x, minimiser[inside])
-    return np.asarray(minimiser)
+        found = elementwise.find_root(slope, (points[which], points[which + 1]), args=(row.astype(np.float64),))
+        x = np.where(found.success, found.x, points[which])
+        value = function(x, row)[0]
+        for i in np.argsort(-value, kind="stable"):  # the lowest is written last
+            if value[i] <= lowest[row[i]] + 1e-15 * abs(lowest[row[i]]):
+                best[row[i]], lowest[row[i]] = x[i], min(value[i], lowest[row[i]])
+    return np.asarray(best)
 
 
 def minimise_jointly(

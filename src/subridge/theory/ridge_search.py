@@ -6,7 +6,7 @@ from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.ensemble.aggregation import Free, LinearAggregation, Mean, Scaled, Simplex
 from subridge.ensemble.ensemble import Ensemble
 from subridge.spec.checks import extended_non_negative
-from subridge.spec.errors import ConvergenceError, ParameterError
+from subridge.spec.errors import ParameterError
 from subridge.spec.problem import EquicorrelatedProblem, Problem
 from subridge.spec.scope import Scope, check_scope
 from subridge.theory.equicorrelated.grid import Grid as EquicorrelatedGrid
@@ -16,11 +16,9 @@ from subridge.theory.general.grid import Grid as GeneralGrid
 from subridge.theory.general.landscape import GeneralLandscape
 from subridge.theory.general.tabulate import tabulate
 from subridge.theory.inputs import check_description
+from subridge.theory.joint_search import joint_optimum, scan_points
 from subridge.theory.landscape import Landscape
-from subridge.theory.minimise import minimise_jointly, minimise_on_line
-
-# Logarithms of the distance from the floor, in units of the landscape's scale: 24 decades.
-_SCAN = np.linspace(np.log(1e-10), np.log(1e14), 121)
+from subridge.theory.minimise import minimise_on_line
 
 
 def optimal_ridge(
@@ -86,12 +84,13 @@ def optimal_ridge(
     if not np.all((alpha > 0) & np.isfinite(alpha)):
         raise ParameterError("sample_ratio must be positive and finite to optimise the ridge")
     shape, landscape = _landscape(problem, ensemble, alpha)
+    if not landscape.shape[0]:
+        return np.zeros((*shape, 1 if scope == "ensemble" else landscape.shape[1]))
     if scope == "member":
-        k = landscape.shape[1]
-        found = np.stack([_member_optimum(landscape.of_member(r)) for r in range(k)], axis=-1)
+        found = _alone(landscape)
     else:
         common = _ensemble_optimum(landscape)
-        found = common[:, None] if scope == "ensemble" else _joint_optimum(landscape, common)
+        found = common[:, None] if scope == "ensemble" else joint_optimum(landscape, common, _alone(landscape))
     return found.reshape(*shape, found.shape[-1])
 
 
@@ -110,59 +109,39 @@ def _landscape(
     return grid.alpha.shape, EquicorrelatedLandscape.of(grid.flat(), aggregation)
 
 
+def _alone(landscape: Landscape) -> FloatArray:
+    """Every member's own best ridge, shape (G, k)."""
+    return np.stack([_member_optimum(landscape.of_member(r)) for r in range(landscape.shape[1])], axis=-1)
+
+
 def _member_optimum(landscape: Landscape) -> FloatArray:
     """Minimum over κ̄ of a single member, as a ridge, shape (G,)."""
-    low, unit = landscape.floor(), landscape.scale()
+    low, points = landscape.floor(), scan_points(*landscape.span())
 
     def error(z: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
-        distance = unit[rows] * np.exp(z)[:, None]
+        distance = np.exp(z)[:, None]
         value, gradient = landscape.take(rows).value_and_gradient(low[rows] + distance)
         return value, (gradient * distance)[:, 0]
 
-    z = minimise_on_line(error, _SCAN, landscape.shape[0])
-    lam = landscape.ridge(low + unit * np.exp(z)[:, None])[:, 0]
-    return np.where(z >= _SCAN[-1], np.inf, lam)
+    z = minimise_on_line(error, points, landscape.shape[0])
+    lam = landscape.ridge(low + np.exp(z)[:, None])[:, 0]
+    return np.where(z >= points[-1], np.inf, lam)
 
 
 def _ensemble_optimum(landscape: Landscape) -> FloatArray:
     """Minimum over a ridge common to all members, shape (G,)."""
     lowest = landscape.ridge(landscape.floor()).max(axis=1)
-    # With abundant data the floor is far below zero, and distances from it are measured in its own size.
-    unit = np.maximum(landscape.scale().mean(axis=1), np.abs(lowest))
+    # Ridges are of the size of α times an eigenvalue, and distances from a deep floor of the floor's own.
+    (small, large), alpha, deep = landscape.span(), landscape.sample_ratio, np.abs(lowest)
+    small = min(small * min(1.0, float(alpha.min())), float(deep[deep > 0].min(initial=np.inf)))
+    points = scan_points(small, max(large * max(1.0, float(alpha.max())), float(deep.max())))
 
     def error(z: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
-        here, distance = landscape.take(rows), unit[rows] * np.exp(z)
+        here, distance = landscape.take(rows), np.exp(z)
         lam = np.broadcast_to((lowest[rows] + distance)[:, None], here.shape)
         kappa_bar = here.kappa_bar(lam)
         value, gradient = here.value_and_gradient(kappa_bar)
         return value, np.sum(gradient * here.slope(kappa_bar), axis=1) * distance
 
-    z = minimise_on_line(error, _SCAN, landscape.shape[0])
-    return np.where(z >= _SCAN[-1], np.inf, lowest + unit * np.exp(z))
-
-
-def _joint_optimum(landscape: Landscape, common: FloatArray) -> FloatArray:
-    """Minimum over one ridge per member, shape (G, k); started at the optimum of the ensemble and at each member's."""
-    low, unit = landscape.floor(), landscape.scale()
-    k = landscape.shape[1]
-    alone = np.stack([_member_optimum(landscape.of_member(r)) for r in range(k)], axis=-1)
-
-    def error(z: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
-        distance = unit[rows] * np.exp(z)
-        value, gradient = landscape.take(rows).value_and_gradient(low[rows] + distance)
-        return value, gradient * distance
-
-    best_value, best_z = np.full(len(common), np.inf), np.zeros(landscape.shape)
-    settled = np.zeros(len(common), dtype=bool)
-    for guess in (np.broadcast_to(common[:, None], alone.shape), alone):
-        ridge = np.where(np.isfinite(guess), guess, np.nanmax(unit, axis=1, keepdims=True) * 1e6)
-        start = np.log(np.maximum(landscape.kappa_bar(ridge) - low, 1e-10 * unit) / unit)
-        z, value, converged = minimise_jointly(error, start, landscape.error_scale())
-        better = value < best_value
-        best_value[better], best_z[better], settled[better] = value[better], z[better], converged[better]
-    if not settled.all():
-        raise ConvergenceError(
-            f"the joint ridge did not settle at {int((~settled).sum())} of {len(settled)} grid points; "
-            'use scope="ensemble", or drop members that duplicate each other'
-        )
-    return np.where(best_z > np.log(1e12), np.inf, landscape.ridge(low + unit * np.exp(best_z)))
+    z = minimise_on_line(error, points, landscape.shape[0])
+    return np.where(z >= points[-1], np.inf, lowest + np.exp(z))

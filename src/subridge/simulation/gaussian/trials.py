@@ -37,9 +37,8 @@ def _run_batch(experiment: GaussianExperiment, trials: list[int]) -> TrialArrays
     sizes = experiment.n_samples
     if experiment.nested:
         return curves_of_batch(experiment, draw_batch(experiment, trials, sizes[-1]), sizes)
-    # Independent training sets: every size has its own streams and is a curve of one point.
+    # Independent training sets: every size has its own streams, whatever the others are, and is a curve of one point.
     points = [
-        curves_of_batch(experiment, draw_batch(experiment, trials, size, number), (size,))
-        for number, size in enumerate(sizes)
+        curves_of_batch(experiment, draw_batch(experiment, trials, size, training_set=size), (size,)) for size in sizes
     ]
     return {name: np.concatenate([point[name] for point in points], axis=3) for name in points[0]}

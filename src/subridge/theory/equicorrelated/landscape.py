@@ -47,6 +47,14 @@ class EquicorrelatedLandscape(Landscape):
         d = self.scale()
         return np.asarray(d / (kappa_bar + d))
 
+    @property
+    def sample_ratio(self) -> FloatArray:
+        return self.grid.alpha
+
+    def span(self) -> tuple[float, float]:
+        d = self.scale()
+        return float(d.min()), float(d.max())
+
     def ridge(self, kappa_bar: FloatArray) -> FloatArray:
         sigma = self._sigma(kappa_bar)
         return np.asarray(kappa_bar * (self.grid.alpha[:, None] - self.grid.own * sigma))

@@ -36,6 +36,14 @@ class GeneralLandscape(Landscape):
         means = [float(s.counts @ s.values / s.counts.sum()) if len(s.values) else 1.0 for s in self.tables.spectra]
         return np.broadcast_to(np.array(means), self.shape)
 
+    @property
+    def sample_ratio(self) -> FloatArray:
+        return self.alpha
+
+    def span(self) -> tuple[float, float]:
+        values = [spectrum.values for spectrum in self.tables.spectra if len(spectrum.values)]
+        return (min(float(v[0]) for v in values), max(float(v[-1]) for v in values)) if values else (1.0, 1.0)
+
     def ridge(self, kappa_bar: FloatArray) -> FloatArray:
         return np.stack([s.ridge(self.alpha, kappa_bar[:, r]) for r, s in enumerate(self.tables.spectra)], axis=-1)
 

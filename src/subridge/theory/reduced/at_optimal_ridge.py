@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from subridge.arrays.types import FloatArray
+from subridge.arrays.types import FloatArray, IntArray
 from subridge.theory.equicorrelated.optimal_ridge import scaled_optimum
 from subridge.theory.equicorrelated.saddle_point import bulk_overlap
 from subridge.theory.reduced.error import Ratios
@@ -19,31 +19,49 @@ _NET = np.unique(np.concatenate([np.arange(1.0, 25.0), np.round(np.geomspace(24,
 
 def best_at_optimal_ridge(ratios: Ratios) -> FloatArray:
     """k* at λ*; ∞ where no finite k makes the bracket negative."""
-    alpha, rho2, H, W, _ = ratios
+    shape = ratios.alpha.shape
+    flat = _flat(ratios, shape)
 
-    def gain(k: FloatArray) -> FloatArray:
+    def gain(k: FloatArray, rows: IntArray) -> FloatArray:
+        part = Ratios(*(field[rows] for field in flat))
         nu = 1.0 / k
-        t = np.maximum(_scaled_optimum(nu, ratios) - nu, 0.0)  # Λ*ν/(1+W), never negative but for rounding
-        sigma = bulk_overlap(alpha, nu, t)
-        return np.asarray(nu * (H - (1 - rho2) * (2 - nu) * sigma / (1 + W)))
+        t = np.maximum(_scaled_optimum(nu, part) - nu, 0.0)  # Λ*ν/(1+W), never negative but for rounding
+        sigma = bulk_overlap(part.alpha, nu, t)
+        return np.asarray(nu * (part.H - (1 - part.rho2) * (2 - nu) * sigma / (1 + part.W)))
 
-    k, lowest = _integer_minimum(gain, alpha.shape)
+    k, lowest = _integer_minimum(gain, len(flat.H))
     # Where nothing can be gained without readout noise (no data, or a teacher along 1) all sizes tie.
-    return np.where(lowest < 0, k, np.where(H == 0, 1.0, np.inf))
+    k = np.where(lowest < 0, k, np.where(flat.H == 0, 1.0, np.inf))
+    # Just above the boundary the gain is below its own rounding, and the boundary itself decides.
+    open_ = np.flatnonzero(np.isinf(k) & np.isfinite(flat.alpha))
+    if len(open_):
+        first, critical = _first_to_win(Ratios(*(field[open_] for field in flat)))
+        k[open_] = np.where(flat.alpha[open_] > critical, first, k[open_])
+    return k.reshape(shape)
 
 
 def boundary_at_optimal_ridge(ratios: Ratios) -> FloatArray:
     """Smallest α_k over all k: below it no ensemble beats the infinite one."""
-    _, rho2, H, W, _ = ratios
+    shape = ratios.rho2.shape
+    return np.where(ratios.H == 0, 0.0, _first_to_win(_flat(ratios, shape))[1].reshape(shape))
 
-    def critical(k: FloatArray) -> FloatArray:
+
+def _first_to_win(flat: Ratios) -> tuple[FloatArray, FloatArray]:
+    """The size that beats ∞ from the smallest sample ratio on, and that ratio, shape (n,) each."""
+
+    def critical(k: FloatArray, rows: IntArray) -> FloatArray:
+        part = Ratios(*(field[rows] for field in flat))
         nu = 1.0 / k
         with np.errstate(divide="ignore", invalid="ignore"):
-            sigma = H * (1 + W) / ((1 - rho2) * (2 - nu))  # σ_k at which the bracket vanishes
-            ratio = sigma * (_scaled_optimum(nu, ratios) - nu * sigma) / (1 - sigma)
+            sigma = part.H * (1 + part.W) / ((1 - part.rho2) * (2 - nu))  # σ_k at which the bracket vanishes
+            ratio = sigma * (_scaled_optimum(nu, part) - nu * sigma) / (1 - sigma)
         return np.where((sigma < 1) & ~np.isnan(ratio), ratio, np.inf)
 
-    return np.where(H == 0, 0.0, _integer_minimum(critical, rho2.shape)[1])
+    return _integer_minimum(critical, len(flat.H))
+
+
+def _flat(ratios: Ratios, shape: tuple[int, ...]) -> Ratios:
+    return Ratios(*(np.broadcast_to(field, shape).ravel() for field in ratios))
 
 
 def _scaled_optimum(nu: FloatArray, ratios: Ratios) -> FloatArray:
@@ -52,26 +70,31 @@ def _scaled_optimum(nu: FloatArray, ratios: Ratios) -> FloatArray:
     return scaled_optimum(np.ones(()), 1 + W, nu, rho2, H + Z)
 
 
-def _integer_minimum(f: Callable[[FloatArray], FloatArray], shape: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
-    """Smallest minimiser over k = 1, 2, ..., ∞ and its value: a net brackets it, halving finds it.
+def _integer_minimum(f: Callable[[FloatArray, IntArray], FloatArray], n: int) -> tuple[FloatArray, FloatArray]:
+    """Smallest minimiser over k = 1, 2, ..., ∞ of n functions and its value: a net brackets every valley.
 
-    Between neighbours of the net the function is taken to have a single valley.
+    ``f(k, rows)`` evaluates the functions ``rows``. Between neighbours of the net a function has a single valley, whose
+    floor halving finds; of several valleys none is left out, as the best one of the net need not hold the minimum.
     """
-    best, lowest = np.zeros(shape, dtype=np.int64), np.full(shape, np.inf)
+    everything = np.arange(n)
+    best = np.full(n, np.inf)
+    lowest = f(best, everything)
+    before, here = np.full(n, np.inf), f(np.full(n, _NET[0]), everything)
     for position, k in enumerate(_NET):
-        value = f(np.asarray(k))
-        better = value < lowest
-        best, lowest = np.where(better, position, best), np.where(better, value, lowest)
-    low, high = _NET[np.maximum(best - 1, 0)], _NET[np.minimum(best + 1, len(_NET) - 1)]
-    while (wide := high - low > 2).any():
-        middle = np.floor((low + high) / 2)
-        descending = f(middle + 1) < f(middle)
-        low = np.where(wide & descending, middle, low)
-        high = np.where(wide & ~descending, middle + 1, high)
-    k_best = _NET[best]
-    for k in (low, low + 1, high):
-        value = f(k)
-        better = (value < lowest) | ((value == lowest) & (k < k_best))
-        k_best, lowest = np.where(better, k, k_best), np.where(better, value, lowest)
-    limit = f(np.asarray(np.inf))
-    return np.where(limit < lowest, np.inf, k_best), np.minimum(limit, lowest)
+        last = position + 1 == len(_NET)
+        after = np.full(n, np.inf) if last else f(np.full(n, _NET[position + 1]), everything)
+        rows = np.flatnonzero(np.isfinite(here) & (here <= before) & (here <= after))
+        if len(rows):
+            low = np.full(len(rows), _NET[max(position - 1, 0)])
+            high = np.full(len(rows), _NET[min(position + 1, len(_NET) - 1)])
+            while (wide := high - low > 2).any():
+                middle = np.floor((low + high) / 2)
+                descending = f(middle + 1, rows) < f(middle, rows)
+                low = np.where(wide & descending, middle, low)
+                high = np.where(wide & ~descending, middle + 1, high)
+            for candidate in (np.full(len(rows), k), low, low + 1, high):
+                value = f(candidate, rows)
+                better = (value < lowest[rows]) | ((value == lowest[rows]) & (candidate < best[rows]))
+                best[rows[better]], lowest[rows[better]] = candidate[better], value[better]
+        before, here = here, after
+    return best, lowest

@@ -1,0 +1,70 @@
+"""Hostile problems against ball arithmetic: is every number right, or does it say that it is not?
+
+    python benchmarks/hostile.py [--seed S] [--one 10000] [--two 100000] [--rows 20000] [--jobs J]
+
+Prints a line per kind and every loss: an answer off by more than its bound, or by more than 1e-8 (leave-one-out: 1e-7)
+without a warning, an ill-posed ridge let through, a well-posed one refused, a negative risk. Exits with 1 if there is
+any. Needs python-flint.
+"""
+
+import argparse
+import os
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from reference import judge
+
+_PART = 500  # Prop. 2 points per task
+
+
+def _one(seed):
+    return judge.judge_one(seed)
+
+
+def _two(seed):
+    return judge.judge_two(seed, _PART)
+
+
+def _rows(seed):
+    return judge.judge_rows(seed)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--one", type=int, default=10_000)
+    parser.add_argument("--two", type=int, default=100_000)
+    parser.add_argument("--rows", type=int, default=20_000)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    given = parser.parse_args()
+    start, losses = given.seed * 1_000_000, 0
+    with ProcessPoolExecutor(given.jobs) as pool:
+        for name, task, n in (
+            ("Prop. 1", _one, given.one),
+            ("Prop. 2", _two, given.two // _PART),
+            ("rows", _rows, given.rows),
+        ):
+            began = time.perf_counter()
+            found = list(pool.map(task, range(start, start + n), chunksize=8))
+            verdicts = [v for part in found if part is not None for v in (part if isinstance(part, list) else [part])]
+            skipped = sum(part is None for part in found)
+            print(f"{name}: {time.perf_counter() - began:.0f} s, ill-posed on both sides {skipped}")
+            for kind in sorted({v.kind for v in verdicts}) if len({v.kind for v in verdicts}) > 1 else []:
+                print(f"  {kind:10s} {judge.summary([v for v in verdicts if v.kind == kind])}")
+            print(f"  {'all':10s} {judge.summary(verdicts)}" if verdicts else "  nothing")
+            for seed, part in zip(range(start, start + n), found, strict=True):
+                for v in part if isinstance(part, list) else [part]:
+                    if v is not None and v.remark:
+                        losses += 1
+                        print("  LOSS", seed, v)
+    sys.exit(int(losses > 0))
+
+
+if __name__ == "__main__":
+    main()
