@@ -87,3 +87,12 @@ def test_theory_of_another_shape_is_refused():
 def test_one_trial_has_no_error_bars():
     with pytest.raises(sr.errors.ParameterError, match="two trials"):
         sr.compare(1.0, curves([1.0, 5.0, 0.5], n_trials=1))
+
+
+def test_what_rounding_leaves_of_a_perfect_fit_is_no_disagreement():
+    problem = sr.Problem(np.eye(8), np.ones(8))
+    ensemble = sr.Ensemble(sr.SubsetPlan.from_indices([range(8)], 8))
+    curves = sr.simulate(problem, ensemble, [4, 12, 16], 6, seed=0, progress=False)
+    assert 0 < float(curves.risk.sel(n_samples=16).max()) < 1e-20
+    report = sr.compare(sr.risk(problem, ensemble, np.array([0.5, 1.5, 2.0])), curves)
+    assert bool(report.agrees.sel(n_samples=[12, 16]).all())
