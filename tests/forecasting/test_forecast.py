@@ -145,18 +145,6 @@ def test_a_feature_of_one_row_has_no_say_whatever_its_size(value):
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
-def test_a_row_of_huge_norm_leaves_errors_positive_and_bounds_finite():
-    rng = np.random.default_rng(29)
-    X = rng.standard_normal((60, 30))
-    X[0] *= 30
-    y = X @ rng.standard_normal(30) / 30**0.5 + 0.5 * rng.standard_normal(60)
-    ensembles = {kind: sr.Ensemble(sr.subsets.Equal(4), 0.1, aggregation=kind) for kind in ("mean", "simplex")}
-    with pytest.warns(sr.errors.HeavyTailWarning):
-        curve = sr.forecast(X, y, [30, 120, 960], ensembles)
-    assert (curve.prediction_error.values > 0).all()
-    assert np.isfinite(curve.prediction_error_upper.values).all()
-
-
 @pytest.mark.parametrize("features", [28, 29, 30])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_thresholds_give_far_wider_bounds_without_ridge_and_no_warning(features, fit_intercept):

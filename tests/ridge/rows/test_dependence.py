@@ -82,9 +82,13 @@ def test_one_heavy_row_is_told(clean, name):
         fit(X, y)
 
 
-def test_forecasts_are_warned_of_the_same_rows(clean):
-    X, y = clean
-    y = y.copy()
-    y[3] = 500.0
+def test_forecasts_are_told_too_and_keep_errors_positive_and_bounds_finite():
+    rng = np.random.default_rng(29)
+    X = rng.standard_normal((60, 30))
+    X[0] *= 30
+    y = X @ rng.standard_normal(30) / 30**0.5 + 0.5 * rng.standard_normal(60)
+    ensembles = {kind: sr.Ensemble(sr.subsets.Equal(4), 0.1, aggregation=kind) for kind in ("mean", "simplex")}
     with pytest.warns(HeavyTailWarning):
-        sr.forecast(X, y, [200], {"one": sr.Ensemble(sr.subsets.equal(1, 8, 0), 0.1)})
+        curve = sr.forecast(X, y, [30, 120, 960], ensembles)
+    assert (curve.prediction_error.values > 0).all()
+    assert np.isfinite(curve.prediction_error_upper.values).all()
