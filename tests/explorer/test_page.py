@@ -2,7 +2,6 @@
 
 import csv
 import io
-import os
 import runpy
 import time
 
@@ -217,6 +216,7 @@ MOVE_SLIDERS = """async () => {
 }"""
 
 
+@pytest.mark.timing
 def test_redraws_are_quick(visit, explorer_file):
     page, rounds = visit(explorer_file, "#fraction_spread=0.5"), []
     for _ in range(4):  # what else the machine does can only add: the quickest round counts
@@ -225,11 +225,10 @@ def test_redraws_are_quick(visit, explorer_file):
     middle, worst = np.min(rounds, axis=0)
     print(f"slider to redraw: median {middle:.1f} ms, worst of 200 {worst:.1f} ms")
     assert middle <= 16
-    if os.getloadavg()[0] > 1.5 * os.cpu_count():
-        pytest.skip(f"worst not judged: others keep the machine busy (load {os.getloadavg()[0]:.0f})")
     assert worst <= 50
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("ridge", ["0", "optimal"])
 def test_phase_diagrams_are_quick(visit, explorer_file, ridge):
     page = visit(explorer_file, f"#phase_ridge={ridge}&alignment=0.3&correlation=0.5")
@@ -244,8 +243,12 @@ def test_phase_diagrams_are_quick(visit, explorer_file, ridge):
     assert np.median(took) <= 150
 
 
-def test_the_page_is_small_and_opens_within_a_second(visit, explorer_file):
+def test_the_page_is_small(explorer_file):
     assert explorer_file.stat().st_size <= 5_000_000
+
+
+@pytest.mark.timing
+def test_the_page_opens_within_a_second(visit, explorer_file):
     start = time.perf_counter()
     page = visit(explorer_file)
     opened = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
