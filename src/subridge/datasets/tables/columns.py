@@ -82,12 +82,14 @@ def refuse_words(columns: Sequence[Column]) -> None:
     if not columns:
         return
     told = [f"{column.name} ({_held(column)})" for column in columns]
-    dates = all(is_date(column) for column in columns)
-    remedy = "dates='days' counts days" if dates else "categories='one-hot' makes a column of every value"
-    if any("decimal comma" in each for each in told):
-        remedy = "decimal=',' reads decimal commas"
-    elif any(" in row " in each for each in told):
-        remedy = "correct such cells, or name what stands for a missing value by missing_values=..."
+    remedies = {
+        "decimal=',' reads decimal commas": "decimal comma",
+        "missing_values=... names what stands for a missing value": "' in row ",
+        "categories='one-hot' makes a column of every value": "(text such as",
+        "dates='days' counts days": "(dates)",
+    }
+    remedy = ", ".join(words for words, sign in remedies.items() if any(sign in each for each in told))
+    remedy = remedy or "categories='one-hot' makes a column of every value"
     raise DataError(
         f"{counted(len(told), 'column')} of features without numbers: {listed(told)}; {remedy}, drop=[...] leaves "
         "columns out"

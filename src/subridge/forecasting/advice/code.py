@@ -24,12 +24,12 @@ def code_of(table: xarray.Dataset) -> str | None:
     if strategy == "overlapping":
         words.append(f"subset_sizes={float(best.subset_fraction):.3g}")
     ridge = float(best.ridge)
-    words.append(f"ridge={ridge:.3g}")
+    words.append(f"ridge={ridge:.4g}")
     if not classes and str(best.aggregation.values) != "mean":
         words.append(f'aggregation="{best.aggregation.values}"')
     if not table.attrs["fit_intercept"]:
         words.append("fit_intercept=False")
     line = f"RidgeEnsemble{'Classifier' if classes else 'Regressor'}({', '.join(words)})"
     if strategy == "single" and not classes:
-        line += f"  # the same as Ridge(alpha={ridge * int(table.attrs['n_features']):.3g})"
+        line += f"  # the same as Ridge(alpha={ridge * int(table.attrs['n_features']):.4g})"
     return line
