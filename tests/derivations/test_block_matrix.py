@@ -138,3 +138,13 @@ def test_a_block_of_rank_one_has_no_inverse():
 def test_latex_carries_the_sizes_of_rectangular_blocks():
     text = BlockMatrix.all_ones([n], [m])._repr_latex_()
     assert r"\mathbf{1}_{n} \mathbf{1}_{m}^\top" in text
+
+
+def test_equality_knows_roots_trigonometry_and_blocks_of_one_entry():
+    n, a, b, x = sp.symbols("n a b x", positive=True)
+    pairs = [((1 / sp.sqrt(a * b)) ** 2, 1 / (a * b)), (sp.sin(x) ** 2 + sp.cos(x) ** 2, sp.Integer(1))]
+    for left, right in pairs:
+        assert BlockMatrix.by_group([n], [left]).equals(BlockMatrix.by_group([n], [right]))
+    assert BlockMatrix.identity([1]).equals(BlockMatrix.all_ones([1], [1]))
+    assert not BlockMatrix.identity([n]).equals(BlockMatrix.all_ones([n], [n]))
+    assert not BlockMatrix.by_group([n], [sp.sqrt(x)]).equals(BlockMatrix.by_group([n], [x]))

@@ -108,7 +108,7 @@ def summary(verdicts: list[Verdict]) -> str:
     error, bound = np.array([v.error for v in known]), np.array([v.bound for v in known])
     warned = np.array([v.warned for v in known])
     right, visible = error <= 1e-10, (error > 1e-14) & np.isfinite(error)
-    ratio = np.median(np.minimum(bound, 1e300)[visible] / error[visible]) if visible.any() else np.nan
+    ratio = np.median(np.minimum(bound, 1e200)[visible] / error[visible]) if visible.any() else np.nan
     return (
         f"n={len(known)} unresolved={len(verdicts) - len(known)} median error={np.median(error):.1e} "
         f"above 1e-8: {int((error > 1e-8).sum())} median bound={np.median(bound):.1e} bound/error={ratio:.0f} "

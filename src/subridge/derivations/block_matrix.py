@@ -23,6 +23,7 @@ import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
 from subridge.derivations.block_printing import block_latex, block_text
+from subridge.derivations.vanishing import vanishes
 
 
 def _to_field(coefficients: sp.MatrixBase | DomainMatrix) -> DomainMatrix:
@@ -236,10 +237,19 @@ class BlockMatrix:
     # comparison and printing ---------------------------------------------------------------------
 
     def equals(self, other: BlockMatrix) -> bool:
-        """Whether all coefficients agree identically."""
+        """Whether all coefficients agree identically, symbols being positive."""
         self._check_same_shape(other)
         difference = self - other
-        return not _nonzero(difference._diagonal) and not _nonzero(difference._ones)
+        if not _nonzero(difference._diagonal) and not _nonzero(difference._ones):
+            return True
+        for i, rows in enumerate(self.row_sizes):
+            for j, columns in enumerate(self.column_sizes):
+                own, ones = difference.diagonal[i, j], difference.ones[i, j]
+                # In a block of one entry the identity and the matrix of ones are the same.
+                parts = [own + ones] if rows == columns == 1 else [own, ones]
+                if not all(vanishes(part) for part in parts):
+                    return False
+        return True
 
     def subs(self, values: dict[sp.Expr, sp.Expr]) -> BlockMatrix:
         """Substitute in sizes and coefficients."""
