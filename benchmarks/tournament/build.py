@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-
 from sets import MOST_ROWS, SOURCES, _standard
 
 FOLDER = Path(__file__).parent / "data"

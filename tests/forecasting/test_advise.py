@@ -17,7 +17,7 @@ def test_weights_on_one_tuned_member_beat_one_tuned_ridge_where_the_signal_is_in
     plan = sr.SubsetPlan.from_indices(np.arange(400).reshape(4, 100), 400)
     advice = sr.advise(X, y, n_members=[4], ensembles={"blocks": sr.Ensemble(plan)})
     assert advice.best == "blocks, weighted"
-    assert advice.weights[advice.best][0] > 0.95
+    assert advice.weights[advice.best][0] > 0.9
     row = advice.table.sel(candidate="blocks, weighted")
     assert float(row.gain) > 0.4
     assert advice.reasons[0].startswith("Ensemble:")

@@ -18,6 +18,7 @@ from subridge.results.plain_numbers import interval, plain, short_interval, unit
 class ForecastOptions(TableOptions, shared.EnsembleOptions, shared.ResultOptions):
     n_samples: tuple[float, ...] | None
     extrapolate: bool
+    target_error: float | None
 
 
 @click.command()
@@ -25,6 +26,7 @@ class ForecastOptions(TableOptions, shared.EnsembleOptions, shared.ResultOptions
 @click.option("--n-samples", type=sizes, help="sizes to forecast, such as 400:20000; default n to 16 n")
 @shared.ensemble_options(n_members=8, fraction_spread=0.75)
 @click.option("--extrapolate", is_flag=True, help="also beyond the pilot's reach, by power-law tails")
+@click.option("--target-error", type=click.FloatRange(0, min_open=True), help="also say how many rows reach this error")
 @shared.result_options()
 def forecast(**options: Unpack[ForecastOptions]) -> None:
     """Forecast the learning curves of one ridge, an equal ensemble and the one described, from the rows of DATA.
@@ -40,10 +42,27 @@ def forecast(**options: Unpack[ForecastOptions]) -> None:
     with Busy("forecasting"):
         curves = _forecast(options, table)
     deliver(curves, options, draw=lambda data: sr.figures.plot_forecast(data), show=_show)
+    if options["target_error"] is not None:
+        _say_samples_needed(options, table, options["target_error"])
 
 
-def _forecast(options: ForecastOptions, table: Table) -> xr.Dataset:
-    n, k = table.n_samples, min(options["n_members"], table.n_features)
+def _say_samples_needed(options: ForecastOptions, table: Table, wanted: float) -> None:
+    with Busy("searching"):
+        needed = sr.samples_needed(
+            table.X,
+            labels_of(table),
+            wanted,
+            _ensembles(options, table),
+            ridges="auto" if options["ridges"] is None else options["ridges"],
+            level=options["level"],
+            seed=options["seed"],
+        )
+    for name, answer in zip(needed.ensemble.values, needed.answer.values, strict=True):
+        say(f"An error of {plain(wanted)} needs, with {name}: {answer}.")
+
+
+def _ensembles(options: ForecastOptions, table: Table) -> dict[str, sr.Ensemble]:
+    k = min(options["n_members"], table.n_features)
     options["n_members"] = k
     named = "heterogeneous" if options["subsets"] == "dirichlet" else options["subsets"]
     strategies = {
@@ -51,11 +70,16 @@ def _forecast(options: ForecastOptions, table: Table) -> xr.Dataset:
         f"{k} equal": sr.subsets.Equal(k),
         f"{k} {named}": shared.strategy_of(options, table.n_features),
     }
+    return {name: shared.ensemble_of(options, strategy) for name, strategy in strategies.items()}
+
+
+def _forecast(options: ForecastOptions, table: Table) -> xr.Dataset:
+    n = table.n_samples
     return sr.forecast(
         table.X,
         labels_of(table),
         sizes(f"{n}:{16 * n}") if options["n_samples"] is None else options["n_samples"],
-        {name: shared.ensemble_of(options, strategy) for name, strategy in strategies.items()},
+        _ensembles(options, table),
         ridges="auto" if options["ridges"] is None else options["ridges"],
         extrapolate=options["extrapolate"],
         level=options["level"],
@@ -73,6 +97,13 @@ def _show(curves: xr.Dataset) -> None:
         f"The labels vary by {plain(attributes['target_variance'])}; noise of the labels, label noise ζ², is "
         f"{interval(noise, low, high)} of that, and nothing errs less."
     )
+    misses = abs(curves.self_test_forecast / curves.self_test_shown - 1)
+    if bool(misses.notnull().any()):
+        worst = float(misses.max("part").median())
+        say(
+            f"Self-test: from halves and quarters of these rows their own error was forecast within "
+            f"{float(misses.median()):.0%} in the median, {worst:.0%} at worst."
+        )
     if not bool(curves.in_reach.all()):
         say("-: out of this pilot's reach (use --extrapolate). *: extrapolated.")
     if bool(curves.is_bound.any()):

@@ -1,5 +1,6 @@
 """sr.forecast: the learning curves that named ensembles will have, from a pilot sample."""
 
+import warnings
 from collections.abc import Mapping
 
 import numpy as np
@@ -12,20 +13,29 @@ from subridge.datasets.tables.targets import TargetLike
 from subridge.ensemble.ensemble import Ensemble
 from subridge.forecasting.by_groups import forecast_groups, group_pilot
 from subridge.forecasting.curve.curve import forecast_curve
-from subridge.forecasting.inputs.request import DrawnEnsemble, read_ensembles, read_ridges, read_sizes
+from subridge.forecasting.inputs.request import (
+    DrawnEnsemble,
+    default_ensembles,
+    read_ensembles,
+    read_ridges,
+    read_sizes,
+)
 from subridge.forecasting.inputs.sample import read_sample
 from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot.shared import Pilots
+from subridge.forecasting.self_test.doubts import doubts
+from subridge.forecasting.self_test.self_test import self_test
 from subridge.forecasting.side_by_side import side_by_side
 from subridge.results.forecasts import EnsembleForecast, forecasts
 from subridge.spec.checks import one_number, within
+from subridge.spec.errors import SubridgeWarning
 
 
 def forecast(
     X: MatrixLike,
     y: TargetLike,
     n_samples: ArrayLike,
-    ensembles: Mapping[str, Ensemble],
+    ensembles: Mapping[str, Ensemble] | None = None,
     *,
     ridges: ArrayLike | None = None,
     extrapolate: bool = False,
@@ -46,9 +56,11 @@ def forecast(
         Numbers, several columns for several targets; or labels of classes, which become one-hot targets.
     n_samples : array_like of int, shape (S,)
         Sizes n′ to forecast at, smaller or larger than n; ``inf`` gives the limit.
-    ensembles : mapping of str to Ensemble
-        Subsets are a `SubsetPlan` for M features, or a strategy that draws one here. The aggregation is a weighted mean
-        of members: "mean", or "simplex" for weights that minimise the forecast error at each size.
+    ensembles : mapping of str to Ensemble, optional
+        Default: one ridge on all features, and up to 8 equal and 8 overlapping members (half of the features each), at
+        the best ridge for every size. Subsets are a `SubsetPlan` for M features, or a strategy that draws one here. The
+        aggregation is a weighted mean of members: "mean", or "simplex" for weights that minimise the forecast error at
+        each size.
     ridges : array_like, shape (L,), or "auto", optional
         Ridges to consider: every ensemble takes, at each size, the best of them for all its members in place of its
         own, i.e. the one with the least upper bound of those in reach, or beyond reach with `extrapolate`. "auto" is a
@@ -82,12 +94,14 @@ def forecast(
         - ``in_reach``: False where extrapolated, or where it would have to be;
         - ``ridge``: NaN where members differ in theirs;
         - ``is_bound``, for chosen ridges: the ridge is the smallest that the pilot can judge and a smaller one may err
-          less, so that `prediction_error` bounds the best from above;
+          less, so that `prediction_error_upper` bounds the best from above;
         - ``misclassification`` and its bounds, for classes: the share of wrong majority votes of the members.
 
         ``reach`` (ensemble, member) is the largest n′ in reach of each member at its ridge (a chosen one: that of the
         largest size), infinite for members with fewer features than n. ``irreducible_error`` (ensemble) is the limit of
-        `prediction_error` for n′ → ∞. Attributes hold the label noise ζ.
+        `prediction_error` for n′ → ∞. Attributes hold the label noise ζ, whose lower bound is the floor of every error.
+        ``self_test_rows``, ``self_test_forecast`` and ``self_test_shown`` (ensemble, part): from halves and quarters of
+        the pilot, what the rule forecasts for n and what the pilot shows on the same rows.
 
     See Also
     --------
@@ -99,7 +113,9 @@ def forecast(
     A member's bias and variance factor depend on data only through its effective ridge κ̄ = p/(n - df). The pilot ridge
     with the κ̄ of (n′, λ′) is found by a root; the leave-one-out risk matrix there, taken apart by γ_rr′, gives
     ``Ê_rr′(n′) + ζ² = (Ê_rr′ + ζ²)(1 - γ_rr′)/(1 - γ_rr′ n/n′)`` (deterministic equivalents of Prop. 1). In reach means
-    κ̄(n′, λ′) ≥ κ̄(n, 0).
+    κ̄(n′, λ′) ≥ κ̄(n, 0). Before the forecast speaks it is tried on parts of the pilot; as far as its hits and misses are
+    not noise, a smaller or larger share of every forecast change is believed, and where few rows dominate their scatter
+    widens the intervals.
 
     Examples
     --------
@@ -116,6 +132,8 @@ def forecast(
     level = one_number("level", within("level", level, 0.5, 0.999))
     sizes = read_sizes(n_samples)
     sample = read_sample(X, y, task, fit_intercept, groups)
+    if ensembles is None:
+        ensembles, ridges = default_ensembles(sample.n_features), "auto" if ridges is None else ridges
     drawn = read_ensembles(ensembles, sample.n_features, seed)
     pilots = Pilots(sample, [each.plan for each in drawn.values()])
     path = None if ridges is None else read_ridges(ridges, sample.rows)
@@ -128,7 +146,7 @@ def forecast(
         ridges = curve.wanted.ridges[:-1]
         reach = pilot.pilot.reach(ridges[np.argmax(sizes)])
         limit = float(curve.prediction_error[-1])
-        return EnsembleForecast(ensemble.aggregation.name, variables, ridges, reach, limit)
+        return EnsembleForecast(ensemble.aggregation.name, variables, ridges, reach, limit, {})
 
     if groups is not None:
         found = {name: by_groups(each) for name, each in drawn.items()}
@@ -136,11 +154,19 @@ def forecast(
         n_sets = sample.rows.left_out.n_sets if sample.rows.left_out is not None else sample.n_samples
         return dataset.assign_coords(n_groups=("n_samples", sizes * n_sets / sample.n_samples))
 
+    said, leading = list[SubridgeWarning](), next(iter(drawn.values()))
+
     def one(ensemble: DrawnEnsemble) -> EnsembleForecast:
         pilot = pilots.of(ensemble.plan)
         noise = pilots.label_noise if extrapolate else None
         curve = forecast_curve(pilot, ensemble, np.append(sizes, np.inf), path, level, noise)
+        test = self_test(sample.rows, pilot, ensemble, curve.wanted.ridges[:-1], curve.weights[:-1])
+        floor = pilots.label_noise().lower if label_noise else 0.0
+        curve = curve.judged(sample.n_samples, test.share, test.scatter, floor)
         shown = curve[:-1]
+        if ensemble is leading:
+            steadiness = float(shown.steadiness.min())
+            said.extend(doubts(sample.rows, pilot, shown.wanted.ridges[0], shown.weights[0], steadiness))
         variables: dict[str, FloatArray | BoolArray] = {}
         for metric in metrics:
             variables |= metric.variables(sample, pilot, shown, level)
@@ -151,10 +177,12 @@ def forecast(
         }
         ridges, limit = shown.wanted.ridges, float(curve.prediction_error[-1])
         return EnsembleForecast(
-            ensemble.aggregation.name, variables, ridges, pilot.reach(ridges[np.argmax(sizes)]), limit
+            ensemble.aggregation.name, variables, ridges, pilot.reach(ridges[np.argmax(sizes)]), limit, test.hits()
         )
 
     found = dict(zip(drawn, side_by_side(one, drawn.values()), strict=True))
+    for warning in said:
+        warnings.warn(warning, stacklevel=2)
     attributes = sample.attributes() | {"level": level}
     if label_noise:
         attributes |= pilots.label_noise().attributes()

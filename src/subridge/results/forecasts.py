@@ -1,6 +1,6 @@
 """The schema of forecasts: what ensembles will err at other sample sizes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ class EnsembleForecast:
     ridges: FloatArray  # shape (S, k)
     reach: FloatArray  # the largest size in reach of each member, shape (k,)
     irreducible_error: float
+    self_test: Mapping[str, FloatArray]  # what parts of the pilot forecast for its own size, by name, shape (J,)
 
 
 def forecasts(
@@ -31,7 +32,8 @@ def forecasts(
 
     `labels` are names for axes of pictures, by variable. The dataset has the variables (ensemble, n_samples);
     ``ridge``, NaN where members differ in theirs; ``reach`` (ensemble, member); ``irreducible_error`` (ensemble); and
-    the coordinate ``aggregation`` (ensemble).
+    the coordinate ``aggregation`` (ensemble). ``self_test_rows``, ``self_test_forecast`` and ``self_test_shown``
+    (ensemble, part) are the hits and misses of the self-test.
     """
     rows, plane = list(entries.values()), ("ensemble", "n_samples")
     dataset = xr.Dataset(
@@ -43,12 +45,11 @@ def forecasts(
         },
         result_attributes("forecast", 1, "Errors of ridge ensembles at other sample sizes.", **attributes),
     )
-    reach = np.full((len(rows), max(len(row.reach) for row in rows)), np.nan)
-    for line, row in zip(reach, rows, strict=True):
-        line[: len(row.reach)] = row.reach
     dataset["ridge"] = plane, np.stack([_common(row.ridges) for row in rows])
-    dataset["reach"] = ("ensemble", "member"), reach
+    dataset["reach"] = ("ensemble", "member"), _padded([row.reach for row in rows])
     dataset["irreducible_error"] = "ensemble", np.array([row.irreducible_error for row in rows])
+    for name in rows[0].self_test:
+        dataset[f"self_test_{name}"] = ("ensemble", "part"), _padded([row.self_test[name] for row in rows])
     for name, label in labels.items():
         dataset[name].attrs["long_name"] = label
     return dataset
@@ -57,3 +58,11 @@ def forecasts(
 def _common(ridges: FloatArray) -> FloatArray:
     """The members' ridge where they share it, else NaN; shape (S, k) to (S,)."""
     return np.where((ridges == ridges[:, :1]).all(axis=1), ridges[:, 0], np.nan)
+
+
+def _padded(lines: Sequence[FloatArray]) -> FloatArray:
+    """Lines of unequal length as one table, NaN where they end."""
+    table = np.full((len(lines), max(len(line) for line in lines)), np.nan)
+    for row, line in zip(table, lines, strict=True):
+        row[: len(line)] = line
+    return table

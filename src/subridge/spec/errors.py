@@ -91,3 +91,15 @@ class LargeGroupWarning(SubridgeWarning):
 
 class HeavyTailWarning(SubridgeWarning):
     """A single row carries much of the variance of the features or of the target."""
+
+
+class CopiedRowsWarning(SubridgeWarning):
+    """Rows of the data are copies of others, so that leaving one out leaves its label in."""
+
+
+class RareColumnsWarning(SubridgeWarning):
+    """Columns vary in fewer than five rows, which tell nothing of what they do elsewhere."""
+
+
+class DominantRowsWarning(SubridgeWarning):
+    """A few rows hold much of the leverage."""

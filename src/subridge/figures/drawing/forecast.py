@@ -59,6 +59,11 @@ def _add_curve(axes: Axes, one: xr.Dataset, variable: str, label: str, colour: s
     if variable == "prediction_error":  # hollow: the best ridge may be smaller than the pilot can judge
         bound = np.where(one.is_bound.values[shown][order], values, np.nan)
         axes.plot(sizes, bound, color=colour, marker="o", linestyle="none", markerfacecolor="white")
+        # What parts of the pilot forecast for its own size, beside what it shows there: the self-test.
+        if "self_test_forecast" in one:
+            tested = one.self_test_forecast.values
+            pilot = np.full(len(tested), float(one.attrs["n_pilot"]))
+            axes.plot(pilot, tested, color=colour, marker="x", markersize=3, linestyle="none", alpha=0.6)
     axes.plot(sizes, beyond, color=colour, linestyle="--")
 
 

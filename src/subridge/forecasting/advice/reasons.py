@@ -1,5 +1,6 @@
 """Two sentences that say what a ranking of ensembles means."""
 
+import numpy as np
 import xarray
 
 from subridge.forecasting.advice.candidates import SINGLE
@@ -23,17 +24,19 @@ def _what(table: xarray.Dataset) -> str:
         if not others.sizes["candidate"]:
             return f"With {size}, {one} (λ = {plain(float(single.ridge))}) is forecast to err by {_interval(single)}."
         second = others.isel(candidate=0)
+        leading = others.isel(candidate=int(np.nanargmin(others.prediction_error.values)))
+        if float(leading.gain) > 0:
+            ahead = percent(float(leading.gain), float(leading.gain_standard_error))
+            return (
+                f"Do not ensemble: with {size}, {one} (λ = {plain(float(single.ridge))}) is forecast to err by "
+                f"{_interval(single)}; {leading.candidate.values} may err {ahead} less, but this pilot cannot tell."
+            )
         return (
             f"Do not ensemble: with {size}, {one} (λ = {plain(float(single.ridge))}) is forecast to err by "
             f"{_interval(single)}, and the best ensemble, {second.candidate.values}, {_more(second)}."
         )
     lead = percent(float(best.gain), float(best.gain_standard_error))
     choice = f"{best.candidate.values} (λ = {plain(float(best.ridge))})"
-    if float(best.gain) < 2 * float(best.gain_standard_error):
-        return (
-            f"Ensembling hardly matters here: with {size}, {choice} is forecast to err by {_interval(best)}, "
-            f"{lead} less than {one}, which is no more than the uncertainty of that difference."
-        )
     return (
         f"Ensemble: with {size}, {choice} is forecast to err by {_interval(best)}, {lead} less than {one} "
         f"({plain(float(single.prediction_error))})."

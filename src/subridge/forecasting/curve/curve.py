@@ -1,9 +1,10 @@
 """The forecast curve of one ensemble: ridges, errors and intervals at every size."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.stats import norm
 
 from subridge.arrays.types import BoolArray, FloatArray
 from subridge.forecasting.beyond_reach.extrapolate import Extrapolator
@@ -16,6 +17,11 @@ from subridge.forecasting.pilot.pilot import Pilot
 from subridge.forecasting.rowwise import RowWise
 from subridge.forecasting.uncertainty.spread import Spread
 
+# Doubt about the way to another size, per doubling, where few rows dominate; chosen on the development sets of
+# benchmarks/tournament.
+_LEAST_DOUBT, _SCATTER = 0.05, 0.7
+_UNTESTED = 0.2  # scatter where no part of the pilot reaches its size
+_FAR = 64.0  # times n: doubt grows no further
 _STRIDE, _MOST_TRIED = 3, 5  # ridges beyond reach that are tried where the best seems to lie there: two decades
 
 
@@ -30,17 +36,52 @@ class ForecastCurve(RowWise):
     highest: FloatArray  # the largest
     weights: FloatArray  # of the members, shape (S, k)
     spread: Spread
+    present: FloatArray  # error at the pilot's size with the same ridges and weights, shape (S,)
+    steadiness: FloatArray  # in [0, 1], 0 where few rows dominate, shape (S,)
+    doubt: FloatArray  # relative standard error of the way to another size, beyond the spread over pilots, shape (S,)
+    floor: FloatArray  # label noise that no error can fall below, shape (S,)
 
     @property
     def standard_error(self) -> FloatArray:
         """Of the prediction error; shape (S,)."""
-        return np.where(np.isfinite(self.prediction_error), self.spread.standard_error, np.nan)
+        known = np.isfinite(self.prediction_error)
+        doubt = self.doubt * np.where(known, self.prediction_error, 0.0)
+        return np.where(known, np.hypot(self.spread.standard_error, doubt), np.nan)
 
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Lower and upper bounds of the prediction error, each of shape (S,)."""
-        error, factor = self.prediction_error, self.spread.interval_factor(self.prediction_error, level)
-        known = np.isfinite(error)
-        return np.where(known, self.lowest / factor, error), np.where(known, self.highest * factor, error)
+        error, known = self.prediction_error, np.isfinite(self.prediction_error)
+        with np.errstate(over="ignore"):
+            widths = np.hypot(np.log(self.spread.interval_factor(error, level)), norm.ppf(0.5 + level / 2) * self.doubt)
+            factor = np.exp(widths)
+        lower = np.maximum(self.lowest / factor, np.minimum(self.floor, error))
+        return np.where(known, lower, error), np.where(known, self.highest * factor, error)
+
+    def judged(self, n_samples: int, share: float, scatter: float, floor: float) -> "ForecastCurve":
+        """The curve after a self-test, from a pilot of n rows, and with label noise as its floor.
+
+        A `share` of every change from the present error is believed; the `scatter` per doubling widens intervals where
+        few rows dominate.
+        """
+        error, sizes = self.prediction_error, self.wanted.sizes
+        usable = (sizes > n_samples) & np.isfinite(error) & (error > 0) & (self.present > 0)
+        change = np.log(np.where(usable, error, 1.0) / np.where(usable, self.present, 1.0))
+        moved = np.exp((share - 1) * change)
+        lifted = np.maximum(1.0, np.where(usable, floor / np.where(usable, error * moved, 1.0), 1.0))
+        factor = moved * lifted
+        doublings = np.where(usable, np.log2(np.minimum(sizes, _FAR * n_samples) / n_samples), 0.0)
+        scatter = scatter if np.isfinite(scatter) else _UNTESTED
+        unsteady = 1 - self.steadiness * self.wanted.in_reach
+        doubt = np.sqrt(doublings) * unsteady * np.hypot(_LEAST_DOUBT, _SCATTER * scatter)
+        return replace(
+            self,
+            prediction_error=error * factor,
+            lowest=self.lowest * factor,
+            highest=self.highest * factor,
+            spread=self.spread.scaled(factor),
+            doubt=doubt,
+            floor=np.full(len(sizes), floor),
+        )
 
 
 def forecast_curve(
@@ -50,20 +91,24 @@ def forecast_curve(
     path: FloatArray | None,
     level: float,
     label_noise: Callable[[], LabelNoise] | None,
+    ridges: FloatArray | None = None,
 ) -> ForecastCurve:
     """Forecast one ensemble at sizes of shape (S,).
 
     Every size takes the best ridge in reach of an ascending path (L,), compared by intervals of the given level;
-    without a path the ensemble keeps its own. `label_noise` is called where sizes beyond reach are to be extrapolated
-    and need it; without it they stay NaN.
+    without a path it takes `ridges` (S, k), or its own. `label_noise` is called where sizes beyond reach are to be
+    extrapolated and need it; without it they stay NaN.
     """
-    ridges, is_bound = np.tile(ensemble.ridges, (len(sizes), 1)), np.zeros(len(sizes), dtype=bool)
+    is_bound = np.zeros(len(sizes), dtype=bool)
+    ridges = np.tile(ensemble.ridges, (len(sizes), 1)) if ridges is None else ridges
     if path is not None:
         ridges, is_bound = best_ridges(pilot, ensemble, sizes, path, level)
     wanted = match_ridges(pilot, sizes, ridges)
-    error, weights, spread = points(pilot, ensemble, wanted)
-    error = np.where(wanted.in_reach, error, np.nan)
-    curve = ForecastCurve(wanted, is_bound, error, error, error, weights, spread)
+    found, none = points(pilot, ensemble, wanted), np.zeros(len(sizes))
+    error = np.where(wanted.in_reach, found.error, np.nan)
+    curve = ForecastCurve(
+        wanted, is_bound, error, error, error, found.weights, found.spread, found.present, found.steadiness, none, none
+    )
     unsettled = is_bound | ~wanted.in_reach
     if label_noise is None or not unsettled.any():
         return curve
@@ -89,5 +134,13 @@ def _beyond_reach(
         far = extrapolator.at(wanted)
         if np.isnan(best.prediction_error[0]) or far.error < best.prediction_error[0]:
             error, lowest, highest = np.array([[far.error], [far.lowest], [far.highest]])
-            best = ForecastCurve(wanted, np.array([False]), error, lowest, highest, point.weights, far.spread)
+            best = replace(
+                point,
+                wanted=wanted,
+                is_bound=np.array([False]),
+                prediction_error=error,
+                lowest=lowest,
+                highest=highest,
+                spread=far.spread,
+            )
     return best

@@ -15,6 +15,7 @@ from subridge.ridge.rows.diagnostics import warn_of_ridge_at_end
 from subridge.ridge.search_path import MATERIAL
 
 _MOST_FREEDOM = 0.85  # df/n of a member; beyond, forecasts on deep features were 5 % and more too low
+_PULL = 0.03  # log of the error that a decade away from the pilot's own best ridge must gain
 _COMPARED = 8  # ridges of least error whose intervals are looked at: more than a decade of the default path
 
 
@@ -42,12 +43,31 @@ def best_ridges(
     compared = np.isfinite(error) & (ranks < _COMPARED)
     bounds = np.full(S * L, np.inf)
     if compared.any():
-        found, _, spread = points(pilot, ensemble, matched[compared])
-        bounds[compared] = found * spread.interval_factor(found, level)
+        found = points(pilot, ensemble, matched[compared])
+        bounds[compared] = found.error * found.spread.interval_factor(found.error, level)
+        bounds *= _pull(pilot, ensemble, path)[np.tile(np.arange(L), S)]
     table = bounds.reshape(S, L)
     known = np.isfinite(table).any(axis=1)
     best = np.where(known, np.argmin(table, axis=1), L - 1)
     return np.repeat(path[best][:, None], pilot.n_members, axis=1), is_bound & known
+
+
+def _pull(pilot: Pilot, ensemble: DrawnEnsemble, path: FloatArray) -> FloatArray:
+    """Factors by which ridges must err less to be preferred to the best of the pilot's own size; shape (L,).
+
+    The best penalty of a given prior does not depend on the sample size, and the present error is exact where that at
+    another size is a forecast.
+    """
+    matched = match_ridges(pilot, np.full(len(path), float(pilot.n_samples)), _common(path, pilot.n_members))
+    best = path[int(np.argmin(point_errors(pilot, ensemble, matched)))]
+    positive = path[path > 0]
+    floor = positive[0] if positive.size else 1.0
+    decades = np.log10(np.maximum(path, floor) / max(float(best), float(floor)))
+    return np.asarray(np.exp(_PULL * decades**2))
+
+
+def _common(path: FloatArray, n_members: int) -> FloatArray:
+    return np.repeat(path[:, None], n_members, axis=1)
 
 
 def _warn_at_ends(error: FloatArray, path: FloatArray) -> None:

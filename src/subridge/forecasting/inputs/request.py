@@ -15,6 +15,7 @@ from subridge.spec.checks import real_array
 from subridge.spec.errors import ParameterError, RidgeError, SubsetError
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.seeding import checked_seed, stream
+from subridge.subsets import Equal, Overlapping
 from subridge.subsets.base import Strategy
 
 
@@ -57,6 +58,19 @@ def read_ridges(ridges: ArrayLike, rows: TrainingRows) -> FloatArray:
         # Which ridges are in reach changes along a curve: steps of a half decade would show as teeth.
         return np.geomspace(coarse[0], coarse[-1], 3 * len(coarse) - 2)
     return given_ridges(ridges)
+
+
+def default_ensembles(n_features: int) -> dict[str, Ensemble]:
+    """One ridge, and equal and overlapping members, as many of 8 as there are features for.
+
+    >>> list(default_ensembles(100))
+    ['one ridge', '8 equal', '8 overlapping']
+    """
+    k = min(8, n_features)
+    several = {} if k == 1 else {f"{k} equal": Ensemble(Equal(k))}
+    if n_features > 1:
+        several[f"{k} overlapping"] = Ensemble(Overlapping((max(1, n_features // 2),) * k))
+    return {"one ridge": Ensemble(Equal(1))} | several
 
 
 def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: Seed | None) -> dict[str, DrawnEnsemble]:

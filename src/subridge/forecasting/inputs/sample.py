@@ -1,16 +1,18 @@
 """The pilot sample that a user hands over: checked, its labels turned into targets, both centred."""
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.utils import check_array
 
-from subridge.arrays.types import ArrayLike, FloatArray, Json, MatrixLike, SparseMatrix
+from subridge.arrays.namespace import is_sparse
+from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, Json, MatrixLike, SparseMatrix
 from subridge.datasets.tables.odd_values import refuse_odd_table
 from subridge.datasets.tables.target_rows import Task, target_rows
 from subridge.datasets.tables.targets import TargetLike, missing_targets, read_target
 from subridge.datasets.tables.treatments import LEAST_ROWS
-from subridge.ridge.rows.diagnostics import warn_of_rows
+from subridge.ridge.rows.diagnostics import copied_rows, warn_of_pilot, warn_of_rows
 from subridge.ridge.rows.left_out_sets import left_out_groups
 from subridge.ridge.rows.training import TrainingRows, training_rows
 from subridge.spec.errors import DataError, ParameterError
@@ -67,7 +69,42 @@ def read_sample(
     if lacking:
         raise DataError(f"y lacks {lacking} labels; drop those rows")
     targets = target_rows(target, task)
-    together = None if groups is None else left_out_groups(groups, n)
-    rows = training_rows(table, targets.rows, None, fit_intercept, together)
+    together, label_rows = None, targets.rows
+    if groups is not None:
+        together = left_out_groups(groups, n)
+    else:
+        kept, label_rows = _without_copies(table, targets.rows)
+        table = table if kept.all() else table[np.flatnonzero(kept)]
+    rows = training_rows(table, label_rows, None, fit_intercept, together)
     warn_of_rows(rows, stacklevel=3)
+    warn_of_pilot(rows, stacklevel=3)
     return Sample(rows, targets.class_names)
+
+
+def _without_copies(table: FloatArray | SparseMatrix, targets: FloatArray) -> tuple[BoolArray, FloatArray]:
+    """Which rows to keep, shape (n,), and their targets (C, kept): copies are left out where they can be nothing else.
+
+    They can where rows with the same features always have the same label, and either labels hardly ever repeat or there
+    are more features than rows.
+    """
+    n = table.shape[0]
+    dense = table.toarray() if is_sparse(table) else np.ascontiguousarray(table)
+    features: set[bytes] = set()
+    both: set[bytes] = set()
+    first, same = np.ones(n, dtype=bool), 0
+    for i in range(n):
+        key = dense[i].tobytes()
+        labelled = key + np.ascontiguousarray(targets[:, i]).tobytes()
+        same += key in features
+        first[i] = labelled not in both
+        features.add(key)
+        both.add(labelled)
+    copies = int(n - first.sum())
+    if not copies:
+        return first, targets
+    rarely_equal = len(np.unique(targets, axis=1).T) > n / 2 or table.shape[1] >= n - copies
+    dropped = same == copies and rarely_equal and n - copies >= LEAST_ROWS
+    if not dropped:
+        return np.ones(n, dtype=bool), targets
+    warnings.warn(copied_rows(copies, n), stacklevel=4)
+    return first, targets[:, first]

@@ -13,6 +13,7 @@ eigenvectors, n N_r s for Q, and 2 n s per ridge and target: the floor is the Gr
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 
 from subridge.arrays.namespace import device_of, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, FloatArray
@@ -96,7 +97,10 @@ def decompose(
 def _orthogonal(design: Design, room: int) -> MemberDecomposition:
     """The decomposition that never squares the condition number, with the cut-off of `numpy.linalg.lstsq`."""
     Ft = design.dense()
-    V, s, Qt = namespace_of(Ft).linalg.svd(Ft, full_matrices=False)
+    try:
+        V, s, Qt = namespace_of(Ft).linalg.svd(Ft, full_matrices=False)
+    except np.linalg.LinAlgError:  # divide and conquer may fail on many rows of zeros; the slower method does not
+        V, s, Qt = scipy.linalg.svd(Ft, full_matrices=False, lapack_driver="gesvd")
     rank = int((s > _EPS * max(Ft.shape) * s[0]).sum())
     # A centred square design has rank n - 1 at most; what lies beyond is rounding.
     rank = min(rank, room)

@@ -8,13 +8,22 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
+from scipy.sparse import csc_array
 
 from subridge.arrays.namespace import is_sparse
 from subridge.arrays.types import Array, FloatArray
 from subridge.ridge.rows.dependence import correlated_rows, heavy_rows, large_group, repeated_rows
 from subridge.ridge.rows.training import TrainingRows
 from subridge.ridge.search_path import End
-from subridge.spec.errors import DataError, RidgePathWarning, ScaleWarning, SubridgeWarning
+from subridge.spec.errors import (
+    CopiedRowsWarning,
+    DataError,
+    DominantRowsWarning,
+    RareColumnsWarning,
+    RidgePathWarning,
+    ScaleWarning,
+    SubridgeWarning,
+)
 
 # Ratio of standard deviations beyond which one penalty cannot suit all columns.
 WIDE_SCALES = 1e3
@@ -54,6 +63,52 @@ def refuse_extremes(squares: FloatArray, target_square: float) -> None:
                 f"{name} holds numbers of about {value**0.5:.0e}, whose squares leave the range of floats; divide "
                 f"{name} by a constant"
             )
+
+
+RARE = 5  # rows in which a column must vary to tell anything
+
+
+def rare_columns(rows: TrainingRows) -> SubridgeWarning | None:
+    """Columns that take their usual value in all but a few rows, of which a larger sample will have others."""
+    features = rows.features
+    if is_sparse(features):
+        varying = np.diff(csc_array(features.tocsc()).indptr)
+    else:
+        varying = np.count_nonzero(features != np.median(features, axis=1)[:, None], axis=1)
+    rare = int(np.count_nonzero((varying > 0) & (varying < RARE)))
+    if not rare:
+        return None
+    return RareColumnsWarning(
+        f"{rare} of {len(varying)} columns of X vary in fewer than {RARE} rows: what they do elsewhere cannot be known "
+        "from these; leave them out or join rare levels, or trust the self-test and the wider intervals"
+    )
+
+
+def copied_rows(copies: int, n: int) -> CopiedRowsWarning:
+    """Rows of X that occur again with the same label."""
+    return CopiedRowsWarning(
+        f"{copies} of {n} rows are copies of others, label included; leaving one of them out leaves its label in, and "
+        "errors look too small: they are not used here"
+    )
+
+
+def dominant_rows(share: float) -> DominantRowsWarning:
+    """Few rows with much of the leverage."""
+    return DominantRowsWarning(
+        f"few rows dominate this pilot: the most influential one has leverage {share:.2f}, so that only a part of the "
+        "forecast change is believed and intervals are wider; look for rare columns and outliers in X"
+    )
+
+
+PILOT_CHECKS: tuple[Callable[[TrainingRows], SubridgeWarning | None], ...] = (rare_columns,)
+
+
+def warn_of_pilot(rows: TrainingRows, stacklevel: int = 2) -> None:
+    """Say what a forecast from these rows must know of them."""
+    for check in PILOT_CHECKS:
+        found = check(rows)
+        if found is not None:
+            warnings.warn(found, stacklevel=stacklevel + 1)
 
 
 def warn_of_rows(rows: TrainingRows, stacklevel: int = 2) -> None:

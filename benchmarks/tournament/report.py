@@ -1,0 +1,128 @@
+"""Print the tables of the tournament from data/<role>.json: python benchmarks/tournament/report.py ROLE_OR_FILE"""
+
+import json
+import sys
+
+import numpy as np
+from sets import SOURCES
+from tables import FOLDER
+
+
+def median(values):
+    return float(np.median(values)) if len(values) else float("nan")
+
+
+def percent(value):
+    return f"{100 * value:.1f}"
+
+
+def misses(cells, key=None):
+    values = [cell["forecast"] if key is None else cell["rivals"][key] for cell in cells]
+    with np.errstate(all="ignore"):
+        found = np.abs(np.array(values) / np.array([cell["truth"] for cell in cells]) - 1)
+    return np.where(np.isfinite(found), found, np.inf)
+
+
+def covers(cells):
+    return [cell["lower"] <= cell["truth"] <= cell["upper"] for cell in cells]
+
+
+def forecasts(cells):
+    names = list(dict.fromkeys(cell["set"] for cell in cells))
+    laws = list(cells[0]["rivals"])
+    print(
+        "| set | kind | cells | in reach | median error | 90th | bias | covered | all covered | upper/lower |", end=""
+    )
+    print(" last value | best law |\n|" + "---|" * 12)
+    rows = {}
+    for name in [*names, "all"]:
+        every = [cell for cell in cells if name in (cell["set"], "all")]
+        near = [cell for cell in every if cell["in_reach"]]
+        known = [cell for cell in every if np.isfinite(cell["forecast"])]
+        error = misses(near)
+        rivals = {law: median(misses(near, law)) for law in laws}
+        best = min(rivals, key=rivals.get)
+        bias = median([cell["forecast"] / cell["truth"] - 1 for cell in near])
+        width = median([cell["upper"] / max(cell["lower"], 1e-300) for cell in known])
+        rows[name] = median(error), rivals, np.mean(covers(known))
+        kind = SOURCES[name].kind if name in SOURCES else ""
+        print(
+            f"| {name} | {kind} | {len(every)} | {len(near) / len(every):.0%} | {percent(median(error))} | "
+            f"{percent(np.quantile(error, 0.9)) if len(error) else '-'} | {percent(bias)} | "
+            f"{np.mean(covers(near)):.0%} | {np.mean(covers(known)):.0%} | {width:.2f} | "
+            f"{percent(rivals['last value'])} | {best} {percent(rivals[best])} |"
+        )
+    ours = median([rows[name][0] for name in names])
+    theirs = {law: median([rows[name][1][law] for name in names]) for law in laws}
+    print(
+        f"\nMedian over sets of the median error: forecast {percent(ours)} %; "
+        + ", ".join(f"{law} {percent(value)}" for law, value in theirs.items())
+    )
+    best = min(theirs, key=theirs.get)
+    ratios = {name: rows[name][0] / rows[name][1]["last value"] for name in names}
+    print(
+        f"Against the best rival ({best}): {ours / theirs[best]:.2f}. Ratio to last value by set: "
+        + ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
+    )
+    beaten = {law: sum(rows[name][1][law] < rows[name][0] for name in names) for law in laws}
+    print(f"Sets (of {len(names)}) on which a rival has the smaller median error: {beaten}")
+    for title, key in (
+        ("size over n", lambda c: c["size"] // c["n"]),
+        ("ridge", lambda c: c["ridge"]),
+        ("ensemble", lambda c: c["ensemble"]),
+    ):
+        for value in sorted({key(cell) for cell in cells}, key=str):
+            part = [cell for cell in cells if key(cell) == value and cell["in_reach"]]
+            if part:
+                print(
+                    f"{title} {value}: median {percent(median(misses(part)))}, covered {np.mean(covers(part)):.0%}, "
+                    f"last value {percent(median(misses(part, 'last value')))}"
+                )
+    far = [cell for cell in cells if not cell["in_reach"] and np.isfinite(cell["forecast"])]
+    if far:
+        print(
+            f"Beyond reach: {len(far)} cells, median {percent(median(misses(far)))}, "
+            f"covered {np.mean(covers(far)):.0%}, last value {percent(median(misses(far, 'last value')))}"
+        )
+    votes = [c for c in cells if "wrong" in c and c["in_reach"] and np.isfinite(c["wrong"]) and c["wrong_truth"] > 0]
+    if votes:
+        error = [abs(c["wrong"] / c["wrong_truth"] - 1) for c in votes]
+        covered = np.mean([c["wrong_lower"] <= c["wrong_truth"] <= c["wrong_upper"] for c in votes])
+        print(f"Votes: median error {percent(median(error))}, covered {covered:.0%} ({len(votes)} cells)")
+
+
+def advice(cells):
+    regret, rival, loss, gains = [], [], [], []
+    print("\n| set | n | advised | regret | one ridge, leave-one-out | loss to it | best candidate |\n|" + "---|" * 7)
+    for cell in cells:
+        truth = cell["truth"]
+        best = min(truth, key=truth.get)
+        least = min(truth[best], cell["rival"])
+        regret.append(truth[cell["advised"]] / least - 1)
+        rival.append(cell["rival"] / least - 1)
+        loss.append(truth[cell["advised"]] / cell["rival"] - 1)
+        if truth[best] < 0.95 * cell["rival"]:
+            gains.append(cell["advised"] != "one ridge")
+        print(
+            f"| {cell['set']} | {cell['n']} | {cell['advised']} | {percent(regret[-1])} | {percent(rival[-1])} | "
+            f"{percent(loss[-1])} | {best} |"
+        )
+    regret, rival = np.array(regret), np.array(rival)
+    print(
+        f"\nAdvice within 2 % of the best candidate: {np.mean(regret < 0.02):.0%} "
+        f"(one ridge: {np.mean(rival < 0.02):.0%}); mean regret {percent(regret.mean())} "
+        f"(one ridge {percent(rival.mean())}); worst loss to one ridge {percent(max(loss))}; "
+        f"an ensemble advised in {np.sum(gains)} of {len(gains)} cases where one wins by 5 %"
+    )
+
+
+if __name__ == "__main__":
+    given = sys.argv[1]
+    with open(given if given.endswith(".json") else FOLDER / f"{given}.json") as file:
+        found = json.load(file)
+    failed = [cell for cells in found.values() for cell in cells if "failed" in cell]
+    for cell in failed:
+        print("FAILED", cell)
+    forecasts([cell for cell in found["forecast"] if "failed" not in cell])
+    if found["advice"]:
+        advice([cell for cell in found["advice"] if "failed" not in cell])

@@ -1,0 +1,1 @@
+"""Forecasts of what the pilot itself shows, from parts of it."""

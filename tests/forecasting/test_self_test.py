@@ -1,0 +1,72 @@
+"""The self-test, and what is said of pilots that deserve doubt."""
+
+import numpy as np
+import pytest
+
+import subridge as sr
+from subridge.spec.errors import CopiedRowsWarning, CorrelatedRowsWarning, RareColumnsWarning
+
+ONE = {"one": sr.Ensemble(sr.subsets.Equal(1), 0.1)}
+
+
+def gaussian(n, M, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, M))
+    return X, X[:, 0] + X[:, 1] + rng.standard_normal(n)
+
+
+def test_parts_of_a_gaussian_pilot_forecast_what_it_shows():
+    X, y = gaussian(200, 40)
+    curves = sr.forecast(X, y, [800], ONE)
+    assert curves.self_test_rows.values[0].tolist() == [100, 100, 50, 50] * 2
+    ratio = curves.self_test_forecast / curves.self_test_shown
+    assert abs(float(np.log(ratio).mean())) < 0.1
+
+
+def test_a_copied_row_does_not_make_reach_infinite():
+    X, y = gaussian(60, 100, 1)
+    plain = sr.forecast(X, y, [120], ONE, extrapolate=True)
+    with pytest.warns(CopiedRowsWarning, match="1 of 61 rows"):
+        copied = sr.forecast(np.vstack([X, X[:1]]), np.append(y, y[0]), [120], ONE, extrapolate=True)
+    np.testing.assert_allclose(copied.reach, plain.reach)
+    np.testing.assert_allclose(copied.prediction_error, plain.prediction_error)
+
+
+def test_repeated_rows_of_a_table_of_categories_are_kept():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (80, 4)).astype(float)
+    y = (X[:, 0] + rng.integers(0, 2, 80)).astype(float)
+    assert sr.forecast(X, y, [160], ONE).attrs["n_pilot"] == 80
+
+
+def test_errors_do_not_fall_below_the_noise_of_the_labels():
+    X, y = gaussian(80, 30)
+    curves = sr.forecast(X, y, [160, 10**6], ONE)
+    floor = curves.attrs["label_noise_lower"] ** 2
+    assert float(curves.prediction_error_lower.min()) >= floor * (1 - 1e-9)
+    assert float(curves.prediction_error[0, -1]) == pytest.approx(float(curves.irreducible_error[0]), rel=0.02)
+
+
+def test_rare_columns_and_order_are_said():
+    X, y = gaussian(100, 20)
+    X[:, 3] = 0
+    X[5, 3] = 1
+    with pytest.warns(RareColumnsWarning, match="1 of 20 columns"):
+        sr.forecast(X, y, [200], ONE)
+    X, y = gaussian(300, 20)
+    drift = 2 * np.sin(np.linspace(0, 9, 300))
+    with pytest.warns(CorrelatedRowsWarning):
+        sr.forecast(X, y + drift, [600], ONE)
+
+
+def test_samples_needed_reads_the_curve():
+    X, y = gaussian(100, 30)
+    wanted = float(sr.forecast(X, y, [300], ONE).prediction_error[0, 0])
+    needed = sr.samples_needed(X, y, wanted, ONE)
+    assert float(needed.n_samples[0]) == pytest.approx(300, rel=0.1)
+    assert float(needed.n_samples_lower[0]) < 300 < float(needed.n_samples_upper[0])
+    hopeless = sr.samples_needed(X, y, 0.01, ONE)
+    assert np.isinf(hopeless.n_samples[0])
+    assert "label noise alone" in str(hopeless.answer.values[0])
+    with pytest.raises(sr.errors.ParameterError, match="error must be positive"):
+        sr.samples_needed(X, y, 0.0, ONE)
