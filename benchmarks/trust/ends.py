@@ -1,0 +1,150 @@
+"""Parents, schedulers and rivals: how runs end when others do (Linux and macOS).
+
+python benchmarks/trust/ends.py parents [--rounds 50]      parents ended by SIGTERM and SIGKILL in turn
+python benchmarks/trust/ends.py schedulers [--rounds 10]   Dask schedulers killed in the middle of a run
+python benchmarks/trust/ends.py races [--rounds 50]        two runs that create and fill one store at once
+python benchmarks/trust/ends.py late [--rounds 3]          a second run that joins a first one of 400 tasks
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+
+import subridge as sr
+
+
+def work(store=None, n_trials=400, **options):
+    problem = sr.Problem(sr.covariance.isotropic(200), np.ones(200), label_noise=0.1)
+    ensemble = sr.Ensemble(sr.subsets.equal(2, 200, seed=0), ridge=0.1)
+    run = sr.Run(store=store, block=1, threads=1, **options)
+    return sr.simulate(problem, ensemble, [50, 150], n_trials, run=run, progress=False)
+
+
+def started(*arguments):
+    command = [sys.executable, __file__, "work", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def tasks_done(store):
+    flags = Path(store) / "done" / "c"
+    return len(list(flags.iterdir())) if flags.is_dir() else 0
+
+
+def wait_for(condition, seconds=120):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError("what was waited for did not happen")
+        time.sleep(0.01)
+
+
+def parents(folder, number):
+    """Whether a child of two outlives its parent by five seconds."""
+    store = folder / f"{number}.zarr"
+    parent = started(store, 100_000, 2)
+    wait_for(lambda: tasks_done(store) >= 1 + number % 5)
+    children = psutil.Process(parent.pid).children(recursive=True)
+    parent.send_signal(signal.SIGTERM if number % 2 else signal.SIGKILL)
+    parent.communicate()
+    alive = psutil.wait_procs(children, timeout=5)[1]
+    return f"{len(children)} children, {len(alive)} alive", len(children) >= 2 and not alive
+
+
+def schedulers(folder, number):
+    """Whether a killed scheduler is named with the store, and the run goes on to the same bits."""
+    store, place = folder / f"{number}.zarr", folder / f"{number}.json"
+    options = ["--scheduler-file", str(place), "--no-dashboard"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
+    dask = [sys.executable, "-W", "ignore", "-m", "dask"]
+    scheduler = subprocess.Popen([*dask, "scheduler", *options, "--host", "127.0.0.1", "--port", "0"], **quiet)
+    wait_for(place.exists)
+    worker = subprocess.Popen([*dask, "worker", *options, "--nthreads", "1", "--no-nanny"], **quiet)
+    try:
+        address = json.loads(place.read_text())["address"]
+        child = started(store, 400, address)
+        wait_for(lambda: tasks_done(store) >= random.Random(number).randrange(1, 100))
+        scheduler.kill()
+        said = child.communicate(timeout=120)[0]
+    finally:
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait()
+    named = f"ClusterError: the Dask scheduler at {address} is gone" in said and str(store) in said
+    same = work(store).identical(work())
+    return f"named {named}, {tasks_done(store)} tasks, resumed to the same bits {same}", named and same
+
+
+def races(folder, number):
+    """Whether two runs that begin at once both end well, and how many tasks they ran in all."""
+    store = folder / f"{number}.zarr"
+    return shared(store, 40, 0.0)
+
+
+def late(folder, number):
+    """The same for a second run that joins when the first has done a quarter."""
+    return shared(folder / f"{number}.zarr", 400, 0.25)
+
+
+def shared(store, n_tasks, share):
+    first = started(store, n_tasks, "count")
+    wait_for(lambda: tasks_done(store) >= share * n_tasks)
+    second = started(store, n_tasks, "count")
+    told = [run.communicate(timeout=300)[0].strip().splitlines()[-1] for run in (first, second)]
+    well = all(line.startswith("ran ") for line in told)
+    ran = sum(int(line.split()[1]) for line in told) if well else 0
+    well = well and work(store, n_tasks).identical(work(n_trials=n_tasks))
+    return f"{' and '.join(told)} of {n_tasks}, {ran - n_tasks} repeated", well and ran <= 1.05 * n_tasks
+
+
+def child(store, n_trials, how="1"):
+    """The run that is ended, or counted."""
+    if how == "count":
+        from dataclasses import replace
+
+        from subridge.simulation.gaussian import simulate as driver
+
+        run_trials, ran = driver.run_trials, []
+
+        def counted(experiment, trials, plan):
+            ran.append(trials)
+            return run_trials(experiment, trials, plan)
+
+        driver.ENGINE = replace(driver.ENGINE, run_trials=counted)
+        work(store, int(n_trials))
+        print("ran", len(ran))
+    elif how.isdigit():
+        work(store, int(n_trials), executor=int(how))
+    else:
+        work(store, int(n_trials), scheduler=how)
+
+
+def main():
+    kinds = {function.__name__: function for function in (parents, schedulers, races, late)}
+    defaults = {"parents": 50, "schedulers": 10, "races": 50, "late": 3}
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("kind", choices=kinds)
+    parser.add_argument("--rounds", type=int)
+    options = parser.parse_args()
+    rounds, well = options.rounds or defaults[options.kind], 0
+    os.environ["OMP_NUM_THREADS"] = "1"
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(rounds):
+            said, is_well = kinds[options.kind](Path(folder), number)
+            well += is_well
+            print(f"{number:4} {said}{'' if is_well else '  NOT WELL'}", flush=True)
+    print(f"{options.kind}: {well} of {rounds} ended well")
+    return well < rounds
+
+
+if __name__ == "__main__":
+    sys.exit(child(*sys.argv[2:]) if sys.argv[1] == "work" else main())
