@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 # Two test processes with a thread of BLAS each: more threads than cores are slower than fewer.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: hostile demo test test-torch test-page coverage docs release-check lint style types layers data clean
+.PHONY: hostile demo test test-torch test-page coverage docs release-check lint style types layers data clean trust mutants
 
 demo: $(STAMP)          ## set up, then draw one learning curve, theory beside experiment
 	$(BIN)/subridge demo
@@ -43,6 +43,16 @@ docs: $(STAMP)          ## the site, into docs/_build/html; warnings are errors
 release-check: $(STAMP) ## build wheel and sdist, install each in an empty environment, use it from another folder
 	$(BIN)/python -m pip install --quiet build
 	$(BIN)/python tools/release_check.py --pythons python3.11,python3.12,python3.13,python3.14
+
+trust: $(STAMP)         ## random damage, killed parents and schedulers, races, planned against real memory; an hour
+	$(BIN)/python benchmarks/trust/damage.py
+	for kind in parents schedulers races late; do $(BIN)/python benchmarks/trust/ends.py $$kind || exit 1; done
+	$(BIN)/python benchmarks/trust/memory.py
+
+mutants: $(STAMP)       ## alterations of stores, executors and memory planning that no test notices; hours
+	$(BIN)/python -m pip install --quiet mutmut==3.8.0
+	OMP_NUM_THREADS=1 $(BIN)/mutmut run
+	$(BIN)/mutmut results
 
 lint: style types layers
 
