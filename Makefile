@@ -49,10 +49,9 @@ trust: $(STAMP)         ## random damage, killed parents and schedulers, races, 
 	for kind in parents schedulers races late; do $(BIN)/python benchmarks/trust/ends.py $$kind || exit 1; done
 	$(BIN)/python benchmarks/trust/memory.py
 
-mutants: $(STAMP)       ## alterations of stores, executors and memory planning that no test notices; hours
-	$(BIN)/python -m pip install --quiet mutmut==3.8.0
-	OMP_NUM_THREADS=1 $(BIN)/mutmut run
-	$(BIN)/mutmut results
+mutants: $(STAMP)       ## alterations of stores, executors and memory planning that no test notices; N=60 of them
+	$(BIN)/python -m pip install --quiet cosmic-ray==8.7.0
+	$(BIN)/python benchmarks/trust/mutants.py $(if $(N),--sample $(N))
 
 lint: style types layers
 
