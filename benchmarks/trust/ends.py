@@ -51,7 +51,7 @@ def wait_for(condition, seconds=120):
 def parents(folder, number):
     """Whether a child of two outlives its parent by five seconds."""
     store = folder / f"{number}.zarr"
-    parent = started(store, 100_000, 2)
+    parent = started(store, 2000, 2)
     wait_for(lambda: tasks_done(store) >= 1 + number % 5)
     children = psutil.Process(parent.pid).children(recursive=True)
     parent.send_signal(signal.SIGTERM if number % 2 else signal.SIGKILL)

@@ -164,6 +164,7 @@ def test_a_run_waits_for_the_tasks_of_another_and_takes_those_of_a_dead_one(tmp_
     other = Claims(place.joinpath(*layout.CLAIMS))
     assert other.take(1)
     monkeypatch.setattr("subridge.store.resumable._PAUSE", 0.001)
+    monkeypatch.setattr("subridge.store.resumable._SILENT", 2)
     threading.Timer(0.5, other.close).start()
     with pytest.warns(sr.errors.WaitingWarning, match="1 tasks of another run"):
         assert simulate(place).identical(whole)
