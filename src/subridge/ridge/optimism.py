@@ -21,8 +21,9 @@ from subridge.ridge.rows.training import TrainingRows
 from subridge.ridge.selection import RidgeChoice, errors_at, left_out_loss
 
 _FOLDS = 20
-_LEAST_JUDGED = 16  # samples: their optimism relative to their own errors varies little
-_MOST_WORK = 2e8  # multiplications for all ridges, beyond which fewer samples are judged
+_LEAST_JUDGED = 8  # samples: their optimism relative to their own errors varies little
+_MOST_WORK = 2e8  # multiplications to judge every ridge, beyond which only the chosen one is judged
+_LITTLE_WORK = 2e7  # multiplications for that one, beyond which fewer samples are judged
 _MOST_WEIGHTS = 4000  # choices of weights at one ridge, likewise
 _BLOCK = 4_000_000  # numbers of left-out errors held at once
 
@@ -131,7 +132,8 @@ def _samples_to_judge(
     """All samples, or a sample of them where all would cost too much."""
     per_target = getattr(aggregation, "per_target", False)
     solves = _MOST_WEIGHTS // (rows.targets.shape[0] if per_target else 1)
-    affordable = min(int(_MOST_WORK / (n_ridges * _work(paths, rows))), solves)
+    budget = _MOST_WORK if n_ridges > 1 else _LITTLE_WORK
+    affordable = min(int(budget / (n_ridges * _work(paths, rows))), solves)
     most = min(rows.n_samples, max(_LEAST_JUDGED, affordable))
     return np.sort(np.random.default_rng(0).permutation(rows.n_samples)[:most])
 
@@ -185,7 +187,7 @@ def _deviations_without(rows: TrainingRows, samples: IntArray) -> Array:
     root = rows.intercept_leverage**0.5
     across = -take_last(root, samples)[:, None] * root[None, :]
     weighted = rows.deviations * rows.root_weights
-    return without_partner(weighted, across, 1 - rows.intercept_leverage, samples) / rows.root_weights
+    return without_partner(weighted, 1 - rows.intercept_leverage, across, samples) / rows.root_weights
 
 
 def _squared_errors(errors: FloatArray, deviations: FloatArray, weights: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.ridge.rows.decomposition import MemberDecomposition, careful, decompose, path_coefficients
 from subridge.ridge.rows.design import Design
 from subridge.ridge.rows.leave_one_out import leave_one_out, uncertainty
-from subridge.ridge.rows.leave_pairs_out import leave_pairs_out
+from subridge.ridge.rows.leave_pairs_out import least_penalty, leave_pairs_out
 from subridge.ridge.rows.leave_sets_out import GRAM_LIMIT, leave_sets_out
 from subridge.ridge.rows.training import TrainingRows
 from subridge.spec.errors import AccuracyWarning, RidgeError
@@ -50,6 +50,7 @@ class MemberPath:
         else:
             member = decompose(design, least, rows.fit_intercept, GRAM_LIMIT, direction)
         self._member = member if keep else None
+        self._diagonals: Array | None = None
         self._kept: MemberDecomposition | _Table = member
         self.decomposition = member if len(ridges) == 1 else None
         if len(ridges) * self._targets.shape[0] <= member.spectrum.shape[0]:
@@ -86,12 +87,18 @@ class MemberPath:
 
         Entry j is ``y_j - f_r^(-ij)(x_j)``, and entry i of row i the plain left-out error.
         """
-        penalties = self.penalties[index : index + 1]
-        weighted = leave_pairs_out(
-            self._decomposition, self._targets, penalties, self._rows.intercept_leverage, left_out
-        )
-        errors = weighted if self._rows.unweighted else weighted / self._rows.root_weights
-        return errors if self._noise is None else errors + self._noise
+        member, leverage = self._decomposition, self._rows.intercept_leverage
+        least = least_penalty(member)
+        penalty = max(float(self.penalties[index]), least)
+        if self._diagonals is None or self.penalties[index] < least:
+            table, diagonals = leave_one_out(member, self._targets, np.array([penalty]), leverage)
+            single = table[0, ...], diagonals[0, ...]
+        else:
+            errors = self.errors(index) if self._noise is None else self.errors(index) - self._noise
+            single = errors if self._rows.unweighted else errors * self._rows.root_weights, self._diagonals[index, ...]
+        pairs = leave_pairs_out(member, single, penalty, leverage, left_out)
+        apart = pairs if self._rows.unweighted else pairs / self._rows.root_weights
+        return apart if self._noise is None else apart + self._noise
 
     @property
     def _decomposition(self) -> MemberDecomposition:
@@ -119,6 +126,7 @@ class MemberPath:
                 self._careful = careful(member.design, room, self._rows.intercept_direction)
             found, diagonals = leave_one_out(self._careful, self._targets, penalties, leverage)
             doubt = uncertainty(self._careful, penalties, diagonals)
+            self._member = None if self._member is None else self._careful
         if doubt > _READ:
             warnings.warn(
                 f"leave-one-out errors may be off by {doubt:.1g} of themselves: features that others explain up to "
@@ -126,6 +134,7 @@ class MemberPath:
                 AccuracyWarning,
                 stacklevel=2,
             )
+        self._diagonals = diagonals if self._member is not None and len(penalties) == self.n_ridges else None
         return found
 
 
