@@ -6,6 +6,8 @@ from subridge.arrays.types import FloatArray, IntArray, Json
 from subridge.results.attributes import result_attributes
 from subridge.results.trials import TrialSchema
 
+_PER_MEMBER = {"pairs": ("member", "other_member"), "member_weights": ("member",)}
+
 
 def simulated_curves(
     n_trials: int,
@@ -13,10 +15,12 @@ def simulated_curves(
     ridges: FloatArray | None,
     readout_noises: FloatArray | None,
     n_members: int,
-    pairs: bool,
+    also: tuple[str, ...],
     attributes: dict[str, Json],
 ) -> TrialSchema:
-    """Lay out ``risk`` and ``training_error`` (trial, ridge, readout_noise, n_samples) and, on request, ``pairs``.
+    """Lay out ``risk`` and ``training_error`` (trial, ridge, readout_noise, n_samples), and what `also` names.
+
+    That may be ``pairs`` and ``member_weights``.
 
     Ridges and noises have shape (n, k); a sweep that is None has no dimension, and one that differs by member is
     numbered, with its values beside it as ``member_ridge`` or ``member_readout_noise``. The attributes describe the
@@ -38,7 +42,7 @@ def simulated_curves(
     return TrialSchema(
         {"trial": n_trials, "n_samples": len(n_samples), "member": n_members, "other_member": n_members}
         | {name: len(table) for name, table in swept.items()},
-        dimensions | ({"pairs": (*curve, "member", "other_member")} if pairs else {}),
+        dimensions | {name: (*curve, *_PER_MEMBER[name]) for name in also},
         coordinates,
         result_attributes("simulated_curves", 1, "Exact risks of trained ridge ensembles by trial.", **attributes),
     )

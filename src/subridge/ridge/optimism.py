@@ -14,7 +14,8 @@ import numpy as np
 
 from subridge.arrays.namespace import like, namespace_of, take_last, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.ensemble.aggregation import Aggregation, LinearAggregation
+from subridge.ensemble.aggregation import Aggregation, FittedAggregation, LinearAggregation
+from subridge.ensemble.moments import MemberMoments
 from subridge.ridge.rows.leave_pairs_out import without_partner
 from subridge.ridge.rows.path import MemberPath
 from subridge.ridge.rows.training import TrainingRows
@@ -34,19 +35,13 @@ class _Judged:
 
     apparent: FloatArray  # by weights that were fitted to them
     honest: FloatArray  # by weights from samples and members without them
-    criterion: FloatArray  # error of these weights on the samples that they were fitted to
+    criterion: FloatArray  # by which a ridge is chosen without them
+    whole_criterion: float  # and with all samples
 
     def ratio(self, weights: FloatArray) -> float:
         """How much larger the honest errors are than the apparent ones."""
         apparent = float(self.apparent @ weights)
         return float(self.honest @ weights) / apparent if apparent > 0 else 1.0
-
-    def ratio_of_others(self, weights: FloatArray) -> FloatArray:
-        """The same without sample i, for each i; shape (m,)."""
-        apparent, honest = self.apparent * weights, self.honest * weights
-        rest = apparent.sum() - apparent
-        solid = rest > 1e-12 * apparent.sum()
-        return np.where(solid, (honest.sum() - honest) / np.where(solid, rest, 1.0), 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +83,10 @@ def _choose_again(
     weights = to_numpy(rows.weights)[chosen]
     judged = [_judge(paths, rows, aggregation, np.full(k, index), chosen) for index in range(L)]
     honest = losses * np.array([each.ratio(weights) for each in judged])
-    best = int(np.flatnonzero(honest == honest.min())[-1])
-    # Without sample i another ridge may be best: by the errors of the others, and the optimism that they show.
-    shown = np.array([each.ratio_of_others(weights) for each in judged])
-    criteria = np.array([each.criterion for each in judged]) * shown
+    # The honest errors themselves cannot choose: the choice would know every sample through those of the others.
+    criteria = np.array([each.criterion for each in judged])
     places = L - 1 - np.argmin(criteria[::-1], axis=0)
+    best = L - 1 - int(np.argmin([each.whole_criterion for each in judged][::-1]))
     total = float(np.array([judged[place].honest[i] for i, place in enumerate(places)]) @ weights)
     own = float(judged[best].apparent @ weights)
     return Verdict(np.full(k, best), honest, float(losses[best] * total / own) if own > 0 else float(honest[best]))
@@ -130,8 +124,7 @@ def _samples_to_judge(
     paths: Sequence[MemberPath], rows: TrainingRows, aggregation: LinearAggregation, n_ridges: int
 ) -> IntArray:
     """All samples, or a sample of them where all would cost too much."""
-    per_target = getattr(aggregation, "per_target", False)
-    solves = _MOST_WEIGHTS // (rows.targets.shape[0] if per_target else 1)
+    solves = _MOST_WEIGHTS // (rows.targets.shape[0] if _is_per_target(aggregation) else 1)
     budget = _MOST_WORK if n_ridges > 1 else _LITTLE_WORK
     affordable = min(int(budget / (n_ridges * _work(paths, rows))), solves)
     most = min(rows.n_samples, max(_LEAST_JUDGED, affordable))
@@ -146,7 +139,8 @@ def _judge(
     samples: IntArray,
 ) -> _Judged:
     errors = errors_at(paths, indices)
-    weights = aggregation.weights(aggregation.moments(errors, rows.deviations, rows.weights))
+    moments = aggregation.moments(errors, rows.deviations, rows.weights)
+    weights = aggregation.weights(moments)
     own = to_numpy(take_last(errors, samples)).transpose(2, 0, 1)
     deviations = to_numpy(take_last(rows.deviations, samples)).T
     honest, criterion = [], []
@@ -158,7 +152,8 @@ def _judge(
         honest.append(_squared_errors(own[part], deviations[part], fitted))
         criterion.append(risk)
     apparent = _squared_errors(own, deviations, weights[None, ...])
-    return _Judged(apparent, np.concatenate(honest), np.concatenate(criterion))
+    whole = float(_penalised(aggregation, moments, weights, rows))
+    return _Judged(apparent, np.concatenate(honest), np.concatenate(criterion), whole)
 
 
 def _weights_without(
@@ -176,8 +171,28 @@ def _weights_without(
     stacked = namespace_of(errors[0]).stack(errors, axis=1)
     moments = aggregation.moments(stacked, _deviations_without(rows, samples), others)
     weights = aggregation.weights(moments)
-    risk = moments.risk_of(weights)
-    return weights, risk if risk.ndim == 1 else risk.sum(axis=-1)
+    return weights, _penalised(aggregation, moments, weights, rows)
+
+
+def _penalised(
+    aggregation: LinearAggregation, moments: MemberMoments, weights: FloatArray, rows: TrainingRows
+) -> FloatArray:
+    """The error that a ridge is chosen by: Akaike's final prediction error, squared in its factor.
+
+    d numbers fitted to n independent errors lower these by (n - d)/(n + d) beside new ones. Left-out errors are less
+    than independent: what sample i says of j, j says of i, which doubles the variance of their moments.
+    """
+    risk, n = (
+        moments.risk_of(weights),
+        rows.n_samples * (int(rows.targets.shape[0]) if not _is_per_target(aggregation) else 1),
+    )
+    d = aggregation.n_fitted(weights)
+    penalised = risk * ((n + d) / np.maximum(n - d, 1.0)) ** 2
+    return penalised.sum(axis=-1) if _is_per_target(aggregation) else penalised
+
+
+def _is_per_target(aggregation: LinearAggregation) -> bool:
+    return isinstance(aggregation, FittedAggregation) and aggregation.per_target
 
 
 def _deviations_without(rows: TrainingRows, samples: IntArray) -> Array:

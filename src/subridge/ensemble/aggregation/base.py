@@ -4,6 +4,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
+import numpy as np
+
 from subridge.arrays.namespace import like, namespace_of
 from subridge.arrays.types import Array, FloatArray
 from subridge.ensemble.moments import MemberMoments
@@ -66,6 +68,10 @@ class LinearAggregation(Aggregation):
     def moments(self, errors: Array, targets: Array, sample_weights: Array) -> MemberMoments:
         """The moments that weights are chosen from; arguments as for `loss`, leading axes broadcast."""
         return MemberMoments.of_errors(errors, targets, sample_weights)
+
+    def n_fitted(self, weights: FloatArray) -> FloatArray:
+        """How many numbers were fitted to arrive at these weights, shape (..., k) to (...)."""
+        return np.asarray((weights != 0).sum(axis=-1), dtype=np.float64)
 
     def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
         moments = self.moments(errors, targets, sample_weights)

@@ -29,6 +29,9 @@ class Scaled(FittedAggregation):
 
     name: ClassVar[str] = "scaled"
 
+    def n_fitted(self, weights: FloatArray) -> FloatArray:
+        return np.ones(weights.shape[:-1])
+
     def weights(self, moments: MemberMoments) -> FloatArray:
         missed, v = moments.with_target()
         with np.errstate(invalid="ignore", divide="ignore"):

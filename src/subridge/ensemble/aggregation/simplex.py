@@ -15,6 +15,9 @@ class Simplex(FittedAggregation):
 
     name: ClassVar[str] = "simplex"
 
+    def n_fitted(self, weights: FloatArray) -> FloatArray:
+        return np.maximum(super().n_fitted(weights) - 1.0, 0.0)
+
     def weights(self, moments: MemberMoments) -> FloatArray:
         pairs = moments.pairs
         usable = np.isfinite(np.diagonal(pairs, axis1=-2, axis2=-1)).any(axis=-1)

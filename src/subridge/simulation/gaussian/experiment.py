@@ -8,7 +8,7 @@ import numpy as np
 
 from subridge.arrays.streams import Seed, stream
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.aggregation.mean import Mean
+from subridge.ensemble.aggregation import LinearAggregation, Mean
 from subridge.ensemble.ensemble import Ensemble
 from subridge.spec.checks import one_of, positive_integer
 from subridge.spec.errors import ParameterError, RidgeError, SubsetError
@@ -42,10 +42,7 @@ class GaussianExperiment(Fingerprinted):
 
     def __post_init__(self) -> None:
         one_of("dtype", self.dtype, ("float64", "float32"))
-        if not isinstance(self.ensemble.aggregation, Mean):
-            raise ParameterError(
-                f'simulate averages the members, got aggregation={self.ensemble.aggregation.name!r}; use "mean"'
-            )
+        self._check_aggregation()
         unknown = [word for word in self.redraw if not (isinstance(word, str) and word in _REDRAWABLE)]
         if unknown:
             raise ParameterError(f"redraw may hold {', '.join(_REDRAWABLE)}, got {unknown[0]!r}")
@@ -65,6 +62,10 @@ class GaussianExperiment(Fingerprinted):
         plan = self.plan_of(0)
         if plan.n_features != self.n_features:
             raise SubsetError(f"the subsets are of {plan.n_features} features but the problem has {self.n_features}")
+
+    def _check_aggregation(self) -> None:
+        if not isinstance(self.ensemble.aggregation, Mean):
+            raise ParameterError(f"aggregation={self.ensemble.aggregation.name!r} is simulated by a WeightedExperiment")
 
     def fingerprint(self) -> str:
         """Digest of all that the numbers depend on; cards of one kind draw the same samples."""
@@ -142,6 +143,28 @@ class GaussianExperiment(Fingerprinted):
             rng = stream(self.seed, *self.coordinates(SUBSETS, trial))
             return self.ensemble.subsets.draw(self.n_features, rng)
         return self.ensemble.plan
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedExperiment(GaussianExperiment):
+    """An experiment whose members are weighted, by "theory" or by each trial's "left_out" errors."""
+
+    weights_from: str = "theory"
+
+    def _check_aggregation(self) -> None:
+        aggregation = self.ensemble.aggregation
+        if not isinstance(aggregation, LinearAggregation):
+            raise ParameterError(
+                f"simulate weighs members, got aggregation={aggregation.name!r}; "
+                'use "mean", "scaled", "simplex" or "free"'
+            )
+        one_of("weights_from", self.weights_from, ("theory", "left_out"))
+        redrawn = [word for word in ("teacher", "subsets") if word in self.redraw]
+        if self.weights_from == "theory" and redrawn:
+            raise ParameterError(
+                f'weights_from="theory" needs one problem and one plan, but redraw has {redrawn[0]!r}; '
+                'use weights_from="left_out", or redraw=("data",)'
+            )
 
 
 def feature_count(problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, n_features: int | None) -> int:

@@ -6,7 +6,7 @@
 from typing import NamedTuple
 
 from subridge.ridge.curves.plan import CurvePlan, plan_curve
-from subridge.simulation.gaussian.experiment import GaussianExperiment
+from subridge.simulation.gaussian.experiment import GaussianExperiment, WeightedExperiment
 from subridge.simulation.gaussian.training import GROUPS, NoiseBasis
 from subridge.spec.covariance.base import Covariance
 from subridge.spec.covariance.dense import Dense
@@ -48,14 +48,15 @@ def bytes_per_trial(experiment: GaussianExperiment) -> int:
     # White noise, features, and the copy that colouring passes through; noise of features has its own three.
     sampling = (3 + _is_low_rank(e) + 2 * e.has_feature_noise) * P * M
     kept = P * M + n.curve * n.basis * M  # features and the mean predictor
-    members = n.curve * n.rhs * n.k * M if e.pairs else 0
+    keeps = e.pairs or isinstance(e, WeightedExperiment)
+    members = n.curve * n.rhs * n.k * M if keeps else 0
     training = max(_training(e, plan, r, n) for r in range(n.k))
     # Errors, what a covariance makes of them in three steps, and products before they are summed; residuals beside.
     forms = 6 * n.curve * n.basis * M
     forms += 4 * n.ridges * -(-n.sizes // min(n.sizes, GROUPS)) * n.basis * P
     # All members together and stacked; their errors at one noise, and what the covariances make of them.
-    pairs = n.curve * n.k * M * (n.rhs + 4 + 2 * (n.rhs > 1) + 3 * e.has_feature_noise) if e.pairs else 0
-    pairs += 2 * n.noises * n.curve * n.k**2 if e.pairs else 0
+    pairs = n.curve * n.k * M * (n.rhs + 4 + 2 * (n.rhs > 1) + 3 * e.has_feature_noise) if keeps else 0
+    pairs += 2 * n.noises * n.curve * n.k**2 if keeps else 0
     peak = max(sampling, kept + members + max(training, forms, pairs))
     return int(_SLACK * (8 if e.dtype == "float64" else 4) * peak) + _standing_bytes(e, plan, n) + _SMALL
 

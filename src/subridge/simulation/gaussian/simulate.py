@@ -1,17 +1,19 @@
 """The public call: describe an experiment, get its learning curves."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 import numpy as np
 import xarray
 
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike
+from subridge.ensemble.aggregation import Mean
 from subridge.ensemble.ensemble import Ensemble
 from subridge.results.simulated_curves import simulated_curves
 from subridge.results.trials import TrialSchema
 from subridge.simulation.conduct import conduct
-from subridge.simulation.gaussian.experiment import GaussianExperiment, feature_count
+from subridge.simulation.gaussian.experiment import GaussianExperiment, WeightedExperiment, feature_count
 from subridge.simulation.gaussian.memory import bytes_per_trial, plan_batch
 from subridge.simulation.gaussian.trials import run_trials
 from subridge.simulation.job import Engine
@@ -34,6 +36,7 @@ def simulate(
     redraw: Iterable[str] = ("data",),
     nested: bool = True,
     pairs: bool = False,
+    weights_from: str = "theory",
     dtype: str = "float64",
     seed: Seed | None = 0,
     run: Run | None = None,
@@ -47,7 +50,7 @@ def simulate(
     ensemble : Ensemble
         Built from a `SubsetPlan`, or from a strategy of ``subridge.subsets``, which is drawn once or in every trial. A
         leading axis of ``readout_noise``, shape (n, 1) or (n, k), sweeps it at almost no cost and gives the result a
-        dimension ``readout_noise``.
+        dimension ``readout_noise``. Its aggregation is the mean or any other weighted sum of members.
     n_samples : array_like of int, strictly ascending
         P, the training-set sizes.
     n_trials : int
@@ -63,6 +66,9 @@ def simulate(
         point. False: independent training sets.
     pairs : bool
         Also return ``pairs``, the terms E_rr′ of every risk.
+    weights_from : {"theory", "left_out"}
+        Weights of other aggregations than the mean: fixed by theory, as `risk` has them, or fitted in every trial to
+        the leave-one-out errors of its members; the difference of the two risks is what the choosing costs.
     dtype : {"float64", "float32"}
         float32 halves memory and is faster on a GPU. Its risks are off by about 1e-7/λ + 5e-7 relative for features of
         unit variance (measured at M=200: 7e-4 at λ=1e-4, 5e-6 at 1e-2, 4e-7 at 1); at λ = 0 use float64.
@@ -81,7 +87,8 @@ def simulate(
         ``risk`` (E_g of eq. 5 (SingleErrorTerm), exact for the trained weights) and ``training_error`` (mean squared
         residual of the ensemble's prediction on its training labels, with the readout noise of training), with
         dimensions (trial, ridge, readout_noise, n_samples), of which ridge and readout_noise are there only when swept;
-        with ``pairs=True`` also ``pairs`` = E_rr′. Attributes hold the description and the package version.
+        with ``pairs=True`` also ``pairs`` = E_rr′; for weighted members also
+        ``member_weights``. Attributes hold the description and the package version.
 
     See Also
     --------
@@ -99,7 +106,11 @@ def simulate(
     {'trial': 4, 'ridge': 2, 'n_samples': 2}
     """
     run = checked_run(run)
-    experiment = GaussianExperiment(
+    if isinstance(ensemble, Ensemble) and not isinstance(ensemble.aggregation, Mean):
+        build: Callable[..., GaussianExperiment] = partial(WeightedExperiment, weights_from=weights_from)
+    else:
+        build = GaussianExperiment
+    experiment = build(
         problem,
         ensemble,
         n_samples=ascending_integers("n_samples", n_samples),
@@ -130,7 +141,7 @@ def schema_of(experiment: GaussianExperiment) -> TrialSchema:
         ridges=None if experiment.ridges is None else experiment.ridge_table,
         readout_noises=experiment.noise_table if experiment.sweeps_noise else None,
         n_members=experiment.n_members,
-        pairs=experiment.pairs,
+        also=("pairs",) * experiment.pairs + ("member_weights",) * isinstance(experiment, WeightedExperiment),
         attributes={
             "experiment": describe(experiment),
             "fingerprint": experiment.fingerprint(),

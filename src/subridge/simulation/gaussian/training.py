@@ -57,7 +57,7 @@ def curves_of_batch(experiment: GaussianExperiment, batch: Batch, sizes: tuple[i
     for r in range(k):
         weights = train_member(experiment, batch, sizes, r, swept=len(basis.patterns) > 0)
         if experiment.pairs:
-            members.append(_lifted(batch, r, weights))
+            members.append(lifted(batch, r, weights))
         parts = [weights[..., :1, :]]
         parts += [float(pattern[r]) * weights[..., 1:2, :] for pattern in basis.patterns]
         share = (xp.concat(parts, axis=-2) if len(parts) > 1 else parts[0]) / k
@@ -71,7 +71,7 @@ def curves_of_batch(experiment: GaussianExperiment, batch: Batch, sizes: tuple[i
     residuals = _mean_squared_residuals(experiment, batch, mean, sizes, basis)
     curves = {"risk": risk, "training_error": _combined(residuals, basis.mix)}
     if experiment.pairs:
-        curves["pairs"] = _pairs(experiment, batch, xp.stack(members, axis=-2))
+        curves["pairs"] = member_pairs(experiment, batch, xp.stack(members, axis=-2))
     return curves
 
 
@@ -92,7 +92,7 @@ def train_member(experiment: GaussianExperiment, batch: Batch, sizes: tuple[int,
     return weights_along_curve(F, targets, sizes, ridges, scale=experiment.feature_variance) / float(np.sqrt(N))
 
 
-def _lifted(batch: Batch, r: int, weights: Array) -> Array:
+def lifted(batch: Batch, r: int, weights: Array) -> Array:
     """A_rᵀ ŵ_r/√N_r, shape (B, n_ridges, n_sizes, 1 or 2, M)."""
     xp = namespace_of(weights)
     if len(batch.plans) == 1:
@@ -144,7 +144,7 @@ def _combined(forms: FloatArray, mix: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("ei,blpij,ej->blep", mix, forms, mix))
 
 
-def _pairs(experiment: GaussianExperiment, batch: Batch, members: Array) -> FloatArray:
+def member_pairs(experiment: GaussianExperiment, batch: Batch, members: Array) -> FloatArray:
     """E_rr′ of eq. 5 (SingleErrorTerm), shape (B, n_ridges, n_noises, n_sizes, k, k)."""
     problem = experiment.finite_problem
     xp = namespace_of(members)

@@ -4,9 +4,10 @@ from itertools import groupby
 
 import numpy as np
 
-from subridge.simulation.gaussian.experiment import GaussianExperiment
-from subridge.simulation.gaussian.sampling import draw_batch
+from subridge.simulation.gaussian.experiment import GaussianExperiment, WeightedExperiment
+from subridge.simulation.gaussian.sampling import Batch, draw_batch
 from subridge.simulation.gaussian.training import curves_of_batch
+from subridge.simulation.gaussian.weighted import weighted_curves
 from subridge.simulation.job import TrialArrays
 from subridge.spec.errors import ConvergenceError
 
@@ -36,9 +37,13 @@ def _batches(experiment: GaussianExperiment, trials: list[int], batch_size: int)
 def _run_batch(experiment: GaussianExperiment, trials: list[int]) -> TrialArrays:
     sizes = experiment.n_samples
     if experiment.nested:
-        return curves_of_batch(experiment, draw_batch(experiment, trials, sizes[-1]), sizes)
+        return _curves(experiment, draw_batch(experiment, trials, sizes[-1]), sizes)
     # Independent training sets: every size has its own streams, whatever the others are, and is a curve of one point.
-    points = [
-        curves_of_batch(experiment, draw_batch(experiment, trials, size, training_set=size), (size,)) for size in sizes
-    ]
+    points = [_curves(experiment, draw_batch(experiment, trials, size, training_set=size), (size,)) for size in sizes]
     return {name: np.concatenate([point[name] for point in points], axis=3) for name in points[0]}
+
+
+def _curves(experiment: GaussianExperiment, batch: Batch, sizes: tuple[int, ...]) -> TrialArrays:
+    if isinstance(experiment, WeightedExperiment):
+        return weighted_curves(experiment, batch, sizes)
+    return curves_of_batch(experiment, batch, sizes)
