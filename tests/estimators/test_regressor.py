@@ -51,7 +51,7 @@ def test_fitted_weights_find_the_members_that_see_the_signal(data):
     mean = sr.RidgeEnsembleRegressor(subsets=halves).fit(X, y)
     assert model.weights_[0] > 0.9
     assert model.loo_error_ < 0.7 * mean.loo_error_
-    assert 1 < model.loo_error_ / (model.weights_ @ model.risk_matrix_ @ model.weights_) < 1.05  # judged, not fitted
+    assert 0.99 < model.loo_error_ / (model.weights_ @ model.risk_matrix_ @ model.weights_) < 1.05  # judged, not fitted
 
 
 def test_auto_takes_the_best_of_the_path_and_reports_it(data):

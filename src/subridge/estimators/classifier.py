@@ -8,15 +8,15 @@ from sklearn.exceptions import NotFittedError
 
 from subridge.arrays.namespace import in_precision_of, like, to_numpy
 from subridge.arrays.types import Array, ArrayLike, MatrixLike
-from subridge.ensemble.aggregation import Aggregation, Summed
-from subridge.ensemble.aggregation.ties import first_largest
+from subridge.ensemble.aggregation import Aggregation, LinearAggregation, Mean, Summed
+from subridge.ensemble.aggregation.ties import first_largest, misclassified_share
 from subridge.estimators.class_targets import ClassWeight, class_row_weights, classes_at, one_hot
 from subridge.estimators.coverage import PredictsSets
 from subridge.estimators.inputs import Labels, classes_of, classification_input, drop_weightless, require_rows
 from subridge.estimators.left_out import left_out_sets
 from subridge.estimators.members import example_of
 from subridge.estimators.missing_columns import Missing, drops_members, lacks_columns, outputs_without
-from subridge.estimators.translate import Subsets, aggregation_of
+from subridge.estimators.translate import Subsets, affordable, voting_of
 from subridge.ridge.calibration import fit_temperature, softmax
 from subridge.ridge.rows.training import training_rows
 from subridge.spec.errors import DataError, ParameterError
@@ -26,15 +26,13 @@ from subridge.spec.scope import Scope
 class RidgeEnsembleClassifier(ClassifierMixin, PredictsSets):  # type: ignore[misc]
     """Votes of ridge classifiers on subsets of the features (sec. E.2 (LinClassTrainingSection)).
 
-    Each member regresses the one-hot labels on its features; its vote is the class with the largest score.
+    Each member regresses one-hot labels on its features; its vote is the class with the largest score.
 
     Parameters
     ----------
     n_estimators : int, default=10
         k. No more than ``n_features_in_`` members are made.
-    subsets, fraction_spread, subset_sizes
-        As for `RidgeEnsembleRegressor`.
-    ridge : float, sequence of float or "auto", default="auto"
+    subsets, fraction_spread, subset_sizes, ridge
         As for `RidgeEnsembleRegressor`.
     ridge_scope : {"ensemble", "member", "joint"}, default="ensemble"
         For whom "auto" chooses. "ensemble" and "joint" minimise the share of left-out samples that the ensemble
@@ -44,6 +42,9 @@ class RidgeEnsembleClassifier(ClassifierMixin, PredictsSets):  # type: ignore[mi
     voting : {"majority", "sum"} or Aggregation, default="majority"
         "majority": the class with most votes; ties go to the largest summed score among the tied, then to the lowest
         class. "sum": the class with the largest summed score.
+    score_weights : {"equal", "scaled", "simplex", "free"} or Aggregation, default="equal"
+        For ``voting="sum"``: weights of the members' scores, fitted for each class to the leave-one-out scores as the
+        `aggregation` of `RidgeEnsembleRegressor`; ridges then minimise the squared error of the weighted scores.
     fit_intercept : bool, default=True
     class_weight : dict or "balanced", optional
         Weights of the classes, multiplied into the sample weights.
@@ -52,9 +53,8 @@ class RidgeEnsembleClassifier(ClassifierMixin, PredictsSets):  # type: ignore[mi
     scoring : {"accuracy", "neg_log_loss"}, optional
         What "auto" chooses the ridge by, on left-out rows; "neg_log_loss" is the cross-entropy of calibrated
         probabilities, and ``loo_path_`` then holds it.
-    gap, missing
+    gap, missing, random_state
         As for `RidgeEnsembleRegressor`.
-    random_state : int, RandomState or None
 
     Attributes
     ----------
@@ -112,6 +112,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, PredictsSets):  # type: ignore[mi
         ridge_scope: Scope = "ensemble",
         ridges: ArrayLike | None = None,
         voting: str | Aggregation = "majority",
+        score_weights: str | Aggregation = "equal",
         fit_intercept: bool = True,
         class_weight: ClassWeight = None,
         readout_noise: ArrayLike = 0.0,
@@ -128,6 +129,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, PredictsSets):  # type: ignore[mi
         self.ridge_scope = ridge_scope
         self.ridges = ridges
         self.voting = voting
+        self.score_weights = score_weights
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.readout_noise = readout_noise
@@ -154,8 +156,8 @@ class RidgeEnsembleClassifier(ClassifierMixin, PredictsSets):  # type: ignore[mi
         -------
         self
         """
-        aggregation = self._aggregation()
         features, labels = classification_input(self, X, y, reset=True)
+        aggregation = affordable(self._aggregation(), features.shape[0])
         self.classes_ = classes_of(labels)
         rng = self._describe(aggregation, features.shape[1])
         weights = class_row_weights(features, labels, sample_weight, self.class_weight)
@@ -163,7 +165,11 @@ class RidgeEnsembleClassifier(ClassifierMixin, PredictsSets):  # type: ignore[mi
         features, targets, weights = drop_weightless(features, one_hot(features, labels, self.classes_), weights)
         require_rows(features.shape[0], self.fit_intercept)
         rows = training_rows(features, targets, weights, self.fit_intercept, together)
-        decision = self._fit_rows(rows, rng).outputs(aggregation, None) / self.n_estimators_
+        kept = self._fit_rows(rows, rng)
+        weights = aggregation.weights(self._member_moments) if isinstance(aggregation, LinearAggregation) else None
+        decision = kept.outputs(aggregation, weights) / (self.n_estimators_ if weights is None else 1)
+        if weights is not None:
+            self.loo_error_ = misclassified_share(first_largest(decision), targets, rows.weights)
         self.temperature_ = fit_temperature(decision, targets, rows.weights)
         self.loo_predictions_ = classes_at(first_largest(decision), self.classes_)
         self.loo_probabilities_ = softmax(decision, self.temperature_).T
@@ -193,6 +199,10 @@ class RidgeEnsembleClassifier(ClassifierMixin, PredictsSets):  # type: ignore[mi
         self
         """
         aggregation = self._aggregation()
+        if isinstance(aggregation, LinearAggregation):
+            raise ParameterError(
+                "score_weights need the rows and cannot be streamed; use fit, or score_weights='equal'"
+            )
         if isinstance(self.class_weight, str):
             raise ParameterError(f"class_weight={self.class_weight!r} needs all labels; to stream, give a dict")
         first = self._moments is None
@@ -269,7 +279,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, PredictsSets):  # type: ignore[mi
         features = self._new_rows(X)
         if drops_members(self.missing) and lacks_columns(features):
             return outputs_without(features, self._members, self.ensemble_.aggregation, self._member_moments)
-        if not isinstance(self.ensemble_.aggregation, Summed):
+        if not isinstance(self.ensemble_.aggregation, Summed | LinearAggregation):
             return self.ensemble_.aggregation.combine(self._members.scores(features)) / self.n_estimators_
         example = example_of(features)
         coef, intercept = (like(array, example) for array in self._mean_score)
@@ -279,11 +289,12 @@ class RidgeEnsembleClassifier(ClassifierMixin, PredictsSets):  # type: ignore[mi
         """Set the public attributes from the members."""
         self.estimators_coef_ = list(self._members.coefficients)
         self.estimators_intercept_ = list(self._members.intercepts)
-        self.weights_ = np.full(self.n_estimators_, 1 / self.n_estimators_)
+        aggregation = self.ensemble_.aggregation
+        linear = aggregation if isinstance(aggregation, LinearAggregation) else Mean()
+        self.weights_ = linear.weights(self._member_moments)
         coef, intercept = self._mean_score = self._members.collapse(self.weights_)
-        if len(self.classes_) == 2:
-            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
-        self.coef_, self.intercept_ = coef, intercept
+        two = len(self.classes_) == 2
+        self.coef_, self.intercept_ = (coef[1:] - coef[:1], intercept[1:] - intercept[:1]) if two else (coef, intercept)
 
     def _aggregation(self) -> Aggregation:
-        return aggregation_of("voting", self.voting, decides_classes=True)
+        return voting_of(self.voting, self.score_weights)

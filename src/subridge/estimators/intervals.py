@@ -83,7 +83,7 @@ def conformal_sets(ensemble: LeftOutEnsemble, X: Features, level: float, tempera
     owners, n = ensemble.owners, len(ensemble.owners)
     masses = _masses(ensemble)
     shares = np.full(n, 1 / (n + 1)) if masses is None else masses
-    k = ensemble.kept.errors.shape[0]  # decisions are shares of votes, or mean scores
+    k = 1 if ensemble.is_weighted else ensemble.kept.errors.shape[0]  # decisions are shares of votes, or mean scores
     own_decisions = to_numpy(ensemble.kept.rows.targets - ensemble.errors) / k
     labels = to_numpy(ensemble.kept.rows.targets).argmax(axis=0)
     own = 1 - softmax(own_decisions, temperature)[labels, np.arange(n)]

@@ -38,6 +38,11 @@ class LeftOutEnsemble:
         self._decompositions = decompositions
 
     @property
+    def is_weighted(self) -> bool:
+        """Whether outputs are weighted sums, rather than votes or sums."""
+        return self._weights is not None
+
+    @property
     def errors(self) -> Array:
         """Left-out errors of the aggregate on the rows of the fit, shape (C, n)."""
         return self.kept.rows.targets - self.kept.outputs(self._ensemble.aggregation, self._weights)

@@ -15,7 +15,7 @@ from subridge.estimators.inputs import drop_weightless, regression_input, requir
 from subridge.estimators.left_out import left_out_sets
 from subridge.estimators.members import example_of
 from subridge.estimators.missing_columns import Missing, drops_members, lacks_columns, outputs_without
-from subridge.estimators.translate import Subsets, aggregation_of, per_target
+from subridge.estimators.translate import Subsets, affordable, aggregation_of, per_target
 from subridge.ridge.rows.training import training_rows
 from subridge.spec.errors import ParameterError
 from subridge.spec.scope import Scope
@@ -203,8 +203,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsIntervals
         -------
         self
         """
-        aggregation = self._aggregation()
         features, labels = regression_input(self, X, y, reset=True)
+        aggregation = affordable(self._aggregation(), features.shape[0])
         rng = self._describe(aggregation, features.shape[1])
         targets = labels[None, :] if labels.ndim == 1 else labels.T
         weights = row_weights(sample_weight, features)

@@ -1,5 +1,6 @@
 """From an estimator's flat parameters to an `Ensemble`: the one place where they are read."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
@@ -7,15 +8,17 @@ from typing import TypeAlias
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.ensemble.aggregation import AGGREGATIONS, Aggregation, FittedAggregation
+from subridge.ensemble.aggregation import AGGREGATIONS, Aggregation, FittedAggregation, Mean, Summed
 from subridge.ensemble.ensemble import Ensemble
 from subridge.ridge.search_path import trainable
 from subridge.spec.checks import positive_integer, within
-from subridge.spec.errors import ParameterError, SubsetError
+from subridge.spec.errors import FewSamplesWarning, ParameterError, SubsetError
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.scope import Scope, check_scope
 from subridge.subsets.base import Strategy, StrategyOptions
 from subridge.subsets.text import STRATEGIES, read_strategy
+
+_LEAST_SAMPLES = 10  # with fewer, weights follow single samples
 
 # Subsets that are known: a plan, or one array of indices (or a mask) per member.
 _Known: TypeAlias = SubsetPlan | Sequence[ArrayLike]
@@ -74,10 +77,37 @@ def per_target(aggregation: Aggregation) -> Aggregation:
     """The aggregation with weights of its own for each target."""
     if not isinstance(aggregation, FittedAggregation):
         raise ParameterError(
-            f"weights_per_target=True needs fitted weights, got aggregation={aggregation.name!r}; "
+            f"weights for each target or class need fitted weights, got aggregation={aggregation.name!r}; "
             'use "scaled", "simplex" or "free", or weights_per_target=False'
         )
     return replace(aggregation, per_target=True)
+
+
+def affordable(aggregation: Aggregation, n_samples: int) -> Aggregation:
+    """The aggregation, or the mean with a warning where samples are too few to fit weights to."""
+    if not aggregation.fits_weights or n_samples >= _LEAST_SAMPLES:
+        return aggregation
+    warnings.warn(
+        FewSamplesWarning(
+            f"aggregation={aggregation.name!r} fits weights, for which n_samples={n_samples} are too few "
+            f"(at least {_LEAST_SAMPLES}); the mean is taken"
+        ),
+        stacklevel=3,
+    )
+    return Mean()
+
+
+def voting_of(voting: str | Aggregation, score_weights: str | Aggregation) -> Aggregation:
+    """How a classifier decides: by votes or summed scores, or by scores that are weighted for each class."""
+    found = aggregation_of("voting", voting, decides_classes=True)
+    if score_weights == "equal":
+        return found
+    if not isinstance(found, Summed):
+        raise ParameterError(
+            f"score_weights={score_weights!r} weighs summed scores, but voting={voting!r}; "
+            "use voting='sum', or score_weights='equal'"
+        )
+    return per_target(aggregation_of("score_weights", score_weights, decides_classes=False))
 
 
 def draw_plan(parameters: FlatParameters, n_features: int, rng: np.random.Generator) -> SubsetPlan:

@@ -103,3 +103,7 @@ class RareColumnsWarning(SubridgeWarning):
 
 class DominantRowsWarning(SubridgeWarning):
     """A few rows hold much of the leverage."""
+
+
+class FewSamplesWarning(SubridgeWarning):
+    """Too few samples to fit weights of members; the mean is taken."""

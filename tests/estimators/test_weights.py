@@ -1,0 +1,147 @@
+"""Fitted weights of members: what they are, what they predict, and what bad input makes of them."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+import subridge as sr
+
+NAMES = ["scaled", "simplex", "free"]
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 24))
+    Y = np.column_stack([X[:, :8].sum(axis=1), X[:, 16:].sum(axis=1)]) + 5 + 0.3 * rng.standard_normal((120, 2))
+    return X, Y
+
+
+def fitted(X, Y, aggregation, n_members=3, **options):
+    return sr.RidgeEnsembleRegressor(
+        n_members, subsets="equal", aggregation=aggregation, random_state=0, **options
+    ).fit(X, Y)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("per_target", [False, True])
+def test_predictions_are_weighted_outputs_measured_from_the_mean_of_y(data, name, per_target):
+    X, Y = data
+    model = fitted(X, Y, name, weights_per_target=per_target)
+    assert model.weights_.shape == ((2, 3) if per_target else (3,))
+    mean = Y.mean(axis=0)
+    expected = mean + sum(
+        w * (X[:, f] @ coef.T + intercept - mean)
+        for w, f, coef, intercept in zip(
+            model.weights_.T,
+            model.estimators_features_,
+            model.estimators_coef_,
+            model.estimators_intercept_,
+            strict=True,
+        )
+    )
+    np.testing.assert_allclose(model.predict(X), expected, rtol=1e-10)
+    np.testing.assert_allclose(model.predict(X), X @ model.coef_.T + model.intercept_, rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shifting_y_shifts_the_predictions_and_nothing_else(data, name):
+    X, Y = data
+    model, shifted = fitted(X, Y, name), fitted(X, Y + 1000, name)
+    np.testing.assert_allclose(shifted.weights_, model.weights_, rtol=1e-6)
+    np.testing.assert_allclose(shifted.predict(X), model.predict(X) + 1000, rtol=1e-8)
+
+
+def test_weights_per_target_serve_targets_that_live_in_different_features(data):
+    X, Y = data
+    subsets = [np.arange(8), np.arange(8, 16), np.arange(16, 24)]
+    common, own = (
+        sr.RidgeEnsembleRegressor(subsets=subsets, aggregation="free", weights_per_target=each).fit(X, Y)
+        for each in (False, True)
+    )
+    assert own.loo_error_ < 0.5 * common.loo_error_
+    assert own.weights_[0, 0] > 0.9 > 0.1 > own.weights_[0, 2]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pure_noise_is_not_promised_to_be_learnt(name):
+    ratios = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X, y = rng.standard_normal((24, 40)), rng.standard_normal(24)
+        model = fitted(X, y, name, n_members=10, ridge=3.0)
+        ratios.append(model.loo_error_ / y.var())
+    assert np.mean(ratios) > 1.0  # apparent errors were .5 to .8
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_duplicated_members_count_as_one(data, name):
+    X, Y = data
+    half = np.arange(12)
+    twins = sr.RidgeEnsembleRegressor(subsets=[half, half], aggregation=name, ridge=0.1).fit(X, Y[:, 0])
+    alone = sr.RidgeEnsembleRegressor(subsets=[half], aggregation=name, ridge=0.1).fit(X, Y[:, 0])
+    np.testing.assert_allclose(twins.predict(X), alone.predict(X), rtol=1e-6)
+    np.testing.assert_allclose(twins.weights_.sum(), alone.weights_.sum(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("n_samples", [2, 3, 4, 6, 9])
+def test_few_samples_give_finite_answers_and_no_large_predictions(name, n_samples):
+    rng = np.random.default_rng(n_samples)
+    X, y = rng.standard_normal((n_samples, 12)), rng.standard_normal(n_samples)
+    with pytest.warns(sr.errors.FewSamplesWarning, match="mean"):
+        model = fitted(X, y, name, n_members=4, ridge=0.5)
+    assert np.isfinite(model.weights_).all()
+    assert np.isfinite(model.loo_error_)
+    assert abs(model.predict(rng.standard_normal((50, 12)))).max() < 30 * abs(y).max()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_constant_target_is_predicted_as_it_is(data, name):
+    model = fitted(data[0], np.full(120, 7.0), name)
+    np.testing.assert_allclose(model.predict(data[0]), 7.0)
+    assert np.isfinite(model.weights_).all()
+    assert model.loo_error_ < 1e-20
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_member_and_collinear_members_are_fine(data, name):
+    X, Y = data
+    assert fitted(X, Y, name, n_members=1).weights_.shape == (1,)
+    collinear = np.column_stack([X[:, :1], 2 * X[:, :1], -3 * X[:, :1]])
+    model = fitted(collinear, Y[:, 0], name)
+    assert abs(model.predict(collinear) - 5).max() < 4 * abs(X[:, 0]).max()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_groups_are_judged_by_weights_from_other_groups(data, name):
+    X, Y = data
+    model = fitted(X, Y, name)
+    by_groups = sr.RidgeEnsembleRegressor(3, subsets="equal", aggregation=name, random_state=0)
+    by_groups.fit(X, Y, groups=np.repeat(np.arange(12), 10))
+    assert 0.9 < by_groups.loo_error_ / model.loo_error_ < 1.3
+
+
+@pytest.mark.parametrize("aggregation", ["mean", "median"])
+def test_weights_per_target_need_fitted_weights(data, aggregation):
+    with pytest.raises(sr.errors.ParameterError, match="weights_per_target"):
+        fitted(*data, aggregation, weights_per_target=True)
+
+
+def test_weighted_scores_of_a_classifier_decide_with_weights_for_each_class():
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(X))  # they come by writers
+    X, y = X[order] / 16, y[order]
+    options = {"n_estimators": 8, "subsets": "equal", "voting": "sum", "random_state": 0}
+    plain = sr.RidgeEnsembleClassifier(**options).fit(X[:600], y[:600])
+    model = sr.RidgeEnsembleClassifier(**options, score_weights="free").fit(X[:600], y[:600])
+    assert model.weights_.shape == (10, 8)
+    assert model.score(X[600:], y[600:]) > plain.score(X[600:], y[600:])
+    assert abs(model.loo_error_ - (1 - model.score(X[600:], y[600:]))) < 0.05
+    regressor = sr.RidgeEnsembleRegressor(
+        8, subsets="equal", aggregation="free", weights_per_target=True, random_state=0
+    ).fit(X[:600], np.eye(10)[y[:600]])
+    np.testing.assert_allclose(model.decision_function(X[600:]), regressor.predict(X[600:]), atol=1e-10)
+    np.testing.assert_allclose(model.predict_proba(X[600:]).sum(axis=1), 1)
+    with pytest.raises(sr.errors.ParameterError, match="voting='sum'"):
+        sr.RidgeEnsembleClassifier(score_weights="free").fit(X, y)
