@@ -60,7 +60,7 @@ def phase_diagram(
     given = dict(zip(_AXES, (sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr), strict=True))
     values = {name: real_array(name, value) for name, value in given.items()}
     for name, value in values.items():
-        if value.ndim > 1:
+        if value.ndim > 1 or not value.size:
             raise ParameterError(f"{name} must be a number or a one-dimensional array, got shape {value.shape}")
     # Noise on the rows, sample ratio on the columns, as the paper draws them.
     dims = [name for name in reversed(_AXES) if values[name].ndim == 1]

@@ -81,7 +81,7 @@ def optimal_ridge(
     if sample_ratio is None:
         raise ParameterError(f"sample_ratio is needed for scope={scope!r}: the optimum depends on it; give α = P/M")
     alpha = extended_non_negative("sample_ratio", sample_ratio)
-    if not np.all((alpha > 0) & np.isfinite(alpha)):
+    if not np.all((alpha > 0) & (alpha < 1e100)):
         raise ParameterError("sample_ratio must be positive and finite to optimise the ridge")
     shape, landscape = _landscape(problem, ensemble, alpha)
     if not landscape.shape[0]:

@@ -65,6 +65,8 @@ def reduced_risk(
     array([0.8386, 0.8754])
     """
     k, Lam = _sizes(n_members), real_array("reduced_ridge", reduced_ridge)
+    if (Lam == -np.inf).any():
+        raise ParameterError("reduced_ridge must be greater than minus infinity")
     ratios = Ratios.checked(sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr)
     few = np.isfinite(k)
     # An infinite ensemble has members of no size, whose fit does not matter: any finite ν and Λ will do for it.
