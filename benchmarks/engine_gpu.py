@@ -4,7 +4,7 @@ python benchmarks/engine_gpu.py --device cuda --out results        # full size, 
 python benchmarks/engine_gpu.py --device cuda --tune               # block sizes of the Cholesky factorisation
 python benchmarks/engine_gpu.py --device torch --shrink 10 --trials 4   # a small trial run without a card
 
-Needs numpy, scipy, torch, xarray, threadpoolctl and array_api_compat; where the package is not installed, PYTHONPATH=src.
+Needs numpy, scipy, torch, xarray, threadpoolctl and array_api_compat; without the package installed, PYTHONPATH=src.
 """
 
 import argparse

@@ -9,7 +9,6 @@ import os
 import time
 import warnings
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -19,6 +18,7 @@ import numpy.typing as npt
 from subridge.arrays.types import Array, Json
 from subridge.spec.errors import DamagedStoreWarning, StoreError, WaitingWarning
 from subridge.store.claims import Claims
+from subridge.store.complaints import clear_errors, listed, require_zarr
 from subridge.store.digests import digest_of_text, digest_of_values
 from subridge.store.layout import CLAIMS, Contents, Kind, Variable, contents_digest, create, renew
 from subridge.store.places import is_store, place_of
@@ -53,10 +53,10 @@ class ResumableStore:
         more rows when the contents have more, and a damaged description is written anew.
         """
         path = place_of(path)
-        _require_zarr(kind)
+        require_zarr(kind)
         head: dict[str, Json] = {"schema": kind.schema, "schema_version": kind.version, "fingerprint": fingerprint}
         if not is_store(path):
-            with _clear_errors(path):
+            with clear_errors(path):
                 create(path, contents, head, block)
         store = cls._read_head(path, kind)
         if store.attributes.get("fingerprint") != fingerprint:
@@ -74,11 +74,11 @@ class ResumableStore:
     @classmethod
     def _read_head(cls, path: Path, kind: Kind) -> "ResumableStore":
         """Open a store that says of itself what it is."""
-        _require_zarr(kind)
+        require_zarr(kind)
         import zarr
 
         mode: Literal["r", "r+"] = "r+" if os.access(path, os.W_OK) else "r"
-        with _clear_errors(path):
+        with clear_errors(path):
             try:
                 store = cls(path, kind, zarr.open_group(str(path), mode=mode, use_consolidated=False))
             except OSError as error:
@@ -124,7 +124,7 @@ class ResumableStore:
         self._require_place()
         if not os.access(self.path, os.W_OK):
             raise StoreError(f"store {self.path} is read-only; make it writable, or {self.kind.remedy}")
-        with _clear_errors(self.path):
+        with clear_errors(self.path):
             if self._claims is None:
                 self._claims = Claims(self.path.joinpath(*CLAIMS))
             for number in numbers:
@@ -165,7 +165,7 @@ class ResumableStore:
     def write(self, number: int, arrays: Mapping[str, npt.NDArray[np.generic]]) -> None:
         """Write the chunk that a task has of every array to fill, then the digest that makes it done."""
         self._require_place()
-        with _clear_errors(self.path):
+        with clear_errors(self.path):
             start, stored = number * self.block, {}
             for name, values in arrays.items():
                 stored[name] = np.asarray(values, dtype=self._array(name).dtype)
@@ -177,13 +177,13 @@ class ResumableStore:
     def forget(self, numbers: Sequence[int]) -> None:
         """Count tasks as not done, and say that they were damaged."""
         if not os.access(self.path, os.W_OK):
-            raise StoreError(f"store {self.path} is damaged in {_listed(numbers)} and read-only; copy and mend it")
+            raise StoreError(f"store {self.path} is damaged in {listed(numbers)} and read-only; copy and mend it")
         self._require_place()
-        with _clear_errors(self.path):
+        with clear_errors(self.path):
             for number in numbers:
                 self._array("done")[number] = np.uint64(0)
         warnings.warn(
-            f"store {self.path} is damaged in {_listed(numbers)}; what they held is computed again",
+            f"store {self.path} is damaged in {listed(numbers)}; what they held is computed again",
             DamagedStoreWarning,
             stacklevel=2,
         )
@@ -193,7 +193,7 @@ class ResumableStore:
         self._require_place()
         n_rows = self.n_rows if n_rows is None else n_rows
         digests = self._digests()[: -(-n_rows // self.block)]
-        with _clear_errors(self.path):
+        with clear_errors(self.path):
             whole = self._readable(names, slice(None))
             arrays = whole or {name: np.zeros(self._array(name).shape, self._array(name).dtype) for name in names}
             damaged = []
@@ -209,7 +209,7 @@ class ResumableStore:
 
     def read(self, names: Sequence[str]) -> dict[str, Array]:
         """Whole arrays that were known beforehand; `open` has compared them with their digest."""
-        with _clear_errors(self.path):
+        with clear_errors(self.path):
             return {name: np.asarray(self._array(name)[...]) for name in names}
 
     def _fitted(self, contents: Contents, head: Mapping[str, Json]) -> "ResumableStore":
@@ -218,7 +218,7 @@ class ResumableStore:
             return self
         if not os.access(self.path, os.W_OK):
             raise StoreError(f"store {self.path} must be extended or mended but is read-only; {self.kind.remedy}")
-        with _clear_errors(self.path):
+        with clear_errors(self.path):
             claims = Claims(self.path.joinpath(*CLAIMS))
             try:
                 with claims.description():
@@ -253,7 +253,7 @@ class ResumableStore:
     def _digests(self) -> list[int]:
         self._require_place()
         n_tasks, flags = -(-self.n_rows // self.block), self.path / "done" / "c"
-        with _clear_errors(self.path):
+        with clear_errors(self.path):
             names = os.listdir(flags) if flags.is_dir() else []
         last = min(n_tasks, 1 + max((int(name) for name in names if name.isdecimal()), default=-1))
         whole = self._readable(["done"], slice(0, last))
@@ -272,7 +272,7 @@ class ResumableStore:
 
     def _readable(self, names: Sequence[str], rows: slice) -> dict[str, Array] | None:
         """Rows of arrays, or None where a chunk cannot be decoded."""
-        with _clear_errors(self.path):
+        with clear_errors(self.path):
             try:
                 return {name: np.asarray(self._array(name)[rows]) for name in names}
             except (OSError, MemoryError):
@@ -297,31 +297,3 @@ class ResumableStore:
     def _require_place(self) -> None:
         if not (self.path / "zarr.json").exists():
             raise StoreError(f"store {self.path} was removed while it was in use; run again to begin anew")
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    """Some tasks in words."""
-    words = ", ".join(str(number) for number in numbers[:5])
-    return f"task{'s' if len(numbers) > 1 else ''} {words}{f' and {len(numbers) - 5} more' if len(numbers) > 5 else ''}"
-
-
-def _require_zarr(kind: Kind) -> None:
-    try:
-        import zarr  # noqa: F401
-    except ImportError as error:
-        raise StoreError(
-            f"a store of {kind.holds} needs zarr, which is not installed; pip install 'subridge[{kind.extra}]'"
-        ) from error
-
-
-@contextmanager
-def _clear_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except StoreError:
-        raise
-    except OSError as error:
-        raise StoreError(
-            f"store {path} cannot be read or written ({error.strerror or error}); what was finished before is kept: "
-            "free space or fix the permissions, then run again to go on"
-        ) from error
