@@ -28,7 +28,7 @@ def plainly(problem, ensemble, sizes, n_trials, *, ridges, device="cpu", **optio
     for t, p in np.ndindex(n_trials, len(sizes)):
         P = sizes[p]
         nested = experiment.nested
-        batch = draw_batch(experiment, [t], sizes[-1] if nested else P, 0 if nested else p)
+        batch = draw_batch(experiment, [t], sizes[-1] if nested else P, 0 if nested else P)
         X, y = np.asarray(batch.features[0])[:P], np.asarray(batch.labels[0])[:P]
         xi = np.zeros((k, P)) if batch.readout is None else np.asarray(batch.readout[0])[:, :P]
         plan = batch.plans[0]

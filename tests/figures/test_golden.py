@@ -19,7 +19,7 @@ VOTES = {"fig3d", "fig3e", "fig4e", "fig4f", "figS1", "figS2", "figS3", "figS4",
 CASES = [(figure, "published") for figure in sr.figures.figure_ids() if figure not in VOTES]
 CASES += [("fig1b", "caption"), ("fig3c", "caption")]
 # Differences of near-equal numbers and flags made from them: their inputs are held instead.
-DERIVED = {"z", "logged_z", "allowance", "agrees"}
+DERIVED = {"z", "logged_z", "allowance", "agrees", "boundary_before_end"}
 
 
 def selected(dataset):

@@ -28,7 +28,7 @@ def test_it_is_close_to_trained_ensembles(M):
         y = X @ problem.teacher_weights / np.sqrt(M) + zeta * rng.standard_normal(n)
         found.append(sr.forecast(X, y, sizes, ensembles, fit_intercept=False).prediction_error.values)
     for row, ensemble in enumerate(ensembles.values()):
-        runs = sr.simulate(problem, ensemble, sizes, 60, nested=False, seed=1, progress=False)
+        runs = sr.simulate(problem, ensemble, sizes, 400, nested=False, seed=1, progress=False)
         truth = runs.risk.mean("trial").values + zeta**2
         np.testing.assert_allclose(np.mean(found, axis=0)[row], truth, rtol=0.05, err_msg=f"row {row}")
 

@@ -128,7 +128,7 @@ def test_single_precision_is_off_by_no_more_than_its_stated_error(ridge):
         ({"ridges": [-1.0]}, sr.errors.RidgeError, "at least 0"),
         ({"ridges": [[1.0, 2.0, 3.0]]}, sr.errors.ParameterError, "ridges must have shape"),
         ({"dtype": "int8"}, sr.errors.ParameterError, "dtype"),
-        ({"ensemble": ensemble(aggregation="median")}, sr.errors.ParameterError, "averages"),
+        ({"ensemble": ensemble(aggregation="median")}, sr.errors.ParameterError, "weighs members"),
         ({"redraw": ("labels",)}, sr.errors.ParameterError, "redraw may hold"),
         ({"redraw": ("subsets",)}, sr.errors.SubsetError, "strategy"),
         ({"n_features": 41}, sr.errors.ParameterError, "contradicts"),

@@ -100,7 +100,7 @@ def affordable(aggregation: Aggregation, n_samples: int) -> Aggregation:
 def voting_of(voting: str | Aggregation, score_weights: str | Aggregation) -> Aggregation:
     """How a classifier decides: by votes or summed scores, or by scores that are weighted for each class."""
     found = aggregation_of("voting", voting, decides_classes=True)
-    if score_weights == "equal":
+    if isinstance(score_weights, str) and score_weights == "equal":
         return found
     if not isinstance(found, Summed):
         raise ParameterError(

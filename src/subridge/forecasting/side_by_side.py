@@ -21,7 +21,7 @@ def side_by_side(work: Callable[[Task], Result], tasks: Iterable[Task]) -> list[
     """
     tasks = list(tasks)
     workers = min(len(tasks), cores(), _MOST_WORKERS)
-    if workers == 1:
+    if workers <= 1:
         return [work(task) for task in tasks]
     with threadpool_limits(1, "blas"), ThreadPoolExecutor(workers) as pool:
         return list(pool.map(work, tasks))

@@ -35,10 +35,10 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
         On the experiment's grid: ``theory``, ``mean``, ``standard_error``, ``deviation`` = mean - theory, ``z`` =
         deviation/standard_error, ``allowance`` (``4 SE + 1.5 E/min_r |P - N_r|``), ``agrees``, and ``near_threshold``
         where ``|P - N_r|`` ≤ 2 for some member: such points are listed but not judged. Points of one curve share
-        samples, so ``correlation`` (n_samples × other_n_samples) is estimated over trials, and ``curve_z``, the mean deviation of
-        each curve in units of its standard error, takes it into account. Attributes: ``verdict`` ("agree", "disagree",
-        or "undecided" when most standard errors exceed 2 %), ``largest_deviation`` (in units of the allowance) and
-        where it is, ``n_judged``, ``n_outside``.
+        samples, so ``correlation`` (n_samples × other_n_samples) is estimated over trials, and ``curve_z``, the mean
+        deviation of each curve in units of its standard error, takes it into account. Attributes: ``verdict`` ("agree",
+        "disagree", or "undecided" when most standard errors exceed 2 %), ``largest_deviation`` (in units of the
+        allowance) and where it is, ``n_judged``, ``n_outside``.
 
     Examples
     --------

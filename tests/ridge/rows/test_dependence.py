@@ -82,6 +82,7 @@ def test_one_heavy_row_is_told(clean, name):
         fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore::subridge.spec.errors.DominantRowsWarning")
 def test_forecasts_are_told_too_and_keep_errors_positive_and_bounds_finite():
     rng = np.random.default_rng(29)
     X = rng.standard_normal((60, 30))
