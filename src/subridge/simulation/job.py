@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Generic, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -52,7 +52,7 @@ class Engine(Generic[ExperimentT, PlanT]):
     threads_on_a_cpu: int | None = None
 
 
-def bytes_of_arrays(value: object) -> int:
+def bytes_of_arrays(value: Any) -> int:
     """Bytes of all arrays of a description, which go to every process that works on it.
 
     >>> import numpy as np

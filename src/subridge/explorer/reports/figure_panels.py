@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import xarray as xr
 
+from subridge.arrays.types import ArrayLike
 from subridge.explorer.reports.parts import Axis, Line, Panel, brief, thinned
 from subridge.explorer.reports.theory_and_trials import Trials, joined
 
@@ -64,8 +65,8 @@ def _facets(values: xr.DataArray, kept: tuple[str, ...]) -> Iterator[tuple[str, 
         yield ", ".join(words) or "curves", chosen
 
 
-def _said(dim: str, value: object) -> str:
-    value = np.asarray(value).item()
+def _said(dim: str, place: ArrayLike) -> str:
+    value = np.asarray(place).item()
     return f"{_WORDS.get(dim, dim.replace('_', ' '))} = {brief(value) if isinstance(value, float) else value}"
 
 

@@ -4,6 +4,8 @@ import json
 
 import xarray as xr
 
+from subridge.arrays.types import Json
+
 _PASSED = ("schema", "schema_version", "description", "fingerprint", "command")
 
 
@@ -22,17 +24,17 @@ def settings_of(dataset: xr.Dataset) -> dict[str, str]:
     return found
 
 
-def _parsed(value: object) -> object:
+def _parsed(value: Json) -> Json:
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
-            parsed: object = json.loads(value)
+            parsed: Json = json.loads(value)
         except json.JSONDecodeError:
             return value
         return parsed
     return value
 
 
-def _unfolded(name: str, value: object) -> dict[str, str]:
+def _unfolded(name: str, value: Json) -> dict[str, str]:
     if isinstance(value, dict):
         parts = ((f"{name}: {key}", part) for key, part in value.items() if key != "type")
         return {inner: text for key, part in parts for inner, text in _unfolded(key, part).items()}
