@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 # Two test processes with a thread of BLAS each: more threads than cores are slower than fewer.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: hostile demo test test-torch test-page coverage docs release-check lint style types layers data clean trust mutants
+.PHONY: bench hostile demo test test-torch test-page coverage docs release-check lint style types layers data clean trust mutants
 
 demo: $(STAMP)          ## set up, then draw one learning curve, theory beside experiment
 	$(BIN)/subridge demo
@@ -40,9 +40,13 @@ docs: $(STAMP)          ## the site, into docs/_build/html; warnings are errors
 	$(BIN)/python -m pip install --quiet -e ".[docs]" -c constraints.txt
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
+bench: $(STAMP)         ## every benchmark of two cores beside its peers; a dated JSON and the page of the site; a quarter of an hour
+	$(BIN)/python -m pip install --quiet -e ".[bench]" -c constraints.txt
+	$(BIN)/python benchmarks/bench --page docs/benchmarks.md
+
 release-check: $(STAMP) ## build wheel and sdist, install each in an empty environment, use it from another folder
 	$(BIN)/python -m pip install --quiet build
-	$(BIN)/python tools/release_check.py --pythons python3.11,python3.12,python3.13,python3.14
+	$(BIN)/python tools/release_check.py
 
 trust: $(STAMP)         ## random damage, killed parents and schedulers, races, planned against real memory; an hour
 	$(BIN)/python benchmarks/trust/damage.py

@@ -1,0 +1,87 @@
+"""All benchmarks that fit on two cores, beside peers, in one process: ratios, growth, and what a cluster would take.
+
+    python benchmarks/bench [--quick] [--out FOLDER] [--page FILE.md]
+
+Prints each figure as it comes, writes a dated compact JSON and pictures into FOLDER, and makes the page of the site
+from the newest JSON there. Peers are timed in turns with the package, so that a busy moment meets all of them; what
+counts is the ratio. ``--quick`` shrinks everything, to try the script.
+"""
+
+import argparse
+import datetime
+import json
+import platform
+import sys
+import time
+import warnings
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # settings, scheduling and others beside this folder
+
+from growth import growth
+from page import write_page
+from peers import CASES
+from scale import cluster
+from timing import in_turns
+
+from subridge.arrays.machine import cores
+
+RESULTS = Path(__file__).parents[1] / "results"
+PEERS = ("scikit-learn", "himalaya", "sklearn-ensemble-cv", "mapie", "numpy", "scipy")
+
+
+def side_by_side(quick: bool) -> list[dict]:
+    """Every case with its peers: least seconds of each, and how far their numbers are apart."""
+    rows = []
+    for make in CASES:
+        case = make(quick)
+        seconds, values = in_turns(case.methods, case.rounds)
+        ours = seconds[case.ours]
+        row = {"case": case.name, "ours": ours, "peers": {}, "note": case.note(values)}
+        for name in case.methods:
+            if name != case.ours:
+                taken = seconds[name] * case.share.get(name, 1.0)
+                row["peers"][name] = {"seconds": taken, "ratio": taken / ours, "scaled": case.share.get(name, 1.0)}
+        rows.append(row)
+        print(f"{case.name}: {ours:.3g} s; {row['note']}", flush=True)
+        for name, found in row["peers"].items():
+            print(f"    {found['ratio']:8.1f} times  {found['seconds']:8.3g} s  {name}", flush=True)
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--page", type=Path, help="write the page of the site here")
+    asked = parser.parse_args()
+    # The cases are made to be fast or slow, not to be good practice: what is noticed about their data is no news here.
+    warnings.simplefilter("ignore")
+    start = time.perf_counter()
+    asked.out.mkdir(parents=True, exist_ok=True)
+    today = datetime.date.today().isoformat()
+    found = {
+        "date": today,
+        "machine": {"cores": cores(), "python": platform.python_version(), "system": platform.system()},
+        "versions": {name: version(name) for name in ("subridge", *PEERS)},
+        "side_by_side": side_by_side(asked.quick),
+        "growth": growth(asked.quick, asked.out),
+        "cluster": cluster(asked.quick),
+    }
+    found["seconds"] = time.perf_counter() - start
+    file = asked.out / f"bench-{today}.json"
+    file.write_text(json.dumps(found, separators=(",", ":"), default=number) + "\n", encoding="utf-8")
+    print(f"{found['seconds']:.0f} s in all; {file}")
+    if asked.page:
+        write_page(found, asked.page)
+
+
+def number(value: np.generic) -> float:
+    return value.item()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""What a sweep of a million tasks would take on many workers, from a task and a scheduler measured here."""
+
+import time
+
+from scheduling import on_dask
+from settings import fig1a
+
+from subridge.simulation.gaussian.simulate import ENGINE
+from subridge.simulation.job import Job
+
+TASKS = 10**6
+WORKERS = (10, 100, 1000)
+
+
+def seconds_of_task(quick):
+    """One trial of Fig. 1a at a quarter of its size, all sizes and ridges."""
+    job = Job(ENGINE, fig1a(3, shrink=10 if quick else 4), 1)
+    best = float("inf")
+    for trial in range(3):
+        start = time.perf_counter()
+        job(trial)
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def overhead_of_scheduler(quick):
+    """Seconds a task costs the scheduler and the client when tasks do nothing: the most tasks a second it can give."""
+    n = 200 if quick else 4000
+    _, total = on_dask(n, 0.0)
+    return total / n
+
+
+def cluster(quick):
+    task, overhead = seconds_of_task(quick), overhead_of_scheduler(quick)
+    table = []
+    for workers in WORKERS:
+        working, handing_out = TASKS * task / workers, TASKS * overhead
+        table.append(
+            {
+                "workers": workers,
+                "work_s": working,
+                "scheduler_s": handing_out,
+                "total_s": max(working, handing_out),
+                "first_to_run_out": "workers" if working > handing_out else "the scheduler",
+            }
+        )
+        print(f"{workers} workers: {working:.0f} s of work, {handing_out:.0f} s of scheduling", flush=True)
+    # Where a task lasts as long as the scheduler needs for as many tasks as there are workers.
+    return {"tasks": TASKS, "task_s": task, "overhead_s": overhead, "table": table, "most_workers": task / overhead}
