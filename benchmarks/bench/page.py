@@ -17,8 +17,8 @@ def page(found: dict) -> str:
         "# Measured beside others",
         "",
         f"Made by `make bench` on {found['date']}: {machine['cores']} cores, Python {machine['python']}, subridge "
-        f"{versions['subridge']}, {others}. It took {words(found['seconds'])}. Methods run in turns in one process and the "
-        "best of their rounds counts. Ratios are what to read: seconds belong to the machine.",
+        f"{versions['subridge']}, {others}. It took {words(found['seconds'])}. Methods run in turns in one process and "
+        "the best of their rounds counts. Ratios are what to read: seconds belong to the machine.",
         "",
         "## Side by side",
         "",
@@ -51,8 +51,8 @@ def page(found: dict) -> str:
         "Needs a card, so it is not part of `make bench`: `python benchmarks/engine_gpu.py` and",
         "`python benchmarks/classification_gpu.py`, with results for one H200 in",
         "[engine_gpu](../benchmarks/results/engine_gpu.md) and",
-        "[classification_gpu](../benchmarks/results/classification_gpu.md). The paper says that all of its computations",
-        "took about three GPU days.",
+        "[classification_gpu](../benchmarks/results/classification_gpu.md). The paper says that all of its",
+        "computations took about three GPU days.",
     ]
     return "\n".join(lines) + "\n"
 
@@ -61,9 +61,9 @@ def cluster_lines(cluster: dict) -> list[str]:
     lines = [
         "## A million tasks",
         "",
-        f"A task is one trial of Fig. 1a at a quarter of its size ({words(cluster['task_s'])} here, one process). A Dask "
-        f"scheduler with two workers hands out empty tasks at {words(cluster['overhead_s'])} each, measured with a real "
-        "scheduler and real workers on this machine. From these two numbers, not measured:",
+        f"A task is one trial of Fig. 1a at a quarter of its size ({words(cluster['task_s'])} here, one process). A "
+        f"Dask scheduler with two workers hands out empty tasks at {words(cluster['overhead_s'])} each, measured with "
+        "a real scheduler and real workers on this machine. From these two numbers, not measured:",
         "",
         "| workers | work | scheduling | whole sweep | runs out first |",
         "|---|---|---|---|---|",
@@ -73,8 +73,8 @@ def cluster_lines(cluster: dict) -> list[str]:
         lines.append(f"| {row['workers']} | {' | '.join(cells)} | {row['first_to_run_out']} |")
     lines += [
         "",
-        f"The scheduler runs out at about {cluster['most_workers']:.0f} workers of such tasks; beyond, several trials in one "
-        "task (`Run(block=...)`) move the limit in proportion.",
+        f"The scheduler runs out at about {cluster['most_workers']:.0f} workers of such tasks; beyond, several trials "
+        "in one task (`Run(block=...)`) move the limit in proportion.",
     ]
     return lines
 

@@ -7,7 +7,14 @@ from mapie.regression import CrossConformalRegressor
 from settings import fig1a
 from sklearn.ensemble import BaggingRegressor
 from sklearn.linear_model import Ridge, RidgeCV
-from sklearn.model_selection import GridSearchCV, KFold, LeaveOneGroupOut, LeaveOneOut, cross_val_predict, learning_curve
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    cross_val_predict,
+    learning_curve,
+)
 from sklearn_ensemble_cv import Ensemble as EnsembleCV
 from timing import Case
 
@@ -37,9 +44,7 @@ def one_ridge(quick):
         f"one ridge of 17 by leave-one-out, n = {n}, M = {M}",
         "subridge",
         {
-            "subridge": lambda: (
-                sr.RidgeEnsembleRegressor(subsets=[np.arange(M)], ridges=ridges).fit(X, y).predict(Z)
-            ),
+            "subridge": lambda: sr.RidgeEnsembleRegressor(subsets=[np.arange(M)], ridges=ridges).fit(X, y).predict(Z),
             "scikit-learn RidgeCV (leave-one-out)": lambda: RidgeCV(alphas=ridges * M).fit(X, y).predict(Z),
             "himalaya RidgeCV (5 folds)": lambda: himalaya_ridge(X, y, Z, ridges * M),
         },
@@ -93,9 +98,7 @@ def members(quick):
                 BaggingRegressor(Ridge(ridge * N), **options).fit(X, y) for ridge in ridges
             ],
         },
-        lambda values: apart(
-            values, "subridge, a ridge for each member", "scikit-learn BaggingRegressor(RidgeCV)"
-        ),
+        lambda values: apart(values, "subridge, a ridge for each member", "scikit-learn BaggingRegressor(RidgeCV)"),
     )
 
 
@@ -135,10 +138,7 @@ def intervals(quick):
     return Case(
         f"jackknife+ intervals of {new} new rows, n = {n}, M = {M}",
         "subridge",
-        {
-            "subridge": lambda: np.stack(ours.fit(X, y).predict_interval(Z, 0.9), axis=-1),
-            f"MAPIE, {n} refits": theirs,
-        },
+        {"subridge": lambda: np.stack(ours.fit(X, y).predict_interval(Z, 0.9), axis=-1), f"MAPIE, {n} refits": theirs},
         lambda values: (
             f"widths {np.diff(values['subridge']).mean():.3f} and {np.diff(values[f'MAPIE, {n} refits']).mean():.3f}"
         ),
@@ -218,9 +218,9 @@ def feature_spaces(quick):
     ours = sr.RidgeEnsembleRegressor(subsets=parts, ridge_scope="member", aggregation="free")
 
     def theirs():
-        # A column of ones tells the intercept apart from the four spaces, as its documentation has it.
-        model = GroupRidgeCV(groups=list(labels), fit_intercept=True, random_state=0,
-                             solver_params={"n_iter": iterations, "progress_bar": False}).fit(X, y[:, None])  # fmt: skip
+        quiet = {"n_iter": iterations, "progress_bar": False}
+        model = GroupRidgeCV(groups=list(labels), fit_intercept=True, random_state=0, solver_params=quiet)
+        model.fit(X, y[:, None])
         return model.predict(new)[:, 0]
 
     return Case(
