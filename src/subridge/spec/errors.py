@@ -2,7 +2,20 @@
 
 
 class SubridgeError(Exception):
-    """Base of every error this package raises on purpose."""
+    """Base of every error this package raises on purpose.
+
+    Each is also an error of Python's own kind, such as a ``ValueError``, so that code which knows nothing of this
+    package can catch it.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> try:
+    ...     sr.EquicorrelatedProblem(correlation=2.0)
+    ... except sr.errors.SubridgeError as error:
+    ...     print(type(error).__name__, "-", error)
+    ParameterError - correlation must lie in [0, 1], got 2
+    """
 
 
 class ParameterError(SubridgeError, ValueError):
@@ -46,7 +59,19 @@ class ClusterError(SubridgeError, RuntimeError):
 
 
 class SubridgeWarning(UserWarning):
-    """Base of every warning this package gives."""
+    """Base of every warning this package gives.
+
+    Examples
+    --------
+    Turn them into errors, so that nothing doubtful goes unseen:
+
+    >>> import warnings, subridge as sr
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", sr.errors.SubridgeWarning)
+    ...     sr.risk(sr.EquicorrelatedProblem(), sr.Ensemble([0.5]), 0.5)
+    Traceback (most recent call last):
+    subridge.spec.errors.InfiniteRiskWarning: ...
+    """
 
 
 class DamagedStoreWarning(SubridgeWarning):
@@ -58,7 +83,15 @@ class WaitingWarning(SubridgeWarning):
 
 
 class InterruptedRun(KeyboardInterrupt):
-    """A run was interrupted; says what is kept and how to go on."""
+    """A run was interrupted; says what is kept and how to go on.
+
+    It is a ``KeyboardInterrupt``, so that ``except Exception`` does not swallow it.
+
+    Examples
+    --------
+    >>> issubclass(InterruptedRun, KeyboardInterrupt), issubclass(InterruptedRun, Exception)
+    (True, False)
+    """
 
 
 class InfiniteRiskWarning(SubridgeWarning):

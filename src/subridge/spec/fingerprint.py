@@ -46,5 +46,12 @@ class Fingerprinted:
     """Mix-in giving a frozen dataclass its ``fingerprint()``."""
 
     def fingerprint(self) -> str:
-        """Digest of type and contents; equal descriptions have equal fingerprints."""
+        """Digest of type and contents, as text; equal descriptions have equal fingerprints.
+
+        Examples
+        --------
+        >>> import subridge as sr
+        >>> sr.subsets.Equal(3).fingerprint() == sr.subsets.Equal(3).fingerprint()
+        True
+        """
         return fingerprint(self)

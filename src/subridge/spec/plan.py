@@ -25,6 +25,43 @@ class SubsetPlan(Fingerprinted):
     """The measurement A_r of every member: index arrays, or dense N_r × M matrices.
 
     Build one by `from_indices`, `from_matrices`, or a strategy in ``subridge.subsets``.
+
+    Parameters
+    ----------
+    measurements : tuple of ndarray, each of shape (N_r,) or (N_r, M)
+        A_r: the indices of the features that member r sees, or a matrix that measures combinations of them.
+    n_features : int
+        M.
+
+    Raises
+    ------
+    SubsetError
+        If there is no member, or one is empty, out of range, or names a feature twice.
+    ParameterError
+        If `n_features` is no positive integer.
+
+    Examples
+    --------
+    Two members of four features that share the third:
+
+    >>> import numpy as np, subridge as sr
+    >>> plan = sr.SubsetPlan.from_indices([[0, 1, 2], [2, 3]], n_features=4)
+    >>> plan.n_members, plan.subset_sizes, plan.selects_features
+    (2, array([3, 2]), True)
+    >>> plan.fractions
+    array([[0.75, 0.25],
+           [0.25, 0.5 ]])
+
+    What member 1 sees of a sample, and its weights put back in their places:
+
+    >>> plan.measure(1, np.array([10.0, 20.0, 30.0, 40.0]))
+    array([30., 40.])
+    >>> plan.lift(1, np.array([0.5, 0.7]))
+    array([0. , 0. , 0.5, 0.7])
+    >>> total = np.zeros((1, 4))
+    >>> plan.add_lifted(0, np.ones((1, 3)), into=total)
+    >>> total + plan.lift_rows(1, np.ones((1, 2)))
+    array([[1., 1., 2., 1.]])
     """
 
     # One-dimensional arrays of integers, or matrices.
@@ -48,8 +85,21 @@ class SubsetPlan(Fingerprinted):
         Parameters
         ----------
         index_arrays : iterable of array_like of int, each of shape (N_r,)
+            The features of each member, counted from 0; or masks of bool, each of shape (M,).
         n_features : int
             M.
+
+        Returns
+        -------
+        SubsetPlan
+            A plan with as many members as there are arrays.
+
+        Raises
+        ------
+        SubsetError
+            If there is no member, or one is empty, out of range, or names a feature twice.
+        ParameterError
+            If `n_features` is no positive integer, or `index_arrays` is no list.
 
         Examples
         --------
@@ -68,6 +118,19 @@ class SubsetPlan(Fingerprinted):
         Parameters
         ----------
         matrices : sequence of array_like, each of shape (N_r, M)
+            A_r; row i of it is measurement i of member r.
+
+        Returns
+        -------
+        SubsetPlan
+            A plan with as many members as there are matrices.
+
+        Raises
+        ------
+        SubsetError
+            If there is no matrix, or they differ in their number of columns.
+        ParameterError
+            If `matrices` is no list.
 
         Examples
         --------
@@ -82,7 +145,7 @@ class SubsetPlan(Fingerprinted):
 
     @property
     def n_members(self) -> int:
-        """k."""
+        """Number of members, k."""
         return len(self.measurements)
 
     @property
@@ -92,12 +155,15 @@ class SubsetPlan(Fingerprinted):
 
     @cached_property
     def subset_sizes(self) -> IntArray:
-        """N_r, shape (k,)."""
+        """Numbers N_r of features that the members see, shape (k,)."""
         return _read_only(np.array([len(A) for A in self.measurements]))
 
     @cached_property
     def fractions(self) -> FloatArray:
-        """ν_rr′, shape (k, k): subset fractions on the diagonal, overlap fractions beside it."""
+        """Subset fractions ν_rr on the diagonal, overlap fractions ν_rr′ beside it; shape (k, k).
+
+        A plan with dense measurements has none, which is a SubsetError.
+        """
         if not self.selects_features:
             raise SubsetError("overlap fractions exist for feature subsets only, and this plan has dense measurements")
         member = np.zeros((self.n_members, self.n_features))
@@ -106,21 +172,70 @@ class SubsetPlan(Fingerprinted):
         return _read_only(np.asarray(member @ member.T / self.n_features))
 
     def measure(self, member: int, X: Array) -> Array:
-        """``A_r x`` for every row x of X; shape (..., M) to (..., N_r), in X's array library."""
+        """What a member sees of samples: ``A_r x`` for every row x of X.
+
+        Parameters
+        ----------
+        member : int
+            r, counted from 0.
+        X : array, shape (..., M)
+            Samples, in any supported array library.
+
+        Returns
+        -------
+        array, shape (..., N_r)
+            In the library of X.
+        """
         A = self.measurements[member]
         return take_last(X, A) if A.ndim == 1 else rows_times(X, A.T)
 
     def lift(self, member: int, weights: FloatArray) -> FloatArray:
-        """``A_rᵀ w``: shape (N_r,) or (N_r, n) to (M,) or (M, n)."""
+        """Put the weights of a member in their places among all features, ``A_rᵀ w``.
+
+        Parameters
+        ----------
+        member : int
+            r, counted from 0.
+        weights : ndarray, shape (N_r,) or (N_r, n)
+            One weight per feature that the member sees; n of them side by side.
+
+        Returns
+        -------
+        ndarray, shape (M,) or (M, n)
+            Zero for features that the member does not see.
+        """
         return np.asarray(self.lift_rows(member, weights.T).T)
 
     def lift_rows(self, member: int, rows: Array) -> Array:
-        """``A_rᵀ w`` for every row w; shape (..., N_r) to (..., M), in the rows' array library."""
+        """Put rows of weights in their places, as `lift` does, in any supported array library.
+
+        Parameters
+        ----------
+        member : int
+            r, counted from 0.
+        rows : array, shape (..., N_r)
+            Weights of the features that the member sees.
+
+        Returns
+        -------
+        array, shape (..., M)
+            In the library of the rows.
+        """
         A = self.measurements[member]
         return scatter_last(rows, A, self.n_features) if A.ndim == 1 else rows_times(rows, A)
 
     def add_lifted(self, member: int, rows: Array, into: Array) -> None:
-        """Add ``A_rᵀ w`` for every row w, shape (..., N_r), to `into`, shape (..., M), in place."""
+        """Add what `lift_rows` gives to an array, in place.
+
+        Parameters
+        ----------
+        member : int
+            r, counted from 0.
+        rows : array, shape (..., N_r)
+            Weights of the features that the member sees.
+        into : array, shape (..., M)
+            Is changed.
+        """
         A = self.measurements[member]
         if A.ndim == 1:
             add_at_last(into, A, rows)

@@ -27,8 +27,17 @@ class Problem(Fingerprinted):
         w*.
     noise_covariance : Covariance or array_like, shape (M, M), optional
         Σ_0; None means no feature noise.
-    label_noise : array_like
+    label_noise : array_like, shape (...)
         ζ, a standard deviation. An array broadcasts with every other parameter.
+
+    Raises
+    ------
+    ParameterError
+        If the teacher has another number of weights than there are features, or `label_noise` is negative.
+    CovarianceError
+        If the covariances differ in size, or one is not symmetric positive semi-definite.
+    DataError
+        If something is NaN or infinite.
 
     Examples
     --------
@@ -65,7 +74,7 @@ class Problem(Fingerprinted):
 
     @property
     def n_features(self) -> int:
-        """M."""
+        """Number of features, M."""
         return self.signal_covariance.n_features
 
 
@@ -75,14 +84,23 @@ class EquicorrelatedProblem(Fingerprinted):
 
     Parameters
     ----------
-    data_scale : array_like
-        s > 0.
-    correlation : array_like
-        c in [0, 1].
-    feature_noise, label_noise : array_like
-        ω and ζ, standard deviations.
-    alignment : array_like
-        ρ in [-1, 1], eq. 11 (alignedGT).
+    data_scale : array_like, shape (...)
+        s > 0, the variance of a feature without its noise.
+    correlation : array_like, shape (...)
+        c in [0, 1], of any two features.
+    feature_noise : array_like, shape (...)
+        ω, standard deviation of the noise of a feature.
+    alignment : array_like, shape (...)
+        ρ in [-1, 1], how far the teacher points along the direction that features share, eq. 11 (alignedGT).
+    label_noise : array_like, shape (...)
+        ζ, standard deviation of the noise of a label.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter lies outside its range.
+    DataError
+        If one is NaN or infinite.
 
     Notes
     -----
@@ -126,10 +144,17 @@ class EquicorrelatedProblem(Fingerprinted):
         n_features : int
             M.
         seed : int or numpy.random.Generator, optional
+            Where the teacher is drawn from; None draws another one every time.
 
         Returns
         -------
         Problem
+            The same data with M features.
+
+        Raises
+        ------
+        ParameterError
+            If a field is an array of several values, or `n_features` is no positive integer.
         """
         M = positive_integer("n_features", n_features)
         s, c, omega, rho, zeta = (self._scalar(name) for name in self.__dataclass_fields__)

@@ -32,5 +32,21 @@ __all__ = [
 
 
 def as_covariance(value: "Covariance | ArrayLike") -> Covariance:
-    """A covariance as it is; a plain M×M array as a dense one."""
+    """A covariance as it is; a plain M×M array as a dense one.
+
+    Parameters
+    ----------
+    value : Covariance or array_like, shape (M, M)
+        What a user may hand over as a covariance.
+
+    Returns
+    -------
+    Covariance
+        With M features.
+
+    Examples
+    --------
+    >>> as_covariance([[1.0, 0.0], [0.0, 2.0]]).n_features
+    2
+    """
     return value if isinstance(value, Covariance) else dense(value)

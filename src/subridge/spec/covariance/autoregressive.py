@@ -13,7 +13,28 @@ from subridge.spec.covariance.base import Covariance
 
 @dataclass(frozen=True, eq=False)
 class Autoregressive(Covariance):
-    """``Σ_ij = variance · decay**|i - j|``; see `autoregressive`."""
+    """``Σ_ij = variance · decay**|i - j|``; see `autoregressive`.
+
+    Parameters
+    ----------
+    size : int
+        M.
+    decay : float
+        In [-1, 1].
+    variance : float
+        Of every feature.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter lies outside its range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Autoregressive(3, 0.5, 1.0).apply_rows(np.array([1.0, 0.0, 0.0]))
+    array([1.  , 0.5 , 0.25])
+    """
 
     size: int
     decay: float
@@ -34,7 +55,7 @@ class Autoregressive(Covariance):
         return np.asarray(powers[np.abs(np.subtract.outer(rows, columns))])
 
     def apply_rows(self, rows: Array) -> Array:
-        """``rows @ Σ`` in O(M) a row: a forward and a backward recursion share the diagonal."""
+        # A forward and a backward recursion share the diagonal: O(M) a row.
         xp = namespace_of(rows)
         forward = geometric_scan(rows, self.decay)
         backward = xp.flip(geometric_scan(xp.flip(rows, axis=-1), self.decay), axis=-1)
@@ -53,8 +74,21 @@ def autoregressive(n_features: int, decay: float, variance: float = 1.0) -> Auto
     Parameters
     ----------
     n_features : int
-    decay : float in [-1, 1]
+        M.
+    decay : float
+        Correlation of neighbours, in [-1, 1].
     variance : float
+        Of every feature.
+
+    Returns
+    -------
+    Autoregressive
+        A covariance that is applied and sampled in O(M).
+
+    Raises
+    ------
+    ParameterError
+        If a parameter lies outside its range.
 
     Examples
     --------

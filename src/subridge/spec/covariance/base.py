@@ -13,42 +13,116 @@ class Covariance(Fingerprinted, ABC):
 
     To add one: subclass as a frozen dataclass, implement the abstract members, and give it a constructor
     function in ``subridge.spec.covariance``.
+
+    Examples
+    --------
+    >>> import numpy as np, subridge as sr
+    >>> Sigma = sr.covariance.equicorrelated(3, 2.0, 0.5)
+    >>> Sigma.n_features, Sigma.variances_of_features()
+    (3, array([2., 2., 2.]))
+    >>> Sigma.block(np.array([0]), np.array([0, 1]))
+    array([[2., 1.]])
+    >>> Sigma.apply(np.ones(3)), Sigma.apply_rows(np.ones((1, 3)))
+    (array([4., 4., 4.]), array([[4., 4., 4.]]))
+    >>> Sigma.scaled(0.5).dense()
+    array([[1. , 0.5, 0.5],
+           [0.5, 1. , 0.5],
+           [0.5, 0.5, 1. ]])
+
+    It is one diagonal plus one factor, so that a sample takes 3 + 1 standard normals:
+
+    >>> d, F = Sigma.diagonal_plus_low_rank()
+    >>> d, F.shape, Sigma.white_size
+    (array([1., 1., 1.]), (3, 1), 4)
+    >>> Sigma.colour(np.ones((10, 4))).shape
+    (10, 3)
     """
 
     @property
     @abstractmethod
     def n_features(self) -> int:
-        """M."""
+        """Number of features, M."""
 
     @abstractmethod
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        """Sub-block ``Σ[rows][:, columns]``, shape (len(rows), len(columns))."""
+        """Sub-block ``Σ[rows][:, columns]``.
+
+        Parameters
+        ----------
+        rows : ndarray of int, shape (n,)
+            Features, counted from 0.
+        columns : ndarray of int, shape (m,)
+            Features, counted from 0.
+
+        Returns
+        -------
+        ndarray, shape (n, m)
+            Covariances of the ones with the others.
+        """
 
     @abstractmethod
     def apply_rows(self, rows: Array) -> Array:
-        """``rows @ Σ`` for rows of shape (..., M).
+        """Multiply rows by the covariance, ``rows @ Σ``.
 
-        Works on any array of a supported array library and stays on its device.
+        Parameters
+        ----------
+        rows : array, shape (..., M)
+            In any supported array library.
+
+        Returns
+        -------
+        array, shape (..., M)
+            In the library and on the device of the rows.
         """
 
     @abstractmethod
     def scaled(self, factor: float) -> "Covariance":
-        """The covariance ``factor · Σ``."""
+        """The covariance ``factor · Σ``.
+
+        Parameters
+        ----------
+        factor : float
+            Not negative.
+
+        Returns
+        -------
+        Covariance
+            Of the same kind.
+        """
 
     @abstractmethod
     def colour(self, white: Array) -> Array:
-        """Turn standard normals of shape (..., white_size) into samples of shape (..., M).
+        """Turn standard normals into samples with this covariance.
 
-        Works on any array of a supported array library and stays on its device.
+        Parameters
+        ----------
+        white : array, shape (..., white_size)
+            Independent standard normals, in any supported array library.
+
+        Returns
+        -------
+        array, shape (..., M)
+            In the library and on the device of the normals.
         """
 
     def apply(self, vectors: FloatArray) -> FloatArray:
-        """``Σ @ vectors`` for vectors of shape (M,) or (M, n)."""
+        """Multiply columns by the covariance, ``Σ @ vectors``.
+
+        Parameters
+        ----------
+        vectors : ndarray, shape (M,) or (M, n)
+            One column, or n of them.
+
+        Returns
+        -------
+        ndarray, shape (M,) or (M, n)
+            One column for each.
+        """
         return np.asarray(self.apply_rows(vectors.T).T)
 
     @property
     def white_size(self) -> int:
-        """Standard normals needed for one sample."""
+        """Number of standard normals that one sample needs."""
         return self.n_features
 
     def dense(self) -> FloatArray:

@@ -18,7 +18,27 @@ _SEMIDEFINITE_SLACK = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Dense(Covariance):
-    """Any symmetric positive semi-definite matrix; see `dense`."""
+    """Any symmetric positive semi-definite matrix; see `dense`.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (M, M)
+        Σ.
+
+    Raises
+    ------
+    CovarianceError
+        If the matrix is not square, not symmetric, or has a negative eigenvalue.
+    DataError
+        If it has entries that are NaN or infinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Dense(np.array([[4.0, 2.0], [2.0, 5.0]])).root
+    array([[2., 0.],
+           [1., 2.]])
+    """
 
     matrix: FloatArray
 
@@ -56,7 +76,7 @@ class Dense(Covariance):
 
     @cached_property
     def root(self) -> FloatArray:
-        """A matrix L with ``L Lᵀ = Σ``: Cholesky, or the eigenvectors' one where Σ is singular."""
+        """A matrix L with ``L Lᵀ = Σ``, shape (M, M): Cholesky's, or one of eigenvectors where Σ is singular."""
         try:
             return np.asarray(np.linalg.cholesky(self.matrix))
         except np.linalg.LinAlgError:
@@ -80,6 +100,18 @@ def dense(matrix: ArrayLike) -> Dense:
     ----------
     matrix : array_like, shape (M, M)
         Symmetric positive semi-definite.
+
+    Returns
+    -------
+    Dense
+        The matrix as a covariance.
+
+    Raises
+    ------
+    CovarianceError
+        If the matrix is not square, not symmetric, or has a negative eigenvalue.
+    DataError
+        If it has entries that are NaN or infinite.
 
     Examples
     --------

@@ -15,7 +15,31 @@ from subridge.spec.errors import CovarianceError
 
 @dataclass(frozen=True, eq=False)
 class LowRankPlusDiagonal(Covariance):
-    """``diag(variances) + factor @ factor.T``; see `low_rank`."""
+    """``diag(variances) + factor @ factor.T``; see `low_rank`.
+
+    Parameters
+    ----------
+    variances : ndarray, shape (M,)
+        Not negative.
+    factor : ndarray, shape (M, rank)
+        The rank may be zero.
+
+    Raises
+    ------
+    CovarianceError
+        If the shapes do not fit together.
+    ParameterError
+        If a variance is negative.
+    DataError
+        If something is NaN or infinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> LowRankPlusDiagonal(np.ones(2), np.array([[1.0], [2.0]])).dense()
+    array([[2., 2.],
+           [2., 5.]])
+    """
 
     variances: FloatArray
     factor: FloatArray
@@ -66,7 +90,23 @@ def low_rank(factor: ArrayLike, variances: ArrayLike = 0.0) -> LowRankPlusDiagon
     Parameters
     ----------
     factor : array_like, shape (M, rank), or (M,) for rank one
+        F of ``Σ = diag(d) + F Fᵀ``.
     variances : array_like, shape () or (M,)
+        The diagonal d, not negative; a number stands for all features.
+
+    Returns
+    -------
+    LowRankPlusDiagonal
+        A covariance that is applied and sampled in O(M · rank).
+
+    Raises
+    ------
+    CovarianceError
+        If the shapes do not fit together.
+    ParameterError
+        If a variance is negative.
+    DataError
+        If something is NaN or infinite.
 
     Examples
     --------
@@ -84,7 +124,22 @@ def low_rank(factor: ArrayLike, variances: ArrayLike = 0.0) -> LowRankPlusDiagon
 
 
 def diagonal(variances: ArrayLike) -> LowRankPlusDiagonal:
-    """Independent features with the given variances, shape (M,).
+    """Independent features with the given variances.
+
+    Parameters
+    ----------
+    variances : array_like, shape (M,)
+        Not negative.
+
+    Returns
+    -------
+    LowRankPlusDiagonal
+        A diagonal covariance.
+
+    Raises
+    ------
+    ParameterError, DataError
+        If a variance is negative, NaN or infinite.
 
     Examples
     --------
@@ -98,7 +153,24 @@ def diagonal(variances: ArrayLike) -> LowRankPlusDiagonal:
 
 
 def isotropic(n_features: int, variance: float = 1.0) -> LowRankPlusDiagonal:
-    """``variance`` times the identity, eq. 14 (IsotropicNoise).
+    """Independent features of one variance, eq. 14 (IsotropicNoise).
+
+    Parameters
+    ----------
+    n_features : int
+        M.
+    variance : float
+        Of every feature.
+
+    Returns
+    -------
+    LowRankPlusDiagonal
+        The variance times the identity.
+
+    Raises
+    ------
+    ParameterError
+        If `n_features` is no positive integer, or the variance is negative.
 
     Examples
     --------
@@ -110,7 +182,26 @@ def isotropic(n_features: int, variance: float = 1.0) -> LowRankPlusDiagonal:
 
 
 def equicorrelated(n_features: int, data_scale: float = 1.0, correlation: float = 0.0) -> LowRankPlusDiagonal:
-    """``s [(1 - c) I + c 1 1ᵀ]``, eq. 13 (EquiCorrDataCov).
+    """Equal correlation of any two features: ``s [(1 - c) I + c 1 1ᵀ]``, eq. 13 (EquiCorrDataCov).
+
+    Parameters
+    ----------
+    n_features : int
+        M.
+    data_scale : float
+        s, the variance of every feature.
+    correlation : float
+        c in [0, 1].
+
+    Returns
+    -------
+    LowRankPlusDiagonal
+        A diagonal and one factor.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter lies outside its range.
 
     Examples
     --------
@@ -127,16 +218,29 @@ def equicorrelated(n_features: int, data_scale: float = 1.0, correlation: float 
 
 
 def power_law(n_features: int, exponent: float, scale: float = 1.0, *, seed: int | None = None) -> Covariance:
-    """Eigenvalues ``scale · i**(-exponent)``, i = 1..M.
+    """Covariance with eigenvalues ``scale · i**(-exponent)``, i = 1..M.
 
     Parameters
     ----------
     n_features : int
+        M.
     exponent : float
+        How fast the eigenvalues fall; 0 makes all equal.
     scale : float
+        The largest eigenvalue, not negative.
     seed : int, optional
         None keeps the features as eigenvectors (a diagonal matrix); a seed rotates them by a random orthogonal
         matrix, so that every feature carries a bit of every eigenvector.
+
+    Returns
+    -------
+    Covariance
+        A diagonal one, or with a seed a dense one.
+
+    Raises
+    ------
+    ParameterError
+        If `n_features` is no positive integer, or the scale is negative.
 
     Examples
     --------
@@ -160,8 +264,21 @@ def from_data(X: ArrayLike, *, centre: bool = True) -> Covariance:
     Parameters
     ----------
     X : array_like, shape (n_samples, M)
+        Samples, one per row.
     centre : bool
         Subtract the mean of each feature first (normalised by n_samples, not n_samples - 1).
+
+    Returns
+    -------
+    Covariance
+        With M features.
+
+    Raises
+    ------
+    CovarianceError
+        If X is not two-dimensional.
+    DataError
+        If it holds NaN or infinity.
 
     Examples
     --------
