@@ -17,19 +17,28 @@ _MOST_MEMBERS = 10_000  # of an ensemble given by fractions, which are kept as a
 
 @dataclass(frozen=True, eq=False)
 class Ensemble(Fingerprinted):
-    """k ridge predictors on subsets of features, and how their outputs become one.
+    """An ensemble of k ridge predictors on subsets of features, and how their outputs become one.
 
     Parameters
     ----------
     subsets : SubsetPlan, Strategy or array_like
         A plan; a strategy that draws plans (for simulations); the matrix of subset fractions ν_rr (diagonal) and
         overlap fractions ν_rr′, shape (..., k, k); or the fractions of k disjoint subsets, shape (k,).
-    ridge, readout_noise : array_like
+    ridge, readout_noise : array_like, shape () or (..., k)
         λ_r and η_r. The last axis is the member (length k, or 1 for a common value); leading axes broadcast with
         sample ratios. Any finite ridge is accepted here; a negative one is checked where it is used.
     aggregation : str or Aggregation, default="mean"
         "mean"; "scaled", the mean times its best scale; "simplex", the best non-negative weights with sum one; "free",
         the best non-negative weights; "median"; or, for classes, "majority" and "sum".
+
+    Raises
+    ------
+    SubsetError
+        If fractions contradict each other, such as two members that see more than all features.
+    ParameterError
+        If a ridge or a noise does not fit the number of members, or there is no such aggregation.
+    DataError
+        If something is NaN or infinite.
 
     See Also
     --------
@@ -41,6 +50,12 @@ class Ensemble(Fingerprinted):
     >>> import subridge as sr
     >>> sr.Ensemble([0.1, 0.3, 0.5], ridge=1e-3, readout_noise=[0.1, 0.1, 0.2]).n_members
     3
+    >>> ensemble = sr.Ensemble(sr.subsets.equal(2, n_features=10, seed=0))
+    >>> ensemble.plan.subset_sizes
+    array([5, 5])
+    >>> ensemble.fractions
+    array([[0.5, 0. ],
+           [0. , 0.5]])
     """
 
     subsets: "SubsetPlan | Strategy | FloatArray"
@@ -64,14 +79,14 @@ class Ensemble(Fingerprinted):
 
     @property
     def n_members(self) -> int:
-        """k."""
+        """Number of members, k."""
         if isinstance(self.subsets, np.ndarray):
             return int(self.subsets.shape[-1])
         return self.subsets.n_members
 
     @property
     def plan(self) -> SubsetPlan:
-        """The subset plan, where there is one."""
+        """The subset plan; an ensemble of a strategy or of fractions has none, which is a SubsetError."""
         if isinstance(self.subsets, SubsetPlan):
             return self.subsets
         raise SubsetError(
@@ -82,7 +97,7 @@ class Ensemble(Fingerprinted):
 
     @property
     def fractions(self) -> FloatArray:
-        """ν_rr′, shape (..., k, k)."""
+        """Subset fractions ν_rr on the diagonal, overlap fractions ν_rr′ beside it; shape (..., k, k)."""
         if isinstance(self.subsets, np.ndarray):
             return self.subsets
         return self.plan.fractions

@@ -9,7 +9,7 @@ from subridge.spec.errors import ParameterError
 
 
 def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
-    """Weights w with sum one that minimise ``wᵀ E w``.
+    """The weights w with sum one that minimise ``wᵀ E w``.
 
     Parameters
     ----------
@@ -21,6 +21,14 @@ def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
     Returns
     -------
     ndarray, shape (..., k)
+        One weight per member.
+
+    Raises
+    ------
+    ParameterError
+        If `pairs` is no square matrix, or every member's error is infinite.
+    DataError
+        If it holds NaN.
 
     Examples
     --------

@@ -31,6 +31,25 @@ class Risk:
     --------
     subridge.risk : the typical risk by theory.
     subridge.risk_of_weights : the exact risk of trained members.
+
+    Examples
+    --------
+    Two members that each see half of independent features, at infinite data; each finds its half of the target:
+
+    >>> import subridge as sr
+    >>> found = sr.risk(sr.EquicorrelatedProblem(), sr.Ensemble([0.5, 0.5]), float("inf"))
+    >>> isinstance(found, Risk), found.total
+    (True, array(0.25))
+    >>> found.pairs
+    array([[0.5, 0. ],
+           [0. , 0.5]])
+    >>> found.v, found.c
+    (array(1.), array([0.5, 0.5]))
+    >>> found.F
+    array([[0.5, 0. ],
+           [0. , 0.5]])
+    >>> Risk.of_moments(found.moments, sr.aggregation.Free()).total
+    array(0.)
     """
 
     moments: MemberMoments
@@ -61,7 +80,24 @@ class Risk:
         return self.moments.with_target()[1]
 
     def of_weights(self, weights: ArrayLike) -> FloatArray:
-        """The risk ``E(w) = v - 2wᵀc + wᵀFw`` of the members under any weights of shape (..., k).
+        """The risk ``E(w) = v - 2wᵀc + wᵀFw`` of the members under any weights.
+
+        Parameters
+        ----------
+        weights : array_like, shape (..., k)
+            Of the members, of any sum; leading axes broadcast with those of `total`.
+
+        Returns
+        -------
+        ndarray, shape (...)
+            E(w).
+
+        Raises
+        ------
+        ParameterError
+            If there is not one weight per member.
+        DataError
+            If a weight is NaN or infinite.
 
         Examples
         --------
@@ -81,9 +117,26 @@ class Risk:
     def of_moments(
         cls, moments: MemberMoments, aggregation: Aggregation | None = None, rounding: FloatArray | None = None
     ) -> "Risk":
-        """The risk of members with these moments under an aggregation, by default the mean.
+        """The risk of members with these moments under an aggregation.
 
-        `rounding`, shape (..., k, k), bounds the absolute error of the pairs.
+        Parameters
+        ----------
+        moments : MemberMoments
+            Second moments of members and target.
+        aggregation : Aggregation, optional
+            How outputs become one; None is the mean.
+        rounding : ndarray, shape (..., k, k), optional
+            Bound of the absolute error of the pairs, if it is known.
+
+        Returns
+        -------
+        Risk
+            With `total` of shape (...).
+
+        Raises
+        ------
+        ParameterError
+            If the aggregation is no weighted sum of the outputs, such as the median.
         """
         if aggregation is None or isinstance(aggregation, Mean):
             total = np.asarray(moments.pairs.mean(axis=(-2, -1)))

@@ -22,15 +22,39 @@ class Strategy(Protocol):
     To add one, write a frozen dataclass with these three members in a file of its own; `fingerprint` comes from
     ``subridge.spec.fingerprint.Fingerprinted``. To give it a name that can be written as text, add ``name`` and
     ``from_options`` and list the class in ``subridge.subsets.text``.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> strategy = sr.subsets.Equal(3)
+    >>> isinstance(strategy, Strategy), strategy.n_members
+    (True, 3)
+    >>> strategy.draw(9, seed=0).subset_sizes
+    array([3, 3, 3])
+    >>> strategy.fingerprint() == sr.subsets.Equal(4).fingerprint()
+    False
     """
 
     @property
     def n_members(self) -> int:
-        """k."""
+        """Number of members, k."""
         ...
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
-        """Draw who sees which of M features."""
+        """Draw who sees which of M features.
+
+        Parameters
+        ----------
+        n_features : int
+            M.
+        seed : int or numpy.random.Generator, optional
+            Where the subsets are drawn from; None draws others every time.
+
+        Returns
+        -------
+        SubsetPlan
+            One draw; the same for the same seed.
+        """
         ...
 
     def fingerprint(self) -> str:
@@ -42,15 +66,22 @@ class Strategy(Protocol):
 class StrategyOptions:
     """What text-named strategies are built from; each takes what it needs.
 
-    Attributes
+    Parameters
     ----------
     n_members, n_features : int
         k and M.
     fraction_spread : float
         kσ of heterogeneous subsets.
-    subset_sizes : array_like, optional
+    subset_sizes : array_like, shape () or (k,), optional
         Features (integers) or share of the features (floats in (0, 1]) of a member, one for all or one per member;
         None is an even share, 1/k.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> options = StrategyOptions(n_members=2, n_features=10, subset_sizes=0.3)
+    >>> sr.subsets.Overlapping.from_options(options).subset_sizes
+    (3, 3)
     """
 
     n_members: int

@@ -17,7 +17,30 @@ from subridge.subsets.disjoint import disjoint_plan
 
 @dataclass(frozen=True, eq=False)
 class Dirichlet(Fingerprinted):
-    """Disjoint subsets with Gamma/Dirichlet fractions; every feature is used."""
+    """Disjoint subsets with Gamma/Dirichlet fractions; every feature is used.
+
+    Parameters
+    ----------
+    n_members : int
+        k.
+    fraction_spread : float
+        kσ, as in `dirichlet`; 0 gives equal subsets.
+
+    Raises
+    ------
+    ParameterError
+        If `n_members` is no positive integer, or `fraction_spread` is negative.
+
+    Examples
+    --------
+    >>> strategy = Dirichlet(4, 0.75)
+    >>> strategy.fractions(seed=0).round(2)
+    array([0.19, 0.28, 0.1 , 0.43])
+    >>> strategy.draw(100, seed=0).subset_sizes
+    array([19, 28, 10, 43])
+    >>> Dirichlet.from_options(StrategyOptions(n_members=4, n_features=100)).fraction_spread
+    0.75
+    """
 
     n_members: int
     fraction_spread: float
@@ -33,10 +56,40 @@ class Dirichlet(Fingerprinted):
 
     @classmethod
     def from_options(cls, options: StrategyOptions) -> "Dirichlet":
+        """The strategy that options of text ask for.
+
+        Parameters
+        ----------
+        options : StrategyOptions
+            Those that this strategy has no use for are left alone.
+
+        Returns
+        -------
+        Dirichlet
+            A strategy.
+        """
         return cls(options.n_members, options.fraction_spread)
 
     def fractions(self, seed: RandomState = None, size: int | None = None) -> FloatArray:
-        """Draw ν_rr, shape (k,) or (size, k), summing to one."""
+        """Draw the subset fractions ν_rr, before they are rounded to whole features.
+
+        Parameters
+        ----------
+        seed : int or numpy.random.Generator, optional
+            Where the fractions are drawn from; None draws others every time.
+        size : int, optional
+            How many draws; None is one, without an axis.
+
+        Returns
+        -------
+        ndarray, shape (k,) or (size, k)
+            Fractions, each draw with sum one.
+
+        Raises
+        ------
+        ParameterError
+            If the spread is so large that no member is left with features.
+        """
         shape = (self.n_members,) if size is None else (size, self.n_members)
         if self.fraction_spread < 1e-8:  # below any rounding to whole features; its inverse square overflows
             return np.full(shape, 1 / self.n_members)
@@ -47,6 +100,25 @@ class Dirichlet(Fingerprinted):
         return fractions
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
+        """Draw who sees which of M features.
+
+        Parameters
+        ----------
+        n_features : int
+            M.
+        seed : int or numpy.random.Generator, optional
+            Where the subsets are drawn from; None draws others every time.
+
+        Returns
+        -------
+        SubsetPlan
+            k members that share nothing and leave nothing out.
+
+        Raises
+        ------
+        SubsetError, ParameterError
+            If there are fewer features than members.
+        """
         rng = stream(seed)
         return disjoint_plan(self.fractions(rng), n_features, rng)
 
@@ -62,10 +134,17 @@ def dirichlet(n_members: int, n_features: int, fraction_spread: float, seed: Ran
         kσ, the coefficient of variation of the Gamma draw before it is scaled to sum to one; the standard deviation
         afterwards is ``rescaled_spread(n_members, fraction_spread)``. 0 gives equal subsets.
     seed : int or numpy.random.Generator, optional
+        Where the subsets are drawn from; None draws others every time.
 
     Returns
     -------
     SubsetPlan
+        k members that share nothing and leave nothing out.
+
+    Raises
+    ------
+    SubsetError, ParameterError
+        If there are fewer features than members, or a number lies outside its range.
 
     See Also
     --------

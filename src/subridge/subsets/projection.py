@@ -14,11 +14,47 @@ from subridge.subsets.sized import Sized, whole_sizes
 
 
 class Projection(Sized):
-    """Gaussian projections with entries N(0, 1/M), so that ``A_r A_rᵀ`` is close to the identity."""
+    """Gaussian projections with entries N(0, 1/M), so that ``A_r A_rᵀ`` is close to the identity.
+
+    Parameters
+    ----------
+    subset_sizes : tuple of int
+        N_r, one per member.
+
+    Examples
+    --------
+    >>> from subridge.subsets import StrategyOptions
+    >>> Projection.from_options(StrategyOptions(n_members=2, n_features=10, subset_sizes=0.3)).subset_sizes
+    (3, 3)
+    >>> strategy = Projection((2, 3))
+    >>> strategy.n_members
+    2
+    >>> strategy.draw(5, seed=0).measurements[1].shape
+    (3, 5)
+    """
 
     name: ClassVar[str] = "projection"
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
+        """Draw who sees which of M features.
+
+        Parameters
+        ----------
+        n_features : int
+            M.
+        seed : int or numpy.random.Generator, optional
+            Where the subsets are drawn from; None draws others every time.
+
+        Returns
+        -------
+        SubsetPlan
+            k members with dense measurements.
+
+        Raises
+        ------
+        SubsetError, ParameterError
+            If the matrices would be too large for any machine, or a size is no positive integer.
+        """
         M, rng = positive_integer("n_features", n_features, MOST_FEATURES), stream(seed)
         if sum(self.subset_sizes) * M > MOST_FEATURES:
             raise SubsetError(f"projections of {sum(self.subset_sizes):,} × {M:,} numbers are too large; shrink them")
@@ -35,10 +71,17 @@ def projection(subset_sizes: ArrayLike, n_features: int, seed: RandomState = Non
     n_features : int
         M.
     seed : int or numpy.random.Generator, optional
+        Where the subsets are drawn from; None draws others every time.
 
     Returns
     -------
     SubsetPlan
+        k members with dense measurements.
+
+    Raises
+    ------
+    SubsetError, ParameterError
+        If the matrices would be too large for any machine, or a size is no positive integer.
 
     See Also
     --------

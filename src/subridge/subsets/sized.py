@@ -24,10 +24,28 @@ class Sized(Fingerprinted):
 
     @classmethod
     def from_options(cls: type[SizedSubclass], options: StrategyOptions) -> SizedSubclass:
+        """The strategy that options of text ask for.
+
+        Parameters
+        ----------
+        options : StrategyOptions
+            Those that this strategy has no use for are left alone.
+
+        Returns
+        -------
+        Overlapping or Projection
+            A strategy.
+
+        Raises
+        ------
+        ParameterError
+            If the sizes are no sizes, or are neither one nor one per member.
+        """
         return cls(sizes_of(options))
 
     @property
     def n_members(self) -> int:
+        """Number of members, k."""
         return len(self.subset_sizes)
 
 

@@ -16,14 +16,20 @@ def rescaled_spread(n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatAr
 
     Parameters
     ----------
-    n_members : array_like
-        k.
-    fraction_spread : array_like
+    n_members : array_like, shape (...)
+        k, at least 1.
+    fraction_spread : array_like, shape (...)
         kσ, the coefficient of variation before re-scaling.
 
     Returns
     -------
-    ndarray
+    ndarray, shape (...)
+        Standard deviation of a fraction, a share of all features.
+
+    Raises
+    ------
+    ParameterError
+        If there is less than one member, or the spread is negative.
 
     Examples
     --------
@@ -42,16 +48,22 @@ def fraction_density(fraction: ArrayLike, n_members: ArrayLike, fraction_spread:
 
     Parameters
     ----------
-    fraction : array_like
+    fraction : array_like, shape (...)
         ν > 0.
-    n_members : array_like
+    n_members : array_like, shape (...)
         k; the mean is 1/k.
-    fraction_spread : array_like
+    fraction_spread : array_like, shape (...)
         kσ > 0, the coefficient of variation.
 
     Returns
     -------
-    ndarray
+    ndarray, shape (...)
+        Density at ν.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is negative.
 
     Examples
     --------

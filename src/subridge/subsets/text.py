@@ -25,6 +25,23 @@ STRATEGIES: dict[str, type[_Named]] = {each.name: each for each in _CLASSES}
 def read_strategy(name: str, options: StrategyOptions) -> Strategy:
     """The strategy of that name.
 
+    Parameters
+    ----------
+    name : str
+        "equal", "dirichlet", "overlapping" or "projection".
+    options : StrategyOptions
+        What the strategy is built from; each takes what it needs.
+
+    Returns
+    -------
+    Strategy
+        A way to draw subsets.
+
+    Raises
+    ------
+    ParameterError
+        If there is no strategy of that name.
+
     Examples
     --------
     >>> read_strategy("dirichlet", StrategyOptions(n_members=8, n_features=100)).n_members

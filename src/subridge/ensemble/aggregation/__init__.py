@@ -37,6 +37,21 @@ __all__ = [
 def read_aggregation(value: str | Aggregation) -> Aggregation:
     """The aggregation of that name; an aggregation is passed through.
 
+    Parameters
+    ----------
+    value : str or Aggregation
+        "mean", "scaled", "simplex", "free" or "median"; for classes "majority" or "sum".
+
+    Returns
+    -------
+    Aggregation
+        As an `Ensemble` holds it.
+
+    Raises
+    ------
+    ParameterError
+        If there is no aggregation of that name.
+
     Examples
     --------
     >>> read_aggregation("median").is_linear

@@ -29,6 +29,25 @@ class Aggregation(Fingerprinted, ABC):
         Whether it turns scores into a class rather than into a number.
     fits_weights : bool
         Whether it weighs the members by their errors.
+
+    Examples
+    --------
+    One of your own says how outputs combine, and which error the choice of a ridge minimises:
+
+    >>> import numpy as np
+    >>> class Largest(Aggregation):
+    ...     name = "largest"
+    ...
+    ...     def combine(self, outputs, weights=None):
+    ...         return outputs.max(axis=0)
+    ...
+    ...     def loss(self, errors, targets, sample_weights):
+    ...         left_out = targets - self.combine(targets - errors)
+    ...         return float((left_out**2 * sample_weights).sum() / sample_weights.sum()), 0.0
+    >>> Largest().combine(np.array([[[1.0, 2.0]], [[3.0, 0.0]]]))
+    array([[3., 2.]])
+    >>> Largest().loss(np.array([[[1.0, 0.0]], [[2.0, 2.0]]]), np.zeros((1, 2)), np.ones(2))
+    (0.5, 0.0)
     """
 
     name: ClassVar[str]
@@ -48,29 +67,103 @@ class Aggregation(Fingerprinted, ABC):
             y_i. A linear aggregation receives them measured from the mean of the other samples where there is an
             intercept, as it must not scale the mean.
         sample_weights : array, shape (n,)
+            How much each sample counts.
+
+        Returns
+        -------
+        tuple of float
+            The error to minimise, and the error that decides among equals.
         """
 
     @abstractmethod
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
-        """The aggregate of outputs of shape (k, C, n), shape (C, n); `weights` are those of a linear aggregation."""
+        """The aggregate of the members' outputs.
+
+        Parameters
+        ----------
+        outputs : array, shape (k, C, n)
+            Of every member for C targets and n samples, in any supported array library.
+        weights : ndarray, shape (k,) or (C, k), optional
+            Of a linear aggregation, which needs them; others leave them alone.
+
+        Returns
+        -------
+        array, shape (C, n)
+            In the library of the outputs.
+        """
 
 
 class LinearAggregation(Aggregation):
-    """A weighted sum of the members' outputs; a subclass says which weights."""
+    """A weighted sum of the members' outputs; a subclass says which weights.
+
+    Examples
+    --------
+    Weights are chosen from the moments of left-out errors, here of two members, one target and two samples:
+
+    >>> import numpy as np, subridge as sr
+    >>> simplex = sr.aggregation.Simplex()
+    >>> errors = np.array([[[1.0, 1.0]], [[1.0, -1.0]]])
+    >>> moments = simplex.moments(errors, np.zeros((1, 2)), np.ones(2))
+    >>> moments.pairs
+    array([[1., 0.],
+           [0., 1.]])
+    >>> weights = simplex.weights(moments)
+    >>> weights, float(simplex.n_fitted(weights))
+    (array([0.5, 0.5]), 1.0)
+    >>> simplex.combine(np.array([[[4.0]], [[2.0]]]), weights)
+    array([[3.]])
+    """
 
     is_linear: ClassVar[bool] = True
     fits_weights: ClassVar[bool] = True
 
     @abstractmethod
     def weights(self, moments: MemberMoments) -> FloatArray:
-        """Weights of the members, shape (..., k), from their second moments."""
+        """The weights of the members that these moments ask for.
+
+        Parameters
+        ----------
+        moments : MemberMoments
+            Second moments of the members and the target, with pairs of shape (..., k, k).
+
+        Returns
+        -------
+        ndarray, shape (..., k)
+            Not negative.
+        """
 
     def moments(self, errors: Array, targets: Array, sample_weights: Array) -> MemberMoments:
-        """The moments that weights are chosen from; arguments as for `loss`, leading axes broadcast."""
+        """The moments that weights are chosen from.
+
+        Parameters
+        ----------
+        errors : array, shape (..., k, C, n)
+            Left-out errors of every member, target and sample, as for `loss`.
+        targets : array, shape (..., C, n)
+            As for `loss`.
+        sample_weights : array, shape (..., n)
+            How much each sample counts.
+
+        Returns
+        -------
+        MemberMoments
+            With pairs of shape (..., k, k).
+        """
         return MemberMoments.of_errors(errors, targets, sample_weights)
 
     def n_fitted(self, weights: FloatArray) -> FloatArray:
-        """How many numbers were fitted to arrive at these weights, shape (..., k) to (...)."""
+        """How many numbers were fitted to arrive at these weights.
+
+        Parameters
+        ----------
+        weights : ndarray, shape (..., k)
+            From `weights`.
+
+        Returns
+        -------
+        ndarray, shape (...)
+            The weights that are not zero, less what the aggregation fixes.
+        """
         return np.asarray((weights != 0).sum(axis=-1), dtype=np.float64)
 
     def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
@@ -88,7 +181,23 @@ class LinearAggregation(Aggregation):
 class FittedAggregation(LinearAggregation):
     """A weighted sum whose weights are fitted: to all targets together, or to each by itself.
 
-    With `per_target`, moments have an axis of C targets before the members, and so have the weights.
+    Parameters
+    ----------
+    per_target : bool
+        Fit weights to each target by itself: moments have an axis of C targets before the members, and so have the
+        weights.
+
+    Examples
+    --------
+    >>> import numpy as np, subridge as sr
+    >>> errors = np.array([[[1.0], [3.0]], [[1.0], [-1.0]]])  # two members, two targets, one sample
+    >>> targets = np.array([[2.0], [3.0]])
+    >>> isinstance(sr.aggregation.Free(), FittedAggregation)
+    True
+    >>> for each in sr.aggregation.Free(), sr.aggregation.Free(per_target=True):
+    ...     print(each.weights(each.moments(errors, targets, np.ones(1))).round(2).tolist())
+    [1.25, 0.75]
+    [[1.0, 1.0], [0.0, 0.75]]
     """
 
     per_target: bool = False

@@ -21,6 +21,11 @@ class Free(FittedAggregation):
     A member whose error is infinite, or that says nothing, gets weight zero. Where the target's power is infinite the
     weights must sum to one and are those of "simplex".
 
+    Parameters
+    ----------
+    per_target : bool
+        Fit weights to each target by itself.
+
     Examples
     --------
     Of two uncorrelated members that each output their half of a target, both count fully:

@@ -13,23 +13,41 @@ _LEAST = 4e-7
 
 
 class Majority(Aggregation):
-    """The class with most votes; see ``subridge.ensemble.aggregation.ties`` for what decides a tie."""
+    """The class with most votes; see ``subridge.ensemble.aggregation.ties`` for what decides a tie.
+
+    Its loss is the share of left-out samples that the majority misclassifies; the squared error of the mean decides
+    among equals.
+
+    Examples
+    --------
+    Two members vote on one sample of two classes; the larger sum of scores decides the tie:
+
+    >>> import numpy as np
+    >>> Majority().combine(np.array([[[0.9], [0.0]], [[0.0], [0.6]]])).round(3)
+    array([[1.158],
+           [1.125]])
+    """
 
     name: ClassVar[str] = "majority"
     decides_classes: ClassVar[bool] = True
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
-        """Votes plus a fraction of a vote that orders ties by the summed scores; the largest entry is the class.
+        """The votes, plus a fraction of a vote that orders ties by the summed scores; the largest entry is the class.
 
         The fraction is ``s/(3(1+|s|))`` of the summed score s, between -1/3 and 1/3: it can never outvote a member.
         Where rounding hides a difference of sums, the winner is lifted by the least that can be seen.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> Majority().combine(np.array([[[0.9], [0.0]], [[0.0], [0.6]]])).round(3)
-        array([[1.158],
-               [1.125]])
+        Parameters
+        ----------
+        outputs : array, shape (k, n_classes, n)
+            Scores of every member.
+        weights : None
+            Votes have none.
+
+        Returns
+        -------
+        array, shape (n_classes, n)
+            Votes of every class.
         """
         xp, votes, sums = namespace_of(outputs), vote_counts(outputs), namespace_of(outputs).sum(outputs, axis=0)
         decision = votes + sums / (3 * (1 + abs(sums)))
@@ -44,7 +62,6 @@ class Majority(Aggregation):
         return decision
 
     def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
-        """Share of left-out samples that the majority misclassifies; the mean's squared error decides among equals."""
         scores = targets - errors
         decided = most_votes(vote_counts(scores), scores.sum(axis=0))
         wrong = misclassified_share(decided, targets, sample_weights)

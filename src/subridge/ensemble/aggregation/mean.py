@@ -10,7 +10,13 @@ from subridge.ensemble.moments import MemberMoments
 
 
 class Mean(LinearAggregation):
-    """Every member counts 1/k."""
+    """Every member counts 1/k.
+
+    Examples
+    --------
+    >>> Mean().weights(MemberMoments(np.eye(4)))
+    array([0.25, 0.25, 0.25, 0.25])
+    """
 
     name: ClassVar[str] = "mean"
     fits_weights: ClassVar[bool] = False

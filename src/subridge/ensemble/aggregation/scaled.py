@@ -19,6 +19,11 @@ class Scaled(FittedAggregation):
     A mean of members that each see a part of the features is shrunk; s gives back what it throws away. s is never
     negative, and one where the members say nothing or the target's power is infinite.
 
+    Parameters
+    ----------
+    per_target : bool
+        Fit weights to each target by itself.
+
     Examples
     --------
     Two members that each output half of the target, as in the example of `MemberMoments`:

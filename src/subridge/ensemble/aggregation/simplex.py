@@ -11,7 +11,20 @@ from subridge.ensemble.moments import MemberMoments
 
 
 class Simplex(FittedAggregation):
-    """Weights w ≥ 0 with sum one that minimise ``wᵀEw``; equal ones where every member's error is infinite."""
+    """Weights w ≥ 0 with sum one that minimise ``wᵀEw``; equal ones where every member's error is infinite.
+
+    Parameters
+    ----------
+    per_target : bool
+        Fit weights to each target by itself.
+
+    Examples
+    --------
+    A member whose errors are three times as large counts a third, where errors are uncorrelated:
+
+    >>> Simplex().weights(MemberMoments(np.array([[1.0, 0.0], [0.0, 3.0]])))
+    array([0.75, 0.25])
+    """
 
     name: ClassVar[str] = "simplex"
 

@@ -10,7 +10,20 @@ from subridge.ensemble.aggregation.ties import first_largest, misclassified_shar
 
 
 class Summed(Aggregation):
-    """The class with the largest summed score, the lowest among equals."""
+    """The class with the largest summed score, the lowest among equals.
+
+    Its loss is the share of left-out samples that the summed scores misclassify; the squared error of the mean decides
+    among equals.
+
+    Examples
+    --------
+    Two members judge one sample of two classes:
+
+    >>> import numpy as np
+    >>> Summed().combine(np.array([[[0.5], [0.25]], [[0.0], [0.5]]]))
+    array([[0.5 ],
+           [0.75]])
+    """
 
     name: ClassVar[str] = "sum"
     decides_classes: ClassVar[bool] = True
@@ -19,6 +32,5 @@ class Summed(Aggregation):
         return namespace_of(outputs).sum(outputs, axis=0)
 
     def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
-        """Share of left-out samples that the summed scores misclassify; equals are decided as for `Majority`."""
         wrong = misclassified_share(first_largest((targets - errors).sum(axis=0)), targets, sample_weights)
         return wrong, Mean().loss(errors, targets, sample_weights)[0]
