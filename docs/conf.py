@@ -28,6 +28,14 @@ for page in sorted((HERE.parent / "benchmarks" / "results").glob("*.md")):
     adopt(page, HERE / "adopted" / page.name)
 
 
+def write_explorer(app) -> None:
+    """The explorer beside the pages, under its own address."""
+    from subridge.explorer.write import write_explorer as write
+
+    (Path(app.outdir) / "explorer").mkdir(parents=True, exist_ok=True)
+    write(Path(app.outdir) / "explorer" / "index.html")
+
+
 def point_to_adopted(app, document, content):
     """Links to files outside of this folder go to the pages made of them."""
     up = "../" * (1 + document.count("/"))
@@ -44,6 +52,7 @@ def leave_out_of_scikit_learn(app, what, name, member, skip, options):
 
 
 def setup(app):
+    app.connect("builder-inited", write_explorer)
     app.connect("source-read", point_to_adopted)
     app.connect("autodoc-skip-member", leave_out_of_scikit_learn)
 
