@@ -24,7 +24,7 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
 
     Parameters
     ----------
-    theory : Risk, xarray.DataArray or array_like
+    theory : Risk, xarray.DataArray or array_like, shape (...)
         Predicted E_g, broadcastable to the experiment's grid (ridge, readout_noise, n_samples).
     experiment : xarray.Dataset
         From `simulate`, with at least two trials.
@@ -39,6 +39,13 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
         deviation of each curve in units of its standard error, takes it into account. Attributes: ``verdict`` ("agree",
         "disagree", or "undecided" when most standard errors exceed 2 %), ``largest_deviation`` (in units of the
         allowance) and where it is, ``n_judged``, ``n_outside``.
+
+    Raises
+    ------
+    ParameterError
+        If there is one trial only, or the theory is on another grid than the experiment.
+    DataError
+        If risks of the experiment are NaN.
 
     Examples
     --------

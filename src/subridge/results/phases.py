@@ -36,9 +36,10 @@ def phase_diagram(
 
     Parameters
     ----------
-    sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr : array_like
+    sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr : array_like, shape () or (n,)
         α, ρ, H, W, Z. Those given as one-dimensional arrays become the axes (usually two), the others stay fixed.
     ridge : 0 or "optimal"
+        No ridge, or for every member the one that is best for it.
     aggregation : {"mean", "scaled", "simplex", "free"}
         How outputs combine, as in `subridge.reduced_risk`.
 
@@ -49,6 +50,13 @@ def phase_diagram(
         signal-dominated, 1 intermediate, 2 noise-dominated), and ``boundary`` (sample ratio of the analytic boundary,
         without the sample_ratio axis). With one axis of noise also ``boundary_end``, the noise at which the boundary
         becomes infinite (NaN where it does not), and ``boundary_before_end``, the boundary just before it.
+
+    Raises
+    ------
+    ParameterError
+        If a ratio lies outside its range, is empty or has several axes, or there is no such ridge or aggregation.
+    DataError
+        If one is NaN.
 
     Examples
     --------

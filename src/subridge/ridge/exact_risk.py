@@ -19,6 +19,7 @@ def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[Floa
     Parameters
     ----------
     problem : Problem
+        The law of the data, with a finite number of features.
     ensemble : Ensemble
         Built from a `SubsetPlan`.
     weights : sequence of ndarray, each of shape (N_r,)
@@ -28,6 +29,15 @@ def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[Floa
     -------
     Risk
         ``total`` is E_g(D), ``pairs`` of shape (k, k) its terms.
+
+    Raises
+    ------
+    ParameterError
+        If weights do not fit the plan, or the plan does not fit the problem.
+    SubsetError
+        If the ensemble has no plan.
+    DataError
+        If a weight is NaN or infinite.
 
     See Also
     --------

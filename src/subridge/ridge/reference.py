@@ -17,17 +17,30 @@ def fit_members(X: ArrayLike, y: ArrayLike, ensemble: Ensemble, *, noise: ArrayL
     Parameters
     ----------
     X : array_like, shape (n_samples, M)
+        Samples, one per row.
     y : array_like, shape (n_samples,) or (n_samples, n_targets)
+        Labels.
     ensemble : Ensemble
         Built from a `SubsetPlan`, with one ridge per member or a common one.
     noise : array_like, shape (k, n_samples) or (k, n_samples, n_targets), optional
-        The readout noise ξ_r^μ of training; None trains without it. (``ensemble.readout_noise`` is a law, not a
-        draw, and is not used here.)
+        The readout noise ξ_r^μ of training; None trains without it (``ensemble.readout_noise`` is a law, not a
+        draw, and is not used here).
 
     Returns
     -------
     list of ndarray
         ŵ_r, of shape (N_r,) or (N_r, n_targets).
+
+    Raises
+    ------
+    DataError
+        If shapes do not fit together, or something is NaN or infinite.
+    ParameterError
+        If the ensemble has several ridges per member.
+    RidgeError
+        If a ridge is negative.
+    SubsetError
+        If the ensemble has no plan.
 
     See Also
     --------

@@ -51,6 +51,15 @@ class Run:
     threads : int, optional
         Threads of BLAS per process; default all cores divided among the processes.
 
+    Raises
+    ------
+    ParameterError
+        If a number is no positive integer, or text is expected and something else is given.
+    DeviceError
+        If this machine is to run the tasks and does not have the device.
+    StoreError
+        If the store can be no directory.
+
     See Also
     --------
     simulate, simulate_classification : experiments that take a run.

@@ -38,6 +38,15 @@ def precise_risk(
     float
         ``inf`` at an interpolation threshold.
 
+    Raises
+    ------
+    ParameterError
+        If more than one point is asked for, or another aggregation than the mean.
+    RidgeError
+        If a ridge is so negative that the regression has no solution.
+    ConvergenceError
+        If so few digits do not suffice to find the saddle point.
+
     See Also
     --------
     subridge.risk : the same in double precision, with a bound of its rounding.

@@ -16,7 +16,7 @@ from subridge.theory.general.moments import general_moments
 from subridge.theory.general.tabulate import tabulate
 from subridge.theory.inputs import check_description
 from subridge.theory.pair_errors import warn_if_infinite, warn_if_uncertain
-from subridge.theory.solution import OrderParameters
+from subridge.theory.solution import OrderParameters, reshaped
 
 
 def risk(
@@ -31,9 +31,10 @@ def risk(
     Parameters
     ----------
     problem : Problem or EquicorrelatedProblem
+        The law of the data: finite, or in the limit M → ∞.
     ensemble : Ensemble
         From a `SubsetPlan` for a `Problem`; for an `EquicorrelatedProblem` fractions are enough.
-    sample_ratio : array_like
+    sample_ratio : array_like, shape (...)
         α = P/M ≥ 0; ``inf`` is infinite data.
     n_features : int, optional
         For an `EquicorrelatedProblem`: M at which the aligned part of the teacher is taken, by the form uniform in
@@ -44,6 +45,15 @@ def risk(
     Risk
         ``total`` has the shape that sample_ratio, the problem's fields and the leading axes of fractions, ridge and
         readout noise broadcast to; ``pairs`` has two more axes of length k.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter lies outside its range, or the aggregation is no weighted sum of members.
+    SubsetError
+        If a `Problem` is asked about without a plan that says which features each member sees.
+    RidgeError
+        If a ridge is so negative that the regression has no solution.
 
     Warns
     -----
@@ -98,9 +108,11 @@ def order_parameters(
     Parameters
     ----------
     problem : Problem or EquicorrelatedProblem
+        The law of the data: finite, or in the limit M → ∞.
     ensemble : Ensemble
-    sample_ratio : array_like
-        α.
+        Members, as in `risk`.
+    sample_ratio : array_like, shape (...)
+        α = P/M ≥ 0; ``inf`` is infinite data.
     throw : bool
         Raise where a root was not found; False reports it in ``status``. A ridge too negative to be well posed
         raises in either case.
@@ -108,6 +120,16 @@ def order_parameters(
     Returns
     -------
     OrderParameters
+        Arrays of shape (..., k) for members and (..., k, k) for pairs of them.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter lies outside its range.
+    RidgeError
+        If a ridge is so negative that the regression has no solution.
+    ConvergenceError
+        If a root was not found and `throw` is True.
 
     See Also
     --------
@@ -125,6 +147,5 @@ def order_parameters(
     if isinstance(problem, EquicorrelatedProblem):
         return equicorrelated_order_parameters(EquicorrelatedGrid.of(problem, ensemble, alpha))
     grid = GeneralGrid.of(problem, ensemble, alpha)
-    return general_order_parameters(tabulate(problem, ensemble.plan, accurate=True), grid, throw=throw).reshape(
-        grid.shape
-    )
+    flat = general_order_parameters(tabulate(problem, ensemble.plan, accurate=True), grid, throw=throw)
+    return reshaped(flat, grid.shape)

@@ -33,9 +33,10 @@ def optimal_ridge(
     Parameters
     ----------
     problem : Problem or EquicorrelatedProblem
+        The law of the data: finite, or in the limit M → ∞.
     ensemble : Ensemble
         Its subsets, readout noise and aggregation are used, its ridge is not.
-    sample_ratio : array_like, optional
+    sample_ratio : array_like, shape (...), optional
         α, positive and finite; needed except for ``scope="member"`` with an `EquicorrelatedProblem`, where λ* does not
         depend on it (eq. 193 (optreg_local)).
     scope : {"member", "ensemble", "joint"}
@@ -49,6 +50,13 @@ def optimal_ridge(
     ndarray, shape (..., k), or (..., 1) for ``scope="ensemble"``
         The member is the last axis, as in an ensemble's ``ridge``. ``inf`` where the error falls for ever: a member
         better left out (an ensemble itself takes finite ridges only).
+
+    Raises
+    ------
+    ParameterError
+        If the sample ratio is missing or not positive and finite, or the scope does not know the aggregation.
+    ConvergenceError
+        If no minimum was found.
 
     See Also
     --------

@@ -29,6 +29,15 @@ class OrderParameters:
     See Also
     --------
     subridge.order_parameters : solves for them.
+
+    Examples
+    --------
+    A ridgeless member that sees half of the features, with half as many samples as those:
+
+    >>> import subridge as sr
+    >>> found = sr.order_parameters(sr.EquicorrelatedProblem(), sr.Ensemble([0.5]), 0.25)
+    >>> isinstance(found, OrderParameters), found.kappa, found.effective_ridge
+    (True, array([0.5]), array([2.]))
     """
 
     kappa: FloatArray
@@ -41,11 +50,12 @@ class OrderParameters:
 
     @property
     def effective_ridge(self) -> FloatArray:
-        """κ̄_r = 1/q̂_r = κ_r/α, shape (..., k)."""
+        """Effective ridge κ̄_r = 1/q̂_r = κ_r/α, shape (..., k)."""
         with np.errstate(divide="ignore"):
             return np.asarray(1.0 / self.q_hat)
 
-    def reshape(self, shape: tuple[int, ...]) -> "OrderParameters":
-        """The same on a grid of another shape, given on a flat one."""
-        fields = {name: field for name, field in vars(self).items() if field is not None}
-        return replace(self, **{name: field.reshape(*shape, *field.shape[1:]) for name, field in fields.items()})
+
+def reshaped(flat: OrderParameters, shape: tuple[int, ...]) -> OrderParameters:
+    """The same on a grid of another shape, given on a flat one."""
+    fields = {name: field for name, field in vars(flat).items() if field is not None}
+    return replace(flat, **{name: field.reshape(*shape, *field.shape[1:]) for name, field in fields.items()})

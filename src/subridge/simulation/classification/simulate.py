@@ -43,9 +43,14 @@ def simulate_classification(
 
     Parameters
     ----------
-    X, X_test : array_like, shapes (n, M) and (n_test, M)
-    y, y_test : array_like, shapes (n,) and (n_test,)
-        Classes, of any type that sorts; their order is the order of ``numpy.unique(y)``.
+    X : array_like, shape (n, M)
+        Samples to train on, one per row.
+    y : array_like, shape (n,)
+        Their classes, of any type that sorts; their order is the order of ``numpy.unique(y)``.
+    X_test : array_like, shape (n_test, M)
+        Samples to judge by.
+    y_test : array_like, shape (n_test,)
+        Their classes.
     ensemble : Ensemble or sequence of Ensemble
         One, or several with different numbers of members k. ``subsets`` is a strategy, drawn anew in every trial;
         ``aggregation`` is "majority" (most votes; among classes with equally many the largest sum of all members'
@@ -54,8 +59,8 @@ def simulate_classification(
         weights are linear in labels and noise.
     ridges : array_like, shape (n,), optional
         λ, a sweep that replaces ``ensemble.ridge``; 0 is the minimum-norm solution.
-    n_samples : array_like of int, strictly ascending
-        P. Training sets of a trial are prefixes of one random order of X.
+    n_samples : array_like of int, shape (n,)
+        P, strictly ascending. Training sets of a trial are prefixes of one random order of X.
     n_trials : int
         Each draws an order, subsets and noise.
     test_draws : int
@@ -76,6 +81,15 @@ def simulate_classification(
     -------
     xarray.Dataset
         ``misclassification`` with dimensions (trial, n_members, ridge, readout_noise, n_samples).
+
+    Raises
+    ------
+    ParameterError, DataError
+        If something lies outside its range, is NaN, or does not fit the rest.
+    BudgetError
+        If one trial does not fit into the memory it may use.
+    StoreError, ClusterError
+        If a store or a cluster cannot be used.
 
     See Also
     --------

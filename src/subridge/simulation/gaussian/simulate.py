@@ -47,13 +47,15 @@ def simulate(
     Parameters
     ----------
     problem : Problem or EquicorrelatedProblem
+        The law of the data; an equicorrelated one is realised with M features.
     ensemble : Ensemble
         Built from a `SubsetPlan`, or from a strategy of ``subridge.subsets``, which is drawn once or in every trial. A
         leading axis of ``readout_noise``, shape (n, 1) or (n, k), sweeps it at almost no cost and gives the result a
         dimension ``readout_noise``. Its aggregation is the mean or any other weighted sum of members.
-    n_samples : array_like of int, strictly ascending
-        P, the training-set sizes.
+    n_samples : array_like of int, shape (n,)
+        P, the training-set sizes, strictly ascending.
     n_trials : int
+        How often all is drawn and trained anew.
     ridges : array_like, shape (n,) or (n, k), optional
         Sweep that replaces ``ensemble.ridge`` and gives the result a dimension ``ridge``.
     n_features : int, optional
@@ -89,6 +91,15 @@ def simulate(
         dimensions (trial, ridge, readout_noise, n_samples), of which ridge and readout_noise are there only when swept;
         with ``pairs=True`` also ``pairs`` = E_rr′; for weighted members also
         ``member_weights``. Attributes hold the description and the package version.
+
+    Raises
+    ------
+    ParameterError, DataError
+        If something lies outside its range, is NaN, or does not fit the rest.
+    BudgetError
+        If one trial does not fit into the memory it may use.
+    StoreError, ClusterError
+        If a store or a cluster cannot be used.
 
     See Also
     --------

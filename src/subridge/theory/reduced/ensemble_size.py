@@ -21,11 +21,11 @@ def optimal_n_members(
     ridge: float | str = 0,
     aggregation: str | Aggregation = "mean",
 ) -> FloatArray:
-    """k* that minimises the reduced error (eqs. 25 (kstar_ridgeless), 26 (kstar_opt)).
+    """Number k* of equal members that minimises the reduced error (eqs. 25 (kstar_ridgeless), 26 (kstar_opt)).
 
     Parameters
     ----------
-    sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr : array_like
+    sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr : array_like, shape (...)
         α (0 means α → 0⁺, inf is allowed), ρ, H, W, Z.
     ridge : 0 or "optimal"
         λ = 0, or every member at its own best ridge, as `subridge.reduced_optimal_ridge` has it.
@@ -35,8 +35,13 @@ def optimal_n_members(
 
     Returns
     -------
-    ndarray of float
+    ndarray of float, shape (...)
         k*, ``inf`` in the noise-dominated phase; of equal errors the smaller k.
+
+    Raises
+    ------
+    ParameterError
+        If a ratio lies outside its range, or there is no such ridge or aggregation.
 
     See Also
     --------
@@ -75,7 +80,7 @@ def phase_boundary(
 
     Parameters
     ----------
-    alignment, readout_nsr, feature_nsr, label_nsr : array_like
+    alignment, readout_nsr, feature_nsr, label_nsr : array_like, shape (...)
         ρ, H, W, Z.
     ridge : 0 or "optimal"
         At λ = 0 this is eq. 214 (AnalyticalBoundaryZeroReg), where the coefficient of 1/k changes sign. A small
@@ -87,8 +92,13 @@ def phase_boundary(
 
     Returns
     -------
-    ndarray
+    ndarray, shape (...)
         ``inf`` where every sample ratio is noise-dominated, 0 where none is.
+
+    Raises
+    ------
+    ParameterError
+        If a ratio lies outside its range, or there is no such ridge or aggregation.
 
     See Also
     --------

@@ -32,16 +32,16 @@ def reduced_risk(
 
     Parameters
     ----------
-    n_members : array_like
+    n_members : array_like, shape (...)
         k ≥ 1; ``inf`` gives the limit, 1 - ρ² + ρ² W for the mean.
-    sample_ratio : array_like
+    sample_ratio : array_like, shape (...)
         α; 0 is the limit α → 0⁺ and ``inf`` infinite data.
-    alignment : array_like
-        ρ.
-    reduced_ridge : array_like
+    alignment : array_like, shape (...)
+        ρ in [-1, 1].
+    reduced_ridge : array_like, shape (...)
         Λ = λ/(s(1-c)).
-    readout_nsr, feature_nsr, label_nsr : array_like
-        H, W, Z.
+    readout_nsr, feature_nsr, label_nsr : array_like, shape (...)
+        H, W, Z, noise variances divided by s(1-c).
     aggregation : {"mean", "scaled", "simplex", "free"}
         Equal members have equal weights: "simplex" is "mean", and "free" is "scaled". The scaled mean differs from the
         mean where ρ = 0 only: a teacher along 1 pins the scale at one as M grows (`subridge.risk` with ``n_features``
@@ -49,8 +49,15 @@ def reduced_risk(
 
     Returns
     -------
-    ndarray
+    ndarray, shape (...)
         The shape all parameters broadcast to.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter lies outside its range, or there is no such aggregation.
+    DataError
+        If one is NaN.
 
     See Also
     --------
@@ -93,18 +100,23 @@ def reduced_optimal_ridge(
 
     Parameters
     ----------
-    n_members, alignment, readout_nsr, feature_nsr, label_nsr : array_like
+    n_members, alignment, readout_nsr, feature_nsr, label_nsr : array_like, shape (...)
         k, ρ, H, W, Z.
     aggregation : {"mean", "scaled", "simplex", "free"}
         For the scaled mean, the ridge best for each member when it is scaled. At ρ = 0 it is best for the ensemble as
         well; with readout noise it may be negative, as large outputs drown the noise.
-    sample_ratio : array_like, optional
+    sample_ratio : array_like, shape (...), optional
         α, positive and finite; needed for the scaled mean, whose best ridge depends on it where H > 0 and ρ = 0.
 
     Returns
     -------
-    ndarray
+    ndarray, shape (...)
         ``inf`` at ρ = ±1 (unless nothing is left to amplify) and for k = ∞.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter lies outside its range, or the scaled mean is asked about without `sample_ratio`.
 
     See Also
     --------
@@ -158,11 +170,21 @@ def large_k_coefficient(
 
     Parameters
     ----------
-    sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr : array_like
+    sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr : array_like, shape (...)
         α, ρ, H, W, Z.
     ridge : 0 or "optimal"
         At λ* the paper prints H; that holds for ρ ≠ 0 (and only once k ≫ 1/ρ²), while at ρ = 0 the coefficient is
         H - 2α/((1+W)(α + (1+W)(1+H+Z))).
+
+    Returns
+    -------
+    ndarray, shape (...)
+        The shape all parameters broadcast to.
+
+    Raises
+    ------
+    ParameterError
+        If a ratio lies outside its range, or there is no such ridge.
 
     See Also
     --------
