@@ -8,6 +8,7 @@ diagonal block is kept, so that the triangular solves are matrix products as wel
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import blas, lapack
 
 from subridge.arrays.namespace import device_of, is_numpy, namespace_of
 from subridge.arrays.types import Array, FloatArray, Namespace
@@ -82,6 +83,25 @@ def factor(matrices: Array, targets: Array, panel: int = PANEL) -> tuple[Blocked
         targets[:, :, j:e] = targets[:, :, j:e] @ transposed
         inverses.append(inverse)
     return BlockedFactor(matrices, inverses, panel), targets
+
+
+def solve_definite(matrix: Array, right: Array) -> Array:
+    """``A⁻¹ B`` for one symmetric positive definite A, shape (n, n), and many columns B (n, m).
+
+    In NumPy by the inverse, because triangular solves run at a third of the speed of products: that costs no digits
+    beyond the condition of A, which must be moderate.
+
+    >>> solve_definite(np.array([[2.0, 1.0], [1.0, 1.0]]), np.eye(2)).round(12)
+    array([[ 1., -1.],
+           [-1.,  2.]])
+    """
+    if not is_numpy(matrix):
+        return namespace_of(matrix).linalg.solve(matrix, right)
+    upper, failed = lapack.dpotrf(matrix.T, lower=0, clean=0)
+    if failed:
+        return np.asarray(np.linalg.solve(matrix, right))
+    inverse = lapack.dpotri(upper, lower=0, overwrite_c=1)[0]
+    return np.asarray(blas.dsymm(1.0, inverse, right.T, side=1, lower=0).T)
 
 
 def gram_lower(rows: Array, into: Array, block: int = 1024) -> Array:

@@ -136,7 +136,7 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
         linear = aggregation if isinstance(aggregation, LinearAggregation) else Mean()
         self._keep(chosen, linear.moments(errors, rows.deviations, rows.weights), members)
         kept = LeftOutRows(rows, errors, noise)
-        known = [path.decomposition for path in paths if path.decomposition is not None]
+        known = [path.solution for path in paths if path.solution is not None]
         complete = known if len(known) == len(paths) else None
         weights = aggregation.weights(self._member_moments) if isinstance(aggregation, LinearAggregation) else None
         self._left_out = LeftOutEnsemble(kept, self.ensemble_, members, weights, complete)

@@ -12,7 +12,7 @@ At fixed ridge and weights the coverage is at least 2·level - 1, whatever the d
 import numpy as np
 
 from subridge.arrays.namespace import is_numpy, like, namespace_of, take_last, to_numpy
-from subridge.arrays.types import Array, BoolArray, FloatArray
+from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.estimators.inputs import Features
 from subridge.estimators.left_out_ensemble import LeftOutEnsemble
 from subridge.ridge.calibration import softmax
@@ -37,14 +37,22 @@ def checked_level(level: float, ensemble: LeftOutEnsemble) -> float:
 def jackknife_bounds(ensemble: LeftOutEnsemble, X: Features, level: float) -> tuple[Array, Array]:
     """Lower and upper bounds for new rows, each of shape (C, m)."""
     level = checked_level(level, ensemble)
-    masses, owners = _masses(ensemble), ensemble.owners
-    lower, upper, errors = [], [], ensemble.errors
-    for _, outputs in ensemble.outputs(X):
-        widths = abs(like(errors, outputs))[:, None, :]
-        centres = take_last(outputs, owners) if ensemble.kept.rows.left_out is not None else outputs
-        # The low quantile is minus the high one of what is turned around.
-        upper.append(_high_quantile(centres + widths, level, masses))
-        lower.append(-_high_quantile(widths - centres, level, masses))
+    masses, owners, errors = _masses(ensemble), ensemble.owners, abs(ensemble.errors)
+    together = ensemble.kept.rows.left_out is not None
+    beyond = len(owners) - int(np.ceil(level * (len(owners) + 1) - _SLACK))
+    sizes, lower, upper = to_numpy(errors)[0], [], []
+
+    def that_matter(changes: FloatArray) -> IntArray:
+        """Rows that can be among the outermost, whatever the change; the quantile is one of these."""
+        reach = changes * (1 + _SLACK)
+        least = np.partition(sizes - reach, -1 - beyond)[-1 - beyond]
+        return np.flatnonzero(sizes + reach >= least)
+
+    for wanted, outputs in ensemble.outputs(X, None if together else that_matter):
+        widths = like(errors if wanted is None else take_last(errors, wanted), outputs)[:, None, :]
+        centres = take_last(outputs, owners) if together else outputs
+        upper.append(_outermost(centres + widths, beyond, level, masses))
+        lower.append(-_outermost(widths - centres, beyond, level, masses))
     xp = namespace_of(upper[0])
     return xp.concat(lower, axis=1), xp.concat(upper, axis=1)
 
@@ -57,20 +65,23 @@ def _masses(ensemble: LeftOutEnsemble) -> FloatArray | None:
     return sets.row_masses() * sets.n_sets / (sets.n_sets + 1)
 
 
-def _high_quantile(values: Array, level: float, masses: FloatArray | None) -> Array:
-    """The least value that a share `level` of n + 1, the last one infinite, does not exceed; (C, m, n) to (C, m)."""
-    n = values.shape[-1]
+def _outermost(values: Array, beyond: int, level: float, masses: FloatArray | None) -> Array:
+    """The least value that a share `level` of n + 1, the last one infinite, does not exceed; (C, m, n) to (C, m).
+
+    Without masses so many values are `beyond` it, and values that cannot be need not be there. Values are reordered.
+    """
+    xp = namespace_of(values)
     if masses is None:
-        rank = int(np.ceil(level * (n + 1) - _SLACK)) - 1
+        rank = values.shape[-1] - 1 - beyond
         if is_numpy(values):
             values.partition(rank, axis=-1)
             return values[..., rank].copy()
-        return namespace_of(values).sort(values, axis=-1)[..., rank]
-    host = to_numpy(values)
-    order = np.argsort(host, axis=-1)
-    reached = np.cumsum(masses[order], axis=-1) >= level - _SLACK
-    first = np.take_along_axis(order, reached.argmax(axis=-1)[..., None], axis=-1)
-    return like(np.take_along_axis(host, first, axis=-1)[..., 0], values)
+        return xp.sort(values, axis=-1)[..., rank]
+    order = xp.argsort(values, axis=-1)
+    shares = xp.take_along_axis(xp.broadcast_to(like(masses, values), values.shape), order, axis=-1)
+    reached = xp.cumulative_sum(shares, axis=-1) >= level - _SLACK
+    first = xp.argmax(xp.astype(reached, xp.int8), axis=-1)[..., None]
+    return xp.take_along_axis(values, xp.take_along_axis(order, first, axis=-1), axis=-1)[..., 0]
 
 
 def conformal_sets(ensemble: LeftOutEnsemble, X: Features, level: float, temperature: float) -> BoolArray:

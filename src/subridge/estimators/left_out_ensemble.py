@@ -1,22 +1,26 @@
 """The fitted ensemble without each left-out set in turn: what it says of new rows, in closed form."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
-from subridge.arrays.namespace import is_sparse, like, namespace_of, select_rows, take_last
+from subridge.arrays.namespace import is_sparse, like, namespace_of, select_rows, take_last, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.ensemble.aggregation import LinearAggregation
 from subridge.ensemble.ensemble import Ensemble
 from subridge.estimators.inputs import Features
 from subridge.estimators.left_out import LeftOutRows
 from subridge.estimators.members import FittedMembers, example_of
-from subridge.ridge.rows.decomposition import MemberDecomposition, decompose
+from subridge.ridge.rows.decomposition import decompose
 from subridge.ridge.rows.leave_sets_out import GRAM_LIMIT
-from subridge.ridge.rows.left_out_models import LeftOutMember, left_out_member
+from subridge.ridge.rows.left_out_models import LeftOutMember, Solution, left_out_member
 
-_ENTRIES = 250_000  # of the largest table over new rows and sets held at once: 2 MB, which a cache holds
+_ENTRIES = 1_000_000  # of the largest table over new rows and sets held at once: 8 MB
+
+# From bounds of what leaving out each set changes, (S,), to the numbers of the sets that matter.
+Choice: TypeAlias = Callable[[FloatArray], IntArray]
 
 
 class LeftOutEnsemble:
@@ -31,11 +35,11 @@ class LeftOutEnsemble:
         ensemble: Ensemble,
         members: FittedMembers,
         weights: FloatArray | None,
-        decompositions: list[MemberDecomposition] | None = None,
+        solutions: list[Solution] | None = None,
     ) -> None:
         self.kept, self._ensemble, self._members = kept, ensemble, members
         self._weights = weights if isinstance(ensemble.aggregation, LinearAggregation) else None
-        self._decompositions = decompositions
+        self._solutions = solutions
 
     @property
     def is_weighted(self) -> bool:
@@ -53,40 +57,71 @@ class LeftOutEnsemble:
         sets = self.kept.rows.left_out
         return np.arange(self.kept.rows.n_samples) if sets is None else sets.owners
 
-    def outputs(self, X: Features) -> Iterator[tuple[slice, Array]]:
-        """Outputs for new rows without each set, shape (C, m, S), for blocks of m rows."""
+    def outputs(self, X: Features, choose: Choice | None = None) -> Iterator[tuple[IntArray | None, Array]]:
+        """Outputs for new rows without each set, shape (C, m, S), for blocks of m rows.
+
+        Of a weighted sum for one target `choose` may leave out sets: from bounds (S,) of what leaving out each of them
+        changes in any output of a block it returns those that matter, which come first in the answer; None is all.
+        """
         n_sets = int(self.owners.max()) + 1
         block = max(1, _ENTRIES // (n_sets * self.kept.errors.shape[1]))
         for start in range(0, X.shape[0], block):
-            part = slice(start, min(start + block, X.shape[0]))
-            yield part, self._block(X[np.arange(part.start, part.stop)] if is_sparse(X) else X[part])
+            part = np.arange(start, min(start + block, X.shape[0]))
+            rows = X[part] if is_sparse(X) else X[start : start + block]
+            if self._weights is None:
+                yield None, self._unweighted(rows)
+            else:
+                yield self._weighted(rows, choose if self.kept.errors.shape[1] == 1 else None)
 
-    def _block(self, X: Features) -> Array:
-        aggregation, rows = self._ensemble.aggregation, self.kept.rows
-        if self._weights is None:
-            whole = [self._members.scores_of(r, X)[:, :, None] for r in range(len(self._left_out))]
-            apart = namespace_of(whole[0]).stack(
-                [full - self._changes(r, X) for r, full in enumerate(whole)]
-            )  # (k, C, m, S)
-            k, C, m, S = apart.shape
-            return aggregation.combine(apart.reshape((k, C, m * S))).reshape((C, m, S))
-        coef, intercept = self._collapsed
-        example = example_of(X)
-        whole_output = (X @ like(coef, example).T).T + like(intercept, example)[:, None]
-        changes: Array | None = None
-        shares = np.broadcast_to(self._weights, (coef.shape[0], len(self._left_out))).T  # (k, C)
-        for r, share in enumerate(shares):
-            if share.any():
-                change = self._changes(r, X)
-                change *= like(share, change)[:, None, None]
-                changes = change if changes is None else changes + change
-        rest = 1.0 - shares.sum(axis=0)
-        if changes is None:
-            changes = like(np.zeros((coef.shape[0], X.shape[0], 1)), example)
-        if rows.fit_intercept and (abs(rest) > 1e-12).any():
-            means = like(rest, self._mean_changes)[:, None] * self._mean_changes
-            changes = changes + like(means, example)[:, None, :]
-        return whole_output[:, :, None] - changes
+    def _unweighted(self, X: Features) -> Array:
+        """Outputs of votes, sums and medians, shape (C, m, S)."""
+        apart = []
+        for r, member in enumerate(self._left_out):
+            output = like(member.changes(member.scores(self._seen(r, X))), example_of(X))
+            whole = self._members.scores_of(r, X)[:, :, None]
+            apart.append(whole - output - like(member.shifts, whole)[:, None, :])
+        stacked = namespace_of(apart[0]).stack(apart)  # (k, C, m, S)
+        flat = stacked.reshape((*stacked.shape[:2], -1))
+        return self._ensemble.aggregation.combine(flat).reshape(stacked.shape[1:])
+
+    def _weighted(self, X: Features, choose: Choice | None) -> tuple[IntArray | None, Array]:
+        """The sets that matter, and outputs of weighted sums without them, shape (C, m, S)."""
+        example, shifts, wanted = example_of(X), self._shifts, None
+        (coef, intercept), shares = self._collapsed, like(self._shares, self._shifts)
+        counted = [r for r, share in enumerate(self._shares) if share.any()]
+        scores = [self._left_out[r].scores(self._seen(r, X)) for r in counted]
+        if choose is not None:
+            bounds = abs(shifts[0, :])
+            for r, score in zip(counted, scores, strict=True):
+                bounds = bounds + abs(shares[r, 0]) * self._left_out[r].largest_changes(score)
+            wanted = choose(to_numpy(bounds))
+            shifts = take_last(shifts, wanted)
+        outputs = ((X @ like(coef, example).T).T + like(intercept, example)[:, None])[:, :, None]
+        outputs = outputs - like(shifts, example)[:, None, :]
+        for r, score in zip(counted, scores, strict=True):
+            member = self._left_out[r] if wanted is None else self._left_out[r].of_sets(wanted)
+            changes = like(member.changes(score[None, :, :] * shares[r, :, None, None]), example)
+            outputs -= changes
+        return wanted, outputs
+
+    @property
+    def _shares(self) -> FloatArray:
+        """Weights of members for every target, shape (k, C)."""
+        assert self._weights is not None
+        k, C = self.kept.errors.shape[:2]
+        return np.broadcast_to(self._weights, (C, k)).T
+
+    @cached_property
+    def _shifts(self) -> Array:
+        """What leaving out each set changes in the aggregate at x = x̄, shape (C, S)."""
+        shares, members = like(self._shares, self.kept.errors), self._left_out
+        shifts = shares[0, :, None] * members[0].shifts
+        for r in range(1, len(members)):
+            shifts = shifts + shares[r, :, None] * members[r].shifts
+        if not self.kept.rows.fit_intercept:
+            return shifts
+        rest: Array = 1.0 - shares.sum(axis=0)
+        return shifts + rest[:, None] * self._mean_changes
 
     @cached_property
     def _collapsed(self) -> tuple[Array, Array]:
@@ -108,10 +143,10 @@ class LeftOutEnsemble:
         plan = self._ensemble.plan
         for r, ridge in enumerate(self._ensemble.ridge):
             penalty = float(ridge) * int(plan.subset_sizes[r])
-            if self._decompositions is None:
-                member = decompose(rows.member(plan, r), penalty, rows.fit_intercept, GRAM_LIMIT)
+            if self._solutions is None:
+                member: Solution = decompose(rows.member(plan, r), penalty, rows.fit_intercept, GRAM_LIMIT)
             else:
-                member = self._decompositions[r]
+                member = self._solutions[r]
             noise, errors = self.kept.noise, self.kept.errors[r]
             labels = rows.targets if noise is None else rows.targets - noise[r]
             errors = errors if noise is None else errors - noise[r]
@@ -119,13 +154,12 @@ class LeftOutEnsemble:
             found.append(left_out_member(member, rows.centred(labels)[0], penalty, rows, weighted))
         return found
 
-    def _changes(self, r: int, X: Features) -> Array:
-        """``f_r(x) - f_r^(-s)(x)``, shape (C, m, S), in the library of X."""
+    def _seen(self, r: int, X: Features) -> Array:
+        """What a member sees of new rows, less its means, shape (m, N_r), in the library of the fit."""
         A, means = self._ensemble.plan.measurements[r], self.kept.rows.feature_means
         if is_sparse(X):
             seen = X.tocsc()[:, A].toarray() - means[A] if A.ndim == 1 else X @ A.T - A @ means
         else:
             own = like(means, X)
             seen = select_rows(X.T, A).T - select_rows(own, A) if A.ndim == 1 else (X - own) @ like(A, X).T
-        changes = self._left_out[r].changes(like(seen, self.kept.errors))
-        return like(changes, example_of(X))
+        return like(seen, self.kept.errors)

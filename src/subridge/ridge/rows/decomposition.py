@@ -48,6 +48,13 @@ class MemberDecomposition:
     sharpness: float | None = None
     direction: Array | None = None
 
+    def scores(self, centred: Array, penalty: float) -> Array:
+        """``√d/(d+p) Vᵀ(x - x̄)`` for new rows x - x̄ of shape (m, N_r); shape (m, ρ)."""
+        d = self.spectrum
+        if self.right is None:
+            return self.design.onto_samples(centred) @ self.left.T / (d + penalty)
+        return (centred @ self.right.T) * (d**0.5 / (d + penalty))
+
 
 def decompose(
     design: Design,

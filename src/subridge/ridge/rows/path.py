@@ -11,6 +11,7 @@ from subridge.ridge.rows.design import Design
 from subridge.ridge.rows.leave_one_out import leave_one_out, uncertainty
 from subridge.ridge.rows.leave_pairs_out import least_penalty, leave_pairs_out
 from subridge.ridge.rows.leave_sets_out import GRAM_LIMIT, leave_sets_out
+from subridge.ridge.rows.one_ridge import SolvedMember, solve_member
 from subridge.ridge.rows.training import TrainingRows
 from subridge.spec.errors import AccuracyWarning, RidgeError
 from subridge.spec.plan import SubsetPlan
@@ -33,7 +34,8 @@ class MemberPath:
     Whichever is smaller is kept, the table of all leave-one-out errors and coefficients or the decomposition that gives
     any row of it, so that memory stays within twice that of the dense data however many ridges, members and targets.
     `noise`, shape (C, n), is the member's readout noise ξ_r, taken from its labels in training. `keep` keeps the
-    decomposition in any case, which `pair_errors` needs.
+    decomposition in any case, which `pair_errors` needs. `solution` is what a single ridge was solved by, from which
+    the member without any row can be had; None for a path.
     """
 
     def __init__(
@@ -44,15 +46,26 @@ class MemberPath:
         self._targets, self.target_means = rows.centred(rows.targets if noise is None else rows.targets - noise)
         least, together = float(self.penalties.min()), rows.left_out
         self._careful: MemberDecomposition | None = None
+        self._member: MemberDecomposition | None = None
+        self._diagonals: Array | None = None
+        self._kept: MemberDecomposition | _Table
+        self.solution: MemberDecomposition | SolvedMember | None = None
+        if together is None and len(ridges) == 1 and not keep and self._targets.shape[0] <= design.n_features:
+            solved = solve_member(design, least, rows.intercept_leverage, _GOOD_ENOUGH)
+            if solved is not None:
+                coefficients = solved.coefficients(self._targets)
+                errors = self._unweighted(solved.errors(design, self._targets, coefficients))
+                self._kept = _Table(errors[None, ...], coefficients[None, ...])
+                self.solution = solved
+                return
         direction = rows.intercept_direction
         if together is None:
             member = decompose(design, least, rows.fit_intercept, direction=direction)
         else:
             member = decompose(design, least, rows.fit_intercept, GRAM_LIMIT, direction)
         self._member = member if keep else None
-        self._diagonals: Array | None = None
-        self._kept: MemberDecomposition | _Table = member
-        self.decomposition = member if len(ridges) == 1 else None
+        self._kept = member
+        self.solution = member if len(ridges) == 1 else None
         if len(ridges) * self._targets.shape[0] <= member.spectrum.shape[0]:
             coefficients = path_coefficients(member, self._targets, self.penalties)
             self._kept = _Table(self._errors_at(member, self.penalties), coefficients)
@@ -97,8 +110,7 @@ class MemberPath:
             errors = self.errors(index) if self._noise is None else self.errors(index) - self._noise
             single = errors if self._rows.unweighted else errors * self._rows.root_weights, self._diagonals[index, ...]
         pairs = leave_pairs_out(member, single, penalty, leverage, left_out)
-        apart = pairs if self._rows.unweighted else pairs / self._rows.root_weights
-        return apart if self._noise is None else apart + self._noise
+        return self._unweighted(pairs)
 
     @property
     def _decomposition(self) -> MemberDecomposition:
@@ -112,6 +124,10 @@ class MemberPath:
             weighted = self._left_out(member, penalties)
         else:
             weighted = leave_sets_out(member, self._targets, penalties, self._rows, self._rows.left_out)
+        return self._unweighted(weighted)
+
+    def _unweighted(self, weighted: Array) -> Array:
+        """Errors of labels with their readout noise, from those of a member in weighted units."""
         errors = weighted if self._rows.unweighted else weighted / self._rows.root_weights
         return errors if self._noise is None else errors + self._noise
 
