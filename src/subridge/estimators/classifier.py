@@ -4,18 +4,16 @@ from typing import Literal, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.exceptions import NotFittedError
 
-from subridge.arrays.namespace import in_precision_of, like, to_numpy
+from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import Array, ArrayLike, MatrixLike
-from subridge.ensemble.aggregation import Aggregation, LinearAggregation, Mean, Summed
+from subridge.ensemble.aggregation import Aggregation, LinearAggregation, Mean
 from subridge.ensemble.aggregation.ties import first_largest, misclassified_share
 from subridge.estimators.class_targets import ClassWeight, class_row_weights, classes_at, one_hot
-from subridge.estimators.coverage import PredictsSets
+from subridge.estimators.decisions import DecidesClasses
 from subridge.estimators.inputs import Labels, classes_of, classification_input, drop_weightless, require_rows
 from subridge.estimators.left_out import left_out_sets
-from subridge.estimators.members import example_of
-from subridge.estimators.missing_columns import Missing, drops_members, lacks_columns, outputs_without
+from subridge.estimators.missing_columns import Missing
 from subridge.estimators.translate import Subsets, affordable, voting_of
 from subridge.ridge.calibration import fit_temperature, softmax
 from subridge.ridge.rows.training import training_rows
@@ -23,7 +21,7 @@ from subridge.spec.errors import DataError, ParameterError
 from subridge.spec.scope import Scope
 
 
-class RidgeEnsembleClassifier(ClassifierMixin, PredictsSets):  # type: ignore[misc]
+class RidgeEnsembleClassifier(ClassifierMixin, DecidesClasses):  # type: ignore[misc]
     """Votes of ridge classifiers on subsets of the features (sec. E.2 (LinClassTrainingSection)).
 
     Each member regresses one-hot labels on its features; its vote is the class with the largest score.
@@ -32,8 +30,14 @@ class RidgeEnsembleClassifier(ClassifierMixin, PredictsSets):  # type: ignore[mi
     ----------
     n_estimators : int, default=10
         k. No more than ``n_features_in_`` members are made.
-    subsets, fraction_spread, subset_sizes, ridge
-        As for `RidgeEnsembleRegressor`.
+    subsets : str, SubsetPlan, Strategy, sequence or callable, default="dirichlet"
+        Which features each member sees, as for `RidgeEnsembleRegressor`.
+    fraction_spread : float, default=0.75
+        For "dirichlet", how unequal subsets are.
+    subset_sizes : int, float or sequence, optional
+        For "overlapping" and "projection", how many features a member sees.
+    ridge : float, sequence of float or "auto", default="auto"
+        λ, one for all members or one for each; "auto" chooses from `ridges` by exact leave-one-out errors.
     ridge_scope : {"ensemble", "member", "joint"}, default="ensemble"
         For whom "auto" chooses. "ensemble" and "joint" minimise the share of left-out samples that the ensemble
         misclassifies (equal shares: the squared error of the mean score), "member" each member's squared error.
@@ -46,6 +50,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, PredictsSets):  # type: ignore[mi
         For ``voting="sum"``: weights of the members' scores, fitted for each class to the leave-one-out scores as the
         `aggregation` of `RidgeEnsembleRegressor`; ridges then minimise the squared error of the weighted scores.
     fit_intercept : bool, default=True
+        Centre the data; the intercept is not penalised.
     class_weight : dict or "balanced", optional
         Weights of the classes, multiplied into the sample weights.
     readout_noise : float or sequence of float, default=0.0
@@ -53,16 +58,23 @@ class RidgeEnsembleClassifier(ClassifierMixin, PredictsSets):  # type: ignore[mi
     scoring : {"accuracy", "neg_log_loss"}, optional
         What "auto" chooses the ridge by, on left-out rows; "neg_log_loss" is the cross-entropy of calibrated
         probabilities, and ``loo_path_`` then holds it.
-    gap, missing, random_state
-        As for `RidgeEnsembleRegressor`.
+    gap : int, default=0
+        For rows in time order: every row is left out with so many neighbours on either side.
+    missing : {"raise", "drop-members"}, default="raise"
+        NaN in X when predicting: refuse it, or leave out the members that see it, as for `RidgeEnsembleRegressor`.
+    random_state : int, RandomState or None
+        Draws subsets and readout noise.
 
     Attributes
     ----------
     classes_ : ndarray, shape (n_classes,)
+        In ascending order.
     coef_ : array, shape (n_classes, n_features), or (1, n_features) for two classes
         The mean of the members' scores as one linear map (for two classes: of the second minus the first).
     intercept_ : array, shape (n_classes,) or (1,)
+        What that map adds.
     estimators_coef_ : list of array, each of shape (n_classes, N_r)
+        Weights of each member.
     loo_error_ : float
         Share of left-out training samples that the ensemble misclassifies (after `partial_fit`: the trace form of the
         mean score's squared error).
@@ -72,9 +84,9 @@ class RidgeEnsembleClassifier(ClassifierMixin, PredictsSets):  # type: ignore[mi
         Of the scores' squared errors, summed over classes.
     temperature_ : float
         β of ``predict_proba``: ``softmax(β · decision)``, fitted to the votes (or scores) of left-out samples.
-    ensemble_, estimators_features_, estimators_intercept_, n_estimators_, subset_plan_, weights_
+    ensemble_, estimators_features_, estimators_intercept_, n_estimators_, subset_plan_, weights_ : various
         As for `RidgeEnsembleRegressor`.
-    ridge_, ridge_path_, loo_path_
+    ridge_, ridge_path_, loo_path_ : various
         As for `RidgeEnsembleRegressor`.
 
     See Also
@@ -89,17 +101,19 @@ class RidgeEnsembleClassifier(ClassifierMixin, PredictsSets):  # type: ignore[mi
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> model = sr.RidgeEnsembleClassifier(n_estimators=2, voting="sum", random_state=0).fit(X, y)
-    >>> model.predict_proba(X).shape
-    (150, 3)
+    >>> model.predict(X[:3]), model.predict_proba(X).shape, model.decision_function(X).shape
+    (array([0, 0, 0]), (150, 3), (150, 3))
     >>> bool(model.score(X, y) > 0.75)
     True
+
+    From a stream of rows, whose classes are named beforehand:
+
+    >>> for rows in (slice(0, 150, 2), slice(1, 150, 2)):
+    ...     model = model.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
     """
 
-    classes_: Labels
     loo_predictions_: Labels
     loo_probabilities_: Array
-    temperature_: float
-    _mean_score: tuple[Array, Array]
 
     def __init__(
         self,
@@ -146,15 +160,24 @@ class RidgeEnsembleClassifier(ClassifierMixin, PredictsSets):  # type: ignore[mi
         Parameters
         ----------
         X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
+            Samples, one per row.
         y : array_like or tensor, shape (n_samples,)
+            Their classes.
         sample_weight : array_like, shape (n_samples,), optional
+            How much each row counts.
         groups : array_like, shape (n_samples,), optional
             Labels of groups whose rows depend on each other: rows are then left out by groups, as in
             `RidgeEnsembleRegressor`.
 
         Returns
         -------
-        self
+        RidgeEnsembleClassifier
+            Itself, fitted.
+
+        Raises
+        ------
+        DataError, ParameterError
+            If the data cannot be used as given, or a parameter of the constructor is none.
         """
         features, labels = classification_input(self, X, y, reset=True)
         aggregation = affordable(self._aggregation(), features.shape[0])
@@ -189,14 +212,23 @@ class RidgeEnsembleClassifier(ClassifierMixin, PredictsSets):  # type: ignore[mi
         Parameters
         ----------
         X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
+            More samples, one per row.
         y : array_like or tensor, shape (n_samples,)
+            Their classes.
         classes : array_like, shape (n_classes,)
             All classes of the stream; needed at the first call (after a `fit`, its classes are taken).
         sample_weight : array_like, shape (n_samples,), optional
+            How much each row counts.
 
         Returns
         -------
-        self
+        RidgeEnsembleClassifier
+            Itself, fitted to all rows so far.
+
+        Raises
+        ------
+        DataError, ParameterError
+            If the data cannot be used as given, or a parameter needs all rows at once.
         """
         aggregation = self._aggregation()
         if isinstance(aggregation, LinearAggregation):
@@ -221,69 +253,6 @@ class RidgeEnsembleClassifier(ClassifierMixin, PredictsSets):  # type: ignore[mi
         self._absorb(*drop_weightless(features, one_hot(features, labels, self.classes_), weights))
         self._publish()
         return self
-
-    def decision_function(self, X: MatrixLike) -> Array:
-        """Decision values: the largest belongs to the predicted class.
-
-        Majority: share of the votes, plus at most a third of a vote that orders ties by the summed scores. Sum: mean
-        score.
-
-        Parameters
-        ----------
-        X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
-
-        Returns
-        -------
-        array, shape (n_samples, n_classes), or (n_samples,) for two classes
-            For two classes the second's value minus the first's.
-        """
-        decision = self._decisions(X)
-        return in_precision_of(X, decision[1, :] - decision[0, :] if len(self.classes_) == 2 else decision.T)
-
-    def predict(self, X: MatrixLike) -> Labels:
-        """Predict classes.
-
-        Parameters
-        ----------
-        X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
-
-        Returns
-        -------
-        array, shape (n_samples,)
-            A tensor for a tensor, if the classes are numbers.
-        """
-        return classes_at(first_largest(self._decisions(X)), self.classes_)
-
-    def predict_proba(self, X: MatrixLike) -> Array:
-        """Class probabilities, calibrated on the votes of left-out training samples.
-
-        Parameters
-        ----------
-        X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
-
-        Returns
-        -------
-        array, shape (n_samples, n_classes)
-            Rows sum to one; the most probable class is the predicted one.
-        """
-        decision = self._decisions(X)
-        if not hasattr(self, "temperature_"):
-            raise NotFittedError(
-                "predict_proba is calibrated on left-out votes, which need the rows, and partial_fit keeps moments "
-                "only; use decision_function, or fit"
-            )
-        return in_precision_of(X, softmax(decision, self.temperature_).T)
-
-    def _decisions(self, X: MatrixLike) -> Array:
-        """Decision values, shape (n_classes, n_samples)."""
-        features = self._new_rows(X)
-        if drops_members(self.missing) and lacks_columns(features):
-            return outputs_without(features, self._members, self.ensemble_.aggregation, self._member_moments)
-        if not isinstance(self.ensemble_.aggregation, Summed | LinearAggregation):
-            return self.ensemble_.aggregation.combine(self._members.scores(features)) / self.n_estimators_
-        example = example_of(features)
-        coef, intercept = (like(array, example) for array in self._mean_score)
-        return (features @ coef.T + intercept).T
 
     def _publish(self) -> None:
         """Set the public attributes from the members."""

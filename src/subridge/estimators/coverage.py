@@ -13,11 +13,12 @@ class PredictsIntervals(RidgeEnsembleBase):
     _single_target: bool
 
     def predict_interval(self, X: MatrixLike, level: float = 0.9) -> tuple[Array, Array]:
-        """Intervals for single new labels by jackknife+, in closed form from the factors of the fit.
+        """Give intervals for single new labels by jackknife+, in closed form from the factors of the fit.
 
         Parameters
         ----------
         X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
+            New samples, one per row.
         level : float
             Wanted coverage. It is 2·level - 1 at least, for any distribution, if ridge and weights are fixed
             beforehand and rows (with `groups`: groups) are exchangeable; in practice it is close to `level`. Chosen
@@ -26,6 +27,14 @@ class PredictsIntervals(RidgeEnsembleBase):
         Returns
         -------
         lower, upper : array, each of shape (n_samples,) or (n_samples, n_targets)
+            Ends of the intervals.
+
+        Raises
+        ------
+        ParameterError
+            If `level` does not lie between 0 and 1, or so high a one needs more rows or groups.
+        NotFittedError, DataError
+            If the model is not fitted to rows, or X does not fit it.
 
         Examples
         --------
@@ -50,11 +59,12 @@ class PredictsSets(RidgeEnsembleBase):
     temperature_: float
 
     def predict_set(self, X: MatrixLike, level: float = 0.9) -> BoolArray:
-        """Classes that may be a new row's, so that its own is among them with probability `level`.
+        """Name the classes that may be a new row's, so that its own is among them with probability `level`.
 
         Parameters
         ----------
         X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
+            New samples, one per row.
         level : float
             Wanted coverage, under the conditions of ``RidgeEnsembleRegressor.predict_interval``; the temperature is
             fitted, too.
@@ -63,6 +73,13 @@ class PredictsSets(RidgeEnsembleBase):
         -------
         ndarray of bool, shape (n_samples, n_classes)
             A set can be empty where no class fits, and hold all classes.
+
+        Raises
+        ------
+        ParameterError
+            If `level` does not lie between 0 and 1, or so high a one needs more rows or groups.
+        NotFittedError, DataError
+            If the model is not fitted to rows, or X does not fit it.
 
         Examples
         --------

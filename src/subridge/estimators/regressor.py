@@ -1,20 +1,17 @@
 """RidgeEnsembleRegressor."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.metaestimators import available_if
 
-from subridge.arrays.namespace import in_precision_of, like
 from subridge.arrays.types import Array, ArrayLike, MatrixLike
 from subridge.ensemble.aggregation import Aggregation, LinearAggregation
-from subridge.estimators.coverage import PredictsIntervals
 from subridge.estimators.inputs import drop_weightless, regression_input, require_rows, row_weights
 from subridge.estimators.left_out import left_out_sets
-from subridge.estimators.members import example_of
-from subridge.estimators.missing_columns import Missing, drops_members, lacks_columns, outputs_without
+from subridge.estimators.missing_columns import Missing
+from subridge.estimators.offered import for_means
+from subridge.estimators.outputs import PredictsNumbers
 from subridge.estimators.translate import Subsets, affordable, aggregation_of, per_target
 from subridge.ridge.rows.training import training_rows
 from subridge.spec.errors import ParameterError
@@ -23,26 +20,8 @@ from subridge.spec.scope import Scope
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
 
-
-def _for_means(method: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Offer a method only where the members are averaged."""
-
-    def streams(estimator: "RidgeEnsembleRegressor") -> bool:
-        if estimator._aggregation().name != "mean":
-            raise AttributeError(
-                "partial_fit serves aggregation='mean' only; "
-                f"aggregation={estimator.aggregation!r} needs the rows: use fit"
-            )
-        return True
-
-    offered: Callable[Given, Result] = available_if(streams)(method)
-    return offered
-
-
-class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsIntervals):  # type: ignore[misc]
+class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsNumbers):  # type: ignore[misc]
     """Ridge regression on subsets of the features, averaged (sec. 2.1 (Setup)).
 
     Heterogeneous subsets leave no double-descent spike; the ridge is chosen by the exact leave-one-out error of the
@@ -52,7 +31,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsIntervals
     ----------
     n_estimators : int, default=10
         k. No more than ``n_features_in_`` members are made.
-    subsets : str, SubsetPlan, strategy, sequence of index arrays, or callable, default="dirichlet"
+    subsets : str, SubsetPlan, Strategy, sequence of index arrays of shape (N_r,), or callable, default="dirichlet"
         Which features each member sees. "dirichlet": disjoint, of heterogeneous size; "equal": disjoint, equal;
         "overlapping": drawn independently for each member; "projection": Gaussian projections; or explicit subsets;
         or a callable ``(n_features, rng)`` that returns them. Explicit subsets overrule `n_estimators`.
@@ -99,15 +78,19 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsIntervals
     coef_ : array, shape (n_features,) or (n_targets, n_features)
         The whole ensemble as one linear map. Absent for the median, which is not linear.
     intercept_ : float or array, shape (n_targets,)
+        What that map adds.
     ensemble_ : Ensemble
         What was fitted: subsets, ridges, readout noise and aggregation. `forecast` and `risk_matrix` take it.
-    estimators_features_ : list of ndarray
-        Feature indices of each member (projection matrices for "projection").
+    estimators_features_ : list of ndarray, each of shape (N_r,)
+        Feature indices of each member (for "projection" its matrix, shape (N_r, n_features)).
     estimators_coef_ : list of array, each of shape (N_r,) or (n_targets, N_r)
         Members' weights on unscaled features; the paper's ŵ_r is √N_r times as large.
     estimators_intercept_ : list
+        What each member adds.
     n_estimators_ : int
+        Members that were made.
     ridge_ : float or ndarray, shape (k,)
+        λ, as given or as chosen.
     ridge_path_, loo_path_ : ndarray, shape (L,)
         What "auto" searched, and the aggregate's error at each value.
     risk_matrix_ : ndarray, shape (k, k)
@@ -122,8 +105,11 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsIntervals
     weights_ : ndarray, shape (k,), or (n_targets, k) with ``weights_per_target``
         Aggregation weights. Absent for the median.
     subset_plan_ : SubsetPlan
+        Who sees which features.
     n_features_in_ : int
-    feature_names_in_ : ndarray of str
+        Columns of X.
+    feature_names_in_ : ndarray of str, shape (n_features,)
+        Their names, where X is a data frame.
 
     See Also
     --------
@@ -142,9 +128,16 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsIntervals
     >>> model = sr.RidgeEnsembleRegressor(n_estimators=4, random_state=0).fit(X, y)
     >>> model.coef_.shape, model.risk_matrix_.shape
     ((40,), (4, 4))
+    >>> model.predict(X[:3]).shape
+    (3,)
     >>> weighted = sr.RidgeEnsembleRegressor(n_estimators=4, aggregation="simplex", random_state=0).fit(X, y)
     >>> bool(weighted.loo_error_ < model.loo_error_)
     True
+
+    The mean can be fitted to a stream of rows:
+
+    >>> for rows in (slice(0, 30), slice(30, 60)):
+    ...     model = model.partial_fit(X[rows], y[rows])
     """
 
     loo_predictions_: Array
@@ -192,7 +185,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsIntervals
         Parameters
         ----------
         X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
+            Samples, one per row.
         y : array_like or tensor, shape (n_samples,) or (n_samples, n_targets)
+            Their labels.
         sample_weight : array_like, shape (n_samples,), optional
             Leave-one-out leaves out rows: a row of weight two is one row.
         groups : array_like, shape (n_samples,), optional
@@ -201,7 +196,13 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsIntervals
 
         Returns
         -------
-        self
+        RidgeEnsembleRegressor
+            Itself, fitted.
+
+        Raises
+        ------
+        DataError, ParameterError
+            If the data cannot be used as given, or a parameter of the constructor is none.
         """
         features, labels = regression_input(self, X, y, reset=True)
         aggregation = affordable(self._aggregation(), features.shape[0])
@@ -217,7 +218,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsIntervals
         self.loo_predictions_ = left_out[:, 0] if self._single_target else left_out
         return self
 
-    @_for_means
+    @for_means
     def partial_fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Add a batch of rows; only their moments are kept, M² + O(M) numbers.
 
@@ -228,12 +229,21 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsIntervals
         Parameters
         ----------
         X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
+            More samples, one per row.
         y : array_like or tensor, shape (n_samples,) or (n_samples, n_targets)
+            Their labels.
         sample_weight : array_like, shape (n_samples,), optional
+            How much each row counts.
 
         Returns
         -------
-        self
+        RidgeEnsembleRegressor
+            Itself, fitted to all rows so far.
+
+        Raises
+        ------
+        DataError, ParameterError
+            If the data cannot be used as given, or a parameter needs all rows at once.
         """
         first = self._moments is None
         features, labels = regression_input(self, X, y, reset=first)
@@ -243,30 +253,6 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsIntervals
         self._absorb(*drop_weightless(features, targets, row_weights(sample_weight, features)))
         self._publish(single=labels.ndim == 1)
         return self
-
-    def predict(self, X: MatrixLike) -> Array:
-        """Predict; one matrix product whatever k is (one per member for the median).
-
-        Parameters
-        ----------
-        X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
-
-        Returns
-        -------
-        array, shape (n_samples,) or (n_samples, n_targets)
-            In the library and on the device of X.
-        """
-        features = self._new_rows(X)
-        if drops_members(self.missing) and lacks_columns(features):
-            aggregation, moments = self.ensemble_.aggregation, self._member_moments
-            output = outputs_without(features, self._members, aggregation, moments).T
-            return in_precision_of(X, output[:, 0] if self._single_target else output)
-        if not isinstance(self.ensemble_.aggregation, LinearAggregation):
-            output = self.ensemble_.aggregation.combine(self._members.scores(features)).T
-            return in_precision_of(X, output[:, 0] if self._single_target else output)
-        example = example_of(features)
-        coef, intercept = like(self.coef_, example), like(self.intercept_, example)
-        return in_precision_of(X, features @ (coef if coef.ndim == 1 else coef.T) + intercept)
 
     def _publish(self, *, single: bool) -> None:
         """Set the public attributes from the members."""

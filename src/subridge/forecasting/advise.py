@@ -41,7 +41,9 @@ def advise(
     Parameters
     ----------
     X : array_like or sparse matrix, shape (n, M)
+        The pilot's features.
     y : array_like, shape (n,) or (n, C)
+        Numbers, several columns for several targets; or labels of classes, which become one-hot targets.
     n_samples : int, optional
         The planned size n′; default the pilot's n.
     n_members, fraction_spreads, overlapping_fractions : sequence
@@ -54,20 +56,30 @@ def advise(
         η of every member, known beforehand.
     level : float
         Probability of the intervals.
-    task, fit_intercept, seed
-        As for `forecast`.
+    task : {"auto", "regression", "classification"}
+        "auto" takes text, categories and booleans for labels of classes.
+    fit_intercept : bool
+        Ensembles with an unpenalised intercept.
     ensembles : mapping of str to Ensemble, optional
         Further candidates with their own readout noise, for example subsets that belong together; their ridges are
         chosen, and both equal and fitted weights of members are tried, as for the others.
-
     weighted : bool
         Also try fitted weights of members; False leaves them out.
+    seed : int or tuple of int, optional
+        Draws the subsets of candidates.
 
     Returns
     -------
     Advice
         One tuned ridge comes first, unless a candidate in reach gains more than twice the standard error of that gain;
         otherwise candidates are ranked by the upper bound of the squared error (of one-hot scores for classes).
+
+    Raises
+    ------
+    DataError
+        If the data hold NaN or infinity, or cannot be used as given.
+    ParameterError
+        If a parameter lies outside its range.
 
     See Also
     --------

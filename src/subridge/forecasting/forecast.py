@@ -103,6 +103,13 @@ def forecast(
         ``self_test_rows``, ``self_test_forecast`` and ``self_test_shown`` (ensemble, part): from halves and quarters of
         the pilot, what the rule forecasts for n and what the pilot shows on the same rows.
 
+    Raises
+    ------
+    DataError
+        If the data hold NaN or infinity, or cannot be used as given.
+    ParameterError
+        If a parameter lies outside its range.
+
     See Also
     --------
     advise : which ensemble to take, and why.

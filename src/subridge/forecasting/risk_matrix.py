@@ -30,6 +30,7 @@ def risk_matrix(
     Parameters
     ----------
     X : array_like or sparse matrix, shape (n, M)
+        Features, one sample per row.
     y : array_like, shape (n,) or (n, C)
         Numbers, or labels of classes, which become one-hot targets.
     ensemble : Ensemble
@@ -38,8 +39,12 @@ def risk_matrix(
     label_noise : float
         ζ, where it is known: ζ² is subtracted, so that the matrix estimates ``sr.risk(...).pairs``. Errors are measured
         on noisy labels, which show E_rr′ + ζ² and nothing less. For several targets ζ² is the sum over them.
-    task, fit_intercept, seed
-        As for `forecast`.
+    task : {"auto", "regression", "classification"}
+        "auto" takes text, categories and booleans for labels of classes.
+    fit_intercept : bool
+        Ensembles with an unpenalised intercept.
+    seed : int or tuple of int, optional
+        Draws the subsets of strategies.
 
     Returns
     -------
@@ -47,6 +52,15 @@ def risk_matrix(
         Summed over targets; its mean is the squared error of the averaged ensemble on new labels (without label noise
         where that is given), and ``member_weights`` of it are optimal weights. Readout noise η_r, which training data
         do not show, is not in it.
+
+    Raises
+    ------
+    DataError
+        If the data hold NaN or infinity, or cannot be used as given.
+    ParameterError
+        If a parameter lies outside its range.
+    RidgeError
+        If a ridge is negative.
 
     See Also
     --------

@@ -36,11 +36,23 @@ def samples_needed(
     Parameters
     ----------
     X : array_like or sparse matrix, shape (n, M)
+        The pilot's features.
     y : array_like, shape (n,) or (n, C)
+        Numbers, several columns for several targets; or labels of classes, which become one-hot targets.
     error : float
         Wanted squared error on new labels, summed over targets, in the units of `forecast`'s ``prediction_error``.
-    ensembles, ridges, level, task, fit_intercept, seed
-        As for `forecast`.
+    ensembles : mapping of str to Ensemble, optional
+        Whom to ask about; default a few, as for `forecast`.
+    ridges : array_like, shape (L,), or "auto", optional
+        Ridges to consider, in place of the ensembles' own.
+    level : float
+        Probability of the intervals.
+    task : {"auto", "regression", "classification"}
+        "auto" takes text, categories and booleans for labels of classes.
+    fit_intercept : bool
+        Ensembles with an unpenalised intercept.
+    seed : int or tuple of int, optional
+        Draws the subsets of strategies.
 
     Returns
     -------
@@ -49,6 +61,13 @@ def samples_needed(
         ``n_samples_lower``, ``n_samples_upper``, those of the lower and the upper bound of the interval; infinite where
         none up to 1,024 n is enough; ``in_reach``, False where the answer is extrapolated; ``irreducible_error``, the
         limit for n′ → ∞; ``answer``, a sentence.
+
+    Raises
+    ------
+    DataError
+        If the data hold NaN or infinity, or cannot be used as given.
+    ParameterError
+        If a parameter lies outside its range.
 
     See Also
     --------

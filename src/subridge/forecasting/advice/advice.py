@@ -27,10 +27,28 @@ class Advice:
         ``nearest_threshold`` (the N_r nearest to the planned size, over that size); for classes
         ``misclassification`` by majority vote with its bounds (NaN for weighted members).
     reasons : tuple of str
-        Two sentences.
+        Two sentences; ``str`` of an advice joins them.
     ensembles : dict of str to Ensemble
         Subsets, ridge, readout noise and aggregation of every candidate.
     weights : dict of str to ndarray, shape (k,)
+        Weights of the members of every candidate.
+
+    See Also
+    --------
+    subridge.advise : gives one.
+
+    Examples
+    --------
+    >>> import numpy as np, subridge as sr
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20))
+    >>> advice = sr.advise(X, X[:, 0] + rng.standard_normal(60), n_members=[2], weighted=False)
+    >>> isinstance(advice, Advice), advice.best
+    (True, 'one ridge')
+    >>> advice.code
+    'RidgeEnsembleRegressor(1, ridge=...)...'
+    >>> advice.estimator().fit(X, X[:, 0]).n_estimators_
+    1
     """
 
     table: xarray.Dataset
@@ -40,7 +58,7 @@ class Advice:
 
     @property
     def best(self) -> str:
-        """Name of the first."""
+        """Name of the first candidate."""
         return str(self.table.candidate.values[0])
 
     def estimator(self, name: str | None = None) -> RidgeEnsembleRegressor | RidgeEnsembleClassifier:
@@ -48,6 +66,21 @@ class Advice:
 
         A regressor, or for labels of classes a classifier by majority vote, which has no weights: then the best
         candidate without weights is the default.
+
+        Parameters
+        ----------
+        name : str, optional
+            A candidate of the table.
+
+        Returns
+        -------
+        RidgeEnsembleRegressor or RidgeEnsembleClassifier
+            Ready to be fitted.
+
+        Raises
+        ------
+        ParameterError
+            If there is no candidate of that name, or votes were to be weighed.
         """
         classes = "class_names" in self.table.attrs
         if name is None:
