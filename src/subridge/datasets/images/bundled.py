@@ -22,6 +22,7 @@ def load_fashion_features() -> FeatureSet:
     Returns
     -------
     FeatureSet
+        With about a thousand features.
 
     See Also
     --------

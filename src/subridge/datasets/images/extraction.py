@@ -85,9 +85,32 @@ def extract_folder(
     list of str
         Images left out.
 
+    Raises
+    ------
+    DataError
+        If there are no images, one does not decode, or weights are missing.
+    ParameterError
+        If there is no such network.
+    StoreError
+        If the store cannot be written, or holds the features of other images or of another network.
+
     See Also
     --------
     load_store : Read the features.
+
+    Notes
+    -----
+    Needs PyTorch and zarr: ``pip install subridge[images]``.
+
+    Examples
+    --------
+    >>> left_out = extract_folder("photos", "photos.zarr", device="cuda")  # doctest: +SKIP
+
+    What is no folder of images is refused before anything is loaded or written:
+
+    >>> extract_folder("no such folder", "photos.zarr")
+    Traceback (most recent call last):
+    subridge.spec.errors.DataError: ...
     """
     pictures = read_folder(images)
     skipped = extract(pictures, Path(out), Extraction(name, weights, size, device), skip_unreadable=skip_unreadable)

@@ -16,12 +16,20 @@ class FeatureSet:
     Attributes
     ----------
     X, X_test : ndarray, shapes (n, M) and (n_test, M)
-    y, y_test : ndarray of int
+        Features, one image per row.
+    y, y_test : ndarray of int, shapes (n,) and (n_test,)
         Positions in ``class_names``.
     class_names : tuple of str
+        What the classes are called.
     name : str
+        Of the set, for titles.
     attributes : dict
         Network, preprocessing, versions, licences: whatever tells how the features were made.
+
+    Raises
+    ------
+    DataError
+        If the shapes do not fit together.
 
     Examples
     --------
@@ -30,6 +38,10 @@ class FeatureSet:
     >>> X, y, X_test, y_test = data
     >>> data.n_features
     2
+    >>> data.with_features(1).n_features
+    1
+    >>> data.with_sizes(1, None).X.shape
+    (1, 2)
     """
 
     X: FloatArray
@@ -52,7 +64,7 @@ class FeatureSet:
 
     @property
     def n_features(self) -> int:
-        """M."""
+        """Number of features, M."""
         return int(self.X.shape[1])
 
     def without_constant_features(self, least_spread: float = 0.05) -> "FeatureSet":
@@ -60,6 +72,16 @@ class FeatureSet:
 
         A feature that hardly varies is zero in most training sets; it adds nothing to learn from and a singular Gram
         matrix.
+
+        Parameters
+        ----------
+        least_spread : float
+            That share.
+
+        Returns
+        -------
+        FeatureSet
+            The other features; its attributes tell how many were dropped.
 
         Examples
         --------
@@ -73,7 +95,18 @@ class FeatureSet:
         return self._with_columns(np.flatnonzero(kept), attributes)
 
     def with_features(self, count: int | None) -> "FeatureSet":
-        """So many features, spread evenly over the list; None keeps all."""
+        """Keep so many features, spread evenly over the list.
+
+        Parameters
+        ----------
+        count : int or None
+            None keeps all.
+
+        Returns
+        -------
+        FeatureSet
+            The same images.
+        """
         if count is None or count >= self.n_features:
             return self
         kept = np.linspace(0, self.n_features - 1, count).astype(int)
@@ -86,6 +119,17 @@ class FeatureSet:
         return FeatureSet(*parts, self.class_names, self.name, attributes)
 
     def with_sizes(self, n_train: int | None, n_test: int | None) -> "FeatureSet":
-        """The first training and test images only; None keeps all."""
+        """Keep the first training and test images only.
+
+        Parameters
+        ----------
+        n_train, n_test : int or None
+            None keeps all.
+
+        Returns
+        -------
+        FeatureSet
+            The same features.
+        """
         parts = (self.X[:n_train], self.y[:n_train], self.X_test[:n_test], self.y_test[:n_test])
         return FeatureSet(*parts, self.class_names, self.name, self.attributes)

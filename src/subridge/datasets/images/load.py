@@ -30,6 +30,11 @@ def load_set(name: str | Path) -> FeatureSet:
     FeatureSet
         Without features that hardly vary.
 
+    Raises
+    ------
+    DataError
+        If there is no such set, or it has not been made yet.
+
     See Also
     --------
     load_store : All features of a store.
@@ -52,21 +57,35 @@ def load_set(name: str | Path) -> FeatureSet:
 
 
 def load_store(path: str | Path, *, seed: int = 0) -> FeatureSet:
-    """Features that `extract_folder` put into a store.
+    """Load the features that `extract_folder` put into a store.
 
     Parameters
     ----------
     path : path
+        The store, a zarr directory.
     seed : int
         Holds out three of ten images at random where the folder had no test images.
 
     Returns
     -------
     FeatureSet
+        With all features, also those that hardly vary.
+
+    Raises
+    ------
+    StoreError
+        If there is no such store, or it is not finished.
 
     See Also
     --------
     extract_folder : Make a store.
+
+    Examples
+    --------
+    >>> X, y, X_test, y_test = load_store("photos.zarr")  # doctest: +SKIP
+    >>> load_store("no such store.zarr")
+    Traceback (most recent call last):
+    subridge.spec.errors.StoreError: ...
     """
     return _feature_set(read_features(path), Path(path).stem, seed)
 

@@ -33,10 +33,24 @@ class Table:
     targets : ndarray, shape (C, n)
         The target, or one row per target; for classes one row each, 1 for its members and 0 for the others.
     feature_names : tuple of str
+        Of the columns of X.
     class_names : tuple of str or None
         In the order of ``targets``; None for regression.
     notes : tuple of str
         One sentence per treatment.
+
+    See Also
+    --------
+    read_table : makes one.
+
+    Examples
+    --------
+    >>> import numpy as np, subridge as sr
+    >>> table = sr.datasets.read_table((np.random.default_rng(0).standard_normal((30, 2)), ["a", "b"] * 15))
+    >>> isinstance(table, Table), table.n_samples, table.n_features
+    (True, 30, 2)
+    >>> table.y[:4], table.class_names
+    (array([0, 1, 0, 1]), ('a', 'b'))
     """
 
     X: FloatArray
@@ -47,7 +61,7 @@ class Table:
 
     @property
     def y(self) -> FloatArray | IntArray:
-        """As scikit-learn has it: numbers, shape (n,) or (n, C); or positions in ``class_names``, shape (n,)."""
+        """What scikit-learn calls y: numbers, shape (n,) or (n, C); or positions in ``class_names``, shape (n,)."""
         if self.class_names is not None:
             codes: IntArray = self.targets.argmax(axis=0)
             return codes
@@ -55,12 +69,12 @@ class Table:
 
     @property
     def n_samples(self) -> int:
-        """n."""
+        """Number of rows, n."""
         return int(self.X.shape[0])
 
     @property
     def n_features(self) -> int:
-        """M."""
+        """Number of features, M."""
         return int(self.X.shape[1])
 
 
@@ -119,11 +133,14 @@ def read_table(
     Returns
     -------
     Table
+        Features and targets that are finite numbers, and notes on what was done to them.
 
     Raises
     ------
     DataError
         When the data cannot be used as they are; the message says what to do.
+    ParameterError
+        When a treatment is asked for that does not exist.
 
     Examples
     --------

@@ -21,6 +21,22 @@ def plot_demo(curves: xr.Dataset) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
+        Two panels: sizes of members, and learning curves.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> curves = xr.Dataset(
+    ...     {
+    ...         "theory": (("ensemble", "dense_samples"), [[0.9, 0.5, 0.2], [0.8, 0.4, 0.2]]),
+    ...         "experiment": (("ensemble", "trial", "n_samples"), np.full((2, 3, 2), 0.4)),
+    ...         "subset_sizes": (("ensemble", "member"), [[10, 10], [4, 16]]),
+    ...     },
+    ...     {"ensemble": ["equal", "unequal"], "dense_samples": [1, 10, 20], "n_samples": [5, 15]},
+    ...     {"n_features": 20},
+    ... )
+    >>> len(sr.figures.plot_demo(curves).axes)
+    2
     """
     with journal():
         figure = Figure(figsize=(2 * COLUMN, 2.7))

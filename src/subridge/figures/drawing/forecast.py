@@ -25,6 +25,14 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
     -------
     matplotlib.figure.Figure
         One panel for every metric: the prediction error, and misclassification where there are classes.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> X = np.random.default_rng(0).standard_normal((60, 20))
+    >>> curves = sr.forecast(X, X[:, 0], [60, 120], {"one": sr.Ensemble(sr.subsets.Equal(1), ridge=1.0)})
+    >>> [axes.get_xlabel() for axes in sr.figures.plot_forecast(curves).axes]
+    ['training samples']
     """
     panels = [str(name) for name in curves if f"{name}_upper" in curves]
     with journal():
@@ -78,6 +86,16 @@ def plot_advice(table: xr.Dataset) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
+        One row per candidate, the best on top.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20))
+    >>> advice = sr.advise(X, X[:, 0] + rng.standard_normal(60), n_members=[2], weighted=False)
+    >>> sr.figures.plot_advice(advice.table).axes[0].get_xlabel()
+    'forecast squared error with 60 samples'
     """
     names = list(table.candidate.values)
     kept = names[:_MOST_CANDIDATES]

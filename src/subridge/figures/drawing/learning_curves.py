@@ -23,6 +23,18 @@ def plot_curve(curves: xr.Dataset) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
+        One line per ridge.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> ridges, ratios = [0.01, 1.0], [0.2, 0.6, 1.0]
+    >>> ensemble = sr.Ensemble([0.5, 0.5], ridge=np.array(ridges)[:, None, None])
+    >>> risk = sr.risk(sr.EquicorrelatedProblem(), ensemble, ratios).total
+    >>> curves = xr.Dataset(
+    ...     {"risk": (("ridge", "sample_ratio"), risk)}, {"ridge": ridges, "sample_ratio": ratios})
+    >>> len(sr.figures.plot_curve(curves).axes[0].lines)
+    2
     """
     with journal():
         figure = Figure(figsize=(COLUMN, 2.5))
@@ -42,11 +54,20 @@ def plot_simulated(curves: xr.Dataset) -> Figure:
     Parameters
     ----------
     curves : xarray.Dataset
-        ``risk`` (trial, ridge, n_samples).
+        ``risk`` (trial, ridge, n_samples), from ``sr.simulate`` with ``ridges``.
 
     Returns
     -------
     matplotlib.figure.Figure
+        One line of points per ridge.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> ensemble = sr.Ensemble(sr.subsets.equal(2, 20, seed=0))
+    >>> curves = sr.simulate(sr.EquicorrelatedProblem(), ensemble, [5, 15], 3, ridges=[0.1], progress=False)
+    >>> sr.figures.plot_simulated(curves).axes[0].get_xlabel()
+    'training samples P'
     """
     mean = curves.risk.mean("trial")
     error = curves.risk.std("trial", ddof=1) / curves.sizes["trial"] ** 0.5

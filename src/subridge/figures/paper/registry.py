@@ -30,7 +30,7 @@ _HOMES = {
 
 
 def figure_ids() -> tuple[str, ...]:
-    """Ids of the figures that can be reproduced, in the order of the paper.
+    """The ids of the figures that can be reproduced, in the order of the paper.
 
     Examples
     --------

@@ -21,7 +21,26 @@ VARIANTS = ("published", "caption")
 
 
 class Reproduction(NamedTuple):
-    """A figure and the numbers behind it."""
+    """A figure and the numbers behind it; unpacks as a pair.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        The picture.
+    dataset : xarray.Dataset
+        Its numbers, and how they were made.
+
+    See Also
+    --------
+    reproduce : makes one.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> found = sr.figures.reproduce("fig3b", quick=True)
+    >>> isinstance(found, Reproduction), found.dataset.attrs["figure"]
+    (True, 'fig3b')
+    """
 
     figure: Figure
     dataset: xr.Dataset
@@ -50,6 +69,11 @@ def reproduce(
     Reproduction
         ``figure``, a `matplotlib.figure.Figure`, and ``dataset``, an `xarray.Dataset` whose attributes hold settings,
         version, command, agreement of theory and experiment, and what the published caption gets wrong.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such figure, or no such settings.
 
     See Also
     --------
