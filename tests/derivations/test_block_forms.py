@@ -33,3 +33,10 @@ def test_leading_order_sees_through_cancelling_leading_terms():
 def test_trace_of_a_rectangular_matrix_is_refused():
     with pytest.raises(ValueError, match="square"):
         trace(BlockMatrix.all_ones([N], [M]))
+
+
+@pytest.mark.parametrize("function", [leading_order, limit])
+def test_a_denominator_that_vanishes_at_these_fractions_is_named(function):
+    with pytest.raises(ValueError, match=r"denominator .* vanishes"):
+        function(N / (N - nu * M), M, {N: nu * M})
+    assert leading_order(N / (N - nu * M + 1), M, {N: nu * M}) == nu * M

@@ -1,5 +1,6 @@
 """Block algebra against dense matrices of random sizes, and its own identities at symbolic size."""
 
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -148,3 +149,57 @@ def test_equality_knows_roots_trigonometry_and_blocks_of_one_entry():
     assert BlockMatrix.identity([1]).equals(BlockMatrix.all_ones([1], [1]))
     assert not BlockMatrix.identity([n]).equals(BlockMatrix.all_ones([n], [n]))
     assert not BlockMatrix.by_group([n], [sp.sqrt(x)]).equals(BlockMatrix.by_group([n], [x]))
+
+
+def test_inverse_of_three_generic_groups_takes_a_moment():
+    sizes, own = sp.symbols("n1:4", positive=True), sp.symbols("d1:4", positive=True)
+    across = sp.Matrix(3, 3, sp.symbols("b1:10"))
+    matrix = BlockMatrix(sizes, sizes, sp.diag(*own), across)
+    began = time.process_time()
+    inverse = matrix.inverse()
+    assert time.process_time() - began < 10  # .2 s; dividing at every step takes minutes
+    numbers = {symbol: sp.Integer(i + 2) for i, symbol in enumerate([*sizes, *own, *across])}
+    assert (matrix.subs(numbers) @ inverse.subs(numbers)).equals(BlockMatrix.identity([2, 3, 4]))
+
+
+def test_groups_that_mix_their_identities_are_inverted():
+    matrix = BlockMatrix((n, n), (n, n), sp.Matrix([[0, 1], [2, 0]]), sp.Matrix([[1, 0], [0, 3]]))
+    assert matrix.inverse().dense({n: 3}) == matrix.dense({n: 3}).inv()
+    assert sp.simplify(matrix.determinant().subs(n, 3) - matrix.dense({n: 3}).det()) == 0
+
+
+def test_blocks_of_one_entry_are_inverted_however_they_are_written():
+    assert BlockMatrix.all_ones([1], [1]).inverse().equals(BlockMatrix.identity([1]))
+    matrix = BlockMatrix((n, 1), (n, 1), sp.diag(2, 0), sp.Matrix([[1, 1], [1, 4]]))
+    assert matrix.inverse().dense({n: 3}) == matrix.dense({n: 3}).inv()
+    assert matrix.determinant().subs(n, 3) == matrix.dense({n: 3}).det()
+
+
+def test_zero_is_known_however_it_was_built():
+    x, y = sp.symbols("x y", positive=True)
+    identity = BlockMatrix.identity([n])
+    zeros = [
+        sp.sqrt(x) * identity * sp.sqrt(x) - x * identity,
+        (sp.sin(x) ** 2 + sp.cos(x) ** 2) * identity - identity,
+        sp.sqrt(x + y) * identity * sp.sqrt(x + y) - (x + y) * identity,
+        sp.sqrt(2) * x * identity * sp.sqrt(2) - 2 * x * identity,
+    ]
+    for zero in zeros:
+        with pytest.raises(ZeroDivisionError, match="rank one"):
+            zero.inverse()
+    with pytest.raises(ZeroDivisionError, match="singular"):
+        (sp.sqrt(n) * identity * sp.sqrt(n) - BlockMatrix.all_ones([n], [n])).inverse()
+
+
+@pytest.mark.parametrize("name", ["sqrt(x)", "sqrt(2)", "sqrt(x + y)", "sin(x)", "exp(y)"])
+def test_roots_and_functions_in_several_blocks(name):
+    x, y = sp.symbols("x y", positive=True)
+    own = sp.sympify(name, {"x": x, "y": y})
+    matrix = BlockMatrix((n, m), (n, m), sp.diag(own, x), sp.Matrix([[sp.sqrt(x), sp.sqrt(x)], [1, x]]))
+    sizes, values = {n: 2, m: 1}, {x: 2.0, y: 1 / 3}
+    dense, inverse = (
+        np.array(part.dense(sizes).subs(values).evalf().tolist(), dtype=float) for part in (matrix, matrix.inverse())
+    )
+    np.testing.assert_allclose(dense @ inverse, np.eye(3), atol=1e-12)
+    assert float(matrix.determinant().subs({**sizes, **values})) == pytest.approx(np.linalg.det(dense))
+    assert float(trace(matrix).subs({**sizes, **values})) == pytest.approx(np.trace(dense))

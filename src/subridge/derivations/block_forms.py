@@ -12,6 +12,7 @@ from sympy.polys.fields import FracElement
 from sympy.polys.rings import PolyElement
 
 from subridge.derivations.block_matrix import BlockMatrix
+from subridge.derivations.coefficients import common
 
 ByDegree: TypeAlias = dict[int, PolyElement]  # the terms of a polynomial, by their total degree in the group sizes
 
@@ -28,7 +29,7 @@ def trace(matrix: BlockMatrix) -> sp.Expr:
     diagonal, ones = matrix.in_field()
     groups = range(len(matrix.row_sizes))
     counted = BlockMatrix.by_group(matrix.row_sizes, matrix.row_sizes).in_field()[0]
-    sizes, diagonal, ones = counted.unify(diagonal, ones)
+    sizes, diagonal, ones = common(counted, diagonal, ones)
     total = sum(
         (sizes[i, i].element * (diagonal[i, i].element + ones[i, i].element) for i in groups), start=sizes.domain.zero
     )
@@ -135,7 +136,10 @@ class _Ratio:
         ratio = field.from_sympy(expression)
         positions = [ring.symbols.index(group) for group in scales]
         self._top, self._bottom = (self._by_degree(part, positions) for part in (ratio.numer, ratio.denom))
-        top, self._low = self._leading(self._top), self._leading(self._bottom) or 0
+        top, low = self._leading(self._top), self._leading(self._bottom)
+        if low is None:
+            raise ValueError(f"at the fractions {dict(fractions)} the denominator of {expression} vanishes identically")
+        self._low = low
         self.power = None if top is None else top - self._low
 
     @staticmethod

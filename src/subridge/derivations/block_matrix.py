@@ -23,40 +23,12 @@ import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
 from subridge.derivations.block_printing import block_latex, block_text
+from subridge.derivations.coefficients import common, determinant, inverse, nonzero, plus, times, to_field
 from subridge.derivations.vanishing import vanishes
 
 
-def _to_field(coefficients: sp.MatrixBase | DomainMatrix) -> DomainMatrix:
-    if isinstance(coefficients, DomainMatrix):
-        return coefficients
-    return DomainMatrix.from_Matrix(sp.Matrix(coefficients)).to_field()
-
-
-def _plus(left: DomainMatrix, right: DomainMatrix) -> DomainMatrix:
-    left, right = left.unify(right)
-    return left + right
-
-
-def _times(*factors: DomainMatrix) -> DomainMatrix:
-    product = factors[0]
-    for factor in factors[1:]:
-        product, factor = product.unify(factor)
-        product = product * factor
-    return product
-
-
-def _nonzero(coefficients: DomainMatrix) -> list[tuple[int, int]]:
-    return [(i, j) for i, row in coefficients.to_dod().items() for j, value in row.items() if value]
-
-
 def _sizes(values: Sequence[sp.Expr]) -> DomainMatrix:
-    return _to_field(sp.diag(*values))
-
-
-def _join(quarters: Sequence[Sequence[DomainMatrix]]) -> DomainMatrix:
-    """Assemble a matrix from its quarters, in a common field."""
-    first = quarters[0][0].unify(quarters[0][1], quarters[1][0], quarters[1][1])
-    return DomainMatrix.vstack(DomainMatrix.hstack(first[0], first[1]), DomainMatrix.hstack(first[2], first[3]))
+    return to_field(sp.diag(*values))
 
 
 class BlockMatrix:
@@ -93,12 +65,12 @@ class BlockMatrix:
     ) -> None:
         self.row_sizes = tuple(sp.sympify(size) for size in row_sizes)
         self.column_sizes = tuple(sp.sympify(size) for size in column_sizes)
-        self._diagonal, self._ones = _to_field(diagonal), _to_field(ones)
+        self._diagonal, self._ones = to_field(diagonal), to_field(ones)
         shape = (len(self.row_sizes), len(self.column_sizes))
         for name, coefficients in (("diagonal", self._diagonal), ("ones", self._ones)):
             if coefficients.shape != shape:
                 raise ValueError(f"{name} has shape {coefficients.shape}, but there are {shape} blocks")
-        for i, j in _nonzero(self._diagonal):
+        for i, j in nonzero(self._diagonal):
             rows, columns = self.row_sizes[i], self.column_sizes[j]
             if rows != columns:
                 raise ValueError(f"block ({i}, {j}) is {rows} by {columns}: an identity part needs a square block")
@@ -152,7 +124,7 @@ class BlockMatrix:
         self._check_same_shape(other)
         return BlockMatrix(
             self.row_sizes, self.column_sizes,
-            _plus(self._diagonal, other._diagonal), _plus(self._ones, other._ones),
+            plus(self._diagonal, other._diagonal), plus(self._ones, other._ones),
         )  # fmt: skip
 
     def __sub__(self, other: BlockMatrix) -> BlockMatrix:
@@ -162,10 +134,10 @@ class BlockMatrix:
         return (-1) * self
 
     def __mul__(self, scalar: sp.Expr) -> BlockMatrix:
-        factor = _to_field(sp.Matrix([[sp.sympify(scalar)]]))
-        diagonal, ones, factor = self._diagonal.unify(self._ones, factor)
+        factor = to_field(sp.Matrix([[sp.sympify(scalar)]]))
+        diagonal, ones, factor = common(self._diagonal, self._ones, factor)
         value = factor[0, 0].element
-        return BlockMatrix(self.row_sizes, self.column_sizes, value * diagonal, value * ones)
+        return BlockMatrix(self.row_sizes, self.column_sizes, diagonal.scalarmul(value), ones.scalarmul(value))
 
     __rmul__ = __mul__
 
@@ -173,9 +145,9 @@ class BlockMatrix:
         if self.column_sizes != other.row_sizes:
             raise ValueError(f"columns {self.column_sizes} do not meet rows {other.row_sizes}")
         D, B, D_other, B_other = self._diagonal, self._ones, other._diagonal, other._ones
-        inner = _times(B, _sizes(self.column_sizes), B_other)
-        ones = _plus(_plus(_times(D, B_other), _times(B, D_other)), inner)
-        return BlockMatrix(self.row_sizes, other.column_sizes, _times(D, D_other), ones)
+        inner = times(B, _sizes(self.column_sizes), B_other)
+        ones = plus(plus(times(D, B_other), times(B, D_other)), inner)
+        return BlockMatrix(self.row_sizes, other.column_sizes, times(D, D_other), ones)
 
     @property
     def T(self) -> BlockMatrix:
@@ -193,46 +165,38 @@ class BlockMatrix:
         if self.row_sizes != self.column_sizes:
             raise ValueError("row and column groups differ: the matrix is not square by blocks")
 
-    def _schur(self) -> tuple[BlockMatrix, BlockMatrix, BlockMatrix, BlockMatrix]:
-        """Split off the first group: inverse of its block, left and right factors, Schur complement."""
-        first, rest = slice(0, 1), slice(1, None)
-        corner = self.block(first, first).inverse()
-        left = self.block(rest, first) @ corner
-        right = corner @ self.block(first, rest)
-        return corner, left, right, self.block(rest, rest) - left @ self.block(first, rest)
-
     def inverse(self) -> BlockMatrix:
-        """Invert: Sherman-Morrison inside a block, Schur complement across blocks.
+        """Invert: D⁻¹·I - (D + B N)⁻¹ B D⁻¹·11ᵀ, Sherman-Morrison for all groups at once.
 
         Raises
         ------
         ZeroDivisionError
-            If the identity part of a pivot block vanishes: such a block has rank one at most.
+            If the identity parts are singular, as in a block of rank one, or the whole matrix is.
         """
         self._require_square()
-        if len(self.row_sizes) == 1:
-            # Kept in the field: factoring intermediate results is slow, and at times very slow.
-            diagonal, ones, sizes = self._diagonal.unify(self._ones, _sizes(self.row_sizes))
-            a, b, n = (part[0, 0].element for part in (diagonal, ones, sizes))
-            if not a:
-                raise ZeroDivisionError("a block without identity part has rank one and no inverse")
-            field = diagonal.domain
-            inverse = DomainMatrix([[field.one / a]], (1, 1), field)
-            correction = DomainMatrix([[-b / (a * (a + n * b))]], (1, 1), field)
-            return BlockMatrix(self.row_sizes, self.row_sizes, inverse, correction)
-        corner, left, right, complement = self._schur()
-        lower = complement.inverse()
-        down, across = -(lower @ left), -(right @ lower)
-        quarters = ((corner - across @ left, across), (down, lower))
-        diagonal, ones = (_join([[part.in_field()[which] for part in row] for row in quarters]) for which in (0, 1))
-        return BlockMatrix(self.row_sizes, self.row_sizes, diagonal, ones)
+        own, across = inverse(*self._apart(), _sizes(self.row_sizes))
+        return BlockMatrix(self.row_sizes, self.row_sizes, own, across)
 
     def determinant(self) -> sp.Expr:
-        """Return det = Π over pivots of a^(n-1) (a + n b), by the Schur complement."""
+        """Return det = det(D + B N) Π det(D_n)^(n-1), the product over groups of equal size n."""
         self._require_square()
-        n, a, b = self.row_sizes[0], self.diagonal[0, 0], self.ones[0, 0]
-        own = a ** (n - 1) * (a + n * b)
-        return own if len(self.row_sizes) == 1 else own * self._schur()[3].determinant()
+        D, B = self._apart()
+        result = determinant(plus(D, times(B, _sizes(self.row_sizes))))
+        for size in dict.fromkeys(self.row_sizes):
+            places = [i for i, other in enumerate(self.row_sizes) if other == size]
+            result *= determinant(D.extract(places, places)) ** (size - 1)
+        return result
+
+    def _apart(self) -> tuple[DomainMatrix, DomainMatrix]:
+        """Both parts, with blocks of one entry, which are either, counted to the identity."""
+        single = [i for i, size in enumerate(self.row_sizes) if size == 1]
+        if not single:
+            return self._diagonal, self._ones
+        D, B = (part.to_Matrix() for part in (self._diagonal, self._ones))
+        for i in single:
+            for j in single:
+                D[i, j], B[i, j] = D[i, j] + B[i, j], sp.S.Zero
+        return to_field(D), to_field(B)
 
     # comparison and printing ---------------------------------------------------------------------
 
@@ -240,7 +204,7 @@ class BlockMatrix:
         """Whether all coefficients agree identically, symbols being positive."""
         self._check_same_shape(other)
         difference = self - other
-        if not _nonzero(difference._diagonal) and not _nonzero(difference._ones):
+        if not nonzero(difference._diagonal) and not nonzero(difference._ones):
             return True
         for i, rows in enumerate(self.row_sizes):
             for j, columns in enumerate(self.column_sizes):

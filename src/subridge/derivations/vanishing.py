@@ -14,13 +14,22 @@ def vanishes(expression: sp.Expr) -> bool:
     >>> vanishes(sp.sqrt(x) - x)
     False
     """
-    expression = sp.powdenest(sp.expand_power_base(sp.sympify(expression), force=True), force=True)
-    numerator = sp.expand(sp.fraction(sp.together(expression))[0])
+    numerator = sp.expand(sp.fraction(sp.together(tidied(expression)))[0])
     if numerator == 0:
         return True
     if _is_surely_not_zero(numerator):
         return False
     return bool(sp.simplify(sp.trigsimp(numerator)) == 0)
+
+
+def tidied(expression: sp.Expr) -> sp.Expr:
+    """The same with the roots of products as products of roots, symbols being positive.
+
+    >>> x, y = sp.symbols("x y")
+    >>> tidied(sp.sqrt(x * y) * sp.sqrt(x))
+    x*sqrt(y)
+    """
+    return sp.powdenest(sp.expand_power_base(sp.sympify(expression), force=True), force=True)
 
 
 def _is_surely_not_zero(expression: sp.Expr) -> bool:
