@@ -96,3 +96,16 @@ def test_what_rounding_leaves_of_a_perfect_fit_is_no_disagreement():
     assert 0 < float(curves.risk.sel(n_samples=16).max()) < 1e-20
     report = sr.compare(sr.risk(problem, ensemble, np.array([0.5, 1.5, 2.0])), curves)
     assert bool(report.agrees.sel(n_samples=[12, 16]).all())
+
+
+def test_nothing_but_rounding_agrees_with_nothing():
+    """Every point is a perfect fit: no larger risk tells what rounding is relative to."""
+    problem = sr.Problem(np.eye(8), 1e3 * np.ones(8))
+    ensemble = sr.Ensemble(sr.SubsetPlan.from_indices([range(8)], 8))
+    curves = sr.simulate(problem, ensemble, [12, 16], 6, seed=0, progress=False)
+    assert 0 < float(curves.risk.max()) < 1e-20
+    report = sr.compare(sr.risk(problem, ensemble, np.array([1.5, 2.0])), curves)
+    assert bool((report.theory == 0).all())
+    assert bool(report.agrees.all())
+    assert report.attrs["verdict"] == "agree"
+    assert not sr.compare(1e-7, curves).agrees.any()  # a difference of 1e-13 of the signal is none of rounding

@@ -15,6 +15,8 @@ _STANDARD_ERRORS = 4.0
 _FINITE_SIZE = 1.5
 # Samples from a threshold at which a point is listed apart: there the mean over trials may not even exist.
 _NEAR = 2
+# Of the signal's power: two risks that differ by less are both what rounding leaves of a perfect fit.
+_ROUNDING = 1e-14
 # A standard error above this share of the risk cannot refute much.
 _PRECISE = 0.02
 
@@ -33,7 +35,8 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
     -------
     xarray.Dataset
         On the experiment's grid: ``theory``, ``mean``, ``standard_error``, ``deviation`` = mean - theory, ``z`` =
-        deviation/standard_error, ``allowance`` (``4 SE + 1.5 E/min_r |P - N_r|``), ``agrees``, and ``near_threshold``
+        deviation/standard_error, ``allowance`` (``4 SE + 1.5 E/min_r |P - N_r|``, and rounding: 1e-14 of the signal's
+        power), ``agrees``, and ``near_threshold``
         where ``|P - N_r|`` ≤ 2 for some member: such points are listed but not judged. Points of one curve share
         samples, so ``correlation`` (n_samples × other_n_samples) is estimated over trials, and ``curve_z``, the mean
         deviation of each curve in units of its standard error, takes it into account. Attributes: ``verdict`` ("agree",
@@ -67,8 +70,9 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
     standard_error = risk.std("trial", ddof=1) / np.sqrt(risk.sizes["trial"])
     distance = _distance_to_threshold(experiment)
     near = distance <= _NEAR
+    rounding = _rounding(experiment)
     with np.errstate(divide="ignore", invalid="ignore"):  # exact points have no error, thresholds no distance
-        allowance = _STANDARD_ERRORS * standard_error + _FINITE_SIZE * abs(predicted) / distance + _rounding(risk)
+        allowance = _STANDARD_ERRORS * standard_error + _FINITE_SIZE * abs(predicted) / distance + rounding
         deviation = mean - predicted
         z = deviation / standard_error
         relative = abs(deviation) / allowance
@@ -77,7 +81,8 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
     judged = ~near.broadcast_like(mean)
     correlation, curve_z = _along_curve(risk, deviation, judged)
     outside = int((judged & ~agrees).sum())
-    precise = float((standard_error <= _PRECISE * abs(mean)).where(judged).mean()) if bool(judged.any()) else 0.0
+    is_precise = standard_error <= _PRECISE * abs(mean) + rounding
+    precise = float(is_precise.where(judged).mean()) if bool(judged.any()) else 0.0
     verdict = "disagree" if outside else ("agree" if precise >= 0.5 else "undecided")
     return xarray.Dataset(
         {
@@ -105,10 +110,11 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
     )
 
 
-def _rounding(risk: xarray.DataArray) -> float:
-    """What is left of a perfect fit: rounding of the largest finite risk, below which two numbers are equal."""
-    finite = risk.where(np.isfinite(risk))
-    return 1e-14 * float(abs(finite).max()) if bool(finite.notnull().any()) else 0.0
+def _rounding(experiment: xarray.Dataset) -> float:
+    """What is left of a perfect fit: rounding of the signal or of the largest finite risk, below which all is equal."""
+    risk = experiment["risk"]
+    largest = float(abs(risk.where(np.isfinite(risk))).max().fillna(0.0))
+    return _ROUNDING * max(largest, float(experiment.attrs.get("signal_power", 0.0)))
 
 
 def _on_grid(theory: Risk | xarray.DataArray | ArrayLike, mean: xarray.DataArray) -> xarray.DataArray:

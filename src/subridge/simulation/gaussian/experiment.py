@@ -118,6 +118,12 @@ class GaussianExperiment(Fingerprinted):
         return float(signal.variances_of_features().mean() + noise.variances_of_features().mean())
 
     @cached_property
+    def signal_power(self) -> float:
+        """w*ᵀΣ_s w*/M of the first teacher, the risk of predicting nothing: rounding is relative to it."""
+        w = self.teacher_of(0)
+        return float(w @ self.finite_problem.signal_covariance.apply(w)) / self.n_features
+
+    @cached_property
     def has_feature_noise(self) -> bool:
         return bool(self.finite_problem.noise_covariance.variances_of_features().any())
 

@@ -159,6 +159,7 @@ def schema_of(experiment: GaussianExperiment) -> TrialSchema:
             "n_features": experiment.n_features,
             "subset_sizes": sizes,
             "subsets_drawn": drawn,
+            "signal_power": experiment.signal_power,
         },
     )
 
