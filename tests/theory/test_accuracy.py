@@ -18,6 +18,21 @@ def test_hostile_problems_of_proposition_one_are_right_or_say_that_they_are_not(
     assert [v for v in verdicts if v.remark] == []
 
 
+@pytest.mark.parametrize("seed", [7741006086])
+def test_a_fit_is_to_the_problem_not_to_its_rounded_covariance(seed):
+    """A mixed case near its threshold: a fit to the rounded A Σ Aᵀ left 3e-6 of the risk on a direction of 1e-9."""
+    verdict = judge.judge_one(seed)
+    assert verdict.remark == ""
+    assert verdict.error < 1e-6
+
+
+def test_a_gap_that_may_be_closed_leaves_no_digit_certain():
+    """Three faint directions may or may not be there, and decide whether the ridgeless member is at its threshold."""
+    verdict = judge.judge_one(32003823, "mixed")
+    assert verdict.error > 0.1
+    assert np.isinf(verdict.bound)
+
+
 def test_hostile_problems_of_proposition_two_are_right_or_say_that_they_are_not():
     assert [v for v in judge.judge_two(7, 1000) if v.remark] == []
 

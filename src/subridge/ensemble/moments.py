@@ -1,12 +1,26 @@
 """Second moments of members and target: all that a choice of weights, and the error of any weights, need to know."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from subridge.arrays.namespace import namespace_of, to_numpy
 from subridge.arrays.types import Array, FloatArray
 from subridge.spec.errors import ParameterError
+
+
+class Outputs(NamedTuple):
+    """Moments of the outputs where they are known by themselves, not as differences of the target's power and errors.
+
+    Members shrunk to almost nothing then keep every digit. `c` has shape (..., k), `F` (..., k, k), and `dc` and `dF`
+    bound their rounding.
+    """
+
+    c: FloatArray
+    F: FloatArray
+    dc: FloatArray
+    dF: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +38,8 @@ class MemberMoments:
         ``E[y e_r] = v - c_r``: what member r misses of the target's power. It stays finite where v does not.
     v : ndarray, shape (...), or None
         ``E[y²]``, the power of the target. None, as `missed`, where only weights of sum one are to be judged.
+    outputs : Outputs or None
+        c and F by themselves, which theory knows; None where they follow from the rest.
 
     Examples
     --------
@@ -40,6 +56,7 @@ class MemberMoments:
     pairs: FloatArray
     missed: FloatArray | None = None
     v: FloatArray | None = None
+    outputs: Outputs | None = None
 
     @classmethod
     def of_errors(cls, errors: Array, targets: Array, sample_weights: Array) -> "MemberMoments":
@@ -85,12 +102,16 @@ class MemberMoments:
     @property
     def c(self) -> FloatArray:
         """Cross moments ``c_r = E[y f_r]`` of target and outputs, shape (..., k); infinite where v is."""
+        if self.outputs is not None:
+            return self.outputs.c
         missed, v = self.with_target()
         return np.asarray(v[..., None] - missed)
 
     @property
     def F(self) -> FloatArray:
         """Products ``F_rr′ = E[f_r f_r′] = E_rr′ - v + c_r + c_r′``, shape (..., k, k); infinite where v is."""
+        if self.outputs is not None:
+            return self.outputs.F
         missed, v = self.with_target()
         return np.asarray(self.pairs + (v[..., None, None] - missed[..., :, None] - missed[..., None, :]))
 
@@ -106,18 +127,39 @@ class MemberMoments:
     def risk_of(self, weights: FloatArray) -> FloatArray:
         """``E(w) = v - 2wᵀc + wᵀFw``, shape (...); a member of infinite error and weight zero counts nothing.
 
-        It is summed as ``(1-Σw)² v + 2(1-Σw) wᵀ(v - c) + wᵀEw``, in which nothing cancels.
+        It is summed as ``(1-Σw)² v + 2(1-Σw) wᵀ(v - c) + wᵀEw``, in which nothing cancels, except where huge weights
+        make up for outputs that are almost nothing and are known by themselves.
         """
+        value, size = self.by_errors(weights)
+        if self.outputs is None:
+            return value
+        other, other_size = self.by_outputs(weights, self.outputs)
+        return np.where(other_size < size, other, value)
+
+    def by_errors(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The risk from the pairs and what is missed, and the size of its terms."""
         products = weights[..., :, None] * weights[..., None, :]
-        own = (products * np.where(products != 0, self.pairs, 0.0)).sum(axis=(-2, -1))
+        terms = products * np.where(products != 0, self.pairs, 0.0)
+        own, size = terms.sum(axis=(-2, -1)), np.abs(terms).sum(axis=(-2, -1))
         rest = 1.0 - weights.sum(axis=-1)
         apart = np.abs(rest) > 4 * self.n_members * np.finfo(np.float64).eps  # else the sum is one up to rounding
         if not apart.any():
-            return np.asarray(own)
+            return np.asarray(own), np.asarray(size)
         missed, v = self.with_target()
         with np.errstate(invalid="ignore"):
             shared = (weights * np.where(weights != 0, missed, 0.0)).sum(axis=-1)
-            return np.asarray(np.where(apart, rest**2 * v + 2 * rest * shared + own, own))
+            value = np.where(apart, rest**2 * v + 2 * rest * shared + own, own)
+            return value, np.where(apart, rest**2 * v + 2 * np.abs(rest * shared) + size, size)
+
+    def by_outputs(self, weights: FloatArray, outputs: Outputs) -> tuple[FloatArray, FloatArray]:
+        """The risk from the outputs' own moments, and the size of its terms, infinite where the target's power is."""
+        products = weights[..., :, None] * weights[..., None, :]
+        v = self.with_target()[1]
+        with np.errstate(invalid="ignore"):
+            terms = (products * np.where(products != 0, outputs.F, 0.0)).sum(axis=(-2, -1))
+            explained = (weights * np.where(weights != 0, outputs.c, 0.0)).sum(axis=-1)
+            size = v + 2 * np.abs(explained) + np.abs(terms)
+            return np.asarray(v - 2 * explained + terms), np.where(np.isnan(size), np.inf, size)
 
 
 def error_products(errors: Array, sample_weights: Array) -> FloatArray:

@@ -147,13 +147,32 @@ class Risk:
                 'use "mean", "scaled", "simplex" or "free", or train the ensemble'
             )
         weights = aggregation.weights(moments)
-        total = moments.risk_of(weights)
         if rounding is None:
-            return cls(moments, total)
-        products = np.abs(weights[..., :, None] * weights[..., None, :])
+            return cls(moments, moments.risk_of(weights))
+        return cls(moments, *_total_and_bound(moments, weights, rounding))
+
+
+def _total_and_bound(
+    moments: MemberMoments, weights: FloatArray, rounding: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The risk by the form with the smaller bound, and that bound, relative."""
+    total = moments.by_errors(weights)[0]
+    error = _summed(weights, rounding) + _apart(moments, weights)
+    if moments.outputs is not None:
+        other, size = moments.by_outputs(weights, moments.outputs)
         with np.errstate(invalid="ignore"):
-            error = np.where(products > 0, products * rounding, 0.0).sum(axis=(-2, -1))
-        return cls(moments, total, _relative(error + _apart(moments, weights), total))
+            explained = np.where(weights != 0, 2 * np.abs(weights) * moments.outputs.dc, 0.0).sum(axis=-1)
+            wrong = _summed(weights, moments.outputs.dF) + explained + 4 * _EPS * size
+        better = wrong < error
+        total, error = np.where(better, other, total), np.where(better, wrong, error)
+    return total, _relative(error, total)
+
+
+def _summed(weights: FloatArray, rounding: FloatArray) -> FloatArray:
+    """Σ |w_r w_s| δ_rs, where a weight of zero counts nothing."""
+    products = np.abs(weights[..., :, None] * weights[..., None, :])
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(products > 0, products * rounding, 0.0).sum(axis=(-2, -1)))
 
 
 def _apart(moments: MemberMoments, weights: FloatArray) -> FloatArray:

@@ -26,7 +26,7 @@ def scan_points(low: float, high: float) -> FloatArray:
 def joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) -> FloatArray:
     """Minimum over one ridge per member, shape (G, k), from the best common ridge (G,) and each member's own (G, k)."""
     low, (G, k), points = landscape.floor(), landscape.shape, scan_points(*landscape.span())
-    first, last, scale = points[0], points[-1], landscape.error_scale()
+    first, last, scale, noise = points[0], points[-1], landscape.error_scale(), landscape.value_noise()
 
     def error(z: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         distance = np.exp(np.clip(z, first, last))
@@ -49,7 +49,8 @@ def joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) -
         ridge = np.where(np.isfinite(guess), guess, 1e6 * np.exp(last - np.log(1e14)))
         descend(np.log(np.maximum(landscape.kappa_bar(ridge) - low, np.exp(first))), active)
     for _ in range(_ROUNDS):
-        offers = np.stack([_one_by_one(error, best[active], active, points), *_bends(error, best, value, active)])
+        on_lines = _one_by_one(error, best[active], active, points, noise[active])
+        offers = np.stack([on_lines, *_bends(error, best, value, active)])
         worth = np.stack([error(offer, active)[0] for offer in offers])
         chosen = np.argmin(np.where(np.isfinite(worth), worth, np.inf), axis=0)
         here = np.arange(len(active))
@@ -66,7 +67,7 @@ def joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) -
     return np.where(best > last - np.log(1e2), np.inf, landscape.ridge(low + np.exp(best)))
 
 
-def _one_by_one(error: Function, z: FloatArray, rows: IntArray, points: FloatArray) -> FloatArray:
+def _one_by_one(error: Function, z: FloatArray, rows: IntArray, points: FloatArray, noise: FloatArray) -> FloatArray:
     """Every member in turn at the best place on its whole line, the others as they are."""
     trial = z.copy()
     for r in range(z.shape[1]):
@@ -77,7 +78,7 @@ def _one_by_one(error: Function, z: FloatArray, rows: IntArray, points: FloatArr
             value, gradient = error(moved, rows[inner])
             return value, gradient[:, r]
 
-        trial[:, r] = minimise_on_line(line, points, len(trial))
+        trial[:, r] = minimise_on_line(line, points, len(trial), noise)
     return trial
 
 

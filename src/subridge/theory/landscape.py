@@ -11,25 +11,31 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.ensemble.aggregation import LinearAggregation, Mean
-from subridge.ensemble.moments import MemberMoments
+from subridge.ensemble.aggregation import Free, LinearAggregation, Mean, Scaled
+from subridge.ensemble.moments import MemberMoments, Outputs
 
 _EPS = float(np.finfo(np.float64).eps)
-_LOST = 1e-3  # share of the error that may be rounding where the best ridge is sought
 
 
 class PairForms(NamedTuple):
-    """Bias and γ of every pair (r, s) and what member r misses of the target, with their derivatives by κ̄_r.
-
-    Pairs have the shape (G, k, k), members (G, k).
-    """
+    """Bias and γ of every pair (r, s), shape (G, k, k), with their derivatives by κ̄_r."""
 
     bias: FloatArray
     gamma: FloatArray
     bias_slope: FloatArray
     gamma_slope: FloatArray
-    missed: FloatArray
-    missed_slope: FloatArray
+
+
+class OutputForms(NamedTuple):
+    """Mean outputs of the members: what each explains of the target, c_r (G, k), and their products D_rs (G, k, k).
+
+    `rate` is dlog c_r/dκ̄_r, and `bend` what is left of D_rs in its derivative by κ̄_r beyond that rate.
+    """
+
+    c: FloatArray
+    rate: FloatArray
+    D: FloatArray
+    bend: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +107,19 @@ class Landscape(ABC):
     def pair_forms(self, kappa_bar: FloatArray) -> PairForms:
         """What the proposition says of every pair."""
 
+    @abstractmethod
+    def output_forms(self, kappa_bar: FloatArray) -> OutputForms:
+        """What the proposition says of the members' mean outputs; only where `power` is finite."""
+
+    def value_noise(self) -> FloatArray:
+        """Rounding of E_g, shape (G,): of the target's power where weights are free to make the most of it."""
+        free = self._scales_outputs & np.isfinite(self.power)
+        return np.where(free, 8 * _EPS * np.where(free, self.power, 0.0), 0.0)
+
+    @property
+    def _scales_outputs(self) -> bool:
+        return isinstance(self.aggregation, Scaled | Free)
+
     def error_scale(self) -> FloatArray:
         """Size of the terms of E_g, shape (G,); positive."""
         return np.asarray(self.signal + self.zeta**2 + (self.eta**2).mean(axis=1) + 1e-300)
@@ -108,7 +127,7 @@ class Landscape(ABC):
     def value_and_gradient(self, kappa_bar: FloatArray) -> tuple[FloatArray, FloatArray]:
         """E_g (G,), infinite where rounding left the branch, and ∂E_g/∂κ̄_r (G, k)."""
         k = self.shape[1]
-        bias, gamma, bias_slope, gamma_slope, missed, missed_slope = self.pair_forms(kappa_bar)
+        bias, gamma, bias_slope, gamma_slope = self.pair_forms(kappa_bar)
         label_noise = self.zeta[:, None, None] ** 2
         with np.errstate(divide="ignore", invalid="ignore"):
             weight = 1.0 / (1.0 - gamma)
@@ -118,13 +137,44 @@ class Landscape(ABC):
         # E_rs depends on κ̄_r through its first member, and E_sr through its second: twice the same.
         if isinstance(self.aggregation, Mean):
             return np.where(inside, pairs.mean(axis=(-2, -1)), np.inf), 2.0 / k**2 * by_first.sum(axis=-1)
-        moments = MemberMoments(np.where(inside[:, None, None], pairs, np.eye(k)), missed, self.power)
-        w = self.aggregation.weights(moments)
-        by_pairs = (np.where(inside[:, None, None], by_first, 0.0) * w[:, None, :]).sum(axis=-1)
-        gradient = 2.0 * w * (by_pairs + (1.0 - w.sum(axis=-1, keepdims=True)) * missed_slope)
-        value = moments.risk_of(w)
-        # Members that are shrunk to almost nothing get huge weights, under which the error is but rounding of the
-        # target's power; such a place is not searched.
-        rest = 1.0 - w.sum(axis=-1)
-        rounding = np.where(rest == 0, 0.0, _EPS * rest**2 * np.where(np.isinf(self.power), 0.0, self.power))
-        return np.where(inside & (rounding <= _LOST * np.abs(value)), value, np.inf), gradient
+        pairs = np.where(inside[:, None, None], pairs, np.eye(k))
+        by_first = np.where(inside[:, None, None], by_first, 0.0)
+        if self._scales_outputs:
+            added = _Added(gamma * (pairs + label_noise), gamma_slope * (pairs + label_noise) + gamma * by_first)
+            value, gradient = self._with_best_weights(kappa_bar, pairs, by_first, added)
+        else:
+            w = self.aggregation.weights(MemberMoments(pairs))
+            value, gradient = MemberMoments(pairs).risk_of(w), 2.0 * w * (by_first * w[:, None, :]).sum(axis=-1)
+        return np.where(inside, value, np.inf), gradient
+
+    def _with_best_weights(
+        self, kappa_bar: FloatArray, pairs: FloatArray, by_first: FloatArray, added: "_Added"
+    ) -> tuple[FloatArray, FloatArray]:
+        """E_g and its gradient under weights w of any sum, which satisfy Σ_r w_r (Σ_s F_rs w_s - c_r) = 0.
+
+        With F = D + γ(E + ζ²) + η² the derivatives of what is explained and of the products of mean outputs all but
+        cancel where much is fitted. They are taken out: only what samples and noise add, and bends, remain.
+        """
+        infinite = np.isinf(self.power)  # then weights sum to one
+        with np.errstate(invalid="ignore"):
+            mean = self.output_forms(kappa_bar)
+            noise = added.value + np.eye(pairs.shape[-1]) * self.eta[:, :, None] ** 2
+            F = mean.D + noise
+            moments = MemberMoments(
+                pairs, self.power[:, None] - mean.c, self.power, Outputs(mean.c, F, 0 * mean.c, 0 * F)
+            )
+            w = self.aggregation.weights(moments)
+            defect = np.sum(F * w[:, None, :], axis=-1) - mean.c
+            total = w.sum(axis=-1, keepdims=True)
+            defect = defect - np.sum(w * defect, axis=-1, keepdims=True) / np.where(total > 0, total, 1.0)
+            change = np.sum((mean.bend + added.slope - mean.rate[:, :, None] * noise) * w[:, None, :], axis=-1)
+            gradient = 2.0 * w * (defect * mean.rate + change)
+            value = moments.risk_of(w)
+        return value, np.where(infinite[:, None], 2.0 * w * np.sum(by_first * w[:, None, :], axis=-1), gradient)
+
+
+class _Added(NamedTuple):
+    """What samples and label noise add to the products of outputs, γ(E + ζ²), and its derivative by the first κ̄."""
+
+    value: FloatArray
+    slope: FloatArray

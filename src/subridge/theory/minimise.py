@@ -14,14 +14,15 @@ Function = Callable[[FloatArray, IntArray], tuple[FloatArray, FloatArray]]
 _SCAN_BLOCK = 4096
 
 
-def minimise_on_line(function: Function, points: FloatArray, n: int) -> FloatArray:
+def minimise_on_line(function: Function, points: FloatArray, n: int, noise: FloatArray | float = 0.0) -> FloatArray:
     """Global minima of n one-dimensional functions, shape (n,): a scan brackets every well, a root finds it.
 
     ``function(x, rows)`` gives values and slopes at x of the problems ``rows``, all one-dimensional; `points` are
-    increasing scan points common to all. Where a function is least at an end, the minimiser is ``points[0]`` or
-    ``points[-1]``, and the latter where it has levelled off.
+    increasing scan points common to all. `noise`, shape (n,), is the rounding of the values: a well no higher than that
+    above the lowest point is taken, since slopes know better than values where it is. Where a function is least at an
+    end, the minimiser is ``points[0]`` or ``points[-1]``, and the latter where it has levelled off.
     """
-    rows = np.arange(n)
+    rows, noise = np.arange(n), np.broadcast_to(noise, (n,))
     values, slopes = np.empty((len(points), n)), np.empty((len(points), n))
     together = max(1, _SCAN_BLOCK // max(1, n))
     for start in range(0, len(points), together):
@@ -39,7 +40,7 @@ def minimise_on_line(function: Function, points: FloatArray, n: int) -> FloatArr
     with np.errstate(invalid="ignore"):
         wells = (slopes[:-1] < 0) & (slopes[1:] > 0) & np.isfinite(values[:-1]) & np.isfinite(values[1:])
         # Within a step of the scan a smooth error moves little: a well far above the lowest point cannot win.
-        wells &= np.minimum(values[:-1], values[1:]) <= lowest + 0.1 * np.abs(lowest) + 1e-300
+        wells &= np.minimum(values[:-1], values[1:]) <= lowest + 0.1 * np.abs(lowest) + noise + 1e-300
     which, row = np.nonzero(wells)
     if len(which):
 
@@ -49,9 +50,10 @@ def minimise_on_line(function: Function, points: FloatArray, n: int) -> FloatArr
         found = elementwise.find_root(slope, (points[which], points[which + 1]), args=(row.astype(np.float64),))
         x = np.where(found.success, found.x, points[which])
         value = function(x, row)[0]
+        enough = lowest + 1e-15 * np.abs(lowest) + noise
         for i in np.argsort(-value, kind="stable"):  # the lowest is written last
-            if value[i] <= lowest[row[i]] + 1e-15 * abs(lowest[row[i]]):
-                best[row[i]], lowest[row[i]] = x[i], min(value[i], lowest[row[i]])
+            if value[i] <= enough[row[i]]:
+                best[row[i]] = x[i]
     return np.asarray(best)
 
 

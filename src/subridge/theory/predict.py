@@ -1,6 +1,7 @@
 """The two questions a theorist asks first: what is the typical risk, and what are the order parameters."""
 
 from subridge.arrays.types import ArrayLike
+from subridge.ensemble.aggregation import Mean, Simplex
 from subridge.ensemble.ensemble import Ensemble
 from subridge.ensemble.risk import Risk
 from subridge.spec.checks import extended_non_negative, positive_integer
@@ -93,7 +94,9 @@ def risk(
     else:
         if n_features is not None:
             raise ParameterError("n_features belongs to an EquicorrelatedProblem; a Problem knows its own size")
-        moments, rounding = general_moments(problem, ensemble.plan, GeneralGrid.of(problem, ensemble, alpha))
+        grid = GeneralGrid.of(problem, ensemble, alpha)
+        outputs = not isinstance(ensemble.aggregation, Mean | Simplex)
+        moments, rounding = general_moments(problem, ensemble.plan, grid, outputs=outputs)
     warn_if_infinite(moments.pairs)
     found = Risk.of_moments(moments, ensemble.aggregation, rounding)
     warn_if_uncertain(found.error_bound)

@@ -151,5 +151,5 @@ def _ensemble_optimum(landscape: Landscape) -> FloatArray:
         value, gradient = here.value_and_gradient(kappa_bar)
         return value, np.sum(gradient * here.slope(kappa_bar), axis=1) * distance
 
-    z = minimise_on_line(error, points, landscape.shape[0])
+    z = minimise_on_line(error, points, landscape.shape[0], landscape.value_noise())
     return np.where(z >= points[-1], np.inf, lowest + np.exp(z))

@@ -37,34 +37,36 @@ class Free(FittedAggregation):
     name: ClassVar[str] = "free"
 
     def weights(self, moments: MemberMoments) -> FloatArray:
-        missed, v = moments.with_target()
+        _, v = moments.with_target()
         shape, k = moments.pairs.shape[:-1], moments.n_members
         pairs = moments.pairs.reshape(-1, k, k)
-        missed = np.broadcast_to(missed, shape).reshape(-1, k)
+        with np.errstate(invalid="ignore"):
+            F = np.broadcast_to(moments.F, (*shape, k)).reshape(-1, k, k)
+        c = np.broadcast_to(moments.c, shape).reshape(-1, k)
         powers = np.broadcast_to(v, shape[:-1]).reshape(-1)
+        least = SILENT if moments.outputs is None else 0.0
         found = [
-            _weights(E, d, float(power)) if np.isfinite(power) else Simplex().weights(MemberMoments(E))
-            for E, d, power in zip(pairs, missed, powers, strict=True)
+            _weights(*own, least * float(power)) if np.isfinite(power) else Simplex().weights(MemberMoments(E))
+            for E, power, own in zip(pairs, powers, zip(F, c, strict=True), strict=True)
         ]
         return np.array(found).reshape(shape)
 
 
-def _weights(E: FloatArray, missed: FloatArray, v: float) -> FloatArray:
-    weights = np.zeros(len(E))
-    with np.errstate(invalid="ignore"):
-        power = np.diagonal(E) + (v - 2 * missed)
-    usable = np.flatnonzero(np.isfinite(power) & (power > SILENT * v))
+def _weights(F: FloatArray, c: FloatArray, least: float) -> FloatArray:
+    """Weights of outputs whose power exceeds the least that is taken for more than silence."""
+    weights = np.zeros(len(F))
+    power = np.diagonal(F)
+    usable = np.flatnonzero(np.isfinite(power) & (power > least))
     if not len(usable):
         return weights
-    d = missed[usable]
     # Outputs in units of their own size, so that a shrunken member is as good as any other.
     size = np.sqrt(power[usable])
-    F = (E[np.ix_(usable, usable)] + (v - d[:, None] - d[None, :])) / (size[:, None] * size[None, :])
+    F = F[np.ix_(usable, usable)] / size[:, None] / size[None, :]
     values, vectors = np.linalg.eigh((F + F.T) / 2)
     # An estimated F may be slightly indefinite; what lies below rounding is noise.
     kept = values > _ALIKE * values[-1]
     root = np.sqrt(values[kept])
-    design, answer = root[:, None] * vectors[:, kept].T, vectors[:, kept].T @ ((v - d) / size) / root
+    design, answer = root[:, None] * vectors[:, kept].T, vectors[:, kept].T @ (c[usable] / size) / root
     # A trace of weight decay, far below rounding of the error, lets duplicates share and keeps opposites small.
     decay = np.sqrt(_ALIKE * values[-1]) * np.eye(len(usable))
     solution = nnls(np.vstack([design, decay]), np.append(answer, np.zeros(len(usable))))[0]

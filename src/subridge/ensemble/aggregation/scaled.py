@@ -8,8 +8,8 @@ from subridge.arrays.types import FloatArray
 from subridge.ensemble.aggregation.base import FittedAggregation
 from subridge.ensemble.moments import MemberMoments
 
-# Outputs whose power is less than this share of the target's are taken for silence: what is known of them, as a
-# difference of the target's power and the error, is rounding for the most part.
+# Outputs known only as the difference of the target's power and the error are rounding for the most part where their
+# power is less than this share of the target's: they are taken for silence.
 SILENT = 1e-11
 
 
@@ -40,9 +40,13 @@ class Scaled(FittedAggregation):
     def weights(self, moments: MemberMoments) -> FloatArray:
         missed, v = moments.with_target()
         with np.errstate(invalid="ignore", divide="ignore"):
-            c, pairs = v - missed.mean(axis=-1), moments.pairs.mean(axis=(-2, -1))
-            F = c + (pairs - missed.mean(axis=-1))
+            if moments.outputs is None:
+                c, pairs = v - missed.mean(axis=-1), moments.pairs.mean(axis=(-2, -1))
+                F, least = c + (pairs - missed.mean(axis=-1)), SILENT * v
+            else:
+                c, F = moments.outputs.c.mean(axis=-1), moments.outputs.F.mean(axis=(-2, -1))
+                least = np.zeros(np.shape(v))
             scale = np.maximum(c, 0.0) / F
         # A ridgeless member at its threshold has F = ∞ and s = 0; at v = ∞ any other scale than one is infinitely bad.
-        scale = np.where(np.isinf(v) | (SILENT * v >= F), 1.0, scale)
+        scale = np.where(np.isinf(v) | (least >= F), 1.0, scale)
         return np.broadcast_to(scale[..., None] / moments.n_members, moments.pairs.shape[:-1]).copy()

@@ -6,17 +6,9 @@ import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray
 from subridge.ensemble.aggregation import LinearAggregation, Mean
-from subridge.theory.equicorrelated.error import (
-    Pair,
-    aligned,
-    gamma,
-    gamma_slope,
-    missed_orthogonally,
-    orthogonal,
-    orthogonal_slope,
-)
+from subridge.theory.equicorrelated.error import Pair, aligned, gamma, gamma_slope, orthogonal, orthogonal_slope
 from subridge.theory.equicorrelated.grid import Grid
-from subridge.theory.landscape import Landscape, PairForms
+from subridge.theory.landscape import Landscape, OutputForms, PairForms
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,14 +71,17 @@ class EquicorrelatedLandscape(Landscape):
         sigma = d / (kappa_bar + d)
         pair = Pair.of(grid, sigma)
         by_kappa_bar = (-(sigma**2) / d)[:, :, None]  # dσ_r/dκ̄_r
-        along_one = grid.aligned[:, None]
         along = aligned(b, grid.bulk_variance[:, None, None], pair)
         return PairForms(
             bias=(1 - rho2) * orthogonal(b, gain, pair) + rho2 * along,
             gamma=gamma(alpha, pair),
             bias_slope=(1 - rho2) * orthogonal_slope(gain, pair) * by_kappa_bar,
             gamma_slope=gamma_slope(alpha, pair) * by_kappa_bar,
-            missed=along_one * (kappa_bar + d - b[:, 0])
-            + (1 - along_one) * missed_orthogonally(b[:, 0], gain[:, 0], grid.own, sigma),
-            missed_slope=along_one - (1 - along_one) * gain[:, 0] * grid.own * by_kappa_bar[:, :, 0],
         )
+
+    def output_forms(self, kappa_bar: FloatArray) -> OutputForms:
+        """Without a teacher along 1 every output is proportional to σ: nothing bends."""
+        gain, d = self.grid.gain[:, None], self.scale()
+        sigma = self._sigma(kappa_bar)
+        D = gain[:, :, None] * self.grid.nu * (sigma[:, :, None] * sigma[:, None, :])
+        return OutputForms(gain * (self.grid.own * sigma), -sigma / d, D, np.zeros(D.shape))

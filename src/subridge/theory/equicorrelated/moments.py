@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.moments import MemberMoments
+from subridge.ensemble.moments import MemberMoments, Outputs
 from subridge.theory.equicorrelated.error import missed_orthogonally
 from subridge.theory.equicorrelated.grid import Grid
 from subridge.theory.equicorrelated.saddle_point import EPS, Bulk
@@ -55,7 +55,34 @@ def equicorrelated_moments(grid: Grid, n_features: int | None) -> tuple[MemberMo
     missed = (1 - rho2[..., None]) * across_alone
     missed = _plus(missed, rho2[..., None], _missed_along(grid, spike))
     power = _plus((1 - rho2) * grid.signal, rho2, grid.signal + spike)
-    return MemberMoments(E, missed, power), rounding
+    outputs = _outputs(grid, found, rho2, spike, E)
+    return MemberMoments(E, missed, power, outputs), rounding
+
+
+def _outputs(grid: Grid, found: Bulk, rho2: FloatArray, spike: FloatArray, E: FloatArray) -> Outputs:
+    """c_r and F_rs of the outputs by themselves: F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r², no term a difference.
+
+    Orthogonal to 1, c = ν σ b²/a and D = ν_rs σ_r σ_s b²/a; along it, with L = b + T and u as in `_aligned_at_size`,
+    c = L²/(T + u_r) and D = L² (T + a ν_rs/(ν_rr ν_ss))/((T + u_r)(T + u_s)).
+    """
+    gain, share, a, own = grid.gain[..., None], rho2[..., None], grid.bulk_variance[..., None], grid.own
+    T, nu, sigma = spike[..., None], grid.nu, found.sigma
+    L, u = grid.signal[..., None] + T, grid.kappa_bar() + a / own
+    across = nu * (sigma[..., :, None] * sigma[..., None, :])
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        along = np.where(np.isinf(T), np.inf, np.where(T + u > 0, L / (T + u), 0.0))  # of the teacher's part along 1
+        both = T[..., None] + (a / own)[..., :, None] * nu / own[..., None, :]
+        c = _plus((1 - share) * gain * (own * sigma), share, L * along)
+        D = _plus((1 - share[..., None]) * gain[..., None] * across, share[..., None], _outer(along) * both)
+        spread = nu * (sigma[..., :, None] * found.per_alpha[..., None, :])
+        spread = np.where(spread > 0, spread * (E + grid.zeta[..., None, None] ** 2), 0.0)
+        F = D + spread + np.eye(own.shape[-1]) * grid.eta[..., :, None] ** 2
+        rounding = 2 * _ROUNDING * found.shaky
+    return Outputs(c, F, rounding * np.abs(c), np.maximum(rounding[..., :, None], rounding[..., None, :]) * np.abs(F))
+
+
+def _outer(x: FloatArray) -> FloatArray:
+    return np.asarray(x[..., :, None] * x[..., None, :])
 
 
 def _orthogonal(grid: Grid, found: Bulk) -> _Sum:

@@ -4,12 +4,16 @@ The bias has two forms, from the whole signal and from what infinite data leave;
 bound is taken. 1 - γ is found without subtraction where both members see the same features.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from subridge.arrays.types import FloatArray
+from subridge.ensemble.moments import Outputs
 from subridge.theory.general.decomposition import EPS
 from subridge.theory.general.grid import Grid
 from subridge.theory.general.member_state import MemberState, member_state, shares
+from subridge.theory.general.outputs import general_outputs
 from subridge.theory.general.spectrum import effective_ridge
 from subridge.theory.general.tables import Tables
 from subridge.theory.pair_errors import over_alpha
@@ -21,15 +25,27 @@ _AT_THRESHOLD = 4 * EPS
 _SAFETY = 2.0
 
 
-def general_errors(tables: Tables, grid: Grid) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """E_rr′ of eq. 9 (GeneralErr) and the bound of their rounding, shape (G, k, k); what members miss, (G, k)."""
-    G, k = grid.lam.shape
-    pairs, bounds, missed = np.empty((G, k, k)), np.empty((G, k, k)), np.empty((G, k))
+class GridErrors(NamedTuple):
+    """E_rr′ and the bound of their rounding, (G, k, k), what members explain, (G, k), and outputs if asked for."""
+
+    pairs: FloatArray
+    bounds: FloatArray
+    explained: FloatArray
+    outputs: Outputs | None
+
+
+def general_errors(tables: Tables, grid: Grid, *, outputs: bool = False) -> GridErrors:
+    """Eq. 9 (GeneralErr) on the grid; with `outputs` also the moments of the members' outputs by themselves."""
     step = max(1, _BLOCK // max(1, 8 * sum(len(spectrum.values) for spectrum in tables.spectra)))
-    for start in range(0, G, step):
-        part = slice(start, start + step)
-        pairs[part], bounds[part], missed[part] = _errors(tables, grid.part(part))
-    return pairs, bounds, missed
+    starts = range(0, max(1, len(grid.alpha)), step)
+    parts = [_errors(tables, grid.part(slice(start, start + step)), outputs=outputs) for start in starts]
+    if len(parts) == 1:
+        return parts[0]
+    together = None
+    if outputs:
+        together = Outputs(*map(np.concatenate, zip(*(p.outputs for p in parts if p.outputs), strict=True)))
+    pairs, bounds, explained = (np.concatenate(field) for field in zip(*(part[:3] for part in parts), strict=True))
+    return GridErrors(pairs, bounds, explained, together)
 
 
 def general_order_parameters(tables: Tables, grid: Grid, *, throw: bool) -> OrderParameters:
@@ -57,7 +73,7 @@ def general_order_parameters(tables: Tables, grid: Grid, *, throw: bool) -> Orde
     )
 
 
-def _errors(tables: Tables, grid: Grid) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _errors(tables: Tables, grid: Grid, *, outputs: bool) -> GridErrors:
     G, k = grid.lam.shape
     alpha, z2 = grid.alpha, grid.zeta**2
     samples = alpha * tables.n_features
@@ -78,7 +94,10 @@ def _errors(tables: Tables, grid: Grid) -> tuple[FloatArray, FloatArray, FloatAr
                 one = np.where(alpha > 0, np.where(np.isinf(alpha), 1.0, gap / samples), 1.0)
                 dgamma = np.where((alpha > 0) & np.isfinite(alpha), dgap / samples, 0.0)
                 E = (bias + noise) / one
-                dE = (dbias + dgamma * (np.abs(E) + z2) + 4 * EPS * (np.abs(bias) + noise)) / np.abs(one)
+                # A gap that is uncertain by its own size may be closed: the risk is then anything.
+                room = np.maximum(np.abs(one) - dgamma, 0.0)
+                wrong = dbias + dgamma * (np.abs(E) + z2) + 4 * EPS * (np.abs(bias) + noise)
+                dE = np.where(wrong == 0, 0.0, wrong / room)
             at = np.abs(one) <= _AT_THRESHOLD
             # With every noise absent and all features seen the bias vanishes faster than 1 - γ: the limit is 0.
             nothing = (bias == 0) & (noise == 0)
@@ -86,7 +105,8 @@ def _errors(tables: Tables, grid: Grid) -> tuple[FloatArray, FloatArray, FloatAr
             bounds[:, r, s] = bounds[:, s, r] = np.where(at, 0.0, _SAFETY * dE + 2 * EPS * np.abs(E))
     for r, state in enumerate(states):
         bounds[:, r, :] = np.where(state.unsure[:, None], np.inf, bounds[:, r, :])
-    return pairs, bounds, tables.signal_power - np.stack(explained, axis=-1)
+    known = general_outputs(tables, grid, states, pairs, bounds) if outputs else None
+    return GridErrors(pairs, bounds, np.stack(explained, axis=-1), known)
 
 
 def _gap(
@@ -113,7 +133,8 @@ def _own_bias(tables: Tables, state: MemberState, r: int) -> tuple[FloatArray, F
     left = pair.left_over + np.maximum(2 * state.psi @ pair.left_over_r + state.psi**2 @ member.fitted, 0.0)
     whole = tables.signal_power - (state.phi * (1 + state.psi)) @ member.whole
     dleft = 2 * state.left_noise**2 + state.own_noise + state.second + state.own_slip + state.slip**2
-    dleft = dleft + 4 * EPS * left + pair.slip
+    # A fit is off by what its residual still projects on the directions: that enters once through the share fitted.
+    dleft = dleft + 4 * EPS * left + pair.slip + 2 * np.abs(state.phi * state.psi) @ np.abs(pair.left_over_r)
     dwhole = 4 * EPS * tables.reach**2 + 3 * state.whole_noise**2 + state.blur
     use = dleft <= dwhole
     return np.where(use, left, np.maximum(whole, 0.0)), np.where(use, dleft, dwhole) + state.shift

@@ -10,7 +10,7 @@ from subridge.ensemble.aggregation import Mean
 from subridge.theory.general.member_state import shares
 from subridge.theory.general.spectrum import effective_ridge, floor
 from subridge.theory.general.tables import Table, Tables
-from subridge.theory.landscape import Landscape, PairForms
+from subridge.theory.landscape import Landscape, OutputForms, PairForms
 from subridge.theory.pair_errors import over_alpha
 
 
@@ -94,10 +94,25 @@ class GeneralLandscape(Landscape):
                     bias_slope[rows, s, r] = form.sign * (dy @ form.alone_s) + _product(form.table, x, dy)
                     bias_slope[rows, r, s] = form.sign * (dx @ form.alone_r) + _product(form.table, dx, y)
         alpha, M = self.alpha[:, None, None], tables.n_features
-        missed = tables.signal_power - np.stack([phi[r] @ member.whole for r, member in enumerate(members)], axis=-1)
-        missed_slope = np.stack([change[r] @ member.whole for r, member in enumerate(members)], axis=-1)
         gamma, gamma_slope = over_alpha(gamma / M, alpha), over_alpha(gamma_slope / M, alpha)
-        return PairForms(bias, gamma, bias_slope, gamma_slope, missed, missed_slope)
+        return PairForms(bias, gamma, bias_slope, gamma_slope)
+
+    def output_forms(self, kappa_bar: FloatArray) -> OutputForms:
+        tables, (G, k) = self.tables, self.shape
+        c, rate, phi, beyond = np.empty((G, k)), np.zeros((G, k)), [], []
+        for r, member in enumerate(tables.members):
+            fitted = shares(member.spectrum.values, kappa_bar[:, r])[0]
+            slope = -fitted * member.spectrum.resolvent(kappa_bar[:, r])
+            c[:, r] = fitted @ member.whole
+            np.divide(slope @ member.whole, c[:, r], out=rate[:, r], where=c[:, r] > 0)
+            phi.append(fitted)
+            beyond.append(slope - rate[:, r : r + 1] * fitted)
+        D, bend = np.empty((G, k, k)), np.empty((G, k, k))
+        for (r, s), pair in tables.pairs.items():
+            D[:, r, s] = D[:, s, r] = _product(pair.whole, phi[r], phi[s])
+            bend[:, s, r] = _product(pair.whole, phi[r], beyond[s])
+            bend[:, r, s] = _product(pair.whole, beyond[r], phi[s])
+        return OutputForms(c, rate, D, bend)
 
 
 class _Form(NamedTuple):

@@ -42,6 +42,7 @@ class MemberState:
     own_slip: FloatArray
     shift: FloatArray
     blur: FloatArray
+    dexplained: FloatArray  # of Σφa²
     second: float
     unsure: BoolArray
 
@@ -72,7 +73,7 @@ def member_state(
     dgap = steep @ (c * theta) + lost + dkappa * (np.abs(pull) + steep @ c) + 4 * EPS * (np.abs(pull) + size @ c)
     with np.errstate(invalid="ignore"):
         dgap = np.where(at_zero, 2 * EPS * np.abs(spare) + lost, dgap if len(d) else 0.0)
-    noisy, squares = theta * member.whole, phi**2
+    noisy, squares, loadings = theta * member.whole, phi**2, np.sqrt(member.whole)
     beyond = np.maximum(1.0, np.abs(phi)) if (kappa_bar < 0).any() else 1.0
     solved = theta * member.solved**2
     mixing = few * np.sqrt((size * beyond) @ noisy)
@@ -82,6 +83,8 @@ def member_state(
     blur = np.zeros(len(alpha))
     if member.doubt.number and doubtful.any():
         blur = 4 * (np.abs(phi[:, doubtful]) @ np.sqrt(noisy[doubtful])) * np.sqrt(left_over)
+    dexplained = few**2 * ((np.abs(phi) * beyond) @ noisy) + 2 * np.abs(phi) @ (loadings * member.slip)
+    dexplained = dexplained + dkappa * (size @ member.whole) + 8 * EPS * (np.abs(phi) @ member.whole)
     return MemberState(
         phi=phi,
         psi=psi,
@@ -98,9 +101,10 @@ def member_state(
         spread=spread,
         spread2=squares @ (c * theta) + lost,
         slip=np.sqrt(free @ member.slip**2),
-        own_slip=2 * (free @ (np.sqrt(member.whole) * member.slip)),
+        own_slip=2 * (free @ (loadings * member.slip) + np.abs(psi) @ (loadings * member.drift)),
         shift=2 * dkappa * ((size * np.abs(psi)) @ member.whole),
         blur=blur,
+        dexplained=2 * (dexplained + blur + hidden**2),
         second=float((c * theta).sum() * few**2 * solved.sum()),
         unsure=(np.max(np.abs(phi) * theta, axis=1, initial=0.0) > _UNSURE) | ((kappa_bar < 0) & (lost > 0)),
     )

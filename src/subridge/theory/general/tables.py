@@ -54,6 +54,7 @@ class MemberTable:
 
     `whole` is a², as accurate as each can be by itself, `fitted` the same as coefficients of the fit to infinite data,
     which add up. `slip` and `solved`, in units of a, are the loadings' rounding and the part that was solved for;
+    `drift` is the rounding of what the residual still projects on a direction, which is nothing in exact arithmetic.
     `theta` is the relative uncertainty of the eigenvalues, `size` that of the terms of the residual.
     """
 
@@ -62,6 +63,7 @@ class MemberTable:
     fitted: FloatArray
     slip: FloatArray
     solved: FloatArray
+    drift: FloatArray
     theta: FloatArray
     doubt: Doubt
     is_plain: bool

@@ -22,6 +22,7 @@ class _Member:
     fit: FloatArray
     slip: FloatArray
     solved: FloatArray
+    drift: FloatArray
     residual: FloatArray  # w* - b_r, shape (M,), with the fit's weights b_r
     residual_terms: FloatArray  # the size of what it is the difference of
     weights: FloatArray  # b_r
@@ -92,7 +93,10 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, *, accurate: bool, known
     x0 = w - begun
     defect = plan.measure(r, S.apply(x0) - O.apply(begun))
     coefficients = Z.T @ defect
-    solved = coefficients + Z.T @ (defect - H @ (Z @ coefficients))  # one step of refinement
+    # One step of refinement, on the problem itself: H was rounded, and a fit to it leaves what small directions feel.
+    begun_step = plan.lift(r, Z @ coefficients)
+    still = plan.measure(r, S.apply(x0 - begun_step) - O.apply(begun + begun_step))
+    solved = coefficients + Z.T @ still
     step = Z @ solved
     reach = np.sqrt(_size(S, x0) + _size(O, begun))
     if A.ndim == 2:
@@ -101,15 +105,18 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, *, accurate: bool, known
         loadings, fit, size = _begun_loadings(H, found, start)
         loadings, fit = loadings + coefficients, fit + solved
     moved = np.abs(plan.lift(r, step)) if A.ndim == 1 else np.abs(A).T @ np.abs(step)
+    residual, terms, weights = x0 - plan.lift(r, step), np.abs(x0) + moved, plan.lift(r, start + step)
+    left = np.sqrt(_size(S, residual) + _size(O, weights))
     return _Member(
         found,
         loadings,
         fit,
         np.sqrt(theta * EPS) * (size + reach),
         np.abs(coefficients) + np.sqrt(theta * EPS) * reach,
-        x0 - plan.lift(r, step),
-        np.abs(x0) + moved,
-        plan.lift(r, start + step),
+        np.sqrt(theta * EPS) * left + EPS * np.sqrt(_size(S, terms) + _size(O, weights)),
+        residual,
+        terms,
+        weights,
     )
 
 
@@ -140,6 +147,7 @@ def _member_table(problem: Problem, member: _Member, unit: float) -> MemberTable
         member.fit**2 / M,
         member.slip / np.sqrt(M),
         member.solved / np.sqrt(M),
+        member.drift / np.sqrt(M),
         found.theta,
         doubt,
         found.is_plain,

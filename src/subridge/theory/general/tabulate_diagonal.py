@@ -37,9 +37,8 @@ def diagonal_tables(problem: Problem, plan: SubsetPlan, signal: FloatArray, nois
         size = float(np.sqrt(np.where(unseen, signal * w2, 0.0).sum() / M + left[index].sum()))
         nothing = np.zeros(len(squares))
         theta = np.full(len(squares), 4 * EPS)
-        members.append(
-            MemberTable(spectrum, squares, squares, EPS * np.sqrt(squares), nothing, theta, Doubt(), True, size)
-        )
+        slip = EPS * np.sqrt(squares)
+        members.append(MemberTable(spectrum, squares, squares, slip, nothing, nothing, theta, Doubt(), True, size))
     pairs: PairTables = {}
     for r in range(k):
         for s in range(r, k):

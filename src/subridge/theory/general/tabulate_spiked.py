@@ -108,6 +108,7 @@ def _member_table(problem: Problem, member: _Member, of: tuple[FloatArray, Float
         fitted,
         np.sqrt(theta * EPS) * reach,
         np.sqrt(whole) + np.sqrt(theta * EPS) * reach,
+        np.sqrt(theta * EPS * size / M),
         theta,
         Doubt(),
         True,
