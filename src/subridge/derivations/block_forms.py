@@ -20,6 +20,23 @@ ByDegree: TypeAlias = dict[int, PolyElement]  # the terms of a polynomial, by th
 def trace(matrix: BlockMatrix) -> sp.Expr:
     """Return the trace, Σ_i n_i (D_ii + B_ii).
 
+    Parameters
+    ----------
+    matrix : BlockMatrix
+        X, square by blocks.
+
+    Returns
+    -------
+    sympy.Expr
+        Its trace, rational in the group sizes.
+
+    Raises
+    ------
+    ValueError
+        If row groups and column groups differ.
+
+    Examples
+    --------
     >>> n = sp.Symbol("n")
     >>> trace(BlockMatrix.identity([n]) + BlockMatrix.all_ones([n], [n]))
     2*n
@@ -39,6 +56,18 @@ def trace(matrix: BlockMatrix) -> sp.Expr:
 def ones_form(matrix: BlockMatrix) -> sp.Expr:
     """Return 1ᵀ X 1, the sum of all entries.
 
+    Parameters
+    ----------
+    matrix : BlockMatrix
+        X, with groups of symbolic size.
+
+    Returns
+    -------
+    sympy.Expr
+        Rational in the group sizes.
+
+    Examples
+    --------
     >>> n, m = sp.symbols("n m")
     >>> ones_form(BlockMatrix.all_ones([n], [m]))
     m*n
@@ -53,6 +82,22 @@ def ones_form(matrix: BlockMatrix) -> sp.Expr:
 def gaussian_form(matrix: BlockMatrix, covariance: BlockMatrix | None = None, mean: sp.Expr = sp.S.Zero) -> sp.Expr:
     """Return E[gᵀ X g] for g ~ N(mean·1, covariance); the covariance is the identity unless given.
 
+    Parameters
+    ----------
+    matrix : BlockMatrix
+        X, with groups of symbolic size.
+    covariance : BlockMatrix, optional
+        C; None is the identity.
+    mean : sympy.Expr
+        Of every entry of g.
+
+    Returns
+    -------
+    sympy.Expr
+        Rational in the group sizes.
+
+    Examples
+    --------
     >>> n, b = sp.symbols("n b")
     >>> gaussian_form(b * BlockMatrix.all_ones([n], [n]))
     b*n
@@ -66,6 +111,20 @@ def gaussian_form_variance(matrix: BlockMatrix, covariance: BlockMatrix | None =
 
     It shows when a form concentrates: divided by the squared mean it must vanish as M → ∞.
 
+    Parameters
+    ----------
+    matrix : BlockMatrix
+        X, with groups of symbolic size.
+    covariance : BlockMatrix, optional
+        C; None is the identity.
+
+    Returns
+    -------
+    sympy.Expr
+        Rational in the group sizes.
+
+    Examples
+    --------
     >>> n = sp.Symbol("n")
     >>> gaussian_form_variance(BlockMatrix.identity([n]))
     2*n
@@ -80,9 +139,22 @@ def leading_order(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Ex
 
     Parameters
     ----------
-    expression : rational in the group sizes
-    size : the symbol M
-    fractions : group size → what it becomes, a multiple of M, e.g. ``{N: nu * M}``
+    expression : sympy.Expr
+        Rational in the group sizes.
+    size : sympy.Symbol
+        M.
+    fractions : mapping of expression to expression
+        What each group size becomes, a multiple of M, for example ``{N: nu * M}``.
+
+    Returns
+    -------
+    sympy.Expr
+        The leading term; 0 for 0.
+
+    Raises
+    ------
+    ValueError
+        If a group size is no multiple of M.
 
     Examples
     --------
@@ -99,8 +171,27 @@ def leading_order(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Ex
 def limit(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
     """Return the finite limit as the size grows; raise if there is none.
 
-    Parameters are those of :func:`leading_order`.
+    Parameters
+    ----------
+    expression : sympy.Expr
+        Rational in the group sizes.
+    size : sympy.Symbol
+        M.
+    fractions : mapping of expression to expression
+        What each group size becomes, a multiple of M, for example ``{N: nu * M}``.
 
+    Returns
+    -------
+    sympy.Expr
+        The limit, without M.
+
+    Raises
+    ------
+    ValueError
+        If the expression grows without bound, or a group size is no multiple of M.
+
+    Examples
+    --------
     >>> N, M, nu = sp.symbols("N M nu", positive=True)
     >>> limit((N + 1) / (M + 1), M, {N: nu * M})
     nu

@@ -35,10 +35,22 @@ def _block(matrix: BlockMatrix, i: int, j: int, text: Writer, units: tuple[str, 
 def block_text(matrix: BlockMatrix) -> str:
     """Write one line per row group, blocks separated by bars.
 
+    Parameters
+    ----------
+    matrix : BlockMatrix
+        What is to be written.
+
+    Returns
+    -------
+    str
+        As ``print`` shows a block matrix.
+
+    Examples
+    --------
     >>> import sympy as sp
     >>> from subridge.derivations.block_matrix import BlockMatrix
     >>> n, m, c = sp.symbols("n m c")
-    >>> print(BlockMatrix.identity([n, m]) + c * BlockMatrix.all_ones([n, m], [n, m]))
+    >>> print(block_text(BlockMatrix.identity([n, m]) + c * BlockMatrix.all_ones([n, m], [n, m])))
     [I_{n} + c 11ᵀ | c 11ᵀ]
     [c 11ᵀ | I_{m} + c 11ᵀ]
     """
@@ -53,6 +65,18 @@ def block_text(matrix: BlockMatrix) -> str:
 def block_latex(matrix: BlockMatrix) -> str:
     r"""Write a LaTeX ``bmatrix`` whose ones carry their sizes.
 
+    Parameters
+    ----------
+    matrix : BlockMatrix
+        What is to be written.
+
+    Returns
+    -------
+    str
+        For a formula in LaTeX.
+
+    Examples
+    --------
     >>> import sympy as sp
     >>> from subridge.derivations.block_matrix import BlockMatrix
     >>> n, a = sp.symbols("n a")

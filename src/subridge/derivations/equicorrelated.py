@@ -141,6 +141,18 @@ def uniform_aligned_bias() -> sp.Expr:
 def on_the_diagonal(expression: sp.Expr) -> sp.Expr:
     """Set r′ = r: one subset, one S.
 
+    Parameters
+    ----------
+    expression : sympy.Expr
+        A quantity of a pair of members.
+
+    Returns
+    -------
+    sympy.Expr
+        That quantity of one member.
+
+    Examples
+    --------
     >>> on_the_diagonal(gamma())
     S_r**2*a**2*nu_r/alpha
     """
@@ -154,6 +166,11 @@ def pair_error(same: bool = False) -> sp.Expr:
     ----------
     same : bool
         Whether r = r′: then readout noise enters.
+
+    Returns
+    -------
+    sympy.Expr
+        The error, in α, ν, S, a, b, ρ and the noises.
 
     Examples
     --------

@@ -35,6 +35,20 @@ def _member(index: sp.Symbol, more_samples: bool) -> sp.Expr:
 def ridgeless_gamma(first_has_more: bool, second_has_more: bool) -> sp.Expr:
     """Return γ_rr′ at λ = 0; the flags say whether α > ν_rr and α > ν_r′r′.
 
+    Parameters
+    ----------
+    first_has_more : bool
+        Whether α > ν_rr.
+    second_has_more : bool
+        Whether α > ν_r′r′.
+
+    Returns
+    -------
+    sympy.Expr
+        In α and the fractions.
+
+    Examples
+    --------
     >>> ridgeless_gamma(False, False), ridgeless_gamma(True, False), ridgeless_gamma(True, True)
     (alpha*nu_rs/(nu_r*nu_s), nu_rs/nu_s, nu_rs/alpha)
     """
@@ -64,6 +78,18 @@ def ridgeless_member_error(more_samples: bool) -> sp.Expr:
 
     With more samples than features, no feature noise and every feature seen, only noise remains:
 
+    Parameters
+    ----------
+    more_samples : bool
+        Whether there are more samples than the member sees features, α > ν_rr.
+
+    Returns
+    -------
+    sympy.Expr
+        The error on that side of the threshold.
+
+    Examples
+    --------
     >>> sp.factor(ridgeless_member_error(True).subs({a: b, nu_r: 1, rho: 0}))
     (alpha*eta**2 + zeta**2)/(alpha - 1)
     """
@@ -73,6 +99,18 @@ def ridgeless_member_error(more_samples: bool) -> sp.Expr:
 def isotropic_single_member(more_samples: bool) -> sp.Expr:
     """Return the ridgeless error of one member on isotropic data, s = 1 and ω = η = 0 (sec. 3 (SubsampSection)).
 
+    Parameters
+    ----------
+    more_samples : bool
+        Whether there are more samples than the member sees features, α > ν_rr.
+
+    Returns
+    -------
+    sympy.Expr
+        The error on that side of the threshold.
+
+    Examples
+    --------
     >>> from subridge.derivations.notation import zeta
     >>> sp.factor(isotropic_single_member(True).subs(zeta, 0))
     -alpha*(nu_r - 1)/(alpha - nu_r)
@@ -83,6 +121,18 @@ def isotropic_single_member(more_samples: bool) -> sp.Expr:
 def infinite_data_pair_error(same: bool) -> sp.Expr:
     """Return E_rr′ as α → ∞ at fixed ridge: σ → 1 and γ → 0.
 
+    Parameters
+    ----------
+    same : bool
+        Whether r = r′: then readout noise enters.
+
+    Returns
+    -------
+    sympy.Expr
+        The limit, without α.
+
+    Examples
+    --------
     >>> sp.factor(infinite_data_pair_error(same=False).subs({rho: 0, nu_rs: 0, a: b}))
     -b*(nu_r + nu_s - 1)
     """

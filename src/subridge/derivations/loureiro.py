@@ -60,6 +60,11 @@ def channel_overlap(m_sum: sp.Expr, J_overlap: sp.Expr, Lambda: sp.Expr, noise: 
     noise : expression
         Variance of the training labels about the target.
 
+    Returns
+    -------
+    sympy.Expr
+        Q_kk′ without itself on the right.
+
     Examples
     --------
     >>> channel_overlap(sp.S.Zero, sp.S.Zero, sp.S.One, sp.S.Zero)
@@ -110,6 +115,18 @@ def member_error() -> sp.Expr:
 def as_in_proposition_one(expression: sp.Expr) -> sp.Expr:
     r"""Rename V̂_k to λ_k q̂_k, the re-scaling that connects the two routes.
 
+    Parameters
+    ----------
+    expression : sympy.Expr
+        In V̂_k, as that route has it.
+
+    Returns
+    -------
+    sympy.Expr
+        In λ_k and q̂_k, with sums in their canonical form.
+
+    Examples
+    --------
     >>> as_in_proposition_one(V_hat)
     \hat{q}*lambda_r
     """

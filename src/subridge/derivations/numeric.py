@@ -38,6 +38,18 @@ def numeric_version(
 ) -> Callable[..., float]:
     """Compile an expression to a function of numbers or arrays, in the order of the arguments.
 
+    Parameters
+    ----------
+    expression : sympy.Expr
+        What is to be computed.
+    arguments : sequence of symbols, or of tuples of them
+        What the function takes, in this order.
+
+    Returns
+    -------
+    callable
+        A function of numbers or arrays.
+
     Raises
     ------
     ValueError
@@ -80,6 +92,18 @@ def pair_error_function(same: bool) -> Callable[..., float]:
     ``fractions`` is (ν_rr, ν_r′r′, ν_rr′) and ``ridges`` is (λ_r, λ_r′); on the diagonal the second and third
     fraction and the second ridge are not used.
 
+    Parameters
+    ----------
+    same : bool
+        Whether r = r′.
+
+    Returns
+    -------
+    callable
+        A function of numbers or arrays.
+
+    Examples
+    --------
     >>> error_rr = pair_error_function(same=True)
     >>> fractions, ridges, variances, noises = (0.5, 0.5, 0.5), (0.1, 0.1), (1.03, 0.78), (0.3, 0.2)
     >>> round(float(error_rr(0.3, fractions, ridges, variances, noises, 0.6)), 10)

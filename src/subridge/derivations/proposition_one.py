@@ -33,6 +33,11 @@ def order_parameter_q(covariance: BlockMatrix, measurement: BlockMatrix, x: sp.E
     x : expression
         ν_rr/q̂_r.
 
+    Returns
+    -------
+    sympy.Expr
+        q_r, rational in x and the group sizes.
+
     Examples
     --------
     One member that sees all n features of an isotropic problem:
@@ -71,6 +76,10 @@ class MemberPair:
     b**2/(alpha*(b + x_r)**2)
     >>> sp.factor(pair.random_bias())
     b*x_r**2*(n - 1)/(n*(b + x_r)**2)
+    >>> pair.n_features, sp.factor(pair.overlap_trace), pair.resolvents[0]
+    (n, b**2*n/(b + x_r)**2, [1/(b + x_r) I_{n}])
+    >>> [sp.factor(each) for each in (pair.aligned_bias(), pair.aligned_explained(), pair.random_explained())]
+    [b*x_r**2/(b + x_r)**2, b**2/(b + x_r), b**2*(n - 1)/(n*(b + x_r))]
     """
 
     signal: BlockMatrix
@@ -81,7 +90,7 @@ class MemberPair:
 
     @property
     def n_features(self) -> sp.Expr:
-        """M, the sum of the group sizes."""
+        """Number of features M, the sum of the group sizes."""
         return sum(self.signal.row_sizes)
 
     @cached_property
@@ -92,7 +101,7 @@ class MemberPair:
 
     @cached_property
     def resolvents(self) -> tuple[BlockMatrix, BlockMatrix]:
-        """R_r and R_r′."""
+        """The resolvents R_r and R_r′ = (x + C)⁻¹ of the two members."""
         C_rr, _, C_ss = self._covariances
         x = x_r if self.same else x_s
         return (
@@ -102,14 +111,14 @@ class MemberPair:
 
     @cached_property
     def overlap_trace(self) -> sp.Expr:
-        """tr[R_r C_rr′ R_r′ C_r′r]."""
+        """The trace tr[R_r C_rr′ R_r′ C_r′r]."""
         R, R_other = self.resolvents
         C = self._covariances[1]
         return trace((R @ C) @ (R_other @ C.T))
 
     @cached_property
     def gamma(self) -> sp.Expr:
-        """γ_rr′ at finite size."""
+        """The overlap γ_rr′ at finite size."""
         return self.overlap_trace / (alpha * self.n_features)
 
     def random_bias(self) -> sp.Expr:

@@ -79,6 +79,18 @@ def error() -> sp.Expr:
 def paper_own_error(calS: sp.Expr) -> sp.Expr:
     """Return 𝓔_rr as printed, (N_1 + N_2)/D, for a given 𝓢.
 
+    Parameters
+    ----------
+    calS : sympy.Expr
+        𝓢 = σ/(1+W).
+
+    Returns
+    -------
+    sympy.Expr
+        𝓔_rr of the paper.
+
+    Examples
+    --------
     >>> sp.factor(paper_own_error(sigma / (1 + W)) - own_error())
     0
     """
@@ -90,6 +102,18 @@ def paper_own_error(calS: sp.Expr) -> sp.Expr:
 def paper_crossed_error(calS: sp.Expr) -> sp.Expr:
     """Return 𝓔_rr′ as printed, for a given 𝓢.
 
+    Parameters
+    ----------
+    calS : sympy.Expr
+        𝓢 = σ/(1+W).
+
+    Returns
+    -------
+    sympy.Expr
+        𝓔_rr′ of the paper.
+
+    Examples
+    --------
     >>> sp.factor(paper_crossed_error(sigma / (1 + W)) - crossed_error())
     0
     """
@@ -118,6 +142,18 @@ def reduced_ridge_of_sigma() -> sp.Expr:
 def ridgeless_error(more_samples: bool) -> sp.Expr:
     """Return 𝓔 at λ = 0, for α > 1/k (``more_samples``) or α < 1/k.
 
+    Parameters
+    ----------
+    more_samples : bool
+        Whether α > 1/k.
+
+    Returns
+    -------
+    sympy.Expr
+        The error on that side of the threshold.
+
+    Examples
+    --------
     >>> sp.factor(ridgeless_error(True).subs({rho: 0, W: 0, k: 1}))
     (H*alpha + Z)/(alpha - 1)
     """

@@ -81,6 +81,18 @@ def without_radical(expression: sp.Expr) -> sp.Expr:
     The discriminant of the quadratic is d², so the square root goes away and identities can be decided.
     Zero out means zero for every λ on the branch of the smaller root.
 
+    Parameters
+    ----------
+    expression : sympy.Expr
+        In λ, with the square root of the saddle point.
+
+    Returns
+    -------
+    sympy.Expr
+        Rational, without λ.
+
+    Examples
+    --------
     >>> without_radical(sigma_closed_form() - sigma)
     0
     """

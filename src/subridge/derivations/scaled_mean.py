@@ -115,6 +115,18 @@ def error() -> sp.Expr:
 def error_by_size(more_samples: bool) -> sp.Expr:
     """Return 𝓔 at λ = 0 in y: αk = y below the threshold, αk = 1/y beyond it (``more_samples``).
 
+    Parameters
+    ----------
+    more_samples : bool
+        Whether αk > 1.
+
+    Returns
+    -------
+    sympy.Expr
+        𝓔 in y and α.
+
+    Examples
+    --------
     >>> sp.limit(error_by_size(True).subs(H, 0), y, 0).equals(infinite_ensemble_error())
     True
     """
@@ -127,6 +139,23 @@ def size_bracket(more_samples: bool) -> sp.Expr:
 
     It is H(1 − 2y) − (1 + Z − α/(1+W)) y²: positive at y = 0, and with one zero in (0, 1] or none.
 
+    Parameters
+    ----------
+    more_samples : bool
+        Whether αk > 1.
+
+    Returns
+    -------
+    sympy.Expr
+        The bracket, a quadratic in y.
+
+    Raises
+    ------
+    ValueError
+        If the slope is no positive multiple of it, which would refute the claim.
+
+    Examples
+    --------
     >>> sp.factor(size_bracket(True) - size_bracket(False))
     0
     """
@@ -141,6 +170,18 @@ def size_bracket(more_samples: bool) -> sp.Expr:
 def is_square_over_positive(factor: sp.Expr) -> bool:
     """Whether a factor is a positive product of powers and squares, so that it cannot change its sign.
 
+    Parameters
+    ----------
+    factor : sympy.Expr
+        A rational function of positive symbols.
+
+    Returns
+    -------
+    bool
+        False where it may change its sign.
+
+    Examples
+    --------
     >>> is_square_over_positive(alpha / (1 - alpha) ** 2), is_square_over_positive(alpha / (1 - alpha))
     (True, False)
     """
@@ -160,8 +201,12 @@ def best_size_ratio() -> sp.Expr:
 def infinite_ensemble_error() -> sp.Expr:
     """Return 𝓔 for k → ∞ without readout noise, for any ridge; with it the limit is 1.
 
+    Examples
+    --------
     >>> sp.factor(sp.limit(error().subs(sigma, 1), k, sp.oo))
     1
+    >>> infinite_ensemble_error().subs(W, 0)
+    (Z + 1)/(Z + alpha + 1)
     """
     values = {sp.factor(sp.limit(error().subs({H: 0, sigma: each}), k, sp.oo)) for each in (1, y)}
     (value,) = values

@@ -19,6 +19,18 @@ B = sp.IndexedBase("B", real=True)  # Σ̃_rr′ between the two eigenbases
 def over_first(term: sp.Expr) -> sp.Expr:
     """Return (1/M) Σ_i term.
 
+    Parameters
+    ----------
+    term : sympy.Expr
+        In the eigenvalues d_i of the first member.
+
+    Returns
+    -------
+    sympy.Sum
+        Over the eigenvalues of the first member.
+
+    Examples
+    --------
     >>> over_first(d[i])
     Sum(d[i], (i, 1, N_r))/M
     """
@@ -28,6 +40,18 @@ def over_first(term: sp.Expr) -> sp.Expr:
 def over_second(term: sp.Expr) -> sp.Expr:
     """Return (1/M) Σ_j term.
 
+    Parameters
+    ----------
+    term : sympy.Expr
+        In the eigenvalues f_j of the second member.
+
+    Returns
+    -------
+    sympy.Sum
+        Over the eigenvalues of the second member.
+
+    Examples
+    --------
     >>> over_second(f[j])
     Sum(f[j], (j, 1, N_s))/M
     """
@@ -37,6 +61,18 @@ def over_second(term: sp.Expr) -> sp.Expr:
 def over_pairs(term: sp.Expr) -> sp.Expr:
     """Return (1/M) Σ_ij term.
 
+    Parameters
+    ----------
+    term : sympy.Expr
+        In the eigenvalues of both.
+
+    Returns
+    -------
+    sympy.Sum
+        Over all pairs of eigenvalues.
+
+    Examples
+    --------
     >>> over_pairs(B[i, j]**2)
     Sum(B[i, j]**2, (i, 1, N_r), (j, 1, N_s))/M
     """
@@ -66,6 +102,18 @@ def _size(total: sp.Sum) -> sp.Expr:
 def canonical(expression: sp.Expr) -> sp.Expr:
     """Bring every sum to partial fractions with the constants outside.
 
+    Parameters
+    ----------
+    expression : sympy.Expr
+        With sums over eigenvalues.
+
+    Returns
+    -------
+    sympy.Expr
+        Equal to it; equal sums look equal in it.
+
+    Examples
+    --------
     >>> x = sp.Symbol("x", positive=True)
     >>> canonical(over_first(d[i] / (x + d[i])))
     (N_r - x*Sum(1/(x + d[i]), (i, 1, N_r)))/M
@@ -81,6 +129,18 @@ def _atoms(expression: sp.Expr) -> tuple[sp.Expr, dict[sp.Expr, sp.Symbol]]:
 def is_identically_zero(expression: sp.Expr) -> bool:
     """Whether an expression in sums vanishes for every spectrum.
 
+    Parameters
+    ----------
+    expression : sympy.Expr
+        With sums over eigenvalues.
+
+    Returns
+    -------
+    bool
+        True where it is proved.
+
+    Examples
+    --------
     >>> x = sp.Symbol("x", positive=True)
     >>> left = sp.diff(over_first(sp.log(1 + x * d[i])), x)
     >>> is_identically_zero(left - over_first(d[i] / (1 + x * d[i])))
@@ -93,6 +153,25 @@ def is_identically_zero(expression: sp.Expr) -> bool:
 def solve_linear(equation: sp.Expr, unknown: sp.Symbol) -> sp.Expr:
     """Solve an equation that is linear in one unknown, with sums as coefficients.
 
+    Parameters
+    ----------
+    equation : sympy.Expr
+        What is to be zero.
+    unknown : sympy.Symbol
+        What to solve for.
+
+    Returns
+    -------
+    sympy.Expr
+        The unknown, in everything else.
+
+    Raises
+    ------
+    ValueError
+        If the equation is not linear in the unknown.
+
+    Examples
+    --------
     >>> y = sp.Symbol("y")
     >>> solve_linear(2 * y - over_first(d[i]), y)
     Sum(d[i], (i, 1, N_r))/(2*M)

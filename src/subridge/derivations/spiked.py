@@ -58,6 +58,16 @@ def _canonical_word(word: Word) -> Word:
 def words(polynomial: Polynomial) -> Polynomial:
     """Reduce the trace of a polynomial to traces of words in K, L and C.
 
+    Parameters
+    ----------
+    polynomial : dict of words to expressions
+        Products of letters with their coefficients, under a trace.
+
+    Returns
+    -------
+    dict of words to expressions
+        The same trace, in words that cannot be reduced.
+
     Examples
     --------
     tr[K_r G_r] = m − X tr[K_r]:
