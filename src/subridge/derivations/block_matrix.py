@@ -46,14 +46,22 @@ class BlockMatrix:
     --------
     Sherman-Morrison for a single block:
 
-    >>> import sympy as sp
-    >>> from subridge.derivations.block_matrix import BlockMatrix
     >>> n, a, b = sp.symbols("n a b", positive=True)
     >>> matrix = a * BlockMatrix.identity([n]) + b * BlockMatrix.all_ones([n], [n])
     >>> print(matrix.inverse())
     [1/a I_{n} - b/(a*(a + b*n)) 11ᵀ]
     >>> (matrix @ matrix.inverse()).equals(BlockMatrix.identity([n]))
     True
+    >>> matrix.diagonal, matrix.ones, [part.shape for part in matrix.in_field()]
+    (Matrix([[a]]), Matrix([[b]]), [(1, 1), (1, 1)])
+    >>> sp.factor(matrix.determinant().subs(n, 2)), matrix.subs({b: 0}).dense({n: 2})
+    (a*(a + 2*b), Matrix([
+    [a, 0],
+    [0, a]]))
+    >>> kept = BlockMatrix.selection([n, n], [1])  # a member that sees the second of two groups
+    >>> print(kept.T @ kept @ BlockMatrix.by_group([n, n], [a, b]))
+    [0 | 0]
+    [0 | b I_{n}]
     """
 
     def __init__(
@@ -89,32 +97,56 @@ class BlockMatrix:
         """Return both coefficient matrices as they are kept, for arithmetic."""
         return self._diagonal, self._ones
 
-    # construction --------------------------------------------------------------------------------
-
     @classmethod
     def identity(cls, sizes: Sequence[sp.Expr]) -> BlockMatrix:
-        """Return the identity with groups of the given sizes."""
+        """Return the identity with groups of the given sizes.
+
+        Parameters
+        ----------
+        sizes : sequence of expressions
+            Of the groups.
+        """
         return cls.by_group(sizes, [1] * len(sizes))
 
     @classmethod
     def by_group(cls, sizes: Sequence[sp.Expr], values: Sequence[sp.Expr]) -> BlockMatrix:
-        """Return the diagonal matrix that has one value per group."""
+        """Return the diagonal matrix that has one value per group.
+
+        Parameters
+        ----------
+        sizes : sequence of expressions
+            Of the groups.
+        values : sequence of expressions
+            One for each group.
+        """
         return cls(sizes, sizes, sp.diag(*values), sp.zeros(len(sizes)))
 
     @classmethod
     def all_ones(cls, row_sizes: Sequence[sp.Expr], column_sizes: Sequence[sp.Expr]) -> BlockMatrix:
-        """Return 11ᵀ."""
+        """Return the matrix of ones, 11ᵀ.
+
+        Parameters
+        ----------
+        row_sizes, column_sizes : sequence of expressions
+            Of the groups of rows and of columns.
+        """
         shape = (len(row_sizes), len(column_sizes))
         return cls(row_sizes, column_sizes, sp.zeros(*shape), sp.ones(*shape))
 
     @classmethod
     def selection(cls, sizes: Sequence[sp.Expr], groups: Sequence[int]) -> BlockMatrix:
-        """Return the measurement matrix that keeps the features of the chosen groups."""
+        """Return the measurement matrix that keeps the features of the chosen groups.
+
+        Parameters
+        ----------
+        sizes : sequence of expressions
+            Of the groups.
+        groups : sequence of int
+            Which of them are kept, counted from 0.
+        """
         rows = tuple(sizes[g] for g in groups)
         kept = sp.Matrix(len(groups), len(sizes), lambda i, j: int(groups[i] == j))
         return cls(rows, sizes, kept, sp.zeros(len(groups), len(sizes)))
-
-    # algebra -------------------------------------------------------------------------------------
 
     def _check_same_shape(self, other: BlockMatrix) -> None:
         if (self.row_sizes, self.column_sizes) != (other.row_sizes, other.column_sizes):
@@ -154,13 +186,6 @@ class BlockMatrix:
         """The transpose."""
         return BlockMatrix(self.column_sizes, self.row_sizes, self._diagonal.transpose(), self._ones.transpose())
 
-    def block(self, rows: slice, columns: slice) -> BlockMatrix:
-        """Return the matrix made of some of the row and column groups."""
-        return BlockMatrix(
-            self.row_sizes[rows], self.column_sizes[columns], self._diagonal[rows, columns],
-            self._ones[rows, columns],
-        )  # fmt: skip
-
     def _require_square(self) -> None:
         if self.row_sizes != self.column_sizes:
             raise ValueError("row and column groups differ: the matrix is not square by blocks")
@@ -198,10 +223,19 @@ class BlockMatrix:
                 D[i, j], B[i, j] = D[i, j] + B[i, j], sp.S.Zero
         return to_field(D), to_field(B)
 
-    # comparison and printing ---------------------------------------------------------------------
-
     def equals(self, other: BlockMatrix) -> bool:
-        """Whether all coefficients agree identically, symbols being positive."""
+        """Whether all coefficients agree identically, symbols being positive.
+
+        Parameters
+        ----------
+        other : BlockMatrix
+            With the same groups.
+
+        Returns
+        -------
+        bool
+            True where it is proved.
+        """
         self._check_same_shape(other)
         difference = self - other
         if not nonzero(difference._diagonal) and not nonzero(difference._ones):
@@ -216,7 +250,18 @@ class BlockMatrix:
         return True
 
     def subs(self, values: dict[sp.Expr, sp.Expr]) -> BlockMatrix:
-        """Substitute in sizes and coefficients."""
+        """Substitute in sizes and coefficients.
+
+        Parameters
+        ----------
+        values : dict of expression to expression
+            As SymPy's ``subs`` takes them.
+
+        Returns
+        -------
+        BlockMatrix
+            Perhaps of other group sizes.
+        """
         return BlockMatrix(
             [size.subs(values) for size in self.row_sizes],
             [size.subs(values) for size in self.column_sizes],
@@ -224,7 +269,18 @@ class BlockMatrix:
         )  # fmt: skip
 
     def dense(self, sizes: dict[sp.Expr, int]) -> sp.ImmutableMatrix:
-        """Write the matrix out entry by entry for given group sizes."""
+        """Write the matrix out entry by entry for given group sizes.
+
+        Parameters
+        ----------
+        sizes : dict of expression to int
+            A number for every group size.
+
+        Returns
+        -------
+        sympy.ImmutableMatrix
+            With as many rows and columns as the groups have together.
+        """
         at = self.subs(sizes)
         rows, columns = [int(n) for n in at.row_sizes], [int(m) for m in at.column_sizes]
         groups = [
