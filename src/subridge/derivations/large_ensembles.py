@@ -94,6 +94,18 @@ def _root_of_linear_part() -> sp.Expr:
 def optimal_coefficient(aligned: bool) -> sp.Expr:
     """Return the coefficient of 1/k in 𝓔*_k: for ρ ≠ 0 (``aligned``), or for ρ = 0, where H is wrong.
 
+    Parameters
+    ----------
+    aligned : bool
+        Whether the teacher has a part along 1, ρ ≠ 0.
+
+    Returns
+    -------
+    sympy.Expr
+        The coefficient of 1/k.
+
+    Examples
+    --------
     >>> from subridge.derivations.notation import H, W, Z
     >>> optimal_coefficient(aligned=True)
     H

@@ -42,6 +42,18 @@ def _covariances() -> tuple[BlockMatrix, BlockMatrix]:
 def member_pair(same: bool) -> MemberPair:
     """Return one member twice, or the member and the one that sees all that it does not see.
 
+    Parameters
+    ----------
+    same : bool
+        Whether r = r′.
+
+    Returns
+    -------
+    MemberPair
+        The two members, or one twice.
+
+    Examples
+    --------
     >>> member_pair(same=True).n_features
     m_A + m_B + n_A + n_B
     """
@@ -73,6 +85,18 @@ def saddle_point_q() -> sp.Expr:
 def gamma(same: bool) -> sp.Expr:
     """Return γ of the member with itself, or with the member that sees the rest.
 
+    Parameters
+    ----------
+    same : bool
+        Whether r = r′.
+
+    Returns
+    -------
+    sympy.Expr
+        In the limit M → ∞.
+
+    Examples
+    --------
     >>> gamma(same=False)
     0
     """
@@ -96,6 +120,18 @@ def random_bias() -> sp.Expr:
 def aligned_bias(same: bool) -> sp.Expr:
     """Return I¹, for weights that are all equal.
 
+    Parameters
+    ----------
+    same : bool
+        Whether r = r′.
+
+    Returns
+    -------
+    sympy.Expr
+        In the limit M → ∞.
+
+    Examples
+    --------
     >>> mu_A, mu_B = fractions_of_member
     >>> phi_A = mu_A + fractions_of_rest[0]
     >>> sp.factor(aligned_bias(same=True) - (a * (phi_A**2 / mu_A + (1 - phi_A)**2 / mu_B) - b))
