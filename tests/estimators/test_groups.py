@@ -182,3 +182,105 @@ def test_sets_of_classes_are_those_of_refits(subjects, voting):
         scores = 1 - left.predict_proba(new)
         beyond += (scores[:, :, None] > own).mean(axis=2) / 26
     np.testing.assert_array_equal(model.predict_set(new, 0.8), beyond < 0.8 - 1e-9)
+
+
+def _labels(kind, groups):
+    """The same groups in other clothes."""
+    import pandas as pd
+
+    order = np.random.default_rng(0).permutation(len(groups))
+    return {
+        "series with another index": pd.Series(groups, index=order),
+        "categories": pd.Categorical(groups.astype(str)),
+        "bytes": groups.astype("S"),
+        "single precision": groups.astype(np.float32),
+        "days": np.datetime64("2020-01-01") + groups,
+        "numbers of two types": [int(g) if i % 2 else np.int64(g) for i, g in enumerate(groups)],
+        "nullable": pd.Series(groups, dtype="Int64"),
+    }[kind]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["series with another index", "categories", "bytes", "single precision", "days", "numbers of two types",
+     "nullable"],
+)  # fmt: skip
+def test_equal_labels_are_one_group_whatever_holds_them(subjects, kind):
+    X, y, groups = subjects
+    model = sr.RidgeEnsembleRegressor(2, ridge=0.1, random_state=0)
+    plain = model.fit(X, y, groups=groups).loo_predictions_
+    np.testing.assert_allclose(model.fit(X, y, groups=_labels(kind, groups)).loo_predictions_, plain, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["nan", "none", "list", "pandas", "days", "hidden"])
+def test_rows_without_a_group_are_refused(subjects, kind):
+    import pandas as pd
+
+    X, y, groups = subjects
+    labels = {
+        "nan": np.where(groups == 3, np.nan, groups),
+        "none": np.where(groups == 3, None, groups.astype(object)),
+        "list": [float("nan") if g == 3 else f"s{g}" for g in groups],
+        "pandas": pd.Series([pd.NA if g == 3 else int(g) for g in groups], dtype="Int64"),
+        "days": np.where(groups == 3, np.datetime64("NaT"), np.datetime64("2020-01-01", "ns") + groups),
+        "hidden": np.ma.masked_equal(groups, 3),
+    }[kind]
+    with pytest.raises(DataError, match="groups lacks the label of 8 of 200 rows"):
+        sr.RidgeEnsembleRegressor(2, ridge=0.1).fit(X, y, groups=labels)
+    with pytest.raises(DataError, match="groups lacks the label of 8 of 200 rows"):
+        sr.forecast(X, y, [100], groups=labels)
+    # Rows of weight zero belong to no group anyway.
+    sr.RidgeEnsembleRegressor(2, ridge=0.1).fit(X, y, sample_weight=groups != 3, groups=labels)
+
+
+@pytest.mark.parametrize("groups", [3, "subject", [[1], [2, 3]] * 100, [(1, 2)] * 200])
+def test_what_is_no_list_of_labels_is_refused_by_name(subjects, groups):
+    X, y, _ = subjects
+    with pytest.raises(DataError, match="groups must have one label for each of the 200 rows"):
+        sr.RidgeEnsembleRegressor(2, ridge=0.1).fit(X, y, groups=groups)
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.1, [0.8, 0.9], "0.9", float("nan")])
+def test_levels_that_no_interval_has_are_refused_by_name(subjects, level):
+    X, y, _ = subjects
+    model = sr.RidgeEnsembleRegressor(2, ridge=0.1, random_state=0)
+    with pytest.warns(sr.errors.CorrelatedRowsWarning):
+        model.fit(X, y)
+    with pytest.raises(sr.errors.SubridgeError, match="level"):
+        model.predict_interval(X[:3], level)
+
+
+def test_a_class_that_only_one_group_has_is_wrong_where_that_group_is_left_out(subjects):
+    X, y, groups = subjects
+    labels = np.where(groups == 5, 2, (y > 0).astype(int))
+    model = sr.RidgeEnsembleClassifier(3, ridge=0.1, random_state=0).fit(X, labels, groups=groups)
+    assert (model.loo_predictions_[groups == 5] != 2).all()
+    assert model.predict_set(X[:4], 0.8).shape == (4, 3)
+
+
+def test_intervals_with_missing_columns_are_refused_in_words(subjects):
+    X, y, groups = subjects
+    model = sr.RidgeEnsembleRegressor(3, ridge=0.1, missing="drop-members", random_state=0).fit(X, y, groups=groups)
+    new = X[:3].copy()
+    new[0, 0] = np.nan
+    model.predict(new)
+    with pytest.raises(DataError, match="predict_interval"):
+        model.predict_interval(new)
+
+
+def test_groups_reach_the_last_step_of_a_pipeline_in_cross_validation(subjects):
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    X, y, groups = subjects
+    with config_context(enable_metadata_routing=True):
+        model = make_pipeline(
+            StandardScaler(), sr.RidgeEnsembleRegressor(2, random_state=0).set_fit_request(groups=True)
+        )
+        found = cross_validate(
+            model, X, y, cv=GroupKFold(5), params={"groups": groups}, return_estimator=True, error_score="raise"
+        )
+    for fitted, (train, _) in zip(found["estimator"], GroupKFold(5).split(X, y, groups), strict=True):
+        alone = sr.RidgeEnsembleRegressor(2, random_state=0)
+        alone.fit(StandardScaler().fit_transform(X[train]), y[train], groups=groups[train])
+        np.testing.assert_allclose(fitted[-1].loo_error_, alone.loo_error_)

@@ -68,3 +68,61 @@ def test_groups_of_single_rows_are_told_to_be_left_out():
     X, y, _ = subjects(0, 40)
     with pytest.raises(DataError, match="groups"):
         sr.forecast(X, y, [100], ENSEMBLE, groups=np.zeros(len(y)))
+
+
+def classes(seed, n_groups, rows=5, M=15):
+    """Two classes told apart by the features and by the subject."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(n_groups), rows)
+    X = np.sqrt(0.5) * rng.standard_normal((n_groups, M))[groups] + np.sqrt(0.5) * rng.standard_normal((len(groups), M))
+    score = X @ np.ones(M) / np.sqrt(M) + 0.7 * rng.standard_normal(n_groups)[groups]
+    return X, np.where(score + 0.3 * rng.standard_normal(len(groups)) > 0, "b", "a"), groups
+
+
+@pytest.mark.filterwarnings("ignore::subridge.spec.errors.CorrelatedRowsWarning")
+@pytest.mark.parametrize("target", [20, 40, 160])
+def test_wrong_votes_on_new_groups_are_forecast(target):
+    ensemble = {"three": sr.Ensemble(sr.subsets.overlapping([10] * 3, 15, seed=0), 0.5)}
+    plan = ensemble["three"].plan
+    found = []
+    for seed in range(12):
+        X, y, groups = classes(seed, 40)
+        forecast = sr.forecast(X, y, n_groups=[target], ensembles=ensemble, groups=groups)
+        A, b, labels = classes(100 + seed, target)
+        model = sr.RidgeEnsembleClassifier(subsets=plan, ridge=0.5).fit(A, b, groups=labels)
+        new, truth, _ = classes(1000 + seed, 400)
+        inside = forecast.misclassification_lower <= forecast.misclassification <= forecast.misclassification_upper
+        assert bool(inside.all())
+        found.append([forecast.misclassification.item(), (model.predict(new) != truth).mean()])
+    ours, true = np.mean(found, axis=0)
+    spread = np.std(np.diff(found, axis=1)) / np.sqrt(12)
+    assert abs(ours - true) < 3 * spread + 0.015, (ours, true)
+
+
+def test_at_the_pilots_own_size_wrong_votes_are_those_of_left_out_groups():
+    X, y, groups = classes(0, 40)
+    ensemble = {"three": sr.Ensemble(sr.subsets.overlapping([10] * 3, 15, seed=0), 0.5)}
+    found = sr.forecast(X, y, [200], ensemble, groups=groups)
+    model = sr.RidgeEnsembleClassifier(subsets=ensemble["three"].plan, ridge=0.5).fit(X, y, groups=groups)
+    np.testing.assert_allclose(found.misclassification.item(), model.loo_error_)
+
+
+def test_sizes_may_be_numbers_of_groups():
+    X, y, groups = subjects(0, 40)
+    by_groups = sr.forecast(X, y, n_groups=[20, 80], ensembles=ENSEMBLE, groups=groups)
+    by_rows = sr.forecast(X, y, [100, 400], ENSEMBLE, groups=groups)
+    np.testing.assert_array_equal(by_groups.prediction_error, by_rows.prediction_error)
+    assert by_groups.n_groups.values.tolist() == by_rows.n_groups.values.tolist() == [20, 80]
+    assert by_groups.n_samples.values.tolist() == [100, 400]
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [({}, "n_samples"), ({"n_samples": [100], "n_groups": [20]}, "n_groups"), ({"n_groups": [1]}, "n_groups"),
+     ({"n_groups": [20], "groups": None}, "needs groups"), ({"n_groups": [20], "extrapolate": True}, "extrapolate"),
+     ({"n_groups": [20], "ensembles": {"a": sr.Ensemble(sr.subsets.Equal(2), 1.0, 0.3)}}, "readout_noise")],
+)  # fmt: skip
+def test_what_has_no_forecast_by_groups_is_refused_in_words(options, word):
+    X, y, groups = subjects(0, 40)
+    with pytest.raises(sr.errors.SubridgeError, match=word):
+        sr.forecast(X, y, **{"groups": groups, "ensembles": ENSEMBLE} | options)

@@ -17,6 +17,7 @@ from subridge.cli.show import WIDTH, deliver, print_table, say
 from subridge.cli.table_options import TableOptions, labels_of, table_of, table_options
 from subridge.forecasting.advice.code import code_of
 from subridge.results.plain_numbers import counted, percent, plain, short_interval, unit_of
+from subridge.spec.errors import ParameterError
 
 _MANY = 10.0  # a candidate that errs so many times more than one ridge has no gain worth a number
 _ROWS = 12  # of the printed table; files and JSON hold every candidate
@@ -46,6 +47,11 @@ def advise(**options: Unpack[AdviseOptions]) -> None:
     subridge advise data.parquet --target y
     subridge advise data.csv --target y --n-samples 5000 --out advice.png
     """
+    if options["groups"] is not None:
+        raise ParameterError(
+            "groups has no ranking: advise takes rows for independent draws; compare the ensembles that you "
+            "consider with subridge forecast and the same groups"
+        )
     table = table_of(options)
     with Busy("comparing ensembles"):
         advice = sr.advise(

@@ -13,10 +13,12 @@ from subridge.cli.show import deliver, print_table, say
 from subridge.cli.table_options import TableOptions, labels_of, table_of, table_options
 from subridge.datasets.tables.table import Table
 from subridge.results.plain_numbers import interval, plain, short_interval, unit_of
+from subridge.spec.errors import ParameterError
 
 
 class ForecastOptions(TableOptions, shared.EnsembleOptions, shared.ResultOptions):
     n_samples: tuple[float, ...] | None
+    n_groups: tuple[float, ...] | None
     extrapolate: bool
     target_error: float | None
 
@@ -24,6 +26,7 @@ class ForecastOptions(TableOptions, shared.EnsembleOptions, shared.ResultOptions
 @click.command()
 @table_options
 @click.option("--n-samples", type=sizes, help="sizes to forecast, such as 400:20000; default n to 16 n")
+@click.option("--n-groups", type=sizes, help="sizes as numbers of groups, such as 30:120; needs --groups")
 @shared.ensemble_options(n_members=8, fraction_spread=0.75)
 @click.option("--extrapolate", is_flag=True, help="also beyond the pilot's reach, by power-law tails")
 @click.option("--target-error", type=click.FloatRange(0, min_open=True), help="also say how many rows reach this error")
@@ -37,7 +40,12 @@ def forecast(**options: Unpack[ForecastOptions]) -> None:
     \b
     subridge forecast data.parquet --target y --n-samples 400:20000
     subridge forecast data.csv --target species --n-members 16 --out forecast.png
+    subridge forecast visits.csv --target y --groups subject --n-groups 30:240
     """
+    if options["groups"] is not None and options["target_error"] is not None:
+        raise ParameterError(
+            "target_error is searched for independent rows only; leave out --groups, or --target-error"
+        )
     table = table_of(options)
     with Busy("forecasting"):
         curves = _forecast(options, table)
@@ -74,16 +82,20 @@ def _ensembles(options: ForecastOptions, table: Table) -> dict[str, sr.Ensemble]
 
 
 def _forecast(options: ForecastOptions, table: Table) -> xr.Dataset:
-    n = table.n_samples
+    n, wanted = table.n_samples, options["n_samples"]
+    if wanted is None and options["n_groups"] is None:
+        wanted = sizes(f"{n}:{16 * n}")
     return sr.forecast(
         table.X,
         labels_of(table),
-        sizes(f"{n}:{16 * n}") if options["n_samples"] is None else options["n_samples"],
+        wanted,
         _ensembles(options, table),
         ridges="auto" if options["ridges"] is None else options["ridges"],
         extrapolate=options["extrapolate"],
         level=options["level"],
         seed=options["seed"],
+        groups=table.groups,
+        n_groups=options["n_groups"],
     )
 
 
@@ -92,6 +104,19 @@ def _show(curves: xr.Dataset) -> None:
     what = f"forecast from {attributes['n_pilot']} rows"
     for metric in (name for name in curves if f"{name}_upper" in curves):
         _show_plane(f"{what}: {metric} ({attributes['level']:.0%} interval)".replace("_", " "), curves, str(metric))
+    if "n_groups" in curves.coords:
+        _say_of_groups(curves)
+    else:
+        _say_noise_and_test(curves)
+    if not bool(curves.in_reach.all()):
+        beyond = "" if "n_groups" in curves.coords else " (use --extrapolate). *: extrapolated"
+        say(f"-: out of this pilot's reach{beyond}.")
+    if bool(curves.is_bound.any()):
+        say("≤: the best ridge is smaller than this pilot can judge (use --extrapolate).")
+
+
+def _say_noise_and_test(curves: xr.Dataset) -> None:
+    attributes = curves.attrs
     noise, low, high = (attributes[f"label_noise{end}"] ** 2 for end in ("", "_lower", "_upper"))
     say(
         f"The labels vary by {plain(attributes['target_variance'])}; noise of the labels, label noise ζ², is "
@@ -104,25 +129,34 @@ def _show(curves: xr.Dataset) -> None:
             f"Self-test: from halves and quarters of these rows their own error was forecast within "
             f"{float(misses.median()):.0%} in the median, {worst:.0%} at worst."
         )
-    if not bool(curves.in_reach.all()):
-        say("-: out of this pilot's reach (use --extrapolate). *: extrapolated.")
-    if bool(curves.is_bound.any()):
-        say("≤: the best ridge is smaller than this pilot can judge (use --extrapolate).")
+
+
+def _say_of_groups(curves: xr.Dataset) -> None:
+    n, varying = curves.attrs["n_pilot"], plain(curves.attrs["target_variance"])
+    say(
+        f"Errors are those on new groups. The labels vary by {varying}; the {n} rows are worth about "
+        f"{float(curves.effective_samples.median()):.0f} independent ones."
+    )
 
 
 def _show_plane(title: str, curves: xr.Dataset, variable: str) -> None:
     unit, told = unit_of(float(curves[f"{variable}_upper"].max()))
+    counts = curves.n_groups.values if "n_groups" in curves.coords else None
     print_table(
         title + told,
-        ["samples", *map(str, curves.ensemble.values)],
+        ["samples", *(["groups"] if "n_groups" in curves.coords else []), *map(str, curves.ensemble.values)],
         (
             [
-                "∞" if size == float("inf") else f"{size:,.0f}",
+                *(_count(value) for value in ([size] if counts is None else [size, counts[s]])),
                 *(_cell(curves.isel(ensemble=e, n_samples=s), variable, unit) for e in range(curves.sizes["ensemble"])),
             ]
             for s, size in enumerate(curves.n_samples.values)
         ),
     )
+
+
+def _count(number: float) -> str:
+    return "∞" if number == float("inf") else f"{number:,.0f}"
 
 
 def _cell(point: xr.Dataset, variable: str, unit: float) -> str:

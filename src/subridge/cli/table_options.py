@@ -33,6 +33,7 @@ class TableOptions(TypedDict):
     decimal: str
     encoding: str
     missing_values: tuple[str, ...]
+    groups: str | None
     ridges: tuple[float, ...] | None
     level: float
     seed: int
@@ -76,6 +77,9 @@ table_options = shared.option_group(
     click.option("--decimal", type=click.Choice([".", ","]), default=".", help="decimal sign of text"),
     click.option("--encoding", default="utf-8", help="of text, such as latin-1"),
     click.option("--na", "missing_values", multiple=True, help="text of a missing value, such as '?'; may be repeated"),
+    click.option(
+        "--groups", help="column that says whose row it is, such as a subject: errors are those on new groups"
+    ),
     click.option("--standardise", is_flag=True, help="divide every column by its standard deviation"),
     click.option("--ridges", type=numbers, help="λ to choose from; default scaled to the data"),
     click.option("--level", type=finite, default=0.9, help="probability of the intervals"),
@@ -87,7 +91,8 @@ def table_of(options: TableOptions) -> Table:
     """Read the table that the options name; what was done to it is said on standard error."""
     with Busy(f"reading {cleaned(str(options['data']))}"):
         table = _read(options)
-    click.echo(f"{counted(table.n_samples, 'row')}, {counted(table.n_features, 'feature')}", err=True)
+    held = "" if table.groups is None else f" in {counted(int(table.groups.max()) + 1, 'group')}"
+    click.echo(f"{counted(table.n_samples, 'row')}{held}, {counted(table.n_features, 'feature')}", err=True)
     for note in table.notes:
         click.echo(f"note: {with_flags(note, click.get_current_context().command)}", err=True)
     return table
@@ -108,6 +113,7 @@ def _read(options: TableOptions) -> Table:
         decimal=options["decimal"],
         encoding=options["encoding"],
         missing_values=options["missing_values"],
+        groups=options["groups"],
     )
 
 

@@ -17,7 +17,7 @@ from subridge.estimators.inputs import Features, prediction_input
 from subridge.estimators.left_out import LeftOutRows
 from subridge.estimators.left_out_ensemble import LeftOutEnsemble
 from subridge.estimators.members import FittedMembers
-from subridge.estimators.missing_columns import Missing, drops_members
+from subridge.estimators.missing_columns import Missing, drops_members, lacks_columns
 from subridge.estimators.translate import FlatParameters, ensemble_of, is_searched
 from subridge.ridge.optimism import judge
 from subridge.ridge.rows.diagnostics import warn_of_order, warn_of_rows, warn_of_scales
@@ -28,7 +28,7 @@ from subridge.ridge.search import search_ridges
 from subridge.ridge.selection import RidgeChoice, errors_at
 from subridge.ridge.streaming.moments import RowMoments, moments_of
 from subridge.ridge.streaming.search import path_of_moments, search_moments
-from subridge.spec.errors import ParameterError
+from subridge.spec.errors import DataError, ParameterError
 from subridge.spec.plan import SubsetPlan
 
 if TYPE_CHECKING:
@@ -156,6 +156,13 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
     def _new_rows(self, X: MatrixLike) -> Features:
         """Rows to predict, checked; NaN is let through where members that lack an input drop out."""
         return prediction_input(self, X, allow_nan=drops_members(self.missing))
+
+    def _complete_rows(self, X: MatrixLike, method: str) -> Features:
+        """Rows to predict without gaps."""
+        features = self._new_rows(X)
+        if drops_members(self.missing) and lacks_columns(features):
+            raise DataError(f"X contains NaN, for which {method} has no answer: members drop out in predict only")
+        return features
 
     def _draw_noise(self, targets: Array, rng: np.random.Generator) -> Array | None:
         """Readout noise ξ_r of training for targets of shape (C, n): shape (k, C, n), or None."""

@@ -3,7 +3,6 @@
 from subridge.arrays.namespace import in_precision_of
 from subridge.arrays.types import Array, BoolArray, MatrixLike
 from subridge.estimators.base import RidgeEnsembleBase
-from subridge.estimators.inputs import prediction_input
 from subridge.estimators.intervals import conformal_sets, jackknife_bounds
 
 
@@ -47,7 +46,7 @@ class PredictsIntervals(RidgeEnsembleBase):
         >>> bool(0.8 < ((lower < y[200:]) & (y[200:] < upper)).mean() < 0.98)
         True
         """
-        features = prediction_input(self, X)
+        features = self._complete_rows(X, "predict_interval")
         bounds = jackknife_bounds(self._without_each("predict_interval"), features, level)
         lower, upper = (in_precision_of(X, (each.T)[:, 0] if self._single_target else each.T) for each in bounds)
         return lower, upper
@@ -91,5 +90,5 @@ class PredictsSets(RidgeEnsembleBase):
         >>> sets.shape, bool(sets[range(75), y[1::2]].mean() > 0.8)
         ((75, 3), True)
         """
-        features = prediction_input(self, X)
+        features = self._complete_rows(X, "predict_set")
         return conformal_sets(self._without_each("predict_set"), features, level, self.temperature_)

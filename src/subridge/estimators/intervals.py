@@ -16,7 +16,7 @@ from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.estimators.inputs import Features
 from subridge.estimators.left_out_ensemble import LeftOutEnsemble
 from subridge.ridge.calibration import softmax
-from subridge.spec.checks import within
+from subridge.spec.checks import one_number, within
 from subridge.spec.errors import ParameterError
 
 _SLACK = 1e-9  # of a share of groups, whose sum is rounded
@@ -24,7 +24,9 @@ _SLACK = 1e-9  # of a share of groups, whose sum is rounded
 
 def checked_level(level: float, ensemble: LeftOutEnsemble) -> float:
     """A level that the number of left-out sets allows: without 1/(1 - level) of them every interval is infinite."""
-    checked = float(within("level", level, 0.0, 1.0))
+    checked = one_number("level", within("level", level, 0.0, 1.0))
+    if not checked > 0:
+        raise ParameterError(f"level must be positive, got {level}; 0.9 covers nine of ten new labels")
     sets = int(ensemble.owners.max()) + 1
     if not checked < 1 or (1 - checked) * (sets + 1) < 1 - _SLACK:
         raise ParameterError(

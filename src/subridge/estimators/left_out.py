@@ -7,10 +7,10 @@ import numpy as np
 from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray
 from subridge.ensemble.aggregation import Aggregation, LinearAggregation
-from subridge.ridge.rows.left_out_sets import LeftOutSets, left_out_groups, left_out_windows
+from subridge.ridge.rows.left_out_sets import LeftOutSets, group_labels, left_out_groups, left_out_windows
 from subridge.ridge.rows.training import TrainingRows
 from subridge.spec.checks import positive_integer
-from subridge.spec.errors import DataError, ParameterError
+from subridge.spec.errors import ParameterError
 
 
 def left_out_sets(groups: ArrayLike | None, gap: int, weights: Array | None, n_samples: int) -> LeftOutSets | None:
@@ -23,10 +23,7 @@ def left_out_sets(groups: ArrayLike | None, gap: int, weights: Array | None, n_s
         )
     kept = np.arange(n_samples) if weights is None else np.flatnonzero(to_numpy(weights) > 0)
     if groups is not None:
-        labels = np.asarray(groups if isinstance(groups, list | tuple | np.ndarray) else to_numpy(groups))
-        if labels.shape != (n_samples,):
-            raise DataError(f"groups must have one label for each of the {n_samples} rows, got shape {labels.shape}")
-        sets = left_out_groups(labels[kept], len(kept))
+        sets = left_out_groups(group_labels(groups, n_samples)[kept], len(kept))
         return None if sets.largest == 1 else sets
     return left_out_windows(steps, kept) if steps else None
 

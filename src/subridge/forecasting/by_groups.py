@@ -11,6 +11,7 @@ effective number of independent rows. Ridges are matched by rows. It holds where
 features at most moderately so; features that are the same in all rows of a group make ridges match too far.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -98,35 +99,57 @@ def forecast_groups(
     return GroupCurve(matched[best], errors[best], standard_error, np.exp(quantile * spreads[best]), effective[best])
 
 
+@dataclass(frozen=True, eq=False)
+class GroupTransfer:
+    """Some of the sizes and ridges of a curve: left-out errors, and what fades of them with more groups."""
+
+    rows: slice  # of the curve
+    sizes: FloatArray  # (t,)
+    errors: FloatArray  # of members where groups are left out, (t, k, C, n)
+    before: FloatArray  # γ at the pilot, (t, k, k)
+    after: FloatArray  # γ at the wanted sizes, (t, k, k)
+    design: FloatArray  # D of members, (t, k)
+
+    @property
+    def pairs(self) -> FloatArray:
+        """How members err together at the wanted sizes, (t, k, k)."""
+        flat = self.errors.reshape(*self.errors.shape[:2], -1)
+        ratio = (1 - self.before) / (1 - self.after)
+        return np.asarray(flat @ flat.transpose(0, 2, 1) / self.errors.shape[-1] * ratio)
+
+
+def group_transfers(groups: GroupPilot, matched: MatchedRidges) -> Iterator[GroupTransfer]:
+    """Left-out errors at T sizes and ridges, in blocks."""
+    pilot, sets, n = groups.pilot, groups.sets, groups.rows.n_samples
+    trained = n * (1 - 1 / sets.n_sets)  # rows that a left-out group was predicted from
+    for block in left_out(pilot, matched.penalties):
+        sizes = matched.sizes[block.rows]
+        left = [
+            leave_sets_out(member, pilot.targets, block.penalties[:, r], groups.rows, sets)
+            for r, member in enumerate(pilot.members)
+        ]
+        errors = np.stack(left, axis=1)
+        design = _design_effects(pilot, block.penalties, errors, *by_group(sets.owners))
+        gamma = np.sqrt(design[:, :, None] * design[:, None, :]) * split_variance(block, sizes).gamma_n
+        before = np.minimum(gamma / trained, _MOST_GAMMA)
+        after = np.minimum(gamma / sizes[:, None, None], _MOST_GAMMA)
+        yield GroupTransfer(block.rows, sizes, errors, before, after, design)
+
+
 def _errors(
     groups: GroupPilot, ensemble: DrawnEnsemble, matched: MatchedRidges
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Errors, their relative standard errors and effective numbers of rows at T sizes and ridges; each (T,)."""
-    pilot, sets, n = groups.pilot, groups.sets, groups.rows.n_samples
-    order, starts = _by_group(sets.owners)
-    trained = n * (1 - 1 / sets.n_sets)  # rows that a left-out group was predicted from
+    sets, (order, starts) = groups.sets, by_group(groups.sets.owners)
     errors, spreads, effective = np.empty((3, len(matched.sizes)))
-    for block in left_out(pilot, matched.penalties):
-        sizes, part = matched.sizes[block.rows], block.rows
-        left = np.stack(
-            [
-                leave_sets_out(member, pilot.targets, block.penalties[:, r], groups.rows, sets)
-                for r, member in enumerate(pilot.members)
-            ],
-            axis=1,
-        )  # (t, k, C, n)
-        design = _design_effects(pilot, block.penalties, left, order, starts)
-        gamma = np.sqrt(design[:, :, None] * design[:, None, :]) * split_variance(block, sizes).gamma_n
-        before = np.minimum(gamma / trained, _MOST_GAMMA)
-        ratio = (1 - before) / (1 - np.minimum(gamma / sizes[:, None, None], _MOST_GAMMA))
-        flat = left.reshape(*left.shape[:2], -1)
-        moments = MemberMoments(flat @ flat.transpose(0, 2, 1) / n * ratio)
+    for found in group_transfers(groups, matched):
+        moments = MemberMoments(found.pairs)
         weights = ensemble.aggregation.weights(moments)
-        errors[part] = moments.risk_of(weights)
-        mixed = (np.einsum("tk,tkcn->tcn", weights, left) ** 2).sum(axis=1)
+        errors[found.rows] = moments.risk_of(weights)
+        mixed = (np.einsum("tk,tkcn->tcn", weights, found.errors) ** 2).sum(axis=1)
         of_groups = np.add.reduceat(mixed[:, order], starts, axis=1)
-        spreads[part] = of_groups.std(axis=1) * np.sqrt(sets.n_sets) / of_groups.sum(axis=1)
-        effective[part] = n / design.mean(axis=1)
+        spreads[found.rows] = of_groups.std(axis=1) * np.sqrt(sets.n_sets) / of_groups.sum(axis=1)
+        effective[found.rows] = groups.rows.n_samples / found.design.mean(axis=1)
     return errors, spreads, effective
 
 
@@ -147,7 +170,7 @@ def _design_effects(
     return np.clip(effects, 1.0, largest)
 
 
-def _by_group(owners: IntArray) -> tuple[IntArray, IntArray]:
+def by_group(owners: IntArray) -> tuple[IntArray, IntArray]:
     """Rows in the order of their groups, and where each group starts."""
     order = np.argsort(owners, kind="stable")
     return order, np.flatnonzero(np.diff(owners[order], prepend=-1))

@@ -11,17 +11,11 @@ from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, MatrixLike
 from subridge.datasets.tables.target_rows import Task
 from subridge.datasets.tables.targets import TargetLike
 from subridge.ensemble.ensemble import Ensemble
-from subridge.forecasting.by_groups import forecast_groups, group_pilot
 from subridge.forecasting.curve.curve import forecast_curve
-from subridge.forecasting.inputs.request import (
-    DrawnEnsemble,
-    default_ensembles,
-    read_ensembles,
-    read_ridges,
-    read_sizes,
-)
+from subridge.forecasting.inputs.request import DrawnEnsemble, default_ensembles, read_ensembles, read_ridges
 from subridge.forecasting.inputs.sample import read_sample
 from subridge.forecasting.metrics import metrics_of
+from subridge.forecasting.of_groups import asked_sizes, forecast_of_groups
 from subridge.forecasting.pilot.shared import Pilots
 from subridge.forecasting.self_test.doubts import doubts
 from subridge.forecasting.self_test.self_test import self_test
@@ -34,7 +28,7 @@ from subridge.spec.errors import SubridgeWarning
 def forecast(
     X: MatrixLike,
     y: TargetLike,
-    n_samples: ArrayLike,
+    n_samples: ArrayLike | None = None,
     ensembles: Mapping[str, Ensemble] | None = None,
     *,
     ridges: ArrayLike | None = None,
@@ -45,6 +39,7 @@ def forecast(
     label_noise: bool = True,
     seed: Seed | None = 0,
     groups: ArrayLike | None = None,
+    n_groups: ArrayLike | None = None,
 ) -> xarray.Dataset:
     """Forecast the error of ridge ensembles at other sample sizes from one pilot sample, without held-out data.
 
@@ -55,7 +50,7 @@ def forecast(
     y : array_like, shape (n,) or (n, C)
         Numbers, several columns for several targets; or labels of classes, which become one-hot targets.
     n_samples : array_like of int, shape (S,)
-        Sizes n′ to forecast at, smaller or larger than n; ``inf`` gives the limit.
+        Sizes n′ to forecast at, smaller or larger than n; ``inf`` gives the limit. With `n_groups` leave it out.
     ensembles : mapping of str to Ensemble, optional
         Default: one ridge on all features, and up to 8 equal and 8 overlapping members (half of the features each), at
         the best ridge for every size. Subsets are a `SubsetPlan` for M features, or a strategy that draws one here. The
@@ -82,6 +77,8 @@ def forecast(
         Labels of groups whose rows depend on each other, such as subjects. Errors are then those on new groups, from
         left-out groups, and sizes mean more groups of the same kind: the coordinate ``n_groups`` says how many, and
         ``effective_samples`` how many independent rows the pilot is worth. See ``docs/groups.md`` for the model.
+    n_groups : array_like of int, shape (S,), optional
+        Sizes as numbers of groups, of the mean size of those in `groups`, in place of `n_samples`.
 
     Returns
     -------
@@ -137,7 +134,7 @@ def forecast(
     True
     """
     level = one_number("level", within("level", level, 0.5, 0.999))
-    sizes = read_sizes(n_samples)
+    wanted = asked_sizes(n_samples, n_groups, groups, extrapolate)
     sample = read_sample(X, y, task, fit_intercept, groups)
     if ensembles is None:
         ensembles, ridges = default_ensembles(sample.n_features), "auto" if ridges is None else ridges
@@ -146,20 +143,12 @@ def forecast(
     path = None if ridges is None else read_ridges(ridges, sample.rows)
     metrics = metrics_of(sample)
 
-    def by_groups(ensemble: DrawnEnsemble) -> EnsembleForecast:
-        pilot = group_pilot(sample.rows, ensemble.plan)
-        curve = forecast_groups(pilot, ensemble, np.append(sizes, np.inf), path, level)
-        variables = {name: values[:-1] for name, values in curve.variables().items()}
-        ridges = curve.wanted.ridges[:-1]
-        reach = pilot.pilot.reach(ridges[np.argmax(sizes)])
-        limit = float(curve.prediction_error[-1])
-        return EnsembleForecast(ensemble.aggregation.name, variables, ridges, reach, limit, {})
-
     if groups is not None:
-        found = {name: by_groups(each) for name, each in drawn.items()}
-        dataset = forecasts(found, sizes, {metrics[0].name: metrics[0].label}, sample.attributes() | {"level": level})
-        n_sets = sample.rows.left_out.n_sets if sample.rows.left_out is not None else sample.n_samples
-        return dataset.assign_coords(n_groups=("n_samples", sizes * n_sets / sample.n_samples))
+        named = forecast_of_groups(sample, drawn, wanted, path, level, counts_groups=n_samples is None)
+        labels = {metric.name: metric.label for metric in metrics}
+        dataset = forecasts(named.found, named.sizes, labels, sample.attributes() | {"level": level})
+        return dataset.assign_coords(n_groups=("n_samples", named.n_groups))
+    sizes = wanted
 
     said, leading = list[SubridgeWarning](), next(iter(drawn.values()))
 

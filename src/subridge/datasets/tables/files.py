@@ -1,16 +1,17 @@
 """Tables on disk: text, parquet, NumPy archives, zarr groups and features stores."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from zipfile import BadZipFile
 
 import narwhals as nw
 import numpy as np
+import numpy.typing as npt
 from narwhals.typing import IntoDataFrame
 
 from subridge.datasets.tables.reading_form import ReadingForm
-from subridge.datasets.tables.sources import ColumnName, RawTable, TargetName, read_frame, read_pair
+from subridge.datasets.tables.sources import ColumnName, RawTable, TargetName, group_numbers, read_frame, read_pair
 from subridge.datasets.tables.text_files import read_parquet, read_text
 from subridge.datasets.tables.wording import counted, listed
 from subridge.spec.errors import DataError
@@ -20,7 +21,13 @@ _TEXT = (".csv", ".tsv", ".txt")
 _SUFFIXES = (*_TEXT, ".parquet", ".npz", ".zarr")
 
 
-def read_path(path: Path, target: TargetName | None, drop: Sequence[ColumnName], form: ReadingForm) -> RawTable:
+def read_path(
+    path: Path,
+    target: TargetName | None,
+    drop: Sequence[ColumnName],
+    form: ReadingForm,
+    groups: ColumnName | None = None,
+) -> RawTable:
     """A file or a zarr directory, by the ending of its name; text may be compressed, as in data.csv.gz."""
     path = path.expanduser()
     packed = path.suffix.lower() == ".gz"
@@ -30,18 +37,23 @@ def read_path(path: Path, target: TargetName | None, drop: Sequence[ColumnName],
     if "://" in str(path) or not path.exists():
         raise DataError(f"source {str(path)!r} does not exist on this machine; check the path")
     if suffix in _TEXT:
-        return _from_frame(read_text(path, suffix, form.text), suffix, target, drop, form)
+        return _from_frame(read_text(path, suffix, form.text), suffix, target, drop, form, groups)
     if suffix == ".parquet":
-        return _from_frame(read_parquet(path), suffix, target, drop, form)
+        return _from_frame(read_parquet(path), suffix, target, drop, form, groups)
     key = "y" if target is None else target
     if not isinstance(key, str):
         raise DataError(f"target of a {suffix} source is the name of one array, got {target!r}")
-    raw = (_from_npz if suffix == ".npz" else _from_zarr)(path, key, drop)
+    raw = (_from_npz if suffix == ".npz" else _from_zarr)(path, key, drop, groups)
     return replace(raw, owned=True)  # nobody else holds what was read from disk
 
 
 def _from_frame(
-    native: IntoDataFrame, suffix: str, target: TargetName | None, drop: Sequence[ColumnName], form: ReadingForm
+    native: IntoDataFrame,
+    suffix: str,
+    target: TargetName | None,
+    drop: Sequence[ColumnName],
+    form: ReadingForm,
+    groups: ColumnName | None,
 ) -> RawTable:
     """Without the row numbers that pandas writes beside the data by default, which would pass for a feature."""
     frame = nw.from_native(native, eager_only=True)
@@ -50,17 +62,17 @@ def _from_frame(
     else:
         numbering = [name for name in frame.columns[:1] if name in ("", "Unnamed: 0")]
     if not numbering:
-        return read_frame(native, target, drop, form.encoding)
-    raw = read_frame(frame.drop(numbering).to_native(), target, drop, form.encoding)
+        return read_frame(native, target, drop, form.encoding, groups)
+    raw = read_frame(frame.drop(numbering).to_native(), target, drop, form.encoding, groups)
     note = f"dropped a column of row numbers without a name: {listed(map(repr, numbering))}"
     return replace(raw, notes=(note, *raw.notes))
 
 
-def _from_npz(path: Path, key: str, drop: Sequence[ColumnName]) -> RawTable:
+def _from_npz(path: Path, key: str, drop: Sequence[ColumnName], groups: ColumnName | None) -> RawTable:
     try:
         # NumPy leaves the file of a broken archive open, so it is opened here.
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in {"X", key, "feature_names"} & set(file.files)}
+            arrays = {name: file[name] for name in {"X", key, "feature_names", str(groups)} & set(file.files)}
             found = list(file.files)
     except (OSError, ValueError, TypeError, EOFError, BadZipFile) as error:
         raise DataError(
@@ -68,10 +80,10 @@ def _from_npz(path: Path, key: str, drop: Sequence[ColumnName]) -> RawTable:
         ) from error
     _need_arrays(path, key, found)
     names = [str(name) for name in arrays["feature_names"]] if "feature_names" in arrays else None
-    return read_pair(arrays["X"], arrays[key], drop, names)
+    return _grouped(read_pair(arrays["X"], arrays[key], drop, names), arrays, groups)
 
 
-def _from_zarr(path: Path, key: str, drop: Sequence[ColumnName]) -> RawTable:
+def _from_zarr(path: Path, key: str, drop: Sequence[ColumnName], groups: ColumnName | None) -> RawTable:
     try:
         import zarr
     except ImportError as error:
@@ -81,12 +93,26 @@ def _from_zarr(path: Path, key: str, drop: Sequence[ColumnName]) -> RawTable:
     except (OSError, ValueError, KeyError) as error:
         raise DataError(f"{path} is not a zarr group ({error}); check the path") from error
     if group.attrs.get("schema") == KIND.schema:
+        if groups is not None:
+            raise DataError(f"groups {str(groups)!r} cannot be had from {path}: a store of features has no groups")
         return _from_store(path, drop)
     arrays = dict(group.arrays())
     _need_arrays(path, key, sorted(arrays))
     given = group.attrs.get("feature_names")
     names = [str(name) for name in given] if isinstance(given, list) else None
-    return read_pair(np.asarray(arrays["X"][:]), np.asarray(arrays[key][:]), drop, names)
+    held = {name: np.asarray(arrays[name][:]) for name in {"X", key, str(groups)} & set(arrays)}
+    return _grouped(read_pair(held["X"], held[key], drop, names), held, groups)
+
+
+def _grouped(raw: RawTable, arrays: Mapping[str, npt.NDArray[np.generic]], groups: ColumnName | None) -> RawTable:
+    """With the groups of an array of labels, one for each row."""
+    if groups is None:
+        return raw
+    labels = arrays.get(str(groups))
+    if labels is None or labels.shape != (len(raw.X),):
+        found = "no such array" if labels is None else f"shape {labels.shape}"
+        raise DataError(f"groups {str(groups)!r} must be an array of {len(raw.X)} labels beside X, got {found}")
+    return replace(raw, groups=group_numbers(labels.tolist()))
 
 
 def _from_store(path: Path, drop: Sequence[ColumnName]) -> RawTable:

@@ -1,17 +1,17 @@
 """Tables that are in memory, as frames or as pairs of arrays: either becomes one raw table of numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from narwhals.typing import IntoDataFrame
 
-from subridge.arrays.types import ArrayLike, BoolArray, FloatArray
+from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray
 from subridge.datasets.tables.columns import is_frame, open_frame, position
 from subridge.datasets.tables.encoding import encoded_features
 from subridge.datasets.tables.reading_form import Encoding
-from subridge.datasets.tables.targets import Target, TargetLike, columns_target, read_target
+from subridge.datasets.tables.targets import Target, TargetLike, columns_target, is_absent, read_target
 from subridge.datasets.tables.wording import counted, listed
 from subridge.spec.errors import DataError
 
@@ -32,10 +32,16 @@ class RawTable:
     feature_names: tuple[str, ...]
     target: Target
     notes: tuple[str, ...] = ()
+    groups: IntArray | None = None  # number of every row's group, -1 where it has none; shape (n,)
 
     def with_features(self, X: FloatArray, note: str) -> "RawTable":
         """The same with new values of the features, which nobody else holds."""
         return replace(self, X=X, owned=True, notes=(*self.notes, note))
+
+    def of_rows(self, kept: BoolArray, note: str) -> "RawTable":
+        """The same for some of the rows."""
+        groups = None if self.groups is None else self.groups[kept]
+        return replace(self.with_features(self.X[kept], note), target=self.target[kept], groups=groups)
 
     def without_features(self, dropped: BoolArray, what: str) -> "RawTable":
         """The same without some columns, told by what they are and their names."""
@@ -45,9 +51,13 @@ class RawTable:
 
 
 def read_frame(
-    native: IntoDataFrame, target: TargetName | None, drop: Sequence[ColumnName], encoding: Encoding
+    native: IntoDataFrame,
+    target: TargetName | None,
+    drop: Sequence[ColumnName],
+    encoding: Encoding,
+    groups: ColumnName | None = None,
 ) -> RawTable:
-    """A data frame, whose target is one column or several."""
+    """A data frame, whose target is one column or several; a column that names groups is no feature."""
     frame = open_frame(native)
     names = frame.columns
     if target is None:
@@ -60,9 +70,16 @@ def read_frame(
     if not set(places) <= set(kept):
         raise DataError(f"drop contains the target {target!r}; take it out of one of them")
     y = columns_target([frame[names[place]] for place in places])
+    numbers = None
+    if groups is not None:
+        by = position(groups, names, "groups")
+        if by in places:
+            raise DataError(f"groups {str(groups)!r} is the target; name the column that says whose row it is")
+        numbers = group_numbers(frame[names[by]].to_list())
+        places = [*places, by]
     wanted_names = [names[place] for place in kept if place not in places]
     X, features, notes = encoded_features(frame, wanted_names, encoding)
-    return RawTable(X, True, features, y, (*_notes(drop), *notes))
+    return RawTable(X, True, features, y, (*_notes(drop), *notes), numbers)
 
 
 def read_pair(
@@ -91,6 +108,16 @@ def read_pair(
     if len(features) != len(target):
         raise DataError(f"X has {len(features)} rows but y has {len(target)}; give one target per row")
     return RawTable(features, owned, tuple(names[i] for i in kept), target, (*_notes(drop), *notes))
+
+
+def group_numbers(labels: Iterable[Hashable]) -> IntArray:
+    """Groups numbered in the order of their first rows, -1 for a missing label.
+
+    >>> group_numbers(["b", None, "a", "b", float("nan")])
+    array([ 0, -1,  1,  0, -1])
+    """
+    known: dict[Hashable, int] = {}
+    return np.array([-1 if is_absent(label) else known.setdefault(label, len(known)) for label in labels], dtype=int)
 
 
 def _features(X: ArrayLike) -> tuple[FloatArray, bool]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias, get_args
 
+import numpy as np
 from narwhals.typing import IntoDataFrame
 
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
@@ -38,6 +39,8 @@ class Table:
         In the order of ``targets``; None for regression.
     notes : tuple of str
         One sentence per treatment.
+    groups : ndarray of int or None
+        The number of every row's group, shape (n,), where a column of groups was named.
 
     See Also
     --------
@@ -58,6 +61,7 @@ class Table:
     feature_names: tuple[str, ...]
     class_names: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
+    groups: IntArray | None = None
 
     @property
     def y(self) -> FloatArray | IntArray:
@@ -93,6 +97,7 @@ def read_table(
     decimal: str = ".",
     encoding: str = "utf-8",
     missing_values: Iterable[str] = (),
+    groups: ColumnName | None = None,
 ) -> Table:
     """Read a table and make it fit for use.
 
@@ -129,6 +134,8 @@ def read_table(
         its encoding.
     missing_values : iterable of str
         What else stands for a missing value in a file of text, for example "?".
+    groups : str, optional
+        The column that says whose row it is, such as a subject; it is no feature. In .npz and .zarr an array.
 
     Returns
     -------
@@ -163,20 +170,39 @@ def read_table(
         if not isinstance(value, str) or value not in choices:
             raise ParameterError(f"{argument} must be one of {', '.join(map(repr, choices))}, got {value!r}")
     form = ReadingForm(TextFormat.checked(separator, decimal, encoding, missing_values), Encoding(categories, dates))
-    raw = _read(source, target, [drop] if isinstance(drop, str) else items_of("drop", drop), form)
+    raw = _read(source, target, [drop] if isinstance(drop, str) else items_of("drop", drop), form, groups)
     raw = varying(complete(raw if missing == "drop" else labelled(raw, unlabelled), missing))
+    if raw.groups is not None:
+        _check_groups(raw.groups, groups)
     targets = target_rows(raw.target, task)
     if standardise:
         raw = standardised(raw)
-    return Table(raw.X, targets.rows, raw.feature_names, targets.class_names, raw.notes + targets.notes)
+    return Table(raw.X, targets.rows, raw.feature_names, targets.class_names, raw.notes + targets.notes, raw.groups)
 
 
-def _read(source: Source, target: TargetName | None, drop: list[ColumnName], form: ReadingForm) -> RawTable:
+def _check_groups(numbers: IntArray, name: ColumnName | None) -> None:
+    """Refuse groups that say nothing: labels that are missing, or the same in all rows."""
+    lacking = int((numbers < 0).sum())
+    if lacking:
+        raise DataError(
+            f"groups must name the group of every row, but {str(name)!r} lacks {lacking} of {len(numbers)}; fill it in"
+        )
+    if len(np.unique(numbers)) < 2:
+        raise DataError(
+            f"groups must differ, but {str(name)!r} is the same in all rows; name a column with at least two groups"
+        )
+
+
+def _read(
+    source: Source, target: TargetName | None, drop: list[ColumnName], form: ReadingForm, groups: ColumnName | None
+) -> RawTable:
     if is_frame(source):
-        return read_frame(source, target, drop, form.encoding)
+        return read_frame(source, target, drop, form.encoding, groups)
     if isinstance(source, str | Path):
-        return read_path(Path(source), target, drop, form)
+        return read_path(Path(source), target, drop, form, groups)
     if isinstance(source, tuple | list) and len(source) == 2:
+        if groups is not None:
+            raise DataError(f"groups={groups!r} names a column, which a pair (X, y) has not; give forecast the labels")
         if target is not None:
             raise DataError(f"a pair (X, y) has its target in y, got target={target!r} as well; leave target out")
         return read_pair(*source, drop, encoding=form.encoding)

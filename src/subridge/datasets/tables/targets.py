@@ -1,5 +1,6 @@
 """What a user hands over as a target, read as numbers or as labels."""
 
+from collections.abc import Hashable
 from numbers import Real
 from typing import TypeAlias
 
@@ -87,7 +88,7 @@ def _array_target(values: ArrayLike) -> Target:
 
 def _from_objects(values: npt.NDArray[np.object_], name: str, *, categorical: bool) -> Target:
     """Python objects as floats where all are numbers, else as labels of one type."""
-    absent = np.array([_is_absent(value) for value in values.ravel().tolist()], dtype=np.bool_).reshape(values.shape)
+    absent = np.array([is_absent(value) for value in values.ravel().tolist()], dtype=np.bool_).reshape(values.shape)
     found = values[~absent].tolist()
     numbers = all(isinstance(value, Real) and not isinstance(value, _BOOLEAN) for value in found)
     if numbers and not categorical:
@@ -104,7 +105,8 @@ def _from_objects(values: npt.NDArray[np.object_], name: str, *, categorical: bo
     return values
 
 
-def _is_absent(value: str | float | None) -> bool:
+def is_absent(value: Hashable) -> bool:
+    """Whether a value of any library stands for a missing one."""
     # The missing values of pandas refuse comparison, so they are known by name.
     by_name = type(value).__name__ in {"NAType", "NaTType"}
     return value is None or by_name or (isinstance(value, float) and value != value)

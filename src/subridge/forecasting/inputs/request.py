@@ -34,12 +34,12 @@ class DrawnEnsemble:
         return self.aggregation.fits_weights
 
 
-def read_sizes(n_samples: ArrayLike) -> FloatArray:
+def read_sizes(n_samples: ArrayLike, name: str = "n_samples") -> FloatArray:
     """Sample sizes n′ ≥ 2, which may be infinite; shape (S,)."""
-    sizes = np.array(list(dict.fromkeys(np.atleast_1d(real_array("n_samples", n_samples)).ravel().tolist())))
+    sizes = np.array(list(dict.fromkeys(np.atleast_1d(real_array(name, n_samples)).ravel().tolist())))
     whole = np.isinf(sizes) | ((sizes == np.floor(sizes)) & (sizes < 1e15))
     if not sizes.size or not whole.all() or (sizes < 2).any():
-        raise ParameterError(f"n_samples must be integers of at least 2 (inf is allowed), got {n_samples!r}")
+        raise ParameterError(f"{name} must be integers of at least 2 (inf is allowed), got {n_samples!r}")
     return sizes
 
 

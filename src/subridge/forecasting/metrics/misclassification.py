@@ -65,7 +65,7 @@ def _wrong_shares(pilot: Pilot, wanted: MatchedRidges, one_hot: FloatArray) -> t
         surplus = (variance.gamma_pilot - variance.gamma_new) / np.maximum(1 - variance.gamma_new, 1e-12)
         for t, errors in enumerate(block.errors, start=block.rows.start):
             scores, direction = one_hot - errors, int(np.sign(sizes[t] - n))
-            wrong = _expected_wrong(scores, errors, truth, surplus[t - block.rows.start], direction)
+            wrong = expected_wrong(scores, errors, truth, surplus[t - block.rows.start], direction)
             shares[t] = np.clip(wrong.mean(), 0.0, 1.0)
             spreads[t] = wrong.std() / np.sqrt(n - 1)
     wrong_pilot, squared_error_pilot = _at_pilot(pilot, wanted.ridges, one_hot)
@@ -79,11 +79,11 @@ def _at_pilot(pilot: Pilot, ridges: FloatArray, one_hot: FloatArray) -> tuple[Fl
     truth, (shares, squared_error) = first_largest(one_hot), np.empty((2, len(ridges)))
     for block in left_out(pilot, ridges * pilot.subset_sizes):
         squared_error[block.rows] = (block.errors.mean(axis=1) ** 2).sum(axis=(1, 2)) / pilot.n_samples
-        shares[block.rows] = [_is_wrong(one_hot - errors, truth).mean() for errors in block.errors]
+        shares[block.rows] = [is_wrong(one_hot - errors, truth).mean() for errors in block.errors]
     return shares, squared_error
 
 
-def _expected_wrong(
+def expected_wrong(
     scores: FloatArray, errors: FloatArray, truth: Array, surplus: FloatArray, direction: int
 ) -> FloatArray:
     """Expected wrongness of every row's vote, which extrapolation may put outside of [0, 1]; shape (n,).
@@ -91,7 +91,7 @@ def _expected_wrong(
     Scores and errors (k, C, n) are those of left-out rows, `surplus` (k, k) is Δ/Ê, and `direction` says whether the
     wanted size is smaller than the pilot's (-1), the same (0) or larger (1).
     """
-    plain = _is_wrong(scores, truth)
+    plain = is_wrong(scores, truth)
     if direction == 0:
         return plain
     k, C, n = errors.shape
@@ -107,7 +107,7 @@ def _expected_wrong(
         total = np.zeros(n)
         for _ in range(repeats):
             noise = (root @ rng.standard_normal((k * C, n))).reshape(errors.shape)
-            total += _is_wrong(scores + np.sqrt(dose) * noise, truth)
+            total += is_wrong(scores + np.sqrt(dose) * noise, truth)
         shares.append(total / repeats)
     if direction < 0:
         return shares[-1]
@@ -117,6 +117,7 @@ def _expected_wrong(
     return np.asarray(np.tensordot(weights, np.array(shares), axes=1))
 
 
-def _is_wrong(scores: FloatArray, truth: Array) -> FloatArray:
+def is_wrong(scores: FloatArray, truth: Array) -> FloatArray:
+    """1 where the members' vote is wrong, from scores (k, C, n) and the numbers of true classes (n,); shape (n,)."""
     decided = most_votes(vote_counts(scores), scores.sum(axis=0))
     return np.asarray(decided != truth, dtype=np.float64)

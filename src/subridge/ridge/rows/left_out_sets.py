@@ -1,11 +1,13 @@
 """Which rows are left out together: the rows of a group, or a row with its neighbours in time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
+from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray
 from subridge.spec.errors import DataError, ParameterError
 
@@ -66,18 +68,53 @@ class LeftOutSets:
         return np.asarray(1 / (self.n_sets * sizes[self.owners]))
 
 
+def group_labels(groups: ArrayLike, n_samples: int) -> npt.NDArray[np.object_]:
+    """The label of every row's group as it was given, None where it is missing; shape (n,)."""
+    try:
+        given = groups if isinstance(groups, np.ndarray) else _array_of(groups)
+    except ValueError as error:
+        raise DataError(f"groups must have one label for each of the {n_samples} rows: {error}") from error
+    if given.shape != (n_samples,):
+        raise DataError(f"groups must have one label for each of the {n_samples} rows, got shape {given.shape}")
+    labels = np.empty(n_samples, dtype=object)
+    for row, label in enumerate(given.tolist()):
+        if not isinstance(label, Hashable):
+            raise DataError(f"groups must have one label for each of the {n_samples} rows, got {label!r} as a label")
+        labels[row] = label
+    if given.dtype.kind in "mM":
+        labels[np.isnat(given)] = None
+    return labels
+
+
+def _array_of(groups: ArrayLike) -> npt.NDArray[np.generic]:
+    """An array that keeps labels as they are: NumPy would write a missing one among strings as "nan"."""
+    return np.asarray(groups, dtype=object) if isinstance(groups, list | tuple) else to_numpy(groups)
+
+
+def _group_numbers(labels: npt.NDArray[np.object_]) -> IntArray:
+    """Groups numbered in the order of their first rows; equal labels are one group."""
+    known: dict[Hashable, int] = {}
+    numbers = [-1 if _is_missing(label) else known.setdefault(label, len(known)) for label in labels.tolist()]
+    if -1 in numbers:
+        raise DataError(
+            f"groups lacks the label of {numbers.count(-1)} of {len(numbers)} rows, which cannot be left out with the "
+            "others of theirs; name their groups, or drop those rows"
+        )
+    return np.array(numbers, dtype=np.intp)
+
+
+def _is_missing(label: Hashable) -> bool:
+    # The missing values of pandas refuse comparison, so they are known by name.
+    return label is None or type(label).__name__ in {"NAType", "NaTType"} or label != label
+
+
 def left_out_groups(groups: ArrayLike, n_samples: int) -> LeftOutSets:
     """The sets of rows with equal labels; `groups` has shape (n,).
 
     >>> left_out_groups(["a", "b", "a"], 3).owners
     array([1, 0, 1])
     """
-    labels = np.asarray(groups)
-    if labels.shape != (n_samples,):
-        raise DataError(f"groups must have one label for each of the {n_samples} rows, got shape {labels.shape}")
-    if labels.dtype == object:  # whatever can be told apart, ordered as text
-        labels = np.array([f"{type(label).__name__} {label}" for label in labels])
-    _, numbers = np.unique(labels, return_inverse=True)
+    numbers = _group_numbers(group_labels(groups, n_samples))
     sizes = np.bincount(numbers)
     if len(sizes) < 2:
         raise DataError("groups has one group only; leaving it out leaves nothing to train on, so give at least two")
