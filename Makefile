@@ -50,12 +50,12 @@ release-check: $(STAMP) ## build wheel and sdist, install each in an empty envir
 
 trust: $(STAMP)         ## random damage, killed parents and schedulers, races, planned against real memory; an hour
 	$(BIN)/python benchmarks/trust/damage.py
-	for kind in parents schedulers races late; do $(BIN)/python benchmarks/trust/ends.py $$kind || exit 1; done
+	for kind in parents schedulers races late; do $(BIN)/python benchmarks/trust/ends.py $$kind $(if $(JOBS),--jobs $(JOBS)) || exit 1; done
 	$(BIN)/python benchmarks/trust/memory.py
 
-mutants: $(STAMP)       ## alterations of stores, executors and memory planning that no test notices; N=60 of them
+mutants: $(STAMP)       ## alterations of stores, executors and memory planning that no test notices: N=300 JOBS=16 SEED=1
 	$(BIN)/python -m pip install --quiet cosmic-ray==8.7.0
-	$(BIN)/python benchmarks/trust/mutants.py $(if $(N),--sample $(N))
+	$(BIN)/python benchmarks/trust/mutants.py $(if $(N),--sample $(N)) $(if $(JOBS),--jobs $(JOBS)) $(if $(SEED),--seed $(SEED))
 
 lint: style types layers
 

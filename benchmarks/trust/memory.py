@@ -1,17 +1,21 @@
 """Planned memory against what a trial really takes, over settings of every kind (Linux).
 
-    python benchmarks/trust/memory.py [--only WORD]
+    python benchmarks/trust/memory.py [--only WORD] [--write]
 
 Real is the growth of the resident set at its peak during a call, with every larger array returned to the system when it
 is freed. The ratio real / planned must lie between .3 and 1: above, a run may be killed; below, what fits is refused.
+`--write` keeps the figures in ``benchmarks/results/memory.json``; the tests hold the plans of today against them, so
+that no change of the count goes unmeasured.
 """
 
 import argparse
+import json
 import os
 import sys
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import psutil
@@ -19,11 +23,12 @@ import psutil
 import subridge as sr
 from subridge.simulation.classification.experiment import make_classification
 from subridge.simulation.classification.simulate import ENGINE as CLASSIFICATION
-from subridge.simulation.gaussian.experiment import GaussianExperiment
+from subridge.simulation.gaussian.experiment import GaussianExperiment, WeightedExperiment
 from subridge.simulation.gaussian.simulate import ENGINE as GAUSSIAN
 from subridge.simulation.job import bytes_of_arrays
 
 MIB = 2**20
+RESULTS = Path(__file__).parents[1] / "results" / "memory.json"
 
 
 def gaussian(
@@ -40,7 +45,8 @@ def gaussian(
     problem = sr.Problem(covariances[covariance](), np.ones(M), noise, label_noise=0.1)
     if noises is not None and np.ndim(noises):
         noises = np.asarray(noises)[:, None] if np.ndim(noises) == 1 else np.asarray(noises)
-    ensemble = sr.Ensemble(subsets or sr.subsets.equal(k, M, seed=0), readout_noise=noises)
+    aggregation = options.pop("aggregation", "mean")
+    ensemble = sr.Ensemble(subsets or sr.subsets.equal(k, M, seed=0), readout_noise=noises, aggregation=aggregation)
     sizes = [P // 4, P // 2, P] if np.ndim(P) == 0 else list(P)
     return problem, ensemble, sizes, {"ridges": list(ridges), "redraw": redraw, **options}
 
@@ -79,6 +85,10 @@ SETTINGS = {
     ),
     "noise sweep by member": lambda: gaussian(
         1000, range(50, 1050, 50), 6, noises=np.random.default_rng(0).random((10, 6)), ridges=[0.1, 1.0]
+    ),
+    "weights by theory": lambda: gaussian(1500, range(100, 1100, 100), 4, ridges=[0.1, 1.0], aggregation="free"),
+    "weights of every trial": lambda: gaussian(
+        1500, [500, 1000], 3, ridges=[0.1, 1.0], aggregation="free", weights_from="left_out"
     ),
     "projections, given": lambda: gaussian(2000, 1500, subsets=sr.subsets.projection([800] * 3, 2000, seed=0)),
     "projections, drawn": lambda: gaussian(2000, 1500, subsets=sr.subsets.Projection((800,) * 3)),
@@ -142,59 +152,69 @@ class Peak:
 BASE = 0
 
 
-def planned_and_real(setting, n_trials=1):
+def experiment_of(setting):
+    """The engine of a setting, its experiment, its processes, and the call that runs it."""
     arguments, ensemble, sizes, options, *processes = setting
-    options = dict(options)
+    n_processes, n_trials = (processes[0], 4) if processes else (1, 1)
     run = sr.Run(executor=processes[0] if processes else None, threads=1, block=1)
-    n_trials = 4 if processes else n_trials
     if isinstance(arguments, tuple):
         describe = {name: value for name, value in options.items() if name in ("ridges", "dtype")}
         experiment = make_classification(arguments, ensemble, sizes, n_trials, **describe)
-        engine = CLASSIFICATION
 
         def work():
-            return sr.simulate_classification(
-                *arguments, ensemble, n_samples=sizes, n_trials=n_trials, run=run, progress=False, **options
-            )
-    else:
-        fields = {name: value for name, value in options.items() if name != "ridges"}
-        experiment = GaussianExperiment(
-            arguments, ensemble, tuple(sizes), n_trials, arguments.n_features, np.asarray(options["ridges"]), **fields
-        )
-        engine = GAUSSIAN
+            settings = {"n_samples": sizes, "n_trials": n_trials, "run": run, "progress": False, **options}
+            return sr.simulate_classification(*arguments, ensemble, **settings)
 
-        def work():
-            return sr.simulate(arguments, ensemble, sizes, n_trials, run=run, progress=False, **options)
+        return CLASSIFICATION, experiment, n_processes, work
+    fields = {name: value for name, value in options.items() if name != "ridges"}
+    build = GaussianExperiment if ensemble.aggregation.name == "mean" else WeightedExperiment
+    ridges = np.asarray(options["ridges"])
+    experiment = build(arguments, ensemble, tuple(sizes), n_trials, arguments.n_features, ridges, **fields)
 
-    planned = engine.bytes_needed(experiment)
-    if processes:
-        planned = processes[0] * (planned + bytes_of_arrays(experiment))
-    del experiment
+    def work():
+        return sr.simulate(arguments, ensemble, sizes, n_trials, run=run, progress=False, **options)
+
+    return GAUSSIAN, experiment, n_processes, work
+
+
+def planned(setting):
+    """Bytes that a setting is planned to need."""
+    engine, experiment, n_processes, _ = experiment_of(setting)
+    own = bytes_of_arrays(experiment) if n_processes > 1 else 0
+    return n_processes * (engine.bytes_needed(experiment) + own)
+
+
+def planned_and_real(setting):
+    _, _, n_processes, work = experiment_of(setting)
+    plan = planned(setting)
     with Peak() as peak:
         work()
-    return planned, peak.most if processes else peak.here
+    return plan, peak.most if n_processes > 1 else peak.here
 
 
 def main():
     global BASE
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="settings whose names have this word")
-    only = parser.parse_args().only
+    parser.add_argument("--write", action="store_true", help="keep the figures")
+    options = parser.parse_args()
     small = gaussian(60, 40)
     sr.simulate(*small[:3], 1, progress=False)
     BASE = psutil.Process().memory_info().rss
-    outside = 0
+    outside, kept = 0, json.loads(RESULTS.read_text()) if options.only and RESULTS.exists() else {}
     print(f"{'setting':36}{'planned':>10}{'real':>8} MiB {'ratio':>7} {'seconds':>8}")
     for name, make in SETTINGS.items():
-        if only in name:
+        if options.only in name:
             begun = time.monotonic()
-            planned, real = planned_and_real(make())
-            ratio = real / planned
+            plan, real = planned_and_real(make())
+            kept[name], ratio = {"planned": plan, "real": real}, real / plan
             outside += not 0.3 <= ratio <= 1
             mark = "" if 0.3 <= ratio <= 1 else "  outside"
             took = time.monotonic() - begun
-            print(f"{name:36}{planned / MIB:10,.0f}{real / MIB:8,.0f}     {ratio:7.2f} {took:8.1f}{mark}", flush=True)
-    print(f"{outside} outside of .3 to 1")
+            print(f"{name:36}{plan / MIB:10,.0f}{real / MIB:8,.0f}     {ratio:7.2f} {took:8.1f}{mark}", flush=True)
+    if options.write:
+        RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+    print(f"{len(kept)} settings, {outside} outside of .3 to 1")
     return outside
 
 

@@ -1,11 +1,14 @@
 """Memory is counted as whoever limits it counts it; the files of the system are given under another root."""
 
+import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
+from subridge.arrays import machine
 from subridge.arrays.machine import available_memory, cores
 
 GIB = 2**30
@@ -116,4 +119,67 @@ def test_psutil_is_not_needed(monkeypatch):
 
 
 def test_there_is_a_core():
-    assert cores() >= 1
+    assert 1 <= cores() <= os.cpu_count()
+
+
+def test_a_path_with_colons_and_steps_up_is_read(root):
+    write(root, "proc/self/cgroup", "4:hugetlb,memory:/../a:b\n")
+    group(root, "sys/fs/cgroup/memory/a:b", 3 * GIB, GIB, 0, FIRST)
+    assert available_memory(root) == 2 * GIB
+
+
+def test_controllers_of_other_kinds_and_hierarchies_do_not_count(root):
+    write(root, "proc/self/cgroup", "4:memoryless:/box\n3:cpu:/box\n")
+    for tree in ("memory", "memoryless", "cpu", "."):
+        group(root, f"sys/fs/cgroup/{tree}/box", 2 * GIB, GIB, 0, FIRST)
+        group(root, f"sys/fs/cgroup/{tree}/box", 2 * GIB, GIB)
+    assert available_memory(root) == 20 * GIB
+
+
+def test_usage_without_a_table_or_with_an_odd_one_counts_whole(root):
+    write(root, "proc/self/cgroup", "0::/box\n")
+    group(root, "sys/fs/cgroup/box", 2 * GIB, GIB)
+    assert available_memory(root) == GIB
+    write(root, "sys/fs/cgroup/box/memory.stat", "inactive_file\nanon x\nfile 7\n")
+    assert available_memory(root) == GIB
+    write(root, "sys/fs/cgroup/box/memory.stat", "anon x\ninactive_file 4096 kB\n")
+    assert available_memory(root) == GIB + 4096
+
+
+def test_of_a_tight_group_above_and_a_tighter_one_below_the_tighter_counts(root):
+    write(root, "proc/self/cgroup", "0::/pod/box/inner\n")
+    group(root, "sys/fs/cgroup/pod", 8 * GIB, GIB)
+    group(root, "sys/fs/cgroup/pod/box", 4 * GIB, GIB)
+    group(root, "sys/fs/cgroup/pod/box/inner", 3 * GIB, GIB)
+    assert available_memory(root) == 2 * GIB
+
+
+def test_a_limit_on_addresses_leaves_what_is_not_used(root, monkeypatch):
+    resource = pytest.importorskip("resource")
+    limited = {resource.RLIMIT_AS: (GIB, 2 * GIB)}
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: limited.get(kind, (resource.RLIM_INFINITY,) * 2))
+    assert available_memory(root) == GIB - 1000 * os.sysconf("SC_PAGE_SIZE")
+    limited.clear()
+    assert available_memory(root) == 20 * GIB
+
+
+def test_addresses_are_counted_without_a_table_of_them(root, monkeypatch):
+    resource, psutil = pytest.importorskip("resource"), pytest.importorskip("psutil")
+    (root / "proc/self/statm").unlink()
+    limit = psutil.Process().memory_info().vms + GIB
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
+    assert abs(available_memory(root) - GIB) < GIB // 8
+    monkeypatch.setitem(sys.modules, "psutil", None)
+    assert available_memory(root) == min(limit, 20 * GIB)
+
+
+def test_with_and_without_libraries_and_tables_this_machine_is_about_the_same(root, monkeypatch):
+    psutil = pytest.importorskip("psutil")
+    total, before = psutil.virtual_memory().total, machine._of_machine(Path("/"))
+    assert abs(before - psutil.virtual_memory().available) < total // 10
+    (root / "proc/meminfo").unlink()
+    assert abs(machine._of_machine(root) - total) <= total // 100  # all that there is, where it cannot be asked
+    monkeypatch.setitem(sys.modules, "psutil", None)
+    assert abs(machine._of_machine(Path("/")) - before) < total // 10
+    monkeypatch.delattr(os, "sysconf")
+    assert machine._of_machine(root) == 4 * GIB

@@ -24,7 +24,7 @@ import os, sys, time
 import numpy as np
 import subridge as sr
 
-def experiment(store=None, n_trials=400, **options):
+def experiment(store=None, n_trials=100, **options):
     problem = sr.EquicorrelatedProblem(label_noise=0.1)
     ensemble = sr.Ensemble(sr.subsets.Equal(3), ridge=0.1)
     run = sr.Run(store=store, block=1, threads=1, **options)
@@ -33,11 +33,25 @@ def experiment(store=None, n_trials=400, **options):
 exec(EXPERIMENT)
 
 
-def started(tmp_path, body, functions="", **options):
+# The same for what needs no experiment, and loads no library.
+PROCESSES = """
+import os, sys, time
+from subridge.simulation.executors.processes import Processes
+
+def hold(number):
+    # The call never returns and keeps every other thread of its process waiting, as LAPACK does for a while.
+    import ctypes
+    library, lock = ctypes.PyDLL(None), ctypes.create_string_buffer(256)
+    library.pthread_mutex_init(lock, None)
+    library.pthread_mutex_lock(lock)
+    print("here", flush=True)
+    library.pthread_mutex_lock(lock)
+"""
+
+
+def started(tmp_path, body, head=EXPERIMENT, **options):
     path = tmp_path / "script.py"
-    path.write_text(
-        EXPERIMENT + functions + "\nif __name__ == '__main__':\n" + textwrap.indent(textwrap.dedent(body), "    ")
-    )
+    path.write_text(head + "\nif __name__ == '__main__':\n" + textwrap.indent(textwrap.dedent(body), "    "))
     return subprocess.Popen(
         [sys.executable, str(path)], env=os.environ | {"OMP_NUM_THREADS": "1"}, text=True, **options
     )
@@ -56,45 +70,74 @@ def wait_for(condition, seconds=120):
         time.sleep(0.01)
 
 
+def children_after(parent, ended_by):
+    """End a parent, and give those of its children that are alive five seconds later."""
+    children = psutil.Process(parent.pid).children(recursive=True)
+    parent.send_signal(ended_by)
+    parent.wait()
+    _, alive = psutil.wait_procs(children, timeout=5)
+    for process in alive:
+        process.kill()
+    parent.stdout.close()
+    return len(children), alive
+
+
 @posix
 @pytest.mark.parametrize("ended_by", [signal.SIGTERM, signal.SIGKILL])
 def test_no_child_outlives_its_parent(tmp_path, ended_by):
-    store = tmp_path / "a.zarr"
-    parent = started(tmp_path, f"experiment({str(store)!r}, 1000, executor=2)", stderr=subprocess.DEVNULL)
-    try:
-        wait_for(lambda: tasks_done(store) >= 3)
-        children = psutil.Process(parent.pid).children(recursive=True)
-        assert len(children) >= 2
-    finally:
-        parent.send_signal(ended_by)
-        parent.wait()
-    _, alive = psutil.wait_procs(children, timeout=5)
+    body = "for number, _ in Processes(2).perform(time.sleep, [0.01, 0.02, *[60] * 9]): print(number, flush=True)"
+    parent = started(tmp_path, body, PROCESSES, stdout=subprocess.PIPE)
+    assert {parent.stdout.readline() for _ in range(2)} == {"0.01\n", "0.02\n"}
+    count, alive = children_after(parent, ended_by)
+    assert count >= 2
     assert not alive
 
 
 @posix
 def test_a_child_deep_in_a_library_call_ends_with_its_parent(tmp_path):
-    # The call keeps every other thread of its process waiting, as LAPACK does.
-    task = """
-def hold(number):
-    import ctypes
-    print("here", flush=True)
-    ctypes.PyDLL(None).sleep(60)
-"""
-    body = """
-    from subridge.simulation.executors.processes import Processes
-    list(Processes(1).perform(hold, [0]))
-    """
-    parent = started(tmp_path, body, task, stdout=subprocess.PIPE)
+    parent = started(tmp_path, "list(Processes(1).perform(hold, [0]))", PROCESSES, stdout=subprocess.PIPE)
     assert parent.stdout.readline() == "here\n"
-    children = psutil.Process(parent.pid).children(recursive=True)
-    parent.kill()
-    parent.wait()
-    parent.stdout.close()
-    _, alive = psutil.wait_procs(children, timeout=5)
-    for process in alive:
-        process.kill()
-    assert not alive or sys.platform != "linux"
+    assert not children_after(parent, signal.SIGKILL)[1]
+
+
+@posix
+def test_a_child_that_is_still_loading_its_modules_ends_with_its_parent(tmp_path):
+    loading = (
+        PROCESSES
+        + """
+if __name__ != "__main__":
+    print("loading", flush=True)
+    time.sleep(60)
+"""
+    )
+    parent = started(tmp_path, "list(Processes(2).perform(abs, [0, 1]))", loading, stdout=subprocess.PIPE)
+    assert [parent.stdout.readline() for _ in range(2)] == ["loading\n"] * 2
+    assert not children_after(parent, signal.SIGKILL)[1]
+
+
+@posix
+def test_children_end_also_when_their_guard_was_killed(tmp_path):
+    body = "for number, _ in Processes(1).perform(time.sleep, [0.01, *[60] * 9]): print(number, flush=True)"
+    parent = started(tmp_path, body, PROCESSES, stdout=subprocess.PIPE)
+    assert parent.stdout.readline() == "0.01\n"
+    (guard,) = [child for child in psutil.Process(parent.pid).children() if "-S" in child.cmdline()]
+    guard.kill()
+    assert not children_after(parent, signal.SIGKILL)[1]
+
+
+@posix
+def test_a_run_that_ends_leaves_no_process_and_kills_none(tmp_path):
+    body = """
+    import psutil
+    for _ in range(2):
+        print(sorted(Processes(2).perform(abs, range(-5, 0))))
+    print([child.cmdline() for child in psutil.Process().children() if "resource_tracker" not in str(child.cmdline())])
+    """
+    parent = started(tmp_path, body, PROCESSES, stdout=subprocess.PIPE)
+    first, second, left = parent.communicate(timeout=60)[0].splitlines()
+    assert first == second == "[(-5, 5), (-4, 4), (-3, 3), (-2, 2), (-1, 1)]"
+    assert left == "[]"
+    assert parent.returncode == 0
 
 
 @posix
@@ -114,11 +157,10 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path, executor):
 @posix
 def test_ctrl_c_during_long_tasks_in_processes_ends_at_once(tmp_path):
     body = """
-    from subridge.simulation.executors.processes import Processes
     for number, _ in Processes(2).perform(time.sleep, [0.01, 600, 600, 600]):
         print(number, flush=True)
     """
-    child = started(tmp_path, body, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    child = started(tmp_path, body, PROCESSES, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert child.stdout.readline() == "0.01\n"
     begun = time.monotonic()
     child.send_signal(signal.SIGINT)
@@ -131,15 +173,12 @@ def test_ctrl_c_during_long_tasks_in_processes_ends_at_once(tmp_path):
 def test_ctrl_c_inside_a_library_call_ends_the_run_and_says_what_is_kept(tmp_path):
     body = """
     from subridge.simulation.interruption import ended_by_interruption
-    from scipy.linalg import blas
-    left, right = np.ones((2000, 20000), order="F"), np.ones((20000, 2000), order="F")
     with ended_by_interruption("kept in here"):
-        print("here", flush=True)
-        blas.dgemm(1.0, left, right)  # seconds, in which no other thread of Python runs
+        hold(0)
     """
-    child = started(tmp_path, body, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    child = started(tmp_path, body, PROCESSES, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert child.stdout.readline() == "here\n"
-    time.sleep(0.3)  # the product has begun
+    time.sleep(0.1)  # the call has begun
     begun = time.monotonic()
     child.send_signal(signal.SIGINT)
     said = child.communicate(timeout=60)[1]
@@ -239,33 +278,8 @@ def test_a_dead_scheduler_and_a_restarted_one_are_named_and_the_run_goes_on(dask
     with pytest.raises(sr.errors.ClusterError, match=f"scheduler at {address} is gone.* tasks are kept in {store}"):
         experiment(store, scheduler=address)  # noqa: F821
     killer.join()
-    assert 3 < tasks_done(store) < 400
+    assert 3 < tasks_done(store) < 100
     assert experiment(store).identical(experiment())  # noqa: F821
-
-
-def test_a_cluster_without_workers_says_what_it_waits_for(dask, tmp_path, monkeypatch):
-    from distributed import Client
-
-    monkeypatch.setattr("subridge.simulation.executors.dask._SILENT", 1)
-    dask.workers[0].kill()
-    dask.workers[0].wait()
-    with Client(scheduler_file=str(dask.file)) as client:
-        wait_for(lambda: not client.scheduler_info(n_workers=-1)["workers"])
-        threading.Timer(2.5, lambda: dask.workers.append(dask.worker())).start()
-        with pytest.warns(sr.errors.WaitingWarning, match=r"has no workers, and \d+ tasks wait for one; start it"):
-            found = experiment(n_trials=4, executor=client)  # noqa: F821
-    assert found.sizes["trial"] == 4
-
-
-def test_errors_of_tasks_on_a_cluster_are_raised_as_they_are(dask):
-    from distributed import Client
-
-    from subridge.simulation.executors.dask import Cluster
-
-    with Client(scheduler_file=str(dask.file)) as client:
-        assert dict(Cluster(client).perform(abs, range(-30, 0))) == {n: -n for n in range(-30, 0)}
-        with pytest.raises(TypeError, match="object of type 'int'"):
-            list(Cluster(client).perform(len, [1]))
 
 
 def test_the_advice_to_start_a_scheduler_opens_no_door(monkeypatch):

@@ -1,6 +1,9 @@
 """Memory is planned before anything is drawn."""
 
+import importlib.util
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +11,7 @@ import pytest
 import subridge as sr
 from subridge.simulation import job as job_module
 from subridge.simulation.classification.experiment import make_classification
+from subridge.simulation.classification.memory import TOGETHER_ON_A_CARD, bytes_of_member, bytes_of_votes
 from subridge.simulation.classification.simulate import ENGINE as CLASSIFICATION
 from subridge.simulation.executors.serial import Serial
 from subridge.simulation.gaussian.experiment import GaussianExperiment
@@ -113,6 +117,25 @@ def test_the_estimate_covers_what_a_trial_really_takes(setting):
     assert 0.3 * bytes_per_trial(make()) < peak_of(work) <= bytes_per_trial(make())
 
 
+def benchmark():
+    place = Path(__file__).parents[2] / "benchmarks" / "trust" / "memory.py"
+    spec = importlib.util.spec_from_file_location("memory_benchmark", place)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+MEASURED = json.loads(benchmark().RESULTS.read_text())
+
+
+@pytest.mark.parametrize("setting", benchmark().SETTINGS)
+def test_a_plan_is_the_one_that_was_held_against_real_runs(setting):
+    # Whoever changes how memory is counted measures it again: benchmarks/trust/memory.py --write.
+    module, measured = benchmark(), MEASURED[setting]
+    assert module.planned(module.SETTINGS[setting]()) == measured["planned"]
+    assert 0.3 <= measured["real"] / measured["planned"] <= 1
+
+
 def test_the_estimate_covers_what_votes_really_take():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((1500, 700)), np.arange(1500) % 5
@@ -146,3 +169,87 @@ def test_half_of_what_is_free_is_used(monkeypatch):
         else:
             with pytest.raises(sr.errors.BudgetError):
                 job.judged_here()
+
+
+def on(device, n_ridges=1, dtype="float64", sizes=(100, 400), k=2):
+    made = experiment(device, sizes=sizes)
+    ensemble = sr.Ensemble(sr.subsets.equal(k, 200, seed=0))
+    return replace(made, ridges=np.geomspace(0.1, 1.0, n_ridges), dtype=dtype, ensemble=ensemble)
+
+
+def test_a_card_holds_the_factors_of_all_ridges_at_once():
+    one, ten = (bytes_per_trial(on("cuda", n, sizes=(400,), k=1)) for n in (1, 10))
+    here = [bytes_per_trial(on("cpu", n, sizes=(400,), k=1)) for n in (1, 10)]
+    factor = 8 * 200**2  # of one member of 200 features, in double precision
+    assert one == here[0]
+    assert 9 * factor < (ten - one) - (here[1] - here[0]) < 2 * 9 * factor
+
+
+def test_single_precision_is_drawn_in_double_precision_here_and_not_on_a_card():
+    drawn = 8 * 400 * 200
+    assert bytes_per_trial(on("cpu", dtype="float32")) - bytes_per_trial(on("cuda", dtype="float32")) == drawn
+    assert bytes_per_trial(on("cuda", dtype="float32")) < bytes_per_trial(on("cuda"))
+
+
+def test_a_card_trains_as_many_trials_at_once_as_fit():
+    card = on("cuda")
+    needed = bytes_per_trial(card)
+    assert [ENGINE.plan(card, budget) for budget in (needed, 2 * needed - 1, 7 * needed, 10**12)] == [1, 1, 7, 20]
+    assert ENGINE.plan(on("cpu"), 10**12) == 1
+
+
+def votes(device="cpu", n=400, n_test=100, M=60, *, noises=(0.0,), aggregation="majority", **options):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((n + n_test, M)), np.arange(n + n_test) % 5
+    several = [
+        sr.Ensemble(sr.subsets.Equal(k), readout_noise=np.array(noises)[:, None], aggregation=aggregation)
+        for k in (1, 3)
+    ]
+    return make_classification(
+        (X[:n], y[:n], X[n:], y[n:]), several, [50, 200], 30, ridges=[0.1, 1.0], device=device, **options
+    )
+
+
+def test_votes_take_a_count_and_a_sum_for_every_case():
+    entries = 2 * 2 * 5 * 100  # ridges, sizes, classes, test samples
+    assert bytes_of_votes(votes()) == entries * (4 + 8)  # counts of 4 bytes, sums of scores of 8
+    assert bytes_of_votes(votes(aggregation="sum")) == entries * 8
+    # With noise every value of it has its own counts, and what noise adds to a sum is kept beside the sum.
+    assert bytes_of_votes(votes(noises=(0.0, 0.5, 1.0))) == entries * (3 * 4 + 2 * 8)
+    assert bytes_of_votes(votes(noises=(0.0, 0.5, 1.0), test_draws=2)) == 2 * entries * (3 * 4 + 2 * 8)
+
+
+def test_a_budget_is_divided_between_votes_and_members():
+    here, card = votes(), votes("cuda")
+    needed = CLASSIFICATION.bytes_needed(here)
+    member = bytes_of_member(here, 60)
+    assert CLASSIFICATION.plan(here, needed) == (1, member)
+    assert CLASSIFICATION.plan(here, needed + 1000) == (1, member + 1000)
+    assert CLASSIFICATION.plan(here, 2**40) == (1, 2**27)
+    assert CLASSIFICATION.plan(card, 2**40) == (30, 2**34)
+    # Half of what the data leave goes to votes of several trials, the rest to members.
+    data, per_trial = (
+        CLASSIFICATION.bytes_needed(card) - bytes_of_member(card, 60) - bytes_of_votes(card),
+        bytes_of_votes(card),
+    )
+    budget = data + 2 * 7 * per_trial
+    trials, members = CLASSIFICATION.plan(card, budget)
+    assert (trials, members) == (7, max(bytes_of_member(card, 60), 7 * per_trial))
+    assert CLASSIFICATION.plan(card, data)[0] == 1
+
+
+def test_data_are_copied_for_a_card_and_for_single_precision_only():
+    def data(experiment):
+        return CLASSIFICATION.bytes_needed(experiment) - bytes_of_member(experiment, 60) - bytes_of_votes(experiment)
+
+    labels = 400 * 5
+    assert data(votes()) == 2 * 8 * labels
+    assert data(votes("cuda")) == 8 * 500 * 60 + 2 * 8 * labels
+    assert data(votes(dtype="float32")) == 4 * 500 * 60 + (4 + 8) * labels
+
+
+def test_a_card_holds_members_of_all_ridges_and_some_refined_ones():
+    here, card = bytes_of_member(votes(), 60), bytes_of_member(votes("cuda"), 60)
+    one_more_ridge = 8 * 2 * max(120, 60) ** 2  # a factor and its copy, of twice as many samples as features
+    refined = 8 * TOGETHER_ON_A_CARD * (60**2 + 5 * 5 * (60 + 200))
+    assert card - here == one_more_ridge + refined

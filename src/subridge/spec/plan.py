@@ -1,9 +1,9 @@
 """Which features each member sees."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -112,13 +112,14 @@ class SubsetPlan(Fingerprinted):
         return cls(tuple(_indices(r, index, M) for r, index in enumerate(items_of("index_arrays", index_arrays))), M)
 
     @classmethod
-    def from_matrices(cls, matrices: Sequence[ArrayLike]) -> "SubsetPlan":
+    def from_matrices(cls, matrices: Iterable[ArrayLike]) -> "SubsetPlan":
         """Plan from one measurement matrix per member.
 
         Parameters
         ----------
-        matrices : sequence of array_like, each of shape (N_r, M)
-            A_r; row i of it is measurement i of member r.
+        matrices : iterable of array_like, each of shape (N_r, M)
+            A_r; row i of it is measurement i of member r. Copied one after the other, so that matrices which are made on
+            the way are never all held twice.
 
         Returns
         -------
@@ -138,7 +139,8 @@ class SubsetPlan(Fingerprinted):
         >>> sr.SubsetPlan.from_matrices([np.eye(4)[:2], np.ones((1, 4))]).subset_sizes
         array([2, 1])
         """
-        arrays = [_matrix(r, matrix, None) for r, matrix in enumerate(items_of("matrices", matrices))]
+        each = matrices if isinstance(matrices, Iterator) else items_of("matrices", matrices)
+        arrays = [_matrix(r, matrix, None) for r, matrix in enumerate(each)]
         if not arrays:
             raise SubsetError("a plan needs at least one member")
         return cls(tuple(arrays), arrays[0].shape[1])
@@ -262,12 +264,19 @@ def _indices(member: int, index: ArrayLike, n_features: int) -> IntArray:
 
 
 def _matrix(member: int, matrix: ArrayLike, n_features: int | None) -> FloatArray:
-    A = finite_array(f"matrices[{member}]", matrix)
+    A = matrix if _is_kept(matrix) else finite_array(f"matrices[{member}]", matrix)
     if A.ndim != 2 or not A.size:
         raise SubsetError(f"matrices[{member}] must have shape (N_r, n_features) with N_r > 0, got {A.shape}")
     if n_features is not None and A.shape[1] != n_features:
         raise SubsetError(f"matrices[{member}] has {A.shape[1]} columns but the plan has n_features={n_features}")
     return A
+
+
+def _is_kept(matrix: ArrayLike) -> TypeGuard[FloatArray]:
+    """Whether a matrix is one that nobody can change any more, and needs no copy."""
+    if not isinstance(matrix, np.ndarray) or matrix.dtype != np.float64 or matrix.flags.writeable:
+        return False
+    return matrix.base is None and bool(np.isfinite(matrix).all())
 
 
 def _read_only(array: Kind) -> Kind:

@@ -58,7 +58,7 @@ class Projection(Sized):
         M, rng = positive_integer("n_features", n_features, MOST_FEATURES), stream(seed)
         if sum(self.subset_sizes) * M > MOST_FEATURES:
             raise SubsetError(f"projections of {sum(self.subset_sizes):,} × {M:,} numbers are too large; shrink them")
-        return SubsetPlan.from_matrices([rng.standard_normal((N, M)) / np.sqrt(M) for N in self.subset_sizes])
+        return SubsetPlan.from_matrices(rng.standard_normal((N, M)) / np.sqrt(M) for N in self.subset_sizes)
 
 
 def projection(subset_sizes: ArrayLike, n_features: int, seed: RandomState = None) -> SubsetPlan:

@@ -1,15 +1,31 @@
 """Processes that end with the one that started them, however that one ends.
 
-A child holds the reading end of a pipe whose writing end only its parent has. When the parent ends, or closes its end,
-the pipe says so and the child leaves. On Linux the system also kills it, which works inside a library call as well.
+A child holds the reading end of a pipe whose writing end only its parent has; when the parent ends, the pipe says so
+and the child leaves. A child that is still loading its modules, or deep in a library call, cannot hear that. On POSIX
+systems a small process therefore knows the children too, and kills them when the parent is gone.
 """
 
 import os
 import signal
+import subprocess
 import sys
 import threading
+from collections.abc import Iterable
 from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe
+
+# Reads lines of process numbers, each in place of the one before; at the end of the input the last of them are killed.
+_GUARD = """
+import os, signal, sys
+numbers = []
+for line in sys.stdin:
+    numbers = line.split()
+for number in numbers:
+    try:
+        os.kill(int(number), signal.SIGKILL)
+    except OSError:
+        pass
+"""
 
 
 class Lifeline:
@@ -17,18 +33,42 @@ class Lifeline:
 
     def __init__(self) -> None:
         self.child_end, self._end = Pipe(duplex=False)
+        self._told: list[int] = []
+        self._guard = _guard() if os.name == "posix" else None
+
+    def guard(self, children: Iterable[int]) -> None:
+        """Let these processes be killed when this one ends, and no others."""
+        numbers = sorted(children)
+        if self._guard is not None and self._guard.stdin is not None and numbers != self._told:
+            self._told = numbers
+            with suppress(BrokenPipeError):  # someone killed the guard; the pipes are left
+                self._guard.stdin.write(" ".join(map(str, numbers)) + "\n")
+                self._guard.stdin.flush()
 
     def cut(self) -> None:
-        """End the children at once."""
+        """Let children that still live leave at once, and forget them."""
         self._end.close()
         self.child_end.close()
+        self.guard([])
+        if self._guard is not None:
+            self._guard.communicate()
+
+
+def _guard() -> subprocess.Popen[str]:
+    # A session of its own: Ctrl-C at a terminal and signals to the group of the parent do not reach it.
+    return subprocess.Popen(
+        [sys.executable, "-S", "-E", "-c", _GUARD],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
 
 
 def hold(line: Connection) -> None:
     """In a child: live no longer than the parent. Ctrl-C, which a terminal sends to all, is left to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform == "linux":
-        _die_with_parent()
     threading.Thread(target=_leave_at_the_end_of, args=(line,), daemon=True).start()
 
 
@@ -36,10 +76,3 @@ def _leave_at_the_end_of(line: Connection) -> None:
     with suppress(EOFError, OSError):
         line.recv_bytes()
     os._exit(1)
-
-
-def _die_with_parent() -> None:
-    """Ask Linux for a SIGKILL when the parent ends; a parent that ended before is noticed by the pipe."""
-    import ctypes
-
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG

@@ -1,12 +1,12 @@
 """Tasks in local processes."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 from subridge.arrays.machine import cores
@@ -37,15 +37,14 @@ class Processes(Executor):
     def perform(self, task: Callable[[int], Result], numbers: Iterable[int]) -> Iterator[tuple[int, Result]]:
         """Yield results as tasks finish; a process that dies, e.g. killed for want of memory, is a `ClusterError`."""
         left, lifeline = iter(numbers), Lifeline()
-        pool = ProcessPoolExecutor(
-            self.n_processes, get_context("spawn"), _adopt, (task, lifeline.child_end, os.getpid())
-        )
+        pool = ProcessPoolExecutor(self.n_processes, get_context("spawn"), _adopt, (task, lifeline.child_end))
         pending: dict[Future[Result], int] = {}
         # Children of a run that ends early are ended too: a task may take minutes.
         try:
             while True:
                 for number in islice(left, (1 + _AHEAD) * self.n_processes - len(pending)):
                     pending[pool.submit(_perform, number)] = number
+                lifeline.guard(_children(pool))
                 if not pending:
                     pool.shutdown(wait=True)
                     return
@@ -66,15 +65,18 @@ class Processes(Executor):
 
 def _end(pool: ProcessPoolExecutor) -> None:
     """Kill what is left of a pool's processes, which may be deep in a library call."""
-    for process in list((getattr(pool, "_processes", None) or {}).values()):
+    for process in _children(pool).values():
         process.kill()
 
 
-def _adopt(task: Callable[[int], Any], line: Connection, parent: int) -> None:
+def _children(pool: ProcessPoolExecutor) -> dict[int, BaseProcess]:
+    """Processes of a pool by their numbers; a pool that was shut down has none."""
+    return dict(getattr(pool, "_processes", None) or {})
+
+
+def _adopt(task: Callable[[int], Any], line: Connection) -> None:
     global _task
     hold(line)
-    if parent != os.getppid() and os.name != "nt":
-        os._exit(1)  # the parent ended while this process started
     _task = task
 
 

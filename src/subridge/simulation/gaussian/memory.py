@@ -88,8 +88,8 @@ def _standing_bytes(e: GaussianExperiment, plan: SubsetPlan, n: _Counts) -> int:
     if not plan.selects_features:
         largest = int(plan.subset_sizes.max()) * n.M
         drawn = not isinstance(e.ensemble.subsets, SubsetPlan)
-        # Drawn ones are scaled, checked and made unchangeable, each time in a copy.
-        total += 24 * int(plan.subset_sizes.sum()) * n.M if drawn else 0
+        # Drawn ones are kept; each is scaled, checked and made unchangeable, one after the other.
+        total += 8 * int(plan.subset_sizes.sum()) * n.M + 24 * largest if drawn else 0
         total += 4 * largest if e.dtype == "float32" else 0
     if e.dtype == "float32" and e.device == "cpu":
         total += 8 * n.P * n.M  # drawn in double precision

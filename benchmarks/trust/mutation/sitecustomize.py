@@ -1,0 +1,3 @@
+"""See `sightings`."""
+
+import sightings  # noqa: F401
