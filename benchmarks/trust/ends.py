@@ -80,7 +80,7 @@ def schedulers(folder, number):
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
     dask = [sys.executable, "-W", "ignore", "-m", "dask"]
     scheduler = subprocess.Popen([*dask, "scheduler", *options, "--host", "127.0.0.1", "--port", "0"], **quiet)
-    wait_for(place.exists)
+    wait_for(lambda: place.exists() and place.read_text().rstrip().endswith("}"))  # and is written whole
     worker = subprocess.Popen([*dask, "worker", *options, "--nthreads", "1", "--no-nanny"], **quiet)
     try:
         address = json.loads(place.read_text())["address"]

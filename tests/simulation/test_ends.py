@@ -218,7 +218,7 @@ class Dask:
     def __init__(self, place, n_workers=1):
         self.file, self._place = place / "scheduler.json", place
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-        wait_for(self.file.exists)
+        wait_for(lambda: self.file.exists() and self.file.read_text().rstrip().endswith("}"))  # and is written whole
         self.workers = [self.worker() for _ in range(n_workers)]
 
     def worker(self):
@@ -272,8 +272,9 @@ def test_a_dead_scheduler_and_a_restarted_one_are_named_and_the_run_goes_on(dask
         with pytest.raises(sr.errors.ClusterError, match=f"restarted, or dropped .* tasks are kept in {store}"):
             experiment(store, executor=client)  # noqa: F821
         restart.join()
+        dask.workers.append(dask.worker())
+        client.wait_for_workers(1, timeout=120)
     done = tasks_done(store)
-    dask.workers.append(dask.worker())
     killer = when(lambda: tasks_done(store) >= done + 3, dask.scheduler.kill)
     with pytest.raises(sr.errors.ClusterError, match=f"scheduler at {address} is gone.* tasks are kept in {store}"):
         experiment(store, scheduler=address)  # noqa: F821

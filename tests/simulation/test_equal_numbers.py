@@ -30,7 +30,7 @@ def test_blocks_budgets_and_processes_leave_every_bit(alone, options):
 
 def test_a_cluster_leaves_every_bit(alone):
     distributed = pytest.importorskip("distributed")
-    options = {"processes": False, "dashboard_address": None, "silence_logs": 50}
+    options = {"processes": False, "dashboard_address": ":0", "silence_logs": 50}
     with distributed.LocalCluster(1, threads_per_worker=1, **options) as cluster, distributed.Client(cluster) as client:
         assert simulate(executor=client, block=1).identical(alone)
 

@@ -111,7 +111,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_serial_result(tmp_path, uninter
 
     killer = threading.Thread(target=kill_one_worker)
     try:
-        wait_for(address.exists)
+        wait_for(lambda: address.exists() and address.read_text().rstrip().endswith("}"))  # and is written whole
         with distributed.Client(scheduler_file=str(address)) as client:
             client.wait_for_workers(2, timeout=240)
             killer.start()

@@ -253,3 +253,27 @@ def test_a_card_holds_members_of_all_ridges_and_some_refined_ones():
     one_more_ridge = 8 * 2 * max(120, 60) ** 2  # a factor and its copy, of twice as many samples as features
     refined = 8 * TOGETHER_ON_A_CARD * (60**2 + 5 * 5 * (60 + 200))
     assert card - here == one_more_ridge + refined
+
+
+def test_projections_are_held_once_while_they_are_drawn():
+    def work():
+        return sr.subsets.projection([100] * 10, 600, seed=0)
+
+    size = sum(A.nbytes for A in work().measurements)
+    assert peak_of(work) < 1.7 * size
+
+
+def test_a_plan_keeps_its_matrices_whatever_becomes_of_those_it_was_given():
+    matrix = np.eye(3)
+    view = matrix[:2]
+    view.setflags(write=False)
+    plan = sr.SubsetPlan.from_matrices([matrix, view])
+    matrix[:] = 7.0
+    np.testing.assert_array_equal(plan.measurements[0], np.eye(3))
+    np.testing.assert_array_equal(plan.measurements[1], np.eye(3)[:2])
+    kept = sr.SubsetPlan(plan.measurements, 3).measurements
+    assert all(A is B for A, B in zip(kept, plan.measurements, strict=True))
+    bad = np.array([[np.inf, 1.0, 2.0]])
+    bad.setflags(write=False)
+    with pytest.raises(sr.errors.DataError, match=r"matrices\[0\] contains infinity"):
+        sr.SubsetPlan.from_matrices([bad])
