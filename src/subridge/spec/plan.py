@@ -118,8 +118,8 @@ class SubsetPlan(Fingerprinted):
         Parameters
         ----------
         matrices : iterable of array_like, each of shape (N_r, M)
-            A_r; row i of it is measurement i of member r. Copied one after the other, so that matrices which are made on
-            the way are never all held twice.
+            A_r; row i of it is measurement i of member r. Each is copied before the next is asked for, so that matrices
+            made on the way are never all held twice.
 
         Returns
         -------
