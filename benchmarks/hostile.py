@@ -1,6 +1,6 @@
 """Hostile problems against ball arithmetic: is every number right, or does it say that it is not?
 
-    python benchmarks/hostile.py [--seed S] [--one 10000] [--two 100000] [--rows 20000] [--jobs J]
+    python benchmarks/hostile.py [--seed S] [--one 10000] [--two 100000] [--rows 20000] [--more 3000] [--jobs J]
 
 Prints a line per kind and every loss: an answer off by more than its bound, or by more than 1e-8 (leave-one-out: 1e-7)
 without a warning, an ill-posed ridge let through, a well-posed one refused, a negative risk. Exits with 1 if there is
@@ -31,6 +31,18 @@ def _two(seed):
     return judge.judge_two(seed, _PART)
 
 
+def _structured(seed):
+    return judge.judge_structured(seed)
+
+
+def _scaled(seed):
+    return judge.judge_one(seed, aggregation="scaled")
+
+
+def _at_size(seed):
+    return judge.judge_two(seed, _PART, int(10 ** (seed % 8)))
+
+
 def _rows(seed):
     return judge.judge_rows(seed)
 
@@ -41,6 +53,7 @@ def main():
     parser.add_argument("--one", type=int, default=10_000)
     parser.add_argument("--two", type=int, default=100_000)
     parser.add_argument("--rows", type=int, default=20_000)
+    parser.add_argument("--more", type=int, default=3_000, help="structured, and scaled, cases; 10 times at finite M")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     given = parser.parse_args()
     start, losses = given.seed * 1_000_000, 0
@@ -49,6 +62,9 @@ def main():
             ("Prop. 1", _one, given.one),
             ("Prop. 2", _two, given.two // _PART),
             ("rows", _rows, given.rows),
+            ("Prop. 1, independent features and spikes", _structured, given.more),
+            ("Prop. 1, scaled mean", _scaled, given.more),
+            ("Prop. 2 at finite M", _at_size, 10 * given.more // _PART),
         ):
             began = time.perf_counter()
             found = list(pool.map(task, range(start, start + n), chunksize=8))

@@ -97,6 +97,35 @@ def hostile_case(rng: np.random.Generator, kind: str | None = None) -> Case:
     )
 
 
+def structured_case(rng: np.random.Generator) -> tuple[Case, np.ndarray]:
+    """A case of features on subsets, whose signal is its variances (M,), and the factor (M, f) of spikes beside them.
+
+    f = 0 is a diagonal covariance, whose variances may differ; with spikes they are equal.
+    """
+    case = hostile_case(rng, str(rng.choice(["graded", "threshold", "twins", "quiet", "negative", "ridges", "ratios"])))
+    M = int(rng.integers(9, 25))
+    rank = int(rng.integers(0, 4))
+    k = len(case.ridges)
+    low = max(1, 2 * rank + 1)
+    measurements = [np.sort(rng.choice(M, int(rng.integers(low, M + 1)), replace=False)) for _ in range(k)]
+    if k > 1 and rng.random() < 0.3:
+        measurements[1] = measurements[0].copy()
+    variances = 10 ** rng.uniform(-8, 8, M) if rank == 0 else np.full(M, 10 ** rng.uniform(-6, 2))
+    factor = rng.standard_normal((M, rank)) * 10 ** rng.uniform(-2, 4, rank)
+    noise = None if rng.random() < 0.5 else np.diag(np.full(M, 10 ** rng.uniform(-6, 2)))
+    alpha = case.alpha
+    if rng.random() < 0.4:
+        N = len(measurements[0])
+        alpha = float(N / M * (1 + rng.choice([-1, 1]) * 10 ** rng.uniform(-13, -1)))
+    ridges = np.exp(np.mean(np.log(variances))) * 10 ** rng.uniform(-12, 6, k)
+    ridges = np.where(rng.random(k) < 0.4, 0.0, ridges)
+    teacher = rng.standard_normal(M) / (np.sqrt(variances) if rng.random() < 0.5 else 1.0)
+    power = np.sqrt((variances @ teacher**2 + np.sum((factor.T @ teacher) ** 2)) / M)
+    readout, label = (power * 10 ** rng.uniform(-9, 0.3, n) * (rng.random(n) < 0.5) for n in (k, 1))
+    kind = "spiked" if rank else "diagonal"
+    return Case(kind, variances, noise, teacher, measurements, alpha, ridges, readout, float(label[0])), factor
+
+
 def _correlation(rng, M):
     if rng.random() < 0.2:
         return np.eye(M)

@@ -4,13 +4,13 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from flint import arb
+from flint import arb, arb_mat
 
 import subridge as sr
 from reference import hostile, proposition_one, proposition_two, refits
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import training_rows
-from subridge.spec.errors import AccuracyWarning, RidgeError
+from subridge.spec.errors import AccuracyWarning, ConvergenceError, RidgeError
 
 
 class Verdict(NamedTuple):
@@ -23,36 +23,52 @@ class Verdict(NamedTuple):
     remark: str
 
 
-def judge_one(seed: int, kind: str | None = None) -> Verdict | None:
+def judge_one(seed: int, kind: str | None = None, aggregation: str = "mean") -> Verdict | None:
     """Prop. 1 on the hostile case of this seed; None where both sides agree that it is ill-posed."""
     case = hostile.hostile_case(np.random.default_rng(seed), kind)
+    problem = sr.Problem(case.signal, case.teacher, case.noise, case.label_noise)
+    return _judge_case(case, problem, case.signal, aggregation)
+
+
+def judge_structured(seed: int, aggregation: str = "mean") -> Verdict | None:
+    """Prop. 1 on independent features, or on equal variances and spikes, which have tables of their own."""
+    case, factor = hostile.structured_case(np.random.default_rng(seed))
+    variances, M = case.signal, len(case.teacher)
+    signal = sr.covariance.low_rank(factor, variances) if factor.size else sr.covariance.diagonal(variances)
+    noise = None if case.noise is None else sr.covariance.isotropic(M, float(case.noise[0, 0]))
+
+    def exact() -> arb_mat:
+        F = arb_mat(M, max(1, factor.shape[1]), [float(x) for x in (factor if factor.size else np.zeros(M)).ravel()])
+        diagonal = arb_mat(M, M, [float(variances[i]) if i == j else 0 for i in range(M) for j in range(M)])
+        return diagonal + F * F.transpose()
+
+    return _judge_case(case, sr.Problem(signal, case.teacher, noise, case.label_noise), exact, aggregation)
+
+
+def _judge_case(case: hostile.Case, problem: sr.Problem, signal: object, aggregation: str) -> Verdict | None:
     try:
         exact = proposition_one.proposition_one(
-            case.signal,
-            case.noise,
-            case.teacher,
-            case.measurements,
-            case.alpha,
-            case.ridges,
-            case.readout,
-            case.label_noise,
+            signal, case.noise, case.teacher, case.measurements, case.alpha, case.ridges, case.readout, case.label_noise
         )
+        exact = exact.scaled() if aggregation == "scaled" else exact
     except proposition_one.IllPosed:
         exact = None
     except proposition_one.Unresolved:
         return Verdict(case.kind, np.nan, np.nan, False, "unresolved by the reference")
-    problem = sr.Problem(case.signal, case.teacher, case.noise, case.label_noise)
     plan = sr.SubsetPlan(tuple(case.measurements), len(case.teacher))
+    ensemble = sr.Ensemble(plan, case.ridges, case.readout, aggregation)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            found = sr.risk(problem, sr.Ensemble(plan, case.ridges, case.readout), case.alpha)
+            found = sr.risk(problem, ensemble, case.alpha)
         except RidgeError:
             return (
                 None
                 if exact is None
                 else Verdict(case.kind, np.inf, np.nan, True, "refused a ridge that is well posed")
             )
+        except ConvergenceError:
+            return Verdict(case.kind, np.inf, np.nan, True, "did not converge")
     warned = any(issubclass(w.category, AccuracyWarning) for w in caught)
     bound = float(found.error_bound)
     if exact is None:
@@ -61,8 +77,8 @@ def judge_one(seed: int, kind: str | None = None) -> Verdict | None:
     return Verdict(case.kind, error, bound, warned, _remark(error, bound, warned, float(found.total)))
 
 
-def judge_two(seed: int, n: int) -> list[Verdict]:
-    """Prop. 2 on n hostile pairs of members."""
+def judge_two(seed: int, n: int, n_features: int | None = None) -> list[Verdict]:
+    """Prop. 2 on n hostile pairs of members, for M → ∞ or at finite M."""
     case = hostile.hostile_equicorrelated(np.random.default_rng(seed), n)
     nu = np.empty((n, 2, 2))
     nu[:, [0, 1], [0, 1]] = case["nu"]
@@ -70,14 +86,16 @@ def judge_two(seed: int, n: int) -> list[Verdict]:
     problem = sr.EquicorrelatedProblem(case["s"], case["c"], case["omega"], case["rho"], case["zeta"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = sr.risk(problem, sr.Ensemble(nu, case["lam"], case["eta"]), case["alpha"])
+        found = sr.risk(problem, sr.Ensemble(nu, case["lam"], case["eta"]), case["alpha"], n_features=n_features)
     verdicts = []
     for i in range(n):
         scalars = [case[name][i] for name in ("s", "c", "omega", "rho", "zeta", "alpha")]
         fractions = nu[i, 0, 0], nu[i, 1, 1], nu[i, 0, 1]
         total, bound = float(found.total[i]), float(found.error_bound[i])
         try:
-            exact = proposition_two.proposition_two(*scalars, fractions, case["lam"][i], case["eta"][i])
+            exact = proposition_two.proposition_two(
+                *scalars, fractions, case["lam"][i], case["eta"][i], n_features=n_features
+            )
         except proposition_two.IllPosed:
             verdicts.append(Verdict("Prop. 2", np.inf, bound, bound > 1e-8, "" if bound > 1e-8 else "ill-posed"))
             continue
@@ -108,10 +126,11 @@ def summary(verdicts: list[Verdict]) -> str:
     error, bound = np.array([v.error for v in known]), np.array([v.bound for v in known])
     warned = np.array([v.warned for v in known])
     right, visible = error <= 1e-10, (error > 1e-14) & np.isfinite(error)
-    ratio = np.median(np.minimum(bound, 1e200)[visible] / error[visible]) if visible.any() else np.nan
+    with np.errstate(over="ignore"):  # a bound of inf, or of 1e300, is as good as none
+        ratio = np.median(bound[visible] / error[visible]) if visible.any() else np.nan
     return (
         f"n={len(known)} unresolved={len(verdicts) - len(known)} median error={np.median(error):.1e} "
-        f"above 1e-8: {int((error > 1e-8).sum())} median bound={np.median(bound):.1e} bound/error={ratio:.0f} "
+        f"above 1e-8: {int((error > 1e-8).sum())} median bound={np.median(bound):.1e} bound/error={ratio:.3g} "
         f"right yet warned={np.mean(warned[right]):.2%} losses={sum(bool(v.remark) for v in verdicts)}"
     )
 

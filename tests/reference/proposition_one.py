@@ -4,7 +4,7 @@ Every input is taken as the exact double it is. Matrices are plain: no spectra, 
 those of the mathematics (a ridgeless member above its threshold has an effective ridge of zero).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from flint import arb, arb_mat, arb_poly, ctx, fmpq, fmpq_mat
@@ -28,6 +28,22 @@ class Reference:
     total: arb
     infinite: bool
     kappa_bar: list
+    explained: list
+    power: arb
+
+    def scaled(self) -> "Reference":
+        """The same for the best multiple of the mean: E = v - c̄²/F̄ with F̄ = Ē - v + 2c̄."""
+        if self.infinite:
+            return replace(self, total=self.power, infinite=False)
+        with ctx_digits(_DIGITS[-1]):
+            c = sum(self.explained, arb(0)) / len(self.explained)
+            F = self.total - self.power + 2 * c
+            if F.contains(0):
+                return self
+            total = self.power - c * c / F
+        if total.contains(0) or total.rel_accuracy_bits() < 60:
+            raise Unresolved
+        return replace(self, total=total)
 
     def relative_error(self, value: float) -> float:
         """|value - exact|/|exact|; 0 for two infinities or two zeros."""
@@ -45,7 +61,7 @@ def proposition_one(signal, noise, teacher, measurements, alpha, ridges, readout
 
     Parameters
     ----------
-    signal, noise : ndarray (M, M); noise may be None
+    signal, noise : ndarray (M, M), or functions that make arb_mat of them; noise may be None
     teacher : ndarray (M,)
     measurements : list of index arrays (N_r,) or matrices (N_r, M)
     alpha, label_noise : float
@@ -76,6 +92,8 @@ def _ball(x) -> arb:
 
 
 def _matrix(array) -> arb_mat:
+    if isinstance(array, arb_mat):
+        return array
     array = np.atleast_2d(np.asarray(array, dtype=float))
     return arb_mat(array.shape[0], array.shape[1], [float(x) for x in array.ravel()])
 
@@ -86,8 +104,8 @@ def _mid(matrix: arb_mat) -> arb_mat:
 
 def _one(signal, noise, teacher, measurements, alpha, ridges, readout, label_noise, digits):
     M = len(teacher)
-    S = _matrix(signal)
-    total = S if noise is None else S + _matrix(noise)
+    S = _matrix(signal() if callable(signal) else signal)
+    total = S if noise is None else S + _matrix(noise() if callable(noise) else noise)
     w = arb_mat(M, 1, [float(x) for x in teacher])
     v = S * w
     a = _ball(alpha)
@@ -108,6 +126,9 @@ def _one(signal, noise, teacher, measurements, alpha, ridges, readout, label_noi
         R.append(G)
     g = [A[r] * v for r in range(k)]
     power = (w.transpose() * v)[0, 0]
+    explained = [
+        arb(0) if kappas[r] == "inf" else (g[r].transpose() * R[r] * g[r])[0, 0] / (nu[r] * M) for r in range(k)
+    ]
     pairs = [[None] * k for _ in range(k)]
     infinite = False
     for r in range(k):
@@ -145,7 +166,7 @@ def _one(signal, noise, teacher, measurements, alpha, ridges, readout, label_noi
                     return None
             pairs[r][s] = pairs[s][r] = value
     if infinite:
-        return Reference(pairs, arb("inf"), True, kappas)
+        return Reference(pairs, arb("inf"), True, kappas, explained, power / M)
     mean = sum((pairs[r][s] for r in range(k) for s in range(k)), arb(0)) / (k * k)
     if mean.contains(0):
         if not _at_threshold(mean, digits, power / M):
@@ -153,7 +174,7 @@ def _one(signal, noise, teacher, measurements, alpha, ridges, readout, label_noi
         mean = arb(0)
     elif mean.rel_accuracy_bits() < 80:
         return None
-    return Reference(pairs, mean, False, kappas)
+    return Reference(pairs, mean, False, kappas, explained, power / M)
 
 
 def _at_threshold(ball, digits, scale=1) -> bool:

@@ -7,8 +7,12 @@ class IllPosed(ValueError):
     pass
 
 
-def proposition_two(s, c, omega, rho, zeta, alpha, nu, lam, eta, digits=None):
-    """Mean of E_rr′ for two members: nu = (ν_1, ν_2, ν_12). Returns an arb, or "inf"."""
+def proposition_two(s, c, omega, rho, zeta, alpha, nu, lam, eta, digits=None, n_features=None):
+    """Mean of E_rr′ for two members: nu = (ν_1, ν_2, ν_12). Returns an arb, or "inf".
+
+    At finite M the aligned part is what Prop. 1 says of a teacher along 1: of its power L = b + s c M a member explains
+    L²/(s c M + κ̄ + a/ν), and two explain L² (s c M + a ν_12/(ν_1 ν_2)) over both denominators together.
+    """
     kept = ctx.dps
     wide = not 1e-20 < alpha < 1e20
     ctx.dps = digits or (1400 if wide else 160)
@@ -38,6 +42,8 @@ def proposition_two(s, c, omega, rho, zeta, alpha, nu, lam, eta, digits=None):
                 gamma = v * sig[r] * sig[q] / alpha
                 zero = b * (1 - (b / a if a != 0 else 0) * (n[r] * sig[r] + n[q] * sig[q] - v * sig[r] * sig[q]))
                 one = a * v / (n[r] * n[q]) - b if bool(c > 0) else zero
+                if n_features is not None:
+                    one = _along(a, b, s * c * n_features, (n[r], n[q], v), (sig[r], sig[q]))
                 top = (1 - rho**2) * zero + rho**2 * one + gamma * zeta**2 + (eta[r] ** 2 if r == q else 0)
                 gap = 1 - gamma
                 if gap.contains(0):
@@ -48,3 +54,13 @@ def proposition_two(s, c, omega, rho, zeta, alpha, nu, lam, eta, digits=None):
         return "inf" if infinite else total / 4
     finally:
         ctx.dps = kept
+
+
+def _along(a, b, T, nu, sigma):
+    """I¹ at finite M, as the difference that it is."""
+    L = b + T
+    if a == 0:
+        return arb(0)
+    below = [T + a / n * (1 - x) / x + a / n for n, x in zip(nu, sigma, strict=False)]
+    both = L**2 * (T + a * nu[2] / (nu[0] * nu[1])) / (below[0] * below[1])
+    return L - L**2 / below[0] - L**2 / below[1] + both

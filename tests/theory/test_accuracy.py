@@ -33,8 +33,46 @@ def test_a_gap_that_may_be_closed_leaves_no_digit_certain():
     assert np.isinf(verdict.bound)
 
 
-def test_hostile_problems_of_proposition_two_are_right_or_say_that_they_are_not():
-    assert [v for v in judge.judge_two(7, 1000) if v.remark] == []
+def test_a_ridge_that_underflows_in_units_of_the_largest_eigenvalue_is_solved():
+    verdict = judge.judge_one(34003326, "mixed")
+    assert verdict.remark == ""
+    assert verdict.error < 1e-8
+
+
+def test_independent_features_and_spikes_are_right_or_say_that_they_are_not():
+    verdicts = [v for seed in range(80) if (v := judge.judge_structured(seed)) is not None]
+    assert {v.kind for v in verdicts} == {"diagonal", "spiked"}
+    assert [v for v in verdicts if v.remark] == []
+    assert np.median([v.error for v in verdicts]) < 1e-15
+
+
+@pytest.mark.parametrize("judged", [judge.judge_one, judge.judge_structured])
+def test_scaled_means_are_right_or_say_that_they_are_not(judged):
+    verdicts = [v for seed in range(60) if (v := judged(30_000 + seed, aggregation="scaled")) is not None]
+    assert [v for v in verdicts if v.remark and not np.isnan(v.error)] == []
+    assert sum(np.isnan(v.error) for v in verdicts) <= 1  # a sum of zero that the reference cannot tell from none
+
+
+@pytest.mark.parametrize("aggregation", ["scaled", "free"])
+def test_members_shrunk_to_nothing_keep_their_ratio(aggregation):
+    """Scaled outputs do not care how small a ridge made them: the risk has a limit, which is not the target's power."""
+    ridge = np.array([1e4, 1e8, 1e12, 1e20])[:, None]
+    closed = sr.risk(
+        sr.EquicorrelatedProblem(label_noise=0.3), sr.Ensemble([0.25] * 4, ridge, aggregation=aggregation), 2.0
+    )
+    np.testing.assert_allclose(closed.total, 0.352750809, rtol=3e-4)
+    np.testing.assert_allclose(closed.total[1:], closed.total[-1], rtol=1e-7)
+    assert closed.error_bound.max() < 1e-12
+    dense = sr.Problem(np.eye(24), np.ones(24), label_noise=0.3)
+    ensemble = sr.Ensemble(sr.subsets.equal(4, 24, seed=0), ridge, aggregation=aggregation)
+    general = sr.risk(dense, ensemble, 2.0)
+    np.testing.assert_allclose(general.total, closed.total, rtol=1e-10)
+    assert general.error_bound.max() < 1e-10
+
+
+@pytest.mark.parametrize("n_features", [None, 1, 30, 10**6])
+def test_hostile_problems_of_proposition_two_are_right_or_say_that_they_are_not(n_features):
+    assert [v for v in judge.judge_two(7, 1000 if n_features is None else 200, n_features) if v.remark] == []
 
 
 def test_the_bound_of_an_ordinary_problem_is_small():

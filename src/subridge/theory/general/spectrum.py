@@ -25,6 +25,8 @@ from subridge.arrays.types import BoolArray, FloatArray
 from subridge.spec.errors import ConvergenceError, RidgeError
 
 _STEPS = 120  # of Newton's method, each bracketed; a handful is the rule
+# Ridges below this share of the largest eigenvalue are solved in a smaller unit, in which they do not underflow.
+_FAINT, _FAINT_UNIT = 1e-200, 2.0**-332
 # Entries of the temporary (grid × eigenvalues) array: 32 MB, large enough for full speed, small enough for caches.
 _BLOCK = 4_000_000
 
@@ -126,7 +128,18 @@ def floor(spectrum: Spectrum, alpha: FloatArray) -> tuple[FloatArray, FloatArray
 
 def _non_negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray) -> tuple[FloatArray, BoolArray]:
     """λ > 0, or λ = 0 below the threshold: one root, in a bracket of its own size."""
-    unit, M = spectrum.values[-1], spectrum.n_features
+    faint = (lam > 0) & (lam < _FAINT * spectrum.values[-1])
+    if not faint.any():
+        return _bracketed(spectrum, alpha, lam, float(spectrum.values[-1]))
+    root, status = np.empty(lam.shape), np.empty(lam.shape, dtype=bool)
+    for rows, share in ((faint, _FAINT_UNIT), (~faint, 1.0)):
+        root[rows], status[rows] = _bracketed(spectrum, alpha[rows], lam[rows], share * float(spectrum.values[-1]))
+    return root, status
+
+
+def _bracketed(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, unit: float) -> tuple[FloatArray, BoolArray]:
+    """The root by bracketed Newton steps in log κ̄, in this unit of the eigenvalues."""
+    M = spectrum.n_features
     d, c = spectrum.values / unit, spectrum.counts
     samples, spare, pull = alpha * M, spectrum.spare_samples(alpha), lam / unit * M
     low = np.maximum(pull / samples, np.where(spare < 0, d[0] * (-spare / samples), 0.0))

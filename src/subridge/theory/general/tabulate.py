@@ -32,7 +32,7 @@ def tabulate(problem: Problem, plan: SubsetPlan, *, accurate: bool = True) -> Ta
             return diagonal_tables(problem, plan, forms[0][0], forms[1][0])
         # The projector of the constant part is as cheap as its rank; a rank near N_r gains nothing.
         if plan.selects_features and np.ptp(variances) == 0 and 2 * factor.shape[1] < plan.subset_sizes.min():
-            return spiked_tables(problem, plan, float(variances[0]), factor)
+            return spiked_tables(problem, plan, (forms[0], forms[1]))
         known_rank = factor.shape[1] + int(np.count_nonzero(variances))
     return dense_tables(problem, plan, accurate=accurate, known_rank=known_rank)
 
