@@ -57,11 +57,13 @@ def trial(X, y, groups, pilot_groups, target_groups, rng):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=20)
-    draws = parser.parse_args().draws
+    parser.add_argument("--only", default="", help="part of the name of the data")
+    asked = parser.parse_args()
+    draws = asked.draws
     warnings.simplefilter("ignore", sr.errors.SubridgeWarning)
     sources = {f"drawn, {shared:.0%} of features shared": shared for shared in (0.0, 0.5, 0.9, 1.0)}
     print("data | groups | true error | by groups | by rows | within interval | effective share of rows")
-    for name in [*sources, "wages"]:
+    for name in [each for each in (*sources, "wages") if asked.only in each]:
         for pilot_groups, target_groups in ((60, 30), (60, 60), (60, 240)):
             found = []
             for seed in range(draws):
