@@ -13,6 +13,7 @@ import builtins
 import dataclasses
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 from numpydoc.docscrape import get_doc_object
@@ -21,6 +22,7 @@ from numpydoc.validate import validate
 from reference.public_names import public_names
 from subridge.spec import errors
 
+ROOT = Path(__file__).parents[2]
 NAMES = public_names()
 CODES = {
     *("GL01", "GL02", "GL03", "GL05", "GL06", "GL07", "GL08", "GL09", "GL10"),  # form and order of sections
@@ -123,3 +125,12 @@ def test_an_example_shows_it_at_work(each):
         assert code_of(each.value)
     else:
         assert any(re.search(rf"\b{each.name}\b", line) for line in code_of(each.value))
+
+
+def test_the_reference_holds_every_function_and_class():
+    index = (ROOT / "docs" / "api" / "index.rst").read_text(encoding="utf-8")
+    derivations = (ROOT / "docs" / "api" / "derivations.rst").read_text(encoding="utf-8")
+    entries = set(re.findall(r"^   (?:\w+\.)*(\w+)$", index, re.MULTILINE))
+    modules = set(re.findall(r"automodule:: (\S+)", index + derivations))
+    lacking = [each for each in NAMES if not each.owner and each.path.rpartition(".")[0] not in modules]
+    assert [each.path for each in lacking if each.name not in entries] == []
