@@ -3,12 +3,12 @@
 ``python benchmarks/intervals.py time`` times one ridge of n = 2,000 rows, M = 500 features and 1,000 new rows against
 one whole run of MAPIE, which refits once for each of the n rows: a minute or two, processor seconds, one thread.
 
-``python benchmarks/intervals.py coverage`` measures coverage and width at 90 % over random splits, at a fixed ridge and
-at a chosen one, and beside them MAPIE's jackknife+ at the fixed ridge on some of the splits. The sets follow a rule that
-was written down before they were measured: every table of at least 100 rows that scikit-learn bundles, and every table of
-linearmodels with one row for each person. A table of numbers has its own target, one of classes the column of largest
-variance, those of linearmodels the variable that is explained where the table was published; columns with gaps, text
-or other forms of the target are left out. All are printed.
+``python benchmarks/intervals.py coverage`` measures coverage and width at 90 % over random splits, at a fixed ridge
+and at a chosen one, and beside them MAPIE's jackknife+ at the fixed ridge on some of the splits. The sets follow a
+rule that was written down before they were measured: every table of at least 100 rows that scikit-learn bundles, and
+every table of linearmodels with one row for each person. A table of numbers has its own target, one of classes the
+column of largest variance, those of linearmodels the variable that is explained where the table was published;
+columns with gaps, text or other forms of the target are left out. All are printed.
 
 Needs the extra ``bench`` (MAPIE, linearmodels).
 """
