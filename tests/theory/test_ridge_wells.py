@@ -33,6 +33,53 @@ def test_one_large_feature_does_not_hide_the_best_ridge(scope, scale):
     assert sr.risk(problem, sr.Ensemble(plan, found), 2.0).total <= scan * (1 + 1e-9)
 
 
+def drawn_problem(seed):
+    """Features of widely different scales, members that overlap, and noises that make several wells."""
+    rng = np.random.default_rng(seed)
+    M = 14
+    scales = 10 ** rng.uniform(-2, 2, M)
+    C = np.corrcoef(rng.standard_normal((M, 30))) * np.outer(scales, scales)
+    problem = sr.Problem(C, rng.standard_normal(M) / scales ** rng.uniform(0, 1), label_noise=rng.uniform(0.1, 2))
+    sizes = rng.integers(4, M + 1, 2)
+    plan = sr.SubsetPlan.from_indices([np.sort(rng.choice(M, n, replace=False)) for n in sizes], M)
+    return problem, plan, rng.uniform(0, 1, 2), float(rng.uniform(0.1, 2))
+
+
+@pytest.mark.parametrize("aggregation", ["mean", "simplex", "scaled", "free"])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_dense_scan_beats_the_best_ridge(seed, aggregation):
+    problem, plan, readout, alpha = drawn_problem(seed)
+
+    def total(ridge):
+        with np.errstate(over="ignore"):
+            return sr.risk(problem, sr.Ensemble(plan, ridge, readout, aggregation), alpha).total
+
+    def best(scope):
+        found = sr.optimal_ridge(problem, sr.Ensemble(plan, 0.0, readout, aggregation), alpha, scope=scope)
+        return total(np.minimum(found, 1e12))  # an ensemble takes finite ridges
+
+    line = np.geomspace(1e-9, 1e10, 150)
+    assert best("ensemble") <= total(line[:, None]).min() * (1 + 1e-9)
+    few = np.geomspace(1e-8, 1e9, 20)
+    assert best("joint") <= total(np.stack(np.meshgrid(few, few), axis=-1)).min() * (1 + 1e-9)
+    alone = [
+        sr.Ensemble(sr.SubsetPlan.from_indices([plan.measurements[r]], 14), line[:, None], readout[r]) for r in (0, 1)
+    ]
+    own = np.minimum(sr.optimal_ridge(problem, sr.Ensemble(plan, 0.0, readout), alpha), 1e12)
+    for r, ensemble in enumerate(alone):
+        chosen = sr.Ensemble(ensemble.plan, own[r], readout[r])
+        assert sr.risk(problem, chosen, alpha).total <= sr.risk(problem, ensemble, alpha).total.min() * (1 + 1e-9)
+
+
+def test_no_dense_scan_beats_the_reduced_best_ridge():
+    rng, scan = np.random.default_rng(0), np.append(np.geomspace(1e-6, 1e6, 2000), 0.0)
+    for _ in range(20):
+        alpha, rho, *noises = float(10 ** rng.uniform(-1, 1)), float(rng.uniform(0, 0.9)), *rng.uniform(0, 1, 3)
+        best = sr.reduced_optimal_ridge(1, rho, *noises)
+        lowest = sr.reduced_risk(1, alpha, rho, scan, *noises).min()
+        assert sr.reduced_risk(1, alpha, rho, best, *noises) <= lowest * (1 + 1e-12)
+
+
 def test_the_best_size_is_finite_above_its_boundary():
     ratios = 0.3, 0.5, 0.38165178, 97.187661
     assert sr.phase_boundary(*ratios, ridge="optimal") == pytest.approx(97.5197, abs=1e-4)
