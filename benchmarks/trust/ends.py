@@ -50,12 +50,12 @@ def tasks_done(store):
     return len(list(flags.iterdir())) if flags.is_dir() else 0
 
 
-def wait_for(condition, seconds=120):
+def wait_for(condition, seconds=600):
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
             raise TimeoutError("what was waited for did not happen")
-        time.sleep(0.01)
+        time.sleep(0.002)
 
 
 def parents(folder, number):
@@ -87,7 +87,7 @@ def schedulers(folder, number):
         child = started(store, 400, address)
         wait_for(lambda: tasks_done(store) >= random.Random(number).randrange(1, 100))
         scheduler.kill()
-        said = child.communicate(timeout=120)[0]
+        said = child.communicate(timeout=600)[0]
     finally:
         for process in (scheduler, worker):
             process.kill()
@@ -110,17 +110,22 @@ def late(folder, number):
 
 
 def shared(store, n_tasks, share):
-    first = started(store, n_tasks, "count")
+    # Both have loaded all they need, and wait for a sign: a race is not decided by who loads faster.
+    signs = [store.with_suffix(f".{number}") for number in range(2)]
+    first, second = (started(store, n_tasks, "count", sign) for sign in signs)
+    for run in (first, second):
+        assert run.stdout.readline() == "ready\n"
+    signs[0].touch()
     wait_for(lambda: tasks_done(store) >= share * n_tasks)
-    second = started(store, n_tasks, "count")
-    told = [run.communicate(timeout=300)[0].strip().splitlines()[-1] for run in (first, second)]
+    signs[1].touch()
+    told = [run.communicate(timeout=600)[0].strip().splitlines()[-1] for run in (first, second)]
     well = all(line.startswith("ran ") for line in told)
     ran = sum(int(line.split()[1]) for line in told) if well else 0
     well = well and work(store, n_tasks).identical(truth(n_tasks))
     return f"{' and '.join(told)} of {n_tasks}, {ran - n_tasks} repeated", well and ran <= 1.05 * n_tasks
 
 
-def child(store, n_trials, how="1"):
+def child(store, n_trials, how="1", sign=None):
     """The run that is ended, or counted."""
     if how == "count":
         from dataclasses import replace
@@ -134,6 +139,10 @@ def child(store, n_trials, how="1"):
             return run_trials(experiment, trials, plan)
 
         driver.ENGINE = replace(driver.ENGINE, run_trials=counted)
+        work(n_trials=1)
+        ran.clear()
+        print("ready", flush=True)
+        wait_for(Path(sign).exists)
         work(store, int(n_trials))
         print("ran", len(ran))
     elif how.isdigit():

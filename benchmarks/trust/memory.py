@@ -86,6 +86,23 @@ SETTINGS = {
     "noise sweep by member": lambda: gaussian(
         1000, range(50, 1050, 50), 6, noises=np.random.default_rng(0).random((10, 6)), ridges=[0.1, 1.0]
     ),
+    "pairs, few samples": lambda: gaussian(1500, [100, 200], 40, ridges=np.geomspace(1e-3, 1, 10), pairs=True),
+    "pairs, few samples, noise sweep": lambda: gaussian(
+        1500, [100, 200], 40, ridges=np.geomspace(1e-3, 1, 5), noises=many, pairs=True
+    ),
+    "pairs, few samples, feature noise": lambda: gaussian(
+        1500, [100, 200], 40, ridges=np.geomspace(1e-3, 1, 5), feature_noise=True, pairs=True
+    ),
+    "many ridges, few samples": lambda: gaussian(2000, range(20, 220, 10), 2, ridges=np.geomspace(1e-3, 1, 15)),
+    "noise sweep, few samples": lambda: gaussian(
+        2000, range(20, 220, 10), 2, ridges=np.geomspace(1e-3, 1, 10), noises=many
+    ),
+    "projections, few samples": lambda: gaussian(
+        1000, range(20, 220, 10), ridges=np.geomspace(1e-3, 1, 15), subsets=sr.subsets.projection([900], 1000, seed=0)
+    ),
+    "weights, few samples": lambda: gaussian(
+        1500, [100, 200], 30, ridges=np.geomspace(1e-3, 1, 10), aggregation="free"
+    ),
     "weights by theory": lambda: gaussian(1500, range(100, 1100, 100), 4, ridges=[0.1, 1.0], aggregation="free"),
     "weights of every trial": lambda: gaussian(
         1500, [500, 1000], 3, ridges=[0.1, 1.0], aggregation="free", weights_from="left_out"

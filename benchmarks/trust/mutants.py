@@ -155,16 +155,24 @@ class Seers:
         for test, told in seen.items():
             for line in told["lines"]:
                 self._by_line.setdefault(line, set()).add(test)
-        self._inside = {path: lines_inside_functions((ROOT / path).read_text()) for path in altered_files(ROOT)}
+        sources = {path: (ROOT / path).read_text() for path in altered_files(ROOT)}
+        inside = {path: {f"{path}:{line}" for line in lines_inside_functions(text)} for path, text in sources.items()}
+        self._users = {}
+        for path in sources:
+            name = path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+            users = [other for other, text in sources.items() if other == path or f"from {name} import" in text]
+            self._users[path] = set().union(*(inside[user] for user in users))
 
     def of(self, alteration):
         """Tests that run the statement of an alteration, the quickest first, with the seconds that each may take.
 
-        What runs when a module is loaded may be noticed by all tests that run a function of it.
+        What runs when a module is loaded may be noticed by all tests that run a function of it, or of a module that
+        takes something from it.
         """
-        first, last = alteration.lines or (0, -1)
-        lines = range(first, last + 1) if alteration.lines else self._inside[alteration.path]
-        tests = set().union(*(self._by_line.get(f"{alteration.path}:{line}", ()) for line in lines))
+        lines = self._users[alteration.path]
+        if alteration.lines:
+            lines = {f"{alteration.path}:{line}" for line in range(alteration.lines[0], alteration.lines[1] + 1)}
+        tests = set().union(*(self._by_line.get(line, ()) for line in lines))
         chosen, total = {}, 0.0
         for test in sorted(tests, key=self._seconds.get):
             total += self._seconds[test]

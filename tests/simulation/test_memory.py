@@ -155,8 +155,10 @@ def test_memory_that_runs_out_is_a_budget_error(monkeypatch):
         raise MemoryError
 
     job = Job(replace(ENGINE, run_trials=greedy), experiment(), 1, n_processes=2)
-    with pytest.raises(sr.errors.BudgetError, match="memory ran out during a trial; use fewer processes"):
+    with pytest.raises(sr.errors.BudgetError, match="memory ran out during a trial; use fewer processes, fewer or"):
         job(0)
+    with pytest.raises(sr.errors.BudgetError, match="memory ran out during a trial; use fewer or smaller n_samples"):
+        replace(job, n_processes=1)(0)
 
 
 def test_half_of_what_is_free_is_used(monkeypatch):

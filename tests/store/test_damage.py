@@ -13,6 +13,7 @@ import subridge as sr
 from subridge.simulation.gaussian import simulate as driver
 from subridge.simulation.gaussian.trials import run_trials
 from subridge.store.resumable import ResumableStore
+from subridge.store.tasks import KIND
 
 pytest.importorskip("zarr")
 DAMAGED = sr.errors.DamagedStoreWarning
@@ -85,6 +86,17 @@ def test_a_damaged_flag_means_that_its_task_is_run_again(store, finished, ran):
     (store / "done" / "c" / "0").write_bytes(b"")
     assert simulate(store).identical(finished[1])
     assert sorted(ran) == [0, 1, 2, 6]
+
+
+def test_every_damage_to_a_coordinate_is_noticed(store):
+    (chunk,) = [file for file in (store / "ridge" / "c").rglob("*") if file.is_file()]
+    whole = chunk.read_bytes()
+    for place in range(0, len(whole), max(1, len(whole) // 12)):
+        flip(chunk, place % 8, place)
+        with pytest.raises(sr.errors.StoreError, match="description of store"):
+            ResumableStore.open(store, KIND)
+        chunk.write_bytes(whole)
+    ResumableStore.open(store, KIND)
 
 
 @pytest.mark.parametrize("name", ["ridge", "n_samples"])
