@@ -1,7 +1,6 @@
 """Executors as such: who is chosen, how far ahead tasks are taken, and what a run hands to them."""
 
 import os
-import re
 import signal
 import sys
 import threading
@@ -48,6 +47,7 @@ def simulate(n_trials=7, store=None, **run):
 def test_executors_are_chosen_by_plain_values():
     assert isinstance(executor_for(None, None), Serial)
     assert isinstance(executor_for(3, None), Processes)
+    assert executor_for(1, None).n_processes == 1
     assert executor_for(3, None).n_processes == 3
     assert isinstance(executor_for(None, "tcp://there:1"), Cluster)
     own = Watching()
@@ -198,6 +198,16 @@ def test_errors_of_tasks_that_are_also_errors_of_systems_are_raised_as_they_are(
         list(Cluster(client).perform(os.listdir, ["nowhere"]))
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_a_mistake_beside_a_cluster_that_lives_is_not_blamed_on_it(client):
+    def numbers():
+        yield -1
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        list(Cluster(client).perform(abs, numbers()))
+
+
 @pytest.mark.filterwarnings("ignore:.*:ResourceWarning")
 def test_a_cluster_without_workers_says_once_what_it_waits_for(monkeypatch):
     distributed = pytest.importorskip("distributed")
@@ -287,29 +297,3 @@ def test_an_interruption_says_how_many_tasks_are_kept(tmp_path, monkeypatch):
     watching = Watching()
     assert simulate(7, tmp_path / "a.zarr", executor=watching).identical(simulate(7))
     assert watching.numbers == [1, 2]
-
-
-def shares_of(bar):
-    """Percentages that a bar showed, in their order."""
-    return [int(share) for share in re.findall(r"(\d+)%", bar)]
-
-
-def test_a_bar_begins_where_a_store_is_and_ends_at_the_whole(tmp_path, monkeypatch, capsys):
-    pytest.importorskip("zarr")
-    monkeypatch.setenv("FORCE_COLOR", "1")  # a terminal, to whom it may concern
-    problem, ensemble = sr.EquicorrelatedProblem(), sr.Ensemble(sr.subsets.Equal(2), ridge=0.1)
-
-    def shown(store):
-        run = sr.Run(store=store, block=3)
-        sr.simulate(problem, ensemble, [4, 9], 12, n_features=12, run=run, progress=True)
-        return shares_of(capsys.readouterr().err)
-
-    alone = shown(None)
-    assert (alone[0], alone[-1]) == (0, 100)
-    first = shown(tmp_path / "a.zarr")
-    assert (first[0], first[-1]) == (0, 100)
-    for number in (1, 2, 3):
-        (tmp_path / "a.zarr" / "done" / "c" / str(number)).unlink()
-    again = shown(tmp_path / "a.zarr")
-    assert (again[0], again[-1]) == (25, 100)
-    assert shown(tmp_path / "a.zarr") == []

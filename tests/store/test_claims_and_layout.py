@@ -251,6 +251,31 @@ def test_the_description_says_what_a_store_is(tmp_path):
     assert (done["shape"], done["fill_value"], done["data_type"]) == ([3], 0, "uint64")
 
 
+@pytest.mark.parametrize(("n_trials", "tasks"), [(6, 2), (7, 3), (8, 3), (9, 3)])
+def test_a_store_has_as_many_flags_as_tasks(tmp_path, n_trials, tasks):
+    simulate(tmp_path / "a.zarr", n_trials)
+    assert json.loads((tmp_path / "a.zarr" / "done" / "zarr.json").read_text())["shape"] == [tasks]
+
+
+def test_what_lies_beyond_the_trials_that_are_asked_for_does_not_matter(tmp_path):
+    place = tmp_path / "a.zarr"
+    simulate(place, 9)
+    (place / "done" / "c" / "1").unlink()
+    (place / "risk" / "c" / "1" / "0" / "0").write_bytes(b"half a chunk")  # a task that is not done
+    (place / "risk" / "c" / "2" / "0" / "0").unlink()  # and a damaged one, of which nobody speaks
+    ran = len(os.listdir(place / "done" / "c"))
+    assert simulate(place, 3).identical(simulate(n_trials=3))
+    assert len(os.listdir(place / "done" / "c")) == ran
+
+
+def test_claims_on_tasks_leave_the_description_free(tmp_path):
+    one, other = Claims(tmp_path / "claims"), Claims(tmp_path / "claims")
+    assert all(one.take(number) for number in range(1000))
+    assert other.take(claims._DESCRIPTION)
+    for each in (one, other):
+        each.close()
+
+
 def test_reading_an_open_store_gives_its_coordinates(tmp_path):
     simulate(tmp_path / "a.zarr")
     store = ResumableStore.open(str(tmp_path / "a.zarr"), KIND)

@@ -1,0 +1,45 @@
+"""How far work has come, in figures and words."""
+
+import re
+
+import pytest
+
+import subridge as sr
+from subridge.store.progress import spoken
+
+
+def test_times_are_spoken_as_one_would():
+    assert [spoken(seconds) for seconds in (0.4, 99.4, 99.9, 100, 150, 3600)] == [
+        "0 s",
+        "99 s",
+        "100 s",
+        "2 min",
+        "2 min",
+        "60 min",
+    ]
+
+
+def shares_of(bar):
+    """Percentages that a bar showed, in their order."""
+    return [int(share) for share in re.findall(r"(\d+)%", bar)]
+
+
+def test_a_bar_begins_where_a_store_is_and_ends_at_the_whole(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("zarr")
+    monkeypatch.setenv("FORCE_COLOR", "1")  # a terminal, to whom it may concern
+    problem, ensemble = sr.EquicorrelatedProblem(), sr.Ensemble(sr.subsets.Equal(2), ridge=0.1)
+
+    def shown(store):
+        run = sr.Run(store=store, block=3)
+        sr.simulate(problem, ensemble, [4, 9], 12, n_features=12, run=run, progress=True)
+        return shares_of(capsys.readouterr().err)
+
+    alone = shown(None)
+    assert (alone[0], alone[-1]) == (0, 100)
+    first = shown(tmp_path / "a.zarr")
+    assert (first[0], first[-1]) == (0, 100)
+    for number in (1, 2, 3):
+        (tmp_path / "a.zarr" / "done" / "c" / str(number)).unlink()
+    again = shown(tmp_path / "a.zarr")
+    assert (again[0], again[-1]) == (25, 100)
+    assert shown(tmp_path / "a.zarr") == []
