@@ -33,6 +33,13 @@ def test_a_gap_that_may_be_closed_leaves_no_digit_certain():
     assert np.isinf(verdict.bound)
 
 
+def test_directions_that_blur_with_faint_ones_enter_the_bound():
+    """What kept directions take from faint ones lowers the error that infinite data leave."""
+    verdict = judge.judge_one(38002769, "mixed")
+    assert verdict.remark == ""
+    assert verdict.error > 1e-8
+
+
 def test_a_ridge_that_underflows_in_units_of_the_largest_eigenvalue_is_solved():
     verdict = judge.judge_one(34003326, "mixed")
     assert verdict.remark == ""

@@ -82,12 +82,13 @@ def uncertainty(member: MemberDecomposition, penalties: FloatArray, diagonals: A
         return 0.0
     gaps = to_numpy(diagonals)
     d = to_numpy(member.spectrum)
+    least = np.where(gaps == 0, np.inf, gaps).min(axis=1)  # of every penalty
     if member.spans_samples:
-        gaps = gaps * (d.min() + penalties[:, None])
-    gaps = np.clip(np.where(gaps == 0, 1.0, gaps), 1e-300, 1.0)
+        least = least * (d.min() + penalties)
+    least = np.clip(least, 1e-300, 1.0)
     if member.sharpness is not None:
-        return float(member.sharpness / np.sqrt(gaps.min()))
-    return float(np.max(4 * _EPS * d.max() / (d.min() + penalties[:, None]) / gaps))
+        return float(member.sharpness / np.sqrt(least.min()))
+    return float(np.max(4 * _EPS * d.max() / (d.min() + penalties) / least))
 
 
 def _refined(member: MemberDecomposition, rest: Array, slack: Array) -> tuple[Array, Array]:

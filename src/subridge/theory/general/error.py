@@ -132,7 +132,7 @@ def _own_bias(tables: Tables, state: MemberState, r: int) -> tuple[FloatArray, F
     member, pair = tables.members[r], tables.pairs[r, r]
     left = pair.left_over + np.maximum(2 * state.psi @ pair.left_over_r + state.psi**2 @ member.fitted, 0.0)
     whole = tables.signal_power - (state.phi * (1 + state.psi)) @ member.whole
-    dleft = 2 * state.left_noise**2 + state.own_noise + state.second + state.own_slip + state.slip**2
+    dleft = 2 * state.left_noise**2 + state.own_noise + state.second + state.own_slip + state.slip**2 + state.blur
     # A fit is off by what its residual still projects on the directions: that enters once through the share fitted.
     dleft = dleft + 4 * EPS * left + pair.slip + 2 * np.abs(state.phi * state.psi) @ np.abs(pair.left_over_r)
     dwhole = 4 * EPS * tables.reach**2 + 3 * state.whole_noise**2 + state.blur
@@ -150,6 +150,7 @@ def _cross_bias(
     shift = R.dkappa * R.change * e_s + S.dkappa * S.change * e_r
     dleft = table.slip + (R.slip + np.sqrt(R.second) + R.cross_noise) * e_s
     dleft = dleft + (S.slip + np.sqrt(S.second) + S.cross_noise) * e_r + 2 * (R.left_noise + S.left_noise) ** 2
+    dleft = dleft + R.blur + S.blur
     dwhole = 2 * (R.whole_noise**2 + S.whole_noise**2 + R.whole_noise * S.whole_noise) + R.blur + S.blur
     dwhole = dwhole + 4 * EPS * tables.reach**2
     use = dleft <= dwhole
