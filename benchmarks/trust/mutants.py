@@ -78,15 +78,15 @@ def trees_of(folder, n):
     return trees
 
 
-def files_of_tests(root):
+def files_of_tests(root, tests):
     """Files with tests, the longest first, and those whose examples are tests."""
-    found = [file for name in TESTS for file in ([root / name] if name.endswith(".py") else (root / name).glob("*.py"))]
+    found = [file for name in tests for file in ([root / name] if name.endswith(".py") else (root / name).glob("*.py"))]
     found.sort(key=lambda file: "subprocess" not in file.read_text())
     examples = [path for path in altered_files(root) if ">>>" in (root / path).read_text()]
     return [*(file.relative_to(root).as_posix() for file in found), *examples]
 
 
-def seen_by_tests(trees):
+def seen_by_tests(trees, tests):
     """For every test that passes: the seconds it takes, and the lines it sees of every file that is altered."""
     files, notes, found = altered_files(trees[0].root), trees[0].spare.parent / "notes", {}
 
@@ -102,7 +102,7 @@ def seen_by_tests(trees):
         work.prepare = prepare
         return work
 
-    works = (look(*each) for each in enumerate(files_of_tests(trees[0].root)))
+    works = (look(*each) for each in enumerate(files_of_tests(trees[0].root, tests)))
     for outcome in run_all(works, trees):
         place = outcome.work.label
         if not (place / "told.json").exists() or outcome.status not in (0, 1, 5):
@@ -126,22 +126,22 @@ def lines_in(place):
     return found
 
 
-def digest_of_tree():
-    digest = hashlib.blake2b(digest_size=8)
+def digest_of_tree(tests):
+    digest = hashlib.blake2b(repr(tests).encode(), digest_size=8)
     for file in sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "tests").rglob("*.py"), *ROOT.glob("*.toml")]):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 
 
-def remembered(place, trees):
+def remembered(place, trees, tests):
     """What tests see, from a file if it is of this tree."""
     if place and place.exists():
         kept = json.loads(place.read_text())
-        if kept["tree"] == digest_of_tree():
+        if kept["tree"] == digest_of_tree(tests):
             return kept["seen"]
-    seen = seen_by_tests(trees)
+    seen = seen_by_tests(trees, tests)
     if place:
-        place.write_text(json.dumps({"tree": digest_of_tree(), "seen": seen}))
+        place.write_text(json.dumps({"tree": digest_of_tree(tests), "seen": seen}))
     return seen
 
 
@@ -232,13 +232,14 @@ def main():
     parser.add_argument("--minutes", type=float, help="start none after so many; those under way are waited for")
     parser.add_argument("--patience", type=float, help="seconds of tests, the quickest first, that an alteration meets")
     parser.add_argument("--only", default="", help="files whose path has this")
+    parser.add_argument("--tests", nargs="+", default=TESTS, help="files or folders; others count as not there")
     parser.add_argument("--seen", type=Path)
     options = parser.parse_args()
     begun = time.monotonic()
     load_libraries()
     with tempfile.TemporaryDirectory() as folder:
         trees = trees_of(Path(folder).resolve(), options.jobs)
-        seen = remembered(options.seen, trees)
+        seen = remembered(options.seen, trees, tuple(options.tests))
         print(f"{len(seen)} tests, looked at after {time.monotonic() - begun:.0f} s", flush=True)
         until = begun + 60 * options.minutes if options.minutes else None
         return campaign(options, trees, seen, until)

@@ -2,7 +2,7 @@
 
 Left out by rule, before any test has run:
 
-- what Python does not compile, and what gives the text of another alteration;
+- what Python does not compile, or not without a warning (``is`` with a literal), which any test would notice;
 - types: annotations of arguments, results and variables, and aliases of types, which nothing computes with;
 - words: what is inside an f-string, the argument of a ``raise`` or of ``warnings.warn``;
 - other systems: comparisons with ``sys.platform`` or ``os.name``, what is under one for Windows, and what is marked
@@ -78,9 +78,9 @@ def lines_inside_functions(source: str) -> set[int]:
 def compiles(source: str) -> bool:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+            warnings.simplefilter("error")
             compile(source, "altered", "exec")
-    except SyntaxError:
+    except (SyntaxError, SyntaxWarning):
         return False
     return True
 
