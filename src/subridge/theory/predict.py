@@ -86,16 +86,17 @@ def risk(
     """
     check_description(problem, ensemble)
     alpha = extended_non_negative("sample_ratio", sample_ratio)
+    outputs = not isinstance(ensemble.aggregation, Mean | Simplex)  # whose weights sum to one
     if isinstance(problem, EquicorrelatedProblem):
         M = None if n_features is None else positive_integer("n_features", n_features)
         if M is not None and isinstance(ensemble.subsets, SubsetPlan) and ensemble.subsets.n_features != M:
             raise ParameterError(f"n_features={M} differs from the plan's {ensemble.subsets.n_features}")
-        moments, rounding = equicorrelated_moments(EquicorrelatedGrid.of(problem, ensemble, alpha), M)
+        points = EquicorrelatedGrid.of(problem, ensemble, alpha)
+        moments, rounding = equicorrelated_moments(points, M, outputs=outputs)
     else:
         if n_features is not None:
             raise ParameterError("n_features belongs to an EquicorrelatedProblem; a Problem knows its own size")
         grid = GeneralGrid.of(problem, ensemble, alpha)
-        outputs = not isinstance(ensemble.aggregation, Mean | Simplex)
         moments, rounding = general_moments(problem, ensemble.plan, grid, outputs=outputs)
     warn_if_infinite(moments.pairs)
     found = Risk.of_moments(moments, ensemble.aggregation, rounding)

@@ -24,10 +24,11 @@ class _Sum(NamedTuple):
     size: FloatArray
 
 
-def equicorrelated_moments(grid: Grid, n_features: int | None) -> tuple[MemberMoments, FloatArray]:
+def equicorrelated_moments(grid: Grid, n_features: int | None, *, outputs: bool) -> tuple[MemberMoments, FloatArray]:
     """E_rr′ of eq. 16 (EquiCorrGeneralizationError), what members miss of the target, and its power.
 
-    The second bounds the absolute rounding error of the pairs, shape (..., k, k).
+    The second bounds the absolute rounding error of the pairs, shape (..., k, k); `outputs` asks for the moments of the
+    outputs by themselves.
     """
     found, k = grid.bulk(), grid.own.shape[-1]
     rho2 = grid.aligned if n_features is None else grid.rho2
@@ -55,8 +56,7 @@ def equicorrelated_moments(grid: Grid, n_features: int | None) -> tuple[MemberMo
     missed = (1 - rho2[..., None]) * across_alone
     missed = _plus(missed, rho2[..., None], _missed_along(grid, spike))
     power = _plus((1 - rho2) * grid.signal, rho2, grid.signal + spike)
-    outputs = _outputs(grid, found, rho2, spike, E)
-    return MemberMoments(E, missed, power, outputs), rounding
+    return MemberMoments(E, missed, power, _outputs(grid, found, rho2, spike, E) if outputs else None), rounding
 
 
 def _outputs(grid: Grid, found: Bulk, rho2: FloatArray, spike: FloatArray, E: FloatArray) -> Outputs:
