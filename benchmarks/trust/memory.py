@@ -100,6 +100,7 @@ SETTINGS = {
     "projections, few samples": lambda: gaussian(
         1000, range(20, 220, 10), ridges=np.geomspace(1e-3, 1, 15), subsets=sr.subsets.projection([900], 1000, seed=0)
     ),
+    "sizes close together beyond N": lambda: gaussian(1000, range(1300, 1510, 15), 1),
     "weights, few samples": lambda: gaussian(
         1500, [100, 200], 30, ridges=np.geomspace(1e-3, 1, 10), aggregation="free"
     ),

@@ -238,6 +238,8 @@ def test_a_budget_is_divided_between_votes_and_members():
     trials, members = CLASSIFICATION.plan(card, budget)
     assert (trials, members) == (7, max(bytes_of_member(card, 60), 7 * per_trial))
     assert CLASSIFICATION.plan(card, data)[0] == 1
+    member = bytes_of_member(card, 60)
+    assert CLASSIFICATION.plan(card, data + 60 * per_trial + 2 * member) == (30, 30 * per_trial + 2 * member)
 
 
 def test_data_are_copied_for_a_card_and_for_single_precision_only():
