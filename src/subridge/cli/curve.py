@@ -1,8 +1,9 @@
 """`subridge curve`: a learning curve by theory."""
 
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import click
+import numpy as np
 import xarray as xr
 
 import subridge as sr
@@ -11,7 +12,12 @@ from subridge.cli import options as shared
 from subridge.cli.numbers import numbers
 from subridge.cli.show import deliver, peaks, print_table, say, thinned
 from subridge.results.learning_curves import predicted_curves
-from subridge.results.plain_numbers import counted, plain
+from subridge.results.plain_numbers import plain
+from subridge.spec.wording import counted
+from subridge.theory.thresholds import around_thresholds
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _ROWS = 24
 
@@ -45,14 +51,23 @@ def curve(**options: Unpack[CurveOptions]) -> None:
     subridge curve --fractions 0.1,0.3,0.5 --correlation 0.4 --out curve.svg
     subridge curve --spec curve.toml --json
     """
-    deliver(_predict(options), options, draw=lambda data: sr.figures.plot_curve(data), show=_show)
+    ratios = options["sample_ratios"]
+    deliver(_predict(options, ratios), options, draw=lambda data: _draw(data, options), show=_show)
 
 
-def _predict(options: CurveOptions) -> xr.Dataset:
+def _draw(curves: xr.Dataset, options: CurveOptions) -> "Figure":
+    """The picture, along a line without corners where the points asked for are many enough to be one."""
+    if np.isfinite(options["sample_ratios"]).sum() > 2:
+        ratios = around_thresholds(options["sample_ratios"], curves.subset_fraction.values)
+        curves = _predict(options, ratios)
+    return sr.figures.plot_curve(curves)
+
+
+def _predict(options: CurveOptions, sample_ratios: ArrayLike) -> xr.Dataset:
     return predicted_curves(
         shared.problem_of(options),
         shared.ensemble_of(options, _fractions(options)),
-        options["sample_ratios"],
+        sample_ratios,
         options["ridges"],
         n_features=options["n_features"],
         at_optimal_ridge=options["optimal_ridge"],

@@ -12,6 +12,7 @@ from subridge.arrays.types import ArrayLike
 from subridge.cli import options as shared
 from subridge.cli.show import deliver, print_table, say
 from subridge.results.demo import demo_curves
+from subridge.theory.thresholds import around_thresholds
 
 _N_FEATURES, _N_MEMBERS, _N_TRIALS, _RIDGE = 400, 10, 40, 1e-3
 _N_SAMPLES = (10, 20, 28, 34, 37, 43, 48, 56, 70, 100, 140, 190, 250, 320, 400)
@@ -36,16 +37,22 @@ def _curves(seed: int) -> xr.Dataset:
         "equal": sr.subsets.equal(_N_MEMBERS, _N_FEATURES, seed),
         "heterogeneous": sr.subsets.dirichlet(_N_MEMBERS, _N_FEATURES, 0.75, seed),
     }
-    dense, points = np.arange(8, _N_FEATURES + 1), np.array(_N_SAMPLES)
+    fractions = np.concatenate([plan.subset_sizes for plan in plans.values()]) / _N_FEATURES
+    dense = around_thresholds(np.arange(8, _N_FEATURES + 1) / _N_FEATURES, fractions)
+    points = np.array(_N_SAMPLES)
     data: dict[str, list[ArrayLike]] = {"theory": [], "theory_at_points": [], "experiment": [], "subset_sizes": []}
     for plan in plans.values():
         ensemble = sr.Ensemble(plan, ridge=_RIDGE)
-        data["theory"].append(sr.risk(problem, ensemble, dense / _N_FEATURES).total)
+        data["theory"].append(sr.risk(problem, ensemble, dense).total)
         data["theory_at_points"].append(sr.risk(problem, ensemble, points / _N_FEATURES).total)
         data["experiment"].append(sr.simulate(problem, ensemble, points, _N_TRIALS, seed=seed).risk.values)
         data["subset_sizes"].append(plan.subset_sizes)
     command = f"subridge demo --seed {seed}"
-    coordinates: dict[str, ArrayLike] = {"ensemble": list(plans), "dense_samples": dense, "n_samples": points}
+    coordinates: dict[str, ArrayLike] = {
+        "ensemble": list(plans),
+        "dense_samples": dense * _N_FEATURES,
+        "n_samples": points,
+    }
     return demo_curves(data, coordinates, n_features=_N_FEATURES, command=command)
 
 

@@ -14,7 +14,7 @@ from subridge.datasets.tables.reading_form import Categories, Dates
 from subridge.datasets.tables.table import Table, read_table
 from subridge.datasets.tables.target_rows import Task
 from subridge.datasets.tables.treatments import Missing, Unlabelled
-from subridge.results.plain_numbers import counted
+from subridge.spec.wording import counted
 
 
 class TableOptions(TypedDict):

@@ -72,14 +72,3 @@ def percent(share: float, error: float) -> str:
     """
     number = round(100 * share, 1)
     return f"{number + 0.0:.1f} ± {round(100 * error, 1) + 0.0:.1f} %"
-
-
-def counted(count: int, noun: str) -> str:
-    """A number and its noun.
-
-    Examples
-    --------
-    >>> counted(1, "feature"), counted(1200, "row")
-    ('1 feature', '1,200 rows')
-    """
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -12,8 +12,8 @@ from narwhals.dtypes import DType
 from narwhals.typing import IntoDataFrame, IntoSeries
 
 from subridge.arrays.types import FloatArray
-from subridge.datasets.tables.wording import counted, listed
 from subridge.spec.errors import DataError
+from subridge.spec.wording import counted, listed
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs

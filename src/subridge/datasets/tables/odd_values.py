@@ -7,9 +7,9 @@ import numpy.typing as npt
 from subridge.arrays.namespace import is_sparse, is_tensor
 from subridge.arrays.types import ArrayLike, MatrixLike
 from subridge.datasets.tables.columns import is_frame, open_frame
-from subridge.datasets.tables.wording import counted, listed
 from subridge.spec.checks import refuse_odd_values
 from subridge.spec.errors import DataError
+from subridge.spec.wording import counted, listed
 
 _WORDS = (nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Datetime, nw.Duration, nw.Time, nw.Binary)
 

@@ -9,7 +9,7 @@ from matplotlib.collections import QuadMesh
 from matplotlib.colors import BoundaryNorm, Colormap, ListedColormap, Normalize, TwoSlopeNorm, to_rgba
 from matplotlib.figure import Figure
 
-from subridge.figures.drawing.style import GREY, PAGE, journal, log_samples, name_features
+from subridge.figures.drawing.style import GREY, PAGE, journal, log_samples, name_features, shades
 
 
 def plot_best_sizes(data: xr.Dataset) -> Figure:
@@ -70,7 +70,7 @@ def _add_difference(figure: Figure, column: list[Axes], data: xr.Dataset) -> Non
 def _sizes_scale(data: xr.Dataset) -> tuple[BoundaryNorm, Colormap]:
     """One colour per number of members that was tried; grey for one."""
     tried = data.n_members.values
-    colours = mpl.colormaps["plasma"](np.linspace(0.05, 0.95, len(tried) - 1))
+    colours = shades("plasma")(np.linspace(0.05, 0.95, len(tried) - 1))
     edges = np.concatenate([[0.5], np.sqrt(tried[:-1] * tried[1:]), [tried[-1] * 1.5]])
     return BoundaryNorm(edges, len(tried)), ListedColormap([to_rgba(GREY), *map(tuple, colours)])
 
@@ -92,6 +92,6 @@ def _add_map(axes: Axes, values: xr.DataArray, norm: Normalize, colours: Colorma
     width = np.concatenate([[P[0]], np.sqrt(P[1:] * P[:-1]), [P[-1]]])
     table = values.transpose("readout_noise", "n_samples").values
     mesh = axes.pcolormesh(width, height, table, cmap=colours, norm=norm, rasterized=True)
-    log_samples(axes, values.n_samples, (100, 1000))
+    log_samples(axes, values.n_samples)
     axes.set_xlim(P[0], P[-1])
     return mesh

@@ -1,6 +1,5 @@
 """Learning curves of classifiers: Figs. 3e and S2 by subsets, 4e and S3 by readout noise."""
 
-import matplotlib as mpl
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
@@ -8,7 +7,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
-from subridge.figures.drawing.style import GREY, PAGE, PALETTE, journal, log_samples, name_features
+from subridge.figures.drawing.style import GREY, PAGE, PALETTE, journal, log_samples, name_features, shades
 
 STRATEGY_NAMES = {"equal": "equal subsets", "dirichlet": "heterogeneous subsets"}
 _SHOWN = (0.0, 0.3, 0.6, 1.0)
@@ -57,7 +56,7 @@ def _add_curves(axes: Axes, shares: xr.DataArray, *, band: bool) -> None:
 
 def _label(figure: Figure, panels: list[Axes], data: xr.Dataset) -> None:
     for axes in panels:
-        log_samples(axes, data.n_samples, (10, 20, 50, 100, 200, 500, 1000, 2000, 4000))
+        log_samples(axes, data.n_samples)
         axes.set(xlabel="training samples P", ylim=(0, None))
         for k, colour in zip(data.n_members.values, PALETTE, strict=False):
             axes.axvline(int(data.n_features) // k, color=colour, linewidth=0.6, linestyle=":", zorder=0)
@@ -76,7 +75,7 @@ def plot_noise_without_ridge(data: xr.Dataset) -> Figure:
 def plot_noise(data: xr.Dataset) -> Figure:
     """Fig. S3: learning curves by readout noise (columns) and ridge (rows)."""
     noises = [eta for eta in _SHOWN if np.isclose(data.readout_noise, eta).any()]
-    colours = ScalarMappable(LogNorm(2, max(3, int(data.n_members.max()))), mpl.colormaps["plasma"])
+    colours = ScalarMappable(LogNorm(2, max(3, int(data.n_members.max()))), shades("plasma"))
     with journal():
         rows = data.sizes["ridge"]
         figure = Figure(figsize=(PAGE, 0.7 + 1.75 * rows))
@@ -88,7 +87,7 @@ def plot_noise(data: xr.Dataset) -> Figure:
                     colour = GREY if k == 1 else colours.to_rgba(k)
                     axes.plot(data.n_samples, mean.sel(n_members=k), color=colour, linewidth=1)
                 axes.set_title(f"η = {eta:g}, λ = {ridge:g}", fontsize=8)
-                log_samples(axes, data.n_samples, (100, 1000))
+                log_samples(axes, data.n_samples)
             row[0].set_ylabel("test error")
         for axes in grid[-1]:
             axes.set_xlabel("training samples P")

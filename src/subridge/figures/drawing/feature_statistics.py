@@ -1,6 +1,5 @@
 """Figs. S1 and 3d: statistics of deep features, and the error of one classifier that sees a fraction of them."""
 
-import matplotlib as mpl
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
@@ -9,7 +8,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from subridge.arrays.types import FloatArray
-from subridge.figures.drawing.style import COLUMN, PAGE, journal, name_features, panel_letter
+from subridge.figures.drawing.style import COLUMN, PAGE, journal, name_features, panel_letter, shades
 
 
 def plot_statistics(data: xr.Dataset) -> Figure:
@@ -53,14 +52,14 @@ def plot_redundancy(data: xr.Dataset) -> Figure:
         figure = Figure(figsize=(1.25 * COLUMN, 2.8))
         axes = figure.subplots()
         _add_fractions(axes, data)
-        axes.set_title(str(data.data.values), fontsize=8, color="0.4")
+        name_features(figure, data)
     return figure
 
 
 def _add_fractions(axes: Axes, data: xr.Dataset) -> None:
     """The curves, black without a ridge, coloured by ridge otherwise."""
     positive = data.ridge.values[data.ridge.values > 0]
-    scale = ScalarMappable(LogNorm(positive.min(), positive.max()), mpl.colormaps["viridis"])
+    scale = ScalarMappable(LogNorm(positive.min(), positive.max()), shades("viridis"))
     for ridge in data.ridge.values:
         one = data.misclassification.sel(ridge=ridge)
         colour = "black" if ridge == 0 else scale.to_rgba(ridge)

@@ -4,13 +4,18 @@ from itertools import cycle
 
 import numpy as np
 import xarray as xr
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import PercentFormatter
 
-from subridge.figures.drawing.style import COLUMN, GREY, PALETTE, journal, log_samples, name_line
+from subridge.figures.drawing.style import COLUMN, GREY, PALETTE, journal, log_samples, name_line, note
+from subridge.results.plain_numbers import plain
+from subridge.spec.wording import counted
 
 _MOST_CANDIDATES = 14
-_TICKS = tuple(digit * 10**power for power in range(9) for digit in (1, 2, 5))
 
 
 def plot_forecast(curves: xr.Dataset) -> Figure:
@@ -36,21 +41,45 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
     """
     panels = [str(name) for name in curves if f"{name}_upper" in curves]
     with journal():
-        figure = Figure(figsize=(COLUMN * (1 + 0.9 * (len(panels) - 1)) + 0.6, 2.9))
+        figure = Figure(figsize=(COLUMN * len(panels) + 1.7, 2.9))
         for axes, variable in zip(np.atleast_1d(figure.subplots(1, len(panels))), panels, strict=True):
             for name, colour in zip(curves.ensemble.values, cycle(PALETTE), strict=False):
                 _add_curve(axes, curves.sel(ensemble=name), variable, str(name), colour)
             axes.axvline(curves.attrs["n_pilot"], color="0.8", linewidth=0.8, zorder=0)
             name_line(axes, "pilot", (curves.attrs["n_pilot"], 0), (3, 3))
             axes.set(xlabel="training samples", ylabel=curves[variable].attrs["long_name"])
-            log_samples(axes, curves.n_samples, _TICKS)
+            log_samples(axes, curves.n_samples)
+            if variable != "prediction_error":
+                axes.yaxis.set_major_formatter(PercentFormatter(1.0))
         first = figure.axes[0]
         if "label_noise" in curves.attrs:
             noise = curves.attrs["label_noise"] ** 2
             first.axhline(noise, color=GREY, linestyle=":", linewidth=1, label="label noise ζ²", zorder=0)
         first.set_ylim(0, _ceiling(curves))
-        first.legend()
+        handles, labels = first.get_legend_handles_labels()
+        keys = _keys(curves)
+        figure.legend(
+            [*handles, *keys],
+            [*labels, *(str(key.get_label()) for key in keys)],
+            loc="outside right center",
+            handlelength=1.6,
+        )
     return figure
+
+
+def _keys(curves: xr.Dataset) -> list[Artist]:
+    """What the marks mean that the picture shows, one for all ensembles."""
+    keys: list[Artist] = [Patch(color=GREY, alpha=0.25, linewidth=0, label=f"{curves.attrs['level']:.0%} interval")]
+    if not bool(curves.in_reach.all()):
+        keys.append(Line2D([], [], color=GREY, linestyle="--", label="beyond the\npilot's reach"))
+    mark = {"color": GREY, "linestyle": "none"}
+    if bool(curves.is_bound.any()):
+        keys.append(
+            Line2D([], [], marker="o", markerfacecolor="white", label="at most: a smaller\nridge may be best", **mark)
+        )
+    if "self_test_forecast" in curves and bool(curves.self_test_forecast.notnull().any()):
+        keys.append(Line2D([], [], marker="x", markersize=3, label="self-test: from\nparts of the rows", **mark))
+    return keys
 
 
 def _add_curve(axes: Axes, one: xr.Dataset, variable: str, label: str, colour: str) -> None:
@@ -112,12 +141,15 @@ def plot_advice(table: xr.Dataset) -> Figure:
             bars = [[value - float(row.prediction_error_lower)], [float(row.prediction_error_upper) - value]]
             face = colour if bool(row.in_reach) else "white"
             axes.errorbar(value, -height, xerr=bars, fmt="o", color=colour, capsize=2, markerfacecolor=face)
-        axes.axvline(
-            float(table.sel(candidate=single).prediction_error), color=PALETTE[1], linewidth=0.8, linestyle=":"
-        )
-        labels = [f"{name}, λ = {float(table.sel(candidate=name).ridge):.2g}" for name in kept]
+        value = float(table.sel(candidate=single).prediction_error)
+        axes.axvline(value, color=PALETTE[1], linewidth=0.8, linestyle=":")
+        name_line(axes, "one ridge", (value, 1), (0, 3))
+        labels = [f"{name}, λ = {plain(float(table.sel(candidate=name).ridge), 2)}" for name in kept]
         axes.set_yticks([-height for height in range(len(kept))], labels)
-        axes.set(xlabel=f"forecast squared error with {table.attrs['n_samples']:.0f} samples")
+        size = counted(round(table.attrs["n_samples"]), "sample")
+        axes.set(xlabel=f"forecast squared error with {size}, {table.attrs['level']:.0%} intervals")
+        if not bool(table.sel(candidate=kept).in_reach.all()):
+            note(figure, "hollow: beyond the pilot's reach")
     return figure
 
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from subridge.arrays.types import BoolArray
-from subridge.figures.drawing.style import GREY, PAGE, PALETTE, journal, number
+from subridge.figures.drawing.style import GREY, PAGE, PALETTE, journal, note, number
 
 _DASHES = (0, (2.5, 1.5))
 
@@ -23,11 +23,11 @@ def plot_heterogeneity(data: xr.Dataset) -> Figure:
             axes.set_ylabel("generalization error $E_g$")
         for axes in grid[-1]:
             axes.set_xlabel("α = P/M")
-        figure.legend(*_legend(data), loc="outside upper center", ncols=6, handlelength=1.4, columnspacing=1.2)
+        figure.legend(
+            *_legend(data), loc="outside upper center", ncols=8, handlelength=1.4, columnspacing=0.9, fontsize=7
+        )
         if not bool(data.average_exists.all()):
-            figure.supxlabel(
-                "ρ ≠ 0: for σ = 1/k and c > 0 the average over draws does not exist; the median is drawn", fontsize=7
-            )
+            note(figure, "ρ ≠ 0: for σ = 1/k and c > 0 the average over draws does not exist; the median is drawn")
     return figure
 
 
@@ -69,5 +69,11 @@ def _legend(data: xr.Dataset) -> tuple[list[Line2D], list[str]]:
     for spread, colour in zip(data.fraction_spread.values, PALETTE, strict=False):
         handles.append(Line2D([], [], color=colour))
         labels.append("equal" if spread == 0 else f"σ = {spread:g}/k")
-    handles += [Line2D([], [], color=GREY), Line2D([], [], color="0.3", marker="<", linestyle="none", markersize=5)]
-    return handles, [*labels, "one full model at λ*", "α → ∞"]
+    mark = {"color": "0.3", "linestyle": "none", "markersize": 5}
+    handles += [
+        Line2D([], [], color="0.3", linewidth=0.6, linestyle=_DASHES),
+        Line2D([], [], color=GREY),
+        Line2D([], [], marker="<", **mark),
+        Line2D([], [], marker="v", markerfacecolor="white", **mark),
+    ]
+    return handles, [*labels, "single draws", "one full model at λ*", "α → ∞", "zero there"]

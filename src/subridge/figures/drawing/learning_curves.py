@@ -5,10 +5,9 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
 from subridge.arrays.types import FloatArray
-from subridge.figures.drawing.style import COLUMN, GREY, PAGE, PALETTE, journal, number, panel_letter
+from subridge.figures.drawing.style import COLUMN, GREY, PAGE, PALETTE, journal, log_errors, number, panel_letter
 from subridge.figures.drawing.subset_fractions import add_predictor
 
 
@@ -43,7 +42,7 @@ def plot_curve(curves: xr.Dataset) -> Figure:
             colour = PALETTE[position % len(PALETTE)]
             axes.plot(curves.sample_ratio, curves.risk[position], color=colour, label=f"λ = {number(float(ridge))}")
         if "risk_at_optimal_ridge" in curves:
-            axes.plot(curves.sample_ratio, curves.risk_at_optimal_ridge, color=GREY, label="λ = λ*")
+            axes.plot(curves.sample_ratio, curves.risk_at_optimal_ridge, color=GREY, label="each at its own λ*")
         _label(axes, "sample ratio α = P/M", curves.risk)
     return figure
 
@@ -86,7 +85,7 @@ def _label(axes: Axes, xlabel: str, risk: xr.DataArray) -> None:
     """Names of axes and curves; risks that differ by more than a factor of ten are shown on a logarithmic scale."""
     axes.set(xlabel=xlabel, ylabel="generalization error $E_g$")
     if float(risk.max()) > 10 * float(risk.min()):
-        axes.set_yscale("log")
+        log_errors(axes, risk)
     axes.legend()
 
 
@@ -141,7 +140,7 @@ def _add_points(axes: Axes, one: xr.Dataset, M: int, colour: str, label: str, *,
 
 def _add_subsets(axes: Axes, fractions: FloatArray) -> None:
     """The bar of all features, cut into the members' disjoint subsets; features that no member sees stay white."""
-    inset = axes.inset_axes((0.66, 0.44, 0.33, 0.06))
+    inset = axes.inset_axes((0.59, 0.44, 0.4, 0.06))
     left = 0.0
     for member, fraction in enumerate(fractions):
         inset.barh(0, fraction, left=left, color=PALETTE[3 + member], height=1, edgecolor="white", linewidth=0.5)
@@ -180,7 +179,5 @@ def _add_fractions(axes: Axes, data: xr.Dataset) -> None:
     if ridge == 0:
         axes.legend(loc="upper right", ncols=2, fontsize=6.5, handlelength=1, columnspacing=0.8, borderaxespad=0)
         axes.set_ylim(0.5, 2e4)
-    elif float(data.theory.max()) < 10:
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 4)))
-        axes.yaxis.set_major_formatter(ScalarFormatter())
-        axes.yaxis.set_minor_formatter(NullFormatter())
+    else:
+        log_errors(axes, data.theory)

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.figures.drawing.style import GREY, NOISE_SYMBOLS, PAGE, journal
+from subridge.figures.drawing.style import GREY, NOISE_SYMBOLS, PAGE, journal, shades
 
 _MOST = 100  # members at the top of the colour scale; larger finite k* share its colour
 
@@ -50,7 +50,7 @@ def plot_maps(data: xr.Dataset, *, errors: bool) -> Figure:
 
 def size_scale() -> ScalarMappable:
     """Grey for one member, colour for a finite ensemble, white for an infinite one (masked)."""
-    colours = mpl.colormaps["plasma"].with_extremes(under=GREY, bad="white")
+    colours = shades("plasma").with_extremes(under=GREY, bad="white")
     return ScalarMappable(LogNorm(1.5, _MOST), colours)
 
 

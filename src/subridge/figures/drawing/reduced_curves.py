@@ -1,6 +1,5 @@
 """Figs. 4a and S9 to S14: reduced learning curves of equal ensembles, coloured by their size k."""
 
-import matplotlib as mpl
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
@@ -10,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from subridge.figures.drawing.style import GREY, NOISE_SYMBOLS, PAGE, journal
+from subridge.figures.drawing.style import GREY, NOISE_SYMBOLS, PAGE, journal, shades
 
 
 def plot_reduced_curves(data: xr.Dataset) -> Figure:
@@ -18,7 +17,7 @@ def plot_reduced_curves(data: xr.Dataset) -> Figure:
     noise = next(name for name in NOISE_SYMBOLS if name in data.dims)
     row = "reduced_ridge" if data.sizes["reduced_ridge"] > 1 else "alignment"
     finite = data.n_members.values[np.isfinite(data.n_members.values)]
-    scale = ScalarMappable(LogNorm(2, finite.max()), mpl.colormaps["plasma"])
+    scale = ScalarMappable(LogNorm(2, finite.max()), shades("plasma"))
     shape = (data.sizes[row], data.sizes[noise])
     with journal():
         figure = Figure(figsize=(PAGE * min(1, 0.2 + 0.27 * shape[1]), 0.5 + 1.55 * shape[0]))

@@ -3,7 +3,6 @@
 In the schematic drawings circles are features and a square is a readout.
 """
 
-import matplotlib as mpl
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
@@ -13,7 +12,7 @@ from matplotlib.figure import Figure
 
 from subridge.arrays.streams import stream
 from subridge.arrays.types import IntArray
-from subridge.figures.drawing.style import COLUMN, PALETTE, journal
+from subridge.figures.drawing.style import COLUMN, PALETTE, journal, shades
 
 _SHOWN = 20  # features in the drawing of one predictor
 
@@ -35,7 +34,7 @@ def plot_ensembles(data: xr.Dataset) -> Figure:
 def plot_densities(data: xr.Dataset) -> Figure:
     """Fig. 3b: densities on a logarithmic scale, coloured by standard deviation."""
     sigma = data.deviation.values
-    scale = ScalarMappable(Normalize(sigma.min(), sigma.max()), mpl.colormaps["plasma"])
+    scale = ScalarMappable(Normalize(sigma.min(), sigma.max()), shades("plasma"))
     with journal():
         figure = Figure(figsize=(COLUMN, 2.5))
         axes = figure.subplots()

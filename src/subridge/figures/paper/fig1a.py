@@ -14,7 +14,7 @@ from subridge.arrays.streams import stream
 from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.learning_curves import plot_ridges
 from subridge.figures.paper.agreement import agreement_row, experiment_points
-from subridge.figures.paper.grids import ratios_with_peaks, sample_sizes
+from subridge.figures.paper.grids import sample_sizes
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
 from subridge.results.compare import compare
 from subridge.simulation.gaussian.simulate import simulate
@@ -23,6 +23,7 @@ from subridge.spec.covariance import autoregressive
 from subridge.spec.problem import Problem
 from subridge.subsets import overlapping
 from subridge.theory.predict import risk
+from subridge.theory.thresholds import around_thresholds
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Fig1a(FigureSettings):
         plan = overlapping([round(fraction * M) for fraction in nu], M, stream(self.seed, 1))
         swept = Ensemble(plan, lam[:, None, None], self.readout_noise)
         sizes = sample_sizes(M, self.n_sizes)
-        dense = ratios_with_peaks(sizes[0] / M, 1.0, self.n_ratios, nu)
+        dense = around_thresholds(np.linspace(sizes[0] / M, 1.0, self.n_ratios), nu)
         both = risk(problem, swept, np.concatenate([dense, np.array(sizes) / M])).total
         trained = Ensemble(plan, readout_noise=self.readout_noise)
         curves = simulate(problem, trained, sizes, self.n_trials, ridges=lam, seed=self.seed, run=run, progress=False)

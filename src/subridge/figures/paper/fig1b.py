@@ -14,7 +14,7 @@ import xarray as xr
 from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.learning_curves import plot_ridges_and_subsets
 from subridge.figures.paper.agreement import agreement_row, experiment_points
-from subridge.figures.paper.grids import ratios_with_peaks, sample_sizes
+from subridge.figures.paper.grids import sample_sizes
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
 from subridge.results.compare import compare
 from subridge.simulation.gaussian.simulate import simulate
@@ -22,6 +22,7 @@ from subridge.simulation.run import Run
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.problem import EquicorrelatedProblem
 from subridge.theory.predict import risk
+from subridge.theory.thresholds import around_thresholds
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Fig1b(FigureSettings):
         plan = SubsetPlan.from_indices([np.arange(low, high) for low, high in pairwise(cuts)], M)
         swept = Ensemble(list(nu), lam[:, None, None], self.readout_noise)
         sizes = sample_sizes(M, self.n_sizes)
-        dense = ratios_with_peaks(sizes[0] / M, 1.0, self.n_ratios, nu)
+        dense = around_thresholds(np.linspace(sizes[0] / M, 1.0, self.n_ratios), nu)
         points = np.array(sizes) / M
         curves = simulate(
             problem,

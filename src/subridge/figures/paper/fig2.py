@@ -16,7 +16,7 @@ from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.learning_curves import plot_fractions
 from subridge.figures.paper.agreement import AgreementRow, agreement_row, experiment_points
 from subridge.figures.paper.experiments import part_of
-from subridge.figures.paper.grids import ratios_with_peaks, sample_sizes
+from subridge.figures.paper.grids import sample_sizes
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
 from subridge.results.compare import compare
 from subridge.simulation.gaussian.simulate import simulate
@@ -24,6 +24,7 @@ from subridge.simulation.run import Run
 from subridge.spec.problem import EquicorrelatedProblem
 from subridge.subsets import Overlapping
 from subridge.theory.predict import risk
+from subridge.theory.thresholds import around_thresholds
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,9 @@ class Fig2(FigureSettings):
         Without a ridge the risk is infinite at a threshold; every spike is cut at the same distance from it.
         """
         nu, smallest = self.subset_fractions, sample_sizes(self.n_features, self.n_sizes, self.offset)[0]
-        dense = ratios_with_peaks(smallest / self.n_features, 1.0, self.n_ratios, nu)
+        edges = np.add.outer(np.array(nu), [-1e-4, 1e-4]).ravel()
+        regular = np.linspace(smallest / self.n_features, 1.0, self.n_ratios)
+        dense = around_thresholds(np.concatenate([regular, edges]), nu)
         far: FloatArray = dense[np.abs(dense[:, None] - np.array(nu)).min(axis=1) > 0.99e-4]
         return far
 

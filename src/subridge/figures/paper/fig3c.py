@@ -20,6 +20,7 @@ from subridge.spec.problem import EquicorrelatedProblem
 from subridge.subsets import Dirichlet
 from subridge.theory.predict import risk
 from subridge.theory.ridge_search import optimal_ridge
+from subridge.theory.thresholds import around_thresholds
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ class Fig3c(FigureSettings):
         c, eta = (np.array(values)[:, None, None, None] for values in zip(*self.panels, strict=True))
         problem = EquicorrelatedProblem(correlation=c, alignment=self.alignment, label_noise=self.label_noise)
         # (panel, ridge, draw, α): the last sample ratio is the limit of infinite data.
-        alpha = np.append(np.linspace(0.03, 3, self.n_ratios) / self.n_members, np.inf)
+        regular = np.append(np.linspace(0.03, 3, self.n_ratios) / self.n_members, np.inf)
+        alpha = around_thresholds(regular, 1 / self.n_members)
         lam, eta = np.array(self.ridges)[:, None, None, None], eta[..., None]
         curves = []
         for spread in self.fraction_spreads:

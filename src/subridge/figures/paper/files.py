@@ -6,7 +6,7 @@ from pathlib import Path
 import xarray as xr
 
 from subridge.figures.drawing.pictures import write_pictures
-from subridge.figures.paper.registry import recipe_of
+from subridge.figures.paper.reproduction import plot_figure
 from subridge.results.files import read_result, write_result
 from subridge.spec.errors import StoreError
 
@@ -20,7 +20,7 @@ def plot_and_write(dataset: xr.Dataset, folder: Path) -> float:
     """
     start = time.perf_counter()
     name = str(dataset.attrs["figure"])
-    figure = recipe_of(name).plot(dataset)
+    figure = plot_figure(dataset)
     folder.mkdir(parents=True, exist_ok=True)
     write_pictures(figure, [folder / f"{name}{suffix}" for suffix in _PICTURES], str(dataset.attrs["command"]))
     seconds = float(dataset.attrs["seconds"]) + time.perf_counter() - start

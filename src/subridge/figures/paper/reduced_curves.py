@@ -17,6 +17,7 @@ from subridge.figures.drawing.style import NOISE_SYMBOLS
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
 from subridge.simulation.run import Run
 from subridge.theory.reduced.risk import reduced_optimal_ridge, reduced_risk
+from subridge.theory.thresholds import around_thresholds
 
 _ZERO, _OPTIMAL = "0", "optimal"
 # A ridgeless curve within this relative distance of its threshold α = 1/k is cut: it diverges there.
@@ -40,9 +41,8 @@ class ReducedCurves(FigureSettings):
     def compute(self, run: Run) -> xr.Dataset:
         """Reduced risks over (ridge, alignment, noise, k, α), NaN where a ridgeless curve is cut."""
         k = np.array(self.n_members, dtype=float)[:, None]
-        # No grid point of a logarithmic axis is exactly 1/k; the thresholds are approached from both sides.
-        edges = (1 / k[np.isfinite(k)])[:, None] * (1 + _CUT * np.array([-1.01, 1.01]))
-        alpha = np.unique(np.concatenate([np.geomspace(0.01, 5, self.n_ratios), edges.ravel()]))
+        alpha = around_thresholds(np.geomspace(0.01, 5, self.n_ratios), 1 / k[np.isfinite(k)])
+        alpha = alpha[(np.abs(alpha * k[np.isfinite(k)][:, None] - 1) > 1e-9).all(axis=0)]  # not at, only around them
         rho, noise = np.array(self.alignments)[:, None, None, None], np.array(self.noise_values)[:, None, None]
         ratios = tuple(noise if name == self.noise else np.array(0.0) for name in NOISE_SYMBOLS)
         cut = np.abs(alpha * k - 1) <= _CUT

@@ -8,7 +8,9 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from subridge import __version__
+from subridge.figures.drawing.style import journal, note
 from subridge.figures.paper.features import FeatureSettings
+from subridge.figures.paper.quick import quick_note
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
 from subridge.figures.paper.registry import recipe_of
 from subridge.results.attributes import result_attributes
@@ -89,7 +91,7 @@ def reproduce(
     """
     request = FigureRequest(figure, quick, settings, data)
     dataset = compute_figure(request, Run() if run is None else run)
-    return Reproduction(request.recipe.plot(dataset), dataset)
+    return Reproduction(plot_figure(dataset), dataset)
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,17 @@ def compute_figure(request: FigureRequest, run: Run) -> xr.Dataset:
         errata=request.recipe.errata,
         agreement=dataset.attrs.get("agreement", []),
         notes=dataset.attrs.get("notes", []),
+        quick_note=quick_note(settings, replace(request, quick=False).settings) if request.quick else "",
         seconds=time.perf_counter() - start,
     )
     return dataset
+
+
+def plot_figure(dataset: xr.Dataset) -> Figure:
+    """The picture of a computed figure; a quick one says on it that it is."""
+    figure = recipe_of(str(dataset.attrs["figure"])).plot(dataset)
+    told = str(dataset.attrs.get("quick_note", ""))
+    if told:
+        with journal():
+            note(figure, told)
+    return figure

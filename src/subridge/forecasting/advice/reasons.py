@@ -4,7 +4,8 @@ import numpy as np
 import xarray
 
 from subridge.forecasting.advice.candidates import SINGLE
-from subridge.results.plain_numbers import counted, interval, percent, plain
+from subridge.results.plain_numbers import interval, percent, plain
+from subridge.spec.wording import counted
 
 _MANY = 2.0  # beyond this share more, the error is told as a multiple
 

