@@ -1,11 +1,15 @@
 """What a careless user types is wrong usage, told in the words of the command line, before any work."""
 
 import os
+import time
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from subridge.cli import main
+from subridge.cli.busy import Busy
+from subridge.forecasting.side_by_side import side_by_side
 
 
 def refused(*words, code=2):
@@ -59,3 +63,52 @@ def test_a_folder_is_no_file(tmp_path):
 def test_a_closed_folder_is_told_before_the_work(tmp_path):
     tmp_path.chmod(0o500)
     assert "may not write" in refused("curve", "--out", tmp_path / "x.png")
+
+
+@pytest.mark.parametrize(
+    ("written", "left_out"),
+    [(["a,b"], "2 columns as asked: a, b"), (["a", "--drop", "b"], "2 columns"), (['"c,d"'], "1 column as asked: c,d")],
+)
+def test_columns_to_drop_are_a_list(written, left_out, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [",".join(f"{value:.3f}" for value in row) for row in rng.standard_normal((40, 5))]
+    (tmp_path / "t.csv").write_text('a,b,"c,d",e,y\n' + "\n".join(rows) + "\n")
+    words = ["forecast", str(tmp_path / "t.csv"), "--target", "y", "--n-samples", "40", "--drop", *written]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    assert f"left out {left_out}" in result.output
+
+
+def test_work_says_what_it_does_and_how_much_is_done(monkeypatch, capsys):
+    class Terminal:
+        def __init__(self):
+            self.said = []
+
+        def isatty(self):
+            return True
+
+        def write(self, text):
+            self.said.append(text if isinstance(text, str) else text.decode())
+
+        def flush(self):
+            pass
+
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setattr("subridge.cli.busy._PATIENCE", 0.02)
+    monkeypatch.setattr("subridge.cli.busy._PERIOD", 0.02)
+    with Busy("comparing ensembles"):
+        side_by_side(lambda seconds: time.sleep(seconds), [0.1] * 4)
+    said = "".join(stream.said)
+    assert "comparing ensembles, 2 of 4 done (50%)" in said
+    assert said.endswith("\r\033[K")
+
+
+def test_away_from_a_terminal_it_says_so_once(monkeypatch, capsys):
+    monkeypatch.setattr("subridge.cli.busy._PATIENCE", 0.02)
+    with Busy("comparing ensembles"):
+        side_by_side(lambda seconds: time.sleep(seconds), [0.1] * 4)
+    assert capsys.readouterr().err == "comparing ensembles ...\n"
+    with Busy("something short"):
+        pass
+    assert capsys.readouterr().err == ""

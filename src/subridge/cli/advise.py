@@ -94,7 +94,7 @@ def _show(ranking: xr.Dataset) -> None:
         list(columns),
         zip(*columns.values(), strict=True),
         names=True,
-        optional=("reach", "now"),
+        optional=("reach", "now", "λ"),
     )
     more = ranking.sizes["candidate"] - first.sizes["candidate"]
     for sentence in ranking.reasons.values:

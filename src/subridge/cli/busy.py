@@ -1,4 +1,4 @@
-"""A sign of life from work that takes more than two seconds and cannot tell how far it is."""
+"""Signs of life from work that takes more than two seconds: what is being done, how much of it, and for how long."""
 
 import sys
 import time
@@ -8,12 +8,16 @@ from typing import Self
 
 import click
 
+from subridge.forecasting.side_by_side import told_of_progress
+
 _PATIENCE = 2.0  # seconds before anything is said
-_PERIOD = 1.0, 10.0  # between signs, at a terminal and elsewhere
+_PERIOD = 0.5  # between signs at a terminal
 
 
 class Busy:
-    """Say on the error stream what is being done and for how long: in one line at a terminal, else every ten seconds.
+    """Say on the error stream what is being done: at a terminal in one line that is kept up to date, else once.
+
+    The share that is done is told where the work knows it.
 
     Examples
     --------
@@ -22,24 +26,37 @@ class Busy:
     """
 
     def __init__(self, doing: str) -> None:
-        self._doing, self._done = doing, Event()
+        self._doing, self._share, self._done = doing, "", Event()
         self._at_terminal = sys.stderr.isatty()
         self._thread = Thread(target=self._speak, daemon=True)
         self._spoke = False
+        self._progress = told_of_progress(self._count)
 
     def __enter__(self) -> Self:
+        self._progress.__enter__()
         self._thread.start()
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._done.set()
         self._thread.join()
+        self._progress.__exit__(kind, error, trace)
         if self._spoke and self._at_terminal:
             click.echo("\r\033[K", err=True, nl=False)
 
+    def _count(self, done: int, total: int) -> None:
+        self._share = f", {done} of {total} done ({done / total:.0%})"
+
     def _speak(self) -> None:
-        started, wait = time.perf_counter(), _PATIENCE
-        while not self._done.wait(wait):
-            self._spoke, wait = True, _PERIOD[0 if self._at_terminal else 1]
-            told = f"{self._doing}, {time.perf_counter() - started:.0f} s so far"
-            click.echo(f"\r{told}" if self._at_terminal else told, err=True, nl=not self._at_terminal)
+        started = time.perf_counter()
+        if self._done.wait(_PATIENCE):
+            return
+        self._spoke = True
+        if not self._at_terminal:
+            click.echo(f"{self._doing} ...", err=True)
+            return
+        while True:
+            told = f"{self._doing}{self._share}, {time.perf_counter() - started:.0f} s so far"
+            click.echo(f"\r{told}\033[K", err=True, nl=False)
+            if self._done.wait(_PERIOD):
+                return

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from subridge.spec.wording import counted
+
 
 @click.command()
 @click.argument("images", type=click.Path(path_type=Path))
@@ -37,6 +39,7 @@ def features(
     for path in skipped:
         click.echo(f"left out, does not decode: {path}", err=True)
     click.echo(
-        f"{out}: {len(data.X)} training and {len(data.X_test)} test images, {data.n_features} features, "
-        f"{len(data.class_names)} classes" + (f", {len(skipped)} images left out" if skipped else "")
+        f"{out}: {len(data.X):,} training and {counted(len(data.X_test), 'test image')}, "
+        f"{counted(data.n_features, 'feature')}, {counted(len(data.class_names), 'class', 'classes')}"
+        + (f", {counted(len(skipped), 'image')} left out" if skipped else "")
     )

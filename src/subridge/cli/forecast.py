@@ -14,6 +14,7 @@ from subridge.cli.table_options import TableOptions, labels_of, table_of, table_
 from subridge.datasets.tables.table import Table
 from subridge.results.plain_numbers import interval, plain, short_interval, unit_of
 from subridge.spec.errors import ParameterError
+from subridge.spec.wording import counted
 
 
 class ForecastOptions(TableOptions, shared.EnsembleOptions, shared.ResultOptions):
@@ -66,7 +67,8 @@ def _say_samples_needed(options: ForecastOptions, table: Table, wanted: float) -
             seed=options["seed"],
         )
     for name, answer in zip(needed.ensemble.values, needed.answer.values, strict=True):
-        say(f"An error of {plain(wanted)} needs, with {name}: {answer}.")
+        takes = "is" if str(answer).startswith("not") else "takes"
+        say(f"With {name} an error of {plain(wanted)} {takes} {answer}.")
 
 
 def _ensembles(options: ForecastOptions, table: Table) -> dict[str, sr.Ensemble]:
@@ -101,7 +103,7 @@ def _forecast(options: ForecastOptions, table: Table) -> xr.Dataset:
 
 def _show(curves: xr.Dataset) -> None:
     attributes = curves.attrs
-    what = f"forecast from {attributes['n_pilot']} rows"
+    what = f"forecast from {counted(attributes['n_pilot'], 'row')}"
     for metric in (name for name in curves if f"{name}_upper" in curves):
         _show_plane(f"{what}: {metric} ({attributes['level']:.0%} interval)".replace("_", " "), curves, str(metric))
     if "n_groups" in curves.coords:
@@ -117,9 +119,11 @@ def _show(curves: xr.Dataset) -> None:
 
 def _say_noise_and_test(curves: xr.Dataset) -> None:
     attributes = curves.attrs
-    noise, low, high = (attributes[f"label_noise{end}"] ** 2 for end in ("", "_lower", "_upper"))
+    variance = attributes["target_variance"]
+    noise, low, high = (min(attributes[f"label_noise{end}"] ** 2, variance) for end in ("", "_lower", "_upper"))
+    noise, low = (share if share > 1e-6 * variance else 0.0 for share in (noise, low))
     say(
-        f"The labels vary by {plain(attributes['target_variance'])}; noise of the labels, label noise ζ², is "
+        f"The labels vary by {plain(variance)}; noise of the labels, label noise ζ², is "
         f"{interval(noise, low, high)} of that, and nothing errs less."
     )
     misses = abs(curves.self_test_forecast / curves.self_test_shown - 1)
@@ -140,7 +144,8 @@ def _say_of_groups(curves: xr.Dataset) -> None:
 
 
 def _show_plane(title: str, curves: xr.Dataset, variable: str) -> None:
-    unit, told = unit_of(float(curves[f"{variable}_upper"].max()))
+    largest = float(curves[f"{variable}_upper"].max())
+    unit, told = (0.01, ", in %") if variable == "misclassification" else unit_of(largest)
     counts = curves.n_groups.values if "n_groups" in curves.coords else None
     print_table(
         title + told,

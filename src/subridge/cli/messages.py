@@ -46,12 +46,16 @@ def with_flags(text: str, command: click.Command | None) -> str:
     >>> command = click.Command("x", params=[click.Option(["--n-samples"]), click.Option(["--missing"])])
     >>> with_flags("n_samples must be positive; missing='drop' leaves rows out", command)
     '--n-samples must be positive; --missing drop leaves rows out'
+    >>> with_flags("decimal=',' reads decimal commas", click.Command("x", params=[click.Option(["--decimal"])]))
+    '--decimal , reads decimal commas'
     """
     flags = flags_of([] if command is None else command.params)
     for name, flag in flags.items():
         text = re.sub(rf"Run\({name}=\)", flag, text)
         text = re.sub(rf"{_BEFORE}{name}=(?:\[\.\.\.\]|\.\.\.)", f"{flag} NAME", text)
-        text = re.sub(rf"{_BEFORE}{name}=['\"]?([^\s'\",;)]+)['\"]?", rf"{flag} \1", text)
+        text = re.sub(rf"{_BEFORE}{name}=\['([^']*)'\]", rf"{flag} '\1'", text)
+        text = re.sub(rf"{_BEFORE}{name}=(['\"])([^'\"]+)\1", rf"{flag} \2", text)
+        text = re.sub(rf"{_BEFORE}{name}=([^\s'\",;)]+)", rf"{flag} \1", text)
         text = re.sub(rf"{_BEFORE}{name}=(?!\w)", flag, text)
         if "_" in name:
             text = re.sub(rf"{_BEFORE}{name}(?=[\s;:,.)'\"]|$)", flag, text)

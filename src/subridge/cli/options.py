@@ -144,7 +144,7 @@ def _address(text: str) -> str:
 run_options = option_group(
     click.option("--device", default="cpu", help="cpu, cuda, cuda:1, torch"),
     click.option("--processes", type=click.IntRange(1), help="simulate in that many processes"),
-    click.option("--scheduler", type=_address, help="address of a Dask scheduler, tcp://host:port"),
+    click.option("--scheduler", type=_address, metavar="ADDRESS", help="address of a Dask scheduler, tcp://host:port"),
 )
 
 

@@ -11,6 +11,7 @@ from subridge.cli import options as shared
 from subridge.cli.numbers import numbers, sizes
 from subridge.cli.show import deliver, print_table
 from subridge.results.plain_numbers import plain
+from subridge.spec.wording import counted
 
 
 class SimulateOptions(shared.EnsembleOptions, shared.ProblemOptions, shared.RunOptions, shared.ResultOptions):
@@ -85,7 +86,7 @@ def _show(curves: xr.Dataset) -> None:
     mean, error = curves.risk.mean("trial"), curves.risk.std("trial", ddof=1) / n**0.5
     columns = list(zip(mean.values, error.values, strict=True))
     print_table(
-        f"risk, mean ± standard error of {n} trials",
+        f"risk, mean ± standard error of {counted(n, 'trial')}",
         ["n_samples", *(f"ridge {ridge:g}" for ridge in curves.ridge.values)],
         (
             [f"{P:,}", *(f"{plain(means[p], 4)} ± {plain(errors[p], 1)}" for means, errors in columns)]

@@ -1,5 +1,6 @@
 """Options of the commands that start from a table of data, and how its rows are read."""
 
+import csv
 from pathlib import Path
 from typing import TypedDict
 
@@ -39,10 +40,22 @@ class TableOptions(TypedDict):
     seed: int
 
 
+def column_names(
+    _context: click.Context, _option: click.Parameter, written: tuple[str, ...] | list[str]
+) -> tuple[str, ...]:
+    """Names of columns, several of them parted by commas; one with a comma in it stands in double quotes."""
+    return tuple(name.strip() for row in csv.reader(written, skipinitialspace=True) for name in row if name.strip())
+
+
 table_options = shared.option_group(
     click.argument("data", type=click.Path(exists=True, path_type=Path)),
     click.option("--target", help="column with the labels; for .npz and .zarr the array, y by default"),
-    click.option("--drop", multiple=True, help="column to leave out; may be repeated"),
+    click.option(
+        "--drop",
+        multiple=True,
+        callback=column_names,
+        help="columns to leave out, a,b; may be repeated; a name with a comma in quotes: '\"a,b\"'",
+    ),
     click.option(
         "--missing",
         type=click.Choice(["error", "drop", "mean"]),

@@ -15,6 +15,7 @@ from subridge.spec.checks import positive_integer, within
 from subridge.spec.errors import FewSamplesWarning, ParameterError, SubsetError
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.scope import Scope, check_scope
+from subridge.spec.wording import counted
 from subridge.subsets.base import Strategy, StrategyOptions
 from subridge.subsets.text import STRATEGIES, read_strategy
 
@@ -123,7 +124,7 @@ def draw_plan(parameters: FlatParameters, n_features: int, rng: np.random.Genera
         drawn = subsets(n_features, rng) if callable(subsets) else subsets
     if isinstance(drawn, SubsetPlan):
         if drawn.n_features != n_features:
-            raise SubsetError(f"subsets is a plan for {drawn.n_features} features, but X has {n_features}")
+            raise SubsetError(f"subsets is a plan for {counted(drawn.n_features, 'feature')}, but X has {n_features}")
         return drawn
     if isinstance(drawn, Sequence | np.ndarray):
         return SubsetPlan.from_indices(drawn, n_features)

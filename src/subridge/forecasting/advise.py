@@ -12,7 +12,8 @@ from subridge.forecasting.advice.candidates import Candidate, candidates
 from subridge.forecasting.advice.ranking import AGGREGATIONS, ranking_columns
 from subridge.forecasting.advice.reasons import reasons
 from subridge.forecasting.advice.screening import screened_rank
-from subridge.forecasting.inputs.request import read_ensembles, read_ridges, read_sizes
+from subridge.forecasting.inputs.request import read_ensembles, read_sizes
+from subridge.forecasting.inputs.ridge_path import read_ridges
 from subridge.forecasting.inputs.sample import read_sample
 from subridge.results.advice import advice_table
 from subridge.spec.checks import items_of, non_negative, one_number, positive_integer, within

@@ -20,6 +20,7 @@ from scipy.stats import t as student
 from subridge.arrays.types import BoolArray, FloatArray, IntArray
 from subridge.ensemble.moments import MemberMoments
 from subridge.forecasting.inputs.request import DrawnEnsemble
+from subridge.forecasting.inputs.ridge_path import RidgePath
 from subridge.forecasting.matching import MatchedRidges, match_ridges
 from subridge.forecasting.pilot.left_out import left_out
 from subridge.forecasting.pilot.pilot import Pilot
@@ -83,11 +84,11 @@ def group_pilot(rows: TrainingRows, plan: SubsetPlan) -> GroupPilot:
 
 
 def forecast_groups(
-    pilot: GroupPilot, ensemble: DrawnEnsemble, sizes: FloatArray, path: FloatArray | None, level: float
+    pilot: GroupPilot, ensemble: DrawnEnsemble, sizes: FloatArray, path: RidgePath | None, level: float
 ) -> GroupCurve:
     """Errors at sizes n′ in rows, at the ensemble's ridges or at the best of a path for each size."""
     k, S = pilot.pilot.n_members, len(sizes)
-    offered = ensemble.ridges[None, :] if path is None else np.repeat(path[:, None], k, axis=1)
+    offered = ensemble.ridges[None, :] if path is None else np.repeat(path.ridges[:, None], k, axis=1)
     L = len(offered)
     matched = match_ridges(pilot.pilot, np.repeat(sizes, L), np.tile(offered, (S, 1)))
     errors, spreads, effective = _errors(pilot, ensemble, matched)

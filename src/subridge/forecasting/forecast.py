@@ -12,7 +12,8 @@ from subridge.datasets.tables.target_rows import Task
 from subridge.datasets.tables.targets import TargetLike
 from subridge.ensemble.ensemble import Ensemble
 from subridge.forecasting.curve.curve import forecast_curve
-from subridge.forecasting.inputs.request import DrawnEnsemble, default_ensembles, read_ensembles, read_ridges
+from subridge.forecasting.inputs.request import DrawnEnsemble, default_ensembles, read_ensembles
+from subridge.forecasting.inputs.ridge_path import read_ridges
 from subridge.forecasting.inputs.sample import read_sample
 from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.of_groups import asked_sizes, forecast_of_groups

@@ -11,6 +11,7 @@ from subridge.ensemble.risk import Risk
 from subridge.spec.checks import finite_array
 from subridge.spec.errors import ParameterError
 from subridge.spec.problem import Problem
+from subridge.spec.wording import counted
 
 
 def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[FloatArray]) -> Risk:
@@ -54,7 +55,9 @@ def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[Floa
     """
     plan, M = ensemble.plan, problem.n_features
     if plan.n_features != M:
-        raise ParameterError(f"the ensemble's plan is for {plan.n_features} features but the problem has {M}")
+        raise ParameterError(
+            f"the ensemble's plan is for {counted(plan.n_features, 'feature')} but the problem has {M}"
+        )
     if len(weights) != plan.n_members:
         raise ParameterError(f"weights must hold one array per member ({plan.n_members}), got {len(weights)}")
     for r, w in enumerate(weights):

@@ -6,6 +6,7 @@ from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.ensemble.ensemble import Ensemble
 from subridge.spec.checks import finite_array
 from subridge.spec.errors import DataError, ParameterError, RidgeError
+from subridge.spec.wording import counted
 
 
 def fit_members(X: ArrayLike, y: ArrayLike, ensemble: Ensemble, *, noise: ArrayLike | None = None) -> list[FloatArray]:
@@ -60,7 +61,7 @@ def fit_members(X: ArrayLike, y: ArrayLike, ensemble: Ensemble, *, noise: ArrayL
     if data.ndim != 2 or data.shape[1] != plan.n_features:
         raise DataError(f"X must have shape (n_samples, {plan.n_features}) to fit the plan, got {data.shape}")
     if labels.ndim not in (1, 2) or len(labels) != len(data):
-        raise DataError(f"y must have {len(data)} rows like X, got shape {labels.shape}")
+        raise DataError(f"y must have {counted(len(data), 'row')} like X, got shape {labels.shape}")
     if ensemble.ridge.ndim > 1:
         raise ParameterError("fit_members trains one ensemble; give ridge as a scalar or one value per member")
     lam = np.broadcast_to(ensemble.ridge, (plan.n_members,))

@@ -20,7 +20,7 @@ _DEEPEST = 60  # half decades below the mean square; the rounding of a float end
 _LARGEST = 1e100  # of a ridge; its square must be a number
 
 # How much further a path goes where the best ridge is at its end, in half decades: one try after the other.
-_EXTENSIONS = (4, 8, 16)
+EXTENSIONS = (4, 8, 16)
 _PROBES = np.array([1e-12, 1e-9, 1e-6, 1e-3])  # of the smallest ridge: tried where the largest is best
 
 # A smaller share of the error, or of the labels' variance, is not worth another ridge.
@@ -96,7 +96,7 @@ def extended_search(
             deep = np.arange(round(2 * float(np.log10(_PROBES[0]))), 0)
             path = np.concatenate([path[0] * 10.0 ** (deep / 2), path])
             outcome = evaluate(path)
-    for steps in _EXTENSIONS:
+    for steps in EXTENSIONS:
         if not outcome.is_falling:
             break
         factors = 10.0 ** (np.arange(1, steps + 1) / 2)

@@ -11,6 +11,7 @@ from subridge.spec.covariance import Covariance, as_covariance, equicorrelated, 
 from subridge.spec.errors import CovarianceError, ParameterError
 from subridge.spec.fingerprint import Fingerprinted
 from subridge.spec.seeding import stream
+from subridge.spec.wording import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,9 @@ class Problem(Fingerprinted):
             raise ParameterError(f"teacher_weights must have shape ({M},) like signal_covariance, got {teacher.shape}")
         noise = isotropic(M, 0.0) if noise_covariance is None else as_covariance(noise_covariance)
         if noise.n_features != M:
-            raise CovarianceError(f"noise_covariance has {noise.n_features} features but signal_covariance has {M}")
+            raise CovarianceError(
+                f"noise_covariance has {counted(noise.n_features, 'feature')} but signal_covariance has {M}"
+            )
         object.__setattr__(self, "signal_covariance", signal)
         object.__setattr__(self, "teacher_weights", teacher)
         object.__setattr__(self, "noise_covariance", noise)

@@ -84,7 +84,7 @@ def refuse_words(columns: Sequence[Column]) -> None:
     told = [f"{column.name} ({_held(column)})" for column in columns]
     remedies = {
         "decimal=',' reads decimal commas": "decimal comma",
-        "missing_values=... names what stands for a missing value": "' in row ",
+        "missing_values=... names what stands for a missing value": "('",
         "categories='one-hot' makes a column of every value": "(text such as",
         "dates='days' counts days": "(dates)",
     }

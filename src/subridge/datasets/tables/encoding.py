@@ -43,8 +43,8 @@ def _one_hot(column: Column) -> tuple[FloatArray, list[str]]:
     values = sorted({cell for cell in cells if cell is not None})
     if len(values) > min(_MOST_CATEGORIES, len(cells) / 2):
         raise DataError(
-            f"the column {column.name} has {len(values)} different values in {len(cells)} rows, too many for "
-            "categories; drop=[...] leaves it out"
+            f"the column {column.name} has {counted(len(values), 'different value')} in {counted(len(cells), 'row')}, "
+            f"too many for categories; drop=['{column.name}'] leaves it out"
         )
     place = {value: position for position, value in enumerate(values)}
     columns = np.zeros((len(cells), len(values)))

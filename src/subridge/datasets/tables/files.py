@@ -123,7 +123,7 @@ def _from_store(path: Path, drop: Sequence[ColumnName]) -> RawTable:
     if found.n_unreadable:
         notes.append(f"left out {counted(found.n_unreadable, 'image')} of the store that could not be read")
     if not training.all():
-        notes.append(f"left out {(~training).sum()} of {len(X)} images that the store keeps for testing")
+        notes.append(f"left out {(~training).sum():,} of {counted(len(X), 'image')} that the store keeps for testing")
         X, labels = X[training], labels[training]
     raw = read_pair(X, classes[labels], drop)
     return replace(raw, notes=(*notes, *raw.notes))

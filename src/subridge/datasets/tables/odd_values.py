@@ -9,7 +9,7 @@ from subridge.arrays.types import ArrayLike, MatrixLike
 from subridge.datasets.tables.columns import is_frame, open_frame
 from subridge.spec.checks import refuse_odd_values
 from subridge.spec.errors import DataError
-from subridge.spec.wording import counted, listed
+from subridge.spec.wording import agreeing, counted, listed
 
 _WORDS = (nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Datetime, nw.Duration, nw.Time, nw.Binary)
 
@@ -36,8 +36,8 @@ def refuse_odd_table(name: str, table: MatrixLike | ArrayLike) -> None:
     odd = [f"{column} ({kind})" for column, kind in frame.schema.items() if isinstance(kind, _WORDS) or kind in _WORDS]
     if odd:
         raise DataError(
-            f"{counted(len(odd), 'column')} of {name} hold no numbers: {listed(odd)}; leave them out or encode them, "
-            "for example with sklearn.preprocessing.OneHotEncoder"
+            f"{counted(len(odd), 'column')} of {name} {agreeing(len(odd), 'holds', 'hold')} no numbers: {listed(odd)}; "
+            "leave out such columns or encode them, for example with sklearn.preprocessing.OneHotEncoder"
         )
 
 

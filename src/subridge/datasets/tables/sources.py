@@ -101,12 +101,15 @@ def read_pair(
         features, owned = _features(X)
         names = [f"x{i}" for i in range(features.shape[1])] if names is None else list(names)
         if len(names) != features.shape[1]:
-            raise DataError(f"feature_names has {len(names)} entries, but X has {features.shape[1]} columns")
+            raise DataError(
+                f"feature_names has {counted(len(names), 'entry', 'entries')}, "
+                f"but X has {counted(features.shape[1], 'column')}"
+            )
         kept = _kept(names, drop)
         if drop:
             features, owned = features.take(kept, axis=1), True
     if len(features) != len(target):
-        raise DataError(f"X has {len(features)} rows but y has {len(target)}; give one target per row")
+        raise DataError(f"X has {counted(len(features), 'row')} but y has {len(target):,}; give one target per row")
     return RawTable(features, owned, tuple(names[i] for i in kept), target, (*_notes(drop), *notes))
 
 

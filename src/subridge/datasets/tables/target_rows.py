@@ -73,8 +73,8 @@ def _class_rows(target: Target) -> Targets:
     names = tuple(map(_class_name, encoder.categories_[0].tolist()))
     if len(names) > len(target) / 2:
         raise DataError(
-            f"the target has {len(names)} distinct values in {len(target)} rows, too many for classes; use "
-            "task='regression' for numbers, or another target"
+            f"the target has {counted(len(names), 'distinct value')} in {counted(len(target), 'row')}, "
+            "too many for classes; use task='regression' for numbers, or another target"
         )
     if len(names) < 2:
         raise DataError(f"the target is {names[0]!r} in every row; classification needs at least 2 classes")

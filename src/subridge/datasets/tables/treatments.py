@@ -34,7 +34,7 @@ def labelled(raw: RawTable, unlabelled: Unlabelled) -> RawTable:
             f"the target is missing in {counted(int(without_target.sum()), 'row')} of {n}; "
             "unlabelled='drop' leaves them out, as missing='drop' does with every gap"
         )
-    return raw.of_rows(~without_target, f"dropped {without_target.sum()} of {n} rows without target")
+    return raw.of_rows(~without_target, f"dropped {without_target.sum():,} of {counted(n, 'row')} without target")
 
 
 def complete(raw: RawTable, missing: Missing) -> RawTable:
@@ -54,7 +54,7 @@ def complete(raw: RawTable, missing: Missing) -> RawTable:
         places, cells = _gaps(raw)
     lost = without_target | cells.any(axis=1)
     if missing == "drop" and lost.any():
-        raw = raw.of_rows(~lost, f"dropped {lost.sum()} of {n} rows with missing values")
+        raw = raw.of_rows(~lost, f"dropped {lost.sum():,} of {counted(n, 'row')} with missing values")
     elif places.size:
         raw = _filled(raw, places, int(cells.sum()))
     if len(raw.X) < LEAST_ROWS:

@@ -6,6 +6,7 @@ import xarray as xr
 from subridge.arrays.types import FloatArray
 from subridge.explorer.reports.parts import Axis, Line, Panel, Report, brief, thinned
 from subridge.explorer.reports.settings import settings_of
+from subridge.spec.wording import counted
 
 _CELLS = 200  # of a map, along each side
 
@@ -23,7 +24,9 @@ def predicted_report(curves: xr.Dataset) -> Report:
     thresholds = np.unique(curves.subset_fraction.values.round(12))
     told = ", ".join(brief(float(nu)) for nu in thresholds[:6]) + (", …" if len(thresholds) > 6 else "")
     sentences.append(f"Without a ridge the error would be infinite at the members' thresholds α = {told}.")
-    return _curves_report(curves, f"Predicted risk of {k} members", sentences, _over(ratios, lines, "α = P/M"))
+    return _curves_report(
+        curves, f"Predicted risk of {counted(k, 'member')}", sentences, _over(ratios, lines, "α = P/M")
+    )
 
 
 def simulated_report(curves: xr.Dataset) -> Report:
@@ -37,9 +40,11 @@ def simulated_report(curves: xr.Dataset) -> Report:
     ]
     sentences = [
         _lowest(lines, sizes, "training samples"),
-        f"Bands are standard errors over {n} trials; the points of one curve share samples.",
+        f"Bands are standard errors over {counted(n, 'trial')}; the points of one curve share samples.",
     ]
-    return _curves_report(curves, f"Risk of trained ensembles, {n} trials", sentences, _over(sizes, lines, "samples P"))
+    return _curves_report(
+        curves, f"Risk of trained ensembles, {counted(n, 'trial')}", sentences, _over(sizes, lines, "samples P")
+    )
 
 
 def _over(at: FloatArray, lines: list[Line], label: str) -> Panel:

@@ -5,6 +5,8 @@ import xarray as xr
 
 from subridge.explorer.reports.parts import Axis, Line, Panel, Report, brief
 from subridge.explorer.reports.settings import settings_of
+from subridge.results.plain_numbers import percent
+from subridge.spec.wording import counted
 
 
 def forecast_report(curves: xr.Dataset) -> Report:
@@ -18,7 +20,7 @@ def forecast_report(curves: xr.Dataset) -> Report:
         rows.append([f"{size:g}", *(_cell(point, metric) for metric in metrics for point in points)])
     n = curves.attrs["n_pilot"]
     return Report(
-        f"Forecast from {n} rows",
+        f"Forecast from {counted(n, 'row')}",
         _forecast_sentences(curves),
         [_forecast_panel(curves, metric) for metric in metrics],
         columns,
@@ -50,9 +52,9 @@ def _forecast_sentences(curves: xr.Dataset) -> list[str]:
         best = int(np.nanargmin(errors))
         low, high = (float(last[f"prediction_error_{end}"][best]) for end in ("lower", "upper"))
         told.append(
-            f"With {int(last.n_samples)} samples the least error is forecast for “{last.ensemble.values[best]}”: "
-            f"{brief(float(errors[best]))}, between {brief(low)} and {brief(high)} with probability "
-            f"{curves.attrs['level']:.0%}."
+            f"With {counted(int(last.n_samples), 'sample')} the least error is forecast for "
+            f"“{last.ensemble.values[best]}”: {brief(float(errors[best]))}, between {brief(low)} and {brief(high)} "
+            f"with probability {curves.attrs['level']:.0%}."
         )
     variance, noise = float(curves.attrs["target_variance"]), float(curves.attrs["label_noise"]) ** 2
     told.append(
@@ -82,7 +84,7 @@ def advice_report(table: xr.Dataset) -> Report:
             name,
             brief(float(table.ridge[i])),
             f"{brief(error[i])} ({brief(lower[i])}–{brief(upper[i])})",
-            f"{100 * float(table.gain[i]):+.1f} ± {100 * float(table.gain_standard_error[i]):.1f}",
+            percent(float(table.gain[i]), float(table.gain_standard_error[i])),
             "yes" if bool(table.in_reach[i]) else "no",
         ]
         for i, name in enumerate(names)
@@ -91,10 +93,12 @@ def advice_report(table: xr.Dataset) -> Report:
     panel = Panel(
         "candidates, best first",
         Axis("place", texts=names),
-        Axis(f"squared error on new labels with {n:.0f} samples"),
+        Axis(f"squared error on new labels with {counted(round(float(n)), 'sample')}"),
         at,
         [Line("forecast error, with its interval", error, lower, upper, dots=True)],
     )
-    columns = ["ensemble", "ridge λ", "error", "gain over one ridge in %", "in reach"]
+    columns = ["ensemble", "ridge λ", "error", "gain over one ridge", "in reach"]
     sentences = [str(sentence) for sentence in table.reasons.values]
-    return Report(f"Advice for {n:.0f} samples", sentences, [panel], columns, rows, settings_of(table))
+    return Report(
+        f"Advice for {counted(round(float(n)), 'sample')}", sentences, [panel], columns, rows, settings_of(table)
+    )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, Json
+from subridge.results.plain_numbers import plain
 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8a00", "#7f7f7f")
 
@@ -141,12 +142,12 @@ def brief(value: float) -> str:
 
     Examples
     --------
-    >>> brief(0.12345), brief(float("inf")), brief(float("nan"))
-    ('0.123', '∞', '–')
+    >>> brief(0.12345), brief(3012.3), brief(float("inf")), brief(float("nan"))
+    ('0.123', '3,010', '∞', '–')
     """
     if np.isnan(value):
         return "–"
-    return f"{value:.3g}" if np.isfinite(value) else "∞"
+    return plain(value)
 
 
 def thinned(length: int, most: int) -> list[int]:

@@ -72,14 +72,15 @@ def _keys(curves: xr.Dataset) -> list[Artist]:
     keys: list[Artist] = [Patch(color=GREY, alpha=0.25, linewidth=0, label=f"{curves.attrs['level']:.0%} interval")]
     if not bool(curves.in_reach.all()):
         keys.append(Line2D([], [], color=GREY, linestyle="--", label="beyond the\npilot's reach"))
-    mark = {"color": GREY, "linestyle": "none"}
     if bool(curves.is_bound.any()):
-        keys.append(
-            Line2D([], [], marker="o", markerfacecolor="white", label="at most: a smaller\nridge may be best", **mark)
-        )
+        keys.append(_mark("o", "at most: a smaller\nridge may be best"))
     if "self_test_forecast" in curves and bool(curves.self_test_forecast.notnull().any()):
-        keys.append(Line2D([], [], marker="x", markersize=3, label="self-test: from\nparts of the rows", **mark))
+        keys.append(_mark("x", "self-test: from\nparts of the rows"))
     return keys
+
+
+def _mark(marker: str, label: str) -> Line2D:
+    return Line2D([], [], color=GREY, linestyle="none", marker=marker, markerfacecolor="white", label=label)
 
 
 def _add_curve(axes: Axes, one: xr.Dataset, variable: str, label: str, colour: str) -> None:

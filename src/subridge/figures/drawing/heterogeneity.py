@@ -69,11 +69,10 @@ def _legend(data: xr.Dataset) -> tuple[list[Line2D], list[str]]:
     for spread, colour in zip(data.fraction_spread.values, PALETTE, strict=False):
         handles.append(Line2D([], [], color=colour))
         labels.append("equal" if spread == 0 else f"σ = {spread:g}/k")
-    mark = {"color": "0.3", "linestyle": "none", "markersize": 5}
     handles += [
         Line2D([], [], color="0.3", linewidth=0.6, linestyle=_DASHES),
         Line2D([], [], color=GREY),
-        Line2D([], [], marker="<", **mark),
-        Line2D([], [], marker="v", markerfacecolor="white", **mark),
+        Line2D([], [], color="0.3", marker="<", linestyle="none", markersize=5),
+        Line2D([], [], color="0.3", marker="v", linestyle="none", markersize=5, markerfacecolor="white"),
     ]
     return handles, [*labels, "single draws", "one full model at λ*", "α → ∞", "zero there"]

@@ -10,6 +10,7 @@ from subridge.ensemble.aggregation import LinearAggregation, Mean, Simplex
 from subridge.ensemble.ensemble import Ensemble
 from subridge.forecasting.advice.candidates import SINGLE, Candidate
 from subridge.forecasting.curve.curve import ForecastCurve, forecast_curve
+from subridge.forecasting.inputs.ridge_path import RidgePath
 from subridge.forecasting.inputs.sample import Sample
 from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot.label_noise import LabelNoise
@@ -85,7 +86,7 @@ def rank(
     sample: Sample,
     candidates: Sequence[Candidate],
     n_samples: float,
-    path: FloatArray,
+    path: RidgePath,
     level: float,
     aggregations: Sequence[LinearAggregation],
 ) -> tuple[list[Ranked], LabelNoise]:

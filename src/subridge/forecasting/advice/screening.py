@@ -9,10 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from subridge.arrays.namespace import is_sparse
-from subridge.arrays.types import FloatArray
 from subridge.ensemble.aggregation import LinearAggregation
 from subridge.forecasting.advice.candidates import SINGLE, Candidate
 from subridge.forecasting.advice.ranking import Ranked, ordered, rank
+from subridge.forecasting.inputs.ridge_path import RidgePath
 from subridge.forecasting.inputs.sample import Sample
 from subridge.forecasting.pilot.label_noise import LabelNoise
 from subridge.ridge.rows.training import training_rows
@@ -27,7 +27,7 @@ def screened_rank(
     sample: Sample,
     candidates: Sequence[Candidate],
     n_samples: float,
-    path: FloatArray,
+    path: RidgePath,
     level: float,
     aggregations: Sequence[LinearAggregation],
 ) -> tuple[list[Ranked], LabelNoise]:

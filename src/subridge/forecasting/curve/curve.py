@@ -11,6 +11,7 @@ from subridge.forecasting.beyond_reach.extrapolate import Extrapolator
 from subridge.forecasting.curve.points import points
 from subridge.forecasting.curve.ridge_choice import best_ridges
 from subridge.forecasting.inputs.request import DrawnEnsemble
+from subridge.forecasting.inputs.ridge_path import RidgePath
 from subridge.forecasting.matching import MatchedRidges, match_ridges
 from subridge.forecasting.pilot.label_noise import LabelNoise
 from subridge.forecasting.pilot.pilot import Pilot
@@ -88,14 +89,14 @@ def forecast_curve(
     pilot: Pilot,
     ensemble: DrawnEnsemble,
     sizes: FloatArray,
-    path: FloatArray | None,
+    path: RidgePath | None,
     level: float,
     label_noise: Callable[[], LabelNoise] | None,
     ridges: FloatArray | None = None,
 ) -> ForecastCurve:
     """Forecast one ensemble at sizes of shape (S,).
 
-    Every size takes the best ridge in reach of an ascending path (L,), compared by intervals of the given level;
+    Every size takes the best ridge in reach of a path, compared by intervals of the given level;
     without a path it takes `ridges` (S, k), or its own. `label_noise` is called where sizes beyond reach are to be
     extrapolated and need it; without it they stay NaN.
     """
@@ -120,12 +121,12 @@ def forecast_curve(
 
 
 def _beyond_reach(
-    point: ForecastCurve, pilot: Pilot, extrapolator: Extrapolator, path: FloatArray | None
+    point: ForecastCurve, pilot: Pilot, extrapolator: Extrapolator, path: RidgePath | None
 ) -> ForecastCurve:
     """A point whose ridge, or one that may be better, is out of reach: the best of what extrapolation says of it."""
     tried, best = point.wanted.ridges, point
     if path is not None and point.is_bound[0]:
-        smaller = path[path < tried[0, 0]][::-_STRIDE][:_MOST_TRIED]
+        smaller = path.ridges[path.ridges < tried[0, 0]][::-_STRIDE][:_MOST_TRIED]
         tried = np.repeat(smaller[:, None], pilot.n_members, axis=1)
     for ridges in tried:
         wanted = match_ridges(pilot, point.wanted.sizes, ridges[None])

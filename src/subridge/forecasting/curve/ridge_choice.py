@@ -9,10 +9,11 @@ import numpy as np
 from subridge.arrays.types import BoolArray, FloatArray
 from subridge.forecasting.curve.points import point_errors, points
 from subridge.forecasting.inputs.request import DrawnEnsemble
-from subridge.forecasting.matching import match_ridges
+from subridge.forecasting.inputs.ridge_path import RidgePath
+from subridge.forecasting.matching import MatchedRidges, match_ridges
 from subridge.forecasting.pilot.pilot import Pilot
 from subridge.ridge.rows.diagnostics import warn_of_ridge_at_end
-from subridge.ridge.search_path import MATERIAL
+from subridge.ridge.search_path import MATERIAL, End
 
 _MOST_FREEDOM = 0.85  # df/n of a member; beyond, forecasts on deep features were 5 % and more too low
 _PULL = 0.03  # log of the error that a decade away from the pilot's own best ridge must gain
@@ -20,13 +21,48 @@ _COMPARED = 8  # ridges of least error whose intervals are looked at: more than 
 
 
 def best_ridges(
-    pilot: Pilot, ensemble: DrawnEnsemble, sizes: FloatArray, path: FloatArray, level: float
+    pilot: Pilot, ensemble: DrawnEnsemble, sizes: FloatArray, path: RidgePath, level: float
 ) -> tuple[FloatArray, BoolArray]:
-    """For every size the best ridge of a path (L,) in reach, common to the members; the largest where none is.
+    """For every size the best ridge of a path in reach, common to the members; the largest where none is.
+
+    A path that may grow does so where the error still falls at an end of it; `RidgePathWarning` tells where it does so
+    in the end.
 
     Returns ridges, shape (S, k), and a bound, shape (S,): True where the ridge is the smallest that the pilot can
     judge, so that a smaller one may err less.
     """
+    matched, error = _errors(pilot, ensemble, sizes, path.ridges)
+    if path.extensions and (np.argmin(error, axis=1) == len(path.ridges) - 1).any():  # nothing was learnt there
+        deeper = path.deeper()
+        found = _errors(pilot, ensemble, sizes, deeper.ridges)
+        if (found[1].min(axis=1) < (1 - MATERIAL) * error.min(axis=1)).any():
+            path, (matched, error) = deeper, found
+    while path.extensions and (ends := _falling_ends(error, path.ridges)):
+        path = path.extended(ends)
+        matched, error = _errors(pilot, ensemble, sizes, path.ridges)
+    for end in _falling_ends(error, path.ridges):
+        warn_of_ridge_at_end(end, stacklevel=3)
+    (S, L), ridges = error.shape, path.ridges
+    first = np.argmax(np.isfinite(error), axis=1)
+    is_bound = (first > 0) & (np.argmin(error, axis=1) == first)
+    error = error.ravel()
+    ranks = np.argsort(np.argsort(error.reshape(S, L), axis=1), axis=1).ravel()
+    compared = np.isfinite(error) & (ranks < _COMPARED)
+    bounds = np.full(S * L, np.inf)
+    if compared.any():
+        found = points(pilot, ensemble, matched[compared])
+        bounds[compared] = found.error * found.spread.interval_factor(found.error, level)
+        bounds *= _pull(pilot, ensemble, ridges)[np.tile(np.arange(L), S)]
+    table = bounds.reshape(S, L)
+    known = np.isfinite(table).any(axis=1)
+    best = np.where(known, np.argmin(table, axis=1), L - 1)
+    return np.repeat(ridges[best][:, None], pilot.n_members, axis=1), is_bound & known
+
+
+def _errors(
+    pilot: Pilot, ensemble: DrawnEnsemble, sizes: FloatArray, path: FloatArray
+) -> tuple[MatchedRidges, FloatArray]:
+    """Every size with every ridge of a path, S L of them, and their errors (S, L): infinite where none is offered."""
     S, L = len(sizes), len(path)
     grid = np.tile(path, S)[:, None]
     matched = match_ridges(pilot, np.repeat(sizes, L), np.repeat(grid, pilot.n_members, axis=1))
@@ -36,20 +72,7 @@ def best_ridges(
     error = np.full(S * L, np.inf)
     if offered.any():
         error[offered] = point_errors(pilot, ensemble, matched[offered])
-    first = np.argmax(offered.reshape(S, L), axis=1)
-    is_bound = (first > 0) & (np.argmin(error.reshape(S, L), axis=1) == first)
-    _warn_at_ends(error.reshape(S, L), path)
-    ranks = np.argsort(np.argsort(error.reshape(S, L), axis=1), axis=1).ravel()
-    compared = np.isfinite(error) & (ranks < _COMPARED)
-    bounds = np.full(S * L, np.inf)
-    if compared.any():
-        found = points(pilot, ensemble, matched[compared])
-        bounds[compared] = found.error * found.spread.interval_factor(found.error, level)
-        bounds *= _pull(pilot, ensemble, path)[np.tile(np.arange(L), S)]
-    table = bounds.reshape(S, L)
-    known = np.isfinite(table).any(axis=1)
-    best = np.where(known, np.argmin(table, axis=1), L - 1)
-    return np.repeat(path[best][:, None], pilot.n_members, axis=1), is_bound & known
+    return matched, error.reshape(S, L)
 
 
 def _pull(pilot: Pilot, ensemble: DrawnEnsemble, path: FloatArray) -> FloatArray:
@@ -70,13 +93,17 @@ def _common(path: FloatArray, n_members: int) -> FloatArray:
     return np.repeat(path[:, None], n_members, axis=1)
 
 
-def _warn_at_ends(error: FloatArray, path: FloatArray) -> None:
-    """Warn where the errors (S, L) along a path still fall at an end of it that the pilot can judge."""
+def _falling_ends(error: FloatArray, path: FloatArray) -> tuple[End, ...]:
+    """Ends of a path at which the errors (S, L) along it still fall, for some size that the pilot can judge there."""
     last = len(path) - 1
     if last == 0:
-        return
+        return ()
     best = np.argmin(error, axis=1)
-    for end, place, inner in (("lower", 0, 1), ("upper", last, last - 1)):
+
+    def falls(place: int, inner: int) -> bool:
         here, there = error[best == place, place], error[best == place, inner]
-        if (end == "upper" or path[0] > 0) and (np.isfinite(there) & (there > here * (1 + MATERIAL))).any():
-            warn_of_ridge_at_end("lower" if end == "lower" else "upper", stacklevel=4)
+        return bool((np.isfinite(there) & (there > here * (1 + MATERIAL))).any())
+
+    lower: tuple[End, ...] = ("lower",) if path[0] > 0 and falls(0, 1) else ()
+    upper: tuple[End, ...] = ("upper",) if falls(last, last - 1) else ()
+    return lower + upper

@@ -1,4 +1,4 @@
-"""What a forecast is asked for: sample sizes, ridges, and ensembles by name."""
+"""What a forecast is asked for: sample sizes, and ensembles by name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,12 +9,11 @@ from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.ensemble.aggregation import LinearAggregation
 from subridge.ensemble.ensemble import Ensemble
-from subridge.ridge.rows.training import TrainingRows
-from subridge.ridge.search_path import default_ridges, given_ridges
 from subridge.spec.checks import real_array
 from subridge.spec.errors import ParameterError, RidgeError, SubsetError
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.seeding import checked_seed, stream
+from subridge.spec.wording import counted
 from subridge.subsets import Equal, Overlapping
 from subridge.subsets.base import Strategy
 
@@ -41,23 +40,6 @@ def read_sizes(n_samples: ArrayLike, name: str = "n_samples") -> FloatArray:
     if not sizes.size or not whole.all() or (sizes < 2).any():
         raise ParameterError(f"{name} must be integers of at least 2 (inf is allowed), got {n_samples!r}")
     return sizes
-
-
-def read_ridges(ridges: ArrayLike, rows: TrainingRows) -> FloatArray:
-    """Ascending path of ridges; "auto" has the range of the one that the estimators search. Shape (L,).
-
-    >>> from subridge.ridge.rows.training import training_rows
-    >>> rows = training_rows(np.eye(3), np.zeros((1, 3)), None, False)
-    >>> read_ridges([1.0, 0.0], rows), len(read_ridges("auto", rows))
-    (array([0., 1.]), 49)
-    """
-    if isinstance(ridges, str):
-        if ridges != "auto":
-            raise ParameterError(f"ridges must be numbers or 'auto', got {ridges!r}")
-        coarse = default_ridges(rows.column_squares(), rows.n_samples, len(rows.feature_means))
-        # Which ridges are in reach changes along a curve: steps of a half decade would show as teeth.
-        return np.geomspace(coarse[0], coarse[-1], 3 * len(coarse) - 2)
-    return given_ridges(ridges)
 
 
 def default_ensembles(n_features: int) -> dict[str, Ensemble]:
@@ -91,7 +73,7 @@ def _draw(name: str, ensemble: Ensemble, n_features: int, seed: Seed | None) -> 
     subsets, aggregation = ensemble.subsets, ensemble.aggregation
     plan = subsets.draw(n_features, stream(seed)) if isinstance(subsets, Strategy) else ensemble.plan
     if plan.n_features != n_features:
-        raise SubsetError(f"{name} is a plan for {plan.n_features} features, but X has {n_features}")
+        raise SubsetError(f"{name} is a plan for {counted(plan.n_features, 'feature')}, but X has {n_features}")
     if ensemble.ridge.ndim > 1 or ensemble.readout_noise.ndim > 1:
         raise ParameterError(f"{name} sweeps its ridge or noise; give ridges= to compare ridges")
     if (ensemble.ridge < 0).any():

@@ -16,6 +16,7 @@ from subridge.ridge.rows.diagnostics import copied_rows, warn_of_pilot, warn_of_
 from subridge.ridge.rows.left_out_sets import left_out_groups
 from subridge.ridge.rows.training import TrainingRows, training_rows
 from subridge.spec.errors import DataError, ParameterError
+from subridge.spec.wording import counted
 
 TASKS: tuple[Task, ...] = ("auto", "regression", "classification")
 
@@ -62,9 +63,9 @@ def read_sample(
     table: FloatArray | SparseMatrix = check_array(X, accept_sparse=("csr", "csc"), dtype=np.float64, input_name="X")
     n, target = table.shape[0], read_target(y)
     if len(target) != n:
-        raise DataError(f"y must have an entry or a row for each of the {n} rows of X, got {len(target)}")
+        raise DataError(f"y must have an entry or a row for each of the {counted(n, 'row')} of X, got {len(target)}")
     if n < LEAST_ROWS:
-        raise DataError(f"X has {n} rows; a pilot needs at least {LEAST_ROWS} to say anything")
+        raise DataError(f"X has {counted(n, 'row')}; a pilot needs at least {LEAST_ROWS} to say anything")
     lacking = int(missing_targets(target).sum())
     if lacking:
         raise DataError(f"y lacks {lacking} labels; drop those rows")

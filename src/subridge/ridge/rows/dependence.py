@@ -16,6 +16,7 @@ from subridge.spec.errors import (
     LargeGroupWarning,
     SubridgeWarning,
 )
+from subridge.spec.wording import counted
 
 _LEAST_ROWS = 30
 _PROJECTIONS = 8  # rows that agree in so many random directions are the same
@@ -72,8 +73,9 @@ def large_group(rows: TrainingRows) -> SubridgeWarning | None:
     if sets is None or not sets.is_partition or 2 * sets.largest <= rows.n_samples:
         return None
     return LargeGroupWarning(
-        f"one group holds {sets.largest} of {rows.n_samples} rows; without it little is left to train on, so that its "
-        "left-out errors say little of the fit on all rows; split that group, or gather more of the others"
+        f"one group holds {sets.largest} of {counted(rows.n_samples, 'row')}; without it little is left to "
+        "train on, so that its left-out errors say little of the fit on all rows; split that group, or gather more of "
+        "the others"
     )
 
 

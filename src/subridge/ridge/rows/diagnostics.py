@@ -24,6 +24,7 @@ from subridge.spec.errors import (
     ScaleWarning,
     SubridgeWarning,
 )
+from subridge.spec.wording import agreeing, counted
 
 # Ratio of standard deviations beyond which one penalty cannot suit all columns.
 WIDE_SCALES = 1e3
@@ -79,16 +80,17 @@ def rare_columns(rows: TrainingRows) -> SubridgeWarning | None:
     if not rare:
         return None
     return RareColumnsWarning(
-        f"{rare} of {len(varying)} columns of X vary in fewer than {RARE} rows: what they do elsewhere cannot be known "
-        "from these; leave them out or join rare levels, or trust the self-test and the wider intervals"
+        f"{rare:,} of {counted(len(varying), 'column')} of X {agreeing(rare, 'varies', 'vary')} in fewer than {RARE} "
+        f"rows: what {agreeing(rare, 'it does', 'they do')} elsewhere cannot be known from these; leave such columns "
+        "out or join rare levels, or trust the self-test and the wider intervals"
     )
 
 
 def copied_rows(copies: int, n: int) -> CopiedRowsWarning:
     """Rows of X that occur again with the same label."""
     return CopiedRowsWarning(
-        f"{copies} of {n} rows are copies of others, label included; leaving one of them out leaves its label in, and "
-        "errors look too small: they are not used here"
+        f"{copies:,} of {counted(n, 'row')} {agreeing(copies, 'is a copy of another', 'are copies of others')}, "
+        "label included; leaving one of them out leaves its label in, and errors look too small: they are not used here"
     )
 
 

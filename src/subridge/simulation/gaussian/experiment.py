@@ -15,6 +15,7 @@ from subridge.spec.errors import ParameterError, RidgeError, SubsetError
 from subridge.spec.fingerprint import Fingerprinted
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.problem import EquicorrelatedProblem, Problem
+from subridge.spec.wording import counted
 from subridge.subsets.base import Strategy
 
 # Purposes of random streams, the first coordinate of each; a second coordinate is the trial, a third the training set.
@@ -61,7 +62,9 @@ class GaussianExperiment(Fingerprinted):
             raise ParameterError("readout_noise may have one leading axis to sweep it, got more")
         plan = self.plan_of(0)
         if plan.n_features != self.n_features:
-            raise SubsetError(f"the subsets are of {plan.n_features} features but the problem has {self.n_features}")
+            raise SubsetError(
+                f"the subsets are of {counted(plan.n_features, 'feature')} but the problem has {self.n_features}"
+            )
 
     def _check_aggregation(self) -> None:
         if not isinstance(self.ensemble.aggregation, Mean):

@@ -7,6 +7,7 @@ import numpy as np
 from subridge.spec.errors import CovarianceError, SubsetError
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.problem import Problem
+from subridge.spec.wording import counted
 from subridge.theory.general.tables import Tables
 from subridge.theory.general.tabulate_dense import dense_tables
 from subridge.theory.general.tabulate_diagonal import diagonal_tables
@@ -21,7 +22,9 @@ def tabulate(problem: Problem, plan: SubsetPlan, *, accurate: bool = True) -> Ta
     the slower one would know more.
     """
     if plan.n_features != problem.n_features:
-        raise SubsetError(f"the plan is for {plan.n_features} features but the problem has {problem.n_features}")
+        raise SubsetError(
+            f"the plan is for {counted(plan.n_features, 'feature')} but the problem has {problem.n_features}"
+        )
     _check_scale(problem)
     forms = (problem.signal_covariance.diagonal_plus_low_rank(), problem.noise_covariance.diagonal_plus_low_rank())
     known_rank = None
