@@ -32,6 +32,10 @@ def refused(*words, code=2):
         (("curve", "--label-noise", "-1"), "--label-noise must be at least 0"),
         (("demo", "--seed", "-1"), "--seed"),
         (("demo", "--out", "d.txt"), "must end in one of"),
+        (("explore", "--no-open", "--out", "page.txt"), "must end in .html"),
+        (("reproduce", "fig3b", "--out", __file__), "is a file; give a folder"),
+        (("reproduce", "fig3b", "--device", "abacus"), "'abacus' is not cpu"),
+        (("simulate", "--store", "s3://bucket/run.zarr"), "--store s3:/bucket/run.zarr is an address"),
         (("simulate", "--n-trials", "100000000"), "--n-trials"),
         (("simulate", "--n-features", "1000000000"), "--n-features"),
         (("simulate", "--scheduler", "foo"), "is not the address of a Dask scheduler"),
@@ -112,3 +116,33 @@ def test_away_from_a_terminal_it_says_so_once(monkeypatch, capsys):
     with Busy("something short"):
         pass
     assert capsys.readouterr().err == ""
+
+
+def test_a_repeated_name_is_changed_and_told(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = ["\t".join(f"{value:.3f}" for value in row) for row in rng.standard_normal((40, 4))]
+    (tmp_path / "t.tsv").write_text('"a b"\tc\t"a b"\ty\n' + "\n".join(rows) + "\n")
+    words = ["forecast", str(tmp_path / "t.tsv"), "--target", "y", "--n-samples", "40"]
+    result = CliRunner().invoke(main, [*words, "--drop", "a b (2)"])
+    assert result.exit_code == 0, result.output
+    assert "named 1 column whose name is repeated: a b (2)" in result.output
+    assert "40 rows, 2 features" in result.output
+
+
+def test_messages_name_flags_and_what_to_type(tmp_path):
+    names = "".join(f"A{row},1,5\n" for row in range(40))
+    (tmp_path / "t.csv").write_text("id,x,y\n" + names)
+    said = refused("forecast", tmp_path / "t.csv", "--target", "y", "--categories", "one-hot", code=1)
+    assert "--drop 'id' leaves it out" in said
+    said = refused("forecast", tmp_path / "t.csv", "--target", "y", "--drop", "ident", code=1)
+    assert said.startswith("Error: --drop 'ident' is not a column")
+    (tmp_path / "d.csv").write_text("a;y\n" + "1,5;2,5\n" * 40)
+    said = refused("forecast", tmp_path / "d.csv", "--target", "y", "--sep", ";", code=1)
+    assert "--decimal , reads decimal commas" in said
+    assert "--na" not in said
+
+
+def test_memory_that_is_too_small_is_told_without_words_of_python():
+    said = refused("simulate", "--n-trials", "2", "--memory", "100", code=1)
+    assert "--memory" in said
+    assert "dtype" not in said

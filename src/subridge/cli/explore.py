@@ -7,6 +7,9 @@ from pathlib import Path
 
 import click
 
+from subridge.cli.options import writable
+from subridge.results.files import PAGES
+
 
 @click.command()
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default=Path("subridge.html"), help="The page.")
@@ -22,8 +25,9 @@ def explore(out: Path, show: bool) -> None:
     """
     from subridge.explorer.write import write_explorer
 
-    if not out.parent.is_dir():
-        raise click.BadParameter(f"{out} cannot be written: there is no folder {out.parent}", param_hint="--out")
+    if out.suffix.lower() not in PAGES:
+        raise click.BadParameter(f"{out} must end in .html: it is a page", param_hint="--out")
+    out = writable(out)
     write_explorer(out)
     click.echo(out)
     if show and _has_display():

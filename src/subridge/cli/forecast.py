@@ -80,6 +80,7 @@ def _ensembles(options: ForecastOptions, table: Table) -> dict[str, sr.Ensemble]
         f"{k} equal": sr.subsets.Equal(k),
         f"{k} {named}": shared.strategy_of(options, table.n_features),
     }
+    strategies = {name: each for name, each in strategies.items() if name not in ("1 equal", "1 heterogeneous")}
     return {name: shared.ensemble_of(options, strategy) for name, strategy in strategies.items()}
 
 

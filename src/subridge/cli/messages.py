@@ -16,6 +16,8 @@ _SYNONYMS = {
 }
 # An argument stands after a blank or a bracket; in a formula it is left alone.
 _BEFORE = r"(?:(?<=[\s(;:,'\"])|^)"
+# What only Python offers.
+_NOT_HERE = re.compile(r", no pairs, or dtype=\"float32\"")
 _REMEDIES = {
     r"write sr\.Ensemble\(.*?\)(?: or .*)?$": "",
     r"divide every column by its standard deviation, for example with make_pipeline\(StandardScaler\(\), \.\.\.\)": (
@@ -60,11 +62,11 @@ def with_flags(text: str, command: click.Command | None) -> str:
         if "_" in name:
             text = re.sub(rf"{_BEFORE}{name}(?=[\s;:,.)'\"]|$)", flag, text)
         else:
-            text = re.sub(rf"^{name}(?= (must|contains|holds|is|has|may|needs)\b)", flag, text)
+            text = re.sub(rf"^{name}(?= (must|contains|holds|is|has|may|needs)\b| ')", flag, text)
     if "--standardise" in flags.values():
         for pattern, replacement in _REMEDIES.items():
             text = re.sub(pattern, replacement, text)
-    text = re.sub(r"\b(--[\w-]+) True\b", r"\1", text)
+    text = re.sub(r"\b(--[\w-]+) True\b", r"\1", _NOT_HERE.sub("", text))
     return cleaned(text)
 
 

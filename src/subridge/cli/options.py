@@ -141,8 +141,15 @@ def _address(text: str) -> str:
     return text
 
 
+def _device(text: str) -> str:
+    """The name of a device; whether it is there is found where the work is done."""
+    if not re.fullmatch(r"cpu|torch|cuda(?::\d+)?", text):
+        raise click.BadParameter(f"{text!r} is not cpu, torch, cuda or cuda:NUMBER")
+    return text
+
+
 run_options = option_group(
-    click.option("--device", default="cpu", help="cpu, cuda, cuda:1, torch"),
+    click.option("--device", type=_device, metavar="NAME", default="cpu", help="cpu, cuda, cuda:1, torch"),
     click.option("--processes", type=click.IntRange(1), help="simulate in that many processes"),
     click.option("--scheduler", type=_address, metavar="ADDRESS", help="address of a Dask scheduler, tcp://host:port"),
 )

@@ -41,6 +41,14 @@ def _figure_id(text: str) -> str:
     return found
 
 
+def _checked_place(_context: click.Context, _option: click.Parameter, out: Path) -> Path:
+    if out.suffix.lower() == ".html":
+        return shared.writable(out)
+    if out.exists() and not out.is_dir():
+        raise click.BadParameter(f"{out} is a file; give a folder for the figures, or a page that ends in .html")
+    return out.expanduser()
+
+
 def _complete(_context: click.Context, _argument: click.Parameter, incomplete: str) -> list[str]:
     return [name for name in ("all", *figure_ids()) if name.startswith(incomplete)]
 
@@ -56,7 +64,13 @@ def _complete(_context: click.Context, _argument: click.Parameter, incomplete: s
 )
 @click.option("--data", help="Features of the classification figures: bundled, cifar10, fashion, or a features store.")
 @shared.run_options
-@click.option("--out", type=click.Path(path_type=Path), default=Path("figures"), help="Folder, or a page: PAGE.html.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("figures"),
+    callback=_checked_place,
+    help="Folder, or a page: PAGE.html.",
+)
 @click.option("--force", is_flag=True, help="Make also what is there.")
 @spec_option
 @shared.json_option

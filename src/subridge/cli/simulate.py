@@ -1,5 +1,6 @@
 """`subridge simulate`: a learning curve from the command line."""
 
+import re
 from pathlib import Path
 from typing import Unpack
 
@@ -73,6 +74,8 @@ def _check_store(store: Path | None, resume: bool) -> None:
         if resume:
             raise click.UsageError("--resume needs --store: the directory to go on with")
         return
+    if re.match(r"\w+:/", str(store)):
+        raise click.UsageError(f"--store {store} is an address, but a store is a directory of this machine")
     from subridge.store.resumable import is_store
 
     if is_store(store) and not resume:

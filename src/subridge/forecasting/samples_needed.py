@@ -158,5 +158,5 @@ def _answer(wanted: float, noise: float, limit: float, size: float, lower: float
         if wanted < noise:
             return f"not reachable: the label noise alone is {noise:.3g}"
         return f"not reachable: with any number of rows this ensemble errs {limit:.3g}"
-    end = f"{upper:,.0f}" if np.isfinite(upper) else "never"
+    end = f"{upper:,.0f}" if np.isfinite(upper) else "∞"
     return f"{size:,.0f} rows ({lower:,.0f} to {end})"

@@ -21,7 +21,7 @@ _LARGEST = 1e100  # of a ridge; its square must be a number
 
 # How much further a path goes where the best ridge is at its end, in half decades: one try after the other.
 EXTENSIONS = (4, 8, 16)
-_PROBES = np.array([1e-12, 1e-9, 1e-6, 1e-3])  # of the smallest ridge: tried where the largest is best
+PROBES = np.array([1e-12, 1e-9, 1e-6, 1e-3])  # of the smallest ridge: tried where the largest is best
 
 # A smaller share of the error, or of the labels' variance, is not worth another ridge.
 MATERIAL, _VANISHING = 1e-3, 1e-9
@@ -91,9 +91,9 @@ def extended_search(
     """
     outcome = evaluate(path)
     if outcome.end == "upper":
-        probed = evaluate(np.concatenate([path[0] * _PROBES, path]))
+        probed = evaluate(np.concatenate([path[0] * PROBES, path]))
         if probed.error < (1 - MATERIAL) * outcome.error:
-            deep = np.arange(round(2 * float(np.log10(_PROBES[0]))), 0)
+            deep = np.arange(round(2 * float(np.log10(PROBES[0]))), 0)
             path = np.concatenate([path[0] * 10.0 ** (deep / 2), path])
             outcome = evaluate(path)
     for steps in EXTENSIONS:

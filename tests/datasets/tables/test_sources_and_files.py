@@ -200,7 +200,7 @@ def test_broken_files_are_refused(tmp_path, sample, labels):
     with pytest.raises(DataError, match="labels as strings"):
         read_table(tmp_path / "objects.npz")
     np.savez(tmp_path / "names.npz", X=X, y=y, feature_names=["a"])
-    with pytest.raises(DataError, match="feature_names has 1 entries, but X has 3"):
+    with pytest.raises(DataError, match="feature_names has 1 entry, but X has 3"):
         read_table(tmp_path / "names.npz")
     np.savez(tmp_path / "other.npz", Z=X, y=y)
     with pytest.raises(DataError, match="has no array 'X', only Z, y"):

@@ -37,7 +37,9 @@ def read_path(
     if "://" in str(path) or not path.exists():
         raise DataError(f"source {str(path)!r} does not exist on this machine; check the path")
     if suffix in _TEXT:
-        return _from_frame(read_text(path, suffix, form.text), suffix, target, drop, form, groups)
+        frame, notes = read_text(path, suffix, form.text)
+        raw = _from_frame(frame, suffix, target, drop, form, groups)
+        return replace(raw, notes=(*notes, *raw.notes))
     if suffix == ".parquet":
         return _from_frame(read_parquet(path), suffix, target, drop, form, groups)
     key = "y" if target is None else target

@@ -7,12 +7,13 @@ from zlib import error as ZlibError
 
 from narwhals.typing import IntoDataFrame
 
+from subridge.datasets.tables.header import names_that_differ
 from subridge.datasets.tables.text_format import TextFormat
 from subridge.spec.errors import DataError
 
 
-def read_text(path: Path, suffix: str, form: TextFormat) -> IntoDataFrame:
-    """A table of text, plain or compressed."""
+def read_text(path: Path, suffix: str, form: TextFormat) -> tuple[IntoDataFrame, tuple[str, ...]]:
+    """A table of text, plain or compressed, and notes on what was done to its names."""
     separator, text = form.separator_of(suffix), _text(path, form)
     if not text.strip():
         raise DataError(f"{path} is not a table of text (it is empty); check the file")
@@ -24,9 +25,11 @@ def read_text(path: Path, suffix: str, form: TextFormat) -> IntoDataFrame:
             raise DataError(
                 f"{path} has no {separator!r} in its first line, but {other!r}: give its separator, separator={name!r}"
             )
+    named, notes = names_that_differ(header.rstrip("\r"), separator)
+    text = named + text[len(header) :]
     for read in (_text_by_polars, _text_by_pandas):
         try:
-            return read(text, separator, form)
+            return read(text, separator, form), notes
         except ImportError:
             continue
         except (OSError, ValueError) as error:

@@ -12,7 +12,7 @@ from subridge.arrays.types import BoolArray, FloatArray, IntArray
 from subridge.datasets.tables.sources import RawTable
 from subridge.datasets.tables.targets import missing_targets
 from subridge.spec.errors import DataError
-from subridge.spec.wording import counted, listed
+from subridge.spec.wording import agreeing, counted, listed
 
 Missing: TypeAlias = Literal["error", "drop", "mean"]
 Unlabelled: TypeAlias = Literal["error", "drop"]
@@ -79,7 +79,8 @@ def varying(raw: RawTable) -> RawTable:
     if not pairs:
         return raw
     equal = listed(f"{raw.feature_names[i]} = {raw.feature_names[j]}" for i, j in pairs)
-    note = f"kept {counted(len(pairs), 'column')} equal to another, which share its weight: {equal}"
+    shares = agreeing(len(pairs), "shares", "share")
+    note = f"kept {counted(len(pairs), 'column')} equal to another, which {shares} its weight: {equal}"
     return replace(raw, notes=(*raw.notes, note))
 
 

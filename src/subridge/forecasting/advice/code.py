@@ -32,4 +32,6 @@ def code_of(table: xarray.Dataset) -> str | None:
     line = f"RidgeEnsemble{'Classifier' if classes else 'Regressor'}({', '.join(words)})"
     if strategy == "single" and not classes:
         line += f"  # the same as Ridge(alpha={ridge * int(table.attrs['n_features']):.4g})"
+    if classes and not usable[0]:
+        line += "  # classifiers vote without weights: the first candidate that has none"
     return line

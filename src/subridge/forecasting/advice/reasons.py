@@ -26,7 +26,7 @@ def _what(table: xarray.Dataset) -> str:
             return f"With {size}, {one} (λ = {plain(float(single.ridge))}) is forecast to err by {_interval(single)}."
         second = others.isel(candidate=0)
         leading = others.isel(candidate=int(np.nanargmin(others.prediction_error.values)))
-        if float(leading.gain) > 0:
+        if float(leading.gain) >= 0.0005:  # else it is told as 0.0 %
             ahead = percent(float(leading.gain), float(leading.gain_standard_error))
             return (
                 f"Do not ensemble: with {size}, {one} (λ = {plain(float(single.ridge))}) is forecast to err by "

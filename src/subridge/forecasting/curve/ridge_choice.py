@@ -13,10 +13,11 @@ from subridge.forecasting.inputs.ridge_path import RidgePath
 from subridge.forecasting.matching import MatchedRidges, match_ridges
 from subridge.forecasting.pilot.pilot import Pilot
 from subridge.ridge.rows.diagnostics import warn_of_ridge_at_end
-from subridge.ridge.search_path import MATERIAL, End
+from subridge.ridge.search_path import MATERIAL, PROBES, End
 
 _MOST_FREEDOM = 0.85  # df/n of a member; beyond, forecasts on deep features were 5 % and more too low
 _PULL = 0.03  # log of the error that a decade away from the pilot's own best ridge must gain
+_LITTLE = 1.1  # what was learnt is little where the largest ridge errs no more than so many times the best
 _COMPARED = 8  # ridges of least error whose intervals are looked at: more than a decade of the default path
 
 
@@ -32,11 +33,11 @@ def best_ridges(
     judge, so that a smaller one may err less.
     """
     matched, error = _errors(pilot, ensemble, sizes, path.ridges)
-    if path.extensions and (np.argmin(error, axis=1) == len(path.ridges) - 1).any():  # nothing was learnt there
-        deeper = path.deeper()
-        found = _errors(pilot, ensemble, sizes, deeper.ridges)
-        if (found[1].min(axis=1) < (1 - MATERIAL) * error.min(axis=1)).any():
-            path, (matched, error) = deeper, found
+    if path.extensions and (error[:, -1] < _LITTLE * error.min(axis=1)).any():
+        probed = _errors(pilot, ensemble, sizes, path.ridges[0] * PROBES)[1]
+        if (probed.min(axis=1) < (1 - MATERIAL) * error.min(axis=1)).any():
+            path = path.deeper()
+            matched, error = _errors(pilot, ensemble, sizes, path.ridges)
     while path.extensions and (ends := _falling_ends(error, path.ridges)):
         path = path.extended(ends)
         matched, error = _errors(pilot, ensemble, sizes, path.ridges)
