@@ -148,7 +148,7 @@ def test_exit_codes_of_the_real_program(words, code, message):
 
 
 def test_a_mistake_of_the_program_is_told_without_a_traceback(monkeypatch):
-    monkeypatch.setattr("subridge.cli.curve._predict", lambda options: 1 / 0)
+    monkeypatch.setattr("subridge.cli.curve._predict", lambda options, ratios: 1 / 0)
     result = call("curve", code=1)
     assert "unexpected ZeroDivisionError" in result.stderr
     assert "--debug" in result.stderr

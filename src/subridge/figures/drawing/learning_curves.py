@@ -140,7 +140,7 @@ def _add_points(axes: Axes, one: xr.Dataset, M: int, colour: str, label: str, *,
 
 def _add_subsets(axes: Axes, fractions: FloatArray) -> None:
     """The bar of all features, cut into the members' disjoint subsets; features that no member sees stay white."""
-    inset = axes.inset_axes((0.59, 0.44, 0.4, 0.06))
+    inset = axes.inset_axes((0.59, 0.35, 0.4, 0.06))
     left = 0.0
     for member, fraction in enumerate(fractions):
         inset.barh(0, fraction, left=left, color=PALETTE[3 + member], height=1, edgecolor="white", linewidth=0.5)
