@@ -8,6 +8,7 @@ import numpy as np
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.forecasting.by_groups import forecast_groups, group_pilot
 from subridge.forecasting.inputs.request import DrawnEnsemble, read_sizes
+from subridge.forecasting.inputs.ridge_path import RidgePath
 from subridge.forecasting.inputs.sample import Sample
 from subridge.forecasting.votes_of_groups import misclassification_of_groups
 from subridge.results.forecasts import EnsembleForecast
@@ -47,7 +48,7 @@ def forecast_of_groups(
     sample: Sample,
     drawn: Mapping[str, DrawnEnsemble],
     wanted: FloatArray,
-    path: FloatArray | None,
+    path: RidgePath | None,
     level: float,
     *,
     counts_groups: bool,
@@ -62,7 +63,7 @@ def forecast_of_groups(
 
 
 def _one(
-    sample: Sample, ensemble: DrawnEnsemble, sizes: FloatArray, path: FloatArray | None, level: float
+    sample: Sample, ensemble: DrawnEnsemble, sizes: FloatArray, path: RidgePath | None, level: float
 ) -> EnsembleForecast:
     if ensemble.readout_noise.any():
         raise ParameterError("readout_noise of an ensemble has no forecast by groups; use 0, or leave groups out")
