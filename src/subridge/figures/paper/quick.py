@@ -11,10 +11,14 @@ _TOLD = {"n_features": "feature", "n_train": "training image", "n_trials": "tria
 def quick_note(quick: FigureSettings, full: FigureSettings) -> str:
     """How much smaller a quick figure is: features, images, trials and draws, with the numbers of the full one.
 
+    A figure whose quick settings are the full ones has nothing to say.
+
     >>> from subridge.figures.paper.fig1a import Fig1a
     >>> quick_note(Fig1a().quick(), Fig1a())
     'quick variant: 400 features (full: 2,000), 20 trials (100)'
     """
+    if quick == full:
+        return ""
     less, all_of = asdict(quick), asdict(full)
     changed = [name for name in _TOLD if name in less and less[name] != all_of[name]]
     parts = [
