@@ -120,7 +120,8 @@ def log_errors(axes: Axes, values: xr.DataArray) -> None:
     finite = values.values[np.isfinite(values.values) & (values.values > 0)]
     axes.set_yscale("log")
     if finite.size and finite.max() < 100 * finite.min():
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        few = finite.max() < 10 * finite.min()
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 4, 6) if few else (1, 2, 5)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.yaxis.set_minor_formatter(NullFormatter())
 
