@@ -17,9 +17,12 @@ def names_that_differ(header: str, separator: str) -> tuple[str, tuple[str, ...]
     >>> names_that_differ("a,b", ",")
     ('a,b', ())
     """
-    if header.count('"') % 2:  # a name goes on in the next line
+    if header.count('"') % 2 or len(separator) != 1:  # a name goes on in the next line, or nothing parts the names
         return header, ()
-    names = next(csv.reader([header], delimiter=separator), [])
+    try:
+        names = next(csv.reader([header], delimiter=separator), [])
+    except csv.Error:  # a binary file, of which the reader tells more
+        return header, ()
     taken, seen, changed = set(names), Counter[str](), []
     for place, name in enumerate(names):
         seen[name] += 1
