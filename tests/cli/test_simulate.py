@@ -44,6 +44,20 @@ def test_subsets_are_named_as_in_python(tmp_path):
     assert read_result(tmp_path / "a.nc").identical(expected)
 
 
+@pytest.mark.parametrize("source", ["theory", "left_out"])
+def test_weights_are_fixed_by_theory_or_chosen_in_every_trial(tmp_path, source):
+    weighted = ("--aggregation", "free", "--redraw", "data", "--weights-from", source)
+    result = run(*weighted, "--out", str(tmp_path / "a.nc"))
+    assert result.exit_code == 0, result.output
+    ensemble = sr.Ensemble(sr.subsets.Dirichlet(2, 0.0), aggregation="free")
+    expected = sr.simulate(
+        sr.EquicorrelatedProblem(), ensemble, [5, 10], 3, ridges=[0.1, 1], n_features=20, weights_from=source
+    )
+    np.testing.assert_allclose(read_result(tmp_path / "a.nc").risk, expected.risk, rtol=1e-9)
+    varies = float(expected.member_weights.std("trial").max()) > 1e-9
+    assert varies == (source == "left_out")
+
+
 def test_it_resumes_only_when_told_to(tmp_path):
     pytest.importorskip("zarr")
     store = str(tmp_path / "run.zarr")

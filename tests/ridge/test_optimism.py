@@ -7,7 +7,7 @@ from subridge.ensemble.aggregation import read_aggregation
 from subridge.ridge.optimism import judge
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import training_rows
-from subridge.ridge.selection import RidgeChoice, errors_at
+from subridge.ridge.selection import RidgeChoice, errors_at, left_out_at
 from subridge.subsets import equal
 
 N, M, K = 14, 12, 4
@@ -53,11 +53,12 @@ def test_the_honest_error_is_leave_one_out_of_the_whole_ensemble(sample, name, p
     _, rows = rows_without(sample, [])
     paths = member_paths(rows, plan, ridge, keep=True)
     found = judge(paths, rows, aggregation, RidgeChoice(np.zeros(K, dtype=int), None)).error
+    independent = left_out_at(paths, [0] * K)[1]  # known from the features
     squares = np.empty(N)
     for i in range(N):
         kept, fewer = rows_without(sample, [i])
         members = member_paths(fewer, plan, ridge)
-        moments = aggregation.moments(errors_at(members, [0] * K), fewer.deviations, fewer.weights)
+        moments = aggregation.moments(errors_at(members, [0] * K), fewer.deviations, fewer.weights, independent)
         w = aggregation.weights(moments)
         mean = np.average(Y[:, kept], axis=1, weights=fewer.weights) if intercept else np.zeros(2)
         outputs = np.stack(

@@ -8,7 +8,7 @@ import pytest
 from subridge.ensemble.aggregation import Aggregation, Majority, Mean, Median, Simplex, Summed
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import training_rows
-from subridge.ridge.selection import choose_ridges, errors_at
+from subridge.ridge.selection import choose_ridges, left_out_at, left_out_loss
 from subridge.subsets import dirichlet
 
 RIDGES = np.logspace(-2, 3, 6)
@@ -59,7 +59,7 @@ def test_ridges_chosen_together_reach_the_best_combination(fitted, aggregation):
     rows, paths = fitted
 
     def error(indices):
-        return aggregation.loss(errors_at(paths, indices), rows.targets, rows.weights)[0]
+        return left_out_loss(aggregation, *left_out_at(paths, indices), rows)[0]
 
     # Exhaustive over 6³; coordinate descent happens to reach the optimum here, for the median only nearly.
     best = min(error(indices) for indices in itertools.product(range(6), repeat=3))

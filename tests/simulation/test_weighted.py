@@ -56,7 +56,7 @@ def test_choosing_weights_per_trial_costs_something_and_less_with_more_samples(n
 def test_weights_of_a_trial_make_up_for_what_a_member_does_not_see():
     problem = sr.Problem(sr.covariance.isotropic(8), np.ones(8), label_noise=0.5)
     plan = sr.subsets.equal(2, 8, seed=0)
-    found = sr.simulate(problem, sr.Ensemble(plan, 0.5, 0.0, "free"), [10], 1, weights_from="left_out", progress=False)
+    found = sr.simulate(problem, sr.Ensemble(plan, 0.5, 0.0, "free"), [40], 1, weights_from="left_out", progress=False)
     assert found.member_weights.shape == (1, 1, 2)
     assert (found.member_weights >= 0).all()
     assert float(found.member_weights.sum()) > 1  # each member sees half of the features

@@ -20,6 +20,7 @@ class SimulateOptions(shared.EnsembleOptions, shared.ProblemOptions, shared.RunO
     n_samples: tuple[float, ...]
     n_trials: int
     ridges: tuple[float, ...]
+    weights_from: str
     redraw: str
     nested: bool
     seed: int
@@ -35,6 +36,12 @@ class SimulateOptions(shared.EnsembleOptions, shared.ProblemOptions, shared.RunO
 @click.option("--n-trials", type=click.IntRange(2, 10**7), default=20)
 @click.option("--ridges", type=numbers, default="0.001,0.1", help="λ")
 @shared.problem_options
+@click.option(
+    "--weights-from",
+    type=click.Choice(("theory", "left_out")),
+    default="theory",
+    help="weights of --aggregation scaled, simplex or free: fixed by theory, or chosen in every trial",
+)
 @click.option("--redraw", default="data,teacher", help="of data, teacher, subsets")
 @click.option("--nested/--independent", default=True, help="training sets")
 @click.option("--seed", type=click.IntRange(0), default=0)
@@ -60,6 +67,7 @@ def simulate(**options: Unpack[SimulateOptions]) -> None:
         options["n_trials"],
         ridges=options["ridges"],
         n_features=options["n_features"],
+        weights_from=options["weights_from"],
         redraw=tuple(word.strip() for word in options["redraw"].split(",") if word.strip()),
         nested=options["nested"],
         seed=options["seed"],

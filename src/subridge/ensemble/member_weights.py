@@ -7,6 +7,8 @@ from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.spec.checks import real_array
 from subridge.spec.errors import ParameterError
 
+_APART = 1e-4  # share of a member's power that the others do not explain
+
 
 def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
     """The weights w with sum one that minimise ``wᵀ E w``.
@@ -57,6 +59,10 @@ def _weights(E: FloatArray, simplex: bool) -> FloatArray:
     # With a unit diagonal what is small is the members' likeness, not their scale.
     size = np.sqrt(own)
     likeness, b = finite / size[:, None] / size, size.min() / size
+    inside = interior(likeness, b) if simplex else None
+    if inside is not None:
+        weights[usable] = inside * b / (inside @ b)
+        return weights
     values, vectors = np.linalg.eigh(likeness)
     if simplex:
         # An estimated E may be slightly indefinite; negative curvature is noise and is clipped.
@@ -70,3 +76,18 @@ def _weights(E: FloatArray, simplex: bool) -> FloatArray:
     solution = scaled * b
     weights[usable] = solution / solution.sum()
     return weights
+
+
+def interior(A: FloatArray, b: FloatArray) -> FloatArray | None:
+    """``A⁻¹b`` for A of unit diagonal, where members are apart and none of it is negative; else None.
+
+    Then it is the best of all y ≥ 0, at a tenth of the cost of a search.
+    """
+    try:
+        root = np.linalg.cholesky(A)
+    except np.linalg.LinAlgError:
+        return None
+    if np.diagonal(root).min() ** 2 < _APART:
+        return None
+    found: FloatArray = np.asarray(np.linalg.solve(A, b), dtype=np.float64)
+    return found if (found >= 0).all() else None

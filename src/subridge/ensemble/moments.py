@@ -40,6 +40,8 @@ class MemberMoments:
         ``E[y²]``, the power of the target. None, as `missed`, where only weights of sum one are to be judged.
     outputs : Outputs or None
         c and F by themselves, which theory knows; None where they follow from the rest.
+    behind : ndarray, shape (k,), or None
+        Independent labels that stand behind the moments of each member; None where these are taken for exact.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class MemberMoments:
     missed: FloatArray | None = None
     v: FloatArray | None = None
     outputs: Outputs | None = None
+    behind: FloatArray | None = None
 
     @classmethod
     def of_errors(cls, errors: Array, targets: Array, sample_weights: Array) -> "MemberMoments":

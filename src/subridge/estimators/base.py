@@ -25,7 +25,7 @@ from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import TrainingRows
 from subridge.ridge.scoring import scored
 from subridge.ridge.search import search_ridges
-from subridge.ridge.selection import RidgeChoice, errors_at
+from subridge.ridge.selection import RidgeChoice, errors_at, moments_at
 from subridge.ridge.streaming.moments import RowMoments, moments_of
 from subridge.ridge.streaming.search import path_of_moments, search_moments
 from subridge.spec.errors import DataError, ParameterError
@@ -134,7 +134,7 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
         means = [path.target_means for path in paths]
         members = FittedMembers.centred_on(plan, coefficients, rows.feature_means, means)
         linear = aggregation if isinstance(aggregation, LinearAggregation) else Mean()
-        self._keep(chosen, linear.moments(errors, rows.deviations, rows.weights), members)
+        self._keep(chosen, verdict.moments or moments_at(paths, rows, linear, indices), members)
         kept = LeftOutRows(rows, errors, noise)
         known = [path.solution for path in paths if path.solution is not None]
         complete = known if len(known) == len(paths) else None
@@ -142,6 +142,15 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
         self._left_out = LeftOutEnsemble(kept, self.ensemble_, members, weights, complete)
         warn_of_order(rows.targets - kept.outputs(aggregation, weights), rows, stacklevel=3)
         return kept
+
+    def _decide_by(self, aggregation: Aggregation) -> None:
+        """Let the fitted members decide by votes that count otherwise than when their ridges were chosen."""
+        if drops_members(self.missing):
+            raise ParameterError("missing='drop-members' needs equal votes; use score_weights='equal'")
+        before = self.ensemble_
+        self.ensemble_ = Ensemble(before.subsets, before.ridge, before.readout_noise, aggregation)
+        if self._left_out is not None:
+            self._left_out = self._left_out.deciding_by(self.ensemble_)
 
     def _without_each(self, method: str) -> LeftOutEnsemble:
         """The ensemble without each left-out set, which needs the rows of the fit."""

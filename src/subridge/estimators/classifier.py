@@ -7,14 +7,14 @@ from sklearn.base import ClassifierMixin
 
 from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import Array, ArrayLike, MatrixLike
-from subridge.ensemble.aggregation import Aggregation, LinearAggregation, Mean
+from subridge.ensemble.aggregation import Aggregation, LinearAggregation, Mean, WeightedMajority
 from subridge.ensemble.aggregation.ties import first_largest, misclassified_share
 from subridge.estimators.class_targets import ClassWeight, class_row_weights, classes_at, one_hot
 from subridge.estimators.decisions import DecidesClasses
 from subridge.estimators.inputs import Labels, classes_of, classification_input, drop_weightless, require_rows
 from subridge.estimators.left_out import left_out_sets
 from subridge.estimators.missing_columns import Missing
-from subridge.estimators.translate import Subsets, affordable, voting_of
+from subridge.estimators.translate import Subsets, affordable, vote_weights_of, voting_of
 from subridge.ridge.calibration import fit_temperature, softmax
 from subridge.ridge.rows.training import training_rows
 from subridge.spec.errors import DataError, ParameterError
@@ -41,14 +41,13 @@ class RidgeEnsembleClassifier(ClassifierMixin, DecidesClasses):  # type: ignore[
     ridge_scope : {"ensemble", "member", "joint"}, default="ensemble"
         For whom "auto" chooses. "ensemble" and "joint" minimise the share of left-out samples that the ensemble
         misclassifies (equal shares: the squared error of the mean score), "member" each member's squared error.
-    ridges : sequence of float, optional
-        The path that "auto" searches.
     voting : {"majority", "sum"} or Aggregation, default="majority"
         "majority": the class with most votes; ties go to the largest summed score among the tied, then to the lowest
         class. "sum": the class with the largest summed score.
     score_weights : {"equal", "scaled", "simplex", "free"} or Aggregation, default="equal"
-        For ``voting="sum"``: weights of the members' scores, fitted for each class to the leave-one-out scores as the
-        `aggregation` of `RidgeEnsembleRegressor`; ridges then minimise the squared error of the weighted scores.
+        Weights of the members, fitted to the leave-one-out scores as the `aggregation` of `RidgeEnsembleRegressor`.
+        With ``voting="sum"`` they weigh scores, each class by its own, and ridges minimise the squared error of the
+        weighted scores. With "majority" votes count by weights common to all classes, "simplex" or "free".
     fit_intercept : bool, default=True
         Centre the data; the intercept is not penalised.
     class_weight : dict or "balanced", optional
@@ -181,6 +180,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, DecidesClasses):  # type: ignore[
         """
         features, labels = classification_input(self, X, y, reset=True)
         aggregation = affordable(self._aggregation(), features.shape[0])
+        weigh = vote_weights_of(self.voting, self.score_weights, features.shape[0])
         self.classes_ = classes_of(labels)
         rng = self._describe(aggregation, features.shape[1])
         weights = class_row_weights(features, labels, sample_weight, self.class_weight)
@@ -189,9 +189,12 @@ class RidgeEnsembleClassifier(ClassifierMixin, DecidesClasses):  # type: ignore[
         require_rows(features.shape[0], self.fit_intercept)
         rows = training_rows(features, targets, weights, self.fit_intercept, together)
         kept = self._fit_rows(rows, rng)
+        if weigh is not None:
+            aggregation = WeightedMajority.of_weights(weigh.weights(self._member_moments))
+            self._decide_by(aggregation)
         weights = aggregation.weights(self._member_moments) if isinstance(aggregation, LinearAggregation) else None
         decision = kept.outputs(aggregation, weights) / (self.n_estimators_ if weights is None else 1)
-        if weights is not None:
+        if weights is not None or weigh is not None:
             self.loo_error_ = misclassified_share(first_largest(decision), targets, rows.weights)
         self.temperature_ = fit_temperature(decision, targets, rows.weights)
         self.loo_predictions_ = classes_at(first_largest(decision), self.classes_)
@@ -231,7 +234,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, DecidesClasses):  # type: ignore[
             If the data cannot be used as given, or a parameter needs all rows at once.
         """
         aggregation = self._aggregation()
-        if isinstance(aggregation, LinearAggregation):
+        if isinstance(aggregation, LinearAggregation) or vote_weights_of(self.voting, self.score_weights):
             raise ParameterError(
                 "score_weights need the rows and cannot be streamed; use fit, or score_weights='equal'"
             )
@@ -262,6 +265,8 @@ class RidgeEnsembleClassifier(ClassifierMixin, DecidesClasses):  # type: ignore[
         linear = aggregation if isinstance(aggregation, LinearAggregation) else Mean()
         self.weights_ = linear.weights(self._member_moments)
         coef, intercept = self._mean_score = self._members.collapse(self.weights_)
+        if isinstance(aggregation, WeightedMajority):
+            self.weights_ = np.array(aggregation.vote_weights) / self.n_estimators_
         two = len(self.classes_) == 2
         self.coef_, self.intercept_ = (coef[1:] - coef[:1], intercept[1:] - intercept[:1]) if two else (coef, intercept)
 

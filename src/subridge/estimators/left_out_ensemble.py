@@ -41,6 +41,10 @@ class LeftOutEnsemble:
         self._weights = weights if isinstance(ensemble.aggregation, LinearAggregation) else None
         self._solutions = solutions
 
+    def deciding_by(self, ensemble: Ensemble) -> "LeftOutEnsemble":
+        """The same members, whose votes count otherwise."""
+        return LeftOutEnsemble(self.kept, ensemble, self._members, None, self._solutions)
+
     @property
     def is_weighted(self) -> bool:
         """Whether outputs are weighted sums, rather than votes or sums."""

@@ -60,7 +60,8 @@ def outputs_without(X: Features, members: FittedMembers, aggregation: Aggregatio
 def surviving(moments: MemberMoments, alive: IntArray) -> MemberMoments:
     """The moments of some members only."""
     pairs: FloatArray = moments.pairs[..., alive[:, None], alive]
-    return MemberMoments(pairs, None if moments.missed is None else moments.missed[..., alive], moments.v)
+    missed, behind = (None if each is None else each[..., alive] for each in (moments.missed, moments.behind))
+    return MemberMoments(pairs, missed, moments.v, behind)
 
 
 def _patterns(absent: BoolArray, plan: SubsetPlan) -> Iterator[tuple[IntArray, IntArray]]:

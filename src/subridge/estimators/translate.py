@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.ensemble.aggregation import AGGREGATIONS, Aggregation, FittedAggregation, Mean, Summed
+from subridge.ensemble.aggregation import AGGREGATIONS, Aggregation, FittedAggregation, Mean, Scaled, Summed
 from subridge.ensemble.ensemble import Ensemble
 from subridge.ridge.search_path import trainable
 from subridge.spec.checks import positive_integer, within
@@ -99,16 +99,30 @@ def affordable(aggregation: Aggregation, n_samples: int) -> Aggregation:
 
 
 def voting_of(voting: str | Aggregation, score_weights: str | Aggregation) -> Aggregation:
-    """How a classifier decides: by votes or summed scores, or by scores that are weighted for each class."""
+    """How a classifier chooses its ridges: by votes or summed scores, or by scores that are weighted for each class."""
     found = aggregation_of("voting", voting, decides_classes=True)
-    if isinstance(score_weights, str) and score_weights == "equal":
+    if not isinstance(found, Summed) or _are_equal(score_weights):
         return found
-    if not isinstance(found, Summed):
-        raise ParameterError(
-            f"score_weights={score_weights!r} weighs summed scores, but voting={voting!r}; "
-            "use voting='sum', or score_weights='equal'"
-        )
     return per_target(aggregation_of("score_weights", score_weights, decides_classes=False))
+
+
+def vote_weights_of(
+    voting: str | Aggregation, score_weights: str | Aggregation, n_samples: int = _LEAST_SAMPLES
+) -> FittedAggregation | None:
+    """What weighs the votes of a majority; None where they are equal, or have to be because samples are few."""
+    if _are_equal(score_weights) or isinstance(aggregation_of("voting", voting, decides_classes=True), Summed):
+        return None
+    found = aggregation_of("score_weights", score_weights, decides_classes=False)
+    if not isinstance(found, FittedAggregation) or isinstance(found, Scaled):
+        raise ParameterError(
+            f"score_weights={found.name!r} does not weigh votes, which have no scale; use 'simplex' or 'free', "
+            "or voting='sum'"
+        )
+    return found if affordable(found, n_samples) is found else None
+
+
+def _are_equal(score_weights: str | Aggregation) -> bool:
+    return isinstance(score_weights, str) and score_weights == "equal"
 
 
 def draw_plan(parameters: FlatParameters, n_features: int, rng: np.random.Generator) -> SubsetPlan:

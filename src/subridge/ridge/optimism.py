@@ -4,7 +4,7 @@ Weights that are fitted to left-out errors look better on these than on new samp
 errors of the others: the output of a member for sample j, left out, was still learnt from sample i, so the weights know
 i through it. Here sample i is left out of everything, of members, of the choice of weights and of that of the ridge,
 which `leave_pairs_out` makes possible without refitting. That is exact leave-one-out of the whole procedure, but for
-the optimism that the choice of a ridge adds to the errors along the path, which are taken from all samples.
+how many samples the errors of a member are worth, which follows from the features of all samples.
 """
 
 from collections.abc import Sequence
@@ -14,12 +14,12 @@ import numpy as np
 
 from subridge.arrays.namespace import like, namespace_of, take_last, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.ensemble.aggregation import Aggregation, FittedAggregation, LinearAggregation
+from subridge.ensemble.aggregation import Aggregation, FittedAggregation, LinearAggregation, Settled
 from subridge.ensemble.moments import MemberMoments
 from subridge.ridge.rows.leave_pairs_out import without_partner
 from subridge.ridge.rows.path import MemberPath
 from subridge.ridge.rows.training import TrainingRows
-from subridge.ridge.selection import RidgeChoice, errors_at, left_out_loss
+from subridge.ridge.selection import RidgeChoice, errors_at, independent_at, left_out_at, left_out_loss, moments_at
 
 _FOLDS = 20
 _LEAST_JUDGED = 8  # samples: their optimism relative to their own errors varies little
@@ -36,7 +36,6 @@ class _Judged:
     apparent: FloatArray  # by weights that were fitted to them
     honest: FloatArray  # by weights from samples and members without them
     criterion: FloatArray  # by which a ridge is chosen without them
-    whole_criterion: float  # and with all samples
 
     def ratio(self, weights: FloatArray) -> float:
         """How much larger the honest errors are than the apparent ones."""
@@ -51,45 +50,58 @@ class Verdict:
     indices: IntArray
     losses: FloatArray | None
     error: float
+    moments: MemberMoments | None = None  # of the left-out errors, where weights are fitted to them
 
 
 def judge(paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation, choice: RidgeChoice) -> Verdict:
-    """The left-out error of an ensemble whose ridges were chosen, and a better common ridge where weights are fitted.
+    """The left-out error of an ensemble whose ridges were chosen.
 
-    A choice of one common ridge is made again by the honest errors, if it is cheap to have them for every ridge; where
-    it is not, samples are so many that the apparent ones choose as well. Other choices are judged as they are: what
-    they add to the optimism of the weights is not in the answer.
+    The choice of one common ridge is judged with the weights, if it is cheap to judge every ridge; where it is not,
+    samples are so many that it adds little. Other choices are taken as they are: what they add to the optimism of the
+    weights is not in the answer.
     """
     losses, indices = choice.common_losses, choice.indices
-    apparent = left_out_loss(aggregation, errors_at(paths, indices), rows)[0]
     if not isinstance(aggregation, LinearAggregation) or not aggregation.fits_weights or rows.n_samples < 3:
-        return Verdict(indices, losses, apparent)
+        return Verdict(indices, losses, left_out_loss(aggregation, *left_out_at(paths, indices), rows)[0])
+    moments = moments_at(paths, rows, aggregation, indices)
+    settled = aggregation.settle(moments)
+    apparent = float(moments.risk_of(settled.weights).sum())
     if rows.left_out is not None:
         ratio = _cross_fitted(paths, rows, aggregation, indices) / apparent if apparent > 0 else 1.0
-        return Verdict(indices, None if losses is None else losses * ratio, apparent * ratio)
+        return Verdict(indices, _levelled(losses, settled, apparent * ratio), apparent * ratio, moments)
     n_ridges = 1 if losses is None else len(losses)
     if losses is None or not choice.is_common or _LEAST_JUDGED * n_ridges * _work(paths, rows) > _MOST_WORK:
         chosen = _samples_to_judge(paths, rows, aggregation, 1)
-        ratio = _judge(paths, rows, aggregation, indices, chosen).ratio(to_numpy(rows.weights)[chosen])
-        return Verdict(indices, None if losses is None else losses * ratio, apparent * ratio)
-    return _choose_again(paths, rows, aggregation, losses)
+        judged = _judge(paths, rows, aggregation, indices, chosen, settled.weights)
+        ratio = judged.ratio(to_numpy(rows.weights)[chosen])
+        return Verdict(indices, _levelled(losses, settled, apparent * ratio), apparent * ratio, moments)
+    return _judge_path(paths, rows, aggregation, choice)
 
 
-def _choose_again(
-    paths: Sequence[MemberPath], rows: TrainingRows, aggregation: LinearAggregation, losses: FloatArray
+def _levelled(losses: FloatArray | None, settled: Settled, honest: float) -> FloatArray | None:
+    """Errors to expect along the path (L,), brought to the level that was found where the ensemble stands."""
+    expected = float(settled.expected.sum())
+    return losses if losses is None or expected <= 0 else losses * (honest / expected)
+
+
+def _judge_path(
+    paths: Sequence[MemberPath], rows: TrainingRows, aggregation: LinearAggregation, choice: RidgeChoice
 ) -> Verdict:
-    k, L = len(paths), len(losses)
+    """Every ridge is judged, and the choice among them by what each left-out sample's would have been without it."""
+    k, L = len(paths), paths[0].n_ridges
     chosen = _samples_to_judge(paths, rows, aggregation, L)
     weights = to_numpy(rows.weights)[chosen]
-    judged = [_judge(paths, rows, aggregation, np.full(k, index), chosen) for index in range(L)]
-    honest = losses * np.array([each.ratio(weights) for each in judged])
-    # The honest errors themselves cannot choose: the choice would know every sample through those of the others.
-    criteria = np.array([each.criterion for each in judged])
-    places = L - 1 - np.argmin(criteria[::-1], axis=0)
-    best = L - 1 - int(np.argmin([each.whole_criterion for each in judged][::-1]))
-    total = float(np.array([judged[place].honest[i] for i, place in enumerate(places)]) @ weights)
+    places = [np.full(k, index) for index in range(L)]
+    moments = [moments_at(paths, rows, aggregation, place) for place in places]
+    fitted = [aggregation.weights(each) for each in moments]
+    judged = [_judge(paths, rows, aggregation, place, chosen, w) for place, w in zip(places, fitted, strict=True)]
+    whole = np.array([float(each.risk_of(w).sum()) for each, w in zip(moments, fitted, strict=True)])
+    honest = whole * np.array([each.ratio(weights) for each in judged])
+    without = L - 1 - np.argmin(np.array([each.criterion for each in judged])[::-1], axis=0)
+    best = int(choice.indices[0])
+    total = float(np.array([judged[index].honest[i] for i, index in enumerate(without)]) @ weights)
     own = float(judged[best].apparent @ weights)
-    return Verdict(np.full(k, best), honest, float(losses[best] * total / own) if own > 0 else float(honest[best]))
+    return Verdict(choice.indices, honest, float(whole[best] * total / own if own > 0 else honest[best]), moments[best])
 
 
 def _cross_fitted(
@@ -99,19 +111,21 @@ def _cross_fitted(
 
     Members of the other sets have still seen them.
     """
-    errors, total = errors_at(paths, indices), 0.0
+    (errors, independent), total = left_out_at(paths, indices), 0.0
     owners = np.zeros(rows.n_samples, dtype=np.intp) if rows.left_out is None else rows.left_out.owners
     folds = owners * min(_FOLDS, int(owners.max()) + 1) // (int(owners.max()) + 1)
     for fold in range(int(folds.max()) + 1):
         inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
         if not len(inside) or not len(outside):
             continue
-        parts = [
-            aggregation.moments(*(take_last(array, rest) for array in (errors, rows.deviations, rows.weights)))
-            for rest in (outside, inside)
-        ]
+        fitted, judged = (
+            aggregation.moments(
+                take_last(errors, part), take_last(rows.deviations, part), take_last(rows.weights, part), independent
+            )
+            for part in (outside, inside)
+        )
         share = float(take_last(rows.weights, inside).sum()) / rows.total_weight
-        total += share * float(parts[1].risk_of(aggregation.weights(parts[0])).sum())
+        total += share * float(judged.risk_of(aggregation.weights(fitted)).sum())
     return total
 
 
@@ -137,10 +151,10 @@ def _judge(
     aggregation: LinearAggregation,
     indices: IntArray,
     samples: IntArray,
+    weights: FloatArray,
 ) -> _Judged:
+    """Samples at one place on the path, where all of them together have these weights."""
     errors = errors_at(paths, indices)
-    moments = aggregation.moments(errors, rows.deviations, rows.weights)
-    weights = aggregation.weights(moments)
     own = to_numpy(take_last(errors, samples)).transpose(2, 0, 1)
     deviations = to_numpy(take_last(rows.deviations, samples)).T
     honest, criterion = [], []
@@ -152,8 +166,7 @@ def _judge(
         honest.append(_squared_errors(own[part], deviations[part], fitted))
         criterion.append(risk)
     apparent = _squared_errors(own, deviations, weights[None, ...])
-    whole = float(_penalised(aggregation, moments, weights, rows))
-    return _Judged(apparent, np.concatenate(honest), np.concatenate(criterion), whole)
+    return _Judged(apparent, np.concatenate(honest), np.concatenate(criterion))
 
 
 def _weights_without(
@@ -169,26 +182,10 @@ def _weights_without(
     here[np.arange(len(samples)), samples] = 1.0
     others = rows.weights[None, :] * (1 - like(here, rows.weights))
     stacked = namespace_of(errors[0]).stack(errors, axis=1)
-    moments = aggregation.moments(stacked, _deviations_without(rows, samples), others)
-    weights = aggregation.weights(moments)
-    return weights, _penalised(aggregation, moments, weights, rows)
-
-
-def _penalised(
-    aggregation: LinearAggregation, moments: MemberMoments, weights: FloatArray, rows: TrainingRows
-) -> FloatArray:
-    """The error that a ridge is chosen by: Akaike's final prediction error, squared in its factor.
-
-    d numbers fitted to n independent errors lower these by (n - d)/(n + d) beside new ones. Left-out errors are less
-    than independent: what sample i says of j, j says of i, which doubles the variance of their moments.
-    """
-    risk, n = (
-        moments.risk_of(weights),
-        rows.n_samples * (int(rows.targets.shape[0]) if not _is_per_target(aggregation) else 1),
-    )
-    d = aggregation.n_fitted(weights)
-    penalised = risk * ((n + d) / np.maximum(n - d, 1.0)) ** 2
-    return penalised.sum(axis=-1) if _is_per_target(aggregation) else penalised
+    independent = independent_at(paths, indices)  # by the features, which say nothing of the label of sample i
+    settled = aggregation.settle(aggregation.moments(stacked, _deviations_without(rows, samples), others, independent))
+    expected = settled.expected
+    return settled.weights, expected.sum(axis=-1) if _is_per_target(aggregation) else expected
 
 
 def _is_per_target(aggregation: LinearAggregation) -> bool:

@@ -10,7 +10,8 @@ import numpy as np
 
 from subridge.arrays.namespace import namespace_of
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.ensemble.aggregation import Aggregation, Loss, Mean
+from subridge.ensemble.aggregation import Aggregation, LinearAggregation, Loss, Mean
+from subridge.ensemble.moments import MemberMoments
 from subridge.ridge.rows.path import MemberPath
 from subridge.ridge.rows.training import TrainingRows
 from subridge.ridge.search_path import End, is_material
@@ -45,7 +46,8 @@ def choose_ridges(
     if scope == "member":
         return RidgeChoice(best_for_members(paths, rows), None)
     losses = [
-        left_out_loss(aggregation, errors_at(paths, [index] * len(paths)), rows) for index in range(paths[0].n_ridges)
+        left_out_loss(aggregation, *left_out_at(paths, [index] * len(paths)), rows)
+        for index in range(paths[0].n_ridges)
     ]
     common = np.full(len(paths), _last_minimum(losses))
     indices = best_together(paths, rows, aggregation, common) if scope == "joint" else common
@@ -68,7 +70,7 @@ def end_of_path(
 
     A share of wrong classes goes up and down by single samples, so what decides among equal shares must be worse too.
     """
-    here = left_out_loss(aggregation, errors_at(paths, indices), rows)
+    here = left_out_loss(aggregation, *left_out_at(paths, indices), rows)
     last, found = paths[0].n_ridges - 1, EndOfPath(here[0], None, False)
     spread = float(rows.centred(rows.targets)[0].var())
     ends: tuple[tuple[End, int, int], ...] = (("lower", 0, 1), ("upper", last, -1))
@@ -76,7 +78,7 @@ def end_of_path(
         at_end = indices == place
         if at_end.any():
             inner = np.where(at_end, indices + step, indices)
-            there = left_out_loss(aggregation, errors_at(paths, inner), rows)
+            there = left_out_loss(aggregation, *left_out_at(paths, inner), rows)
             worse = [is_material(best, other, spread) for best, other in zip(here, there, strict=True)]
             falling = worse[0] and (worse[1] or here[1] == there[1] == 0)
             if falling or found.end is None:
@@ -84,9 +86,33 @@ def end_of_path(
     return found
 
 
-def left_out_loss(aggregation: Aggregation, errors: Array, rows: TrainingRows) -> Loss:
-    """Loss of the aggregate of left-out errors, shape (k, C, n), with the targets as the aggregate measures them."""
+def left_out_loss(aggregation: Aggregation, errors: Array, independent: FloatArray, rows: TrainingRows) -> Loss:
+    """Loss of the aggregate of left-out errors, shape (k, C, n), with the targets as the aggregate measures them.
+
+    Fitted weights are judged by what is to be expected of them on new samples; see `left_out_at` for `independent`.
+    """
+    if isinstance(aggregation, LinearAggregation) and aggregation.fits_weights:
+        moments = aggregation.moments(errors, rows.deviations, rows.weights, independent)
+        return float(aggregation.settle(moments).expected.sum()), 0.0
     return aggregation.loss(errors, rows.deviations if aggregation.is_linear else rows.targets, rows.weights)
+
+
+def left_out_at(paths: Sequence[MemberPath], indices: Sequence[int] | IntArray) -> tuple[Array, FloatArray]:
+    """Errors of every member at its place on the path, (k, C, n), and the samples they are worth, (k,)."""
+    return errors_at(paths, indices), independent_at(paths, indices)
+
+
+def independent_at(paths: Sequence[MemberPath], indices: Sequence[int] | IntArray) -> FloatArray:
+    """The samples that the errors of every member are worth at its place on the path, (k,)."""
+    return np.array([path.independent[int(index)] for path, index in zip(paths, indices, strict=True)])
+
+
+def moments_at(
+    paths: Sequence[MemberPath], rows: TrainingRows, aggregation: LinearAggregation, indices: IntArray
+) -> MemberMoments:
+    """Moments of the left-out errors of every member at its place on the path."""
+    errors, independent = left_out_at(paths, indices)
+    return aggregation.moments(errors, rows.deviations, rows.weights, independent)
 
 
 def errors_at(paths: Sequence[MemberPath], indices: Sequence[int] | IntArray) -> Array:
@@ -115,8 +141,8 @@ def best_together(
     """
     xp = namespace_of(rows.targets)
     indices = np.array(start)
-    current = errors_at(paths, indices)
-    best = left_out_loss(aggregation, current, rows)
+    current, shares = left_out_at(paths, indices)
+    best = left_out_loss(aggregation, current, shares, rows)
     for _ in range(_MOST_SWEEPS):
         changed = False
         for r, path in enumerate(paths):
@@ -125,9 +151,11 @@ def best_together(
                     continue
                 offered = path.errors(index)[None, ...]
                 candidate = xp.concat([current[:r], offered, current[r + 1 :]], axis=0)
-                value = left_out_loss(aggregation, candidate, rows)
+                trial = shares.copy()
+                trial[r] = path.independent[index]
+                value = left_out_loss(aggregation, candidate, trial, rows)
                 if value < best:
-                    best, current, changed = value, candidate, True
+                    best, current, shares, changed = value, candidate, trial, True
                     indices[r] = index
         if not changed:
             break

@@ -3,7 +3,8 @@
 To add one, subclass `Aggregation` (or `LinearAggregation`) in a file of its own and list it in `AGGREGATIONS`.
 """
 
-from subridge.ensemble.aggregation.base import Aggregation, FittedAggregation, LinearAggregation, Loss
+from subridge.ensemble.aggregation.base import Aggregation, LinearAggregation, Loss, Settled
+from subridge.ensemble.aggregation.fitted import FittedAggregation
 from subridge.ensemble.aggregation.free import Free
 from subridge.ensemble.aggregation.majority import Majority
 from subridge.ensemble.aggregation.mean import Mean
@@ -11,6 +12,7 @@ from subridge.ensemble.aggregation.median import Median
 from subridge.ensemble.aggregation.scaled import Scaled
 from subridge.ensemble.aggregation.simplex import Simplex
 from subridge.ensemble.aggregation.summed import Summed
+from subridge.ensemble.aggregation.weighted_majority import WeightedMajority
 from subridge.spec.errors import ParameterError
 
 AGGREGATIONS: dict[str, Aggregation] = {
@@ -28,8 +30,10 @@ __all__ = [
     "Mean",
     "Median",
     "Scaled",
+    "Settled",
     "Simplex",
     "Summed",
+    "WeightedMajority",
     "read_aggregation",
 ]
 

@@ -1,7 +1,7 @@
 """What every aggregation offers: how outputs combine, the error it makes on left-out samples, its weights."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -93,6 +93,16 @@ class Aggregation(Fingerprinted, ABC):
         """
 
 
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """What an aggregation makes of moments, each for leading axes (...)."""
+
+    weights: FloatArray  # (..., k)
+    least: FloatArray  # the least error of such weights on the samples at hand, (...)
+    expected: FloatArray  # error of the weights that new samples would show, (...)
+    n_fitted: FloatArray  # numbers that were fitted, (...)
+
+
 class LinearAggregation(Aggregation):
     """A weighted sum of the members' outputs; a subclass says which weights.
 
@@ -132,7 +142,9 @@ class LinearAggregation(Aggregation):
             Not negative.
         """
 
-    def moments(self, errors: Array, targets: Array, sample_weights: Array) -> MemberMoments:
+    def moments(
+        self, errors: Array, targets: Array, sample_weights: Array, independent: FloatArray | None = None
+    ) -> MemberMoments:
         """The moments that weights are chosen from.
 
         Parameters
@@ -143,13 +155,16 @@ class LinearAggregation(Aggregation):
             As for `loss`.
         sample_weights : array, shape (..., n)
             How much each sample counts.
+        independent : ndarray, shape (k,), optional
+            How many independent samples the errors of each member are worth; without it moments are taken for exact.
 
         Returns
         -------
         MemberMoments
             With pairs of shape (..., k, k).
         """
-        return MemberMoments.of_errors(errors, targets, sample_weights)
+        found = MemberMoments.of_errors(errors, targets, sample_weights)
+        return found if independent is None else replace(found, behind=independent * int(errors.shape[-2]))
 
     def n_fitted(self, weights: FloatArray) -> FloatArray:
         """How many numbers were fitted to arrive at these weights.
@@ -166,6 +181,23 @@ class LinearAggregation(Aggregation):
         """
         return np.asarray((weights != 0).sum(axis=-1), dtype=np.float64)
 
+    def settle(self, moments: MemberMoments) -> Settled:
+        """Weights, and the error to expect of them on new samples, by which a ridge is chosen.
+
+        Parameters
+        ----------
+        moments : MemberMoments
+            As for `weights`.
+
+        Returns
+        -------
+        Settled
+            For every leading axis of the moments.
+        """
+        weights = self.weights(moments)
+        least = moments.risk_of(weights)
+        return Settled(weights, least, least, self.n_fitted(weights))
+
     def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
         moments = self.moments(errors, targets, sample_weights)
         return float(moments.risk_of(self.weights(moments)).sum()), 0.0
@@ -175,37 +207,6 @@ class LinearAggregation(Aggregation):
             raise TypeError("a linear aggregation needs weights, which `weights` gives")
         shares = weights[:, None] if weights.ndim == 1 else weights.T
         return namespace_of(outputs).sum(outputs * like(shares, outputs)[:, :, None], axis=0)
-
-
-@dataclass(frozen=True, eq=False)
-class FittedAggregation(LinearAggregation):
-    """A weighted sum whose weights are fitted: to all targets together, or to each by itself.
-
-    Parameters
-    ----------
-    per_target : bool
-        Fit weights to each target by itself: moments have an axis of C targets before the members, and so have the
-        weights.
-
-    Examples
-    --------
-    >>> import numpy as np, subridge as sr
-    >>> errors = np.array([[[1.0], [3.0]], [[1.0], [-1.0]]])  # two members, two targets, one sample
-    >>> targets = np.array([[2.0], [3.0]])
-    >>> isinstance(sr.aggregation.Free(), FittedAggregation)
-    True
-    >>> for each in sr.aggregation.Free(), sr.aggregation.Free(per_target=True):
-    ...     print(each.weights(each.moments(errors, targets, np.ones(1))).round(2).tolist())
-    [1.25, 0.75]
-    [[1.0, 1.0], [0.0, 0.75]]
-    """
-
-    per_target: bool = False
-
-    def moments(self, errors: Array, targets: Array, sample_weights: Array) -> MemberMoments:
-        if self.per_target:
-            return MemberMoments.of_targets(errors, targets, sample_weights)
-        return MemberMoments.of_errors(errors, targets, sample_weights)
 
 
 def squared_error(errors: Array, sample_weights: Array) -> float:

@@ -6,9 +6,11 @@ import numpy as np
 from scipy.optimize import nnls
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.aggregation.base import FittedAggregation
-from subridge.ensemble.aggregation.scaled import SILENT
+from subridge.ensemble.aggregation.base import LinearAggregation
+from subridge.ensemble.aggregation.fitted import FittedAggregation
+from subridge.ensemble.aggregation.scaled import SILENT, Scaled
 from subridge.ensemble.aggregation.simplex import Simplex
+from subridge.ensemble.member_weights import interior
 from subridge.ensemble.moments import MemberMoments
 
 # Members whose outputs differ by less than this share of their power count as one and share its weight.
@@ -36,7 +38,11 @@ class Free(FittedAggregation):
 
     name: ClassVar[str] = "free"
 
-    def weights(self, moments: MemberMoments) -> FloatArray:
+    @property
+    def simpler(self) -> LinearAggregation:
+        return Scaled()
+
+    def best(self, moments: MemberMoments) -> FloatArray:
         _, v = moments.with_target()
         shape, k = moments.pairs.shape[:-1], moments.n_members
         pairs = moments.pairs.reshape(-1, k, k)
@@ -62,7 +68,12 @@ def _weights(F: FloatArray, c: FloatArray, least: float) -> FloatArray:
     # Outputs in units of their own size, so that a shrunken member is as good as any other.
     size = np.sqrt(power[usable])
     F = F[np.ix_(usable, usable)] / size[:, None] / size[None, :]
-    values, vectors = np.linalg.eigh((F + F.T) / 2)
+    F = (F + F.T) / 2
+    inside = interior(F, c[usable] / size)
+    if inside is not None:
+        weights[usable] = inside / size
+        return weights
+    values, vectors = np.linalg.eigh(F)
     # An estimated F may be slightly indefinite; what lies below rounding is noise.
     kept = values > _ALIKE * values[-1]
     root = np.sqrt(values[kept])

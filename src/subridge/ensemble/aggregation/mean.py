@@ -24,5 +24,8 @@ class Mean(LinearAggregation):
     def weights(self, moments: MemberMoments) -> FloatArray:
         return np.full(moments.pairs.shape[:-1], 1 / moments.n_members)
 
+    def n_fitted(self, weights: FloatArray) -> FloatArray:
+        return np.zeros(weights.shape[:-1])
+
     def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
         return squared_error(errors.sum(axis=0) / errors.shape[0], sample_weights), 0.0

@@ -5,7 +5,9 @@ from typing import ClassVar
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.aggregation.base import FittedAggregation
+from subridge.ensemble.aggregation.base import LinearAggregation
+from subridge.ensemble.aggregation.fitted import FittedAggregation
+from subridge.ensemble.aggregation.mean import Mean
 from subridge.ensemble.moments import MemberMoments
 
 # Outputs known only as the difference of the target's power and the error are rounding for the most part where their
@@ -37,7 +39,11 @@ class Scaled(FittedAggregation):
     def n_fitted(self, weights: FloatArray) -> FloatArray:
         return np.ones(weights.shape[:-1])
 
-    def weights(self, moments: MemberMoments) -> FloatArray:
+    @property
+    def simpler(self) -> LinearAggregation:
+        return Mean()
+
+    def best(self, moments: MemberMoments) -> FloatArray:
         missed, v = moments.with_target()
         with np.errstate(invalid="ignore", divide="ignore"):
             if moments.outputs is None:

@@ -5,7 +5,9 @@ from typing import ClassVar
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.aggregation.base import FittedAggregation
+from subridge.ensemble.aggregation.base import LinearAggregation
+from subridge.ensemble.aggregation.fitted import FittedAggregation
+from subridge.ensemble.aggregation.mean import Mean
 from subridge.ensemble.member_weights import member_weights
 from subridge.ensemble.moments import MemberMoments
 
@@ -31,7 +33,11 @@ class Simplex(FittedAggregation):
     def n_fitted(self, weights: FloatArray) -> FloatArray:
         return np.maximum(super().n_fitted(weights) - 1.0, 0.0)
 
-    def weights(self, moments: MemberMoments) -> FloatArray:
+    @property
+    def simpler(self) -> LinearAggregation:
+        return Mean()
+
+    def best(self, moments: MemberMoments) -> FloatArray:
         pairs = moments.pairs
         usable = np.isfinite(np.diagonal(pairs, axis1=-2, axis2=-1)).any(axis=-1)
         if usable.all():

@@ -1,13 +1,15 @@
 """Every member at every ridge of a path: coefficients and exact leave-one-out errors, nothing refitted."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
+from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.ridge.rows.decomposition import MemberDecomposition, careful, decompose, path_coefficients
-from subridge.ridge.rows.design import Design
+from subridge.ridge.rows.design import DenseDesign, Design
 from subridge.ridge.rows.leave_one_out import leave_one_out, uncertainty
 from subridge.ridge.rows.leave_pairs_out import least_penalty, leave_pairs_out
 from subridge.ridge.rows.leave_sets_out import GRAM_LIMIT, leave_sets_out
@@ -17,6 +19,7 @@ from subridge.spec.errors import AccuracyWarning, RidgeError
 from subridge.spec.plan import SubsetPlan
 
 _GOOD_ENOUGH = 2e-9  # estimated relative error up to which a Gram or kernel matrix serves
+_LEAST_SHARE = 1e-6  # of the samples, behind an error that tells nothing
 _READ = 1e-7  # relative error from which on the caller is told
 
 
@@ -48,6 +51,8 @@ class MemberPath:
         self._careful: MemberDecomposition | None = None
         self._member: MemberDecomposition | None = None
         self._diagonals: Array | None = None
+        self._spectrum: Array | None = None
+        self._spans_samples, self._n_features = False, design.n_features
         self._kept: MemberDecomposition | _Table
         self.solution: MemberDecomposition | SolvedMember | None = None
         if together is None and len(ridges) == 1 and not keep and self._targets.shape[0] <= design.n_features:
@@ -64,16 +69,39 @@ class MemberPath:
         else:
             member = decompose(design, least, rows.fit_intercept, GRAM_LIMIT, direction)
         self._member = member if keep else None
+        self._spectrum, self._spans_samples = member.spectrum, member.spans_samples
         self._kept = member
         self.solution = member if len(ridges) == 1 else None
         if len(ridges) * self._targets.shape[0] <= member.spectrum.shape[0]:
             coefficients = path_coefficients(member, self._targets, self.penalties)
             self._kept = _Table(self._errors_at(member, self.penalties), coefficients)
+            if self._member is not None:  # pairs need no features, and twice the memory costs time as well
+                self._member = replace(self._member, right=None, design=DenseDesign(self._member.left[:0, :]))
+                self._careful = None
 
     @property
     def n_ridges(self) -> int:
         """L."""
         return len(self.penalties)
+
+    @cached_property
+    def independent(self) -> FloatArray:
+        """How many independent samples the left-out errors at each ridge are worth to those who weigh by them; (L,).
+
+        A squared error of labels that are noise is ``gᵀR²g`` with R = I - H, which varies as that of m = (tr R²)²/tr R⁴
+        independent samples. Its inverse, which weights follow, is too large by m/(m - 2) in the mean, so that n samples
+        are worth n (1 - 2/m). At its interpolation threshold a member has m near one: its error is one accident.
+        """
+        room, p = self._rows.n_samples - int(self._rows.fit_intercept), self.penalties[:, None]
+        if self._spectrum is None:  # solved without it: tr R⁴ ≤ tr R², and no more than N_r directions are fitted
+            m = np.full(len(p), max(float(room - self._n_features), 1.0))
+        else:
+            d = to_numpy(self._spectrum)
+            squares = ((d.min(initial=np.inf) + p if self._spans_samples else p) / (d + p)) ** 2
+            untouched = 0 if self._spans_samples else max(room - len(d), 0)
+            m = (squares.sum(axis=1) + untouched) ** 2 / ((squares**2).sum(axis=1) + untouched)
+        sets = room if self._rows.left_out is None else int(self._rows.left_out.owners.max()) + 1
+        return np.asarray(np.minimum(np.maximum(1 - 2 / m, _LEAST_SHARE) * self._rows.effective_samples, sets))
 
     def errors(self, index: int) -> Array:
         """``y_i - f_r^(-i)(x_i)`` at one ridge, shape (C, n), with y the labels without readout noise.

@@ -53,6 +53,11 @@ class TrainingRows:
     def total_weight(self) -> float:
         return float(self.weights.sum())
 
+    @cached_property
+    def effective_samples(self) -> float:
+        """``(Σw)²/Σw²``: so many samples of equal weight would vary as much."""
+        return self.total_weight**2 / float((self.weights**2).sum())
+
     @property
     def intercept_leverage(self) -> Array:
         """``w_i/Σw``, the intercept's share of the hat matrix's diagonal; shape (n,)."""

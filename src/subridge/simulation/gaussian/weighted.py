@@ -4,6 +4,8 @@ The risk of any weights follows from the exact second moments of the trained mem
 judged without sampling new data.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from subridge.arrays.namespace import namespace_of, to_numpy
@@ -13,7 +15,7 @@ from subridge.ensemble.ensemble import Ensemble
 from subridge.ensemble.moments import MemberMoments
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import training_rows
-from subridge.ridge.selection import errors_at
+from subridge.ridge.selection import moments_at
 from subridge.simulation.gaussian.experiment import GaussianExperiment, WeightedExperiment
 from subridge.simulation.gaussian.sampling import Batch
 from subridge.simulation.gaussian.training import lifted, member_pairs, train_member
@@ -85,8 +87,8 @@ def _weights_of_trial(experiment: WeightedExperiment, batch: Batch, b: int, size
                 noise = eta[:, None, None] * to_numpy(batch.readout[b, :, :P])[:, None, :]
             paths = member_paths(rows, plan, experiment.ridge_table, noise)
             for index in range(L):
-                found = aggregation.moments(errors_at(paths, [index] * plan.n_members), rows.deviations, rows.weights)
-                noisy = MemberMoments(found.pairs + np.diag(eta**2), found.missed, found.v)
+                found = moments_at(paths, rows, aggregation, np.full(plan.n_members, index))
+                noisy = replace(found, pairs=found.pairs + np.diag(eta**2))
                 weights[index, e, s] = aggregation.weights(noisy)
     return weights
 
