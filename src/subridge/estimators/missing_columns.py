@@ -61,7 +61,7 @@ def surviving(moments: MemberMoments, alive: IntArray) -> MemberMoments:
     """The moments of some members only."""
     pairs: FloatArray = moments.pairs[..., alive[:, None], alive]
     missed, behind = (None if each is None else each[..., alive] for each in (moments.missed, moments.behind))
-    return MemberMoments(pairs, missed, moments.v, behind)
+    return MemberMoments(pairs, missed, moments.v, behind=behind)
 
 
 def _patterns(absent: BoolArray, plan: SubsetPlan) -> Iterator[tuple[IntArray, IntArray]]:
