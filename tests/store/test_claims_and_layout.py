@@ -152,6 +152,44 @@ def test_a_creation_under_way_is_not_taken_for_a_leftover(tmp_path, monkeypatch)
     assert seen == [True]
 
 
+@pytest.mark.parametrize("moment", ["before it has its claim", "before it is moved"])
+def test_nor_at_its_first_and_its_last_moment(tmp_path, monkeypatch, moment):
+    lay_out, take, rename, laid_out = layout._lay_out, Claims.take, layout.Path.rename, []
+
+    def cleaned_before_claim(self, number):
+        if not laid_out and moment == "before it has its claim":
+            monkeypatch.setattr(Claims, "take", take)
+            layout.remove_leftovers(tmp_path / "a.zarr")
+        return take(self, number)
+
+    def cleaned_before_move(self, target):
+        if moment == "before it is moved" and self.name.endswith(".creating"):
+            layout.remove_leftovers(tmp_path / "a.zarr")
+        return rename(self, target)
+
+    monkeypatch.setattr(Claims, "take", cleaned_before_claim)
+    monkeypatch.setattr(layout.Path, "rename", cleaned_before_move)
+
+    def watched(scratch, *rest):
+        laid_out.append(scratch.joinpath(*layout.CLAIMS).exists())
+        lay_out(scratch, *rest)
+
+    monkeypatch.setattr(layout, "_lay_out", watched)
+    assert simulate(tmp_path / "a.zarr").identical(simulate())
+    assert laid_out == [True]
+
+
+def test_a_creation_killed_before_it_had_its_claim_is_removed_later(tmp_path):
+    left = tmp_path / ".a.zarr.0.creating"
+    (left / "done").mkdir(parents=True)
+    layout.remove_leftovers(tmp_path / "a.zarr")
+    assert left.exists()  # it may have begun this moment
+    long_ago = time.time() - 3600
+    os.utime(left, (long_ago, long_ago))
+    layout.remove_leftovers(tmp_path / "a.zarr")
+    assert not left.exists()
+
+
 def test_stores_in_folders_that_are_not_there_are_created_with_them(tmp_path):
     assert simulate(tmp_path / "new" / "folder" / "a.zarr").identical(simulate())
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 CLAIMS = ("done", "claims")
 # A creation whose folder another run takes for a leftover begins again.
 _ATTEMPTS = 5
+# Seconds after which a creation without a claim cannot be one that has just begun.
+_BEGINNING = 60.0
 
 
 @dataclass(frozen=True)
@@ -92,29 +95,41 @@ def renew(path: Path, contents: Contents, head: Mapping[str, Json], block: int) 
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove what killed creations of this store left beside it; one under way holds a claim."""
+    """Remove what killed creations of this store left beside it; one under way holds a claim, until it is in place."""
     for scratch in path.parent.glob(f".{path.name}.*.creating"):
         with suppress(OSError):
-            claims = Claims(scratch.joinpath(*CLAIMS))
-            dead = claims.take(0)
-            claims.close()
+            if scratch.joinpath(*CLAIMS).exists():
+                claims = Claims(scratch.joinpath(*CLAIMS))
+                dead = claims.take(0)
+                claims.close()
+            else:  # begun this moment, or killed in its first
+                dead = time.time() - scratch.stat().st_mtime > _BEGINNING
             if dead:
                 shutil.rmtree(scratch, ignore_errors=True)
 
 
 @contextmanager
 def _built_beside(path: Path, contents: Contents, head: Mapping[str, Json], block: int) -> Iterator[Path]:
-    """An empty store in a folder of its own, which is gone afterwards unless it was moved."""
+    """An empty store in a folder of its own, which is gone afterwards unless it was moved.
+
+    The file of claims gets its name when it is claimed already, so that nobody finds it free while this run lives.
+    """
     scratch = path.with_name(f".{path.name}.{uuid.uuid4().hex}.creating")
+    place = scratch.joinpath(*CLAIMS)
+    fresh = place if os.name == "nt" else place.with_name("new")
     try:
-        scratch.joinpath(*CLAIMS).parent.mkdir(parents=True)
-        claims = Claims(scratch.joinpath(*CLAIMS))
+        place.parent.mkdir(parents=True)
+        claims = Claims(fresh)
         try:
             claims.take(0)
+            os.rename(fresh, place)
             _lay_out(scratch, contents, head, block)
+            if os.name != "nt":
+                yield scratch
         finally:
             claims.close()
-        yield scratch
+        if os.name == "nt":  # pragma: no cover
+            yield scratch  # no folder is moved there while a file of it is open
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
