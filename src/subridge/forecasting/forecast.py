@@ -157,9 +157,9 @@ def forecast(
         pilot = pilots.of(ensemble.plan)
         noise = pilots.label_noise if extrapolate else None
         curve = forecast_curve(pilot, ensemble, np.append(sizes, np.inf), path, level, noise)
-        test = self_test(sample.rows, pilot, ensemble, curve.wanted.ridges[:-1], curve.weights[:-1])
+        test = self_test(sample.rows, pilot, ensemble, curve.wanted.ridges, curve.weights)
         floor = pilots.label_noise().lower if label_noise else 0.0
-        curve = curve.judged(sample.n_samples, test.share, test.scatter, floor)
+        curve = curve.judged(sample.n_samples, test.evidence(), floor)
         shown = curve[:-1]
         if ensemble is leading:
             steadiness = float(shown.steadiness.min())

@@ -15,6 +15,7 @@ from subridge.forecasting.inputs.sample import Sample
 from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot.label_noise import LabelNoise
 from subridge.forecasting.pilot.shared import Pilots
+from subridge.forecasting.self_test.evidence import Evidence
 from subridge.forecasting.self_test.self_test import self_test
 from subridge.forecasting.side_by_side import side_by_side
 from subridge.forecasting.uncertainty.spread import Spread
@@ -71,6 +72,7 @@ class Ranked:
                     one.influence - other.influence,
                     np.sqrt(one.shrink * other.shrink),
                     np.hypot(one.allowance, other.allowance),
+                    np.minimum(one.freedom, other.freedom),
                 ).standard_error[0]
             )
         apart = 0.5 * (self.gain(single) - self.gain(single, 1))
@@ -109,7 +111,8 @@ def rank(
             if candidate.name == SINGLE and sample.n_samples <= _SELF_TESTED:
                 test = self_test(sample.rows, pilot, ensemble, curve.wanted.ridges[:1], curve.weights[:1])
                 scatter[0] = test.scatter
-            curve = curve.judged(sample.n_samples, 1.0, scatter[0], pilots.label_noise().lower)
+            evidence = Evidence.of_scatter(scatter[0], len(sizes))
+            curve = curve.judged(sample.n_samples, evidence, pilots.label_noise().lower)
             values: dict[str, float] = {}
             for metric in metrics:
                 if not (metric.of_votes and ensemble.fits_weights):

@@ -38,6 +38,7 @@ class Extrapolation:
     error: float  # at the best exponent
     lowest: float  # over exponents that fit about as well
     highest: float
+    readout: float  # what readout noise has of it
     spread: Spread  # at the edge of reach, of one row
 
 
@@ -69,18 +70,21 @@ class Extrapolator:
         at_edge = transfer(edge, np.array([np.inf]), ensemble)
         spread = transfer_spread(edge, at_edge)
         tolerance = 0.25 * float(spread.standard_error[0] / at_edge.error[0]) ** 2
-        best, admitted = [], []
+        best, admitted, chosen = [], [], list[FloatArray]()
         for floor in (self._noise.variance, self._noise.lower, self._noise.upper):
             found = [_bias(shown, floor, exponent, depth, moved) for exponent in _EXPONENTS]
             moments = MemberMoments((np.array([bias for bias, _ in found]) + noise) * gain)
-            errors = moments.risk_of(ensemble.aggregation.weights(moments))
+            weights = ensemble.aggregation.weights(moments)
+            errors = moments.risk_of(weights)
             misfits = np.array([misfit for _, misfit in found])
             # What fits about as well, or as badly as a pilot of this size may look, whatever the label noise.
             best.append(float(errors[np.argmin(misfits)]))
+            chosen.append(weights[np.argmin(misfits)])
             admitted += [best[-1], *errors[misfits <= max(_AS_GOOD * misfits.min(), tolerance)]]
         # The influences at the edge, in proportion to the error there.
         scale = best[0] / at_edge.error if np.isfinite(best[0]) else np.ones(1)
-        return Extrapolation(best[0], float(np.min(admitted)), float(np.max(admitted)), spread.scaled(scale))
+        readout = float(MemberMoments(np.where(noise > 0, noise * gain, 0.0)).risk_of(chosen[0]))
+        return Extrapolation(best[0], float(np.min(admitted)), float(np.max(admitted)), readout, spread.scaled(scale))
 
     def _tail(self, r: int) -> SpectrumTail:
         if r not in self._tails:

@@ -16,13 +16,15 @@ from subridge.forecasting.matching import MatchedRidges, match_ridges
 from subridge.forecasting.pilot.label_noise import LabelNoise
 from subridge.forecasting.pilot.pilot import Pilot
 from subridge.forecasting.rowwise import RowWise
+from subridge.forecasting.self_test.evidence import Evidence
 from subridge.forecasting.uncertainty.spread import Spread
 
 # Doubt about the way to another size, per doubling, where few rows dominate; chosen on the development sets of
 # benchmarks/tournament.
-_LEAST_DOUBT, _SCATTER = 0.05, 0.7
+_LEAST_DOUBT, _SCATTER = 0.04, 0.4
+_APART = 0.5  # of what rule and law differ by
 _UNTESTED = 0.2  # scatter where no part of the pilot reaches its size
-_FAR = 64.0  # times n: doubt grows no further
+_FAR = 6.0  # doublings after which doubt grows no further
 _STRIDE, _MOST_TRIED = 3, 5  # ridges beyond reach that are tried where the best seems to lie there: two decades
 
 
@@ -35,6 +37,7 @@ class ForecastCurve(RowWise):
     prediction_error: FloatArray  # NaN where out of reach and not extrapolated, shape (S,)
     lowest: FloatArray  # the least error that fits the pilot about as well, shape (S,)
     highest: FloatArray  # the largest
+    readout: FloatArray  # what readout noise, which is known and no pilot shows, has of the error, shape (S,)
     weights: FloatArray  # of the members, shape (S, k)
     spread: Spread
     present: FloatArray  # error at the pilot's size with the same ridges and weights, shape (S,)
@@ -58,29 +61,31 @@ class ForecastCurve(RowWise):
         lower = np.maximum(self.lowest / factor, np.minimum(self.floor, error))
         return np.where(known, lower, error), np.where(known, self.highest * factor, error)
 
-    def judged(self, n_samples: int, share: float, scatter: float, floor: float) -> "ForecastCurve":
+    def judged(self, n_samples: int, evidence: Evidence, floor: float) -> "ForecastCurve":
         """The curve after a self-test, from a pilot of n rows, and with label noise as its floor.
 
-        A `share` of every change from the present error is believed; the `scatter` per doubling widens intervals where
-        few rows dominate.
+        Where few rows dominate, the law that the pilot's own parts follow is blended with the rule, in logarithms, and
+        their scatter widens intervals. Beyond reach, where the rule could not be tested, the law stands alone there.
         """
-        error, sizes = self.prediction_error, self.wanted.sizes
+        error, sizes, reached = self.prediction_error - self.readout, self.wanted.sizes, self.wanted.in_reach
         usable = (sizes > n_samples) & np.isfinite(error) & (error > 0) & (self.present > 0)
-        change = np.log(np.where(usable, error, 1.0) / np.where(usable, self.present, 1.0))
-        moved = np.exp((share - 1) * change)
+        doublings = np.where(usable, np.log2(sizes / n_samples), 0.0)
+        by_rule = np.log(np.where(usable, error, 1.0) / np.where(usable, self.present, 1.0))
+        share = (1 - self.steadiness) * np.where(reached | (evidence.known == 0), evidence.known, 1.0)
+        apart = np.where(usable & (evidence.known > 0), evidence.continued(doublings) - by_rule, 0.0)
+        moved = np.exp(share * apart)
         lifted = np.maximum(1.0, np.where(usable, floor / np.where(usable, error * moved, 1.0), 1.0))
         factor = moved * lifted
-        doublings = np.where(usable, np.log2(np.minimum(sizes, _FAR * n_samples) / n_samples), 0.0)
-        scatter = scatter if np.isfinite(scatter) else _UNTESTED
-        unsteady = 1 - self.steadiness * self.wanted.in_reach
-        doubt = np.sqrt(doublings) * unsteady * np.hypot(_LEAST_DOUBT, _SCATTER * scatter)
+        scatter = np.where(np.isfinite(evidence.scatter), evidence.scatter, _UNTESTED)
+        unsteady = 1 - self.steadiness * reached
+        far = np.sqrt(np.minimum(doublings, _FAR))
         return replace(
             self,
-            prediction_error=error * factor,
-            lowest=self.lowest * factor,
-            highest=self.highest * factor,
+            prediction_error=error * factor + self.readout,
+            lowest=(self.lowest - self.readout) * factor + self.readout,
+            highest=(self.highest - self.readout) * factor + self.readout,
             spread=self.spread.scaled(factor),
-            doubt=doubt,
+            doubt=unsteady * np.hypot(far * np.hypot(_LEAST_DOUBT, _SCATTER * scatter), _APART * apart),
             floor=np.full(len(sizes), floor),
         )
 
@@ -105,10 +110,21 @@ def forecast_curve(
     if path is not None:
         ridges, is_bound = best_ridges(pilot, ensemble, sizes, path, level)
     wanted = match_ridges(pilot, sizes, ridges)
-    found, none = points(pilot, ensemble, wanted), np.zeros(len(sizes))
+    (found, spread), none = points(pilot, ensemble, wanted), np.zeros(len(sizes))
     error = np.where(wanted.in_reach, found.error, np.nan)
     curve = ForecastCurve(
-        wanted, is_bound, error, error, error, found.weights, found.spread, found.present, found.steadiness, none, none
+        wanted,
+        is_bound,
+        error,
+        error,
+        error,
+        found.readout,
+        found.weights,
+        spread,
+        found.present,
+        found.steadiness,
+        none,
+        none,
     )
     unsettled = is_bound | ~wanted.in_reach
     if label_noise is None or not unsettled.any():
@@ -142,6 +158,7 @@ def _beyond_reach(
                 prediction_error=error,
                 lowest=lowest,
                 highest=highest,
+                readout=np.array([far.readout]),
                 spread=far.spread,
             )
     return best

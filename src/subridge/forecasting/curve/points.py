@@ -1,26 +1,22 @@
 """Errors at a table of matched ridges: transfer and uncertainty, block by block so that they fit into memory."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray
-from subridge.ensemble.aggregation import Mean
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.matching import MatchedRidges
-from subridge.forecasting.pilot.left_out import LeftOut, left_out
+from subridge.forecasting.pilot.left_out import LeftOut, left_out, row_errors
 from subridge.forecasting.pilot.pilot import Pilot
 from subridge.forecasting.rowwise import RowWise
 from subridge.forecasting.transfer.cross_fitting import honest_error
-from subridge.forecasting.transfer.transfer import Transfer, transfer, transferred_pairs
+from subridge.forecasting.transfer.transfer import Transfer, transfer
 from subridge.forecasting.uncertainty.jackknife import transfer_spread
 from subridge.forecasting.uncertainty.spread import Spread
 
-# Share of a forecast fall that is believed where few rows dominate the pilot, chosen on the development sets of
-# benchmarks/tournament; where none do all of it is.
-_BELIEVED = 0.85
-_EQUAL = Mean()
+_TABLE = 5_000_000  # entries of the largest table of errors held at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,73 +24,63 @@ class Points(RowWise):
     """Forecasts at T sizes and ridges."""
 
     error: FloatArray  # prediction error, shape (T,)
+    readout: FloatArray  # what readout noise, which no pilot shows and which is known, has of it, shape (T,)
     present: FloatArray  # leave-one-out error at the pilot's size with the same ridges and weights, shape (T,)
     steadiness: FloatArray  # in [0, 1], 0 where few rows dominate, shape (T,)
     weights: FloatArray  # of the members, shape (T, k)
-    spread: Spread  # of the error over pilots
 
 
-def point_errors(pilot: Pilot, ensemble: DrawnEnsemble, wanted: MatchedRidges) -> FloatArray:
-    """Prediction errors alone, at a quarter of the cost of `points`; shape (T,)."""
-    errors, transfers = [], []
-    for block, moved in _transferred(pilot, ensemble, wanted):
-        errors.append(honest_error(block, moved, ensemble))
-        transfers.append(moved)
-    error, (weights, steadiness) = np.concatenate(errors), _of_blocks(transfers)
-    return tempered(error, present_errors(pilot, ensemble, wanted.ridges, weights), steadiness, _grown(pilot, wanted))
+def point_errors(pilot: Pilot, ensemble: DrawnEnsemble, wanted: MatchedRidges) -> Points:
+    """Prediction errors alone, at a quarter of the cost of `points`."""
+    moved = [(honest_error(block, each, ensemble), each) for block, each in _transferred(pilot, ensemble, wanted)]
+    return _settled(pilot, wanted, np.concatenate([error for error, _ in moved]), [each for _, each in moved])
 
 
-def points(pilot: Pilot, ensemble: DrawnEnsemble, wanted: MatchedRidges) -> Points:
+def points(pilot: Pilot, ensemble: DrawnEnsemble, wanted: MatchedRidges) -> tuple[Points, Spread]:
     """Prediction errors, what they are at present, the weights of members, and the spread over pilots."""
     errors, spreads, transfers = [], [], []
     for block, moved in _transferred(pilot, ensemble, wanted):
         errors.append(honest_error(block, moved, ensemble))
         spreads.append(transfer_spread(block, moved))
         transfers.append(moved)
-    error, spread, (weights, steadiness) = np.concatenate(errors), Spread.joined(spreads), _of_blocks(transfers)
-    present = present_errors(pilot, ensemble, wanted.ridges, weights)
-    settled = tempered(error, present, steadiness, _grown(pilot, wanted))
-    usable = np.isfinite(error) & (error > 0)
-    factor = np.where(usable, settled / np.where(usable, error, 1.0), 1.0)
-    return Points(settled, present, steadiness, weights, spread.scaled(factor))
+    error = np.concatenate(errors)
+    found = _settled(pilot, wanted, error, transfers)
+    plain, settled = error - found.readout, found.error - found.readout
+    usable = np.isfinite(plain) & (plain > 0)
+    factor = np.where(usable, settled / np.where(usable, plain, 1.0), 1.0)
+    return found, Spread.joined(spreads).scaled(factor)
+
+
+def _settled(pilot: Pilot, wanted: MatchedRidges, error: FloatArray, moved: list[Transfer]) -> Points:
+    weights, steadiness, readout = (
+        np.concatenate(parts)
+        for parts in zip(*((each.weights, each.variance.steadiness, each.readout) for each in moved), strict=True)
+    )
+    present = shown_errors(pilot, wanted.ridges, weights)
+    settled = tempered(error - readout, present, steadiness, np.asarray(wanted.sizes > pilot.n_samples))
+    return Points(settled + readout, readout, present, steadiness, weights)
 
 
 def tempered(error: FloatArray, present: FloatArray, steadiness: FloatArray, grown: BoolArray) -> FloatArray:
-    """Forecast errors, nearer to the present ones where few rows dominate; all of shape (T,).
+    """Forecast errors, of which a rise is believed as far as no few rows dominate; all of shape (T,).
 
-    Such a pilot shows a fall of the error that is too large, and a rise that is noise.
+    A pilot in which few rows dominate shows rises that are noise.
     """
     usable = grown & np.isfinite(error) & (error > 0) & (present > 0)
-    change = np.log(np.where(usable, error, 1.0) / np.where(usable, present, 1.0))
-    share = np.where(change < 0, _BELIEVED + (1 - _BELIEVED) * steadiness, steadiness)
-    return np.where(usable, present * np.exp(np.where(usable, share * change, 0.0)), error)
+    rise = np.log(np.where(usable, error, 1.0) / np.where(usable, present, 1.0))
+    return np.where(usable & (rise > 0), present * np.exp(np.where(usable, steadiness * rise, 0.0)), error)
 
 
-def present_errors(pilot: Pilot, ensemble: DrawnEnsemble, ridges: FloatArray, weights: FloatArray) -> FloatArray:
-    """Leave-one-out errors at the pilot's own size of ridges and weights, each (T, k); shape (T,)."""
-    distinct, place = np.unique(ridges, axis=0, return_inverse=True)
-    equal = replace(ensemble, aggregation=_EQUAL)
-    pairs = np.concatenate(
-        [
-            transferred_pairs(block.pairs, moved.variance) + moved.readout_pairs
-            for block in left_out(pilot, distinct * pilot.subset_sizes)
-            for moved in [transfer(block, np.full(len(block.penalties), float(pilot.n_samples)), equal)]
-        ]
-    )
-    shared = pairs[place.reshape(-1)]
-    products = weights[:, :, None] * weights[:, None, :]
-    return np.asarray((np.where(products != 0, shared, 0.0) * products).sum(axis=(1, 2)))
-
-
-def _grown(pilot: Pilot, wanted: MatchedRidges) -> BoolArray:
-    return np.asarray(wanted.sizes > pilot.n_samples)
-
-
-def _of_blocks(moved: list[Transfer]) -> tuple[FloatArray, FloatArray]:
-    return (
-        np.concatenate([each.weights for each in moved]),
-        np.concatenate([each.variance.steadiness for each in moved]),
-    )
+def shown_errors(pilot: Pilot, ridges: FloatArray, weights: FloatArray) -> FloatArray:
+    """Leave-one-out errors at the pilot's size, without readout noise; ridges and weights (T, k), result (T,)."""
+    both = np.concatenate([ridges, weights], axis=1)
+    distinct, place = np.unique(both, axis=0, return_inverse=True)
+    k, block = pilot.n_members, max(1, _TABLE // pilot.targets.size)
+    errors = [
+        row_errors(pilot, part[:, :k], part[:, k:]).mean(axis=1)
+        for part in (distinct[start : start + block] for start in range(0, len(distinct), block))
+    ]
+    return np.asarray(np.concatenate(errors)[place.reshape(-1)])
 
 
 def _transferred(pilot: Pilot, ensemble: DrawnEnsemble, wanted: MatchedRidges) -> Iterator[tuple[LeftOut, Transfer]]:

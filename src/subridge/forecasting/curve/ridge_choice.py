@@ -1,13 +1,15 @@
 """Which ridge of a path an ensemble takes at every size.
 
 The least of many noisy numbers is too good, most of all where the pilot is all but interpolated. Such ridges are taken
-only for want of others, and the few of least error are compared by the upper bounds of their intervals.
+only for want of others, and the few of least error are compared by the upper bounds of their intervals. Where few rows
+dominate the pilot, what it forecasts is less sure than what it shows, and ridges are compared by what they err at
+present: the best penalty of a given prior does not depend on the sample size.
 """
 
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray
-from subridge.forecasting.curve.points import point_errors, points
+from subridge.forecasting.curve.points import Points, point_errors, points
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.inputs.ridge_path import RidgePath
 from subridge.forecasting.matching import MatchedRidges, match_ridges
@@ -16,7 +18,6 @@ from subridge.ridge.rows.diagnostics import warn_of_ridge_at_end
 from subridge.ridge.search_path import MATERIAL, PROBES, End
 
 _MOST_FREEDOM = 0.85  # df/n of a member; beyond, forecasts on deep features were 5 % and more too low
-_PULL = 0.03  # log of the error that a decade away from the pilot's own best ridge must gain
 _LITTLE = 1.1  # what was learnt is little where the largest ridge errs no more than so many times the best
 _COMPARED = 8  # ridges of least error whose intervals are looked at: more than a decade of the default path
 
@@ -51,9 +52,8 @@ def best_ridges(
     compared = np.isfinite(error) & (ranks < _COMPARED)
     bounds = np.full(S * L, np.inf)
     if compared.any():
-        found = points(pilot, ensemble, matched[compared])
-        bounds[compared] = found.error * found.spread.interval_factor(found.error, level)
-        bounds *= _pull(pilot, ensemble, ridges)[np.tile(np.arange(L), S)]
+        found, spread = points(pilot, ensemble, matched[compared])
+        bounds[compared] = _compared(found) * spread.interval_factor(found.error, level)
     table = bounds.reshape(S, L)
     known = np.isfinite(table).any(axis=1)
     best = np.where(known, np.argmin(table, axis=1), L - 1)
@@ -72,26 +72,16 @@ def _errors(
     offered = np.where(np.repeat(easy.reshape(S, L).any(axis=1), L), easy, matched.in_reach)
     error = np.full(S * L, np.inf)
     if offered.any():
-        error[offered] = point_errors(pilot, ensemble, matched[offered])
+        error[offered] = _compared(point_errors(pilot, ensemble, matched[offered]))
     return matched, error.reshape(S, L)
 
 
-def _pull(pilot: Pilot, ensemble: DrawnEnsemble, path: FloatArray) -> FloatArray:
-    """Factors by which ridges must err less to be preferred to the best of the pilot's own size; shape (L,).
-
-    The best penalty of a given prior does not depend on the sample size, and the present error is exact where that at
-    another size is a forecast.
-    """
-    matched = match_ridges(pilot, np.full(len(path), float(pilot.n_samples)), _common(path, pilot.n_members))
-    best = path[int(np.argmin(point_errors(pilot, ensemble, matched)))]
-    positive = path[path > 0]
-    floor = positive[0] if positive.size else 1.0
-    decades = np.log10(np.maximum(path, floor) / max(float(best), float(floor)))
-    return np.asarray(np.exp(_PULL * decades**2))
-
-
-def _common(path: FloatArray, n_members: int) -> FloatArray:
-    return np.repeat(path[:, None], n_members, axis=1)
+def _compared(found: Points) -> FloatArray:
+    """Errors to compare ridges by, shape (T,): where few rows dominate, those of the present, which are exact."""
+    error, share = found.error - found.readout, found.steadiness
+    usable = np.isfinite(error) & (error > 0) & (found.present > 0)
+    ratio = np.where(usable, found.present, 1.0) / np.where(usable, error, 1.0)
+    return np.asarray(np.where(usable, error * ratio ** (1 - share), error) + found.readout)
 
 
 def _falling_ends(error: FloatArray, path: FloatArray) -> tuple[End, ...]:

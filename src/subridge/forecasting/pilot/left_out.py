@@ -70,6 +70,16 @@ class LeftOut:
         return np.asarray((flat - removed).reshape(vectors.shape))
 
 
+def row_errors(pilot: Pilot, ridges: FloatArray, weights: FloatArray) -> FloatArray:
+    """Squared leave-one-out error of every row, summed over targets, at ridges and weights of shape (T, k); (T, n)."""
+    n = pilot.n_samples
+    leverage, mixed = np.full(n, pilot.intercept / n), np.zeros((len(ridges), pilot.n_targets, n))
+    for r, member in enumerate(pilot.members):
+        errors, _ = leave_one_out(member, pilot.targets, ridges[:, r] * pilot.subset_sizes[r], leverage)
+        mixed += weights[:, r, None, None] * errors
+    return np.asarray((mixed**2).sum(axis=1))
+
+
 def left_out(pilot: Pilot, penalties: FloatArray) -> Iterator[LeftOut]:
     """Leave-one-out errors at a table of penalties, shape (T, k), block by block so that they fit into memory."""
     T, n = len(penalties), pilot.n_samples

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -40,6 +41,11 @@ class Pilot:
     def n_targets(self) -> int:
         """C."""
         return len(self.targets)
+
+    @cached_property
+    def row_powers(self) -> FloatArray:
+        """‖x_i‖² of every row as each member sees it, centred; shape (k, n)."""
+        return np.stack([member.spectrum @ member.left**2 for member in self.members])
 
     def reach(self, ridges: FloatArray) -> FloatArray:
         """The largest sample size each member can be forecast at, ``n + p/κ̄(n, 0)``; shape (k,)."""

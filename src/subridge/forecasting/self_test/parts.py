@@ -11,7 +11,7 @@ from subridge.ridge.rows.training import TrainingRows, training_rows
 from subridge.spec.errors import DataError
 from subridge.spec.plan import SubsetPlan
 
-_LEAST = 16  # rows of a part
+_LEAST = 10  # rows of a part
 _MANY = 1000  # rows of a pilot that needs one draw only: what it shows of itself has less noise
 
 

@@ -2,11 +2,11 @@
 
 A part of m rows, at the ridges of a forecast, has a leave-one-out error of its own, and the rule says by what factor it
 falls from m to n. The pilot's leave-one-out errors of the same rows say by what factor it fell: both look at the same
-rows, so that most of their noise is common. Two numbers are learnt.
+rows, so that most of their noise is common.
 
-- The share κ of a forecast change (in logarithms) that came true, ``κ = (P A/s² + 1/τ²)/(P²/s² + 1/τ²)`` with means P
-  forecast and A shown, s their standard error and a prior of 1 ± τ: a share is believed as far as its noise allows.
-- The scatter per doubling, which widens intervals where few rows dominate.
+What the pilot shows is also a law of its own: the error falls by D per doubling up to n, and every further doubling has
+a share ρ of the fall before it. Halves and quarters test rule and law alike, and `evidence` weighs one against the
+other by their squared misses.
 """
 
 from dataclasses import dataclass
@@ -17,17 +17,16 @@ from subridge.arrays.types import BoolArray, FloatArray
 from subridge.forecasting.curve.points import tempered
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.matching import match_ridges
-from subridge.forecasting.pilot.left_out import left_out
+from subridge.forecasting.pilot.left_out import left_out, row_errors
 from subridge.forecasting.pilot.pilot import Pilot
+from subridge.forecasting.self_test.evidence import DECAY, Evidence
 from subridge.forecasting.self_test.parts import part_pilots
 from subridge.forecasting.transfer.transfer import transferred_pairs
 from subridge.forecasting.transfer.variance import split_variance
 from subridge.ridge.rows.training import TrainingRows
 
-_PRIOR = 0.25  # τ
-_INDEPENDENT = 3.0  # of the parts, which share rows
-_LEAST_SCATTER = 0.02
-_SHARES = (0.5, 1.25)  # least and largest κ
+_SURE = 0.05  # a miss per doubling that is nothing: rule and law that both miss by less count alike
+_OLDER = 0.25  # share of the doubling before the last in the law's slope
 _RIDGES = 3  # of a curve that are tested
 
 
@@ -41,11 +40,7 @@ class SelfTest:
     shown: FloatArray  # what the pilot shows on the same rows; shape (J, T)
     in_reach: BoolArray  # shape (J, T)
     n_samples: int
-
-    @property
-    def misses(self) -> FloatArray:
-        """log of forecast over shown, where in reach; shape (hits,)."""
-        return np.asarray(np.log(self.forecast[self._usable] / self.shown[self._usable]))
+    places: tuple[int, ...]  # which of the T ridges stands for each of the S points of the curve
 
     def hits(self) -> dict[str, FloatArray]:
         """Rows, forecast and shown error of every part, geometric means over ridges in reach; each of shape (J,)."""
@@ -57,23 +52,11 @@ class SelfTest:
             means[name] = np.where(count > 0, np.exp(logs), np.nan)
         return {"rows": self.sizes} | means
 
-    @property
-    def _usable(self) -> BoolArray:
-        positive = (self.forecast > 0) & (self.shown > 0) & (self.present > 0)
-        return np.asarray(self.in_reach & positive & np.isfinite(self.forecast))
-
-    @property
-    def share(self) -> float:
-        """κ."""
-        usable = self._usable
-        if np.count_nonzero(usable) < 3:
-            return 1.0
-        forecast = np.log(self.forecast[usable] / self.present[usable])
-        shown = np.log(self.shown[usable] / self.present[usable])
-        noise = max(float(((shown - forecast) ** 2).mean()), _LEAST_SCATTER**2) / _INDEPENDENT
-        P, A = float(forecast.mean()), float(shown.mean())
-        share = (P * A / noise + 1 / _PRIOR**2) / (P**2 / noise + 1 / _PRIOR**2)
-        return float(np.clip(share, *_SHARES))
+    def evidence(self) -> Evidence:
+        """What hits and misses say of the S points of the curve."""
+        slopes, weights = np.array([self._at_ridge(t) for t in range(self.present.shape[1])]).T
+        places = np.array(self.places)
+        return Evidence(slopes[places], weights[places], np.full(len(places), self.scatter))
 
     @property
     def scatter(self) -> float:
@@ -81,37 +64,55 @@ class SelfTest:
         usable = self._usable
         if not usable.any():
             return float("nan")
+        misses = np.log(self.forecast[usable] / self.shown[usable])
         doublings = np.broadcast_to(np.log2(self.n_samples / self.sizes)[:, None], usable.shape)[usable]
-        return float(np.sqrt((self.misses**2 / doublings).mean()))
+        return float(np.sqrt((misses**2 / doublings).mean()))
+
+    @property
+    def _usable(self) -> BoolArray:
+        return np.asarray(self.in_reach & self._known & (self.forecast > 0) & np.isfinite(self.forecast))
+
+    @property
+    def _known(self) -> BoolArray:
+        return np.asarray((self.shown > 0) & (self.present > 0))
+
+    def _at_ridge(self, t: int) -> tuple[float, float]:
+        """Slope of the law, and its weight against the rule; NaN where halves show nothing."""
+        known, halves = self._known[:, t], self.sizes > 0.4 * self.n_samples
+        fell = np.log(np.where(known, self.shown[:, t], 1.0) / np.where(known, self.present[:, t], 1.0))
+        if not (known & halves).any():
+            return float("nan"), float("nan")
+        slope, older = float(fell[known & halves].mean()), known & ~halves
+        tested = self._usable[:, t] & halves
+        if not older.any() or not tested.any():
+            return slope, 0.5
+        before = float(fell[older].mean()) - slope
+        misses = np.log(self.forecast[tested, t] / self.shown[tested, t])
+        of_rule = float(misses.mean() ** 2 + misses.var() / len(misses)) + _SURE**2
+        of_law = (DECAY * before - slope) ** 2 + _SURE**2
+        return (1 - _OLDER) * slope + _OLDER * DECAY * before, of_rule / (of_rule + of_law)
 
 
 def self_test(
     rows: TrainingRows, pilot: Pilot, ensemble: DrawnEnsemble, ridges: FloatArray, weights: FloatArray
 ) -> SelfTest:
     """Test one ensemble at ridges and weights of a curve, each of shape (S, k); of many, three are taken."""
-    chosen = np.unique(np.linspace(0, len(ridges) - 1, _RIDGES).round().astype(int))
-    distinct, first = np.unique(ridges[chosen], axis=0, return_index=True)
-    used, n = weights[chosen][first], pilot.n_samples
-    whole = _row_errors(pilot, distinct, used)
+    _, first = np.unique(ridges, axis=0, return_index=True)
+    chosen = first[np.unique(np.linspace(0, len(first) - 1, _RIDGES).round().astype(int))]
+    tested, used = ridges[chosen], weights[chosen]
+    apart = np.abs(np.log(np.maximum(ridges[:, None, 0], 1e-300) / np.maximum(tested[None, :, 0], 1e-300)))
+    whole = row_errors(pilot, tested, used)
     parts = list(part_pilots(rows, ensemble.plan))
-    results = [_of_part(part, distinct, used, n) for _, part in parts]
+    results = [_of_part(part, tested, used, pilot.n_samples) for _, part in parts]
+    shape = (len(parts), len(chosen))
     return SelfTest(
         np.array([float(len(numbers)) for numbers, _ in parts]),
-        np.array([present for present, _, _ in results]).reshape(-1, len(distinct)),
-        np.array([forecast for _, forecast, _ in results]).reshape(-1, len(distinct)),
-        np.array([whole[:, numbers].mean(axis=1) for numbers, _ in parts]).reshape(-1, len(distinct)),
-        np.array([reached for _, _, reached in results], dtype=bool).reshape(-1, len(distinct)),
-        n,
-    )
-
-
-def _row_errors(pilot: Pilot, ridges: FloatArray, weights: FloatArray) -> FloatArray:
-    """Squared leave-one-out error of every row, summed over targets; shape (T, n)."""
-    return np.concatenate(
-        [
-            (np.einsum("tk,tkcn->tcn", weights[block.rows], block.errors) ** 2).sum(axis=1)
-            for block in left_out(pilot, ridges * pilot.subset_sizes)
-        ]
+        np.array([present for present, _, _ in results]).reshape(shape),
+        np.array([forecast for _, forecast, _ in results]).reshape(shape),
+        np.array([whole[:, numbers].mean(axis=1) for numbers, _ in parts]).reshape(shape),
+        np.array([reached for _, _, reached in results], dtype=bool).reshape(shape),
+        pilot.n_samples,
+        tuple(np.argmin(apart, axis=1).tolist()),
     )
 
 
@@ -119,7 +120,7 @@ def _of_part(part: Pilot, ridges: FloatArray, weights: FloatArray, n: int) -> tu
     """Present error of a part, what it forecasts for n rows, and whether that is in its reach; each (T,)."""
     sizes = np.full(len(ridges), float(n))
     wanted = match_ridges(part, sizes, ridges)
-    present, forecast = _row_errors(part, ridges, weights).mean(axis=1), []
+    present, forecast = row_errors(part, ridges, weights).mean(axis=1), []
     for block in left_out(part, wanted.penalties):
         split, used = split_variance(block, sizes[block.rows]), weights[block.rows]
         error = np.einsum("tr,trs,ts->t", used, transferred_pairs(block.pairs, split), used)

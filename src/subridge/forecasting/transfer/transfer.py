@@ -22,6 +22,11 @@ class Transfer:
     weights: FloatArray  # of the members, shape (t, k)
     error: FloatArray  # wᵀ(Ê + ζ²)w, infinite for a ridgeless member at its interpolation threshold, shape (t,)
 
+    @property
+    def readout(self) -> FloatArray:
+        """What readout noise adds to the error; shape (t,)."""
+        return MemberMoments(self.readout_pairs).risk_of(self.weights)
+
 
 def transfer(left_out: LeftOut, sizes: FloatArray, ensemble: DrawnEnsemble) -> Transfer:
     """Take left-out errors at t penalties of the pilot to the sizes n′, shape (t,), that these stand for."""

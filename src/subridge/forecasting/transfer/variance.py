@@ -28,6 +28,7 @@ _BELOW_ONE = 1 - 1e-9
 _ROWS = 1000  # in means over rows
 _STEPS = 8  # of Newton's method for θ, from the solution for equal leverages
 _ORDINARY = 10.0  # times the median: odds of rows that differ in scale and in nothing else
+_EXPLAINED = 2.0  # times the median per power: odds that scale explains
 _HALF = 0.05  # log of mean over capped mean odds at which both forms count the same
 
 
@@ -82,14 +83,26 @@ def split_variance(left_out: LeftOut, sizes: FloatArray) -> VarianceSplit:
     by_leverage = VarianceSplit(
         gamma_pilot, gamma_new, error_ratio, x * freedom[:, :, None] * freedom[:, None, :], np.ones(len(sizes))
     )
-    return _blended(by_leverage, left_out, sizes, _steadiness(odds))
+    return _blended(by_leverage, left_out, sizes, _steadiness(odds, left_out.pilot.row_powers))
 
 
-def _steadiness(odds: FloatArray) -> FloatArray:
-    """Share of every member for which leverages are to be trusted, from its odds (t, k, n); shape (t, k)."""
-    capped = np.minimum(odds, _ORDINARY * np.median(odds, axis=2, keepdims=True)).mean(axis=2)
-    excess = np.log(np.maximum(odds.mean(axis=2), _TINY) / np.maximum(capped, _TINY))
-    return np.asarray(1 / (1 + (excess / _HALF) ** 2))
+def _steadiness(odds: FloatArray, powers: FloatArray) -> FloatArray:
+    """Share of every member for which leverages are to be trusted, from its odds (t, k, n); shape (t, k).
+
+    Two signs must come together: few rows hold much of the sum of odds, and their odds are not explained by scale. Rows
+    that differ in scale and in nothing else have odds in proportion to their powers ‖x_i‖², shape (k, n), whatever the
+    ridge; odds far above that are of rows that point where few others do.
+    """
+    per_power = odds / np.maximum(powers, _TINY)
+    dominant = _excess(odds, _ORDINARY * np.median(odds, axis=2, keepdims=True))
+    astray = _excess(odds, _EXPLAINED * np.median(per_power, axis=2, keepdims=True) * powers)
+    return np.asarray(1 / (1 + np.minimum(dominant / _HALF, astray / (0.5 * _HALF)) ** 2))
+
+
+def _excess(odds: FloatArray, cap: FloatArray) -> FloatArray:
+    """log of mean odds over mean capped odds; shape (t, k)."""
+    means = odds.mean(axis=2), np.minimum(odds, cap).mean(axis=2)
+    return np.asarray(np.log(np.maximum(means[0], _TINY) / np.maximum(means[1], _TINY)))
 
 
 def _blended(by_leverage: VarianceSplit, left_out: LeftOut, sizes: FloatArray, steady: FloatArray) -> VarianceSplit:

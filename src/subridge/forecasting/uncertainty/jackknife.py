@@ -11,6 +11,8 @@ Members that have a ridge exceed it by a little less, on Gaussian data by the po
 is used throughout; docs/forecasting.md has the coverage that was measured.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from subridge.arrays.types import FloatArray
@@ -38,7 +40,19 @@ def transfer_spread(left_out: LeftOut, moved: Transfer) -> Spread:
     change = np.abs(1 - variance.gamma_new / np.maximum(variance.gamma_pilot, 1e-12))
     relative = _FINITE_SIZE * gain_pilot / n * change * np.where(np.isfinite(gain_new), gain_new, 0.0)
     allowance = (np.abs(form * left_out.pairs) * relative).sum(axis=(1, 2))
-    return jackknife(left_out, form, gain_pilot, allowance)
+    return replace(jackknife(left_out, form, gain_pilot, allowance), freedom=_residual_freedom(left_out, weights))
+
+
+def _residual_freedom(left_out: LeftOut, weights: FloatArray) -> FloatArray:
+    """``1/Σ_rr′ w_r w_r′ tr(R_r R_r′)/(tr R_r tr R_r′)``: dimensions of the residuals, at least one; shape (t,).
+
+    For ordinary least squares it is n - M.
+    """
+    traces = left_out.diagonals.sum(axis=2)
+    share = weights / np.maximum(traces, _TINY)
+    return np.asarray(
+        np.maximum(1 / np.maximum(np.einsum("tr,trs,ts->t", share, left_out.pair_traces, share), _TINY), 1.0)
+    )
 
 
 def jackknife(left_out: LeftOut, form: FloatArray, gains: FloatArray, allowance: FloatArray) -> Spread:
@@ -71,7 +85,7 @@ def jackknife(left_out: LeftOut, form: FloatArray, gains: FloatArray, allowance:
     # each other are a floor, at half because errors that are bias and not noise fluctuate less.
     floor = 0.5 * (errors * mixed).sum(axis=(1, 2)).var(axis=1) * n / np.maximum(first, _TINY)
     shrink = np.maximum((first / np.maximum(first + second, _TINY)) ** _EXPONENT, np.minimum(floor, 1.0))
-    return Spread(influence, shrink, allowance)
+    return Spread(influence, shrink, allowance, np.full(t, float(n)))
 
 
 def _second_differences(left_out: LeftOut, form: FloatArray, centred: FloatArray, signs: FloatArray) -> FloatArray:

@@ -16,10 +16,11 @@ class Spread(RowWise):
     influence: FloatArray  # n times the change of an estimate when a row is left out, shape (T, n)
     shrink: FloatArray  # factor of the jackknife variance, a power of 1/(1 + V_2/V_J), shape (T,)
     allowance: FloatArray  # standard error of traces that fluctuate near an interpolation threshold, shape (T,)
+    freedom: FloatArray  # independent numbers that the estimate rests on, at most n, shape (T,)
 
     def scaled(self, factors: FloatArray) -> "Spread":
         """The spread of the estimates times given factors, shape (T,)."""
-        return Spread(self.influence * factors[:, None], self.shrink, self.allowance * factors)
+        return Spread(self.influence * factors[:, None], self.shrink, self.allowance * factors, self.freedom)
 
     @property
     def standard_error(self) -> FloatArray:
@@ -40,10 +41,11 @@ class Spread(RowWise):
         """Half-width of a two-sided interval in standard errors, shape (T,).
 
         Student's, with the degrees of freedom of the variance itself: influences are of the kind of squared errors,
-        whose variance is known badly from a small pilot.
+        whose variance is known badly from a small pilot. Next to a threshold residuals have few dimensions, and however
+        many rows there are their errors are as few independent numbers.
         """
         squares = (self.influence - self.influence.mean(axis=-1, keepdims=True)) ** 2
         n, mean = squares.shape[-1], squares.mean(axis=-1)
         spread = squares.var(axis=-1)
         freedom = np.where(spread > 0, 2 * n * mean**2 / np.where(spread > 0, spread, 1.0), n)
-        return np.asarray(student.ppf(0.5 + level / 2, np.maximum(freedom, 2.0)))
+        return np.asarray(student.ppf(0.5 + level / 2, np.minimum(np.maximum(freedom, 2.0), self.freedom)))
