@@ -70,3 +70,40 @@ def test_samples_needed_reads_the_curve():
     assert "label noise alone" in str(hopeless.answer.values[0])
     with pytest.raises(sr.errors.ParameterError, match="error must be positive"):
         sr.samples_needed(X, y, 0.0, ONE)
+
+
+def tail_of_rows(rng, n, M=30):
+    """Every row has one of many rare columns beside dense ones: few rows hold most of the leverage."""
+    dense, rare = rng.standard_normal((n, M)), np.zeros((n, 40))
+    rare[np.arange(n), rng.integers(40, size=n)] = 12.0 * rng.standard_normal(n) ** 3
+    X = np.hstack([dense, rare])
+    return X, dense @ np.ones(M) / 5 + rng.standard_normal(n)
+
+
+@pytest.mark.filterwarnings("ignore::subridge.spec.errors.SubridgeWarning")
+def test_where_few_rows_dominate_parts_of_the_pilot_have_a_say():
+    """The curve lies between the rule and the law of the parts, and nearer to trained ridges than the rule of old."""
+    rng = np.random.default_rng(0)
+    X_test, y_test = tail_of_rows(rng, 4000)
+    truth = []
+    for _ in range(10):
+        X, y = tail_of_rows(rng, 480)
+        centred = X - X.mean(axis=0)
+        w = np.linalg.solve(centred.T @ centred + 7.0 * np.eye(70), centred.T @ (y - y.mean()))
+        truth.append(((y_test - y.mean() - (X_test - X.mean(axis=0)) @ w) ** 2).mean())
+    found, inside = [], []
+    for _ in range(8):
+        curve = sr.forecast(*tail_of_rows(rng, 60), [480], ONE)
+        found.append(float(curve.prediction_error[0, 0]))
+        lower, upper = float(curve.prediction_error_lower[0, 0]), float(curve.prediction_error_upper[0, 0])
+        inside.append(lower < np.mean(truth) < upper)
+    assert abs(np.median(found) / np.mean(truth) - 1) < 0.25
+    assert np.mean(inside) >= 0.75
+
+
+def test_a_law_of_the_parts_ends_at_a_limit():
+    from subridge.forecasting.self_test.evidence import DECAY, Evidence
+
+    evidence = Evidence(np.full(3, -0.2), np.ones(3), np.zeros(3))
+    changes = evidence.continued(np.array([1.0, 2.0, np.inf]))
+    np.testing.assert_allclose(changes, -0.2 * np.array([DECAY, DECAY + DECAY**2, DECAY / (1 - DECAY)]))

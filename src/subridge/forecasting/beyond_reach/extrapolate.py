@@ -68,12 +68,17 @@ class Extrapolator:
         moved = ~in_reach[:, None] | ~in_reach[None, :]
         (edge,) = left_out(pilot, penalties[:1])
         at_edge = transfer(edge, np.array([np.inf]), ensemble)
-        spread = transfer_spread(edge, at_edge)
+        spread, of_edge = transfer_spread(edge, at_edge), edge.moments(edge.pairs)
+        (missed,), (power,) = of_edge.with_target()
         tolerance = 0.25 * float(spread.standard_error[0] / at_edge.error[0]) ** 2
         best, admitted, chosen = [], [], list[FloatArray]()
         for floor in (self._noise.variance, self._noise.lower, self._noise.upper):
             found = [_bias(shown, floor, exponent, depth, moved) for exponent in _EXPONENTS]
-            moments = MemberMoments((np.array([bias for bias, _ in found]) + noise) * gain)
+            pairs = (np.array([bias for bias, _ in found]) + noise) * gain
+            # What a member misses of the target falls as its bias does, up to the power of one.
+            slow = np.minimum(_EXPONENTS, 1.0)[:, None]
+            above = missed - np.minimum(floor, missed)
+            moments = MemberMoments(pairs, missed - above * (1 - below**slow), np.full(len(pairs), power))
             weights = ensemble.aggregation.weights(moments)
             errors = moments.risk_of(weights)
             misfits = np.array([misfit for _, misfit in found])
@@ -83,7 +88,7 @@ class Extrapolator:
             admitted += [best[-1], *errors[misfits <= max(_AS_GOOD * misfits.min(), tolerance)]]
         # The influences at the edge, in proportion to the error there.
         scale = best[0] / at_edge.error if np.isfinite(best[0]) else np.ones(1)
-        readout = float(MemberMoments(np.where(noise > 0, noise * gain, 0.0)).risk_of(chosen[0]))
+        readout = float((chosen[0] ** 2 * np.diagonal(np.where(noise > 0, noise * gain, 0.0))).sum())
         return Extrapolation(best[0], float(np.min(admitted)), float(np.max(admitted)), readout, spread.scaled(scale))
 
     def _tail(self, r: int) -> SpectrumTail:

@@ -21,7 +21,7 @@ from subridge.forecasting.uncertainty.spread import Spread
 
 # Doubt about the way to another size, per doubling, where few rows dominate; chosen on the development sets of
 # benchmarks/tournament.
-_LEAST_DOUBT, _SCATTER = 0.04, 0.4
+_LEAST_DOUBT, _SCATTER = 0.06, 0.5
 _APART = 0.5  # of what rule and law differ by
 _UNTESTED = 0.2  # scatter where no part of the pilot reaches its size
 _FAR = 6.0  # doublings after which doubt grows no further
@@ -44,6 +44,13 @@ class ForecastCurve(RowWise):
     steadiness: FloatArray  # in [0, 1], 0 where few rows dominate, shape (S,)
     doubt: FloatArray  # relative standard error of the way to another size, beyond the spread over pilots, shape (S,)
     floor: FloatArray  # label noise that no error can fall below, shape (S,)
+
+    @property
+    def fall(self) -> FloatArray:
+        """Error over that at the pilot's size, both without readout noise; 1 where unknown; shape (S,)."""
+        error = self.prediction_error - self.readout
+        usable = np.isfinite(error) & (self.present > 0)
+        return np.where(usable, error / np.where(usable, self.present, 1.0), 1.0)
 
     @property
     def standard_error(self) -> FloatArray:

@@ -8,8 +8,8 @@ the fluctuation of the pilot's size. The two differ by a Gaussian vector over me
 For n′ < n noise of covariance -Δ is added. For n′ > n there is too much of it: noise of covariance s Δ is added for
 several s ≥ 0 and the share of wrong votes is continued along a line to s = -1 (simulation and extrapolation, Cook &
 Stefanski 1994). On mixtures of Gaussians that is accurate, on deep features too high, where the share at n times the
-quotient of squared errors at n′ and n does better; both err upwards, and the smaller is taken. docs/forecasting.md has
-the figures.
+quotient of squared errors at n′ and n does better, which the self-test has corrected. Their geometric mean is taken.
+docs/forecasting.md has the figures.
 """
 
 from typing import ClassVar
@@ -25,7 +25,6 @@ from subridge.forecasting.matching import MatchedRidges
 from subridge.forecasting.metrics.base import Estimate, Metric
 from subridge.forecasting.pilot.left_out import left_out
 from subridge.forecasting.pilot.pilot import Pilot
-from subridge.forecasting.transfer.transfer import transferred_pairs
 from subridge.forecasting.transfer.variance import split_variance
 
 _DOSES = np.array([0.0, 0.5, 1.0, 1.5, 2.0])  # s
@@ -50,37 +49,39 @@ class Misclassification(Metric):
         share, standard_error = np.full((2, len(curve.wanted.sizes)), np.nan)
         reached = curve.wanted.in_reach
         if reached.any():
-            share[reached], standard_error[reached] = _wrong_shares(pilot, curve.wanted[reached], sample.rows.targets)
+            fall = curve.fall[reached]
+            share[reached], standard_error[reached] = _wrong_shares(
+                pilot, curve.wanted[reached], fall, sample.rows.targets
+            )
         width = norm.ppf(0.5 + level / 2) * standard_error
         return share, np.maximum(share - width, 0.0), np.minimum(share + width, 1.0)
 
 
-def _wrong_shares(pilot: Pilot, wanted: MatchedRidges, one_hot: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Share of wrong votes and its standard error at sizes in reach; each of shape (T,)."""
+def _wrong_shares(
+    pilot: Pilot, wanted: MatchedRidges, fall: FloatArray, one_hot: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Share of wrong votes and its standard error at sizes in reach; each (T,), as the `fall` of squared errors is."""
     n, sizes, truth = pilot.n_samples, wanted.sizes, first_largest(one_hot)
-    shares, spreads, squared_error = np.empty((3, len(sizes)))
+    shares, spreads = np.empty((2, len(sizes)))
     for block in left_out(pilot, wanted.penalties):
         variance = split_variance(block, sizes[block.rows])
-        squared_error[block.rows] = transferred_pairs(block.pairs, variance).mean(axis=(1, 2))
         surplus = (variance.gamma_pilot - variance.gamma_new) / np.maximum(1 - variance.gamma_new, 1e-12)
         for t, errors in enumerate(block.errors, start=block.rows.start):
             scores, direction = one_hot - errors, int(np.sign(sizes[t] - n))
             wrong = expected_wrong(scores, errors, truth, surplus[t - block.rows.start], direction)
             shares[t] = np.clip(wrong.mean(), 0.0, 1.0)
             spreads[t] = wrong.std() / np.sqrt(n - 1)
-    wrong_pilot, squared_error_pilot = _at_pilot(pilot, wanted.ridges, one_hot)
-    proportional = np.minimum(wrong_pilot * squared_error / squared_error_pilot, 1.0)
+    proportional = np.minimum(_at_pilot(pilot, wanted.ridges, one_hot) * fall, 1.0)
     gap = np.where(sizes > n, 0.5 * np.abs(shares - proportional), 0.0)
-    return np.where(sizes > n, np.minimum(shares, proportional), shares), np.hypot(spreads, gap)
+    return np.where(sizes > n, np.sqrt(shares * proportional), shares), np.hypot(spreads, gap)
 
 
-def _at_pilot(pilot: Pilot, ridges: FloatArray, one_hot: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Share of wrong votes and squared error of the mean at the pilot's own size; each of shape (T,)."""
-    truth, (shares, squared_error) = first_largest(one_hot), np.empty((2, len(ridges)))
+def _at_pilot(pilot: Pilot, ridges: FloatArray, one_hot: FloatArray) -> FloatArray:
+    """Share of wrong votes at the pilot's own size; shape (T,)."""
+    truth, shares = first_largest(one_hot), np.empty(len(ridges))
     for block in left_out(pilot, ridges * pilot.subset_sizes):
-        squared_error[block.rows] = (block.errors.mean(axis=1) ** 2).sum(axis=(1, 2)) / pilot.n_samples
         shares[block.rows] = [is_wrong(one_hot - errors, truth).mean() for errors in block.errors]
-    return shares, squared_error
+    return shares
 
 
 def expected_wrong(
