@@ -89,7 +89,8 @@ def forecast(
         - ``prediction_error``: expected squared error on new noisy labels, E_g + ζ², summed over targets, with readout
           noise where the ensemble has it; NaN where out of reach;
         - ``prediction_error_lower``, ``prediction_error_upper``, ``standard_error``: for that expectation;
-        - ``in_reach``: False where extrapolated, or where it would have to be;
+        - ``in_reach``: False where extrapolated, or where it would have to be, and where the standard error exceeds 40 %
+          of the error, so that the pilot cannot tell;
         - ``ridge``: NaN where members differ in theirs;
         - ``is_bound``, for chosen ridges: the ridge is the smallest that the pilot can judge and a smaller one may err
           less, so that `prediction_error_upper` bounds the best from above;
@@ -118,9 +119,9 @@ def forecast(
     A member's bias and variance factor depend on data only through its effective ridge κ̄ = p/(n - df). The pilot ridge
     with the κ̄ of (n′, λ′) is found by a root; the leave-one-out risk matrix there, taken apart by γ_rr′, gives
     ``Ê_rr′(n′) + ζ² = (Ê_rr′ + ζ²)(1 - γ_rr′)/(1 - γ_rr′ n/n′)`` (deterministic equivalents of Prop. 1). In reach means
-    κ̄(n′, λ′) ≥ κ̄(n, 0). Before the forecast speaks it is tried on parts of the pilot; as far as its hits and misses are
-    not noise, a smaller or larger share of every forecast change is believed, and where few rows dominate their scatter
-    widens the intervals.
+    κ̄(n′, λ′) ≥ κ̄(n, 0), and a standard error of at most 40 % of the error. Before the forecast speaks it is tried on
+    parts of the pilot. Where few rows dominate, the law that these parts follow is blended with the rule by how well
+    each foretold the pilot, and their scatter widens the intervals.
 
     Examples
     --------
@@ -169,7 +170,7 @@ def forecast(
             variables |= metric.variables(sample, pilot, shown, level)
         variables |= {
             "standard_error": shown.standard_error,
-            "in_reach": shown.wanted.in_reach,
+            "in_reach": shown.trusted(sample.n_samples),
             "is_bound": shown.is_bound,
         }
         ridges, limit = shown.wanted.ridges, float(curve.prediction_error[-1])

@@ -68,17 +68,12 @@ class Extrapolator:
         moved = ~in_reach[:, None] | ~in_reach[None, :]
         (edge,) = left_out(pilot, penalties[:1])
         at_edge = transfer(edge, np.array([np.inf]), ensemble)
-        spread, of_edge = transfer_spread(edge, at_edge), edge.moments(edge.pairs)
-        (missed,), (power,) = of_edge.with_target()
+        spread = transfer_spread(edge, at_edge)
         tolerance = 0.25 * float(spread.standard_error[0] / at_edge.error[0]) ** 2
         best, admitted, chosen = [], [], list[FloatArray]()
         for floor in (self._noise.variance, self._noise.lower, self._noise.upper):
             found = [_bias(shown, floor, exponent, depth, moved) for exponent in _EXPONENTS]
-            pairs = (np.array([bias for bias, _ in found]) + noise) * gain
-            # What a member misses of the target falls as its bias does, up to the power of one.
-            slow = np.minimum(_EXPONENTS, 1.0)[:, None]
-            above = missed - np.minimum(floor, missed)
-            moments = MemberMoments(pairs, missed - above * (1 - below**slow), np.full(len(pairs), power))
+            moments = MemberMoments((np.array([bias for bias, _ in found]) + noise) * gain)
             weights = ensemble.aggregation.weights(moments)
             errors = moments.risk_of(weights)
             misfits = np.array([misfit for _, misfit in found])

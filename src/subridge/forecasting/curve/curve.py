@@ -23,6 +23,7 @@ from subridge.forecasting.uncertainty.spread import Spread
 # benchmarks/tournament.
 _LEAST_DOUBT, _SCATTER = 0.06, 0.5
 _APART = 0.5  # of what rule and law differ by
+_VAGUE = 0.4  # relative standard error beyond which a forecast is not to be trusted
 _UNTESTED = 0.2  # scatter where no part of the pilot reaches its size
 _FAR = 6.0  # doublings after which doubt grows no further
 _STRIDE, _MOST_TRIED = 3, 5  # ridges beyond reach that are tried where the best seems to lie there: two decades
@@ -44,6 +45,12 @@ class ForecastCurve(RowWise):
     steadiness: FloatArray  # in [0, 1], 0 where few rows dominate, shape (S,)
     doubt: FloatArray  # relative standard error of the way to another size, beyond the spread over pilots, shape (S,)
     floor: FloatArray  # label noise that no error can fall below, shape (S,)
+
+    def trusted(self, n_samples: int) -> BoolArray:
+        """In reach, and known: the way to sizes beyond n has a standard error that leaves something to say; (S,)."""
+        with np.errstate(invalid="ignore"):
+            vague = (self.wanted.sizes > n_samples) & (self.standard_error > _VAGUE * self.prediction_error)
+        return np.asarray(self.wanted.in_reach & ~vague)
 
     @property
     def fall(self) -> FloatArray:

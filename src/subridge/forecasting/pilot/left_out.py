@@ -11,7 +11,6 @@ from functools import cached_property
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.moments import MemberMoments
 from subridge.forecasting.pilot.pilot import Pilot
 from subridge.ridge.rows.leave_one_out import leave_one_out
 from subridge.ridge.rows.pair_traces import residual_gains, residual_pair_traces
@@ -36,16 +35,6 @@ class LeftOut:
         """``Ê_rr′ + ζ²`` at the pilot's size, summed over targets; shape (t, k, k)."""
         flat = self.errors.reshape(*self.errors.shape[:2], -1)
         return np.asarray(flat @ flat.transpose(0, 2, 1) / self.pilot.n_samples)
-
-    def moments(self, pairs: FloatArray) -> MemberMoments:
-        """Moments of the members with given pairs (t, k, k).
-
-        ``E[y e_r]`` knows of training sets the mean of what they predict, which the effective ridge fixes: it is the
-        same at every size that these penalties stand for.
-        """
-        targets, n = self.pilot.deviations, self.pilot.n_samples
-        missed = np.einsum("tkcn,cn->tk", self.errors, targets) / n
-        return MemberMoments(pairs, missed, np.full(len(pairs), float((targets**2).sum()) / n))
 
     def leverages(self) -> FloatArray:
         """h_i = 1 - R_ii, intercept included; shape (t, k, n)."""
@@ -84,11 +73,10 @@ class LeftOut:
 def row_errors(pilot: Pilot, ridges: FloatArray, weights: FloatArray) -> FloatArray:
     """Squared leave-one-out error of every row, summed over targets, at ridges and weights of shape (T, k); (T, n)."""
     n = pilot.n_samples
-    leverage = np.full(n, pilot.intercept / n)
-    mixed = (1 - weights.sum(axis=1))[:, None, None] * pilot.deviations
+    leverage, mixed = np.full(n, pilot.intercept / n), np.zeros((len(ridges), pilot.n_targets, n))
     for r, member in enumerate(pilot.members):
         errors, _ = leave_one_out(member, pilot.targets, ridges[:, r] * pilot.subset_sizes[r], leverage)
-        mixed = mixed + weights[:, r, None, None] * errors
+        mixed += weights[:, r, None, None] * errors
     return np.asarray((mixed**2).sum(axis=1))
 
 

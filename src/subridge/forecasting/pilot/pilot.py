@@ -43,12 +43,6 @@ class Pilot:
         return len(self.targets)
 
     @cached_property
-    def deviations(self) -> FloatArray:
-        """Labels as an aggregate measures them: with an intercept, from the mean of the other rows; shape (C, n)."""
-        n = self.n_samples
-        return self.targets * (n / (n - 1)) if self.intercept else self.targets
-
-    @cached_property
     def row_powers(self) -> FloatArray:
         """‖x_i‖² of every row as each member sees it, centred; shape (k, n)."""
         return np.stack([member.spectrum @ member.left**2 for member in self.members])

@@ -123,6 +123,6 @@ def _of_part(part: Pilot, ridges: FloatArray, weights: FloatArray, n: int) -> tu
     present, forecast = row_errors(part, ridges, weights).mean(axis=1), []
     for block in left_out(part, wanted.penalties):
         split, used = split_variance(block, sizes[block.rows]), weights[block.rows]
-        error = block.moments(transferred_pairs(block.pairs, split)).risk_of(used)
+        error = np.einsum("tr,trs,ts->t", used, transferred_pairs(block.pairs, split), used)
         forecast.append(tempered(error, present[block.rows], split.steadiness, np.ones(len(error), dtype=bool)))
     return present, np.concatenate(forecast), wanted.in_reach

@@ -20,26 +20,22 @@ def honest_error(left_out: LeftOut, moved: Transfer, ensemble: DrawnEnsemble) ->
     if not ensemble.fits_weights:
         return moved.error
     # Few rows and much transfer can make cross-fitted weights look better than those on their own rows.
-    return np.maximum(moved.error, _cross_fitted_error(left_out, moved, ensemble))
+    return np.maximum(moved.error, _cross_fitted_error(left_out.errors, moved, ensemble))
 
 
-def _cross_fitted_error(left_out: LeftOut, moved: Transfer, ensemble: DrawnEnsemble) -> FloatArray:
-    errors = left_out.errors
+def _cross_fitted_error(errors: FloatArray, moved: Transfer, ensemble: DrawnEnsemble) -> FloatArray:
     t, k, _, n = errors.shape
-    targets = left_out.pilot.deviations
     folds = min(_FOLDS, n)
     fold = np.random.default_rng(0).permutation(n) % folds
-    sums = []
+    products = []
     for number in range(folds):
         flat = errors[:, :, :, fold == number].reshape(t, k, -1)
-        own = targets[:, fold == number].ravel()
-        sums.append((flat @ flat.transpose(0, 2, 1), flat @ own, np.full(t, own @ own)))
-    whole, total = [np.sum(parts, axis=0) for parts in zip(*sums, strict=True)], np.zeros(t)
-    for number, part in enumerate(sums):
+        products.append(flat @ flat.transpose(0, 2, 1))
+    whole, total = np.sum(products, axis=0), np.zeros(t)
+    for number, part in enumerate(products):
         rows = np.count_nonzero(fold == number)
-        rest = [(all_rows - these) / (n - rows) for all_rows, these in zip(whole, part, strict=True)]
-        pairs = transferred_pairs(rest[0], moved.variance) + moved.readout_pairs
-        weights = ensemble.aggregation.weights(MemberMoments(pairs, rest[1], rest[2]))
-        judged = part[0] / rows * moved.variance.error_ratio + moved.readout_pairs
-        total += rows / n * MemberMoments(judged, part[1] / rows, part[2] / rows).risk_of(weights)
+        rest = transferred_pairs((whole - part) / (n - rows), moved.variance) + moved.readout_pairs
+        weights = ensemble.aggregation.weights(MemberMoments(rest))
+        judged = MemberMoments(part / rows * moved.variance.error_ratio + moved.readout_pairs)
+        total += rows / n * judged.risk_of(weights)
     return total

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from subridge.arrays.types import FloatArray
+from subridge.ensemble.moments import MemberMoments
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.pilot.left_out import LeftOut
 from subridge.forecasting.transfer.variance import VarianceSplit, split_variance, variance_gain
@@ -19,7 +20,7 @@ class Transfer:
     variance: VarianceSplit
     readout_pairs: FloatArray  # what readout noise adds to the pairs, η_r² C/(1 - γ_rr n/n′), shape (t, k, k)
     weights: FloatArray  # of the members, shape (t, k)
-    error: FloatArray  # of the weighted sum, infinite for a ridgeless member at its interpolation threshold, shape (t,)
+    error: FloatArray  # wᵀ(Ê + ζ²)w, infinite for a ridgeless member at its interpolation threshold, shape (t,)
 
     @property
     def readout(self) -> FloatArray:
@@ -32,7 +33,7 @@ def transfer(left_out: LeftOut, sizes: FloatArray, ensemble: DrawnEnsemble) -> T
     variance = split_variance(left_out, sizes)
     noise = np.eye(left_out.pilot.n_members) * (left_out.pilot.n_targets * ensemble.readout_noise**2)
     readout_pairs = np.where(noise > 0, noise * np.where(noise > 0, variance_gain(variance.gamma_new), 0.0), 0.0)
-    moments = left_out.moments(transferred_pairs(left_out.pairs, variance) + readout_pairs)
+    moments = MemberMoments(transferred_pairs(left_out.pairs, variance) + readout_pairs)
     weights = ensemble.aggregation.weights(moments)
     return Transfer(variance, readout_pairs, weights, moments.risk_of(weights))
 

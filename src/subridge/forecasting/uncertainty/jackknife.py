@@ -40,14 +40,7 @@ def transfer_spread(left_out: LeftOut, moved: Transfer) -> Spread:
     change = np.abs(1 - variance.gamma_new / np.maximum(variance.gamma_pilot, 1e-12))
     relative = _FINITE_SIZE * gain_pilot / n * change * np.where(np.isfinite(gain_new), gain_new, 0.0)
     allowance = (np.abs(form * left_out.pairs) * relative).sum(axis=(1, 2))
-    spread = replace(jackknife(left_out, form, gain_pilot, allowance), freedom=_residual_freedom(left_out, weights))
-    apart = np.abs(1 - weights.sum(axis=1)) > 1e-9
-    if not apart.any():
-        return spread
-    # Weights of another sum mix the target into the error, which then has the relative spread of its other part.
-    own, error = (form * left_out.pairs).sum(axis=(1, 2)), moved.error - moved.readout
-    usable = apart & (own > 0) & np.isfinite(error)
-    return spread.scaled(np.where(usable, error / np.where(usable, own, 1.0), 1.0))
+    return replace(jackknife(left_out, form, gain_pilot, allowance), freedom=_residual_freedom(left_out, weights))
 
 
 def _residual_freedom(left_out: LeftOut, weights: FloatArray) -> FloatArray:
