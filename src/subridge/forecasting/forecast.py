@@ -89,8 +89,8 @@ def forecast(
         - ``prediction_error``: expected squared error on new noisy labels, E_g + ζ², summed over targets, with readout
           noise where the ensemble has it; NaN where out of reach;
         - ``prediction_error_lower``, ``prediction_error_upper``, ``standard_error``: for that expectation;
-        - ``in_reach``: False where extrapolated, or where it would have to be, and where the standard error exceeds 40 %
-          of the error, so that the pilot cannot tell;
+        - ``in_reach``: False where extrapolated, or where it would have to be, and where the standard error exceeds 40
+          % of the error: the pilot cannot tell;
         - ``ridge``: NaN where members differ in theirs;
         - ``is_bound``, for chosen ridges: the ridge is the smallest that the pilot can judge and a smaller one may err
           less, so that `prediction_error_upper` bounds the best from above;
