@@ -41,6 +41,8 @@ class RidgeEnsembleClassifier(ClassifierMixin, DecidesClasses):  # type: ignore[
     ridge_scope : {"ensemble", "member", "joint"}, default="ensemble"
         For whom "auto" chooses. "ensemble" and "joint" minimise the share of left-out samples that the ensemble
         misclassifies (equal shares: the squared error of the mean score), "member" each member's squared error.
+    ridges : sequence of float, optional
+        The path that "auto" searches.
     voting : {"majority", "sum"} or Aggregation, default="majority"
         "majority": the class with most votes; ties go to the largest summed score among the tied, then to the lowest
         class. "sum": the class with the largest summed score.

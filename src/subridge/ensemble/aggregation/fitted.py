@@ -37,6 +37,13 @@ class FittedAggregation(LinearAggregation):
     ...     print(each.weights(each.moments(errors, targets, np.ones(1))).round(2).tolist())
     [1.25, 0.75]
     [[1.0, 1.0], [0.0, 0.75]]
+
+    Twelve labels behind each member carry the scale one only part of the way from the mean to the best:
+
+    >>> scaled = sr.aggregation.Scaled()
+    >>> moments = MemberMoments(np.full((2, 2), 0.5), np.full(2, 0.6), np.ones(()), behind=np.full(2, 12.0))
+    >>> scaled.best(moments), scaled.simpler.name, scaled.settle(moments).weights.round(2)
+    (array([0.66666667, 0.66666667]), 'mean', array([0.5, 0.5]))
     """
 
     per_target: bool = False

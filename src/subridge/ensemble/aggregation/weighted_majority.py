@@ -18,13 +18,36 @@ _TIE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class WeightedMajority(Majority):
-    """The class with most votes, where that of member r counts w_r; weights of sum k, so that a vote counts one."""
+    """The class with most votes, where that of member r counts w_r.
+
+    Parameters
+    ----------
+    vote_weights : tuple of float
+        w_r, of sum k, so that a vote counts one in the mean.
+
+    Examples
+    --------
+    >>> votes = WeightedMajority((1.5, 0.5)).combine(np.array([[[0.5], [0.25]], [[0.0], [0.5]]]))
+    >>> votes.round(3)
+    array([[1.5],
+           [0.5]])
+    """
 
     vote_weights: tuple[float, ...]
 
     @classmethod
     def of_weights(cls, weights: FloatArray) -> "WeightedMajority":
-        """Votes in proportion to weights w ≥ 0, shape (k,); equal ones where all are zero.
+        """Votes in proportion to weights.
+
+        Parameters
+        ----------
+        weights : ndarray, shape (k,)
+            Not negative; where all are zero, votes are equal.
+
+        Returns
+        -------
+        WeightedMajority
+            With weights of sum k.
 
         Examples
         --------
