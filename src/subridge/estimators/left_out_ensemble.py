@@ -139,7 +139,7 @@ class LeftOutEnsemble:
         one_of_set = np.empty(int(owners.max()) + 1, dtype=np.intp)
         one_of_set[owners] = np.arange(len(owners))
         others = take_last(rows.targets - rows.deviations, one_of_set)
-        return rows.centred(rows.targets)[1][:, None] - others
+        return rows.centred_targets[1][:, None] - others
 
     @cached_property
     def _left_out(self) -> list[LeftOutMember]:

@@ -79,7 +79,7 @@ def group_pilot(rows: TrainingRows, plan: SubsetPlan) -> GroupPilot:
     if rows.left_out is None or not rows.left_out.is_partition:
         raise DataError("groups must put two rows or more into some group; leave groups out for independent rows")
     members = [decompose(rows.member(plan, r), 0.0, rows.fit_intercept, GRAM_LIMIT) for r in range(plan.n_members)]
-    targets = rows.centred(rows.targets)[0]
+    targets = rows.centred_targets[0]
     return GroupPilot(rows, rows.left_out, Pilot(members, targets, plan.subset_sizes, int(rows.fit_intercept)))
 
 

@@ -73,7 +73,7 @@ def _absolute(errors: Array, rows: TrainingRows) -> float:
 
 def _one_minus_r2(errors: Array, rows: TrainingRows) -> float:
     """1 - R², averaged over targets: every target counts in units of its own variance."""
-    spread = rows.centred(rows.targets)[0]
+    spread = rows.centred_targets[0]
     power = ((spread * spread).sum(axis=1) / rows.weights.sum())[:, None] + _TINY
     return squared_error(errors / power**0.5, rows.weights) / int(errors.shape[0])
 

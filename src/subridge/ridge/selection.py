@@ -72,7 +72,7 @@ def end_of_path(
     """
     here = left_out_loss(aggregation, *left_out_at(paths, indices), rows)
     last, found = paths[0].n_ridges - 1, EndOfPath(here[0], None, False)
-    spread = float(rows.centred(rows.targets)[0].var())
+    spread = float(rows.centred_targets[0].var())
     ends: tuple[tuple[End, int, int], ...] = (("lower", 0, 1), ("upper", last, -1))
     for end, place, step in ends if last else ():
         at_end = indices == place

@@ -67,4 +67,4 @@ def decompose_pilot(rows: TrainingRows, plan: SubsetPlan, gram: FloatArray | Non
     for r, member in enumerate(members):
         if not member.spectrum.size:
             raise DataError(f"member {r} sees only constant columns in the pilot; leave constant columns out of X")
-    return Pilot(members, rows.centred(rows.targets)[0], plan.subset_sizes, int(rows.fit_intercept))
+    return Pilot(members, rows.centred_targets[0], plan.subset_sizes, int(rows.fit_intercept))

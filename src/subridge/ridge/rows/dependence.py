@@ -6,7 +6,7 @@ measured in ``benchmarks/false_alarms.py``.
 
 import numpy as np
 
-from subridge.arrays.namespace import is_sparse, like, namespace_of, to_numpy
+from subridge.arrays.namespace import is_numpy, is_sparse, like, select_rows, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.ridge.rows.training import TrainingRows
 from subridge.spec.errors import (
@@ -20,6 +20,7 @@ from subridge.spec.wording import counted
 
 _LEAST_ROWS = 30
 _PROJECTIONS = 8  # rows that agree in so many random directions are the same
+_COLUMNS = 256  # that are looked at: rows that agree in so many are copies, or nearly
 _SAME = 1e-4  # distance of copies, in standard deviations
 _COPIES = 0.05  # share of rows with a copy that is worth a word
 _CONTINUOUS = 3  # columns that must take many values, or equal rows are no surprise
@@ -36,10 +37,11 @@ def repeated_rows(rows: TrainingRows) -> SubridgeWarning | None:
     varying = np.flatnonzero(scales > 0)
     if not _takes_many_values(rows.features, rows.root_weights, varying):
         return None
-    directions = np.zeros((_PROJECTIONS, len(scales)))
-    drawn = np.random.default_rng(0).standard_normal((_PROJECTIONS, len(varying)))
-    directions[:, varying] = drawn / scales[varying] / len(varying) ** 0.5
-    seen = to_numpy(like(directions, rows.features) @ rows.features / rows.root_weights)  # (8, n)
+    rng = np.random.default_rng(0)
+    some = varying if len(varying) <= _COLUMNS else np.sort(rng.choice(varying, _COLUMNS, replace=False))
+    directions = rng.standard_normal((_PROJECTIONS, len(some))) / scales[some] / len(some) ** 0.5
+    features = select_rows(rows.features, some)
+    seen = to_numpy(like(directions, features) @ features / rows.root_weights)  # (8, n)
     order = np.argsort(seen[0])
     owners = np.arange(n) if rows.left_out is None else rows.left_out.owners
     has_copy = np.zeros(n, dtype=bool)
@@ -84,9 +86,8 @@ def heavy_rows(rows: TrainingRows) -> SubridgeWarning | None:
     n = rows.n_samples
     if n < _LEAST_ROWS or is_sparse(rows.features):
         return None
-    targets = to_numpy(rows.centred(rows.targets)[0])
-    xp = namespace_of(rows.features)
-    squares = {"X": to_numpy(xp.vecdot(rows.features, rows.features, axis=0)), "y": (targets**2).sum(axis=0)}
+    targets = to_numpy(rows.centred_targets[0])
+    squares = {"X": _squares_of_rows(rows.features), "y": (targets**2).sum(axis=0)}
     for name, each in squares.items():
         total = float(each.sum())
         share = float(each.max()) / total if total > 0 else 0.0
@@ -96,6 +97,13 @@ def heavy_rows(rows: TrainingRows) -> SubridgeWarning | None:
                 f"errors depend on it; look at that row, or transform {name} (for example by its logarithm)"
             )
     return None
+
+
+def _squares_of_rows(features: Array) -> FloatArray:
+    """Sums of squares over the features of each row, shape (n,), read in the order in which they lie in memory."""
+    if is_numpy(features):
+        return np.einsum("mi,mi->i", features, features)
+    return to_numpy((features * features).sum(axis=0))
 
 
 def correlated_rows(errors: Array, rows: TrainingRows) -> SubridgeWarning | None:

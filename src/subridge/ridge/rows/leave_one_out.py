@@ -82,7 +82,9 @@ def uncertainty(member: MemberDecomposition, penalties: FloatArray, diagonals: A
         return 0.0
     gaps = to_numpy(diagonals)
     d = to_numpy(member.spectrum)
-    least = np.where(gaps == 0, np.inf, gaps).min(axis=1)  # of every penalty
+    least = gaps.min(axis=1)  # of every penalty
+    if not least.all():  # samples that are settled by a limit
+        least = np.where(gaps == 0, np.inf, gaps).min(axis=1)
     if member.spans_samples:
         least = least * (d.min() + penalties)
     least = np.clip(least, 1e-300, 1.0)

@@ -46,7 +46,9 @@ class MemberPath:
     ) -> None:
         self.penalties = ridges * design.n_features
         self._rows, self._noise = rows, noise
-        self._targets, self.target_means = rows.centred(rows.targets if noise is None else rows.targets - noise)
+        labels = rows.centred_targets if noise is None else rows.centred(rows.targets - noise)
+        self._targets, self.target_means = labels
+        self._trusted = np.inf  # the least penalty at which the decomposition was found good enough
         least, together = float(self.penalties.min()), rows.left_out
         self._careful: MemberDecomposition | None = None
         self._member: MemberDecomposition | None = None
@@ -163,8 +165,11 @@ class MemberPath:
         """By the decomposition at hand where it is good enough, else by a careful one; a warning where neither is."""
         leverage = self._rows.intercept_leverage
         found, diagonals = leave_one_out(member, self._targets, penalties, leverage)
-        doubt = uncertainty(member, penalties, diagonals)
-        if member.sharpness is None and doubt > _GOOD_ENOUGH:
+        # Rounding counts least at large penalties: what was good enough at one is so at all larger ones.
+        doubt = 0.0 if penalties.min() >= self._trusted else uncertainty(member, penalties, diagonals)
+        if doubt <= _GOOD_ENOUGH:
+            self._trusted = min(self._trusted, float(penalties.min()))
+        elif member.sharpness is None:
             if self._careful is None:
                 room = self._rows.n_samples - int(self._rows.fit_intercept)
                 self._careful = careful(member.design, room, self._rows.intercept_direction)

@@ -49,7 +49,7 @@ class TrainingRows:
     def n_samples(self) -> int:
         return int(self.weights.shape[0])
 
-    @property
+    @cached_property
     def total_weight(self) -> float:
         return float(self.weights.sum())
 
@@ -58,12 +58,12 @@ class TrainingRows:
         """``(Σw)²/Σw²``: so many samples of equal weight would vary as much."""
         return self.total_weight**2 / float((self.weights**2).sum())
 
-    @property
+    @cached_property
     def intercept_leverage(self) -> Array:
         """``w_i/Σw``, the intercept's share of the hat matrix's diagonal; shape (n,)."""
         return self.weights / self.total_weight if self.fit_intercept else self.weights * 0.0
 
-    @property
+    @cached_property
     def intercept_direction(self) -> Array | None:
         """``√w/‖√w‖``, what the intercept fits of the weighted samples, shape (n,); None without one."""
         return self.root_weights / self.total_weight**0.5 if self.fit_intercept else None
@@ -77,7 +77,7 @@ class TrainingRows:
         """
         if not self.fit_intercept:
             return self.targets
-        means = self.centred(self.targets)[1][:, None]
+        means = self.centred_targets[1][:, None]
         rounding = 8 * float(np.finfo(dtype_name(self.targets)).eps)
         centred = self.targets - means
         centred = centred * (abs(centred) > rounding * abs(means))
@@ -85,6 +85,11 @@ class TrainingRows:
             return centred - _means_of_others(centred, self.weights, self.left_out)
         apart: Array = centred / (1 - self.intercept_leverage)
         return apart
+
+    @cached_property
+    def centred_targets(self) -> tuple[Array, Array]:
+        """`centred` of the labels themselves, which all members without readout noise share."""
+        return self.centred(self.targets)
 
     def centred(self, targets: Array) -> tuple[Array, Array]:
         """``√w (y - ȳ)`` and ȳ, shapes (C, n) and (C,)."""
@@ -103,6 +108,10 @@ class TrainingRows:
 
     def column_squares(self) -> FloatArray:
         """``Σ w (x - x̄)²/n`` of every feature, 0 where it is no more than the rounding of a constant; shape (M,)."""
+        return self._column_squares
+
+    @cached_property
+    def _column_squares(self) -> FloatArray:
         means = to_numpy(self.feature_means)
         if is_sparse(self.features):
             totals = self.features.multiply(self.features).T @ self.weights - means**2 * self.total_weight
@@ -154,7 +163,9 @@ def training_rows(
     features = _features_first(X, means)
     if fit_intercept:  # a mean is as good as a feature's offset allows; a second one as its spread
         again = features @ weights / weights.sum()
-        if bool((abs(again) > 0).any()):
+        # A pass over all rows is saved where the first mean was as good as the features' own digits.
+        spread = (namespace_of(features).linalg.vecdot(features, features) / features.shape[1]) ** 0.5
+        if bool((abs(again) > 4 * float(np.finfo(dtype_name(features)).eps) * spread).any()):
             features -= again[:, None]
             means = means + again
     if sample_weight is not None:
