@@ -102,7 +102,7 @@ def heavy_rows(rows: TrainingRows) -> SubridgeWarning | None:
 def _squares_of_rows(features: Array) -> FloatArray:
     """Sums of squares over the features of each row, shape (n,), read in the order in which they lie in memory."""
     if is_numpy(features):
-        return np.einsum("mi,mi->i", features, features)
+        return np.asarray(np.einsum("mi,mi->i", features, features))
     return to_numpy((features * features).sum(axis=0))
 
 
