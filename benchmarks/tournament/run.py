@@ -114,15 +114,17 @@ def advice_cells(name, n, number):
         Y, outputs = table.targets[test].T, {}
         for candidate, ensemble in advice.ensembles.items():
             plan = ensemble.plan
-            key = candidate.removesuffix(", weighted")
+            key = candidate.rpartition(", ")[0] or candidate
             if key not in outputs:
                 outputs[key] = members_outputs(table, train, test, plan)
             weights = np.asarray(advice.weights[candidate])
             place = np.interp(np.log(float(np.ravel(ensemble.ridge)[0])), np.log(PATH), np.arange(len(PATH)))
             low = int(min(place, len(PATH) - 2))
             part = place - low
+            mean = table.targets[train].mean(axis=0)[:, None]  # weights scale what the features explain
             both = [
-                ((np.tensordot(weights, outputs[key][:, at], 1) - Y) ** 2).sum(axis=0).mean() for at in (low, low + 1)
+                ((mean + np.tensordot(weights, outputs[key][:, at] - mean, 1) - Y) ** 2).sum(axis=0).mean()
+                for at in (low, low + 1)
             ]
             totals[candidate] += (1 - part) * both[0] + part * both[1]
             if key == "one ridge" and rival is not None:

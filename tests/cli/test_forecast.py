@@ -70,13 +70,15 @@ def test_the_third_ensemble_of_a_forecast_is_the_one_described(table):
     words = ("--target", "y", "--drop", "kind", "--n-samples", 160, "--n-members", 3, "--ridges", "0.1", "--json")
     words += ("--subsets", "overlapping", "--aggregation", "simplex")
     document = json.loads(call("forecast", table, *words).stdout)
+    plain = ("forecast", table, *words, "--no-standardise")
     assert document["coordinates"]["ensemble"]["values"] == ["one ridge", "3 equal", "3 overlapping"]
     assert document["coordinates"]["aggregation"]["values"] == ["simplex"] * 3
     frame = pl.read_parquet(table)
     ensemble = sr.Ensemble(sr.subsets.Overlapping((10, 10, 10)), aggregation="simplex")
     X, y = frame.drop("y", "kind").to_numpy(), frame["y"].to_numpy()
-    expected = sr.forecast(X, y, [160], {"it": ensemble}, ridges=[0.1]).prediction_error.values[0]
-    assert document["variables"]["prediction_error"]["values"][2] == pytest.approx(expected.tolist())
+    for told, columns in ((document, X / X.std(axis=0)), (json.loads(call(*plain).stdout), X)):
+        expected = sr.forecast(columns, y, [160], {"it": ensemble}, ridges=[0.1]).prediction_error.values[0]
+        assert told["variables"]["prediction_error"]["values"][2] == pytest.approx(expected.tolist())
 
 
 def test_a_pilot_out_of_reach_is_said_and_can_be_extrapolated(table):

@@ -1,9 +1,11 @@
+import warnings
+
 import numpy as np
 import pytest
 
 import subridge as sr
 from subridge.results.plain_numbers import interval, plain
-from subridge.spec.errors import ParameterError
+from subridge.spec.errors import ClassCodesWarning, ParameterError
 
 
 def blocks(rng, n=300, M=400):
@@ -46,10 +48,12 @@ def test_readout_noise_makes_members_pay():
 def test_candidates_come_ordered_with_the_single_ridge_among_them():
     X, y = blocks(np.random.default_rng(0), n=80, M=40)
     table = sr.advise(X, y, 200, n_members=[2, 4, 100]).table
-    assert (np.diff(table.prediction_error_upper.values) >= 0).all()
-    assert "one ridge" in table.candidate.values
+    place = list(table.candidate.values).index("one ridge")
+    assert table.surely_better.values[:place].all()
+    assert not table.surely_better.values[place:].any()
+    assert (np.diff(table.prediction_error_upper.values[place + 1 :]) >= 0).all()
     assert table.n_members.values.max() == 4
-    assert {"mean", "simplex"} == set(table.aggregation.values)
+    assert {"mean", "simplex", "scaled", "free"} == set(table.aggregation.values)
     plain = table.where(table.aggregation == "mean", drop=True)
     np.testing.assert_allclose(plain.effective_members.values, plain.n_members.values)
 
@@ -85,3 +89,75 @@ def test_given_ensembles_keep_their_noise_and_their_names():
     assert float(advice.table.prediction_error.sel(candidate="loud")) > 5.0**2 / 2
     with pytest.raises(ParameterError, match="one ridge"):
         sr.advise(X, y, n_members=[2], ensembles={"one ridge": sr.Ensemble(plan)})
+
+
+def test_the_present_error_is_what_the_estimator_reports():
+    X, y = blocks(np.random.default_rng(0), n=80, M=40)
+    advice = sr.advise(X, y, 200, n_members=[4], fraction_spreads=[0.0], overlapping_fractions=[])
+    for name in advice.ensembles:
+        present = float(advice.table.pilot_prediction_error.sel(candidate=name))
+        assert advice.estimator(name).fit(X, y).loo_error_ == pytest.approx(present, rel=1e-6), name
+
+
+def test_equal_weights_alone_on_request():
+    X, y = blocks(np.random.default_rng(0), n=80, M=40)
+    assert set(sr.advise(X, y, n_members=[2, 4], weighted=False).table.aggregation.values) == {"mean"}
+
+
+def test_the_ridge_of_one_ridge_is_that_of_least_left_out_error():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((120, 60))
+    y = X @ rng.standard_normal(60) / 8 + rng.standard_normal(120)
+    advice = sr.advise(X, y, 1000, n_members=[2])
+    ridge = float(advice.table.ridge.sel(candidate="one ridge"))
+    fits = {
+        scale: sr.RidgeEnsembleRegressor(1, subsets="equal", ridge=ridge * scale).fit(X, y).loo_error_
+        for scale in (0.1, 0.5, 1.0, 2.0, 10.0)
+    }
+    assert min(fits, key=fits.__getitem__) in (0.5, 1.0)  # the clipped errors may ask for a step more
+
+
+def test_columns_that_are_constant_in_the_pilot_do_not_end_the_advice():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 80))
+    X[:, 30:] = 0.0
+    y = X[:, 0] + 0.3 * rng.standard_normal(60)
+    advice = sr.advise(X, y, 120, n_members=[2, 8, 32])
+    assert advice.table.n_members.values.max() == 8
+    plan = advice.ensembles["8 heterogeneous (0.75)"].plan
+    seen = [np.asarray(plan.measurements[r]) for r in range(8)]
+    assert sorted(np.concatenate(seen)) == list(range(80))
+    assert all((subset < 30).any() for subset in seen)
+
+
+def test_columns_are_standardised_on_request_and_the_estimator_does_so_too():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 30))
+    y = X @ rng.standard_normal(30) + rng.standard_normal(80)
+    scales = np.geomspace(0.1, 10, 30)
+    plain, scaled = (sr.advise(each, y, n_members=[2], standardise=True) for each in (X, X * scales))
+    np.testing.assert_allclose(scaled.table.prediction_error.values, plain.table.prediction_error.values, rtol=1e-8)
+    first, second = plain.estimator().fit(X, y), scaled.estimator().fit(X * scales, y)
+    np.testing.assert_allclose(second.predict(X * scales), first.predict(X), rtol=1e-8)
+    assert scaled.code.startswith("make_pipeline(StandardScaler(), RidgeEnsembleRegressor(")
+    assert sr.advise(X, y, n_members=[2]).code.startswith("RidgeEnsembleRegressor(")
+
+
+def test_where_a_lead_is_noise_it_says_that_the_pilot_cannot_tell():
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((40, 60))
+    y = X @ rng.standard_normal(60) / 8 + rng.standard_normal(40)
+    advice = sr.advise(X, y, n_members=[2, 4, 8])
+    assert advice.best == "one ridge"
+    assert "this pilot cannot tell" in advice.reasons[0]
+
+
+def test_few_whole_numbers_taken_for_numbers_are_warned_of_by_name():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 10))
+    codes = rng.integers(3, size=80)
+    with pytest.warns(ClassCodesWarning, match="task='classification'"):
+        sr.advise(X, codes, n_members=[2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sr.advise(X, codes, n_members=[2], task="regression")

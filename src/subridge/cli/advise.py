@@ -9,12 +9,11 @@ import numpy as np
 import xarray as xr
 
 import subridge as sr
-from subridge.arrays.types import Json
 from subridge.cli import options as shared
 from subridge.cli.busy import Busy
 from subridge.cli.numbers import member_counts, numbers
 from subridge.cli.show import WIDTH, deliver, print_table, say
-from subridge.cli.table_options import TableOptions, labels_of, table_of, table_options
+from subridge.cli.table_options import TableOptions, labels_of, table_of, table_options, task_of
 from subridge.forecasting.advice.code import code_of
 from subridge.results.plain_numbers import percent, plain, short_interval, unit_of
 from subridge.spec.errors import ParameterError
@@ -29,6 +28,7 @@ class AdviseOptions(TableOptions, shared.ResultOptions):
     n_members: tuple[int, ...]
     fraction_spreads: tuple[float, ...]
     readout_noise: float
+    weighted: bool
 
 
 @click.command()
@@ -37,6 +37,7 @@ class AdviseOptions(TableOptions, shared.ResultOptions):
 @click.option("--n-members", type=member_counts, default="2,4,8,16,32", help="k to try")
 @click.option("--fraction-spreads", type=numbers, default="0,0.75,1.5", help="0: equal subsets")
 @shared.number_option("--readout-noise", 0.0, "η of every member")
+@click.option("--weighted/--no-weighted", default=True, help="also try fitted weights of members, or equal ones alone")
 @shared.result_options()
 def advise(**options: Unpack[AdviseOptions]) -> None:
     """Rank ridge ensembles for the rows of DATA by forecast, and say in two sentences why.
@@ -64,6 +65,8 @@ def advise(**options: Unpack[AdviseOptions]) -> None:
             ridges="auto" if options["ridges"] is None else options["ridges"],
             readout_noise=options["readout_noise"],
             level=options["level"],
+            task=task_of(table),
+            weighted=options["weighted"],
             seed=options["seed"],
         )
     ranking = advice.table.assign(reasons=("sentence", list(advice.reasons)))
@@ -108,15 +111,15 @@ def _show(ranking: xr.Dataset) -> None:
     )
     code = code_of(ranking)
     if code is not None:
-        click.echo(f"\nTo use it:\n{_pasted(code, attributes)}")
+        click.echo(f"\nTo use it:\n{_pasted(code)}")
 
 
-def _pasted(code: str, attributes: dict[str, Json]) -> str:
-    """Lines to paste, with what was done to the columns beforehand."""
+def _pasted(code: str) -> str:
+    """Lines to paste."""
     line, _, remark = code.partition("  # ")
-    imports = f"from subridge import {line.partition('(')[0]}"
-    if attributes.get("standardised"):
-        line = f"make_pipeline(StandardScaler(), {line})"
+    scaled = line.startswith("make_pipeline")
+    imports = f"from subridge import {line.removeprefix('make_pipeline(StandardScaler(), ').partition('(')[0]}"
+    if scaled:
         imports = (
             f"from sklearn.pipeline import make_pipeline\nfrom sklearn.preprocessing import StandardScaler\n{imports}"
         )

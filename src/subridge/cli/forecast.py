@@ -10,7 +10,7 @@ from subridge.cli import options as shared
 from subridge.cli.busy import Busy
 from subridge.cli.numbers import sizes
 from subridge.cli.show import deliver, print_table, say
-from subridge.cli.table_options import TableOptions, labels_of, table_of, table_options
+from subridge.cli.table_options import TableOptions, labels_of, table_of, table_options, task_of
 from subridge.datasets.tables.table import Table
 from subridge.results.plain_numbers import interval, plain, short_interval, unit_of
 from subridge.spec.errors import ParameterError
@@ -64,6 +64,7 @@ def _say_samples_needed(options: ForecastOptions, table: Table, wanted: float) -
             _ensembles(options, table),
             ridges="auto" if options["ridges"] is None else options["ridges"],
             level=options["level"],
+            task=task_of(table),
             seed=options["seed"],
         )
     for name, answer in zip(needed.ensemble.values, needed.answer.values, strict=True):
@@ -96,6 +97,7 @@ def _forecast(options: ForecastOptions, table: Table) -> xr.Dataset:
         ridges="auto" if options["ridges"] is None else options["ridges"],
         extrapolate=options["extrapolate"],
         level=options["level"],
+        task=task_of(table),
         seed=options["seed"],
         groups=table.groups,
         n_groups=options["n_groups"],

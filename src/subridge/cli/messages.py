@@ -66,7 +66,8 @@ def with_flags(text: str, command: click.Command | None) -> str:
     if "--standardise" in flags.values():
         for pattern, replacement in _REMEDIES.items():
             text = re.sub(pattern, replacement, text)
-    text = re.sub(r"\b(--[\w-]+) True\b", r"\1", _NOT_HERE.sub("", text))
+    text = re.sub(r"(?<!\S)(--[\w-]+) True\b", r"\1", _NOT_HERE.sub("", text))
+    text = re.sub(r"(?<!\S)--([\w-]+) False\b", r"--no-\1", text)
     return cleaned(text)
 
 

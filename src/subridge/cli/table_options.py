@@ -93,7 +93,11 @@ table_options = shared.option_group(
     click.option(
         "--groups", help="column that says whose row it is, such as a subject: errors are those on new groups"
     ),
-    click.option("--standardise", is_flag=True, help="divide every column by its standard deviation"),
+    click.option(
+        "--standardise/--no-standardise",
+        default=True,
+        help="divide every column by its standard deviation, or leave it; default: divide",
+    ),
     click.option("--ridges", type=numbers, help="λ to choose from; default scaled to the data"),
     click.option("--level", type=finite, default=0.9, help="probability of the intervals"),
     click.option("--seed", type=click.IntRange(0), default=0, help="draws the subsets"),
@@ -128,6 +132,11 @@ def _read(options: TableOptions) -> Table:
         missing_values=options["missing_values"],
         groups=options["groups"],
     )
+
+
+def task_of(table: Table) -> Task:
+    """What the table's target was taken for."""
+    return "regression" if table.class_names is None else "classification"
 
 
 def labels_of(table: Table) -> ArrayLike:

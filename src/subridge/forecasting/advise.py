@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, Json, MatrixLike
 from subridge.datasets.tables.target_rows import Task
@@ -35,6 +37,7 @@ def advise(
     fit_intercept: bool = True,
     ensembles: Mapping[str, Ensemble] | None = None,
     weighted: bool = True,
+    standardise: bool = False,
     seed: Seed | None = 0,
 ) -> Advice:
     """Rank ridge ensembles by what they are forecast to err at a planned sample size.
@@ -51,8 +54,7 @@ def advise(
         Numbers of members k; spreads of heterogeneous subsets, 0 for equal ones; share of the features that each of
         overlapping members sees.
     ridges : array_like, shape (L,), or "auto"
-        Ridges to consider: every candidate takes the best of them, at each of the two sizes. "auto" is a path scaled
-        to the data.
+        Ridges to consider: every candidate takes the one of least left-out error. "auto" is a path scaled to the data.
     readout_noise : float
         η of every member, known beforehand.
     level : float
@@ -65,15 +67,19 @@ def advise(
         Further candidates with their own readout noise, for example subsets that belong together; their ridges are
         chosen, and both equal and fitted weights of members are tried, as for the others.
     weighted : bool
-        Also try fitted weights of members; False leaves them out.
+        Also try fitted weights of members ("simplex", in the table "weighted"; "scaled"; "free"); False leaves them
+        out.
+    standardise : bool
+        Divide every column by its standard deviation; `Advice.estimator` and `Advice.code` then do so too.
     seed : int or tuple of int, optional
         Draws the subsets of candidates.
 
     Returns
     -------
     Advice
-        One tuned ridge comes first, unless a candidate in reach gains more than twice the standard error of that gain;
-        otherwise candidates are ranked by the upper bound of the squared error (of one-hot scores for classes).
+        One tuned ridge comes first, unless a candidate in reach errs less on left-out rows by more than twice the
+        standard error of the difference (thrice for fitted weights) and is forecast to at the planned size; the rest is
+        ranked by the upper bound of the squared error (of one-hot scores for classes).
 
     Raises
     ------
@@ -88,10 +94,12 @@ def advise(
 
     Notes
     -----
-    Nothing is refitted: every candidate is decomposed once and evaluated by the forecast. The least of many noisy
-    numbers is too good, so that upper bounds are compared, of ridges as of candidates; ``gain_standard_error`` tells
-    how much of a lead is noise. Weights are judged on rows they were not fitted to. On large pilots candidates get a
-    first look from 400 rows and only the best of them a second from all (``rows_used``).
+    Nothing is refitted. Ridges, weights and what is surely better come from exact left-out errors at the present size:
+    on the same rows those of two candidates differ by far less noise than two forecasts, and the best penalty of a
+    given prior does not depend on the sample size. Fitted weights are judged on rows that had no part in them. The
+    forecast of equal weights moves errors to the planned size. ``gain_standard_error`` tells how much of a lead is
+    noise. On large pilots candidates get a first look from 400 rows and only the best of them a second from all
+    (``rows_used``).
 
     Examples
     --------
@@ -106,14 +114,14 @@ def advise(
     >>> advice.best, bool(advice.weights["blocks, weighted"][0] > 0.9)
     ('blocks, weighted', True)
     """
-    sample = read_sample(X, y, task, fit_intercept)
+    sample = read_sample(X, y, task, fit_intercept, standardise=standardise)
     n = sample.n_samples
     planned = float(n) if n_samples is None else float(read_sizes(positive_integer("n_samples", n_samples))[0])
     level = one_number("level", within("level", level, 0.5, 0.999))
     noise = one_number("readout_noise", non_negative("readout_noise", readout_noise))
     pool = list(
         candidates(
-            sample.n_features,
+            np.asarray(sample.rows.column_squares() > 0),
             [positive_integer("n_members", k) for k in items_of("n_members", n_members)],
             [
                 float(spread)
@@ -137,11 +145,12 @@ def advise(
     path, aggregations = read_ridges(ridges, sample.rows), AGGREGATIONS if weighted else AGGREGATIONS[:1]
     ranked, label_noise = screened_rank(sample, pool, planned, path, level, aggregations)
     attributes: dict[str, Json] = {"n_samples": planned, "level": level, "readout_noise": noise}
+    attributes["standardised"] = int(standardise)
     attributes |= sample.attributes() | label_noise.attributes()
     table = advice_table([each.name for each in ranked], ranking_columns(ranked), attributes)
     return Advice(
         table,
         reasons(table),
         {each.name: each.ensemble() for each in ranked},
-        {each.name: each.weights for each in ranked},
+        {each.name: each.present.weights for each in ranked},
     )

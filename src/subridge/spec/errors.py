@@ -134,6 +134,10 @@ class RareColumnsWarning(SubridgeWarning):
     """Columns vary in fewer than five rows, which tell nothing of what they do elsewhere."""
 
 
+class ClassCodesWarning(SubridgeWarning):
+    """Few whole numbers, which may be codes of classes, are taken for numbers."""
+
+
 class DominantRowsWarning(SubridgeWarning):
     """A few rows hold much of the leverage."""
 

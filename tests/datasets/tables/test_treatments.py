@@ -135,7 +135,8 @@ def test_standardising_divides_by_the_standard_deviation():
     X = X * [1, 1e3, 1e-3] + [1e6, 0, 5]
     table = read_table((X, y), standardise=True)
     np.testing.assert_allclose(table.X, X / X.std(axis=0), rtol=1e-9)
-    assert table.notes == ("divided every feature by its standard deviation",)
+    (note,) = table.notes
+    assert note == "divided every feature by its standard deviation; standardise=False leaves them as they are"
     with pytest.raises(DataError, match="standard deviation of x1 is beyond"):
         read_table((X * [1, 1e-250, 1], y), standardise=True)
 

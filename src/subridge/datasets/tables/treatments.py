@@ -108,7 +108,8 @@ def standardised(raw: RawTable) -> RawTable:
             "rescale these columns, or leave them out with drop=[...]"
         )
     X = np.divide(raw.X, spread, out=raw.X if raw.owned else None)
-    return raw.with_features(X, "divided every feature by its standard deviation")
+    note = "divided every feature by its standard deviation; standardise=False leaves them as they are"
+    return raw.with_features(X, note)
 
 
 def _gaps(raw: RawTable) -> tuple[IntArray, BoolArray]:

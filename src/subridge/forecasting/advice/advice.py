@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 import xarray
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from subridge.arrays.types import FloatArray
 from subridge.ensemble.ensemble import Ensemble
@@ -61,11 +63,11 @@ class Advice:
         """Name of the first candidate."""
         return str(self.table.candidate.values[0])
 
-    def estimator(self, name: str | None = None) -> RidgeEnsembleRegressor | RidgeEnsembleClassifier:
+    def estimator(self, name: str | None = None) -> RidgeEnsembleRegressor | RidgeEnsembleClassifier | Pipeline:
         """An unfitted estimator with the subsets, ridge and aggregation of a candidate, the best by default.
 
         A regressor, or for labels of classes a classifier by majority vote, which has no weights: then the best
-        candidate without weights is the default.
+        candidate without weights is the default. Where `advise` standardised the columns, a pipeline that does so too.
 
         Parameters
         ----------
@@ -74,7 +76,7 @@ class Advice:
 
         Returns
         -------
-        RidgeEnsembleRegressor or RidgeEnsembleClassifier
+        RidgeEnsembleRegressor, RidgeEnsembleClassifier or Pipeline
             Ready to be fitted.
 
         Raises
@@ -82,6 +84,10 @@ class Advice:
         ParameterError
             If there is no candidate of that name, or votes were to be weighed.
         """
+        found = self._estimator(name)
+        return make_pipeline(StandardScaler(with_mean=False), found) if self.table.attrs["standardised"] else found
+
+    def _estimator(self, name: str | None) -> RidgeEnsembleRegressor | RidgeEnsembleClassifier:
         classes = "class_names" in self.table.attrs
         if name is None:
             usable = self.table.candidate.values[self.table.aggregation.values == "mean"] if classes else [self.best]

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from subridge.arrays.streams import Seed
+from subridge.arrays.types import BoolArray
 from subridge.ensemble.aggregation import Mean
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.seeding import stream
 from subridge.subsets import Dirichlet, Equal, Overlapping
+from subridge.subsets.base import Strategy
 
 SINGLE = "one ridge"
 
@@ -26,32 +28,45 @@ class Candidate:
 
 
 def candidates(
-    n_features: int,
+    varying: BoolArray,
     n_members: Sequence[int],
     fraction_spreads: Sequence[float],
     overlapping_fractions: Sequence[float],
     readout_noise: float,
     seed: Seed | None,
 ) -> Iterator[Candidate]:
-    """One ridge on all features, then every strategy for every k that leaves each member a feature.
+    """One ridge on all features, then every strategy for every k that leaves each member a feature that varies.
 
-    >>> [each.name for each in candidates(6, [2, 8], [0.0, 0.75], [0.5], 0.0, 0)]
+    `varying` says which features do in the pilot, shape (M,). Where some are constant, so that a member might see no
+    other, those that vary are drawn by the strategy and the others dealt out: a larger sample may have them vary.
+
+    >>> [each.name for each in candidates(np.ones(6, dtype=bool), [2, 8], [0.0, 0.75], [0.5], 0.0, 0)]
     ['one ridge', '2 equal', '2 heterogeneous (0.75)', '2 overlapping (0.5 each)']
     """
-    M = n_features
+    M, usable = len(varying), int(varying.sum())
 
-    def with_noise(plan: SubsetPlan) -> DrawnEnsemble:
+    def drawn(strategy: Strategy, k: int) -> DrawnEnsemble:
+        plan = strategy.draw(usable, stream(seed, k))
+        plan = plan if usable == M else _with_constants(plan, varying)
         return DrawnEnsemble(plan, np.zeros(plan.n_members), np.full(plan.n_members, readout_noise), Mean())
 
-    yield Candidate(SINGLE, "single", with_noise(Equal(1).draw(M, stream(seed))))
-    for k in sorted({k for k in n_members if 1 < k <= M}):
+    alone = DrawnEnsemble(Equal(1).draw(M, stream(seed)), np.zeros(1), np.full(1, readout_noise), Mean())
+    yield Candidate(SINGLE, "single", alone)
+    for k in sorted({k for k in n_members if 1 < k <= usable}):
         for spread in dict.fromkeys(fraction_spreads):
             if spread == 0:
-                yield Candidate(f"{k} equal", "equal", with_noise(Equal(k).draw(M, stream(seed, k))))
+                yield Candidate(f"{k} equal", "equal", drawn(Equal(k), k))
             else:
-                plan = Dirichlet(k, spread).draw(M, stream(seed, k))
-                yield Candidate(f"{k} heterogeneous ({spread:g})", "dirichlet", with_noise(plan), float(spread))
+                name = f"{k} heterogeneous ({spread:g})"
+                yield Candidate(name, "dirichlet", drawn(Dirichlet(k, spread), k), float(spread))
         for fraction in dict.fromkeys(overlapping_fractions):
-            size = max(1, round(fraction * M))
-            plan = Overlapping((size,) * k).draw(M, stream(seed, k))
-            yield Candidate(f"{k} overlapping ({fraction:g} each)", "overlapping", with_noise(plan))
+            size = max(1, round(fraction * usable))
+            name = f"{k} overlapping ({fraction:g} each)"
+            yield Candidate(name, "overlapping", drawn(Overlapping((size,) * k), k))
+
+
+def _with_constants(plan: SubsetPlan, varying: BoolArray) -> SubsetPlan:
+    """A plan of the features that vary, with the others dealt out to its members in turn."""
+    some, others, k = np.flatnonzero(varying), np.flatnonzero(~varying), plan.n_members
+    subsets = [np.append(some[np.asarray(plan.measurements[r])], others[r::k]) for r in range(k)]
+    return SubsetPlan.from_indices(subsets, len(varying))

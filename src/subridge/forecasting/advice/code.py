@@ -8,7 +8,8 @@ _STRATEGIES = {"equal": 'subsets="equal"', "dirichlet": 'subsets="dirichlet"', "
 def code_of(table: xarray.Dataset) -> str | None:
     """The estimator that a table of advice puts first, as Python to paste; None for ensembles of a user's own.
 
-    For labels of classes it is the first without weights, as a classifier votes. The subsets are drawn anew.
+    For labels of classes it is the first without weights, as a classifier votes. The subsets are drawn anew. Where
+    columns were divided by their standard deviations, the line has a scaler.
     """
     classes = "class_names" in table.attrs
     usable = table.aggregation.values == "mean" if classes else table.aggregation.values != ""
@@ -30,6 +31,8 @@ def code_of(table: xarray.Dataset) -> str | None:
     if not table.attrs["fit_intercept"]:
         words.append("fit_intercept=False")
     line = f"RidgeEnsemble{'Classifier' if classes else 'Regressor'}({', '.join(words)})"
+    if table.attrs.get("standardised"):
+        line = f"make_pipeline(StandardScaler(), {line})"
     if strategy == "single" and not classes:
         line += f"  # the same as Ridge(alpha={ridge * int(table.attrs['n_features']):.4g})"
     if classes and not usable[0]:

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.aggregation import LinearAggregation, Mean, Simplex
+from subridge.ensemble.aggregation import Free, LinearAggregation, Mean, Scaled, Simplex
 from subridge.ensemble.ensemble import Ensemble
 from subridge.forecasting.advice.candidates import SINGLE, Candidate
+from subridge.forecasting.advice.present import Present, equal_weights, fitted_weights
 from subridge.forecasting.curve.curve import ForecastCurve, forecast_curve
 from subridge.forecasting.inputs.ridge_path import RidgePath
 from subridge.forecasting.inputs.sample import Sample
@@ -18,70 +19,70 @@ from subridge.forecasting.pilot.shared import Pilots
 from subridge.forecasting.self_test.evidence import Evidence
 from subridge.forecasting.self_test.self_test import self_test
 from subridge.forecasting.side_by_side import side_by_side
-from subridge.forecasting.uncertainty.spread import Spread
 
-AGGREGATIONS: tuple[LinearAggregation, ...] = (Mean(), Simplex())
-# A gain must exceed this many of its standard errors, and this share of the error, to speak against one ridge.
-_SURE, _LEAST_GAIN = 2.0, 0.01
+AGGREGATIONS: tuple[LinearAggregation, ...] = (Mean(), Simplex(), Scaled(), Free())
+_WORDS = {"mean": "", "simplex": ", weighted", "scaled": ", scaled", "free": ", free"}
+# A present gain must exceed this many of its standard errors, and this share of the error, to speak against one ridge.
+# Fitted weights adapt to the rows that judge them, and there are three times as many of them to be lucky.
+_SURE, _SURE_OF_WEIGHTS, _LEAST_GAIN = 2.0, 3.0, 0.01
 _SELF_TESTED = 1000  # rows up to which one ridge is tried on parts of the pilot
 
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """A candidate with one aggregation, forecast at the planned size and at the pilot's."""
+    """A candidate with one aggregation, at the pilot's size and forecast at the planned one."""
 
     candidate: Candidate
-    curve: ForecastCurve  # of the two sizes
+    present: Present
+    curve: ForecastCurve  # of the planned size and the pilot's
     metrics: dict[str, float]  # at the planned size, with bounds
-    n_rows: int  # of the pilot it was forecast from
 
     @property
     def name(self) -> str:
         """Of the candidate, with a word on its weights."""
-        return self.candidate.name + (", weighted" if self.candidate.ensemble.fits_weights else "")
+        return self.candidate.name + _WORDS[self.candidate.ensemble.aggregation.name]
 
     @property
-    def ridge(self) -> float:
-        """λ of all members at the planned size."""
-        return float(self.curve.wanted.ridges[0, 0])
-
-    @property
-    def weights(self) -> FloatArray:
-        """Of the members at the planned size; shape (k,)."""
-        return np.asarray(self.curve.weights[0])
+    def n_rows(self) -> int:
+        """Of the pilot it was judged by."""
+        return len(self.present.squares)
 
     def ensemble(self) -> Ensemble:
-        """The candidate at its ridge for the planned size."""
+        """The candidate at its ridge."""
         drawn = self.candidate.ensemble
-        return Ensemble(drawn.plan, self.ridge, drawn.readout_noise, drawn.aggregation)
+        return Ensemble(drawn.plan, self.present.ridge, drawn.readout_noise, drawn.aggregation)
 
-    def gain(self, single: "Ranked", at: int = 0) -> float:
-        """Gain over one ridge as a share of its error, at the planned (0) or the pilot's size (1)."""
-        return float(1 - self.curve.prediction_error[at] / single.curve.prediction_error[at])
+    def gain(self, single: "Ranked") -> float:
+        """Gain over one ridge at the planned size, as a share of its error."""
+        return float(1 - self.curve.prediction_error[0] / single.curve.prediction_error[0])
+
+    def present_gain(self, single: "Ranked") -> tuple[float, float]:
+        """Gain over one ridge on the pilot's rows, and its standard error from the differences row by row."""
+        own, other = self.present.squares / self.present.error, single.present.squares / single.present.error
+        gain = 1 - self.present.error / single.present.error
+        if self.n_rows == single.n_rows:
+            relative = float((own - other).std(ddof=1)) / self.n_rows**0.5
+        else:  # judged by fewer rows
+            relative = float(np.hypot(*(each.std(ddof=1) / len(each) ** 0.5 for each in (own, other))))
+        return gain, relative * (1 - gain)
 
     def gain_standard_error(self, single: "Ranked") -> float:
-        """From the influences of the same rows on both, and half of what planned and present gain differ by."""
+        """Of the present gain, and half of what planned and present gain differ by."""
         if self is single:
             return 0.0
-        one, other = (each.curve.spread[:1].scaled(1 / each.curve.prediction_error[:1]) for each in (self, single))
-        if one.influence.shape != other.influence.shape:  # forecast from fewer rows
-            relative = float(np.hypot(one.standard_error[0], other.standard_error[0]))
-        else:
-            relative = float(
-                Spread(
-                    one.influence - other.influence,
-                    np.sqrt(one.shrink * other.shrink),
-                    np.hypot(one.allowance, other.allowance),
-                    np.minimum(one.freedom, other.freedom),
-                ).standard_error[0]
-            )
-        apart = 0.5 * (self.gain(single) - self.gain(single, 1))
-        return float(np.hypot(relative * (1 - self.gain(single)), apart))
+        present, error = self.present_gain(single)
+        return float(np.hypot(error, 0.5 * (self.gain(single) - present)))
 
     def surely_better(self, single: "Ranked") -> bool:
         """Whether it is in reach and gains more over one ridge than the pilot's noise can feign."""
-        gain, reached = self.gain(single), bool(self.curve.wanted.in_reach[0])
-        return reached and gain > max(_SURE * self.gain_standard_error(single), _LEAST_GAIN)
+        reached = bool(self.curve.wanted.in_reach[0]) and self.n_rows == single.n_rows
+        least = self.present_gain(single)[0] > _LEAST_GAIN
+        return reached and least and self.gain(single) > 0 and self.sure_gain(single) > 0
+
+    def sure_gain(self, single: "Ranked") -> float:
+        """What is left of the present gain after twice its standard error, thrice that of fitted weights."""
+        present, error = self.present_gain(single)
+        return present - (_SURE_OF_WEIGHTS if self.candidate.ensemble.fits_weights else _SURE) * error
 
 
 def rank(
@@ -92,10 +93,10 @@ def rank(
     level: float,
     aggregations: Sequence[LinearAggregation],
 ) -> tuple[list[Ranked], LabelNoise]:
-    """Forecast every candidate with every aggregation.
+    """Judge every candidate with every aggregation.
 
-    Those that are surely better than one ridge come first, then one ridge, then the rest; among each other by the upper
-    bound of the prediction error.
+    Those that are surely better than one ridge come first, by what is sure of their gain; then one ridge, then the rest
+    by the upper bound of the prediction error.
     """
     pilots = Pilots(sample, [each.ensemble.plan for each in candidates])
     sizes = np.array([n_samples, float(sample.n_samples)])
@@ -103,22 +104,26 @@ def rank(
 
     def judge(candidate: Candidate) -> list[Ranked]:
         pilot, found = pilots.of(candidate.ensemble.plan), list[Ranked]()
+        equal = equal_weights(pilot, candidate.ensemble, path)
+        ridges = np.full((2, pilot.n_members), equal.ridge)
+        moved = forecast_curve(pilot, candidate.ensemble, sizes, None, level, pilots.label_noise, ridges)
+        if candidate.name == SINGLE and sample.n_samples <= _SELF_TESTED:
+            test = self_test(sample.rows, pilot, candidate.ensemble, moved.wanted.ridges[:1], moved.weights[:1])
+            scatter[0] = test.scatter
         for aggregation in aggregations[:1] if pilot.n_members == 1 else aggregations:
             ensemble = replace(candidate.ensemble, aggregation=aggregation)
-            # Weights are fitted at the ridges that are best for equal ones: choosing both at once fits more noise.
-            given = found[0].curve.wanted.ridges if found else None
-            curve = forecast_curve(pilot, ensemble, sizes, None if found else path, level, pilots.label_noise, given)
-            if candidate.name == SINGLE and sample.n_samples <= _SELF_TESTED:
-                test = self_test(sample.rows, pilot, ensemble, curve.wanted.ridges[:1], curve.weights[:1])
-                scatter[0] = test.scatter
+            weighted = ensemble.fits_weights
+            present = fitted_weights(sample.rows, pilot, ensemble, path, equal) if weighted else equal
+            # Weights and their ridge change what the same members err at present; the way to another size is theirs.
+            curve = moved.scaled(np.full(2, present.error / equal.error)) if weighted else moved
             evidence = Evidence.of_scatter(scatter[0], len(sizes))
             curve = curve.judged(sample.n_samples, evidence, pilots.label_noise().lower)
             values: dict[str, float] = {}
             for metric in metrics:
-                if not (metric.of_votes and ensemble.fits_weights):
+                if not (metric.of_votes and weighted):
                     variables = metric.variables(sample, pilot, curve[:1], level)
                     values |= {name: float(value[0]) for name, value in variables.items()}
-            found.append(Ranked(replace(candidate, ensemble=ensemble), curve, values, sample.n_samples))
+            found.append(Ranked(replace(candidate, ensemble=ensemble), present, curve, values))
         return found
 
     ranked = judge(candidates[0])  # one ridge, whose self-test serves all
@@ -131,8 +136,11 @@ def ordered(ranked: Sequence[Ranked]) -> list[Ranked]:
     single = next(each for each in ranked if each.candidate.name == SINGLE)
 
     def place(each: Ranked) -> tuple[int, float]:
-        group = 1 if each is single else 0 if each.surely_better(single) else 2
-        return group, each.metrics["prediction_error_upper"]
+        if each is single:
+            return 1, 0.0
+        if each.surely_better(single):
+            return 0, -each.sure_gain(single)
+        return 2, each.metrics["prediction_error_upper"]
 
     return sorted(ranked, key=place)
 
@@ -146,13 +154,14 @@ def ranking_columns(ranked: Sequence[Ranked]) -> dict[str, list[float | str]]:
 
 def _row(ranked: Ranked, single: Ranked) -> dict[str, float | str]:
     candidate, curve = ranked.candidate, ranked.curve
+    weights = ranked.present.weights
     sizes, planned = candidate.ensemble.plan.subset_sizes, curve.wanted.sizes[0]
     nearest = sizes[np.argmin(abs(np.log(sizes / planned)))]
     return {
         **ranked.metrics,
         "in_reach": bool(curve.wanted.in_reach[0]),
-        "pilot_prediction_error": float(curve.prediction_error[1]),
-        "ridge": ranked.ridge,
+        "pilot_prediction_error": ranked.present.error,
+        "ridge": ranked.present.ridge,
         "n_members": candidate.ensemble.plan.n_members,
         "strategy": candidate.strategy,
         "fraction_spread": candidate.fraction_spread,
@@ -161,7 +170,7 @@ def _row(ranked: Ranked, single: Ranked) -> dict[str, float | str]:
         "gain": ranked.gain(single),
         "gain_standard_error": ranked.gain_standard_error(single),
         "surely_better": ranked is not single and ranked.surely_better(single),
-        "effective_members": 1 / float((ranked.weights**2).sum()),
+        "effective_members": float(weights.sum() ** 2 / max((weights**2).sum(), 1e-300)),
         "nearest_threshold": float(nearest / planned),
         "rows_used": ranked.n_rows,
     }

@@ -75,6 +75,18 @@ class ForecastCurve(RowWise):
         lower = np.maximum(self.lowest / factor, np.minimum(self.floor, error))
         return np.where(known, lower, error), np.where(known, self.highest * factor, error)
 
+    def scaled(self, factors: FloatArray) -> "ForecastCurve":
+        """The curve times given factors, shape (S,)."""
+        return replace(
+            self,
+            prediction_error=self.prediction_error * factors,
+            lowest=self.lowest * factors,
+            highest=self.highest * factors,
+            present=self.present * factors,
+            readout=self.readout * factors,
+            spread=self.spread.scaled(factors),
+        )
+
     def judged(self, n_samples: int, evidence: Evidence, floor: float) -> "ForecastCurve":
         """The curve after a self-test, from a pilot of n rows, and with label noise as its floor.
 

@@ -4,6 +4,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 
 from subridge.arrays.namespace import is_sparse
@@ -15,7 +16,7 @@ from subridge.datasets.tables.treatments import LEAST_ROWS
 from subridge.ridge.rows.diagnostics import copied_rows, warn_of_pilot, warn_of_rows
 from subridge.ridge.rows.left_out_sets import left_out_groups
 from subridge.ridge.rows.training import TrainingRows, training_rows
-from subridge.spec.errors import DataError, ParameterError
+from subridge.spec.errors import ClassCodesWarning, DataError, ParameterError
 from subridge.spec.wording import counted
 
 TASKS: tuple[Task, ...] = ("auto", "regression", "classification")
@@ -51,9 +52,17 @@ class Sample:
 
 
 def read_sample(
-    X: MatrixLike, y: TargetLike, task: Task, fit_intercept: bool, groups: ArrayLike | None = None
+    X: MatrixLike,
+    y: TargetLike,
+    task: Task,
+    fit_intercept: bool,
+    groups: ArrayLike | None = None,
+    *,
+    standardise: bool = False,
 ) -> Sample:
     """Check X (n, M) and y (n,) or (n, C) and centre them; rows with equal labels in `groups` are left out together.
+
+    With `standardise` every column is divided by its standard deviation.
 
     `task` "auto" takes text, categories and booleans for labels and numbers for numbers.
     """
@@ -61,6 +70,8 @@ def read_sample(
         raise ParameterError(f"task must be one of {TASKS}, got {task!r}")
     refuse_odd_table("X", X)
     table: FloatArray | SparseMatrix = check_array(X, accept_sparse=("csr", "csc"), dtype=np.float64, input_name="X")
+    if standardise:
+        table = StandardScaler(with_mean=False).fit_transform(table)
     n, target = table.shape[0], read_target(y)
     if len(target) != n:
         raise DataError(f"y must have an entry or a row for each of the {counted(n, 'row')} of X, got {len(target)}")
@@ -70,6 +81,8 @@ def read_sample(
     if lacking:
         raise DataError(f"y lacks {lacking} labels; drop those rows")
     targets = target_rows(target, task)
+    if targets.class_names is None and targets.notes:
+        warnings.warn(ClassCodesWarning(f"y: {'; '.join(targets.notes)}"), stacklevel=3)
     together, label_rows = None, targets.rows
     if groups is not None:
         together = left_out_groups(groups, n)
