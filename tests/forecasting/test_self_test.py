@@ -105,3 +105,29 @@ def test_a_law_of_the_parts_ends_at_a_limit():
     evidence = Evidence(np.full(3, -0.2), np.ones(3), np.zeros(3))
     changes = evidence.continued(np.array([1.0, 2.0, np.inf]))
     np.testing.assert_allclose(changes, -0.2 * np.array([DECAY, DECAY + DECAY**2, DECAY / (1 - DECAY)]))
+
+
+def test_the_rows_that_trained_models_needed_lie_within_the_interval():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:, X.std(axis=0) > 0.7], (y % 2).astype(float)
+    X, ridge = X / X.std(axis=0), 0.1
+    errors = []
+    for draw in range(10):
+        order = np.random.default_rng((1, draw)).permutation(len(X))
+        fitted = Ridge(alpha=ridge * X.shape[1]).fit(X[order[:300]], y[order[:300]])
+        errors.append(np.mean((fitted.predict(X[order[300:]]) - y[order[300:]]) ** 2))
+    one = {"one ridge": sr.Ensemble(sr.subsets.Equal(1), ridge=ridge)}
+    for pilot in range(4):
+        rows = np.random.default_rng((2, pilot)).permutation(len(X))[:100]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SubridgeWarning)
+            needed = sr.samples_needed(X[rows], y[rows], float(np.mean(errors)), one, task="regression")
+        assert float(needed.n_samples_lower[0]) <= 300 <= float(needed.n_samples_upper[0])
+
+
+def test_an_error_below_the_label_noise_is_said_to_be_out_of_reach():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 10))
+    y = X @ rng.standard_normal(10) + 2 * rng.standard_normal(100)
+    (answer,) = sr.samples_needed(X, y, 0.5, ONE).answer.values
+    assert answer.startswith("not reachable: the label noise alone is ")

@@ -157,6 +157,8 @@ def _answer(wanted: float, noise: float, limit: float, size: float, lower: float
     if not np.isfinite(size):
         if wanted < noise:
             return f"not reachable: the label noise alone is {noise:.3g}"
+        if limit <= wanted:
+            return f"not within {_FARTHEST:,} times as many rows, though the limit is {limit:.3g}"
         return f"not reachable: with any number of rows this ensemble errs {limit:.3g}"
     end = f"{upper:,.0f}" if np.isfinite(upper) else "∞"
     return f"{size:,.0f} rows ({lower:,.0f} to {end})"
