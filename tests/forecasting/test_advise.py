@@ -5,7 +5,7 @@ import pytest
 
 import subridge as sr
 from subridge.results.plain_numbers import interval, plain
-from subridge.spec.errors import ClassCodesWarning, ParameterError
+from subridge.spec.errors import ClassCodesWarning, CorrelatedRowsWarning, ParameterError
 
 
 def blocks(rng, n=300, M=400):
@@ -161,3 +161,11 @@ def test_few_whole_numbers_taken_for_numbers_are_warned_of_by_name():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sr.advise(X, codes, n_members=[2], task="regression")
+
+
+def test_rows_in_an_order_that_matters_are_warned_of():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 10))
+    y = X[:, 0] + np.cumsum(rng.standard_normal(200))
+    with pytest.warns(CorrelatedRowsWarning):
+        sr.advise(X, y, n_members=[2])

@@ -1,10 +1,14 @@
 """The self-test, and what is said of pilots that deserve doubt."""
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
+from sklearn.linear_model import Ridge
 
 import subridge as sr
-from subridge.spec.errors import CopiedRowsWarning, CorrelatedRowsWarning, RareColumnsWarning
+from subridge.spec.errors import CopiedRowsWarning, CorrelatedRowsWarning, RareColumnsWarning, SubridgeWarning
 
 ONE = {"one": sr.Ensemble(sr.subsets.Equal(1), 0.1)}
 

@@ -1,5 +1,6 @@
 """sr.advise: which ensemble, how many members, which ridge, and why; or one ridge, well tuned."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -10,7 +11,7 @@ from subridge.datasets.tables.target_rows import Task
 from subridge.datasets.tables.targets import TargetLike
 from subridge.ensemble.ensemble import Ensemble
 from subridge.forecasting.advice.advice import Advice
-from subridge.forecasting.advice.candidates import Candidate, candidates
+from subridge.forecasting.advice.candidates import SINGLE, Candidate, candidates
 from subridge.forecasting.advice.ranking import AGGREGATIONS, ranking_columns
 from subridge.forecasting.advice.reasons import reasons
 from subridge.forecasting.advice.screening import screened_rank
@@ -144,6 +145,8 @@ def advise(
     pool += [Candidate(name, "given", ensemble) for name, ensemble in given.items()]
     path, aggregations = read_ridges(ridges, sample.rows), AGGREGATIONS if weighted else AGGREGATIONS[:1]
     ranked, label_noise = screened_rank(sample, pool, planned, path, level, aggregations)
+    for warning in next(each.doubts for each in ranked if each.name == SINGLE):
+        warnings.warn(warning, stacklevel=2)
     attributes: dict[str, Json] = {"n_samples": planned, "level": level, "readout_noise": noise}
     attributes["standardised"] = int(standardise)
     attributes |= sample.attributes() | label_noise.attributes()

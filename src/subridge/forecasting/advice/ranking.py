@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from subridge.arrays.types import FloatArray
 from subridge.ensemble.aggregation import Free, LinearAggregation, Mean, Scaled, Simplex
 from subridge.ensemble.ensemble import Ensemble
 from subridge.forecasting.advice.candidates import SINGLE, Candidate
@@ -16,9 +15,11 @@ from subridge.forecasting.inputs.sample import Sample
 from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot.label_noise import LabelNoise
 from subridge.forecasting.pilot.shared import Pilots
+from subridge.forecasting.self_test.doubts import doubts
 from subridge.forecasting.self_test.evidence import Evidence
 from subridge.forecasting.self_test.self_test import self_test
 from subridge.forecasting.side_by_side import side_by_side
+from subridge.spec.errors import SubridgeWarning
 
 AGGREGATIONS: tuple[LinearAggregation, ...] = (Mean(), Simplex(), Scaled(), Free())
 _WORDS = {"mean": "", "simplex": ", weighted", "scaled": ", scaled", "free": ", free"}
@@ -36,6 +37,7 @@ class Ranked:
     present: Present
     curve: ForecastCurve  # of the planned size and the pilot's
     metrics: dict[str, float]  # at the planned size, with bounds
+    doubts: tuple[SubridgeWarning, ...] = ()  # what one ridge shows of the pilot
 
     @property
     def name(self) -> str:
@@ -107,6 +109,10 @@ def rank(
         equal = equal_weights(pilot, candidate.ensemble, path)
         ridges = np.full((2, pilot.n_members), equal.ridge)
         moved = forecast_curve(pilot, candidate.ensemble, sizes, None, level, pilots.label_noise, ridges)
+        said: tuple[SubridgeWarning, ...] = ()
+        if candidate.name == SINGLE:
+            steadiness = float(moved.steadiness.min())
+            said = tuple(doubts(sample.rows, pilot, ridges[0], moved.weights[0], steadiness))
         if candidate.name == SINGLE and sample.n_samples <= _SELF_TESTED:
             test = self_test(sample.rows, pilot, candidate.ensemble, moved.wanted.ridges[:1], moved.weights[:1])
             scatter[0] = test.scatter
@@ -123,7 +129,7 @@ def rank(
                 if not (metric.of_votes and weighted):
                     variables = metric.variables(sample, pilot, curve[:1], level)
                     values |= {name: float(value[0]) for name, value in variables.items()}
-            found.append(Ranked(replace(candidate, ensemble=ensemble), present, curve, values))
+            found.append(Ranked(replace(candidate, ensemble=ensemble), present, curve, values, said))
         return found
 
     ranked = judge(candidates[0])  # one ridge, whose self-test serves all
