@@ -44,8 +44,8 @@ def test_sizes_are_rows_or_groups_and_errors_those_of_the_library(visits):
     frame = pl.read_csv(visits).drop_nulls("y")
     X, y = frame.select([f"x{i}" for i in range(6)]).to_numpy(), frame["y"].to_numpy()
     expected = sr.forecast(
-        X, y, None, {"one": sr.Ensemble(sr.subsets.Equal(1))}, ridges=[0.1, 1, 10], groups=frame["subject"].to_list(),
-        n_groups=[30, 60],
+        X / X.std(axis=0), y, None, {"one": sr.Ensemble(sr.subsets.Equal(1))}, ridges=[0.1, 1, 10],
+        groups=frame["subject"].to_list(), n_groups=[30, 60],
     )  # fmt: skip
     assert found["variables"]["prediction_error"]["values"][0] == pytest.approx(expected.prediction_error.values[0])
     by_rows = json.loads(call("forecast", visits, *words, "--n-samples", "118,236").stdout)

@@ -6,7 +6,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 import subridge as sr
-from subridge.spec.errors import DataError, ParameterError, RidgeError, SubsetError
+from subridge.spec.errors import ClassCodesWarning, DataError, ParameterError, RidgeError, SubsetError
 
 ONE = {"one": sr.Ensemble(sr.subsets.Equal(1), 0.3)}
 
@@ -232,9 +232,11 @@ def test_a_member_of_constant_columns_is_refused(pilot_data):
 def test_labels_are_classes_or_numbers_as_documented(pilot_data):
     X, y = pilot_data
     whole = np.round(y).astype(int)
-    numbers = sr.forecast(X, whole, [120], ONE).prediction_error.values
+    with pytest.warns(ClassCodesWarning, match="7 whole values"):
+        numbers = sr.forecast(X, whole, [120], ONE).prediction_error.values
     objects = np.array([int(value) for value in whole], dtype=object)
-    np.testing.assert_allclose(sr.forecast(X, objects, [120], ONE).prediction_error.values, numbers)
+    found = sr.forecast(X, objects, [120], ONE, task="regression")
+    np.testing.assert_allclose(found.prediction_error.values, numbers)
     categories = pd.Series((y > 3).astype(int)).astype("category")
     assert "misclassification" in sr.forecast(X, categories, [120], ONE)
 

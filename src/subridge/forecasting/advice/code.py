@@ -34,7 +34,8 @@ def code_of(table: xarray.Dataset) -> str | None:
     if table.attrs.get("standardised"):
         line = f"make_pipeline(StandardScaler(), {line})"
     if strategy == "single" and not classes:
-        line += f"  # the same as Ridge(alpha={ridge * int(table.attrs['n_features']):.4g})"
+        after = " after the scaler" if table.attrs.get("standardised") else ""
+        line += f"  # the same as Ridge(alpha={ridge * int(table.attrs['n_features']):.4g}){after}"
     if classes and not usable[0]:
         line += "  # classifiers vote without weights: the first candidate that has none"
     return line

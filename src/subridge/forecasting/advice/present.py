@@ -13,13 +13,14 @@ from subridge.ensemble.aggregation import LinearAggregation
 from subridge.ensemble.moments import MemberMoments
 from subridge.forecasting.curve.points import present_errors
 from subridge.forecasting.inputs.request import DrawnEnsemble
+from subridge.forecasting.inputs.ridge_path import RidgePath
 from subridge.forecasting.pilot.pilot import Pilot
 from subridge.ridge.optimism import judge
 from subridge.ridge.rows.diagnostics import warn_of_ridge_at_end
 from subridge.ridge.rows.leave_one_out import leave_one_out
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import TrainingRows
-from subridge.ridge.search_path import is_material
+from subridge.ridge.search_path import End, is_material
 from subridge.ridge.selection import RidgeChoice
 
 # Share of the squared errors, the largest, that are clipped for a second opinion on the ridge: few rows decide the
@@ -42,38 +43,49 @@ class Present:
         return float(self.squares.mean())
 
 
-def equal_weights(pilot: Pilot, ensemble: DrawnEnsemble, path: FloatArray) -> Present:
-    """The mean of members at its best ridge of an ascending path (L,).
+def equal_weights(pilot: Pilot, ensemble: DrawnEnsemble, path: RidgePath) -> Present:
+    """The mean of members at its best ridge of a path, which grows where the error still falls at an end of it.
 
     That is the ridge of least left-out error, or the one of least error with the largest twentieth of the squares
     clipped, whichever is larger. The best penalty of a given prior does not depend on the sample size.
     """
-    k = pilot.n_members
-    total = np.zeros((len(path), pilot.n_targets, pilot.n_samples))
-    for r in range(k):
-        total += _member_errors(pilot, r, path) / k
-    squares = (total**2).sum(axis=1)
-    if ensemble.readout_noise.any():
-        ridges = np.repeat(path[:, None], k, axis=1)
-        loud = present_errors(pilot, ensemble, ridges, np.full((len(path), k), 1 / k))
-        squares = squares + (loud - squares.mean(axis=1))[:, None]
+    spread = float(pilot.targets.var(axis=1).sum())
+    squares = _path_squares(pilot, ensemble, path.ridges)
+    while path.extensions and (end := _falling_end(squares.mean(axis=1), path.ridges, spread)) is not None:
+        path = path.extended((end,))
+        squares = _path_squares(pilot, ensemble, path.ridges)
     losses = squares.mean(axis=1)
     clipped = np.minimum(squares, np.quantile(squares, 1 - _CLIPPED, axis=1)[:, None]).mean(axis=1)
     place = max(_last_least(losses), _last_least(clipped))
-    _warn_at_ends(losses, path, float(pilot.targets.var(axis=1).sum()))
-    return Present(float(path[place]), np.full(k, 1 / k), squares[place])
+    end = _falling_end(losses, path.ridges, spread)
+    if end is not None:
+        warn_of_ridge_at_end(end, float(path.ridges[0 if end == "lower" else -1]), stacklevel=4)
+    return Present(float(path.ridges[place]), np.full(pilot.n_members, 1 / pilot.n_members), squares[place])
+
+
+def _path_squares(pilot: Pilot, ensemble: DrawnEnsemble, ridges: FloatArray) -> FloatArray:
+    """Squared left-out errors of the mean at every ridge, with readout noise; shape (L, n)."""
+    k, total = pilot.n_members, np.zeros((len(ridges), pilot.n_targets, pilot.n_samples))
+    for r in range(k):
+        total += _member_errors(pilot, r, ridges) / k
+    squares = np.asarray((total**2).sum(axis=1))
+    if not ensemble.readout_noise.any():
+        return squares
+    loud = present_errors(pilot, ensemble, np.repeat(ridges[:, None], k, axis=1), np.full((len(ridges), k), 1 / k))
+    return np.asarray(squares + (loud - squares.mean(axis=1))[:, None])
 
 
 def fitted_weights(
-    rows: TrainingRows, pilot: Pilot, ensemble: DrawnEnsemble, path: FloatArray, equal: Present
+    rows: TrainingRows, pilot: Pilot, ensemble: DrawnEnsemble, path: RidgePath, equal: Present
 ) -> Present:
     """The same members with weights fitted by the ensemble's aggregation, at a ridge near that of equal weights.
 
     Errors are those that the estimators report: of weights that had no part in the row they are judged on.
     """
-    start = int(np.searchsorted(path, equal.ridge))
-    places = sorted({min(max(start + step, 0), len(path) - 1) for step in _STEPS})
-    near, aggregation = path[places], ensemble.aggregation
+    ridges = np.unique(np.append(path.ridges, equal.ridge))
+    start = int(np.searchsorted(ridges, equal.ridge))
+    places = sorted({min(max(start + step, 0), len(ridges) - 1) for step in _STEPS})
+    near, aggregation = ridges[places], ensemble.aggregation
     errors = np.stack([_member_errors(pilot, r, near) for r in range(pilot.n_members)], axis=1)  # (t, k, C, n)
     noise = _noise_of_members(pilot, ensemble, equal.ridge)
     deviations = np.asarray(rows.deviations)
@@ -144,9 +156,11 @@ def _last_least(values: FloatArray) -> int:
     return int(len(known) - 1 - np.argmin(known[::-1]))
 
 
-def _warn_at_ends(losses: FloatArray, path: FloatArray, spread: float) -> None:
-    place, last = _last_least(losses), len(path) - 1
-    if last and place == 0 and path[0] > 0 and is_material(float(losses[0]), float(losses[1]), spread):
-        warn_of_ridge_at_end("lower", float(path[0]), stacklevel=4)
+def _falling_end(losses: FloatArray, ridges: FloatArray, spread: float) -> End | None:
+    """The end of a path at which errors (L,) still fall, if they do."""
+    place, last = _last_least(losses), len(ridges) - 1
+    if last and place == 0 and ridges[0] > 0 and is_material(float(losses[0]), float(losses[1]), spread):
+        return "lower"
     if last and place == last and is_material(float(losses[last]), float(losses[last - 1]), spread):
-        warn_of_ridge_at_end("upper", float(path[last]), stacklevel=4)
+        return "upper"
+    return None
