@@ -40,7 +40,7 @@ def test_repeated_rows_of_a_table_of_categories_are_kept():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (80, 4)).astype(float)
     y = (X[:, 0] + rng.integers(0, 2, 80)).astype(float)
-    assert sr.forecast(X, y, [160], ONE).attrs["n_pilot"] == 80
+    assert sr.forecast(X, y, [160], ONE, task="regression").attrs["n_pilot"] == 80
 
 
 def test_errors_do_not_fall_below_the_noise_of_the_labels():
