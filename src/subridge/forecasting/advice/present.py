@@ -4,17 +4,18 @@ Left-out errors at the present size are exact, and those of two candidates on th
 than two forecasts: they choose ridges, fit weights and decide what is surely better.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.aggregation import LinearAggregation
+from subridge.ensemble.aggregation import LinearAggregation, Mean
 from subridge.ensemble.moments import MemberMoments
-from subridge.forecasting.curve.points import present_errors
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.inputs.ridge_path import RidgePath
+from subridge.forecasting.pilot.left_out import left_out
 from subridge.forecasting.pilot.pilot import Pilot
+from subridge.forecasting.transfer.transfer import transfer
 from subridge.ridge.optimism import judge
 from subridge.ridge.rows.diagnostics import warn_of_ridge_at_end
 from subridge.ridge.rows.leave_one_out import leave_one_out
@@ -71,8 +72,7 @@ def _path_squares(pilot: Pilot, ensemble: DrawnEnsemble, ridges: FloatArray) -> 
     squares = np.asarray((total**2).sum(axis=1))
     if not ensemble.readout_noise.any():
         return squares
-    loud = present_errors(pilot, ensemble, np.repeat(ridges[:, None], k, axis=1), np.full((len(ridges), k), 1 / k))
-    return np.asarray(squares + (loud - squares.mean(axis=1))[:, None])
+    return np.asarray(squares + _readout(pilot, ensemble, ridges).mean(axis=(1, 2))[:, None])
 
 
 def fitted_weights(
@@ -87,7 +87,9 @@ def fitted_weights(
     places = sorted({min(max(start + step, 0), len(ridges) - 1) for step in _STEPS})
     near, aggregation = ridges[places], ensemble.aggregation
     errors = np.stack([_member_errors(pilot, r, near) for r in range(pilot.n_members)], axis=1)  # (t, k, C, n)
-    noise = _noise_of_members(pilot, ensemble, equal.ridge)
+    noise = np.zeros(pilot.n_members)
+    if ensemble.readout_noise.any():
+        noise = np.diagonal(_readout(pilot, ensemble, np.array([equal.ridge]))[0])
     deviations = np.asarray(rows.deviations)
     moments = [_moments(each, deviations, noise) for each in errors]
     weights = [aggregation.weights(each) for each in moments]
@@ -101,14 +103,11 @@ def fitted_weights(
     return Present(float(near[place]), w, apparent * max(ratio, 1.0) + float(w**2 @ noise))
 
 
-def _noise_of_members(pilot: Pilot, ensemble: DrawnEnsemble, ridge: float) -> FloatArray:
-    """What readout noise adds to the squared error of each member by itself, shape (k,)."""
-    k = pilot.n_members
-    if not ensemble.readout_noise.any():
-        return np.zeros(k)
-    loud = present_errors(pilot, ensemble, np.full((k, k), ridge), np.eye(k))
-    own = [(_member_errors(pilot, r, np.array([ridge])) ** 2).sum() / pilot.n_samples for r in range(k)]
-    return np.asarray(loud - np.array(own))
+def _readout(pilot: Pilot, ensemble: DrawnEnsemble, ridges: FloatArray) -> FloatArray:
+    """What readout noise adds to the errors of pairs of members at every ridge, shape (L, k, k)."""
+    n, equal = float(pilot.n_samples), replace(ensemble, aggregation=Mean())
+    blocks = left_out(pilot, ridges[:, None] * pilot.subset_sizes)
+    return np.concatenate([transfer(block, np.full(len(block.penalties), n), equal).readout_pairs for block in blocks])
 
 
 def _member_errors(pilot: Pilot, r: int, ridges: FloatArray) -> FloatArray:
