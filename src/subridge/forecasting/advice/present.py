@@ -21,12 +21,13 @@ from subridge.ridge.rows.diagnostics import warn_of_ridge_at_end
 from subridge.ridge.rows.leave_one_out import leave_one_out
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import TrainingRows
-from subridge.ridge.search_path import End, is_material
+from subridge.ridge.search_path import PROBES, End, is_material
 from subridge.ridge.selection import RidgeChoice
 
 # Share of the squared errors, the largest, that are clipped for a second opinion on the ridge: few rows decide the
 # first where tails are heavy, and too small a ridge costs more than too large a one.
 _CLIPPED = 0.05
+_LITTLE = 1.1  # what was learnt is little where the largest ridge errs no more than so many times the best
 _STEPS = (-9, -6, -3, 0, 3, 6, 9)  # along the path: ridges offered to fitted weights, from that of equal ones
 
 
@@ -52,6 +53,11 @@ def equal_weights(pilot: Pilot, ensemble: DrawnEnsemble, path: RidgePath) -> Pre
     """
     spread = float(pilot.targets.var(axis=1).sum())
     squares = _path_squares(pilot, ensemble, path.ridges)
+    if path.extensions and squares[-1].mean() < _LITTLE * squares.mean(axis=1).min():
+        probed = _path_squares(pilot, ensemble, np.sort(path.ridges[0] * PROBES)).mean(axis=1)
+        if is_material(float(probed.min()), float(squares.mean(axis=1).min()), spread):
+            path = path.deeper()
+            squares = _path_squares(pilot, ensemble, path.ridges)
     while path.extensions and (end := _falling_end(squares.mean(axis=1), path.ridges, spread)) is not None:
         path = path.extended((end,))
         squares = _path_squares(pilot, ensemble, path.ridges)
