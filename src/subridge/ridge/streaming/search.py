@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.ridge.search_path import Outcome, default_ridges, extended_search, given_ridges, is_material
 from subridge.ridge.streaming.members import MomentPath, moment_path
@@ -31,7 +32,7 @@ def search_moments(moments: RowMoments, plan: SubsetPlan, given: ArrayLike | Non
 
     A stream is solved anew at every batch, and the first batches are small: nothing is warned of.
     """
-    spread = float(np.trace(np.asarray(moments.target_gram))) / moments.total_weight
+    spread = float(np.trace(to_numpy(moments.target_gram))) / moments.total_weight
 
     def evaluate(path: FloatArray) -> Outcome[MomentSearch]:
         found = path_of_moments(moments, plan, np.repeat(path[:, None], plan.n_members, axis=1), fit_intercept)
