@@ -11,8 +11,20 @@ from subridge.cli.options import writable
 from subridge.results.files import PAGES
 
 
+def _page(context: click.Context, parameter: click.Parameter, out: Path) -> Path:
+    if out.suffix.lower() not in PAGES:
+        raise click.BadParameter(f"{out} must end in .html: it is a page")
+    return writable(out)
+
+
 @click.command()
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default=Path("subridge.html"), help="The page.")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("subridge.html"),
+    callback=_page,
+    help="The page.",
+)
 @click.option("--open/--no-open", "show", default=True, help="Show it in a browser.")
 def explore(out: Path, show: bool) -> None:
     """Write the explorer, one HTML file, and open it: learning curves, phase diagrams and risk matrices by sliders.
@@ -25,9 +37,6 @@ def explore(out: Path, show: bool) -> None:
     """
     from subridge.explorer.write import write_explorer
 
-    if out.suffix.lower() not in PAGES:
-        raise click.BadParameter(f"{out} must end in .html: it is a page", param_hint="--out")
-    out = writable(out)
     write_explorer(out)
     click.echo(out)
     if show and _has_display():

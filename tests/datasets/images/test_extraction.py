@@ -129,7 +129,7 @@ def test_the_command_tells_what_it_wrote_and_what_it_left_out(folder, tmp_path, 
     done = CliRunner().invoke(main, [*arguments, "--skip-unreadable"])
     assert done.exit_code == 0, done.output
     assert "left out, does not decode: dark/07.png" in done.output
-    assert "1280 features, 2 classes, 1 images left out" in done.output
+    assert "1,280 features, 2 classes, 1 image left out" in done.output
 
 
 def test_preprocessing_resizes_the_shorter_side_and_cuts_the_centre():

@@ -125,7 +125,7 @@ def plot_advice(table: xr.Dataset) -> Figure:
     >>> X = rng.standard_normal((60, 20))
     >>> advice = sr.advise(X, X[:, 0] + rng.standard_normal(60), n_members=[2], weighted=False)
     >>> sr.figures.plot_advice(advice.table).axes[0].get_xlabel()
-    'forecast squared error with 60 samples'
+    'forecast squared error with 60 samples, 90% intervals'
     """
     names = list(table.candidate.values)
     kept = names[:_MOST_CANDIDATES]

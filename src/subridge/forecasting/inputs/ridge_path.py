@@ -24,7 +24,7 @@ class RidgePath:
         """A path that goes further at some of its ends, as far as floats allow.
 
         >>> RidgePath(np.array([1.0, 10.0]), (4, 8)).extended(("upper",)).ridges[[0, -1]]
-        array([  1., 100.])
+        array([   1., 1000.])
         """
         return self._grown(ends, self.extensions[0], self.extensions[1:])
 

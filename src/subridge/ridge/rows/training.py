@@ -164,7 +164,8 @@ def training_rows(
     if fit_intercept:  # a mean is as good as a feature's offset allows; a second one as its spread
         again = features @ weights / weights.sum()
         # A pass over all rows is saved where the first mean was as good as the features' own digits.
-        spread = (namespace_of(features).linalg.vecdot(features, features) / features.shape[1]) ** 0.5
+        with np.errstate(over="ignore"):  # numbers too large to compute with are refused by the checks of rows
+            spread = (namespace_of(features).linalg.vecdot(features, features) / features.shape[1]) ** 0.5
         if bool((abs(again) > 4 * float(np.finfo(dtype_name(features)).eps) * spread).any()):
             features -= again[:, None]
             means = means + again
