@@ -49,13 +49,17 @@ def forecasts(cells):
         print(
             f"| {name} | {kind} | {len(every)} | {len(near) / len(every):.0%} | {percent(median(error))} | "
             f"{percent(np.quantile(error, 0.9)) if len(error) else '-'} | {percent(bias)} | "
-            f"{np.mean(covers(near)):.0%} | {np.mean(covers(known)):.0%} | {width:.2f} | "
+            f"{f'{np.mean(covers(near)):.0%}' if near else '-'} | {np.mean(covers(known)):.0%} | {width:.2f} | "
             f"{percent(rivals['last value'])} | {best} {percent(rivals[best])} |"
         )
+    # A set without a cell in reach has no error to rank; its cells count in the share in reach and beyond it.
+    unknown = [name for name in names if np.isnan(rows[name][0])]
+    names = [name for name in names if name not in unknown]
     ours = median([rows[name][0] for name in names])
     theirs = {law: median([rows[name][1][law] for name in names]) for law in laws}
     print(
-        f"\nMedian over sets of the median error: forecast {percent(ours)} %; "
+        f"\nMedian over {len(names)} sets (nothing in reach: {', '.join(unknown) or 'none'}) of the median error: "
+        f"forecast {percent(ours)} %; "
         + ", ".join(f"{law} {percent(value)}" for law, value in theirs.items())
     )
     best = min(theirs, key=theirs.get)

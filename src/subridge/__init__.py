@@ -5,5 +5,5 @@ Public names are listed in ``__init__.pyi`` and loaded when first used, so that 
 
 from subridge.lazy import names_of_stub
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __getattr__, __dir__, __all__ = names_of_stub(__name__, __file__)
