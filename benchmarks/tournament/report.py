@@ -59,8 +59,7 @@ def forecasts(cells):
     theirs = {law: median([rows[name][1][law] for name in names]) for law in laws}
     print(
         f"\nMedian over {len(names)} sets (nothing in reach: {', '.join(unknown) or 'none'}) of the median error: "
-        f"forecast {percent(ours)} %; "
-        + ", ".join(f"{law} {percent(value)}" for law, value in theirs.items())
+        f"forecast {percent(ours)} %; " + ", ".join(f"{law} {percent(value)}" for law, value in theirs.items())
     )
     best = min(theirs, key=theirs.get)
     ratios = {name: rows[name][0] / rows[name][1]["last value"] for name in names}
