@@ -24,6 +24,19 @@ def test_every_parameter_broadcasts_and_equals_one_call_per_point():
         np.testing.assert_allclose(whole.pairs[i, j, p], one.pairs, rtol=1e-12)
 
 
+@pytest.mark.parametrize("aggregation", ["mean", "scaled"])
+def test_what_does_not_change_along_the_grid_is_still_there_at_every_point(aggregation):
+    ensemble = sr.Ensemble([0.3, 0.5, 0.2], np.array([0.0, 0.1])[:, None, None], 0.1, aggregation)
+    found = sr.risk(CLOSED, ensemble, np.array([0.4, 0.7, 0.9]), n_features=50)
+    assert found.error_bound.shape == found.v.shape == (2, 3)
+    assert found.pairs.shape == found.F.shape == (2, 3, 3, 3)
+    assert found.c.shape == (2, 3, 3)
+    for field in (found.total, found.pairs, found.c, found.F, found.v, found.error_bound):
+        assert field.flags.c_contiguous
+        assert field.flags.writeable
+    assert sr.risk(CLOSED, sr.Ensemble([0.3], 0.1, aggregation=aggregation), 0.4, n_features=50).v.shape == ()
+
+
 def test_fractions_may_have_leading_axes():
     draws = sr.subsets.Dirichlet(4, 0.5).fractions(0, size=7)
     matrices = draws[..., None] * np.eye(4)

@@ -61,6 +61,9 @@ class Autoregressive(Covariance):
         backward = xp.flip(geometric_scan(xp.flip(rows, axis=-1), self.decay), axis=-1)
         return self.variance * (forward + backward - rows)
 
+    def variances_of_features(self) -> FloatArray:
+        return np.full(self.size, self.variance)
+
     def scaled(self, factor: float) -> "Autoregressive":
         return Autoregressive(self.size, self.decay, factor * self.variance)
 

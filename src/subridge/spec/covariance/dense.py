@@ -71,6 +71,9 @@ class Dense(Covariance):
     def apply_rows(self, rows: Array) -> Array:
         return rows_times(rows, self.matrix)
 
+    def variances_of_features(self) -> FloatArray:
+        return self.matrix.diagonal().copy()
+
     def scaled(self, factor: float) -> "Dense":
         return Dense(factor * self.matrix)
 

@@ -74,12 +74,23 @@ class Grid(NamedTuple):
         """σ_r, shape (..., k)."""
         return self.bulk().sigma
 
-    def kappa_bar(self) -> FloatArray:
+    def kappa_bar(self, found: Bulk | None = None) -> FloatArray:
         """Effective ridge κ̄_r = κ_r/α = (a/ν_rr)(1 - σ_r)/σ_r, shape (..., k)."""
-        a, alpha, found = self.bulk_variance[..., None], self.alpha[..., None], self.bulk()
+        a, alpha, found = self.bulk_variance[..., None], self.alpha[..., None], self.bulk() if found is None else found
         with np.errstate(divide="ignore", invalid="ignore"):
             kappa_bar = np.where(a == 0, np.maximum(self.lam, 0.0) / alpha, a / self.own * (found.free / found.sigma))
         return np.where(alpha == 0, np.inf, np.where(np.isinf(alpha), 0.0, kappa_bar))
+
+    def lean(self) -> "Grid":
+        """The same grid for long arithmetic: an axis along which a field stays the same has length one in that field.
+
+        The ridge keeps every axis, and lies in memory member by member; so does all that is computed from it, and loops
+        run along the grid instead of over a few members.
+        """
+        leading = self.alpha.ndim
+        fields = (f[tuple(slice(None if stride else 1) for stride in f.strides[:leading])] for f in self)
+        lam = np.moveaxis(np.ascontiguousarray(np.moveaxis(self.lam, -1, 0)), 0, -1)
+        return Grid(*fields)._replace(lam=lam)
 
     def flat(self) -> "Grid":
         """The same grid with one leading axis."""

@@ -30,12 +30,14 @@ def equicorrelated_moments(grid: Grid, n_features: int | None, *, outputs: bool)
     The second bounds the absolute rounding error of the pairs, shape (..., k, k); `outputs` asks for the moments of the
     outputs by themselves.
     """
-    found, k = grid.bulk(), grid.own.shape[-1]
+    shape, k, grid = grid.alpha.shape, grid.own.shape[-1], grid.lean()
+    found = grid.bulk()
+    kappa_bar = grid.kappa_bar(found)
     rho2 = grid.aligned if n_features is None else grid.rho2
     spike = np.full(grid.spike.shape, np.inf) if n_features is None else grid.spike * n_features
     share = rho2[..., None, None]
     across = _orthogonal(grid, found)
-    along = _aligned(grid) if n_features is None else _aligned_at_size(grid, spike)
+    along = _aligned(grid) if n_features is None else _aligned_at_size(grid, kappa_bar, spike)
     bias = (1 - share) * across.value + np.where(share > 0, share * along.value, 0.0)
     size = (1 - share) * across.size + np.where(share > 0, share * along.size, 0.0)
     nu, alpha, z2 = grid.nu, grid.alpha[..., None, None], grid.zeta[..., None, None] ** 2
@@ -54,20 +56,33 @@ def equicorrelated_moments(grid: Grid, n_features: int | None, *, outputs: bool)
         rounding = np.where(np.isinf(E) | ((size == 0) & (noise == 0)), 0.0, rounding)
     across_alone = missed_orthogonally(grid.signal[..., None], grid.gain[..., None], grid.own, found.sigma)
     missed = (1 - rho2[..., None]) * across_alone
-    missed = _plus(missed, rho2[..., None], _missed_along(grid, spike))
+    missed = _plus(missed, rho2[..., None], _missed_along(grid, kappa_bar, spike))
     power = _plus((1 - rho2) * grid.signal, rho2, grid.signal + spike)
-    return MemberMoments(E, missed, power, _outputs(grid, found, rho2, spike, E) if outputs else None), rounding
+    known = None
+    if outputs:
+        known = _outputs(grid, found, kappa_bar, (rho2, spike), E)
+        known = Outputs(*(_whole(x, (*shape, *tail)) for x, tail in zip(known, ((k,), (k, k)) * 2, strict=True)))
+    moments = MemberMoments(_whole(E, (*shape, k, k)), _whole(missed, (*shape, k)), _whole(power, shape), known)
+    return moments, _whole(rounding, (*shape, k, k))
 
 
-def _outputs(grid: Grid, found: Bulk, rho2: FloatArray, spike: FloatArray, E: FloatArray) -> Outputs:
+def _whole(x: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    """On the whole grid, rows in order."""
+    return np.array(np.broadcast_to(x, shape), order="C")
+
+
+def _outputs(
+    grid: Grid, found: Bulk, kappa_bar: FloatArray, aligned: tuple[FloatArray, FloatArray], E: FloatArray
+) -> Outputs:
     """c_r and F_rs of the outputs by themselves: F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r², no term a difference.
 
     Orthogonal to 1, c = ν σ b²/a and D = ν_rs σ_r σ_s b²/a; along it, with L = b + T and u as in `_aligned_at_size`,
     c = L²/(T + u_r) and D = L² (T + a ν_rs/(ν_rr ν_ss))/((T + u_r)(T + u_s)).
     """
+    rho2, spike = aligned
     gain, share, a, own = grid.gain[..., None], rho2[..., None], grid.bulk_variance[..., None], grid.own
     T, nu, sigma = spike[..., None], grid.nu, found.sigma
-    L, u = grid.signal[..., None] + T, grid.kappa_bar() + a / own
+    L, u = grid.signal[..., None] + T, kappa_bar + a / own
     across = nu * (sigma[..., :, None] * sigma[..., None, :])
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         along = np.where(np.isinf(T), np.inf, np.where(T + u > 0, L / (T + u), 0.0))  # of the teacher's part along 1
@@ -111,10 +126,9 @@ def _aligned(grid: Grid) -> _Sum:
     return _Sum(value, size)
 
 
-def _aligned_at_size(grid: Grid, spike: FloatArray) -> _Sum:
+def _aligned_at_size(grid: Grid, kappa_bar: FloatArray, spike: FloatArray) -> _Sum:
     """I¹_rs at finite M: the form uniform in T = s c M, which is I⁰_rs for T → 0 and the limit above for T → ∞."""
     b, T = grid.signal[..., None, None], spike[..., None, None]
-    kappa_bar = grid.kappa_bar()
     # u = κ̄ + a/ν and u - b = κ̄ + (b(1 - ν) + ω²)/ν
     u = kappa_bar + grid.bulk_variance[..., None] / grid.own
     extra = (grid.signal[..., None] * (1 - grid.own) + grid.noise[..., None]) / grid.own
@@ -129,10 +143,10 @@ def _aligned_at_size(grid: Grid, spike: FloatArray) -> _Sum:
     return _Sum(*(np.where(blind, L, np.where(nothing, 0.0, part)) for part in (value, terms)))
 
 
-def _missed_along(grid: Grid, spike: FloatArray) -> FloatArray:
+def _missed_along(grid: Grid, kappa_bar: FloatArray, spike: FloatArray) -> FloatArray:
     """What a member misses of the power L = b + T along 1: L (u - b)/(T + u), and u - b for T → ∞; shape (..., k)."""
     b, T = grid.signal[..., None], spike[..., None]
-    u = grid.kappa_bar() + grid.bulk_variance[..., None] / grid.own
+    u = kappa_bar + grid.bulk_variance[..., None] / grid.own
     with np.errstate(invalid="ignore", divide="ignore"):
         missed = np.where(T + u == 0, 0.0, (b + T) * (u - b) / (T + u))
     return np.where(np.isinf(T), u - b, np.where(np.isinf(u), b + T, missed))

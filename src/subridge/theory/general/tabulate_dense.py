@@ -26,6 +26,7 @@ class _Member:
     residual: FloatArray  # w* - b_r, shape (M,), with the fit's weights b_r
     residual_terms: FloatArray  # the size of what it is the difference of
     weights: FloatArray  # b_r
+    left: float  # the size of what the residual and the weights leave
 
 
 def dense_tables(problem: Problem, plan: SubsetPlan, *, accurate: bool, known_rank: int | None = None) -> Tables:
@@ -76,8 +77,10 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, *, accurate: bool, known
     S, O, w, A = (problem.signal_covariance, problem.noise_covariance, problem.teacher_weights, plan.measurements[r])
     H = _measured(problem, plan, r, r)
     H = (H + H.T) / 2
-    deviations = np.sqrt(S.variances_of_features() + O.variances_of_features())
-    spread = np.sqrt(np.diagonal(H)) if A.ndim == 1 else np.abs(A) @ deviations
+    if A.ndim == 1:
+        spread = np.sqrt(np.diagonal(H))
+    else:
+        spread = np.abs(A) @ np.sqrt(S.variances_of_features() + O.variances_of_features())
     found = decompose(H, spread**2, accurate=accurate)
     d, Z, theta = found.values, found.whiten, found.theta
     limit = len(H) if A.ndim == 1 else _row_rank(A)
@@ -106,40 +109,43 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, *, accurate: bool, known
         loadings, fit = loadings + coefficients, fit + solved
     moved = np.abs(plan.lift(r, step)) if A.ndim == 1 else np.abs(A).T @ np.abs(step)
     residual, terms, weights = x0 - plan.lift(r, step), np.abs(x0) + moved, plan.lift(r, start + step)
-    left = np.sqrt(_size(S, residual) + _size(O, weights))
+    noise = _size(O, weights)
+    left = float(np.sqrt(_size(S, residual) + noise))
     return _Member(
         found,
         loadings,
         fit,
         np.sqrt(theta * EPS) * (size + reach),
         np.abs(coefficients) + np.sqrt(theta * EPS) * reach,
-        np.sqrt(theta * EPS) * left + EPS * np.sqrt(_size(S, terms) + _size(O, weights)),
+        np.sqrt(theta * EPS) * left + EPS * np.sqrt(_size(S, terms) + noise),
         residual,
         terms,
         weights,
+        left,
     )
 
 
 def _begun_loadings(H: FloatArray, found: Directions, start: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Loadings of the weights a member starts from, the same refined as coefficients, and the size of their terms."""
     d, Z = found.values, found.whiten
-    deviations = np.sqrt(np.diagonal(H))[:, None]
-    if found.is_plain:
-        HZ, direct = d * Z, np.zeros((len(H), len(d)), dtype=bool)
-    else:
-        direct = deviations**2 <= d
-        HZ = np.where(direct, H @ Z, d * Z)
+    deviations, few = np.sqrt(np.diagonal(H))[:, None], np.sqrt(min(len(d), 16))
+    seen = start != 0
+    direct = None if found.is_plain else deviations**2 <= d
+    HZ = d * Z if direct is None else np.where(direct, H @ Z, d * Z)
     whole = HZ.T @ start
     fit = whole + HZ.T @ (start - Z @ whole)
+    if direct is None:
+        with np.errstate(divide="ignore"):
+            size = float(np.linalg.norm(start[seen] / deviations[seen, 0]))
+        return whole, fit, few * (size * d)
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(direct, deviations, d / deviations) * np.abs(start)[:, None]
-    terms = np.where(start[:, None] != 0, terms, 0.0)
-    return whole, fit, np.sqrt(min(len(d), 16)) * np.sqrt(np.sum(terms**2, axis=0))
+    terms = np.where(seen[:, None], terms, 0.0)
+    return whole, fit, few * np.sqrt(np.sum(terms**2, axis=0))
 
 
 def _member_table(problem: Problem, member: _Member, unit: float) -> MemberTable:
     found, M = member.directions, problem.n_features
-    size = _size(problem.signal_covariance, member.residual) + _size(problem.noise_covariance, member.weights)
     doubt = Doubt(found.doubt.number, found.doubt.size * unit, found.doubt.blurred * unit)
     return MemberTable(
         Spectrum(found.values * unit, np.ones(len(found.values)), M),
@@ -151,7 +157,7 @@ def _member_table(problem: Problem, member: _Member, unit: float) -> MemberTable
         found.theta,
         doubt,
         found.is_plain,
-        float(np.sqrt(size / M)),
+        member.left / float(np.sqrt(M)),
     )
 
 
