@@ -4,7 +4,12 @@ import os
 import re
 from pathlib import Path
 
+import sphinx.ext.autosummary as autosummary
+
 import subridge
+
+# A summary is a docstring's first sentence, which these do not end.
+autosummary.WELL_KNOWN_ABBREVIATIONS += ("Prop.", "eq.", "eqs.", "sec.", "Fig.", "Figs.")
 
 HERE = Path(__file__).parent
 
@@ -91,6 +96,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "abort_on_example_error": True,
     "show_memory": False,
+    "write_computation_times": False,  # that page would ask other hosts for scripts
     "download_all_examples": False,
 }
 
@@ -103,5 +109,8 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
+    "navbar_center": [],
 }
+# All pages on the left, by section: there are few enough.
+html_sidebars = {"**": ["globaltoc.html"]}
 html_context = {"default_mode": "auto"}
