@@ -146,3 +146,11 @@ def test_memory_that_is_too_small_is_told_without_words_of_python():
     said = refused("simulate", "--n-trials", "2", "--memory", "100", code=1)
     assert "--memory" in said
     assert "dtype" not in said
+
+
+def test_a_remedy_can_be_pasted_into_a_shell(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("a;y\n" + "1;2\n" * 30)
+    answer = CliRunner().invoke(main, ["forecast", str(table), "--target", "y", "--n-samples", "60"])
+    assert answer.exit_code != 0
+    assert "--sep ';'" in answer.output

@@ -1,7 +1,8 @@
 """Messages of the package as the command line says them: flags for arguments, and nothing that moves a cursor."""
 
 import re
-from collections.abc import Iterable
+import shlex
+from collections.abc import Callable, Iterable
 
 import click
 
@@ -40,6 +41,15 @@ def cleaned(text: str) -> str:
     )
 
 
+def _as_typed(flag: str) -> Callable[[re.Match[str]], str]:
+    """A flag with the value that was found, as a shell takes it: a bare ';' would end the command."""
+
+    def typed(found: re.Match[str]) -> str:
+        return f"{flag} {shlex.quote(found[2])}"
+
+    return typed
+
+
 def with_flags(text: str, command: click.Command | None) -> str:
     """A message of the package with the flags of a command in place of arguments.
 
@@ -56,7 +66,7 @@ def with_flags(text: str, command: click.Command | None) -> str:
         text = re.sub(rf"Run\({name}=\)", flag, text)
         text = re.sub(rf"{_BEFORE}{name}=(?:\[\.\.\.\]|\.\.\.)", f"{flag} NAME", text)
         text = re.sub(rf"{_BEFORE}{name}=\['([^']*)'\]", rf"{flag} '\1'", text)
-        text = re.sub(rf"{_BEFORE}{name}=(['\"])([^'\"]+)\1", rf"{flag} \2", text)
+        text = re.sub(rf"{_BEFORE}{name}=(['\"])([^'\"]+)\1", _as_typed(flag), text)
         text = re.sub(rf"{_BEFORE}{name}=([^\s'\",;)]+)", rf"{flag} \1", text)
         text = re.sub(rf"{_BEFORE}{name}=(?!\w)", flag, text)
         if "_" in name:
