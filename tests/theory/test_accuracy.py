@@ -60,6 +60,21 @@ def test_scaled_means_are_right_or_say_that_they_are_not(judged):
     assert sum(np.isnan(v.error) for v in verdicts) <= 1  # a sum of zero that the reference cannot tell from none
 
 
+@pytest.mark.parametrize("seed", [9127000590, 9127001364, 9127002624, 9127002974])
+def test_a_scale_next_to_one_says_that_its_own_rounding_is_all_of_the_risk(seed):
+    """Risks of 1e-25 to 1e-36 of the target's power: the best scale is nearer to one than a double can tell."""
+    verdict = judge.judge_one(seed, aggregation="scaled")
+    assert verdict.error > 1e-4
+    assert verdict.warned
+    assert np.isinf(verdict.bound)
+    assert judge.judge_one(seed).error < 1e-14  # the mean itself has all its digits, and does not warn
+    assert judge.judge_one(seed).bound < 1e-12
+
+
+def test_what_a_scaled_mean_leaves_of_the_target_is_as_uncertain_as_what_it_explains():
+    assert judge.judge_one(9127000044, aggregation="scaled").remark == ""
+
+
 @pytest.mark.parametrize("aggregation", ["scaled", "free"])
 def test_members_shrunk_to_nothing_keep_their_ratio(aggregation):
     """Scaled outputs do not care how small a ridge made them: the risk has a limit, which is not the target's power."""

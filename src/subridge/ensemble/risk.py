@@ -6,7 +6,7 @@ import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.ensemble.aggregation import Aggregation, LinearAggregation, Mean
-from subridge.ensemble.moments import MemberMoments
+from subridge.ensemble.moments import MemberMoments, Outputs
 from subridge.spec.checks import finite_array
 from subridge.spec.errors import ParameterError
 
@@ -165,7 +165,22 @@ def _total_and_bound(
             wrong = _summed(weights, moments.outputs.dF) + explained + 4 * _EPS * size
         better = wrong < error
         total, error = np.where(better, other, total), np.where(better, wrong, error)
+        error = error + _astray(weights, moments.outputs)
     return total, _relative(error, total)
+
+
+def _astray(weights: FloatArray, outputs: Outputs) -> FloatArray:
+    """What weights lose by their own rounding: a relative error δ of their scale s = wᵀc/wᵀFw adds δ² wᵀFw to the risk.
+
+    It is of second order, and all there is where the risk is less than the square of rounding.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        c = np.where(weights != 0, weights * outputs.c, 0.0).sum(axis=-1)
+        F = _summed(weights, np.abs(outputs.F))
+        dc = np.where(weights != 0, np.abs(weights) * outputs.dc, 0.0).sum(axis=-1)
+        doubt = dc / np.abs(c) + _summed(weights, outputs.dF) / F + 4 * weights.shape[-1] * _EPS
+        lost = doubt**2 * F
+    return np.where(np.isfinite(F) & (F > 0), lost, 0.0)
 
 
 def _summed(weights: FloatArray, rounding: FloatArray) -> FloatArray:
@@ -178,12 +193,15 @@ def _summed(weights: FloatArray, rounding: FloatArray) -> FloatArray:
 def _apart(moments: MemberMoments, weights: FloatArray) -> FloatArray:
     """Rounding of what weights that do not sum to one leave of the target."""
     rest = np.abs(1.0 - weights.sum(axis=-1))
-    if moments.missed is None or moments.v is None or not (rest > 1e-12).any():
+    apart = rest > 4 * moments.n_members * _EPS  # as in `MemberMoments.by_errors`
+    if moments.missed is None or moments.v is None or not apart.any():
         return np.zeros(rest.shape)
     with np.errstate(invalid="ignore"):
         shared = np.abs(weights * np.where(weights != 0, moments.missed, 0.0)).sum(axis=-1)
-        terms = np.where(rest > 1e-12, rest**2 * moments.v + 2 * rest * (shared + moments.v), 0.0)
-    return np.asarray(16 * _EPS * terms)
+        terms = 16 * _EPS * (rest**2 * moments.v + 2 * rest * (shared + moments.v))
+        if moments.outputs is not None:  # what is missed is as uncertain as what is explained
+            terms = terms + 2 * rest * np.where(weights != 0, np.abs(weights) * moments.outputs.dc, 0.0).sum(axis=-1)
+    return np.where(apart, terms, 0.0)
 
 
 def _relative(error: FloatArray, total: FloatArray) -> FloatArray:
