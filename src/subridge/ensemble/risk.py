@@ -163,8 +163,10 @@ def _total_and_bound(
         with np.errstate(invalid="ignore"):
             explained = np.where(weights != 0, 2 * np.abs(weights) * moments.outputs.dc, 0.0).sum(axis=-1)
             wrong = _summed(weights, moments.outputs.dF) + explained + 4 * _EPS * size
+            rest = np.abs(1.0 - weights.sum(axis=-1))  # what is missed is as uncertain as what is explained
+            missed = np.where(rest > 0, rest * explained, 0.0)
         better = wrong < error
-        total, error = np.where(better, other, total), np.where(better, wrong, error)
+        total, error = np.where(better, other, total), np.where(better, wrong, error + missed)
         error = error + _astray(weights, moments.outputs)
     return total, _relative(error, total)
 
@@ -199,8 +201,6 @@ def _apart(moments: MemberMoments, weights: FloatArray) -> FloatArray:
     with np.errstate(invalid="ignore"):
         shared = np.abs(weights * np.where(weights != 0, moments.missed, 0.0)).sum(axis=-1)
         terms = 16 * _EPS * (rest**2 * moments.v + 2 * rest * (shared + moments.v))
-        if moments.outputs is not None:  # what is missed is as uncertain as what is explained
-            terms = terms + 2 * rest * np.where(weights != 0, np.abs(weights) * moments.outputs.dc, 0.0).sum(axis=-1)
     return np.where(apart, terms, 0.0)
 
 
