@@ -79,7 +79,12 @@ def try_package(python, package, extra, folder):
     call(python, "-m", "venv", environment)
     own = environment / "bin" / "python"
     wanted = f"{package}{f'[{extra}]' if extra else ''}"
-    call(own, "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", wanted)
+    # uv is an accelerator only; PyTorch's builds for a processor may be known to plain pip alone.
+    uv = Path(sys.executable).with_name("uv")
+    if uv.exists() and not {"gpu", "images"} & set(extra.split(",")):
+        call(uv, "pip", "install", "--quiet", "--python", own, "-c", ROOT / "constraints.txt", wanted)
+    else:
+        call(own, "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", wanted)
     call(own, "-W", "error::DeprecationWarning:subridge", "-c", LOAD, cwd=folder)
     if not extra:
         call(environment / "bin" / "subridge", "demo", "--out", "demo.png", cwd=folder)
