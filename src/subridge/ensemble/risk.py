@@ -164,7 +164,8 @@ def _total_and_bound(
             explained = np.where(weights != 0, 2 * np.abs(weights) * moments.outputs.dc, 0.0).sum(axis=-1)
             wrong = _summed(weights, moments.outputs.dF) + explained + 4 * _EPS * size
             rest = np.abs(1.0 - weights.sum(axis=-1))  # what is missed is as uncertain as what is explained
-            missed = np.where(rest > 0, rest * explained, 0.0)
+            # Weights that sum to one up to rounding miss nothing, also of a target of infinite power.
+            missed = np.where(rest > 4 * moments.n_members * _EPS, rest * explained, 0.0)
         better = wrong < error
         total, error = np.where(better, other, total), np.where(better, wrong, error + missed)
         error = error + _astray(weights, moments.outputs)
