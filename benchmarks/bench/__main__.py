@@ -27,6 +27,7 @@ from peers import CASES
 from scale import cluster
 from timing import in_turns
 
+import subridge
 from subridge.arrays.machine import cores
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -57,6 +58,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--page", type=Path, help="write the page of the site here")
+    parser.add_argument("--note", default="", help="what a reader must know of the machine, such as that it was busy")
     asked = parser.parse_args()
     # The cases are made to be fast or slow, not to be good practice: what is noticed about their data is no news here.
     warnings.simplefilter("ignore")
@@ -66,7 +68,8 @@ def main() -> None:
     found = {
         "date": today,
         "machine": {"cores": cores(), "python": platform.python_version(), "system": platform.system()},
-        "versions": {name: version(name) for name in ("subridge", *PEERS)},
+        "versions": {"subridge": subridge.__version__} | {name: version(name) for name in PEERS},
+        "note": asked.note,
         "side_by_side": side_by_side(asked.quick),
         "growth": growth(asked.quick, asked.out),
         "cluster": cluster(asked.quick),

@@ -18,7 +18,8 @@ def page(found: dict) -> str:
         "",
         f"Made by `make bench` on {found['date']}: {machine['cores']} cores, Python {machine['python']}, subridge "
         f"{versions['subridge']}, {others}. It took {words(found['seconds'])}. Methods run in turns in one process and "
-        "the best of their rounds counts. Ratios are what to read: seconds belong to the machine.",
+        "the best of their rounds counts. Ratios are what to read: seconds belong to the machine."
+        + (f" {found['note']}" if found.get("note") else ""),
         "",
         "## Side by side",
         "",
