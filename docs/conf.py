@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 import sphinx.ext.autosummary as autosummary
@@ -31,6 +32,8 @@ adopt(HERE.parent / "CHANGELOG.md", HERE / "adopted" / "changelog.md")
 adopt(HERE.parent / "CONTRIBUTING.md", HERE / "adopted" / "contributing.md")
 for page in sorted((HERE.parent / "benchmarks" / "results").glob("*.md")):
     adopt(page, HERE / "adopted" / page.name)
+for picture in sorted((HERE.parent / "benchmarks" / "results").glob("growth-*.png")):
+    shutil.copy2(picture, HERE / "adopted" / picture.name)
 
 
 def write_explorer(app) -> None:

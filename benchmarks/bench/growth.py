@@ -9,6 +9,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from engine_scaling import seconds_per_trial
+from matplotlib.ticker import NullFormatter
 from peers import rows
 
 import subridge as sr
@@ -69,6 +70,7 @@ def draw(title, table, path):
     for axis, (name, found) in zip(axes, table.items(), strict=True):
         axis.loglog(*zip(*found["points"], strict=True), "o-")
         axis.set_xlabel(name)
+        axis.xaxis.set_minor_formatter(NullFormatter())  # labels of the steps between powers of ten run together
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("seconds")
     figure.suptitle(title[0].upper() + title[1:])
