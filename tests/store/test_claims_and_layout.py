@@ -319,6 +319,6 @@ def test_reading_an_open_store_gives_its_coordinates(tmp_path):
     store = ResumableStore.open(str(tmp_path / "a.zarr"), KIND)
     np.testing.assert_array_equal(store.read(["ridge"])["ridge"], [0.1, 1.0])
     assert (store.n_rows, store.block) == (7, 3)
-    rows, damaged = store.gather(["risk", "training_error"], 4)
-    assert not damaged
-    assert rows["risk"].shape == (4, 2, 2)
+    look = store.gather(["risk", "training_error"], 4)
+    assert look.is_whole
+    assert look.arrays["risk"].shape == (4, 2, 2)

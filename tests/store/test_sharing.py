@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -157,6 +158,56 @@ def test_two_runs_at_once_share_the_tasks(tmp_path, ran):
     assert len(ran) - 14 == 40  # 14 tasks of the truth
 
 
+def test_what_another_run_finishes_after_a_look_is_looked_at_again(tmp_path, monkeypatch):
+    place, gather = tmp_path / "a.zarr", ResumableStore.gather
+    simulate(place, 4)
+
+    def finished_meanwhile(self, *what):
+        look = gather(self, *what)
+        monkeypatch.setattr(ResumableStore, "gather", gather)
+        simulate(place, 9)
+        return look
+
+    monkeypatch.setattr(ResumableStore, "gather", finished_meanwhile)
+    assert simulate(place, 9).identical(simulate(n_trials=9))
+
+
+@pytest.mark.parametrize("moment", ["open", "first task", "last task"])
+def test_a_store_that_grows_under_a_run_is_never_called_damaged(tmp_path, monkeypatch, moment):
+    place, found, growing = tmp_path / "a.zarr", [], []
+
+    def grow():
+        if not growing:
+            growing.append(threading.Thread(target=lambda: found.append(simulate(place, 9))))
+            growing[0].start()
+            deadline = time.monotonic() + (2 if moment == "last task" else 20)
+            # The other run waits for a task that this one works on.
+            while not (place / "done" / "c" / "2").exists() and time.monotonic() < deadline:
+                time.sleep(0.01)
+
+    def watched(experiment, trials, plan):
+        here = threading.current_thread() is threading.main_thread()
+        if here and moment == ("first task" if 0 in trials else "last task"):
+            grow()
+        return run_trials(experiment, trials, plan)
+
+    gather = ResumableStore.gather
+
+    def grown_before(self, *what):
+        if moment == "open" and threading.current_thread() is threading.main_thread():
+            grow()
+        return gather(self, *what)
+
+    monkeypatch.setattr(driver, "ENGINE", replace(driver.ENGINE, run_trials=watched))
+    monkeypatch.setattr(ResumableStore, "gather", grown_before)
+    found.append(simulate(place, 4))
+    growing[0].join()
+    few, many = sorted(found, key=lambda each: each.sizes["trial"])
+    assert few.identical(simulate(n_trials=4))
+    assert many.identical(simulate(n_trials=9))
+    assert simulate(place, 9).identical(many)
+
+
 def test_a_run_waits_for_the_tasks_of_another_and_takes_those_of_a_dead_one(tmp_path, monkeypatch):
     place = tmp_path / "a.zarr"
     whole = simulate(place)
@@ -166,7 +217,7 @@ def test_a_run_waits_for_the_tasks_of_another_and_takes_those_of_a_dead_one(tmp_
     monkeypatch.setattr("subridge.store.resumable._PAUSE", 0.001)
     monkeypatch.setattr("subridge.store.resumable._SILENT", 2)
     threading.Timer(0.5, other.close).start()
-    with pytest.warns(sr.errors.WaitingWarning, match="1 tasks of another run"):
+    with pytest.warns(sr.errors.WaitingWarning, match="1 task of another run"):
         assert simulate(place).identical(whole)
 
 

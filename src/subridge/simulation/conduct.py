@@ -1,6 +1,6 @@
 """Run the tasks of an experiment of any kind that are not in its store yet, and gather what all of them give."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import chain
 
@@ -16,6 +16,7 @@ from subridge.simulation.interruption import LARGE, ended_by_interruption
 from subridge.simulation.job import Engine, Experiment, ExperimentT, Job, PlanT, TrialArrays
 from subridge.simulation.run import Run
 from subridge.spec.errors import ClusterError, ConvergenceError, InterruptedRun, StoreError
+from subridge.spec.wording import counted
 from subridge.store.progress import ProgressBar
 from subridge.store.resumable import ResumableStore
 from subridge.store.tasks import open_task_store
@@ -47,41 +48,69 @@ def conduct(engine: Engine[ExperimentT, PlanT], experiment: ExperimentT, run: Ru
                     arrays[name][trials.start : trials.stop] = part
                 bar.advance()
         return schema.dataset(arrays)
-    store = open_task_store(run.store, schema, experiment.with_trials(1).fingerprint(), job.block)
-    # A store may have more trials than are asked for, and a task of it is always whole.
-    job = job.with_tasks(experiment.with_trials(store.n_rows), store.block)
-    return schema.dataset(_filled(store, executor, job, schema, show=progress))
+
+    def opened() -> tuple[ResumableStore, Job[ExperimentT, PlanT]]:
+        store = open_task_store(run.store or "", schema, experiment.with_trials(1).fingerprint(), job.block)
+        # A store may have more trials than are asked for, and a task of it is always whole.
+        return store, job.with_tasks(experiment.with_trials(store.n_rows), store.block)
+
+    return schema.dataset(_filled(opened, executor, schema, show=progress))
 
 
 def _filled(
-    store: ResumableStore, executor: Executor, job: Job[ExperimentT, PlanT], schema: TrialSchema, *, show: bool
+    opened: Callable[[], tuple[ResumableStore, Job[ExperimentT, PlanT]]],
+    executor: Executor,
+    schema: TrialSchema,
+    *,
+    show: bool,
 ) -> dict[str, FloatArray]:
-    """The arrays of a store after every task that is missing or damaged was run."""
+    """The arrays of a store after every task that is missing or damaged was run.
+
+    Other runs may work on the store. Only arrays of one look that found every task sound are returned, and a store that
+    grew is opened again, because its last task has other rows then.
+    """
     names, n_trials = list(schema.dimensions), schema.sizes["trial"]
-    arrays, damaged = store.gather(names, n_trials)
-    if damaged:
-        store.forget(damaged)
+    store, job = opened()
+    look = store.gather(names, n_trials)
+    times_damaged = 0
+    if look.damaged:
+        store.forget(look.damaged)
     _require_equal_numbers(store, executor, job, schema)
-    for _ in range(_ATTEMPTS):
-        missing, total = store.missing(n_trials), -(-n_trials // store.block)
-        if not missing:
-            return arrays
-        bar = ProgressBar("trials", total, total - len(missing), show=show)
-        with bar, _said_what_is_kept(store), _ended(executor, job, store):
-            while missing := store.missing(n_trials):
-                claimed = store.claimed(missing)
-                first = next(claimed, None)
-                if first is None:
-                    bar.describe(f"waiting for {len(missing)} tasks of another run")
-                    store.wait(len(missing))
-                    continue
-                for number, values in _performed(executor, job, chain([first], claimed), schema):
-                    store.write(number, values)
-                    bar.advance()
-        arrays, damaged = store.gather(names, n_trials)
-        if damaged:
-            store.forget(damaged)
-    raise StoreError(f"store {store.path} was damaged {_ATTEMPTS} times while it was filled; use another disk")
+    while not look.is_whole:
+        _fill(store, executor, job, schema, show=show)
+        if store.has_grown():
+            store, job = opened()
+        look = store.gather(names, n_trials)
+        if look.damaged:
+            times_damaged += 1
+            if times_damaged == _ATTEMPTS:
+                raise StoreError(
+                    f"store {store.path} was damaged {_ATTEMPTS} times while it was filled; use another disk"
+                )
+            store.forget(look.damaged)
+    return look.arrays
+
+
+def _fill(
+    store: ResumableStore, executor: Executor, job: Job[ExperimentT, PlanT], schema: TrialSchema, *, show: bool
+) -> None:
+    """Run what is missing until nothing is, or until the store has grown."""
+    n_trials = schema.sizes["trial"]
+    missing, total = store.missing(n_trials), -(-n_trials // store.block)
+    bar = ProgressBar("trials", total, total - len(missing), show=show)
+    with bar, _said_what_is_kept(store), _ended(executor, job, store):
+        while missing := store.missing(n_trials):
+            claimed = store.claimed(missing)
+            first = next(claimed, None)
+            if first is None:
+                if store.has_grown():
+                    return
+                bar.describe(f"waiting for {counted(len(missing), 'task')} of another run")
+                store.wait(len(missing))
+                continue
+            for number, values in _performed(executor, job, chain([first], claimed), schema):
+                store.write(number, values)
+                bar.advance()
 
 
 def _performed(
@@ -105,7 +134,7 @@ def _require_equal_numbers(
     version = store.attributes["subridge_version"]
     if version == __version__ or not (done := store.done()):
         return
-    stored = store.gather(list(schema.dimensions))[0]
+    stored = store.gather(list(schema.dimensions)).arrays
     for number, values in _performed(executor, job, done[:1], schema):
         trials = job.trials_of(number)
         if any(not np.array_equal(part, stored[name][trials.start : trials.stop]) for name, part in values.items()):

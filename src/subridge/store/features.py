@@ -60,7 +60,7 @@ class FeatureStore:
         self._n_images = n
         self._store = ResumableStore.open_or_create(path, KIND, contents, str(attributes["fingerprint"]), batch)
         self._batch = self._store.block
-        if damaged := self._store.gather(_FILLED)[1]:
+        if damaged := self._store.gather(_FILLED).damaged:
             self._store.forget(damaged)
         version = self._store.attributes["subridge_version"]
         if version != __version__ and self._store.missing():
@@ -93,20 +93,23 @@ class FeatureStore:
 
 
 def _sound(store: ResumableStore) -> dict[str, Array]:
-    """What tasks wrote, or an error when something is damaged."""
-    arrays, damaged = store.gather(_FILLED)
-    if damaged:
+    """What tasks wrote, or an error when something is missing or damaged."""
+    look = store.gather(_FILLED)
+    if look.missing:
         raise StoreError(
-            f"{store.path} is damaged in {len(damaged)} of its batches; run the same extraction again to mend it"
+            f"{store.path} is not finished, {len(look.missing)} batches are missing; run the same extraction again to "
+            "go on"
         )
-    return arrays
+    if look.damaged:
+        raise StoreError(
+            f"{store.path} is damaged in {len(look.damaged)} of its batches; run the same extraction again to mend it"
+        )
+    return look.arrays
 
 
 def read_features(path: str | Path) -> StoredFeatures:
     """Read a finished store; `StoreError` when it is no such store, or not finished."""
     store = ResumableStore.open(path, KIND)
-    if left := len(store.missing()):
-        raise StoreError(f"{path} is not finished, {left} batches are missing; run the same extraction again to go on")
     arrays = _sound(store) | store.read(["labels", "is_test"])
     usable = arrays["usable"] == 1
     features, labels, is_test = (arrays[name][usable] for name in ("features", "labels", "is_test"))
