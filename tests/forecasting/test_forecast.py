@@ -222,11 +222,26 @@ def test_constant_columns_change_nothing_but_the_scale_of_the_ridge(pilot_data):
     np.testing.assert_allclose(found.prediction_error.values, expected.prediction_error.values, rtol=1e-8)
 
 
-def test_a_member_of_constant_columns_is_refused(pilot_data):
+@pytest.mark.parametrize("ridge", [0.0, 0.3])
+def test_a_member_of_constant_columns_predicts_the_mean(pilot_data, ridge):
     X, y = pilot_data
-    plan = sr.SubsetPlan.from_indices([np.arange(40), [40]], 41)
-    with pytest.raises(DataError, match="member 1 sees only constant columns"):
-        sr.forecast(np.column_stack([X, np.ones(60)]), y, [60], {"two": sr.Ensemble(plan, 0.3)})
+    plan = sr.SubsetPlan.from_indices([np.arange(30), [40]], 41)
+    found = sr.forecast(np.column_stack([X, np.ones(60)]), y, [60, 240], {"two": sr.Ensemble(plan, ridge)})
+    left_out = []
+    for i in range(60):
+        kept = np.arange(60) != i
+        means = X[kept, :30].mean(axis=0), y[kept].mean()
+        F, g = X[kept, :30] - means[0], y[kept] - means[1]
+        fitted = (X[i, :30] - means[0]) @ np.linalg.solve(F.T @ F + ridge * 30 * np.eye(30), F.T @ g)
+        left_out.append(y[i] - means[1] - 0.5 * fitted)
+    assert float(found.prediction_error[0, 0]) == pytest.approx(np.mean(np.square(left_out)), rel=1e-8)
+    assert float(found.prediction_error[0, 1]) < float(found.prediction_error[0, 0])
+    assert np.isfinite(found.prediction_error_upper.values).all()
+
+
+def test_constant_columns_alone_are_refused(pilot_data):
+    with pytest.raises(DataError, match="only constant columns"):
+        sr.forecast(np.ones((60, 2)), pilot_data[1], [60], {"one": sr.Ensemble(sr.subsets.equal(1, 2, 0), 0.3)})
 
 
 def test_labels_are_classes_or_numbers_as_documented(pilot_data):

@@ -66,6 +66,8 @@ def pilot_penalties(
     >>> pilot.round(3), in_reach
     (array([1.   , 1.195, 0.   ]), array([ True,  True, False]))
     """
+    if not len(spectrum):  # constant columns: the mean is predicted, whatever the penalty
+        return penalties.astype(float), np.ones(len(sizes), dtype=bool)
     spare = n - intercept - len(spectrum)  # directions of the samples that the member cannot reach
     edge = sizes - intercept - len(spectrum)  # F at p → 0, but for its last term
     if spare:

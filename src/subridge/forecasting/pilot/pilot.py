@@ -60,11 +60,13 @@ class Pilot:
 
 
 def decompose_pilot(rows: TrainingRows, plan: SubsetPlan, gram: FloatArray | None = None) -> Pilot:
-    """Decompose every member of a plan on unweighted rows; `gram` is ``FᵀF`` of all features, where it is at hand."""
+    """Decompose every member of a plan on unweighted rows; `gram` is ``FᵀF`` of all features, where it is at hand.
+
+    A member whose columns are all constant in the pilot has an empty spectrum: it predicts the mean.
+    """
     members = [
         decompose(rows.member(plan, r, gram), 0.0, rows.fit_intercept, _GRAM_LIMIT) for r in range(plan.n_members)
     ]
-    for r, member in enumerate(members):
-        if not member.spectrum.size:
-            raise DataError(f"member {r} sees only constant columns in the pilot; leave constant columns out of X")
+    if not any(member.spectrum.size for member in members):
+        raise DataError("the members see only constant columns in the pilot; give X columns that vary")
     return Pilot(members, rows.centred_targets[0], plan.subset_sizes, int(rows.fit_intercept))

@@ -32,7 +32,7 @@ def part_rows(n: int) -> list[IntArray]:
 
 
 def part_pilots(rows: TrainingRows, plan: SubsetPlan) -> Iterator[tuple[IntArray, Pilot]]:
-    """Every part with the members of a plan decomposed on it; one in which a member sees no variation is left out."""
+    """Every part with the members of a plan decomposed on it; one in which none sees any variation is left out."""
     for part in part_rows(rows.n_samples):
         table = rows.features[part] if is_sparse(rows.features) else rows.features[:, part].T
         try:

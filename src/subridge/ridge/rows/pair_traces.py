@@ -61,7 +61,9 @@ def residual_pair_traces(
             break
         overlaps = (member.left @ lefts[ends[r] :].T) ** 2
         common = (gains[r] @ overlaps) * joined[:, ends[r] :]
-        sums = np.add.reduceat(common, ends[r:-1] - ends[r], axis=1)
+        # A member of constant columns has no directions; `reduceat` would take the next member's first for its sum.
+        starts, empty = ends[r:-1] - ends[r], np.diff(ends[r:]) == 0
+        sums = np.where(empty, 0.0, np.add.reduceat(np.pad(common, ((0, 0), (0, 1))), starts, axis=1))
         for s in range(r + 1, k):
             both = sums[:, s - r - 1]
             if spanning[r] and spanning[s]:
