@@ -55,6 +55,19 @@ def test_income_beside_age_and_a_ratio():
     assert float(curve.prediction_error[0, 0]) < 1.1 * 0.09
 
 
+def test_columns_of_a_frame_are_called_by_their_names():
+    pandas = pytest.importorskip("pandas")
+    X, y = people(60)
+    frame = pandas.DataFrame(X, columns=["income", "age", "ratio"])
+    named = r"\(column 'income' against column 'ratio'\)"
+    with pytest.warns(ScaleWarning, match=named):
+        sr.RidgeEnsembleRegressor(1).fit(frame, y)
+    with pytest.warns(ScaleWarning, match=named):
+        sr.RidgeEnsembleRegressor(1, ridge=0.1).partial_fit(frame, y)
+    with pytest.warns(ScaleWarning, match=named):
+        sr.forecast(frame, y, [100], {"one": sr.Ensemble(sr.subsets.Equal(1), ridge=0.1)})
+
+
 def test_a_choice_at_the_end_of_given_ridges_is_told_and_the_packages_own_path_goes_on():
     X, y = people(500)
     X = X / X.std(axis=0)

@@ -107,7 +107,7 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
     def _fit_rows(self, rows: TrainingRows, rng: np.random.Generator) -> LeftOutRows:
         """Choose the ridges, keep the members, and return what they err on left-out rows."""
         plan, aggregation = self.subset_plan_, self.ensemble_.aggregation
-        warn_of_rows(rows, stacklevel=3)
+        warn_of_rows(rows, getattr(self, "feature_names_in_", None), stacklevel=3)
         noise = self._draw_noise(rows.targets, rng)
         if is_searched(self):
             judged = scored(aggregation, self.scoring, rows)
@@ -195,7 +195,8 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
             )
         batch = moments_of(X, targets, weights)
         self._moments = moments = batch if self._moments is None else self._moments + batch
-        warn_of_scales(moments.column_squares(self.fit_intercept), stacklevel=3)
+        names = getattr(self, "feature_names_in_", None)
+        warn_of_scales(moments.column_squares(self.fit_intercept), names, stacklevel=3)
         plan, k = self.subset_plan_, self.n_estimators_
         if is_searched(self):
             search = search_moments(moments, plan, self.ridges, self.fit_intercept)

@@ -90,7 +90,8 @@ def read_sample(
         kept, label_rows = _without_copies(table, targets.rows)
         table = table if kept.all() else table[np.flatnonzero(kept)]
     rows = training_rows(table, label_rows, None, fit_intercept, together)
-    warn_of_rows(rows, stacklevel=3)
+    columns = getattr(X, "columns", None)  # of a frame
+    warn_of_rows(rows, None if columns is None else [str(name) for name in columns], stacklevel=3)
     warn_of_pilot(rows, stacklevel=3)
     return Sample(rows, targets.class_names)
 

@@ -5,7 +5,7 @@ be said after a fit, such as a ridge at the end of its path, is a function of it
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.sparse import csc_array
@@ -32,8 +32,11 @@ _SMALLEST = 1e-150
 _LARGEST = 1e150  # of a sum of squares; its own square is still a float
 
 
-def unequal_scales(squares: FloatArray) -> SubridgeWarning | None:
-    """Columns whose standard deviations differ by more than 10³, from their mean squares (M,), 0 for constant ones."""
+def unequal_scales(squares: FloatArray, names: Sequence[str] | None = None) -> SubridgeWarning | None:
+    """Columns whose standard deviations differ by more than 10³, from their mean squares (M,), 0 for constant ones.
+
+    They are called by their names where those are known, else by their numbers.
+    """
     varying = np.flatnonzero(squares > 0)
     if not varying.size:
         return None
@@ -41,19 +44,15 @@ def unequal_scales(squares: FloatArray) -> SubridgeWarning | None:
     ratio = float(squares[large] / squares[small]) ** 0.5
     if ratio <= WIDE_SCALES:
         return None
+    called = [f"column {place if names is None else repr(names[place])}" for place in (large, small)]
     return ScaleWarning(
-        f"columns of X differ in scale by a factor of {ratio:.1g} (column {large} against column {small}), and "
-        "one ridge penalises them all alike; divide every column by its standard deviation, for example with "
+        f"columns of X differ in scale by a factor of {ratio:.1g} ({called[0]} against {called[1]}), and one "
+        " ridge penalises them all alike; divide every column by its standard deviation, for example with "
         "make_pipeline(StandardScaler(), ...)"
     )
 
 
-CHECKS: tuple[Callable[[TrainingRows], SubridgeWarning | None], ...] = (
-    lambda rows: unequal_scales(rows.column_squares()),
-    repeated_rows,
-    large_group,
-    heavy_rows,
-)
+CHECKS: tuple[Callable[[TrainingRows], SubridgeWarning | None], ...] = (repeated_rows, large_group, heavy_rows)
 
 
 def refuse_extremes(squares: FloatArray, target_square: float) -> None:
@@ -113,22 +112,23 @@ def warn_of_pilot(rows: TrainingRows, stacklevel: int = 2) -> None:
             warnings.warn(found, stacklevel=stacklevel + 1)
 
 
-def warn_of_rows(rows: TrainingRows, stacklevel: int = 2) -> None:
-    """Say everything that the checks find in these rows; refuse numbers that cannot be computed with."""
+def warn_of_rows(rows: TrainingRows, names: Sequence[str] | None = None, stacklevel: int = 2) -> None:
+    """Say everything that the checks find in these rows, whose columns may have names; refuse unworkable numbers."""
     with np.errstate(over="ignore"):
         squares = rows.column_squares() * rows.n_samples
         refuse_extremes(squares, float((rows.targets * rows.targets).sum()))
     if not squares.any() and not is_sparse(rows.features) and 0 < float(abs(rows.features).max()) < _SMALLEST:
         raise DataError("X holds numbers so small that their squares vanish; multiply X by a constant")
+    warn_of_scales(rows.column_squares(), names, stacklevel + 1)
     for check in CHECKS:
         found = check(rows)
         if found is not None:
             warnings.warn(found, stacklevel=stacklevel + 1)
 
 
-def warn_of_scales(squares: FloatArray, stacklevel: int = 2) -> None:
+def warn_of_scales(squares: FloatArray, names: Sequence[str] | None = None, stacklevel: int = 2) -> None:
     """Say that columns of these mean squares differ too much in scale, where only moments of the rows are known."""
-    found = unequal_scales(squares)
+    found = unequal_scales(squares, names)
     if found is not None:
         warnings.warn(found, stacklevel=stacklevel + 1)
 
