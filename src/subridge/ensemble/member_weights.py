@@ -4,10 +4,9 @@ import numpy as np
 from scipy.optimize import nnls
 
 from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.ensemble.nonnegative import least_nonnegative
 from subridge.spec.checks import real_array
 from subridge.spec.errors import ParameterError
-
-_APART = 1e-4  # share of a member's power that the others do not explain
 
 
 def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
@@ -40,9 +39,13 @@ def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
     E = real_array("pairs", pairs)
     if E.ndim < 2 or E.shape[-1] != E.shape[-2]:
         raise ParameterError(f"pairs must have shape (..., k, k), got {E.shape}")
-    k = E.shape[-1]
-    weights = [_weights(matrix, simplex) for matrix in E.reshape(-1, k, k)]
-    return np.array(weights).reshape(E.shape[:-1])
+    stack = E.reshape(-1, *E.shape[-2:])
+    own = np.diagonal(stack, axis1=1, axis2=2)
+    if simplex and bool((np.isfinite(own) & (own > 0)).all()):
+        weights = _on_simplex(stack)
+    else:
+        weights = np.array([_weights(matrix, simplex) for matrix in stack])
+    return weights.reshape(E.shape[:-1])
 
 
 def _weights(E: FloatArray, simplex: bool) -> FloatArray:
@@ -56,38 +59,33 @@ def _weights(E: FloatArray, simplex: bool) -> FloatArray:
     if (own <= 0).any():  # a member without error needs no help; equals share
         weights[usable] = (own <= 0) / (own <= 0).sum()
         return weights
-    # With a unit diagonal what is small is the members' likeness, not their scale.
-    size = np.sqrt(own)
-    likeness, b = finite / size[:, None] / size, size.min() / size
-    inside = interior(likeness, b) if simplex else None
-    if inside is not None:
-        weights[usable] = inside * b / (inside @ b)
-        return weights
-    values, vectors = np.linalg.eigh(likeness)
     if simplex:
-        # An estimated E may be slightly indefinite; negative curvature is noise and is clipped.
-        root = np.sqrt(np.clip(values, 0.0, None))[:, None] * vectors.T
-        # min |root y|² + (bᵀy - 1)² over y ≥ 0 has its solution along the constrained one: both are homogeneous.
-        scaled = nnls(np.vstack([root, b]), np.append(np.zeros(len(b)), 1.0))[0]
-    else:
-        # Members that duplicate each other make E singular; the solution of least norm shares their weight.
-        kept = np.abs(values) > len(values) * np.finfo(np.float64).eps * np.abs(values).max()
-        scaled = vectors[:, kept] @ ((vectors[:, kept].T @ b) / values[kept])
-    solution = scaled * b
+        weights[usable] = _on_simplex(finite[None, ...])[0]
+        return weights
+    # Members that duplicate each other make E singular; the solution of least norm shares their weight.
+    likeness, b = _likeness(finite)
+    values, vectors = np.linalg.eigh(likeness)
+    kept = np.abs(values) > len(values) * np.finfo(np.float64).eps * np.abs(values).max()
+    solution = vectors[:, kept] @ ((vectors[:, kept].T @ b) / values[kept]) * b
     weights[usable] = solution / solution.sum()
     return weights
 
 
-def interior(A: FloatArray, b: FloatArray) -> FloatArray | None:
-    """``A⁻¹b`` for A of unit diagonal, where members are apart and none of it is negative; else None.
+def _on_simplex(E: FloatArray) -> FloatArray:
+    """Weights (m, k) of members of finite errors, none of them zero."""
+    likeness, b = _likeness((E + np.swapaxes(E, -1, -2)) / 2)
+    # min yᵀAy - 2bᵀy over y ≥ 0 has its solution along that with bᵀy = 1, and so has |root y|² + (bᵀy - 1)².
+    solution, known = least_nonnegative(likeness, b)
+    for i in np.flatnonzero(~known):
+        values, vectors = np.linalg.eigh(likeness[i])
+        # An estimated E may be slightly indefinite; negative curvature is noise and is clipped.
+        root = np.sqrt(np.clip(values, 0.0, None))[:, None] * vectors.T
+        solution[i] = nnls(np.vstack([root, b[i]]), np.append(np.zeros(len(root)), 1.0))[0]
+    solution = solution * b
+    return np.asarray(solution / solution.sum(axis=-1, keepdims=True))
 
-    Then it is the best of all y ≥ 0, at a tenth of the cost of a search.
-    """
-    try:
-        root = np.linalg.cholesky(A)
-    except np.linalg.LinAlgError:
-        return None
-    if np.diagonal(root).min() ** 2 < _APART:
-        return None
-    found: FloatArray = np.asarray(np.linalg.solve(A, b), dtype=np.float64)
-    return found if (found >= 0).all() else None
+
+def _likeness(E: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Pairs (..., k, k) in units of the members' own errors, and what a unit is beside the least, (..., k)."""
+    size = np.sqrt(np.diagonal(E, axis1=-2, axis2=-1))
+    return E / size[..., :, None] / size[..., None, :], size.min(axis=-1, keepdims=True) / size

@@ -1,5 +1,6 @@
 """Second moments of members and target: all that a choice of weights, and the error of any weights, need to know."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -40,7 +41,7 @@ class MemberMoments:
         ``E[y²]``, the power of the target. None, as `missed`, where only weights of sum one are to be judged.
     outputs : Outputs or None
         c and F by themselves, which theory knows; None where they follow from the rest.
-    behind : ndarray, shape (k,), or None
+    behind : ndarray, shape (k,) or (..., k), or None
         Independent labels that stand behind the moments of each member; None where these are taken for exact.
 
     Examples
@@ -74,19 +75,17 @@ class MemberMoments:
             the others, and y_i without.
         sample_weights : array, shape (..., n)
         """
-        root = (sample_weights**0.5)[..., None, None, :]
-        flat = (errors * root).reshape((*errors.shape[:-2], -1))
-        target = targets * root[..., 0, :, :]
-        return cls._of_rows(flat, target.reshape((*target.shape[:-2], 1, -1)), to_numpy(sample_weights.sum(axis=-1)))
+        errors, targets = _weighted(errors, targets, sample_weights)
+        flat, target = (each.reshape((*each.shape[:-2], -1)) for each in (errors, targets))
+        return cls._of_rows(flat, target[..., None, :], to_numpy(sample_weights.sum(axis=-1)))
 
     @classmethod
     def of_targets(cls, errors: Array, targets: Array, sample_weights: Array) -> "MemberMoments":
         """Moments of each target by itself, shapes (..., C, k, k), (..., C, k) and (..., C); see `of_errors`."""
         order = (*range(errors.ndim - 3), errors.ndim - 2, errors.ndim - 3, errors.ndim - 1)
-        root = (sample_weights**0.5)[..., None, None, :]
-        flat = namespace_of(errors).permute_dims(errors * root, order)
-        target = (targets * root[..., 0, :, :])[..., None, :]
-        return cls._of_rows(flat, target, to_numpy(sample_weights.sum(axis=-1))[..., None])
+        errors, targets = _weighted(errors, targets, sample_weights)
+        flat = namespace_of(errors).permute_dims(errors, order)
+        return cls._of_rows(flat, targets[..., None, :], to_numpy(sample_weights.sum(axis=-1))[..., None])
 
     @classmethod
     def _of_rows(cls, errors: Array, targets: Array, totals: FloatArray) -> "MemberMoments":
@@ -96,6 +95,21 @@ class MemberMoments:
         missed = to_numpy(targets @ across)[..., 0, :] / totals[..., None]
         v = to_numpy((targets * targets).sum(axis=-1))[..., 0] / totals
         return cls(0.5 * (products + np.swapaxes(products, -1, -2)), missed, np.asarray(v))
+
+    @classmethod
+    def stacked(cls, several: Sequence["MemberMoments"]) -> "MemberMoments":
+        """Moments from left-out samples with a new leading axis."""
+        pairs = np.stack([each.pairs for each in several])
+        missed, v = (np.stack(part) for part in zip(*(each.with_target() for each in several), strict=True))
+        labels = [each.behind for each in several if each.behind is not None]
+        axes = (len(several), *[1] * (pairs.ndim - 3), -1)
+        return cls(pairs, missed, v, behind=np.stack(labels).reshape(axes) if labels else None)
+
+    def at(self, index: int) -> "MemberMoments":
+        """One of several that were `stacked`."""
+        missed, v = self.with_target()
+        labels = None if self.behind is None else self.behind[index]
+        return MemberMoments(self.pairs[index], missed[index], np.asarray(v[index]), behind=labels)
 
     @property
     def n_members(self) -> int:
@@ -163,6 +177,14 @@ class MemberMoments:
             explained = (weights * np.where(weights != 0, outputs.c, 0.0)).sum(axis=-1)
             size = v + 2 * np.abs(explained) + np.abs(terms)
             return np.asarray(v - 2 * explained + terms), np.where(np.isnan(size), np.inf, size)
+
+
+def _weighted(errors: Array, targets: Array, sample_weights: Array) -> tuple[Array, Array]:
+    """Errors (..., k, C, n) and targets (..., C, n) times the roots of the weights; as they are where all are one."""
+    if bool((sample_weights == 1).all()):
+        return errors, targets
+    root = (sample_weights**0.5)[..., None, :]
+    return errors * root[..., None, :, :], targets * root
 
 
 def error_products(errors: Array, sample_weights: Array) -> FloatArray:

@@ -100,6 +100,8 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
         per_member = is_searched(self) and self.ridge_scope != "ensemble"
         self.ridge_ = ridges.copy() if per_member or (ridges != ridges[0]).any() else float(ridges[0])
         self._member_moments, self._members = moments, members
+        aggregation = before.aggregation
+        self._member_weights = aggregation.weights(moments) if isinstance(aggregation, LinearAggregation) else None
         self.risk_matrix_ = moments.pairs if moments.pairs.ndim == 2 else moments.pairs.sum(axis=0)
 
     # -- fitting from rows ------------------------------------------------------------------------
@@ -126,7 +128,7 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
                 self.loo_path_ = losses
         else:
             chosen, indices = self.ensemble_.ridge, np.zeros(plan.n_members, dtype=int)
-            paths = member_paths(rows, plan, chosen[None, :], noise, keep=aggregation.fits_weights)
+            paths = member_paths(rows, plan, chosen[None, :], noise, pairs=aggregation.fits_weights)
             verdict = judge(paths, rows, aggregation, RidgeChoice(indices, None))
         errors = errors_at(paths, indices)
         self.loo_error_ = verdict.error
@@ -138,7 +140,7 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
         kept = LeftOutRows(rows, errors, noise)
         known = [path.solution for path in paths if path.solution is not None]
         complete = known if len(known) == len(paths) else None
-        weights = aggregation.weights(self._member_moments) if isinstance(aggregation, LinearAggregation) else None
+        weights = self._member_weights
         self._left_out = LeftOutEnsemble(kept, self.ensemble_, members, weights, complete)
         warn_of_order(rows.targets - kept.outputs(aggregation, weights), rows, stacklevel=3)
         return kept

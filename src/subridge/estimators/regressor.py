@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from subridge.arrays.types import Array, ArrayLike, MatrixLike
-from subridge.ensemble.aggregation import Aggregation, LinearAggregation
+from subridge.ensemble.aggregation import Aggregation
 from subridge.estimators.inputs import drop_weightless, regression_input, require_rows, row_weights
 from subridge.estimators.left_out import left_out_sets
 from subridge.estimators.missing_columns import Missing
@@ -257,11 +257,10 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsNumbers):
     def _publish(self, *, single: bool) -> None:
         """Set the public attributes from the members."""
         self._single_target = single
-        members, aggregation = self._members, self.ensemble_.aggregation
+        members, weights = self._members, self._member_weights
         self.estimators_coef_ = [coef[0, ...] if single else coef for coef in members.coefficients]
         self.estimators_intercept_ = [value[0, ...] if single else value for value in members.intercepts]
-        if isinstance(aggregation, LinearAggregation):
-            weights = aggregation.weights(self._member_moments)
+        if weights is not None:
             coef, intercept = members.collapse(weights)
             self.weights_ = weights[0] if single and weights.ndim == 2 else weights
             self.coef_, self.intercept_ = (coef[0, ...], intercept[0, ...]) if single else (coef, intercept)

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subridge.arrays.namespace import like, namespace_of, take_last, to_numpy
+from subridge.arrays.namespace import device_of, namespace_of, take_last, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.ensemble.aggregation import Aggregation, FittedAggregation, LinearAggregation, Settled
 from subridge.ensemble.moments import MemberMoments
 from subridge.ridge.rows.leave_pairs_out import without_partner
 from subridge.ridge.rows.path import MemberPath
 from subridge.ridge.rows.training import TrainingRows
-from subridge.ridge.selection import RidgeChoice, errors_at, independent_at, left_out_at, left_out_loss, moments_at
+from subridge.ridge.selection import RidgeChoice, independent_at, left_out_at, left_out_loss, moments_at, shared_ridges
 
 _FOLDS = 20
 _LEAST_JUDGED = 8  # samples: their optimism relative to their own errors varies little
@@ -63,8 +63,12 @@ def judge(paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregat
     losses, indices = choice.common_losses, choice.indices
     if not isinstance(aggregation, LinearAggregation) or not aggregation.fits_weights or rows.n_samples < 3:
         return Verdict(indices, losses, left_out_loss(aggregation, *left_out_at(paths, indices), rows)[0])
-    moments = moments_at(paths, rows, aggregation, indices)
-    settled = aggregation.settle(moments)
+    shared = choice.shared if choice.is_common else None
+    if shared is None:
+        moments = moments_at(paths, rows, aggregation, indices)
+        settled = aggregation.settle(moments)
+    else:
+        moments, settled = shared.at(int(indices[0]))
     apparent = float(moments.risk_of(settled.weights).sum())
     if rows.left_out is not None:
         ratio = _cross_fitted(paths, rows, aggregation, indices) / apparent if apparent > 0 else 1.0
@@ -91,17 +95,21 @@ def _judge_path(
     k, L = len(paths), paths[0].n_ridges
     chosen = _samples_to_judge(paths, rows, aggregation, L)
     weights = to_numpy(rows.weights)[chosen]
-    places = [np.full(k, index) for index in range(L)]
-    moments = [moments_at(paths, rows, aggregation, place) for place in places]
-    fitted = [aggregation.weights(each) for each in moments]
-    judged = [_judge(paths, rows, aggregation, place, chosen, w) for place, w in zip(places, fitted, strict=True)]
-    whole = np.array([float(each.risk_of(w).sum()) for each, w in zip(moments, fitted, strict=True)])
+    shared = choice.shared or shared_ridges(paths, rows, aggregation)
+    known = [shared.at(index) for index in range(L)]
+    judged = [
+        _judge(paths, rows, aggregation, np.full(k, index), chosen, settled.weights)
+        for index, (_, settled) in enumerate(known)
+    ]
+    whole = np.array([float(moments.risk_of(settled.weights).sum()) for moments, settled in known])
     honest = whole * np.array([each.ratio(weights) for each in judged])
     without = L - 1 - np.argmin(np.array([each.criterion for each in judged])[::-1], axis=0)
     best = int(choice.indices[0])
     total = float(np.array([judged[index].honest[i] for i, index in enumerate(without)]) @ weights)
     own = float(judged[best].apparent @ weights)
-    return Verdict(choice.indices, honest, float(whole[best] * total / own if own > 0 else honest[best]), moments[best])
+    return Verdict(
+        choice.indices, honest, float(whole[best] * total / own if own > 0 else honest[best]), known[best][0]
+    )
 
 
 def _cross_fitted(
@@ -154,11 +162,10 @@ def _judge(
     weights: FloatArray,
 ) -> _Judged:
     """Samples at one place on the path, where all of them together have these weights."""
-    errors = errors_at(paths, indices)
-    own = to_numpy(take_last(errors, samples)).transpose(2, 0, 1)
+    own = np.stack([to_numpy(take_last(p.errors(int(i)), samples)).T for p, i in zip(paths, indices, strict=True)], 1)
     deviations = to_numpy(take_last(rows.deviations, samples)).T
     honest, criterion = [], []
-    size = max(1, _BLOCK // int(np.prod(errors.shape)))
+    size = max(1, _BLOCK // (len(paths) * int(np.prod(rows.targets.shape))))
     for start in range(0, len(samples), size):
         block = samples[start : start + size]
         fitted, risk = _weights_without(paths, rows, aggregation, indices, block)
@@ -176,14 +183,23 @@ def _weights_without(
     indices: IntArray,
     samples: IntArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Weights (m, k), or (m, C, k), fitted as if sample i were not there, and their error on the others (m,)."""
-    errors = [path.pair_errors(int(index), samples) for path, index in zip(paths, indices, strict=True)]
-    here = np.zeros((len(samples), rows.n_samples))
-    here[np.arange(len(samples)), samples] = 1.0
-    others = rows.weights[None, :] * (1 - like(here, rows.weights))
-    stacked = namespace_of(errors[0]).stack(errors, axis=1)
+    """Weights (m, k), or (m, C, k), fitted as if sample i were not there, and their error on the others (m,).
+
+    That error is up to a factor of each sample, the same at every ridge.
+    """
+    k, C = len(paths), int(rows.targets.shape[0])
+    xp, targets = namespace_of(rows.targets), _deviations_without(rows, samples)
+    errors = xp.empty((len(samples), k, C, rows.n_samples), dtype=targets.dtype, device=device_of(targets))
+    for r, (path, index) in enumerate(zip(paths, indices, strict=True)):
+        errors[:, r, :, :] = path.pair_errors(int(index), samples)
+    if not rows.unweighted:
+        errors *= rows.root_weights
+        targets = targets * rows.root_weights
+    for place, i in enumerate(samples.tolist()):  # it counts nothing, which is quicker than weights for all others
+        errors[place, :, :, i], targets[place, :, i] = 0.0, 0.0
     independent = independent_at(paths, indices)  # by the features, which say nothing of the label of sample i
-    settled = aggregation.settle(aggregation.moments(stacked, _deviations_without(rows, samples), others, independent))
+    ones = xp.ones_like(rows.weights)
+    settled = aggregation.settle(aggregation.moments(errors, targets, ones, independent))
     expected = settled.expected
     return settled.weights, expected.sum(axis=-1) if _is_per_target(aggregation) else expected
 
@@ -195,7 +211,7 @@ def _is_per_target(aggregation: LinearAggregation) -> bool:
 def _deviations_without(rows: TrainingRows, samples: IntArray) -> Array:
     """Targets measured from the mean without themselves and sample i; shape (m, C, n)."""
     if not rows.fit_intercept:
-        return rows.targets[None, :, :]
+        return namespace_of(rows.targets).stack([rows.targets] * len(samples))
     root = rows.intercept_leverage**0.5
     across = -take_last(root, samples)[:, None] * root[None, :]
     weighted = rows.deviations * rows.root_weights

@@ -37,9 +37,9 @@ def search_ridges(
     """
 
     def evaluate(path: FloatArray) -> Outcome[RidgeSearch]:
-        paths = member_paths(rows, plan, path, noise, keep=aggregation.fits_weights)
+        paths = member_paths(rows, plan, path, noise, pairs=aggregation.fits_weights)
         choice = choose_ridges(paths, rows, aggregation, scope)
-        place = end_of_path(paths, rows, aggregation, choice.indices)
+        place = end_of_path(paths, rows, aggregation, choice)
         return Outcome(RidgeSearch(path, paths, choice), place.error, place.end, place.is_falling)
 
     if given is None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from subridge.arrays.namespace import namespace_of
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.ensemble.aggregation import Aggregation, LinearAggregation, Loss, Mean
+from subridge.ensemble.aggregation import Aggregation, LinearAggregation, Loss, Mean, Settled
 from subridge.ensemble.moments import MemberMoments
 from subridge.ridge.rows.path import MemberPath
 from subridge.ridge.rows.training import TrainingRows
@@ -27,12 +27,44 @@ class RidgeChoice:
     """Where on the path each member stands, `indices` of shape (k,).
 
     `common_losses`, shape (L,), is the error of the aggregate where all members share a ridge; None where it was not
-    needed. `is_common` says that they had to share it.
+    needed. `is_common` says that they had to share it. `shared` is what is known of these places, for those who ask on.
     """
 
     indices: IntArray
     common_losses: FloatArray | None
     is_common: bool = False
+    shared: "SharedRidges | None" = None
+
+
+@dataclass(frozen=True, eq=False)
+class SharedRidges:
+    """The aggregate at every ridge that all members share: its losses and, of fitted weights, what they follow from.
+
+    Moments and weights have a leading axis of L ridges.
+    """
+
+    losses: list[Loss]
+    moments: MemberMoments | None = None
+    settled: Settled | None = None
+
+    def at(self, index: int) -> tuple[MemberMoments, Settled]:
+        """What fitted weights follow from at one ridge, and they themselves."""
+        found = self.settled
+        assert found is not None
+        assert self.moments is not None
+        parts = (found.weights, found.least, found.expected, found.n_fitted)
+        return self.moments.at(index), Settled(*(np.asarray(part[index]) for part in parts))
+
+
+def shared_ridges(paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation) -> SharedRidges:
+    """Judge the aggregate at every ridge of the path."""
+    places = [np.full(len(paths), index) for index in range(paths[0].n_ridges)]
+    if not isinstance(aggregation, LinearAggregation) or not aggregation.fits_weights:
+        return SharedRidges([left_out_loss(aggregation, *left_out_at(paths, place), rows) for place in places])
+    moments = MemberMoments.stacked([moments_at(paths, rows, aggregation, place) for place in places])
+    settled = aggregation.settle(moments)
+    expected = settled.expected.reshape(len(places), -1).sum(axis=1)
+    return SharedRidges([(float(value), 0.0) for value in expected], moments, settled)
 
 
 def choose_ridges(
@@ -45,13 +77,10 @@ def choose_ridges(
     """
     if scope == "member":
         return RidgeChoice(best_for_members(paths, rows), None)
-    losses = [
-        left_out_loss(aggregation, *left_out_at(paths, [index] * len(paths)), rows)
-        for index in range(paths[0].n_ridges)
-    ]
-    common = np.full(len(paths), _last_minimum(losses))
+    shared = shared_ridges(paths, rows, aggregation)
+    common = np.full(len(paths), _last_minimum(shared.losses))
     indices = best_together(paths, rows, aggregation, common) if scope == "joint" else common
-    return RidgeChoice(indices, np.array([value for value, _ in losses]), scope == "ensemble")
+    return RidgeChoice(indices, np.array([value for value, _ in shared.losses]), scope == "ensemble", shared)
 
 
 @dataclass(frozen=True)
@@ -64,13 +93,20 @@ class EndOfPath:
 
 
 def end_of_path(
-    paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation, indices: IntArray
+    paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation, choice: RidgeChoice
 ) -> EndOfPath:
     """Judge a choice by a step inwards of the members that stand at an end: does it cost a material share of the error?
 
     A share of wrong classes goes up and down by single samples, so what decides among equal shares must be worse too.
     """
-    here = left_out_loss(aggregation, *left_out_at(paths, indices), rows)
+
+    def loss_at(places: IntArray) -> Loss:
+        if choice.shared is not None and (places == places[0]).all():
+            return choice.shared.losses[int(places[0])]
+        return left_out_loss(aggregation, *left_out_at(paths, places), rows)
+
+    indices = choice.indices
+    here = loss_at(indices)
     last, found = paths[0].n_ridges - 1, EndOfPath(here[0], None, False)
     spread = float(rows.centred_targets[0].var())
     ends: tuple[tuple[End, int, int], ...] = (("lower", 0, 1), ("upper", last, -1))
@@ -78,7 +114,7 @@ def end_of_path(
         at_end = indices == place
         if at_end.any():
             inner = np.where(at_end, indices + step, indices)
-            there = left_out_loss(aggregation, *left_out_at(paths, inner), rows)
+            there = loss_at(inner)
             worse = [is_material(best, other, spread) for best, other in zip(here, there, strict=True)]
             falling = worse[0] and (worse[1] or here[1] == there[1] == 0)
             if falling or found.end is None:

@@ -10,8 +10,8 @@ from subridge.ensemble.aggregation.base import LinearAggregation
 from subridge.ensemble.aggregation.fitted import FittedAggregation
 from subridge.ensemble.aggregation.scaled import SILENT, Scaled
 from subridge.ensemble.aggregation.simplex import Simplex
-from subridge.ensemble.member_weights import interior
 from subridge.ensemble.moments import MemberMoments
+from subridge.ensemble.nonnegative import least_nonnegative
 
 # Members whose outputs differ by less than this share of their power count as one and share its weight.
 _ALIKE = 1e-12
@@ -51,35 +51,41 @@ class Free(FittedAggregation):
         c = np.broadcast_to(moments.c, shape).reshape(-1, k)
         powers = np.broadcast_to(v, shape[:-1]).reshape(-1)
         least = SILENT if moments.outputs is None else 0.0
-        found = [
-            _weights(*own, least * float(power)) if np.isfinite(power) else Simplex().weights(MemberMoments(E))
-            for E, power, own in zip(pairs, powers, zip(F, c, strict=True), strict=True)
-        ]
-        return np.array(found).reshape(shape)
+        own, floor = np.diagonal(F, axis1=1, axis2=2), least * powers
+        if bool((np.isfinite(powers)[:, None] & np.isfinite(own) & (own > floor[:, None])).all()):
+            return _weights(F, c).reshape(shape)
+        found = np.zeros(c.shape)
+        for i, power in enumerate(powers):
+            if not np.isfinite(power):
+                found[i] = Simplex().weights(MemberMoments(pairs[i]))
+                continue
+            # Outputs whose power exceeds the least that is taken for more than silence.
+            usable = np.flatnonzero(np.isfinite(own[i]) & (own[i] > floor[i]))
+            if len(usable):
+                found[i, usable] = _weights(F[i][np.ix_(usable, usable)][None, ...], c[i, usable][None, :])[0]
+        return found.reshape(shape)
 
 
-def _weights(F: FloatArray, c: FloatArray, least: float) -> FloatArray:
-    """Weights of outputs whose power exceeds the least that is taken for more than silence."""
-    weights = np.zeros(len(F))
-    power = np.diagonal(F)
-    usable = np.flatnonzero(np.isfinite(power) & (power > least))
-    if not len(usable):
-        return weights
+def _weights(F: FloatArray, c: FloatArray) -> FloatArray:
+    """Weights (m, k) of members that all say something: F (m, k, k) and c (m, k)."""
     # Outputs in units of their own size, so that a shrunken member is as good as any other.
-    size = np.sqrt(power[usable])
-    F = F[np.ix_(usable, usable)] / size[:, None] / size[None, :]
-    F = (F + F.T) / 2
-    inside = interior(F, c[usable] / size)
-    if inside is not None:
-        weights[usable] = inside / size
-        return weights
+    size = np.sqrt(np.diagonal(F, axis1=1, axis2=2))
+    F, c = F / size[:, :, None] / size[:, None, :], c / size
+    F = (F + np.swapaxes(F, 1, 2)) / 2
+    found, known = least_nonnegative(F, c)
+    for i in np.flatnonzero(~known):
+        found[i] = _by_search(F[i], c[i])
+    return np.asarray(found / size)
+
+
+def _by_search(F: FloatArray, c: FloatArray) -> FloatArray:
+    """Weights of members that may be alike, (k,), for F of unit diagonal."""
     values, vectors = np.linalg.eigh(F)
     # An estimated F may be slightly indefinite; what lies below rounding is noise.
     kept = values > _ALIKE * values[-1]
     root = np.sqrt(values[kept])
-    design, answer = root[:, None] * vectors[:, kept].T, vectors[:, kept].T @ (c[usable] / size) / root
+    design, answer = root[:, None] * vectors[:, kept].T, vectors[:, kept].T @ c / root
     # A trace of weight decay, far below rounding of the error, lets duplicates share and keeps opposites small.
-    decay = np.sqrt(_ALIKE * values[-1]) * np.eye(len(usable))
-    solution = nnls(np.vstack([design, decay]), np.append(answer, np.zeros(len(usable))))[0]
-    weights[usable] = solution / size
-    return weights
+    decay = np.sqrt(_ALIKE * values[-1]) * np.eye(len(c))
+    solution: FloatArray = nnls(np.vstack([design, decay]), np.append(answer, np.zeros(len(c))))[0]
+    return solution

@@ -142,7 +142,7 @@ def _apparent(errors: FloatArray, deviations: FloatArray, aggregation: LinearAgg
 
 def _honest(rows: TrainingRows, ensemble: DrawnEnsemble, ridge: float) -> float:
     """Left-out error of the ensemble, weights and all, without readout noise."""
-    paths = member_paths(rows, ensemble.plan, np.array([ridge]), keep=True)
+    paths = member_paths(rows, ensemble.plan, np.array([ridge]), pairs=True)
     choice = RidgeChoice(np.zeros(ensemble.plan.n_members, dtype=np.intp), None)
     return judge(paths, rows, ensemble.aggregation, choice).error
 

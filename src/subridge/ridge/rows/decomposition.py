@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from subridge.arrays.namespace import device_of, like, namespace_of, to_numpy
-from subridge.arrays.types import Array, FloatArray
+from subridge.arrays.namespace import device_of, like, namespace_of, take_last, to_numpy
+from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.ridge.rows.careful import decompose_carefully
 from subridge.ridge.rows.design import Design
 
@@ -47,6 +47,10 @@ class MemberDecomposition:
     slack_noise: float
     sharpness: float | None = None
     direction: Array | None = None
+
+    def between(self, samples: IntArray, gains: Array) -> Array:
+        """Rows of ``Q diag(gains) Qᵀ`` at m samples, for gains (ρ,); shape (m, n)."""
+        return (take_last(self.left, samples) * gains[:, None]).T @ self.left
 
     def scores(self, centred: Array, penalty: float) -> Array:
         """``√d/(d+p) Vᵀ(x - x̄)`` for new rows x - x̄ of shape (m, N_r); shape (m, ρ)."""

@@ -4,9 +4,14 @@ With ``R = I - H`` and left-out errors e, leaving out samples i and j together g
 ``(e_j - R_ij/R_jj e_i)/(1 - R_ij²/(R_ii R_jj))``: the formula for sets of samples, written for two. It is exact.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
 from subridge.arrays.namespace import namespace_of, take_last
 from subridge.arrays.types import Array, IntArray
 from subridge.ridge.rows.decomposition import MemberDecomposition
+from subridge.ridge.rows.design import Design
 
 # Of the largest eigenvalue. Without any ridge two samples fewer may be the first that a member interpolates, where the
 # formula is 0/0; this ridge is too small to be seen in the errors.
@@ -16,41 +21,78 @@ _LEAST_PENALTY = 1e-9
 _LEAST_SLACK = 1e-10
 
 
-def least_penalty(member: MemberDecomposition) -> float:
+def least_penalty(member: "MemberDecomposition | SlimMember") -> float:
     """The smallest penalty at which pairs can be left out."""
     return _LEAST_PENALTY * float(member.spectrum[-1]) if member.spectrum.shape[0] else 0.0
 
 
+@dataclass(frozen=True, eq=False)
+class SlimMember:
+    """A member of fewer features than samples without its n ρ numbers Q, which its design gives again where needed.
+
+    Kept for all members Q takes as much memory as the training rows, and filling that costs more time than the copy of
+    the design does.
+    """
+
+    spectrum: Array  # d, shape (ρ,)
+    right: Array  # Vᵀ, shape (ρ, N_r)
+    design: Callable[[], Design]
+
+    spans_samples: ClassVar[bool] = False
+
+    def between(self, samples: IntArray, gains: Array) -> Array:
+        """As `MemberDecomposition.between`, with Q = F V/√d."""
+        Ft, V = self.design().dense(), self.right.T
+        scores = self.right @ take_last(Ft, samples)
+        return (V @ (scores * (gains / self.spectrum)[:, None])).T @ Ft
+
+
 def leave_pairs_out(
-    member: MemberDecomposition, single: tuple[Array, Array], penalty: float, leverage: Array, left_out: IntArray
+    member: MemberDecomposition | SlimMember,
+    single: tuple[Array, Array],
+    penalty: float,
+    direction: Array | float | None,
+    left_out: IntArray,
 ) -> Array:
     """Errors in weighted units without sample i, for each i of `left_out`; shape (m, C, n).
 
-    `single` is what `leave_one_out` gives at this penalty: errors (C, n) and diagonals (n,); `leverage` that of the
-    intercept. Sample i itself keeps its plain left-out error. Costs m n ρ multiplications.
+    `single` is what `leave_one_out` gives at this penalty: errors (C, n) and diagonals (n,); `direction` is what the
+    intercept fits, shape (n,), or one number where that is the same for all samples. Sample i itself keeps its plain
+    left-out error. Costs m n ρ multiplications.
     """
-    Qt, d = member.left, member.spectrum
-    gains = (1.0 if member.spans_samples else d) / (d + penalty)
-    across = (take_last(Qt, left_out) * gains[:, None]).T @ Qt
-    if not member.spans_samples:
-        root = leverage**0.5
-        across = -across - take_last(root, left_out)[:, None] * root[None, :]
+    d = member.spectrum
+    across = member.between(left_out, (1.0 if member.spans_samples else -d) / (d + penalty))
+    if member.spans_samples or direction is None:
+        pass
+    elif isinstance(direction, float):
+        across -= direction**2
+    else:
+        across -= take_last(direction, left_out)[:, None] * direction[None, :]
     return without_partner(*single, across, left_out)
 
 
 def without_partner(errors: Array, diagonal: Array, across: Array, left_out: IntArray) -> Array:
-    """The formula: errors (C, n), the residual operator's diagonal (n,) and rows R_i (m, n); shape (m, C, n)."""
+    """The formula: errors (C, n), the residual operator's diagonal (n,) and rows R_i (m, n); shape (m, C, n).
+
+    It is computed as ``(R_ij e_i - R_jj e_j)/(R_ij²/R_ii - R_jj)``, in place: all of it fits into a cache.
+    """
     xp = namespace_of(errors)
-    solid = diagonal > 0
-    if not bool(xp.all(solid)):  # an interpolated sample, which says nothing of others
-        diagonal = xp.where(solid, diagonal, xp.full_like(diagonal, float("inf")))
-    share = across / diagonal
-    slack = 1 - share * across / take_last(diagonal, left_out)[:, None]
-    for place, i in enumerate(left_out):
-        share[place, int(i)], slack[place, int(i)] = 0.0, 1.0
-    if not bool(xp.all(slack > _LEAST_SLACK)):
-        usable = slack > _LEAST_SLACK
-        share = xp.where(usable, share, xp.zeros_like(share))
-        slack = xp.where(usable, slack, xp.ones_like(slack))
+    own = take_last(diagonal, left_out)
+    if not float(diagonal.min()) > 0:  # an interpolated sample, which says nothing of others, nor they of it
+        solid = diagonal > 0
+        across = xp.where(solid & (own > 0)[:, None], across, xp.zeros_like(across))
+        diagonal, own = (xp.where(each > 0, each, xp.ones_like(each)) for each in (diagonal, own))
+    for place, i in enumerate(left_out.tolist()):
+        across[place, i] = 0.0
+    slack = across * across
+    slack *= (1 / own)[:, None]
+    slack -= diagonal
+    if not float(slack.max()) < -_LEAST_SLACK * float(diagonal.max()):
+        usable = slack < -_LEAST_SLACK * diagonal
+        across = xp.where(usable, across, xp.zeros_like(across))
+        slack = xp.where(usable, slack, xp.zeros_like(slack) - diagonal)
     partner = xp.permute_dims(take_last(errors, left_out), (1, 0))[:, :, None]
-    return (errors[None, :, :] - share[:, None, :] * partner) / slack[:, None, :]
+    found: Array = across[:, None, :] * partner
+    found -= errors * diagonal
+    found /= slack[:, None, :]
+    return found

@@ -1,8 +1,9 @@
 """Every member at every ridge of a path: coefficients and exact leave-one-out errors, nothing refitted."""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.ridge.rows.decomposition import MemberDecomposition, careful, decompose, path_coefficients
 from subridge.ridge.rows.design import DenseDesign, Design
 from subridge.ridge.rows.leave_one_out import leave_one_out, uncertainty
-from subridge.ridge.rows.leave_pairs_out import least_penalty, leave_pairs_out
+from subridge.ridge.rows.leave_pairs_out import SlimMember, least_penalty, leave_pairs_out
 from subridge.ridge.rows.leave_sets_out import GRAM_LIMIT, leave_sets_out
 from subridge.ridge.rows.one_ridge import SolvedMember, solve_member
 from subridge.ridge.rows.training import TrainingRows
@@ -20,6 +21,7 @@ from subridge.spec.plan import SubsetPlan
 
 _GOOD_ENOUGH = 2e-9  # estimated relative error up to which a Gram or kernel matrix serves
 _LEAST_SHARE = 1e-6  # of the samples, behind an error that tells nothing
+_SMALL = 20_000  # numbers of a table that is kept though the decomposition takes less memory
 _READ = 1e-7  # relative error from which on the caller is told
 
 
@@ -35,14 +37,20 @@ class MemberPath:
     """One member along a path of L ridges, in the paper's convention, of rows that it sees as `design`.
 
     Whichever is smaller is kept, the table of all leave-one-out errors and coefficients or the decomposition that gives
-    any row of it, so that memory stays within twice that of the dense data however many ridges, members and targets.
-    `noise`, shape (C, n), is the member's readout noise ξ_r, taken from its labels in training. `keep` keeps the
-    decomposition in any case, which `pair_errors` needs. `solution` is what a single ridge was solved by, from which
-    the member without any row can be had; None for a path.
+    any row of it, so that memory stays within twice that of the dense data however many ridges, members and targets;
+    where both are small the table is, up to four times the other, because what is computed at once costs less.
+    `noise`, shape (C, n), is the member's readout noise ξ_r, taken from its labels in training. `again`, which
+    makes the design anew, is for those who will ask for `pair_errors`. `solution` is what a single ridge was solved by,
+    from which the member without any row can be had; None for a path.
     """
 
     def __init__(
-        self, design: Design, rows: TrainingRows, ridges: FloatArray, noise: Array | None = None, keep: bool = False
+        self,
+        design: Design,
+        rows: TrainingRows,
+        ridges: FloatArray,
+        noise: Array | None = None,
+        again: Callable[[], Design] | None = None,
     ) -> None:
         self.penalties = ridges * design.n_features
         self._rows, self._noise = rows, noise
@@ -51,13 +59,13 @@ class MemberPath:
         self._trusted = np.inf  # the least penalty at which the decomposition was found good enough
         least, together = float(self.penalties.min()), rows.left_out
         self._careful: MemberDecomposition | None = None
-        self._member: MemberDecomposition | None = None
+        self._member: MemberDecomposition | SlimMember | None = None
         self._diagonals: Array | None = None
         self._spectrum: Array | None = None
         self._spans_samples, self._n_features = False, design.n_features
         self._kept: MemberDecomposition | _Table
         self.solution: MemberDecomposition | SolvedMember | None = None
-        if together is None and len(ridges) == 1 and not keep and self._targets.shape[0] <= design.n_features:
+        if together is None and len(ridges) == 1 and again is None and self._targets.shape[0] <= design.n_features:
             solved = solve_member(design, least, rows.intercept_leverage, _GOOD_ENOUGH)
             if solved is not None:
                 coefficients = solved.coefficients(self._targets)
@@ -70,16 +78,23 @@ class MemberPath:
             member = decompose(design, least, rows.fit_intercept, direction=direction)
         else:
             member = decompose(design, least, rows.fit_intercept, GRAM_LIMIT, direction)
-        self._member = member if keep else None
+        self._member = None if again is None else member
         self._spectrum, self._spans_samples = member.spectrum, member.spans_samples
         self._kept = member
         self.solution = member if len(ridges) == 1 else None
-        if len(ridges) * self._targets.shape[0] <= member.spectrum.shape[0]:
+        rows_of_table = len(ridges) * self._targets.shape[0]
+        if rows_of_table <= (4 if rows_of_table * rows.n_samples <= _SMALL else 1) * member.spectrum.shape[0]:
             coefficients = path_coefficients(member, self._targets, self.penalties)
             self._kept = _Table(self._errors_at(member, self.penalties), coefficients)
-            if self._member is not None:  # pairs need no features, and twice the memory costs time as well
-                self._member = replace(self._member, right=None, design=DenseDesign(self._member.left[:0, :]))
-                self._careful = None
+            if again is not None:
+                self._member, self._careful = self._for_pairs(self._careful or member, again), None
+
+    def _for_pairs(self, member: MemberDecomposition, again: Callable[[], Design]) -> MemberDecomposition | SlimMember:
+        """What `pair_errors` needs of a member whose table is kept."""
+        least = float(self.penalties.min())
+        if member.right is None or member.sharpness is not None or least < least_penalty(member):
+            return replace(member, right=None, design=DenseDesign(member.left[:0, :]))
+        return SlimMember(member.spectrum, member.right, again)
 
     @property
     def n_ridges(self) -> int:
@@ -130,23 +145,27 @@ class MemberPath:
 
         Entry j is ``y_j - f_r^(-ij)(x_j)``, and entry i of row i the plain left-out error.
         """
-        member, leverage = self._decomposition, self._rows.intercept_leverage
+        member, rows, diagonals = self._decomposition, self._rows, self._diagonals
         least = least_penalty(member)
         penalty = max(float(self.penalties[index]), least)
-        if self._diagonals is None or self.penalties[index] < least:
-            table, diagonals = leave_one_out(member, self._targets, np.array([penalty]), leverage)
-            single = table[0, ...], diagonals[0, ...]
-        else:
+        if diagonals is not None and self.penalties[index] >= least:
             errors = self.errors(index) if self._noise is None else self.errors(index) - self._noise
-            single = errors if self._rows.unweighted else errors * self._rows.root_weights, self._diagonals[index, ...]
-        pairs = leave_pairs_out(member, single, penalty, leverage, left_out)
+            single = errors if rows.unweighted else errors * rows.root_weights, diagonals[index, ...]
+        else:
+            assert isinstance(member, MemberDecomposition)
+            table, found = leave_one_out(member, self._targets, np.array([penalty]), rows.intercept_leverage)
+            single = table[0, ...], found[0, ...]
+        direction: Array | float | None = rows.intercept_direction
+        if direction is not None and rows.unweighted:
+            direction = float(rows.n_samples) ** -0.5
+        pairs = leave_pairs_out(member, single, penalty, direction, left_out)
         return self._unweighted(pairs)
 
     @property
-    def _decomposition(self) -> MemberDecomposition:
+    def _decomposition(self) -> MemberDecomposition | SlimMember:
         member = self._kept if self._member is None else self._member
         if isinstance(member, _Table):
-            raise TypeError("pairs of samples need the decomposition; make the paths with keep=True")
+            raise TypeError("pairs of samples need the decomposition; make the paths with pairs=True")
         return member
 
     def _errors_at(self, member: MemberDecomposition, penalties: FloatArray) -> Array:
@@ -188,23 +207,31 @@ class MemberPath:
 
 
 def member_paths(
-    rows: TrainingRows, plan: SubsetPlan, ridges: FloatArray, noise: Array | None = None, *, keep: bool = False
+    rows: TrainingRows, plan: SubsetPlan, ridges: FloatArray, noise: Array | None = None, *, pairs: bool = False
 ) -> list[MemberPath]:
     """Decompose every member once and return its path.
 
     Ridges are in the paper's convention, shape (L,), or (L, k) with a column for each member; `noise` has shape (k, C,
     n). Disjoint subsets need only the diagonal blocks of the Gram matrix. Where members overlap so much that their
-    blocks cost more than the whole, Σ_r N_r² > M², the whole is formed once and the blocks are cut from it. `keep` is
+    blocks cost more than the whole, Σ_r N_r² > M², the whole is formed once and the blocks are cut from it. `pairs` is
     for those who will ask for `MemberPath.pair_errors`.
     """
     if (ridges < 0).any():
         raise RidgeError(f"ridge must be at least 0 to train, got {ridges.min():g}")
     columns = np.broadcast_to(ridges.reshape(len(ridges), -1), (len(ridges), plan.n_members))
     gram = _shared_gram(rows, plan)
-    return [
-        MemberPath(rows.member(plan, r, gram), rows, columns[:, r], None if noise is None else noise[r], keep)
-        for r in range(plan.n_members)
-    ]
+
+    def one(r: int) -> MemberPath:
+        design = rows.member(plan, r, gram)
+        # A subset is copied again in no time; combinations of features are kept.
+        again = partial(rows.member, plan, r) if plan.selects_features else partial(_same, design)
+        return MemberPath(design, rows, columns[:, r], None if noise is None else noise[r], again if pairs else None)
+
+    return [one(r) for r in range(plan.n_members)]
+
+
+def _same(design: Design) -> Design:
+    return design
 
 
 def _shared_gram(rows: TrainingRows, plan: SubsetPlan) -> Array | None:
