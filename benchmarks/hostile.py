@@ -1,6 +1,7 @@
 """Hostile problems against ball arithmetic: is every number right, or does it say that it is not?
 
-    python benchmarks/hostile.py [--seed S] [--one 10000] [--two 100000] [--rows 20000] [--more 3000] [--jobs J]
+    python benchmarks/hostile.py [--seed S] [--one 10000] [--two 100000] [--rows 20000] [--near 5000] [--more 3000]
+        [--jobs J]
 
 Prints a line per kind and every loss: an answer off by more than its bound, or by more than 1e-8 (leave-one-out: 1e-7)
 without a warning, an ill-posed ridge let through, a well-posed one refused, a negative risk. Exits with 1 if there is
@@ -47,12 +48,19 @@ def _rows(seed):
     return judge.judge_rows(seed)
 
 
+def _near(seed):
+    return judge.judge_near(seed)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--one", type=int, default=10_000)
     parser.add_argument("--two", type=int, default=100_000)
     parser.add_argument("--rows", type=int, default=20_000)
+    parser.add_argument(
+        "--near", type=int, default=5_000, help="rows and groups whose columns nearly explain each other"
+    )
     parser.add_argument("--more", type=int, default=3_000, help="structured, and scaled, cases; 10 times at finite M")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     given = parser.parse_args()
@@ -62,6 +70,7 @@ def main():
             ("Prop. 1", _one, given.one),
             ("Prop. 2", _two, given.two // _PART),
             ("rows", _rows, given.rows),
+            ("rows and groups, near dependence", _near, given.near),
             ("Prop. 1, independent features and spikes", _structured, given.more),
             ("Prop. 1, scaled mean", _scaled, given.more),
             ("Prop. 2 at finite M", _at_size, 10 * given.more // _PART),

@@ -7,7 +7,8 @@ import numpy as np
 from flint import arb, arb_mat
 
 import subridge as sr
-from reference import hostile, proposition_one, proposition_two, refits
+from reference import hostile, near_dependence, proposition_one, proposition_two, refits
+from subridge.ridge.rows.left_out_sets import left_out_groups
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import training_rows
 from subridge.spec.errors import AccuracyWarning, ConvergenceError, RidgeError
@@ -137,14 +138,25 @@ def summary(verdicts: list[Verdict]) -> str:
 
 def judge_rows(seed: int) -> Verdict:
     """Leave-one-out errors, by their mean square, against refits in ball arithmetic."""
-    X, y, penalty, weights, intercept = hostile.hostile_rows(np.random.default_rng(seed))
-    exact = float(np.mean(refits.refit_errors(X, y, penalty, weights, intercept) ** 2))
+    return _judge_left_out("leave-one-out", *hostile.hostile_rows(np.random.default_rng(seed)))
+
+
+def judge_near(seed: int) -> Verdict:
+    """The same for rows and groups of rows whose columns others explain exactly or nearly so."""
+    case = near_dependence.near_dependent_rows(np.random.default_rng(seed))
+    return _judge_left_out("rows" if case[-1] is None else "groups", *case)
+
+
+def _judge_left_out(kind, X, y, penalty, weights, intercept, groups=None) -> Verdict:
+    with np.errstate(over="ignore"):
+        exact = float(np.mean(refits.refit_errors(X, y, penalty, weights, intercept, groups) ** 2))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        rows = training_rows(X, y[None], weights, intercept)
+        sets = None if groups is None else left_out_groups(groups, len(y))
+        rows = training_rows(X, y[None], weights, intercept, sets)
         plan = sr.SubsetPlan.from_indices([np.arange(X.shape[1])], X.shape[1])
         errors = member_paths(rows, plan, np.array([penalty / X.shape[1]]))[0].errors(0)[0]
     warned = any(issubclass(w.category, AccuracyWarning) for w in caught)
     error = abs(float(np.mean(errors**2)) - exact) / exact if exact else float(np.mean(errors**2) > 1e-30)
     silent = "wrong without a warning" if not error <= 1e-7 and not warned else ""
-    return Verdict("leave-one-out", error, np.nan, warned, silent)
+    return Verdict(kind, error, np.nan, warned, silent)

@@ -1,5 +1,6 @@
 """What the regressor and the classifier share: describing the ensemble, choosing ridges, keeping the members."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -137,7 +138,7 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
         members = FittedMembers.centred_on(plan, coefficients, rows.feature_means, means)
         linear = aggregation if isinstance(aggregation, LinearAggregation) else Mean()
         self._keep(chosen, verdict.moments or moments_at(paths, rows, linear, indices), members)
-        kept = LeftOutRows(rows, errors, noise)
+        kept = LeftOutRows(replace(rows, given=None), errors, noise)  # a fitted estimator does not hold on to X
         known = [path.solution for path in paths if path.solution is not None]
         complete = known if len(known) == len(paths) else None
         weights = self._member_weights

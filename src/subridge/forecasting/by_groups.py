@@ -126,7 +126,7 @@ def group_transfers(groups: GroupPilot, matched: MatchedRidges) -> Iterator[Grou
     for block in left_out(pilot, matched.penalties):
         sizes = matched.sizes[block.rows]
         left = [
-            leave_sets_out(member, pilot.targets, block.penalties[:, r], groups.rows, sets)
+            leave_sets_out(member, pilot.targets, block.penalties[:, r], groups.rows, sets)[0]
             for r, member in enumerate(pilot.members)
         ]
         errors = np.stack(left, axis=1)

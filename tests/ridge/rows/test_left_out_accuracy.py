@@ -1,13 +1,17 @@
 """Exact leave-one-out on rows that hurt: offsets, mixed scales, n ≈ N, ridge 0."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse
 
 import subridge as sr
 from reference import judge, refits
+from subridge.ridge.rows.left_out_sets import left_out_groups
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import training_rows
+from subridge.spec.errors import AccuracyWarning
 
 RIDGES = np.array([0, 0.01, 0.1, 1, 10])
 
@@ -21,6 +25,58 @@ def mean_square(X, y, ridges=RIDGES):
 @pytest.mark.parametrize("first", range(0, 300, 100))
 def test_hostile_rows_equal_refits_or_say_that_they_may_not(first):
     assert [v for v in map(judge.judge_rows, range(40_000 + first, 40_100 + first)) if v.remark] == []
+
+
+@pytest.mark.parametrize("seed", [9127007084, 7741006086])
+def test_a_row_that_alone_tells_columns_apart_that_rounding_does_too(seed):
+    """Without it a rank is decided by the last digit: exact arithmetic says 5.7e15 for the first of these."""
+    assert not judge.judge_rows(seed).remark
+
+
+@pytest.mark.parametrize("first", range(0, 300, 100))
+def test_columns_that_nearly_explain_each_other_equal_refits_or_say_that_they_may_not(first):
+    assert [v for v in map(judge.judge_near, range(60_000 + first, 60_100 + first)) if v.remark] == []
+
+
+def test_columns_that_differ_in_the_last_digit_are_told():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((12, 4)), rng.standard_normal(12)
+    X[:, 3] = X[:, 2] * (1 + 2e-16 * rng.integers(-1, 2, 12))
+    with pytest.warns(AccuracyWarning, match="explain up to rounding"):
+        mean_square(X, y, np.zeros(1))
+    X[:, 3] = X[:, 2] + 1
+    X[5, 3] += 1e-15  # where the two are told apart by one row
+    with pytest.warns(AccuracyWarning, match="explain up to rounding"):
+        mean_square(X, y, np.zeros(1))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("groups", [None, np.arange(12) // 2])
+def test_exact_dependence_is_no_reason_for_a_warning(weighted, groups):
+    """Copies, dummies of all categories, one of them in a single row, a multiple, a constant."""
+    rng = np.random.default_rng(1)
+    kinds = np.array([0, 1, 2, 2, 1, 1, 2, 2, 1, 2, 1, 2])
+    x = np.round(rng.standard_normal(12), 3)
+    X = np.column_stack([x, x, 2 * x, np.eye(3)[kinds], np.full(12, 0.1)])
+    y, weights = rng.standard_normal(12), rng.uniform(0.2, 3, 12) if weighted else None
+    rows = training_rows(X, y[None], weights, True, None if groups is None else left_out_groups(groups, 12))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = member_paths(rows, sr.SubsetPlan.from_indices([np.arange(7)], 7), np.zeros(1))[0].errors(0)[0]
+    exact = refits.refit_errors(X, y, 0.0, weights, True, groups)
+    np.testing.assert_allclose(found, exact, rtol=1e-9, atol=1e-11)
+
+
+def test_a_constant_column_is_no_feature():
+    """The rounding of its weighted mean was one, and without ridge it was fitted."""
+    for seed in range(1, 40, 2):
+        rng = np.random.default_rng(seed)
+        X, y, weights = rng.standard_normal((9, 3)), rng.standard_normal(9), rng.uniform(0.2, 3, 9)
+        X[:, 0] = rng.standard_normal()
+        for table in (X, scipy.sparse.csr_array(X)):
+            rows = training_rows(table, y[None], weights, True)
+            path = member_paths(rows, sr.SubsetPlan.from_indices([np.arange(3)], 3), np.zeros(1))[0]
+            np.testing.assert_allclose(path.errors(0)[0], refits.refit_errors(X, y, 0.0, weights), rtol=1e-9)
 
 
 def binary(seed):

@@ -119,8 +119,8 @@ def _readout(pilot: Pilot, ensemble: DrawnEnsemble, ridges: FloatArray) -> Float
 def _member_errors(pilot: Pilot, r: int, ridges: FloatArray) -> FloatArray:
     """Left-out errors of a member at every ridge, shape (t, C, n)."""
     leverage = np.full(pilot.n_samples, pilot.intercept / pilot.n_samples)
-    errors, _ = leave_one_out(pilot.members[r], pilot.targets, ridges * int(pilot.subset_sizes[r]), leverage)
-    return np.asarray(errors)
+    found = leave_one_out(pilot.members[r], pilot.targets, ridges * int(pilot.subset_sizes[r]), leverage)
+    return np.asarray(found.errors)
 
 
 def _moments(errors: FloatArray, deviations: FloatArray, noise: FloatArray) -> MemberMoments:

@@ -75,8 +75,8 @@ def row_errors(pilot: Pilot, ridges: FloatArray, weights: FloatArray) -> FloatAr
     n = pilot.n_samples
     leverage, mixed = np.full(n, pilot.intercept / n), np.zeros((len(ridges), pilot.n_targets, n))
     for r, member in enumerate(pilot.members):
-        errors, _ = leave_one_out(member, pilot.targets, ridges[:, r] * pilot.subset_sizes[r], leverage)
-        mixed += weights[:, r, None, None] * errors
+        found = leave_one_out(member, pilot.targets, ridges[:, r] * pilot.subset_sizes[r], leverage)
+        mixed += weights[:, r, None, None] * found.errors
     return np.asarray((mixed**2).sum(axis=1))
 
 
@@ -88,7 +88,7 @@ def left_out(pilot: Pilot, penalties: FloatArray) -> Iterator[LeftOut]:
     traces = residual_pair_traces(pilot.members, penalties, n, pilot.intercept)
     for start in range(0, T, block):
         rows = slice(start, min(start + block, T))
-        errors, diagonals = zip(
+        errors, diagonals, _ = zip(
             *(
                 leave_one_out(member, pilot.targets, penalties[rows, r], leverage)
                 for r, member in enumerate(pilot.members)

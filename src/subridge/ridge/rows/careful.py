@@ -17,12 +17,15 @@ _GRADED = 1e2  # ratio of column norms from which on rotations are worth their p
 
 
 class CarefulDecomposition(NamedTuple):
-    """Qᵀ (ρ, n), d (ρ,) ascending, Vᵀ (ρ, N_r), and the relative uncertainty of the space that Q spans."""
+    """Qᵀ (ρ, n), d (ρ,) ascending, Vᵀ (ρ, N_r), the relative uncertainty of the space that Q spans, and a bound of d in
+    the directions that were taken for rounding.
+    """
 
     left: FloatArray
     spectrum: FloatArray
     right: FloatArray
     sharpness: float
+    dropped: float
 
 
 def decompose_carefully(Ft: FloatArray, direction: FloatArray | None, room: int) -> CarefulDecomposition:
@@ -36,7 +39,7 @@ def decompose_carefully(Ft: FloatArray, direction: FloatArray | None, room: int)
     live = np.flatnonzero(norms > 0)
     F, norms = Ft[live].T, norms[live]
     if not len(norms) or not room:
-        return CarefulDecomposition(np.zeros((0, n)), np.zeros(0), np.zeros((0, N)), _EPS)
+        return CarefulDecomposition(np.zeros((0, n)), np.zeros(0), np.zeros((0, N)), _EPS, 0.0)
     scaled = np.linalg.svd(F / norms, compute_uv=False)
     rank = min(int((scaled > 4 * max(F.shape) * _EPS * scaled[0]).sum()), room)
     sharpness = 4 * _EPS * np.sqrt(max(F.shape)) * scaled[0] / scaled[rank - 1]
@@ -48,9 +51,9 @@ def decompose_carefully(Ft: FloatArray, direction: FloatArray | None, room: int)
     kept = slice(first, first + rank)
     right = np.zeros((rank, N))
     right[:, live] = Vt[kept, : len(live)][::-1]
-    return CarefulDecomposition(
-        np.ascontiguousarray(Q[:, kept][:, ::-1].T), s[kept][::-1] ** 2, right, float(sharpness)
-    )
+    rest = float(s[first + rank :].max(initial=0.0)) + _EPS * np.sqrt(max(F.shape)) * float(norms.max())
+    left = np.ascontiguousarray(Q[:, kept][:, ::-1].T)
+    return CarefulDecomposition(left, s[kept][::-1] ** 2, right, float(sharpness), rest**2)
 
 
 def _by_rotations(A: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -36,7 +36,7 @@ class MemberDecomposition:
     and the intercept span all of R^n: without ridge the member interpolates. `slack_noise` bounds the rounding error in
     the diagonal of I - QQᵀ, below which that diagonal counts as zero; it is -inf where only penalties that do not
     resolve it may be asked for. `sharpness`, of a careful decomposition only, is the uncertainty of the space Q spans,
-    and `direction` is u.
+    and `direction` is u. `dropped` bounds d in the directions that were taken for rounding; 0 where there are none.
     """
 
     left: Array
@@ -47,6 +47,7 @@ class MemberDecomposition:
     slack_noise: float
     sharpness: float | None = None
     direction: Array | None = None
+    dropped: float = 0.0
 
     def between(self, samples: IntArray, gains: Array) -> Array:
         """Rows of ``Q diag(gains) Qᵀ`` at m samples, for gains (ρ,); shape (m, n)."""
@@ -95,14 +96,15 @@ def decompose(
     if top > 0 and max(float(d[0]), 0.0) + least_penalty < gram_limit * top:
         return _orthogonal(design, room) if direction is None and fit_intercept else careful(design, room, direction)
     dropped = int((d <= _EPS * max(n, N) * max(top, 0.0)).sum())  # d ascends
+    lost = max(float(d[dropped - 1]), 0.0) + 4 * _EPS * top if dropped else 0.0
     d, vectors = d[dropped:], vectors[:, dropped:]
     rank = largest_rank - dropped
     if not by_features:
-        return MemberDecomposition(vectors.T, d, None, design, rank == room, _ORTHONORMAL_NOISE)
+        return MemberDecomposition(vectors.T, d, None, design, rank == room, _ORTHONORMAL_NOISE, dropped=lost)
     left = design.onto_samples((vectors / d**0.5).T)
     condition = top / float(d[0]) if rank else 1.0
     noise = _ORTHONORMAL_NOISE * condition if condition < 1 / _GRAM_LIMIT else -np.inf
-    return MemberDecomposition(left, d, vectors.T, design, rank == room, noise)
+    return MemberDecomposition(left, d, vectors.T, design, rank == room, noise, dropped=lost)
 
 
 def _orthogonal(design: Design, room: int) -> MemberDecomposition:
@@ -125,8 +127,11 @@ def careful(design: Design, room: int, direction: Array | None) -> MemberDecompo
     found = decompose_carefully(to_numpy(Ft), u, room)
     left, spectrum, right = (like(part, Ft) for part in found[:3])
     sharpness = max(found.sharpness, _ORTHONORMAL_NOISE)
-    spans = len(found.spectrum) == room
-    return MemberDecomposition(left, spectrum, right, design, spans, _ORTHONORMAL_NOISE, sharpness, direction)
+    rank = len(found.spectrum)
+    lost = found.dropped if rank < min(room, design.n_features) else 0.0
+    return MemberDecomposition(
+        left, spectrum, right, design, rank == room, _ORTHONORMAL_NOISE, sharpness, direction, lost
+    )
 
 
 def path_coefficients(member: MemberDecomposition, targets: Array, penalties: FloatArray) -> Array:

@@ -107,8 +107,10 @@ class SparseDesign:
         return (self.matrix.T @ weighted.T).T - np.outer(weighted.sum(axis=1), self.means)
 
     def dense(self) -> FloatArray:
-        centred = self.matrix.toarray() - self.means
+        values = self.matrix.toarray()
+        centred = values - self.means
         if self.means.any():  # a mean is as good as a feature's offset allows; a second one as its spread
             weights = self.root_weights**2
             centred -= weights @ centred / weights.sum()
+            centred[:, (values == values[0]).all(axis=0)] = 0.0  # rounding of a mean is no feature
         return np.ascontiguousarray((centred * self.root_weights[:, None]).T)

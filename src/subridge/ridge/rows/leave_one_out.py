@@ -4,20 +4,33 @@
 The identity is exact for weighted ridge regression with an unpenalised intercept.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from subridge.arrays.namespace import like, namespace_of, to_numpy
-from subridge.arrays.types import Array, FloatArray
+from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.ridge.rows.decomposition import MemberDecomposition, as_column, scaled_rows
 
-_EPS = float(np.finfo(np.float64).eps)
 _HIGH = 1e-3  # 1 - H_ii below which a difference from one has lost digits that count
 _TOGETHER = 256  # samples of high leverage treated at once
+_NONE = np.empty(0, dtype=np.intp)
+
+
+class LeftOut(NamedTuple):
+    """Errors, shape (L, C, n), what they were divided by, shape (L, n), and the samples that are alone in a direction.
+
+    A member that spans all samples has them all alone, and none is named.
+    """
+
+    errors: Array
+    diagonals: Array
+    alone: IntArray
 
 
 def leave_one_out(
     member: MemberDecomposition, targets: Array, penalties: FloatArray, intercept_leverage: Array
-) -> tuple[Array, Array]:
+) -> LeftOut:
     """Errors at every left-out sample, in weighted units: ``√w_i (y_i - f^(-i)(x_i))``, and what they were divided by.
 
     From centred and weighted labels g, shape (C, n), penalties p = λ_r N_r, shape (L,), and leverages ``w_i/Σw`` of the
@@ -37,7 +50,7 @@ def leave_one_out(
     >>> from subridge.spec.plan import SubsetPlan
     >>> rows = training_rows(np.ones((3, 1)), np.array([[0.0, 3.0, 6.0]]), None, True)
     >>> member = decompose(rows.member(SubsetPlan.from_indices([[0]], 1), 0), 1.0, True)
-    >>> leave_one_out(member, rows.centred(rows.targets)[0], np.array([1.0]), rows.intercept_leverage)[0]
+    >>> leave_one_out(member, rows.centred(rows.targets)[0], np.array([1.0]), rows.intercept_leverage).errors
     array([[[-4.5,  0. ,  4.5]]])
     """
     Qt, d = member.left, member.spectrum
@@ -48,7 +61,7 @@ def leave_one_out(
         # Both terms carry the same factor p, which cancels: no 0/0 at p = 0.
         gains = 1 / (d + p)
         diagonals = gains @ squared
-        return (scaled_rows(A, gains) @ Qt).reshape((L, C, n)) / diagonals[:, None, :], diagonals
+        return LeftOut((scaled_rows(A, gains) @ Qt).reshape((L, C, n)) / diagonals[:, None, :], diagonals, _NONE)
     # A last row of ones adds the plain projection QQᵀ to the products for all ridges: one pass over Q each.
     gains = namespace_of(d).concat([p / (d + p), (d * 0.0 + 1.0)[None, :]], axis=0)
     fits, sums = (scaled_rows(A, gains) @ Qt).reshape((L + 1, C, n)), gains @ squared
@@ -73,24 +86,7 @@ def leave_one_out(
     if settled:
         for index in at_zero:
             denominator[index][interpolated] = 0.0
-    return errors, denominator
-
-
-def uncertainty(member: MemberDecomposition, penalties: FloatArray, diagonals: Array) -> float:
-    """Estimate of the largest relative rounding error of left-out errors, from what `leave_one_out` divided by."""
-    if not member.spectrum.shape[0]:
-        return 0.0
-    gaps = to_numpy(diagonals)
-    d = to_numpy(member.spectrum)
-    least = gaps.min(axis=1)  # of every penalty
-    if not least.all():  # samples that are settled by a limit
-        least = np.where(gaps == 0, np.inf, gaps).min(axis=1)
-    if member.spans_samples:
-        least = least * (d.min() + penalties)
-    least = np.clip(least, 1e-300, 1.0)
-    if member.sharpness is not None:
-        return float(member.sharpness / np.sqrt(least.min()))
-    return float(np.max(4 * _EPS * d.max() / (d.min() + penalties) / least))
+    return LeftOut(errors, denominator, np.flatnonzero(to_numpy(interpolated)))
 
 
 def _refined(member: MemberDecomposition, rest: Array, slack: Array) -> tuple[Array, Array]:

@@ -13,7 +13,7 @@ of P_ss they are taken apart, and the factor p cancels:
     e = Yα + Zβ,    B_ZZ β = Zᵀb - B_ZY α,    (Λ + p B_YY - p B_YZ B_ZZ⁻¹ B_ZY) α = Yᵀ(a + p b) - p B_YZ B_ZZ⁻¹ Zᵀb,
 
 where a = Pg and b = Bg on the rows of s. At p = 0 this is the minimum-norm solution without the set. Where rounding
-does not tell a null vector from a small eigenvalue, the set is refitted.
+does not tell a null vector from a small eigenvalue, or null vectors from each other, the set is refitted.
 """
 
 from collections.abc import Iterator
@@ -21,11 +21,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subridge.arrays.namespace import device_of, namespace_of, take_last, to_numpy
+from subridge.arrays.namespace import device_of, like, namespace_of, take_last, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.ridge.rows.decomposition import MemberDecomposition, as_column, decompose, path_coefficients, scaled_rows
-from subridge.ridge.rows.design import DenseDesign
+from subridge.ridge.rows.decomposition import MemberDecomposition, as_column, scaled_rows
+from subridge.ridge.rows.exact_rank import RawRows
 from subridge.ridge.rows.left_out_sets import LeftOutSets, SetBatch
+from subridge.ridge.rows.refit import refit_without
+from subridge.ridge.rows.set_doubts import SetDoubts
 from subridge.ridge.rows.training import TrainingRows
 
 # A Gram matrix whose smallest eigenvalue falls below this share of its largest would cost digits that R_ss needs.
@@ -36,41 +38,43 @@ _ENTRIES = 10_000_000  # of the largest table of rows of Q held at once: 80 MB
 
 
 def leave_sets_out(
-    member: MemberDecomposition, targets: Array, penalties: FloatArray, rows: TrainingRows, sets: LeftOutSets
-) -> Array:
-    """Errors at every row when its set is left out, in weighted units, ``√w_i (y_i - f^(-s)(x_i))``.
+    member: MemberDecomposition,
+    targets: Array,
+    penalties: FloatArray,
+    rows: TrainingRows,
+    sets: LeftOutSets,
+    raw: RawRows | None = None,
+) -> tuple[Array, float]:
+    """Errors at every row when its set is left out, in weighted units, ``√w_i (y_i - f^(-s)(x_i))``, and their doubt.
 
     From centred and weighted labels g, shape (C, n), and penalties p = λ_r N_r, shape (L,), come errors of shape (L, C,
-    n).
+    n), and how far rounding may have moved them, relative to themselves; `raw` are the rows as they were given.
 
     Leaving out two of three labels without features leaves the third:
 
+    >>> from subridge.ridge.rows.decomposition import decompose
     >>> from subridge.ridge.rows.training import training_rows
     >>> from subridge.ridge.rows.left_out_sets import left_out_groups
     >>> from subridge.spec.plan import SubsetPlan
     >>> rows = training_rows(np.ones((3, 1)), np.array([[0.0, 3.0, 6.0]]), None, True)
     >>> member = decompose(rows.member(SubsetPlan.from_indices([[0]], 1), 0), 1.0, True)
-    >>> leave_sets_out(member, rows.centred(rows.targets)[0], np.array([1.0]), rows, left_out_groups([0, 0, 1], 3))
+    >>> leave_sets_out(member, rows.centred(rows.targets)[0], np.array([1.0]), rows, left_out_groups([0, 0, 1], 3))[0]
     array([[[-6. , -3. ,  4.5]]])
     """
-    parts = []
-    for batch, errors in set_errors(member, targets, penalties, rows, sets):
+    parts, solver = [], _Solver(member, targets, penalties, rows, raw)
+    for batch, errors in solver.batches(sets):
         L, C = errors.shape[:2]
         answered = np.flatnonzero(batch.answered)
         parts.append(take_last(errors.reshape((L, C, -1)), answered))
     joined = namespace_of(targets).concat(parts, axis=-1)
-    return take_last(joined, np.argsort(sets.answered))
+    return take_last(joined, np.argsort(sets.answered)), solver.doubts.largest()
 
 
 def set_errors(
     member: MemberDecomposition, targets: Array, penalties: FloatArray, rows: TrainingRows, sets: LeftOutSets
 ) -> Iterator[tuple[SetBatch, Array]]:
     """Errors on all rows of every set, batch by batch: shape (L, C, G, m), in the order of the sets."""
-    solver = _Solver(member, targets, penalties, rows)
-    for batch in sets.batches:
-        most = _ENTRIES // (batch.rows.shape[1] * max(member.spectrum.shape[0], batch.rows.shape[1], 1))
-        for chunk in batch.chunks(most):
-            yield chunk, solver.errors(chunk.rows)
+    return _Solver(member, targets, penalties, rows, None).batches(sets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,17 +90,33 @@ class _Member:
 class _Solver:
     """One member at L penalties, ready to leave out any sets."""
 
-    def __init__(self, member: MemberDecomposition, targets: Array, penalties: FloatArray, rows: TrainingRows) -> None:
+    def __init__(
+        self,
+        member: MemberDecomposition,
+        targets: Array,
+        penalties: FloatArray,
+        rows: TrainingRows,
+        raw: RawRows | None,
+    ) -> None:
         self._u = rows.root_weights * (float(rows.fit_intercept) / rows.total_weight**0.5)
         # Directions of tiny variance mix with the intercept's, whose variance is zero, by rounding.
         self._Qt = Qt = member.left - (member.left @ self._u)[:, None] * self._u
         d, A = member.spectrum, targets @ Qt.T
         L, (C, n) = len(penalties), targets.shape
-        self.member, self.targets, self.penalties, self.rows = member, targets, penalties, rows
+        self.member, self.targets, self.penalties, self.rows, self.raw = member, targets, penalties, rows, raw
         self.gains = 1 / (d + as_column(penalties, d))  # (L, ρ)
         self._b = (scaled_rows(A, self.gains) @ Qt).reshape((L, C, n))
         self._a = targets * 0.0 if member.spans_samples else targets - A @ Qt
         self._xp = namespace_of(targets)
+        outside = to_numpy((self._a * self._a).sum(axis=1))
+        self.doubts = SetDoubts(member, penalties, to_numpy(A * A), outside, raw)
+
+    def batches(self, sets: LeftOutSets) -> Iterator[tuple[SetBatch, Array]]:
+        """The errors of all sets."""
+        for batch in sets.batches:
+            most = _ENTRIES // (batch.rows.shape[1] * max(self.member.spectrum.shape[0], batch.rows.shape[1], 1))
+            for chunk in batch.chunks(most):
+                yield chunk, self.errors(chunk.rows)
 
     def errors(self, index: IntArray) -> Array:
         """Errors on the rows of G sets of equal size, index of shape (G, m); shape (L, C, G, m)."""
@@ -104,13 +124,34 @@ class _Solver:
         rank = int(self.member.spectrum.shape[0])
         taken = self._taken(index)
         if self.member.spans_samples:
-            solved = [self._xp.linalg.solve(self._kernel(taken, l), taken.inside[l]) for l in range(len(self.gains))]
-            return self._ordered(solved)
+            return self._spanned(index, taken)
         solved, least = self._by_directions(taken) if m > rank + 1 else self._by_rows(taken)
-        errors = self._ordered(solved)
+        errors, gaps = self._ordered(solved), to_numpy(least)
         least_allowed = max(_LEAST, _DIGITS * self.member.slack_noise)
-        for g in np.flatnonzero(to_numpy(least) < least_allowed):
+        easy = gaps >= least_allowed
+        for g in np.flatnonzero(~easy):
             errors[:, :, int(g), :] = self._hard(index[int(g)], least_allowed)
+        for l in range(len(self.gains)):
+            self.doubts.add(errors[l, ...], gaps, l, easy)
+        return errors
+
+    def _spanned(self, index: IntArray, taken: _Member) -> Array:
+        """Errors of a member that spans all samples, where R = p B and p cancels."""
+        solved, gaps = [], np.empty((len(self.gains), len(index)))
+        sound = np.ones(len(index), dtype=bool)
+        for l in range(len(self.gains)):
+            B = self._kernel(taken, l)
+            gaps[l] = self.doubts.gaps(B, l)
+            lost = self.doubts.lost(gaps[l], l)
+            sound &= ~lost
+            if lost.any():  # refitted; here it must not be singular
+                B = self._xp.where(like(lost, B)[:, None, None] > 0, self._eye(B.shape[-1])[None, ...], B)
+            solved.append(self._xp.linalg.solve(B, taken.inside[l]))
+        errors = self._ordered(solved)
+        for g in np.flatnonzero(~sound):
+            errors[:, :, int(g), :] = self._refitted(index[int(g)])
+        for l in range(len(self.gains)):
+            self.doubts.add(errors[l, ...], gaps[l], l, sound)
         return errors
 
     def _taken(self, index: IntArray) -> _Member:
@@ -180,33 +221,36 @@ class _Solver:
         for l, p in enumerate(self.penalties):
             B, b = self._kernel(taken, l)[0], taken.inside[l, 0]
             R = P + float(p) * B
-            if m <= self.member.spectrum.shape[0] + 1 and float(xp.linalg.eigvalsh(R)[0]) > least_allowed:
+            gap = float(xp.linalg.eigvalsh(R)[0]) if m <= self.member.spectrum.shape[0] + 1 else 0.0
+            alone = gap <= least_allowed
+            if not alone:
                 answers.append(xp.linalg.solve(R, taken.outside[0] + float(p) * b).T)
-            elif doubtful:
+            elif doubtful or not self._tells(gap := self._gap_alone(values, vectors[:, :null], B, l), null, index, l):
                 refitted = self._refitted(index) if refitted is None else refitted
                 answers.append(refitted[l])
+                continue
             else:
                 answers.append(_split(values, vectors, null, (float(p), B, taken.outside[0], b)).T)
+            self.doubts.add(answers[-1][:, None, :], np.array([gap]), l, alone=alone)
         return xp.stack(answers)
+
+    def _gap_alone(self, values: Array, Z: Array, B: Array, index: int) -> float:
+        """The least eigenvalue of a set that spans directions Z alone: inside of them, or outside."""
+        null = int(Z.shape[1])
+        outside = float(values[null]) if null < values.shape[0] else 1.0
+        return min(outside, float(self.doubts.gaps((Z.T @ B @ Z)[None, ...], index)[0])) if null else outside
+
+    def _tells(self, gap: float, null: int, index: IntArray, penalty: int) -> bool:
+        """Whether the null vectors of a set are told from each other, and are exactly null."""
+        if self.doubts.lost(np.array([gap]), penalty)[0]:
+            return False
+        return not null or self.raw is None or self.raw.rank_is(int(self.member.spectrum.shape[0]) - null, index)
 
     def _refitted(self, index: IntArray) -> Array:
         """Errors on one set by training without it, shape (L, C, m)."""
-        xp, rows = self._xp, self.rows
-        rest = np.setdiff1d(np.arange(rows.n_samples), index)
-        F, g = self.member.design.dense(), self.targets
-        F_rest, g_rest, roots = take_last(F, rest), take_last(g, rest), take_last(rows.root_weights, rest)
-        share = float(rows.fit_intercept) * roots / float((roots * roots).sum())
-        means, target_means = F_rest @ share, g_rest @ share
-        design = DenseDesign(F_rest - means[:, None] * roots)
-        member = decompose(design, float(self.penalties.min()), rows.fit_intercept)
-        coefficients = path_coefficients(member, g_rest - target_means[:, None] * roots, self.penalties)
-        roots = take_last(rows.root_weights, index)
-        outputs = coefficients @ (take_last(F, index) - means[:, None] * roots)
-        return (
-            take_last(g, index)
-            - target_means[:, None] * roots
-            - xp.reshape(outputs, (len(self.penalties), g.shape[0], len(index)))
-        )
+        found = refit_without(self.member.design, self.targets, self.penalties, self.rows, index, self.raw)
+        self.doubts.add_refitted(found.errors, found.moved)
+        return found.errors
 
 
 def _split(values: Array, vectors: Array, null: int, parts: tuple[float, Array, Array, Array]) -> Array:

@@ -11,7 +11,9 @@ from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.ridge.rows.decomposition import MemberDecomposition, careful, decompose, path_coefficients
 from subridge.ridge.rows.design import DenseDesign, Design
-from subridge.ridge.rows.leave_one_out import leave_one_out, uncertainty
+from subridge.ridge.rows.doubt import NOTICED, doubt
+from subridge.ridge.rows.exact_rank import RawRows
+from subridge.ridge.rows.leave_one_out import leave_one_out
 from subridge.ridge.rows.leave_pairs_out import SlimMember, least_penalty, leave_pairs_out
 from subridge.ridge.rows.leave_sets_out import GRAM_LIMIT, leave_sets_out
 from subridge.ridge.rows.one_ridge import SolvedMember, solve_member
@@ -22,7 +24,6 @@ from subridge.spec.plan import SubsetPlan
 _GOOD_ENOUGH = 2e-9  # estimated relative error up to which a Gram or kernel matrix serves
 _LEAST_SHARE = 1e-6  # of the samples, behind an error that tells nothing
 _SMALL = 20_000  # numbers of a table that is kept though the decomposition takes less memory
-_READ = 1e-7  # relative error from which on the caller is told
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,7 @@ class MemberPath:
     where both are small the table is, up to four times the other, because what is computed at once costs less.
     `noise`, shape (C, n), is the member's readout noise ξ_r, taken from its labels in training. `again`, which
     makes the design anew, is for those who will ask for `pair_errors`. `solution` is what a single ridge was solved by,
-    from which the member without any row can be had; None for a path.
+    from which the member without any row can be had; None for a path. `raw` is what the design was made from.
     """
 
     def __init__(
@@ -51,8 +52,10 @@ class MemberPath:
         ridges: FloatArray,
         noise: Array | None = None,
         again: Callable[[], Design] | None = None,
+        raw: RawRows | None = None,
     ) -> None:
         self.penalties = ridges * design.n_features
+        self._raw = raw
         self._rows, self._noise = rows, noise
         labels = rows.centred_targets if noise is None else rows.centred(rows.targets - noise)
         self._targets, self.target_means = labels
@@ -153,8 +156,8 @@ class MemberPath:
             single = errors if rows.unweighted else errors * rows.root_weights, diagonals[index, ...]
         else:
             assert isinstance(member, MemberDecomposition)
-            table, found = leave_one_out(member, self._targets, np.array([penalty]), rows.intercept_leverage)
-            single = table[0, ...], found[0, ...]
+            found = leave_one_out(member, self._targets, np.array([penalty]), rows.intercept_leverage)
+            single = found.errors[0, ...], found.diagonals[0, ...]
         direction: Array | float | None = rows.intercept_direction
         if direction is not None and rows.unweighted:
             direction = float(rows.n_samples) ** -0.5
@@ -172,7 +175,9 @@ class MemberPath:
         if self._rows.left_out is None:
             weighted = self._left_out(member, penalties)
         else:
-            weighted = leave_sets_out(member, self._targets, penalties, self._rows, self._rows.left_out)
+            sets = self._rows.left_out
+            weighted, off = leave_sets_out(member, self._targets, penalties, self._rows, sets, self._raw)
+            _warn_of(off)
         return self._unweighted(weighted)
 
     def _unweighted(self, weighted: Array) -> Array:
@@ -183,27 +188,34 @@ class MemberPath:
     def _left_out(self, member: MemberDecomposition, penalties: FloatArray) -> Array:
         """By the decomposition at hand where it is good enough, else by a careful one; a warning where neither is."""
         leverage = self._rows.intercept_leverage
-        found, diagonals = leave_one_out(member, self._targets, penalties, leverage)
+        found = leave_one_out(member, self._targets, penalties, leverage)
         # Rounding counts least at large penalties: what was good enough at one is so at all larger ones.
-        doubt = 0.0 if penalties.min() >= self._trusted else uncertainty(member, penalties, diagonals)
-        if doubt <= _GOOD_ENOUGH:
+        known = penalties.min() >= self._trusted
+        off = 0.0 if known else doubt(member, self._targets, penalties, found, self._raw)
+        if off <= _GOOD_ENOUGH:
             self._trusted = min(self._trusted, float(penalties.min()))
         elif member.sharpness is None:
             if self._careful is None:
                 room = self._rows.n_samples - int(self._rows.fit_intercept)
                 self._careful = careful(member.design, room, self._rows.intercept_direction)
-            found, diagonals = leave_one_out(self._careful, self._targets, penalties, leverage)
-            doubt = uncertainty(self._careful, penalties, diagonals)
+            found = leave_one_out(self._careful, self._targets, penalties, leverage)
+            off = doubt(self._careful, self._targets, penalties, found, self._raw)
             self._member = None if self._member is None else self._careful
-        if doubt > _READ:
-            warnings.warn(
-                f"leave-one-out errors may be off by {doubt:.1g} of themselves: features that others explain up to "
-                "rounding, at a ridge too small to hide it; drop such features, scale the others, or raise the ridge",
-                AccuracyWarning,
-                stacklevel=2,
-            )
-        self._diagonals = diagonals if self._member is not None and len(penalties) == self.n_ridges else None
-        return found
+        _warn_of(off)
+        self._diagonals = found.diagonals if self._member is not None and len(penalties) == self.n_ridges else None
+        return found.errors
+
+
+def _warn_of(off: float) -> None:
+    """Tell the caller of left-out errors that may be off by this share of themselves, if it is worth a word."""
+    if off > NOTICED:
+        extent = f"{off:.1g} of themselves" if off < 1 else "more than themselves"
+        warnings.warn(
+            f"left-out errors may be off by {extent}: features that others explain up to rounding, at a ridge too "
+            "small to hide it; drop such features, scale the others, or raise the ridge",
+            AccuracyWarning,
+            stacklevel=3,
+        )
 
 
 def member_paths(
@@ -222,10 +234,13 @@ def member_paths(
     gram = _shared_gram(rows, plan)
 
     def one(r: int) -> MemberPath:
-        design = rows.member(plan, r, gram)
+        design, A = rows.member(plan, r, gram), plan.measurements[r]
         # A subset is copied again in no time; combinations of features are kept.
         again = partial(rows.member, plan, r) if plan.selects_features else partial(_same, design)
-        return MemberPath(design, rows, columns[:, r], None if noise is None else noise[r], again if pairs else None)
+        as_given = (A, None) if A.ndim == 1 else (None, A)
+        raw = None if rows.given is None else RawRows(rows.given, rows.fit_intercept, *as_given)
+        own_noise = None if noise is None else noise[r]
+        return MemberPath(design, rows, columns[:, r], own_noise, again if pairs else None, raw)
 
     return [one(r) for r in range(plan.n_members)]
 

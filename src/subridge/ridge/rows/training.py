@@ -33,7 +33,8 @@ class TrainingRows:
     Dense `features`, shape (M, n), are centred and weighted, features first; sparse ones, shape (n, M), are as given,
     in compressed columns. `targets` are uncentred, unweighted labels y, shape (C, n); `feature_means` x̄, shape (M,),
     zero without intercept; `weights` and `root_weights` w and √w, shape (n,). `left_out` names the rows that are left
-    out together; None for each row by itself.
+    out together; None for each row by itself. `given` is X as it was given, shape (n, M), by which rounding is told
+    from dependence; None once nothing more is to be trained.
     """
 
     features: Array | SparseMatrix
@@ -44,6 +45,7 @@ class TrainingRows:
     fit_intercept: bool
     unweighted: bool
     left_out: LeftOutSets | None = None
+    given: Array | SparseMatrix | None = None
 
     @property
     def n_samples(self) -> int:
@@ -156,9 +158,8 @@ def training_rows(
     if is_sparse(X):
         matrix = X.tocsc()
         means = (matrix.T @ weights) / weights.sum() * float(fit_intercept)
-        return TrainingRows(
-            matrix, targets, means, weights, root_weights, fit_intercept, sample_weight is None, left_out
-        )
+        unweighted = sample_weight is None
+        return TrainingRows(matrix, targets, means, weights, root_weights, fit_intercept, unweighted, left_out, matrix)
     means = weights @ X / weights.sum() if fit_intercept else X[0, :] * 0.0
     features = _features_first(X, means)
     if fit_intercept:  # a mean is as good as a feature's offset allows; a second one as its spread
@@ -166,12 +167,22 @@ def training_rows(
         # A pass over all rows is saved where the first mean was as good as the features' own digits.
         with np.errstate(over="ignore"):  # numbers too large to compute with are refused by the checks of rows
             spread = (namespace_of(features).linalg.vecdot(features, features) / features.shape[1]) ** 0.5
-        if bool((abs(again) > 4 * float(np.finfo(dtype_name(features)).eps) * spread).any()):
+        eps = float(np.finfo(dtype_name(features)).eps)
+        if bool((abs(again) > 4 * eps * spread).any()):
             features -= again[:, None]
             means = means + again
+        _remove_constants(features, X, spread <= X.shape[0] * eps * abs(means))
     if sample_weight is not None:
         features *= root_weights
-    return TrainingRows(features, targets, means, weights, root_weights, fit_intercept, sample_weight is None, left_out)
+    unweighted = sample_weight is None
+    return TrainingRows(features, targets, means, weights, root_weights, fit_intercept, unweighted, left_out, X)
+
+
+def _remove_constants(features: Array, X: Array, suspected: Array) -> None:
+    """Make features (M, n) zero whose column of X is constant: rounding of its mean is no feature."""
+    for j in np.flatnonzero(to_numpy(suspected)):
+        if bool((X[:, int(j)] == X[0, int(j)]).all()):
+            features[int(j), :] = 0.0
 
 
 def _features_first(X: Array, means: Array) -> Array:
