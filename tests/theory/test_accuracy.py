@@ -75,6 +75,12 @@ def test_what_a_scaled_mean_leaves_of_the_target_is_as_uncertain_as_what_it_expl
     assert judge.judge_one(9127000044, aggregation="scaled").remark == ""
 
 
+def test_the_power_of_a_target_is_as_uncertain_as_its_terms():
+    """w*ᵀΣw* may be 300 times smaller than its terms, and is nearly all of the risk of a member shrunk to little."""
+    verdict = judge.judge_one(9127002091, aggregation="scaled")
+    assert 1e-15 < verdict.error <= verdict.bound < 1e-12
+
+
 @pytest.mark.parametrize("aggregation", ["scaled", "free"])
 def test_members_shrunk_to_nothing_keep_their_ratio(aggregation):
     """Scaled outputs do not care how small a ridge made them: the risk has a limit, which is not the target's power."""

@@ -15,13 +15,14 @@ class Outputs(NamedTuple):
     """Moments of the outputs where they are known by themselves, not as differences of the target's power and errors.
 
     Members shrunk to almost nothing then keep every digit. `c` has shape (..., k), `F` (..., k, k), and `dc` and `dF`
-    bound their rounding.
+    bound their rounding; `dv`, shape (...), bounds that of the target's power, a sum whose terms may cancel.
     """
 
     c: FloatArray
     F: FloatArray
     dc: FloatArray
     dF: FloatArray
+    dv: FloatArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -168,7 +168,9 @@ def _total_and_bound(
             missed = np.where(rest > 4 * moments.n_members * _EPS, rest * explained, 0.0)
         better = wrong < error
         total, error = np.where(better, other, total), np.where(better, wrong, error + missed)
-        error = error + _astray(weights, moments.outputs)
+        # E(w) holds the target's power once, less what the pairs, which have bounds of their own, hold of it.
+        share = np.where(better, 1.0, rest * (rest + 2 * np.abs(weights).sum(axis=-1)))
+        error = error + share * moments.outputs.dv + _astray(weights, moments.outputs)
     return total, _relative(error, total)
 
 

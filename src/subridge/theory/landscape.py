@@ -160,9 +160,8 @@ class Landscape(ABC):
             mean = self.output_forms(kappa_bar)
             noise = added.value + np.eye(pairs.shape[-1]) * self.eta[:, :, None] ** 2
             F = mean.D + noise
-            moments = MemberMoments(
-                pairs, self.power[:, None] - mean.c, self.power, Outputs(mean.c, F, 0 * mean.c, 0 * F)
-            )
+            outputs = Outputs(mean.c, F, 0 * mean.c, 0 * F, np.zeros(self.power.shape))
+            moments = MemberMoments(pairs, self.power[:, None] - mean.c, self.power, outputs)
             w = self.aggregation.weights(moments)
             defect = np.sum(F * w[:, None, :], axis=-1) - mean.c
             total = w.sum(axis=-1, keepdims=True)

@@ -61,7 +61,9 @@ def equicorrelated_moments(grid: Grid, n_features: int | None, *, outputs: bool)
     known = None
     if outputs:
         known = _outputs(grid, found, kappa_bar, (rho2, spike), E)
-        known = Outputs(*(_whole(x, (*shape, *tail)) for x, tail in zip(known, ((k,), (k, k)) * 2, strict=True)))
+        known = Outputs(
+            *(_whole(x, (*shape, *tail)) for x, tail in zip(known, ((k,), (k, k), (k,), (k, k), ()), strict=True))
+        )
     moments = MemberMoments(_whole(E, (*shape, k, k)), _whole(missed, (*shape, k)), _whole(power, shape), known)
     return moments, _whole(rounding, (*shape, k, k))
 
@@ -93,7 +95,8 @@ def _outputs(
         spread = np.where(spread > 0, spread * (E + grid.zeta[..., None, None] ** 2), 0.0)
         F = D + spread + np.eye(own.shape[-1]) * grid.eta[..., :, None] ** 2
         rounding = 2 * _ROUNDING * found.shaky
-    return Outputs(c, F, rounding * np.abs(c), np.maximum(rounding[..., :, None], rounding[..., None, :]) * np.abs(F))
+    dF = np.maximum(rounding[..., :, None], rounding[..., None, :]) * np.abs(F)
+    return Outputs(c, F, rounding * np.abs(c), dF, np.zeros(rho2.shape))  # no term of the target's power cancels
 
 
 def _outer(x: FloatArray) -> FloatArray:

@@ -38,7 +38,7 @@ def general_moments(
     shape = grid.shape
 
     def shaped(field: FloatArray) -> FloatArray:
-        return field.reshape(*shape, *field.shape[1:])
+        return field.reshape((*shape, *field.shape[1:]))
 
     power = np.full(shape, tables.signal_power)
     known = None if found.outputs is None else Outputs(*map(shaped, found.outputs))

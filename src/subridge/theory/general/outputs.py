@@ -42,4 +42,4 @@ def general_outputs(
         noise = grid.eta[:, r] ** 2 if r == s else 0.0
         F[:, r, s] = F[:, s, r] = D + spread + noise
         dF[:, r, s] = dF[:, s, r] = np.where(np.isnan(wrong), np.inf, wrong + 4 * EPS * noise)
-    return Outputs(c, F, dc, dF)
+    return Outputs(c, F, dc, dF, np.full(G, 4 * EPS * tables.reach**2))
