@@ -50,6 +50,21 @@ def test_columns_that_differ_in_the_last_digit_are_told():
         mean_square(X, y, np.zeros(1))
 
 
+def test_dependent_columns_hide_one_that_is_as_small_as_their_rounding():
+    """What rounding leaves of two columns of 1e6 that are multiples is larger than a column of 1e-15."""
+    rng = np.random.default_rng(3)
+    x = rng.integers(-9, 9, 12) * 1e5
+    X, y = np.column_stack([x, 3 * x, 1e-15 * rng.standard_normal(12)]), rng.standard_normal(12)
+    with pytest.warns(AccuracyWarning, match="explain up to rounding"):
+        mean_square(X, y, np.zeros(1))
+
+
+def test_a_column_whose_squares_are_less_than_any_float_is_told():
+    X, y = np.array([[5e-324], [0.0], [0.0], [5e-324]]), np.array([1.0, -2.0, 3.0, 0.5])
+    with pytest.warns(AccuracyWarning):
+        mean_square(X, y, np.zeros(1))
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("groups", [None, np.arange(12) // 2])
 def test_exact_dependence_is_no_reason_for_a_warning(weighted, groups):

@@ -52,6 +52,8 @@ def decompose_carefully(Ft: FloatArray, direction: FloatArray | None, room: int)
     right = np.zeros((rank, N))
     right[:, live] = Vt[kept, : len(live)][::-1]
     rest = float(s[first + rank :].max(initial=0.0)) + _EPS * np.sqrt(max(F.shape)) * float(norms.max())
+    if rank < min(len(live), room):  # what is left of large dependent columns mixes with directions that are as small
+        sharpness = max(sharpness, (rest / s[first + rank - 1]) ** 2)
     left = np.ascontiguousarray(Q[:, kept][:, ::-1].T)
     return CarefulDecomposition(left, s[kept][::-1] ** 2, right, float(sharpness), rest**2)
 

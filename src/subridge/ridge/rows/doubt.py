@@ -34,14 +34,18 @@ def doubt(
     """
     rank = int(member.spectrum.shape[0])
     lost = member.dropped / (member.dropped + penalties) if member.dropped else penalties * 0.0
-    if not rank:
-        return 0.0 if not lost.any() or _is_exact(raw, 0) else 1.0
+    if not rank:  # also where squares of columns that vary are less than any float
+        return 0.0 if penalties.all() or _is_exact(raw, 0) else 1.0
     gaps, d = to_numpy(found.diagonals), to_numpy(member.spectrum)
+    least = gaps.min(axis=1)  # of every penalty
+    settled = not least.all()  # samples that are alone, by a limit
+    if settled:
+        least = np.where(gaps > 0, gaps, np.inf).min(axis=1)
     if member.spans_samples:
-        gaps = gaps * (d.min() + penalties)[:, None]
-    least = np.clip(np.where(gaps > 0, gaps, np.inf).min(axis=1), 1e-300, 1.0)
+        least = least * (d.min() + penalties)
+    least = np.clip(least, 1e-300, 1.0)
     if member.sharpness is None:
-        if not gaps.all() and not _is_exact(raw, rank, found.alone):
+        if settled and not _is_exact(raw, rank, found.alone):
             return 1.0
         return float(np.max((4 * EPS * d.max() / (d.min() + penalties) + lost) / least))
     of_rank = float(np.max(lost / least))
@@ -105,6 +109,12 @@ def _moved(member: MemberDecomposition, gaps: FloatArray, energies: FloatArray, 
 
 def _largest(moved: FloatArray, errors: FloatArray) -> float:
     """Root mean square of Δ beside that of the errors, the largest of all penalties and targets."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        above, below = (np.sqrt((x**2).sum(axis=-1)) for x in (moved, errors))
-        return float(np.max(np.where(below > 0, above / np.where(below > 0, below, 1.0), 0.0)))
+    with np.errstate(over="ignore"):
+        return largest_ratio((moved**2).sum(axis=-1), (errors**2).sum(axis=-1))
+
+
+def largest_ratio(above: FloatArray, below: FloatArray) -> float:
+    """The largest ratio of roots of sums of squares; zero beside zero is nothing, infinite beside infinite anything."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratios = np.where(above > 0, np.sqrt(above / below), 0.0)
+    return float(np.nan_to_num(ratios, nan=np.inf, posinf=np.inf).max())

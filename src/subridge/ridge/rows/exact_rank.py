@@ -34,6 +34,8 @@ class RawRows:
     def rank_is(self, rank: int, without: IntArray | None = None) -> bool:
         """Whether the centred design, less some rows, has exactly this rank, which it is known to reach.
 
+        No design has a negative one, which comes from rounding that calls more samples alone than there are directions.
+
         >>> X = np.array([[0.1, 0.3], [0.2, 0.6], [0.3, 0.9]])
         >>> RawRows(X, False).rank_is(1)  # 0.3 is not three times 0.1
         False
@@ -41,7 +43,7 @@ class RawRows:
         True
         """
         residues = self._residues if without is None else np.delete(self._residues, without, axis=0)
-        return not rank_exceeds(residues, rank + int(self.fit_intercept))
+        return rank >= 0 and not rank_exceeds(residues, rank + int(self.fit_intercept))
 
     def values(self) -> FloatArray:
         """What the member sees of the rows, shape (n, N_r)."""

@@ -38,7 +38,9 @@ def refit_without(
     xp, intercept = namespace_of(targets), rows.fit_intercept
     X = design.dense() / rows.root_weights if raw is None else like(raw.values().T.copy(), targets)  # (N_r, n)
     if intercept:
+        largest = xp.max(abs(X), axis=1)[:, None] if raw is None else 0.0
         X = X - xp.asarray(X[:, int(rest[0])], copy=True)[:, None]  # what is constant without the set becomes zero
+        X = X * (abs(X) > 4 * EPS * largest)  # where rows were centred and weighted, up to rounding
         for _ in range(2):
             X = X - (take_last(X, rest) @ weights / total)[:, None]
     target_means = g_rest @ roots / total * float(intercept)

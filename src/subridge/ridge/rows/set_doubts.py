@@ -10,7 +10,7 @@ import numpy as np
 from subridge.arrays.namespace import namespace_of, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray
 from subridge.ridge.rows.decomposition import MemberDecomposition
-from subridge.ridge.rows.doubt import EPS, NOTICED
+from subridge.ridge.rows.doubt import EPS, NOTICED, largest_ratio
 from subridge.ridge.rows.exact_rank import RawRows
 
 _CLEAR = 1e-10  # relative error that need not be known better
@@ -85,6 +85,4 @@ class SetDoubts:
         of_rank = float(np.max(self._lost / np.maximum(self._least, 1e-300)))
         if of_rank > NOTICED and (self._raw is None or self._raw.rank_is(self._rank)):
             of_rank = 0.0
-        known = self._total > 0
-        ratios = np.where(known, self._moved, 0.0) / np.where(known, self._total, 1.0)
-        return max(of_rank, float(np.sqrt(ratios.max())))
+        return max(of_rank, largest_ratio(self._moved, self._total))
