@@ -8,6 +8,9 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import Ridge
 
 import subridge as sr
+from subridge.forecasting.inputs.sample import read_sample
+from subridge.forecasting.pilot.pilot import decompose_pilot
+from subridge.forecasting.self_test.parts import errors_of_parts, part_rows
 from subridge.spec.errors import CopiedRowsWarning, CorrelatedRowsWarning, RareColumnsWarning, SubridgeWarning
 
 ONE = {"one": sr.Ensemble(sr.subsets.Equal(1), 0.1)}
@@ -22,9 +25,27 @@ def gaussian(n, M, seed=0):
 def test_parts_of_a_gaussian_pilot_forecast_what_it_shows():
     X, y = gaussian(200, 40)
     curves = sr.forecast(X, y, [800], ONE)
-    assert curves.self_test_rows.values[0].tolist() == [100, 100, 50, 50] * 2
+    assert curves.self_test_rows.values[0].tolist() == [100, 50, 100]
     ratio = curves.self_test_forecast / curves.self_test_shown
     assert abs(float(np.log(ratio).mean())) < 0.1
+
+
+@pytest.mark.parametrize(("M", "ridge"), [(20, 0.2), (150, 0.2), (150, 0.0), (60, 0.0)])
+def test_errors_of_parts_equal_those_of_models_trained_on_them(M, ridge):
+    X, y = gaussian(80, M, 3)
+    plan = sr.SubsetPlan.from_indices([np.arange(M // 2), np.arange(M // 4, M)], M)
+    rows = read_sample(X, y, "regression", True).rows
+    weights = np.array([[0.3, 0.7]])
+    for parts in part_rows(80):
+        found = errors_of_parts(decompose_pilot(rows, plan), parts, np.full((1, 2), ridge), weights)
+        for part, error in zip(parts, found[:, 0], strict=True):
+            outside, output = np.setdiff1d(np.arange(80), part), 0.0
+            for r, share in enumerate(weights[0]):
+                F, penalty = X[:, plan.measurements[r]], ridge * plan.subset_sizes[r]
+                C = F[part] - F[part].mean(axis=0)
+                dual = np.linalg.pinv(C @ C.T + penalty * np.eye(len(part)), rcond=1e-12) @ (y[part] - y[part].mean())
+                output += share * (y[part].mean() + (F[outside] - F[part].mean(axis=0)) @ (C.T @ dual))
+            assert error == pytest.approx(np.mean((y[outside] - output) ** 2), rel=1e-5)
 
 
 def test_a_copied_row_does_not_make_reach_infinite():
@@ -106,7 +127,7 @@ def test_rare_columns_are_forecast_better_than_by_the_present_error():
 def test_a_law_of_the_parts_ends_at_a_limit():
     from subridge.forecasting.self_test.evidence import DECAY, Evidence
 
-    evidence = Evidence(np.full(3, -0.2), np.ones(3), np.zeros(3))
+    evidence = Evidence(np.full(3, -0.2), np.zeros(3))
     changes = evidence.continued(np.array([1.0, 2.0, np.inf]))
     np.testing.assert_allclose(changes, -0.2 * np.array([DECAY, DECAY + DECAY**2, DECAY / (1 - DECAY)]))
 

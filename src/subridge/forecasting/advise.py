@@ -79,8 +79,9 @@ def advise(
     -------
     Advice
         One tuned ridge comes first, unless a candidate in reach errs less on left-out rows by more than twice the
-        standard error of the difference (thrice for fitted weights) and is forecast to at the planned size; the rest is
-        ranked by the upper bound of the squared error (of one-hot scores for classes).
+        standard error of the difference (2.5 times for fitted weights) and is forecast to at the planned size; of
+        several the one of largest gain. The rest is ranked by the upper bound of the squared error (of one-hot scores
+        for classes).
 
     Raises
     ------
@@ -95,12 +96,13 @@ def advise(
 
     Notes
     -----
-    Nothing is refitted. Ridges, weights and what is surely better come from exact left-out errors at the present size:
-    on the same rows those of two candidates differ by far less noise than two forecasts, and the best penalty of a
-    given prior does not depend on the sample size. Fitted weights are judged on rows that had no part in them. The
-    forecast of equal weights moves errors to the planned size. ``gain_standard_error`` tells how much of a lead is
-    noise. On large pilots candidates get a first look from 400 rows and only the best of them a second from all
-    (``rows_used``).
+    Nothing is refitted. Ridges, weights and what is surely better come from exact left-out errors at the present
+    size: on the same rows those of two candidates differ by far less noise than two forecasts, and the best penalty
+    of a given prior does not depend on the sample size. Where few rows make a gain, its standard error counts more.
+    Fitted weights are judged on rows that had no part in them; weights of any sum also by how far they overshoot at
+    the planned size, where the same ridge shrinks less. The forecast of equal weights moves errors to the planned
+    size. ``gain_standard_error`` tells how much of a lead is noise. On large pilots candidates get a first look
+    from 400 rows and only the best of them a second from all (``rows_used``).
 
     Examples
     --------

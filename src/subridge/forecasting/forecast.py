@@ -120,8 +120,8 @@ def forecast(
     with the κ̄ of (n′, λ′) is found by a root; the leave-one-out risk matrix there, taken apart by γ_rr′, gives
     ``Ê_rr′(n′) + ζ² = (Ê_rr′ + ζ²)(1 - γ_rr′)/(1 - γ_rr′ n/n′)`` (deterministic equivalents of Prop. 1). In reach means
     κ̄(n′, λ′) ≥ κ̄(n, 0), and a standard error of at most 40 % of the error. Before the forecast speaks it is tried on
-    parts of the pilot. Where few rows dominate, the law that these parts follow is blended with the rule by how well
-    each foretold the pilot, and their scatter widens the intervals.
+    parts of the pilot. Where few rows dominate, the law that these parts follow is blended with the rule, and the
+    scatter of the misses widens the intervals.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def forecast(
         pilot = pilots.of(ensemble.plan)
         noise = pilots.label_noise if extrapolate else None
         curve = forecast_curve(pilot, ensemble, np.append(sizes, np.inf), path, level, noise)
-        test = self_test(sample.rows, pilot, ensemble, curve.wanted.ridges, curve.weights)
+        test = self_test(pilot, curve.wanted.ridges, curve.weights)
         floor = pilots.label_noise().lower if label_noise else 0.0
         curve = curve.judged(sample.n_samples, test.evidence(), floor)
         shown = curve[:-1]

@@ -1,7 +1,7 @@
 """Candidates at the pilot's own size: the ridge of least left-out error, and what every row says of it.
 
 Left-out errors at the present size are exact, and those of two candidates on the same rows differ by far less noise
-than two forecasts: they choose ridges, fit weights and decide what is surely better.
+than two forecasts: they choose ridges, fit weights (`fitted`) and decide what is surely better.
 """
 
 from dataclasses import dataclass, replace
@@ -9,26 +9,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.aggregation import LinearAggregation, Mean
-from subridge.ensemble.moments import MemberMoments
+from subridge.ensemble.aggregation import Mean
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.inputs.ridge_path import RidgePath
 from subridge.forecasting.pilot.left_out import left_out
 from subridge.forecasting.pilot.pilot import Pilot
 from subridge.forecasting.transfer.transfer import transfer
-from subridge.ridge.optimism import judge
 from subridge.ridge.rows.diagnostics import warn_of_ridge_at_end
 from subridge.ridge.rows.leave_one_out import leave_one_out
-from subridge.ridge.rows.path import member_paths
-from subridge.ridge.rows.training import TrainingRows
 from subridge.ridge.search_path import PROBES, End, is_material
-from subridge.ridge.selection import RidgeChoice
 
 # Share of the squared errors, the largest, that are clipped for a second opinion on the ridge: few rows decide the
 # first where tails are heavy, and too small a ridge costs more than too large a one.
 _CLIPPED = 0.05
 _LITTLE = 1.1  # what was learnt is little where the largest ridge errs no more than so many times the best
-_STEPS = (-9, -6, -3, 0, 3, 6, 9)  # along the path: ridges offered to fitted weights, from that of equal ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +32,7 @@ class Present:
     ridge: float
     weights: FloatArray  # of the members, shape (k,)
     squares: FloatArray  # squared left-out errors, summed over targets, with readout noise; shape (n,)
+    overshoot: float = 0.0  # what its weights, which suit the pilot's size, add to its error at the planned one
 
     @property
     def error(self) -> float:
@@ -63,7 +58,7 @@ def equal_weights(pilot: Pilot, ensemble: DrawnEnsemble, path: RidgePath) -> Pre
         squares = _path_squares(pilot, ensemble, path.ridges)
     losses = squares.mean(axis=1)
     clipped = np.minimum(squares, np.quantile(squares, 1 - _CLIPPED, axis=1)[:, None]).mean(axis=1)
-    place = max(_last_least(losses), _last_least(clipped))
+    place = max(last_least(losses), last_least(clipped))
     end = _falling_end(losses, path.ridges, spread)
     if end is not None:
         warn_of_ridge_at_end(end, float(path.ridges[0 if end == "lower" else -1]), stacklevel=4)
@@ -74,88 +69,28 @@ def _path_squares(pilot: Pilot, ensemble: DrawnEnsemble, ridges: FloatArray) -> 
     """Squared left-out errors of the mean at every ridge, with readout noise; shape (L, n)."""
     k, total = pilot.n_members, np.zeros((len(ridges), pilot.n_targets, pilot.n_samples))
     for r in range(k):
-        total += _member_errors(pilot, r, ridges) / k
+        total += member_errors(pilot, r, ridges) / k
     squares = np.asarray((total**2).sum(axis=1))
     if not ensemble.readout_noise.any():
         return squares
-    return np.asarray(squares + _readout(pilot, ensemble, ridges).mean(axis=(1, 2))[:, None])
+    return np.asarray(squares + readout_pairs(pilot, ensemble, ridges).mean(axis=(1, 2))[:, None])
 
 
-def fitted_weights(
-    rows: TrainingRows, pilot: Pilot, ensemble: DrawnEnsemble, path: RidgePath, equal: Present
-) -> Present:
-    """The same members with weights fitted by the ensemble's aggregation, at a ridge near that of equal weights.
-
-    Errors are those that the estimators report: of weights that had no part in the row they are judged on.
-    """
-    ridges = np.unique(np.append(path.ridges, equal.ridge))
-    start = int(np.searchsorted(ridges, equal.ridge))
-    places = sorted({min(max(start + step, 0), len(ridges) - 1) for step in _STEPS})
-    near, aggregation = ridges[places], ensemble.aggregation
-    errors = np.stack([_member_errors(pilot, r, near) for r in range(pilot.n_members)], axis=1)  # (t, k, C, n)
-    noise = np.zeros(pilot.n_members)
-    if ensemble.readout_noise.any():
-        noise = np.diagonal(_readout(pilot, ensemble, np.array([equal.ridge]))[0])
-    deviations = np.asarray(rows.deviations)
-    moments = [_moments(each, deviations, noise) for each in errors]
-    weights = [aggregation.weights(each) for each in moments]
-    penalised = [
-        float(each.risk_of(w)) * _optimism(aggregation, w, pilot) for each, w in zip(moments, weights, strict=True)
-    ]
-    place = _last_least(np.array(penalised))
-    w = weights[place]
-    apparent = _squares(errors[place], deviations, w)
-    ratio = _honest(rows, ensemble, float(near[place])) / max(_apparent(errors[place], deviations, aggregation), 1e-300)
-    return Present(float(near[place]), w, apparent * max(ratio, 1.0) + float(w**2 @ noise))
-
-
-def _readout(pilot: Pilot, ensemble: DrawnEnsemble, ridges: FloatArray) -> FloatArray:
+def readout_pairs(pilot: Pilot, ensemble: DrawnEnsemble, ridges: FloatArray) -> FloatArray:
     """What readout noise adds to the errors of pairs of members at every ridge, shape (L, k, k)."""
     n, equal = float(pilot.n_samples), replace(ensemble, aggregation=Mean())
     blocks = left_out(pilot, ridges[:, None] * pilot.subset_sizes)
     return np.concatenate([transfer(block, np.full(len(block.penalties), n), equal).readout_pairs for block in blocks])
 
 
-def _member_errors(pilot: Pilot, r: int, ridges: FloatArray) -> FloatArray:
+def member_errors(pilot: Pilot, r: int, ridges: FloatArray) -> FloatArray:
     """Left-out errors of a member at every ridge, shape (t, C, n)."""
     leverage = np.full(pilot.n_samples, pilot.intercept / pilot.n_samples)
     found = leave_one_out(pilot.members[r], pilot.targets, ridges * int(pilot.subset_sizes[r]), leverage)
     return np.asarray(found.errors)
 
 
-def _moments(errors: FloatArray, deviations: FloatArray, noise: FloatArray) -> MemberMoments:
-    ones = np.ones(errors.shape[-1])
-    found = MemberMoments.of_errors(errors, deviations, ones)
-    return MemberMoments(found.pairs + np.diag(noise), found.missed, found.v) if noise.any() else found
-
-
-def _squares(errors: FloatArray, deviations: FloatArray, weights: FloatArray) -> FloatArray:
-    """Squared errors of a weighted sum of members, shape (n,)."""
-    whole = (1 - weights.sum()) * deviations + np.tensordot(weights, errors, 1)
-    return np.asarray((whole**2).sum(axis=0))
-
-
-def _apparent(errors: FloatArray, deviations: FloatArray, aggregation: LinearAggregation) -> float:
-    moments = _moments(errors, deviations, np.zeros(len(errors)))
-    return float(moments.risk_of(aggregation.weights(moments)))
-
-
-def _honest(rows: TrainingRows, ensemble: DrawnEnsemble, ridge: float) -> float:
-    """Left-out error of the ensemble, weights and all, without readout noise."""
-    paths = member_paths(rows, ensemble.plan, np.array([ridge]), pairs=True)
-    choice = RidgeChoice(np.zeros(ensemble.plan.n_members, dtype=np.intp), None)
-    return judge(paths, rows, ensemble.aggregation, choice).error
-
-
-def _optimism(aggregation: LinearAggregation, weights: FloatArray, pilot: Pilot) -> float:
-    """Akaike's factor between errors on rows that d numbers were fitted to and on new ones, squared as left-out errors
-    know each other.
-    """
-    d, n = float(aggregation.n_fitted(weights)), float(pilot.targets.size)
-    return float(((n + d) / max(n - d, 1.0)) ** 2)
-
-
-def _last_least(values: FloatArray) -> int:
+def last_least(values: FloatArray) -> int:
     """Place of the least number, the last among equals; NaN counts as infinite."""
     known = np.where(np.isfinite(values), values, np.inf)
     return int(len(known) - 1 - np.argmin(known[::-1]))
@@ -163,7 +98,7 @@ def _last_least(values: FloatArray) -> int:
 
 def _falling_end(losses: FloatArray, ridges: FloatArray, spread: float) -> End | None:
     """The end of a path at which errors (L,) still fall, if they do."""
-    place, last = _last_least(losses), len(ridges) - 1
+    place, last = last_least(losses), len(ridges) - 1
     if last and place == 0 and ridges[0] > 0 and is_material(float(losses[0]), float(losses[1]), spread):
         return "lower"
     if last and place == last and is_material(float(losses[last]), float(losses[last - 1]), spread):

@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from subridge.arrays.types import FloatArray
 from subridge.ensemble.aggregation import Free, LinearAggregation, Mean, Scaled, Simplex
 from subridge.ensemble.ensemble import Ensemble
 from subridge.forecasting.advice.candidates import SINGLE, Candidate
-from subridge.forecasting.advice.present import Present, equal_weights, fitted_weights
+from subridge.forecasting.advice.fitted import fitted_weights
+from subridge.forecasting.advice.present import Present, equal_weights
 from subridge.forecasting.curve.curve import ForecastCurve, forecast_curve
 from subridge.forecasting.inputs.ridge_path import RidgePath
 from subridge.forecasting.inputs.sample import Sample
@@ -25,7 +27,7 @@ AGGREGATIONS: tuple[LinearAggregation, ...] = (Mean(), Simplex(), Scaled(), Free
 _WORDS = {"mean": "", "simplex": ", weighted", "scaled": ", scaled", "free": ", free"}
 # A present gain must exceed this many of its standard errors, and this share of the error, to speak against one ridge.
 # Fitted weights adapt to the rows that judge them, and there are three times as many of them to be lucky.
-_SURE, _SURE_OF_WEIGHTS, _LEAST_GAIN = 2.0, 3.0, 0.01
+_SURE, _SURE_OF_WEIGHTS, _LEAST_GAIN = 2.0, 2.5, 0.01
 _SELF_TESTED = 1000  # rows up to which one ridge is tried on parts of the pilot
 
 
@@ -59,11 +61,17 @@ class Ranked:
         return float(1 - self.curve.prediction_error[0] / single.curve.prediction_error[0])
 
     def present_gain(self, single: "Ranked") -> tuple[float, float]:
-        """Gain over one ridge on the pilot's rows, and its standard error from the differences row by row."""
-        own, other = self.present.squares / self.present.error, single.present.squares / single.present.error
-        gain = 1 - self.present.error / single.present.error
+        """Gain over one ridge on the pilot's rows, and its standard error from the differences row by row.
+
+        Where few rows make the gain, differences are skewed by G, and their standard error counts 1 + G/√n times.
+        """
+        error = self.present.error + self.present.overshoot
+        own = (self.present.squares + self.present.overshoot) / error
+        other = single.present.squares / single.present.error
+        gain = 1 - error / single.present.error
         if self.n_rows == single.n_rows:
             relative = float((own - other).std(ddof=1)) / self.n_rows**0.5
+            relative *= 1 + max(_skewness(single.present.squares - self.present.squares), 0.0) / self.n_rows**0.5
         else:  # judged by fewer rows
             relative = float(np.hypot(*(each.std(ddof=1) / len(each) ** 0.5 for each in (own, other))))
         return gain, relative * (1 - gain)
@@ -82,7 +90,7 @@ class Ranked:
         return reached and least and self.gain(single) > 0 and self.sure_gain(single) > 0
 
     def sure_gain(self, single: "Ranked") -> float:
-        """What is left of the present gain after twice its standard error, thrice that of fitted weights."""
+        """What is left of the present gain after twice its standard error, 2.5 times that of fitted weights."""
         present, error = self.present_gain(single)
         return present - (_SURE_OF_WEIGHTS if self.candidate.ensemble.fits_weights else _SURE) * error
 
@@ -97,8 +105,8 @@ def rank(
 ) -> tuple[list[Ranked], LabelNoise]:
     """Judge every candidate with every aggregation.
 
-    Those that are surely better than one ridge come first, by what is sure of their gain; then one ridge, then the rest
-    by the upper bound of the prediction error.
+    Those that are surely better than one ridge come first, by their gain; then one ridge, then the rest by the upper
+    bound of the prediction error.
     """
     pilots = Pilots(sample, [each.ensemble.plan for each in candidates])
     sizes = np.array([n_samples, float(sample.n_samples)])
@@ -114,14 +122,15 @@ def rank(
             steadiness = float(moved.steadiness.min())
             said = tuple(doubts(sample.rows, pilot, ridges[0], moved.weights[0], steadiness))
         if candidate.name == SINGLE and sample.n_samples <= _SELF_TESTED:
-            test = self_test(sample.rows, pilot, candidate.ensemble, moved.wanted.ridges[:1], moved.weights[:1])
+            test = self_test(pilot, moved.wanted.ridges[:1], moved.weights[:1])
             scatter[0] = test.scatter
         for aggregation in aggregations[:1] if pilot.n_members == 1 else aggregations:
             ensemble = replace(candidate.ensemble, aggregation=aggregation)
             weighted = ensemble.fits_weights
-            present = fitted_weights(sample.rows, pilot, ensemble, path, equal) if weighted else equal
+            present = fitted_weights(sample.rows, pilot, ensemble, path, equal, n_samples) if weighted else equal
             # Weights and their ridge change what the same members err at present; the way to another size is theirs.
-            curve = moved.scaled(np.full(2, present.error / equal.error)) if weighted else moved
+            errors = present.error + np.array([present.overshoot, 0.0])
+            curve = moved.scaled(errors / equal.error) if weighted else moved
             evidence = Evidence.of_scatter(scatter[0], len(sizes))
             curve = curve.judged(sample.n_samples, evidence, pilots.label_noise().lower)
             values: dict[str, float] = {}
@@ -145,10 +154,16 @@ def ordered(ranked: Sequence[Ranked]) -> list[Ranked]:
         if each is single:
             return 1, 0.0
         if each.surely_better(single):
-            return 0, -each.sure_gain(single)
+            return 0, -each.present_gain(single)[0]
         return 2, each.metrics["prediction_error_upper"]
 
     return sorted(ranked, key=place)
+
+
+def _skewness(values: FloatArray) -> float:
+    centred = values - values.mean()
+    spread = float(centred.std())
+    return float((centred**3).mean()) / spread**3 if spread > 0 else 0.0
 
 
 def ranking_columns(ranked: Sequence[Ranked]) -> dict[str, list[float | str]]:

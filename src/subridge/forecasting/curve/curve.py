@@ -21,7 +21,8 @@ from subridge.forecasting.uncertainty.spread import Spread
 
 # Doubt about the way to another size, per doubling, where few rows dominate; chosen on the development sets of
 # benchmarks/tournament.
-_LEAST_DOUBT, _SCATTER = 0.06, 0.5
+_LEAST_DOUBT, _SCATTER = 0.08, 0.7
+_LAW = 0.7  # share of the law that the pilot's parts follow, against the rule, where few rows dominate
 _APART = 0.5  # of what rule and law differ by
 _VAGUE = 0.4  # relative standard error beyond which a forecast is not to be trusted
 _UNTESTED = 0.2  # scatter where no part of the pilot reaches its size
@@ -71,9 +72,9 @@ class ForecastCurve(RowWise):
         error, known = self.prediction_error, np.isfinite(self.prediction_error)
         with np.errstate(over="ignore"):
             widths = np.hypot(np.log(self.spread.interval_factor(error, level)), norm.ppf(0.5 + level / 2) * self.doubt)
-            factor = np.exp(widths)
+            factor, further = np.exp(widths), np.exp(self.spread.lean(error, level))
         lower = np.maximum(self.lowest / factor, np.minimum(self.floor, error))
-        return np.where(known, lower, error), np.where(known, self.highest * factor, error)
+        return np.where(known, lower, error), np.where(known, self.highest * factor * further, error)
 
     def scaled(self, factors: FloatArray) -> "ForecastCurve":
         """The curve times given factors, shape (S,)."""
@@ -97,8 +98,8 @@ class ForecastCurve(RowWise):
         usable = (sizes > n_samples) & np.isfinite(error) & (error > 0) & (self.present > 0)
         doublings = np.where(usable, np.log2(sizes / n_samples), 0.0)
         by_rule = np.log(np.where(usable, error, 1.0) / np.where(usable, self.present, 1.0))
-        share = (1 - self.steadiness) * np.where(reached | (evidence.known == 0), evidence.known, 1.0)
-        apart = np.where(usable & (evidence.known > 0), evidence.continued(doublings) - by_rule, 0.0)
+        share = (1 - self.steadiness) * np.where(reached, _LAW, 1.0)
+        apart = np.where(usable & np.isfinite(evidence.slopes), evidence.continued(doublings) - by_rule, 0.0)
         moved = np.exp(share * apart)
         lifted = np.maximum(1.0, np.where(usable, floor / np.where(usable, error * moved, 1.0), 1.0))
         factor = moved * lifted

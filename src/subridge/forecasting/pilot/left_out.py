@@ -28,7 +28,12 @@ class LeftOut:
     penalties: FloatArray  # shape (t, k)
     errors: FloatArray  # leave-one-out errors, shape (t, k, C, n)
     diagonals: FloatArray  # R_ii, shape (t, k, n)
-    pair_traces: FloatArray  # tr(R_r R_r′), shape (t, k, k)
+    traces: "PairTraces"  # of the whole table
+
+    @property
+    def pair_traces(self) -> FloatArray:
+        """``tr(R_r R_r′)``, shape (t, k, k)."""
+        return self.traces.table[self.rows]
 
     @cached_property
     def pairs(self) -> FloatArray:
@@ -70,6 +75,19 @@ class LeftOut:
         return np.asarray((flat - removed).reshape(vectors.shape))
 
 
+@dataclass(frozen=True, eq=False)
+class PairTraces:
+    """Traces of pairs for a table of penalties (T, k), which cost as much as a Gram matrix: made when asked for."""
+
+    pilot: Pilot
+    penalties: FloatArray
+
+    @cached_property
+    def table(self) -> FloatArray:
+        """``tr(R_r R_r′)``, shape (T, k, k)."""
+        return residual_pair_traces(self.pilot.members, self.penalties, self.pilot.n_samples, self.pilot.intercept)
+
+
 def row_errors(pilot: Pilot, ridges: FloatArray, weights: FloatArray) -> FloatArray:
     """Squared leave-one-out error of every row, summed over targets, at ridges and weights of shape (T, k); (T, n)."""
     n = pilot.n_samples
@@ -85,7 +103,7 @@ def left_out(pilot: Pilot, penalties: FloatArray) -> Iterator[LeftOut]:
     T, n = len(penalties), pilot.n_samples
     block = max(1, _TABLE // (pilot.n_members * pilot.targets.size))
     leverage = np.full(n, pilot.intercept / n)
-    traces = residual_pair_traces(pilot.members, penalties, n, pilot.intercept)
+    traces = PairTraces(pilot, penalties)
     for start in range(0, T, block):
         rows = slice(start, min(start + block, T))
         errors, diagonals, _ = zip(
@@ -95,4 +113,4 @@ def left_out(pilot: Pilot, penalties: FloatArray) -> Iterator[LeftOut]:
             ),
             strict=True,
         )
-        yield LeftOut(pilot, rows, penalties[rows], np.stack(errors, axis=1), np.stack(diagonals, axis=1), traces[rows])
+        yield LeftOut(pilot, rows, penalties[rows], np.stack(errors, axis=1), np.stack(diagonals, axis=1), traces)

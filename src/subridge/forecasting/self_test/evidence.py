@@ -16,24 +16,18 @@ class Evidence:
     """For S points of a curve; each array of shape (S,)."""
 
     slopes: FloatArray  # change of the log error over the last doubling up to the pilot's size; NaN where unknown
-    weights: FloatArray  # of the law that continues it, against the rule, in [0, 1]
     scatter: FloatArray  # root mean square of the rule's misses per doubling; NaN where it could not be tested
 
     @classmethod
     def of_scatter(cls, scatter: float, n_points: int) -> "Evidence":
         """Where the slopes of these very points were not looked at."""
-        return cls(np.full(n_points, np.nan), np.zeros(n_points), np.full(n_points, scatter))
+        return cls(np.full(n_points, np.nan), np.full(n_points, scatter))
 
     def continued(self, doublings: FloatArray) -> FloatArray:
         """Change of the log error after some doublings, by the law; a rise is noise. Shape (S,).
 
-        >>> Evidence(np.array([-0.1, 0.1]), np.ones(2), np.ones(2)).continued(np.array([2.0, 2.0])).round(3)
+        >>> Evidence(np.array([-0.1, 0.1]), np.ones(2)).continued(np.array([2.0, 2.0])).round(3)
         array([-0.096,  0.   ])
         """
         steps = DECAY * (1 - DECAY**doublings) / (1 - DECAY)
         return np.asarray(np.minimum(np.nan_to_num(self.slopes), 0.0) * steps)
-
-    @property
-    def known(self) -> FloatArray:
-        """Weights, zero where there is no slope; shape (S,)."""
-        return np.where(np.isnan(self.slopes), 0.0, self.weights)

@@ -1,41 +1,63 @@
-"""Parts of the pilot that stand for smaller pilots: halves and quarters, several draws of each."""
-
-from collections.abc import Iterator
+"""Parts of the pilot that stand for smaller pilots: halves and quarters."""
 
 import numpy as np
 
-from subridge.arrays.namespace import is_sparse
-from subridge.arrays.types import IntArray
-from subridge.forecasting.pilot.pilot import Pilot, decompose_pilot
-from subridge.ridge.rows.training import TrainingRows, training_rows
-from subridge.spec.errors import DataError
-from subridge.spec.plan import SubsetPlan
+from subridge.arrays.types import FloatArray, IntArray
+from subridge.forecasting.pilot.pilot import Pilot
 
 _LEAST = 10  # rows of a part
-_MANY = 1000  # rows of a pilot that needs one draw only: what it shows of itself has less noise
+_LEAST_PENALTY = 1e-11  # in units of the sum of the spectrum
+_MANY = 500  # rows of a pilot that needs one draw only: what it shows of itself has less noise
 
 
-def part_rows(n: int) -> list[IntArray]:
-    """Row numbers of every part: two halves of each of two draws (one for many rows), and two quarters of each.
+def part_rows(n: int) -> list[list[IntArray]]:
+    """Row numbers of the parts of every draw: two halves, two quarters, and two halves again unless rows are many.
+
+    The parts of a draw share no row.
 
     Examples
     --------
-    >>> [len(part) for part in part_rows(80)]
-    [40, 40, 20, 20, 40, 40, 20, 20]
+    >>> [[len(part) for part in parts] for parts in part_rows(80)]
+    [[40, 40], [20, 20], [40, 40]]
     """
-    rng, parts = np.random.default_rng(0), []
-    for _ in range(2 if n <= _MANY else 1):
-        order = rng.permutation(n)
-        parts += [order[: n // 2], order[n // 2 : 2 * (n // 2)]]
-        parts += [order[start : start + n // 4] for start in (0, n // 2)]
-    return [np.sort(part) for part in parts if len(part) >= _LEAST]
+    rng, draws = np.random.default_rng(0), []
+    for pieces in (2, 4, 2)[: 3 if n <= _MANY else 2]:
+        size, order = n // pieces, rng.permutation(n)
+        if size >= _LEAST:
+            draws.append([np.sort(order[:size]), np.sort(order[size : 2 * size])])
+    return draws
 
 
-def part_pilots(rows: TrainingRows, plan: SubsetPlan) -> Iterator[tuple[IntArray, Pilot]]:
-    """Every part with the members of a plan decomposed on it; one in which none sees any variation is left out."""
-    for part in part_rows(rows.n_samples):
-        table = rows.features[part] if is_sparse(rows.features) else rows.features[:, part].T
-        try:
-            yield part, decompose_pilot(training_rows(table, rows.targets[:, part], None, rows.fit_intercept), plan)
-        except DataError:
-            continue
+def errors_of_parts(pilot: Pilot, parts: list[IntArray], ridges: FloatArray, weights: FloatArray) -> FloatArray:
+    """Mean squared errors of an ensemble trained on each of P parts of m rows, on all other rows; shape (P, T).
+
+    Ridges and weights have shape (T, k). In the coordinates of its decomposition a member is trained on m rows by
+    equations in the smaller of m and its rank ρ: m ρ min(m, ρ) multiplications, where a decomposition costs ten times
+    that.
+    """
+    index, n = np.array(parts), pilot.n_samples
+    Y = pilot.targets[:, index].transpose(1, 2, 0)  # (P, m, C)
+    level = Y.mean(axis=1, keepdims=True) * pilot.intercept
+    outputs = np.zeros((len(parts), len(ridges), pilot.n_targets, n))
+    for r, member in enumerate(pilot.members):
+        penalties = ridges[:, r] * pilot.subset_sizes[r]
+        coordinates = np.sqrt(member.spectrum)[:, None] * member.left
+        Z = coordinates[:, index].transpose(1, 0, 2)  # (P, ρ, m)
+        centre = Z.mean(axis=2, keepdims=True) * pilot.intercept
+        slopes = _slopes(Z - centre, Y - level, penalties)
+        constant = level[:, None].transpose(0, 1, 3, 2) - slopes @ centre[:, None]
+        outputs += weights[:, r, None, None] * (slopes @ coordinates + constant)
+    squares = ((pilot.targets - outputs) ** 2).sum(axis=2)
+    np.put_along_axis(squares, np.repeat(index[:, None], len(ridges), axis=1), 0.0, axis=2)
+    return np.asarray(squares.sum(axis=2) / (n - index.shape[1]))
+
+
+def _slopes(Z: FloatArray, Y: FloatArray, penalties: FloatArray) -> FloatArray:
+    """Ridge regressions of labels (P, m, C) on coordinates (P, ρ, m), both centred; shape (P, T, C, ρ)."""
+    Zt, by_rows = Z.transpose(0, 2, 1), Z.shape[2] < Z.shape[1]
+    side, known = (Zt @ Z, Y) if by_rows else (Z @ Zt, Z @ Y)
+    # The limit of a vanishing ridge, to the digits that an estimate from a sample needs.
+    least = _LEAST_PENALTY * np.trace(side, axis1=1, axis2=2) + np.finfo(float).tiny
+    shifts = np.maximum(penalties, least[:, None])[:, :, None, None]  # (P, T, 1, 1)
+    solved = np.linalg.solve(side[:, None] + shifts * np.eye(side.shape[1]), known[:, None])
+    return np.asarray((Z[:, None] @ solved if by_rows else solved).transpose(0, 1, 3, 2))

@@ -40,7 +40,10 @@ def transfer_spread(left_out: LeftOut, moved: Transfer) -> Spread:
     change = np.abs(1 - variance.gamma_new / np.maximum(variance.gamma_pilot, 1e-12))
     relative = _FINITE_SIZE * gain_pilot / n * change * np.where(np.isfinite(gain_new), gain_new, 0.0)
     allowance = (np.abs(form * left_out.pairs) * relative).sum(axis=(1, 2))
-    return replace(jackknife(left_out, form, gain_pilot, allowance), freedom=_residual_freedom(left_out, weights))
+    return replace(
+        jackknife(left_out, form, gain_pilot, allowance, variance.steadiness),
+        freedom=_residual_freedom(left_out, weights),
+    )
 
 
 def _residual_freedom(left_out: LeftOut, weights: FloatArray) -> FloatArray:
@@ -55,12 +58,14 @@ def _residual_freedom(left_out: LeftOut, weights: FloatArray) -> FloatArray:
     )
 
 
-def jackknife(left_out: LeftOut, form: FloatArray, gains: FloatArray, allowance: FloatArray) -> Spread:
+def jackknife(
+    left_out: LeftOut, form: FloatArray, gains: FloatArray, allowance: FloatArray, steadiness: FloatArray
+) -> Spread:
     """Jackknife of ``Σ_rr′ B_rr′ mean_i e_ri·e_r′i`` with the symmetric form B, shape (t, k, k).
 
     `gains` are ``1/(1 - γ_rr′)``, the mean over j of Σ_i R_r,ij R_r′,ij/(R_r,ii R_r′,ii). Traces, and with them B, are
     held fixed: they move by O(1/n) when a row goes, the form by O(1/√n). `allowance` (t,) is the standard error to add
-    for that.
+    for that, `steadiness` (t,) that of the split of variance.
     """
     errors = left_out.errors
     t, k, _, n = errors.shape
@@ -82,8 +87,9 @@ def jackknife(left_out: LeftOut, form: FloatArray, gains: FloatArray, allowance:
         second += (image**2).sum(axis=1) / (2 * probes)
     first = influence.var(axis=1) * n
     # Where a few rows dominate, or close to a threshold, second differences explode. Rows that err independently of
-    # each other are a floor, at half because errors that are bias and not noise fluctuate less.
-    floor = 0.5 * (errors * mixed).sum(axis=(1, 2)).var(axis=1) * n / np.maximum(first, _TINY)
+    # each other are a floor: at half, because errors that are bias and not noise fluctuate less, and whole where a few
+    # rows dominate, whose errors are their own.
+    floor = (1 - 0.5 * steadiness) * (errors * mixed).sum(axis=(1, 2)).var(axis=1) * n / np.maximum(first, _TINY)
     shrink = np.maximum((first / np.maximum(first + second, _TINY)) ** _EXPONENT, np.minimum(floor, 1.0))
     return Spread(influence, shrink, allowance, np.full(t, float(n)))
 
