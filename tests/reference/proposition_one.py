@@ -35,6 +35,8 @@ class Reference:
         """The same for the best multiple of the mean: E = v - c̄²/F̄ with F̄ = Ē - v + 2c̄."""
         if self.infinite:
             return replace(self, total=self.power, infinite=False)
+        if self.total == 0:  # what is perfect is not made better
+            return self
         with ctx_digits(_DIGITS[-1]):
             c = sum(self.explained, arb(0)) / len(self.explained)
             F = self.total - self.power + 2 * c

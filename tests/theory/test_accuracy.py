@@ -75,6 +75,14 @@ def test_what_a_scaled_mean_leaves_of_the_target_is_as_uncertain_as_what_it_expl
     assert judge.judge_one(9127000044, aggregation="scaled").remark == ""
 
 
+@pytest.mark.parametrize("seed", [4471000082, 4471000107, 4471000292])
+def test_perfect_members_are_not_scaled_to_less_than_no_error(seed):
+    """The first had a risk of -9e-28."""
+    verdict = judge.judge_one(seed, aggregation="scaled")
+    assert verdict.remark == ""
+    assert verdict.warned
+
+
 def test_the_power_of_a_target_is_as_uncertain_as_its_terms():
     """w*ᵀΣw* may be 300 times smaller than its terms, and is nearly all of the risk of a member shrunk to little."""
     verdict = judge.judge_one(9127002091, aggregation="scaled")

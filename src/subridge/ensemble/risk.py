@@ -111,7 +111,7 @@ class Risk:
             raise ParameterError(
                 f"the last axis of weights is the member and must have length {self.moments.n_members}, got {w.shape}"
             )
-        return self.moments.risk_of(w)
+        return _not_below_zero(self.moments.risk_of(w))
 
     @classmethod
     def of_moments(
@@ -148,7 +148,7 @@ class Risk:
             )
         weights = aggregation.weights(moments)
         if rounding is None:
-            return cls(moments, moments.risk_of(weights))
+            return cls(moments, _not_below_zero(moments.risk_of(weights)))
         return cls(moments, *_total_and_bound(moments, weights, rounding))
 
 
@@ -171,7 +171,13 @@ def _total_and_bound(
         # E(w) holds the target's power once, less what the pairs, which have bounds of their own, hold of it.
         share = np.where(better, 1.0, rest * (rest + 2 * np.abs(weights).sum(axis=-1)))
         error = error + share * moments.outputs.dv + _astray(weights, moments.outputs)
+    total = _not_below_zero(total)
     return total, _relative(error, total)
+
+
+def _not_below_zero(total: FloatArray) -> FloatArray:
+    """A mean of squares, of which rounding may have left less than nothing where weights make members perfect."""
+    return np.maximum(total, 0.0)
 
 
 def _astray(weights: FloatArray, outputs: Outputs) -> FloatArray:
