@@ -76,10 +76,11 @@ def self_test(pilot: Pilot, ridges: FloatArray, weights: FloatArray) -> SelfTest
     whole, draws = row_errors(pilot, tested, used), part_rows(n)
     sizes = np.array([float(len(parts[0])) for parts in draws])
     present = [errors_of_parts(pilot, parts, tested, used) for parts in draws]  # each (P, T)
-    shown = [np.array([np.delete(whole, part, axis=1).mean(axis=1) for part in parts]) for parts in draws]
+    sums = whole.sum(axis=1)
+    shown = [np.array([(sums - whole[:, part].sum(axis=1)) / (n - len(part)) for part in parts]) for parts in draws]
     means = [np.array([each.mean(axis=0) for each in found]).reshape(-1, len(chosen)) for found in (present, shown)]
     before, after = means
-    forecast = before / _rises(pilot, tested, used, sizes)
+    forecast = before / _rises(pilot, tested, used, sizes, sums / n)
     places = tuple(np.argmin(apart, axis=1).tolist())
     return SelfTest(sizes, before, forecast, after, _last_fall(sizes, present, shown, n), n, places)
 
@@ -93,8 +94,8 @@ def _last_fall(sizes: FloatArray, present: list[FloatArray], shown: list[FloatAr
     return np.asarray(np.where(known.all(axis=0), np.median(falls, axis=0), np.nan))
 
 
-def _rises(pilot: Pilot, ridges: FloatArray, weights: FloatArray, sizes: FloatArray) -> FloatArray:
-    """By what factor the errors of J smaller sizes exceed those of the pilot's, by the rule; shape (J, T)."""
+def _rises(pilot: Pilot, ridges: FloatArray, weights: FloatArray, sizes: FloatArray, present: FloatArray) -> FloatArray:
+    """By what factor the errors of J smaller sizes exceed those of the pilot's (T,), by the rule; shape (J, T)."""
     smaller, place = np.unique(sizes, return_inverse=True)
     J, T = len(smaller), len(ridges)
     wanted, used = np.repeat(smaller, T), np.tile(weights, (J, 1))
@@ -102,5 +103,4 @@ def _rises(pilot: Pilot, ridges: FloatArray, weights: FloatArray, sizes: FloatAr
     for block in left_out(pilot, matched.penalties):
         own, split = used[block.rows], split_variance(block, wanted[block.rows])
         errors[block.rows] = np.einsum("tr,trs,ts->t", own, transferred_pairs(block.pairs, split), own)
-    present = row_errors(pilot, ridges, weights).mean(axis=1)
     return np.asarray((errors.reshape(J, T) / np.maximum(present, np.finfo(float).tiny))[place])
