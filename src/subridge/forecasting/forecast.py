@@ -21,6 +21,7 @@ from subridge.forecasting.pilot.shared import Pilots
 from subridge.forecasting.self_test.doubts import doubts
 from subridge.forecasting.self_test.self_test import self_test
 from subridge.forecasting.side_by_side import side_by_side
+from subridge.forecasting.transfer.any_sum import seen_by, with_silence
 from subridge.results.forecasts import EnsembleForecast, forecasts
 from subridge.spec.checks import one_number, within
 from subridge.spec.errors import SubridgeWarning
@@ -55,8 +56,8 @@ def forecast(
     ensembles : mapping of str to Ensemble, optional
         Default: one ridge on all features, and up to 8 equal and 8 overlapping members (half of the features each), at
         the best ridge for every size. Subsets are a `SubsetPlan` for M features, or a strategy that draws one here. The
-        aggregation is a weighted mean of members: "mean", or "simplex" for weights that minimise the forecast error at
-        each size.
+        aggregation is a weighted sum of members: "mean", or "scaled", "simplex" and "free" for weights that minimise
+        the forecast error at each size.
     ridges : array_like, shape (L,), or "auto", optional
         Ridges to consider: every ensemble takes, at each size, the best of them for all its members in place of its
         own, i.e. the one with the least upper bound of those in reach, or beyond reach with `extrapolate`. "auto" is a
@@ -155,28 +156,32 @@ def forecast(
     said, leading = list[SubridgeWarning](), next(iter(drawn.values()))
 
     def one(ensemble: DrawnEnsemble) -> EnsembleForecast:
-        pilot = pilots.of(ensemble.plan)
-        noise = pilots.label_noise if extrapolate else None
+        is_leading, k = ensemble is leading, ensemble.plan.n_members
+        members = pilots.of(ensemble.plan)
+        name, ensemble = ensemble.aggregation.name, with_silence(ensemble)
+        pilot = seen_by(ensemble, members)
+        silent = pilot is not members
+        # No power law is known of what members miss of the target.
+        noise = pilots.label_noise if extrapolate and not silent else None
         curve = forecast_curve(pilot, ensemble, np.append(sizes, np.inf), path, level, noise)
-        test = self_test(pilot, curve.wanted.ridges, curve.weights)
+        curve = curve.where_known() if silent else curve
+        test = self_test(pilot, curve.wanted.ridges, curve.weights, silent=silent)
         floor = pilots.label_noise().lower if label_noise else 0.0
         curve = curve.judged(sample.n_samples, test.evidence(), floor)
         shown = curve[:-1]
-        if ensemble is leading:
+        if is_leading:
             steadiness = float(shown.steadiness.min())
             said.extend(doubts(sample.rows, pilot, shown.wanted.ridges[0], shown.weights[0], steadiness))
         variables: dict[str, FloatArray | BoolArray] = {}
         for metric in metrics:
-            variables |= metric.variables(sample, pilot, shown, level)
+            variables |= metric.variables(sample, members, shown.of_members(k), level)
         variables |= {
             "standard_error": shown.standard_error,
             "in_reach": shown.trusted(sample.n_samples),
             "is_bound": shown.is_bound,
         }
-        ridges, limit = shown.wanted.ridges, float(curve.prediction_error[-1])
-        return EnsembleForecast(
-            ensemble.aggregation.name, variables, ridges, pilot.reach(ridges[np.argmax(sizes)]), limit, test.hits()
-        )
+        ridges, limit = shown.wanted.ridges[:, :k], float(curve.prediction_error[-1])
+        return EnsembleForecast(name, variables, ridges, members.reach(ridges[np.argmax(sizes)]), limit, test.hits())
 
     found = dict(zip(drawn, side_by_side(one, drawn.values()), strict=True))
     for warning in said:

@@ -79,7 +79,7 @@ class FittedAggregation(LinearAggregation):
         start = self.simpler.settle(moments)
         gain = np.maximum(start.least - apparent, 0.0)
         extra = np.maximum(d - start.n_fitted, 1.0)  # all weight on one member is a choice as well
-        noise = _gain_of_noise(apparent, moments.v, extra, _labels_behind(best, moments.behind))
+        noise = gain_of_noise(apparent, moments.v, extra, labels_behind(best, moments.behind))
         share = np.where(gain > noise, 1 - np.minimum(noise, gain) / np.where(gain > 0, gain, 1.0), 0.0)
         weights = start.weights + share[..., None] * (best - start.weights)
         return Settled(weights, apparent, start.expected - gain * share**2, d)
@@ -92,12 +92,12 @@ class FittedAggregation(LinearAggregation):
         return super().moments(errors, targets, sample_weights, independent)
 
 
-def _labels_behind(weights: FloatArray, behind: FloatArray) -> FloatArray:
+def labels_behind(weights: FloatArray, behind: FloatArray) -> FloatArray:
     """Labels behind a weighted sum, shape (...): the harmonic mean of the members', by their weights."""
     return np.asarray(weights.sum(axis=-1) / np.maximum((weights / behind).sum(axis=-1), _TINY))
 
 
-def _gain_of_noise(apparent: FloatArray, power: FloatArray | None, d: FloatArray, n: FloatArray) -> FloatArray:
+def gain_of_noise(apparent: FloatArray, power: FloatArray | None, d: FloatArray, n: FloatArray) -> FloatArray:
     """By how much d numbers that are fitted to n labels lower their error where there is nothing to be found.
 
     For independent errors that is σ²d/n, and σ² is larger than it looks by ((n + d)/(n - d))². Left-out errors are less

@@ -76,6 +76,25 @@ class ForecastCurve(RowWise):
         lower = np.maximum(self.lowest / factor, np.minimum(self.floor, error))
         return np.where(known, lower, error), np.where(known, self.highest * factor * further, error)
 
+    def where_known(self) -> "ForecastCurve":
+        """The curve with infinite errors out of reach, where they say that nothing is known."""
+        known, wanted = np.isfinite(self.prediction_error), self.wanted
+        errors = (np.where(known, values, np.nan) for values in (self.prediction_error, self.lowest, self.highest))
+        error, lowest, highest = errors
+        reached = replace(wanted, members_in_reach=wanted.members_in_reach & known[:, None])
+        return replace(self, wanted=reached, prediction_error=error, lowest=lowest, highest=highest)
+
+    def of_members(self, k: int) -> "ForecastCurve":
+        """The curve with the first k members of its ensemble, without a silent one."""
+        wanted = self.wanted
+        members = replace(
+            wanted,
+            ridges=wanted.ridges[:, :k],
+            penalties=wanted.penalties[:, :k],
+            members_in_reach=wanted.members_in_reach[:, :k],
+        )
+        return replace(self, wanted=members, weights=self.weights[:, :k])
+
     def scaled(self, factors: FloatArray) -> "ForecastCurve":
         """The curve times given factors, shape (S,)."""
         return replace(

@@ -7,7 +7,7 @@ import numpy as np
 
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.ensemble.aggregation import LinearAggregation
+from subridge.ensemble.aggregation import FittedAggregation, LinearAggregation
 from subridge.ensemble.ensemble import Ensemble
 from subridge.spec.checks import real_array
 from subridge.spec.errors import ParameterError, RidgeError, SubsetError
@@ -78,10 +78,12 @@ def _draw(name: str, ensemble: Ensemble, n_features: int, seed: Seed | None) -> 
         raise ParameterError(f"{name} sweeps its ridge or noise; give ridges= to compare ridges")
     if (ensemble.ridge < 0).any():
         raise RidgeError(f"ridge of {name} must be at least 0, got {ensemble.ridge.min():g}")
+    if isinstance(aggregation, FittedAggregation) and aggregation.per_target:
+        raise ParameterError(f"{name} has weights for each target, which have no forecast; use per_target=False")
     if not isinstance(aggregation, LinearAggregation):
         raise ParameterError(
-            f"{name} has aggregation={aggregation.name!r}, which has no forecast: only weighted means of members have. "
-            'Use "mean" or "simplex"; for classes the misclassification of the majority vote comes with either'
+            f"{name} has aggregation={aggregation.name!r}, which has no forecast: only weighted sums of members have. "
+            'Use "mean", "scaled", "simplex" or "free"; for classes the wrong majority votes come with each'
         )
     shape = (plan.n_members,)
     ridges, noise = np.broadcast_to(ensemble.ridge, shape), np.broadcast_to(ensemble.readout_noise, shape)

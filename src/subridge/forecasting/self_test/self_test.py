@@ -67,8 +67,11 @@ class SelfTest:
         return np.asarray(known & np.isfinite(self.forecast) & np.isfinite(self.present))
 
 
-def self_test(pilot: Pilot, ridges: FloatArray, weights: FloatArray) -> SelfTest:
-    """Test one ensemble at ridges and weights of a curve, each of shape (S, k); of many, three are taken."""
+def self_test(pilot: Pilot, ridges: FloatArray, weights: FloatArray, *, silent: bool = False) -> SelfTest:
+    """Test one ensemble at ridges and weights of a curve, each of shape (S, k); of many, three are taken.
+
+    `silent` says that the last member is a silent one.
+    """
     _, first = np.unique(ridges, axis=0, return_index=True)
     chosen = first[np.unique(np.linspace(0, len(first) - 1, _RIDGES).round().astype(int))]
     tested, used, n = ridges[chosen], weights[chosen], pilot.n_samples
@@ -80,7 +83,8 @@ def self_test(pilot: Pilot, ridges: FloatArray, weights: FloatArray) -> SelfTest
     shown = [np.array([(sums - whole[:, part].sum(axis=1)) / (n - len(part)) for part in parts]) for parts in draws]
     means = [np.array([each.mean(axis=0) for each in found]).reshape(-1, len(chosen)) for found in (present, shown)]
     before, after = means
-    forecast = before / _rises(pilot, tested, used, sizes, sums / n)
+    rises = _smaller(pilot, tested, used, sizes, silent) / np.maximum(sums / n, np.finfo(float).tiny)
+    forecast = before / rises
     places = tuple(np.argmin(apart, axis=1).tolist())
     return SelfTest(sizes, before, forecast, after, _last_fall(sizes, present, shown, n), n, places)
 
@@ -94,13 +98,14 @@ def _last_fall(sizes: FloatArray, present: list[FloatArray], shown: list[FloatAr
     return np.asarray(np.where(known.all(axis=0), np.median(falls, axis=0), np.nan))
 
 
-def _rises(pilot: Pilot, ridges: FloatArray, weights: FloatArray, sizes: FloatArray, present: FloatArray) -> FloatArray:
-    """By what factor the errors of J smaller sizes exceed those of the pilot's (T,), by the rule; shape (J, T)."""
+def _smaller(pilot: Pilot, ridges: FloatArray, weights: FloatArray, sizes: FloatArray, silent: bool) -> FloatArray:
+    """The errors of J smaller sizes, by the rule; shape (J, T)."""
     smaller, place = np.unique(sizes, return_inverse=True)
     J, T = len(smaller), len(ridges)
     wanted, used = np.repeat(smaller, T), np.tile(weights, (J, 1))
     matched, errors = match_ridges(pilot, wanted, np.tile(ridges, (J, 1))), np.ones(J * T)
     for block in left_out(pilot, matched.penalties):
         own, split = used[block.rows], split_variance(block, wanted[block.rows])
-        errors[block.rows] = np.einsum("tr,trs,ts->t", own, transferred_pairs(block.pairs, split), own)
-    return np.asarray((errors.reshape(J, T) / np.maximum(present, np.finfo(float).tiny))[place])
+        pairs = block.pairs * split.error_ratio if silent else transferred_pairs(block.pairs, split)
+        errors[block.rows] = np.einsum("tr,trs,ts->t", own, pairs, own)
+    return np.asarray(errors.reshape(J, T)[place])

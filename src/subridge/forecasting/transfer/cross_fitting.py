@@ -10,6 +10,7 @@ from subridge.arrays.types import FloatArray
 from subridge.ensemble.moments import MemberMoments
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.pilot.left_out import LeftOut
+from subridge.forecasting.transfer.any_sum import OfAnySum
 from subridge.forecasting.transfer.transfer import Transfer, transferred_pairs
 
 _FOLDS = 20
@@ -17,7 +18,7 @@ _FOLDS = 20
 
 def honest_error(left_out: LeftOut, moved: Transfer, ensemble: DrawnEnsemble) -> FloatArray:
     """The transferred error, or that of cross-fitted weights where it is larger; shape (t,)."""
-    if not ensemble.fits_weights:
+    if not ensemble.fits_weights or isinstance(ensemble.aggregation, OfAnySum):  # these know what noise gave them
         return moved.error
     # Few rows and much transfer can make cross-fitted weights look better than those on their own rows.
     return np.maximum(moved.error, _cross_fitted_error(left_out.errors, moved, ensemble))

@@ -8,6 +8,7 @@ from subridge.arrays.types import FloatArray
 from subridge.ensemble.moments import MemberMoments
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.pilot.left_out import LeftOut
+from subridge.forecasting.transfer.any_sum import OfAnySum, independent_labels, settled_at
 from subridge.forecasting.transfer.variance import VarianceSplit, split_variance, variance_gain
 
 _LEAST_EIGENVALUE = 1e-3  # of a matrix of pairs, in units of the mean one
@@ -21,6 +22,7 @@ class Transfer:
     readout_pairs: FloatArray  # what readout noise adds to the pairs, η_r² C/(1 - γ_rr n/n′), shape (t, k, k)
     weights: FloatArray  # of the members, shape (t, k)
     error: FloatArray  # wᵀ(Ê + ζ²)w, infinite for a ridgeless member at its interpolation threshold, shape (t,)
+    corrected: FloatArray  # what fitted weights of any sum owe to noise and was added to the error, shape (t,)
 
     @property
     def readout(self) -> FloatArray:
@@ -33,9 +35,18 @@ def transfer(left_out: LeftOut, sizes: FloatArray, ensemble: DrawnEnsemble) -> T
     variance = split_variance(left_out, sizes)
     noise = np.eye(left_out.pilot.n_members) * (left_out.pilot.n_targets * ensemble.readout_noise**2)
     readout_pairs = np.where(noise > 0, noise * np.where(noise > 0, variance_gain(variance.gamma_new), 0.0), 0.0)
+    aggregation = ensemble.aggregation
+    if isinstance(aggregation, OfAnySum):
+        pairs, pilot = left_out.pairs, left_out.pilot
+        # Small eigenvalues count here: a silent member takes away what is common to all pairs.
+        moved = pairs * variance.error_ratio + readout_pairs
+        labels = independent_labels(pilot, left_out.penalties)[:, :-1]
+        found = settled_at(aggregation.inner, pairs, moved, labels, sizes / pilot.n_samples)
+        error = np.where(found.expected > 0, found.expected, np.inf)  # more was taken off than there is: unknown
+        return Transfer(variance, readout_pairs, found.weights, error, found.corrected)
     moments = MemberMoments(transferred_pairs(left_out.pairs, variance) + readout_pairs)
-    weights = ensemble.aggregation.weights(moments)
-    return Transfer(variance, readout_pairs, weights, moments.risk_of(weights))
+    weights = aggregation.weights(moments)
+    return Transfer(variance, readout_pairs, weights, moments.risk_of(weights), np.zeros(len(weights)))
 
 
 def transferred_pairs(pairs: FloatArray, variance: VarianceSplit) -> FloatArray:

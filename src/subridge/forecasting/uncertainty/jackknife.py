@@ -39,7 +39,11 @@ def transfer_spread(left_out: LeftOut, moved: Transfer) -> Spread:
     # The relative error of the ratio of errors follows from that of 1 - γ, which is _FINITE_SIZE/(n (1 - γ)).
     change = np.abs(1 - variance.gamma_new / np.maximum(variance.gamma_pilot, 1e-12))
     relative = _FINITE_SIZE * gain_pilot / n * change * np.where(np.isfinite(gain_new), gain_new, 0.0)
-    allowance = (np.abs(form * left_out.pairs) * relative).sum(axis=(1, 2))
+    if (weights < 0).any():  # a silent member, the last: what all pairs share, an intercept, cancels, errors and all
+        apart = np.maximum(variance.gamma_pilot - variance.gamma_pilot[:, -1:, -1:], 0.0)
+        own = np.sqrt(np.diagonal(apart, axis1=1, axis2=2))
+        relative = relative * np.minimum(apart / np.maximum(own[:, :, None] * own[:, None, :], _TINY), 1.0)
+    allowance = np.hypot((np.abs(form * left_out.pairs) * relative).sum(axis=(1, 2)), moved.corrected)
     return replace(
         jackknife(left_out, form, gain_pilot, allowance, variance.steadiness),
         freedom=_residual_freedom(left_out, weights),
