@@ -3,8 +3,8 @@
     python benchmarks/forecast_weights.py [--pilots 3] [--processes 2] [--only SET ...] [--data FOLDER] [--members 8 16]
 
 Every pilot takes for each aggregation the ridge of its own least left-out error and forecasts equal disjoint members at
-two, four and eight times its rows; the truth is the error of the estimator on new rows, in the mean over draws. The
-tables are those of ``benchmarks/tournament/build.py``.
+two, four and eight times its rows, and at its own size, which shows the noise of the pilot itself. The truth is the
+error of the estimator on new rows, in the mean over draws. The tables are those of ``benchmarks/tournament/build.py``.
 """
 
 import os
@@ -37,7 +37,7 @@ def cells(job):
     table = load(name, folder)
     if table.X.shape[1] < k:
         return []
-    rows, sizes, plan = table.pilot(n, number), table.sizes(n), sr.subsets.equal(k, table.X.shape[1], seed=0)
+    rows, sizes, plan = table.pilot(n, number), [n, *table.sizes(n)], sr.subsets.equal(k, table.X.shape[1], seed=0)
     if table.targets[rows].std(axis=0).min() == 0:  # a class that the pilot does not have
         return []
     ensembles = {}
@@ -98,14 +98,14 @@ def main():
         rows = [row for part in pool.map(cells, jobs) for row in part]
     for name in names:
         for aggregation in AGGREGATIONS:
-            own = [row for row in rows if row[0] == name and row[2] == aggregation]
+            own = [row for row in rows if row[0] == name and row[2] == aggregation and row[3] > 1]
             if own:
                 print(summary(f"{name}, {aggregation}", own), flush=True)
     for aggregation in AGGREGATIONS:
         for growth in sorted({row[3] for row in rows}):
             own = [row for row in rows if row[2] == aggregation and row[3] == growth]
             print(summary(f"all, {growth:g}n, {aggregation}", own))
-        print(summary(f"all, {aggregation}", [row for row in rows if row[2] == aggregation]))
+        print(summary(f"all, {aggregation}", [row for row in rows if row[2] == aggregation and row[3] > 1]))
 
 
 if __name__ == "__main__":

@@ -113,6 +113,7 @@ def _blended(by_leverage: VarianceSplit, left_out: LeftOut, sizes: FloatArray, s
     gamma_new = gamma * (n / sizes)[:, None, None]
     plain_ratio = (1 - gamma) * variance_gain(gamma_new)
     share = np.sqrt(steady[:, :, None] * steady[:, None, :])
+    speaking = np.array([member.spectrum.size > 0 for member in left_out.pilot.members])
     ratio = by_leverage.error_ratio
     usable = np.isfinite(ratio) & np.isfinite(plain_ratio) & (ratio > 0) & (plain_ratio > 0)
     logs = share * np.log(np.where(usable, ratio, 1.0)) + (1 - share) * np.log(np.where(usable, plain_ratio, 1.0))
@@ -121,7 +122,7 @@ def _blended(by_leverage: VarianceSplit, left_out: LeftOut, sizes: FloatArray, s
         share * by_leverage.gamma_new + (1 - share) * gamma_new,
         np.where(usable, np.exp(logs), np.where(share > 0.5, ratio, plain_ratio)),
         by_leverage.gamma_n,
-        steady.mean(axis=1),
+        steady[:, speaking].mean(axis=1),
     )
 
 
