@@ -35,9 +35,9 @@ def test_at_the_pilots_size_it_is_what_the_estimator_expects(pilot_data, name, r
     np.testing.assert_allclose(found.prediction_error.values[0, 0], expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_it_is_close_to_trained_ensembles_whose_scale_is_large(name):
-    M, k, n, ridge = 96, 24, 160, 0.1
+@pytest.mark.parametrize(("name", "k", "n", "least"), [("scaled", 24, 160, 4.0), ("free", 8, 320, 2.0)])
+def test_it_is_close_to_trained_ensembles_whose_scale_is_large(name, k, n, least):
+    M, ridge = 96, 0.1
     rng = np.random.default_rng(0)
     mixing = np.linalg.qr(rng.standard_normal((M, M)))[0] * np.arange(1, M + 1)[:, None] ** -0.3
     target = rng.standard_normal(M)
@@ -56,12 +56,12 @@ def test_it_is_close_to_trained_ensembles_whose_scale_is_large(name):
         ]
         truth.append(np.mean([((labels - model.predict(new)) ** 2).mean() for model in models]))
         scale = models[0].weights_.sum()
-    assert scale > 4  # what is held fixed of the target's power counts more than sixteen times
+    assert scale > least  # what is held fixed of the target's power counts by its square
     found = [sr.forecast(*draw(n), sizes, {"it": sr.Ensemble(plan, ridge=ridge, aggregation=name)}) for _ in range(12)]
     bounds = [np.array([each[f"prediction_error_{end}"].values[0] for each in found]) for end in ("lower", "upper")]
     reached = np.array([each.in_reach.values[0] for each in found])
     ratios = np.array([each.prediction_error.values[0, 0] for each in found])[reached[:, 0]] / truth[0]
-    assert len(ratios) >= 4
+    assert len(ratios) >= 8
     assert ratios.mean() == pytest.approx(1.0, abs=0.15)  # a pilot of so many rows is off by a tenth
     assert ((bounds[0] <= truth) & (truth <= bounds[1]))[reached].mean() >= 0.75
 
