@@ -100,3 +100,13 @@ def test_weights_for_each_target_are_refused(pilot_data):
     ensemble = sr.Ensemble(sr.subsets.equal(4, 40, seed=0), ridge=0.3, aggregation=sr.aggregation.Free(per_target=True))
     with pytest.raises(sr.errors.ParameterError, match="per_target=False"):
         sr.forecast(X, np.stack([y, -y], axis=1), [120], {"it": ensemble})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ridges_that_leave_nothing_of_the_outputs_are_not_chosen(pilot_data, name):
+    X, y = pilot_data
+    ensembles = {"it": sr.Ensemble(sr.subsets.equal(4, 40, seed=0), ridge=1e4, aggregation=name)}
+    assert not sr.forecast(X, y, [240], ensembles).in_reach.any()  # a scale of thousands
+    chosen = sr.forecast(X, y, [60, 240], ensembles, ridges="auto")
+    assert chosen.prediction_error.notnull().all()
+    assert chosen.prediction_error.values[0, 1] <= chosen.prediction_error.values[0, 0]

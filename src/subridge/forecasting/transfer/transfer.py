@@ -9,7 +9,13 @@ from subridge.ensemble.moments import MemberMoments
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.pilot.left_out import LeftOut
 from subridge.forecasting.transfer.any_sum import OfAnySum, independent_labels, settled_at
-from subridge.forecasting.transfer.variance import VarianceSplit, split_variance, variance_gain
+from subridge.forecasting.transfer.variance import (
+    VarianceSplit,
+    finite_size_error,
+    likeness_beside_intercept,
+    split_variance,
+    variance_gain,
+)
 
 _LEAST_EIGENVALUE = 1e-3  # of a matrix of pairs, in units of the mean one
 
@@ -22,7 +28,9 @@ class Transfer:
     readout_pairs: FloatArray  # what readout noise adds to the pairs, η_r² C/(1 - γ_rr n/n′), shape (t, k, k)
     weights: FloatArray  # of the members, shape (t, k)
     error: FloatArray  # wᵀ(Ê + ζ²)w, infinite for a ridgeless member at its interpolation threshold, shape (t,)
-    corrected: FloatArray  # what fitted weights of any sum owe to noise and was added to the error, shape (t,)
+    allowance: (
+        FloatArray  # standard error that no jackknife shows: of finite samples, and of fitted weights, shape (t,)
+    )
 
     @property
     def readout(self) -> FloatArray:
@@ -42,11 +50,16 @@ def transfer(left_out: LeftOut, sizes: FloatArray, ensemble: DrawnEnsemble) -> T
         moved = pairs * variance.error_ratio + readout_pairs
         labels = independent_labels(pilot, left_out.penalties)[:, :-1]
         found = settled_at(aggregation.inner, pairs, moved, labels, sizes / pilot.n_samples)
-        error = np.where(found.expected > 0, found.expected, np.inf)  # more was taken off than there is: unknown
-        return Transfer(variance, readout_pairs, found.weights, error, found.corrected)
+        # What all pairs share cancels, errors and all.
+        shares = likeness_beside_intercept(variance)
+        unsure = finite_size_error(pairs * shares, variance, found.weights, pilot.n_samples)
+        known = (found.expected > 0) & (unsure < found.expected)  # else more may have been taken off than there is
+        error = np.where(known, found.expected, np.inf)
+        return Transfer(variance, readout_pairs, found.weights, error, np.hypot(unsure, found.corrected))
     moments = MemberMoments(transferred_pairs(left_out.pairs, variance) + readout_pairs)
     weights = aggregation.weights(moments)
-    return Transfer(variance, readout_pairs, weights, moments.risk_of(weights), np.zeros(len(weights)))
+    unsure = finite_size_error(left_out.pairs, variance, weights, left_out.pilot.n_samples)
+    return Transfer(variance, readout_pairs, weights, moments.risk_of(weights), unsure)
 
 
 def transferred_pairs(pairs: FloatArray, variance: VarianceSplit) -> FloatArray:

@@ -25,6 +25,9 @@ from subridge.forecasting.pilot.left_out import LeftOut
 
 _TINY = float(np.finfo(np.float64).tiny)
 _BELOW_ONE = 1 - 1e-9
+# Near its threshold, at a distance of n (1 - γ) samples, a member's risk differs from theory by about this over that
+# distance.
+_FINITE_SIZE = 1.5
 _ROWS = 1000  # in means over rows
 _STEPS = 8  # of Newton's method for θ, from the solution for equal leverages
 _ORDINARY = 10.0  # times the median: odds of rows that differ in scale and in nothing else
@@ -46,6 +49,27 @@ class VarianceSplit:
 def variance_gain(gamma: FloatArray) -> FloatArray:
     """``1/(1 - γ)``, by which variance raises an error; infinite for γ ≥ 1."""
     return np.where(gamma < 1, 1 / np.where(gamma < 1, 1 - gamma, 1.0), np.inf)
+
+
+def finite_size_error(pairs: FloatArray, variance: VarianceSplit, weights: FloatArray, n: int) -> FloatArray:
+    """Standard error of a transferred error by what finite samples differ from theory; shape (t,).
+
+    For pairs (t, k, k) and weights (t, k). The relative error of 1 - γ is about _FINITE_SIZE/(n (1 - γ)), and that of
+    the quotient of errors follows.
+    """
+    gain_pilot, gain_new = 1 / (1 - variance.gamma_pilot), variance_gain(variance.gamma_new)
+    change = np.abs(1 - variance.gamma_new / np.maximum(variance.gamma_pilot, 1e-12))
+    relative = _FINITE_SIZE * gain_pilot / n * change * np.where(np.isfinite(gain_new), gain_new, 0.0)
+    ratio = np.where(np.isfinite(variance.error_ratio), variance.error_ratio, 0.0)
+    form = weights[:, :, None] * weights[:, None, :] * ratio
+    return np.asarray((np.abs(form * pairs) * relative).sum(axis=(1, 2)))
+
+
+def likeness_beside_intercept(variance: VarianceSplit) -> FloatArray:
+    """``γ_rr′/√(γ_rr γ_r′r′)`` without what all pairs share, the γ of a silent member, the last; shape (t, k, k)."""
+    apart = np.maximum(variance.gamma_pilot - variance.gamma_pilot[:, -1:, -1:], 0.0)
+    own = np.sqrt(np.diagonal(apart, axis1=1, axis2=2))
+    return np.asarray(np.minimum(apart / np.maximum(own[:, :, None] * own[:, None, :], _TINY), 1.0))
 
 
 def split_variance(left_out: LeftOut, sizes: FloatArray) -> VarianceSplit:

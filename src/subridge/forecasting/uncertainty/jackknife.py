@@ -18,12 +18,8 @@ import numpy as np
 from subridge.arrays.types import FloatArray
 from subridge.forecasting.pilot.left_out import LeftOut
 from subridge.forecasting.transfer.transfer import Transfer
-from subridge.forecasting.transfer.variance import variance_gain
 from subridge.forecasting.uncertainty.spread import Spread
 
-# Near its threshold, at a distance of n (1 - γ) samples, a member's risk differs from theory by about this over that
-# distance.
-_FINITE_SIZE = 1.5
 # Random signs to estimate Σ D_jl²: its relative error is about the root of one over their number.
 _LEAST_SIGNS = 800
 _EXPONENT = 0.85
@@ -32,20 +28,11 @@ _TINY = float(np.finfo(np.float64).tiny)
 
 def transfer_spread(left_out: LeftOut, moved: Transfer) -> Spread:
     """Spread of a transferred error over pilots."""
-    variance, weights, n = moved.variance, moved.weights, left_out.pilot.n_samples
+    variance, weights = moved.variance, moved.weights
     ratio = np.where(np.isfinite(variance.error_ratio), variance.error_ratio, 0.0)
     form = weights[:, :, None] * weights[:, None, :] * ratio
-    gain_pilot, gain_new = 1 / (1 - variance.gamma_pilot), variance_gain(variance.gamma_new)
-    # The relative error of the ratio of errors follows from that of 1 - γ, which is _FINITE_SIZE/(n (1 - γ)).
-    change = np.abs(1 - variance.gamma_new / np.maximum(variance.gamma_pilot, 1e-12))
-    relative = _FINITE_SIZE * gain_pilot / n * change * np.where(np.isfinite(gain_new), gain_new, 0.0)
-    if (weights < 0).any():  # a silent member, the last: what all pairs share, an intercept, cancels, errors and all
-        apart = np.maximum(variance.gamma_pilot - variance.gamma_pilot[:, -1:, -1:], 0.0)
-        own = np.sqrt(np.diagonal(apart, axis1=1, axis2=2))
-        relative = relative * np.minimum(apart / np.maximum(own[:, :, None] * own[:, None, :], _TINY), 1.0)
-    allowance = np.hypot((np.abs(form * left_out.pairs) * relative).sum(axis=(1, 2)), moved.corrected)
     return replace(
-        jackknife(left_out, form, gain_pilot, allowance, variance.steadiness),
+        jackknife(left_out, form, 1 / (1 - variance.gamma_pilot), moved.allowance, variance.steadiness),
         freedom=_residual_freedom(left_out, weights),
     )
 
