@@ -110,3 +110,13 @@ def test_ridges_that_leave_nothing_of_the_outputs_are_not_chosen(pilot_data, nam
     chosen = sr.forecast(X, y, [60, 240], ensembles, ridges="auto")
     assert chosen.prediction_error.notnull().all()
     assert chosen.prediction_error.values[0, 1] <= chosen.prediction_error.values[0, 0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_groups_have_no_such_forecast(pilot_data, name):
+    X, y = pilot_data
+    ensembles = {"it": sr.Ensemble(sr.subsets.equal(4, 40, seed=0), ridge=0.3, aggregation=name)}
+    with pytest.raises(
+        sr.errors.ParameterError, match=f"aggregation='{name}' of an ensemble has no forecast by groups"
+    ):
+        sr.forecast(X, y, [120], ensembles, groups=np.arange(60) // 4)

@@ -10,6 +10,7 @@ from subridge.forecasting.by_groups import forecast_groups, group_pilot
 from subridge.forecasting.inputs.request import DrawnEnsemble, read_sizes
 from subridge.forecasting.inputs.ridge_path import RidgePath
 from subridge.forecasting.inputs.sample import Sample
+from subridge.forecasting.transfer.any_sum import with_silence
 from subridge.forecasting.votes_of_groups import misclassification_of_groups
 from subridge.results.forecasts import EnsembleForecast
 from subridge.spec.errors import DataError, ParameterError
@@ -67,6 +68,11 @@ def _one(
 ) -> EnsembleForecast:
     if ensemble.readout_noise.any():
         raise ParameterError("readout_noise of an ensemble has no forecast by groups; use 0, or leave groups out")
+    if with_silence(ensemble) is not ensemble:
+        raise ParameterError(
+            f"aggregation={ensemble.aggregation.name!r} of an ensemble has no forecast by groups; use 'mean' or "
+            "'simplex', or leave groups out"
+        )
     pilot = group_pilot(sample.rows, ensemble.plan)
     curve = forecast_groups(pilot, ensemble, np.append(sizes, np.inf), path, level)
     variables = {name: values[:-1] for name, values in curve.variables().items()}
