@@ -33,6 +33,22 @@ def test_a_row_that_alone_tells_columns_apart_that_rounding_does_too(seed):
     assert not judge.judge_rows(seed).remark
 
 
+def test_a_row_that_hardly_tells_anything_of_the_rest_is_not_rounded_away():
+    """Its share outside the features is 1e-9, its part of what they leave over the root of that."""
+    assert not judge.judge_rows(6203012819).remark
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((12, 11)) * np.geomspace(1, 1e-2, 11), rng.standard_normal(12)
+    outside = np.linalg.svd(X)[0][:, -1]
+    for share in (1e-8, 1e-10, 1e-12, 1e-14):
+        normal = np.append(share**0.5, outside[1:])
+        A = X - np.outer(normal, normal @ X) / (normal @ normal)
+        exact = np.mean(refits.refit_errors(A, y, 1.0, None, False) ** 2)
+        rows = training_rows(A, y[None], None, False)
+        plan = sr.SubsetPlan.from_indices([np.arange(11)], 11)
+        errors = member_paths(rows, plan, np.array([1 / 11, 10.0]))[0].errors(0)
+        assert np.mean(np.asarray(errors) ** 2) == pytest.approx(exact, rel=1e-9)
+
+
 @pytest.mark.parametrize("first", range(0, 300, 100))
 def test_columns_that_nearly_explain_each_other_equal_refits_or_say_that_they_may_not(first):
     assert [v for v in map(judge.judge_near, range(60_000 + first, 60_100 + first)) if v.remark] == []

@@ -71,10 +71,13 @@ def leave_one_out(
     if member.sharpness is not None:
         rest, slack = _refined(member, rest, slack)
         interpolated = slack <= member.sharpness**2
-    slack = slack * ~interpolated
-    rest = rest * ~interpolated
-    numerator = fits[:-1, :, :] + rest
-    denominator = sums[:-1, :] + slack
+    numerator, denominator = fits[:-1, :, :] + rest, sums[:-1, :] + slack
+    if bool(interpolated.any()):
+        # A share of 1e-9 may be rounding, but what it says of the labels is the root of that: it is dropped only where
+        # the penalty leaves nothing larger beside it, or where a careful decomposition resolves the root.
+        kept = ~interpolated | (sums[:-1, :] > (member.slack_noise if member.sharpness is None else np.inf))
+        numerator = fits[:-1, :, :] + rest * kept[:, None, :]
+        denominator = sums[:-1, :] + slack * kept
     at_zero = [int(index) for index in (penalties == 0).nonzero()[0]]
     settled = bool(interpolated.any()) and bool(at_zero)
     if settled:
