@@ -27,10 +27,13 @@ def least_nonnegative(A: FloatArray, b: FloatArray) -> tuple[FloatArray, BoolArr
             return np.zeros(b.shape), np.zeros(1, dtype=bool)
         parts = [least_nonnegative(A[i : i + 1], b[i : i + 1]) for i in range(len(A))]
         return np.concatenate([found for found, _ in parts]), np.concatenate([known for _, known in parts])
+    guess: BoolArray | None = None
     for i in np.flatnonzero(known & (solved < 0).any(axis=1)):
-        solution = _turn(A[i], b[i], solved[i] > 0)
+        # Problems that are solved together, one for each left-out sample or ridge, are much alike.
+        solution = _turn(A[i], b[i], solved[i] > 0 if guess is None else guess)
         known[i] = solution is not None
         solved[i] = 0.0 if solution is None else solution
+        guess = None if solution is None else solution > 0
     return solved, known
 
 
