@@ -177,7 +177,7 @@ def _total_and_bound(
 
 def _not_below_zero(total: FloatArray) -> FloatArray:
     """A mean of squares, of which rounding may have left less than nothing where weights make members perfect."""
-    return np.maximum(total, 0.0)
+    return np.asarray(np.maximum(total, 0.0))
 
 
 def _astray(weights: FloatArray, outputs: Outputs) -> FloatArray:

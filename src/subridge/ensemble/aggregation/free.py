@@ -50,8 +50,8 @@ class Free(FittedAggregation):
             F = np.broadcast_to(moments.F, (*shape, k)).reshape(-1, k, k)
         c = np.broadcast_to(moments.c, shape).reshape(-1, k)
         powers = np.broadcast_to(v, shape[:-1]).reshape(-1)
-        least = SILENT if moments.outputs is None else 0.0
-        own, floor = np.diagonal(F, axis1=1, axis2=2), least * powers
+        own = np.diagonal(F, axis1=1, axis2=2)
+        floor = SILENT * powers if moments.outputs is None else np.zeros(len(powers))
         if bool((np.isfinite(powers)[:, None] & np.isfinite(own) & (own > floor[:, None])).all()):
             return _weights(F, c).reshape(shape)
         found = np.zeros(c.shape)
