@@ -29,7 +29,8 @@ def page(found: dict) -> str:
     for row in found["side_by_side"]:
         lines.append(f"| **{row['case']}** | subridge | {words(row['ours'])} | 1 |")
         for name, peer in row["peers"].items():
-            lines.append(f"| | {name} | {words(peer['seconds'])} | {peer['ratio']:.3g} |")
+            times = f"{peer['ratio']:,.0f}" if peer["ratio"] >= 100 else f"{peer['ratio']:.3g}"
+            lines.append(f"| | {name} | {words(peer['seconds'])} | {times} |")
         lines.append(f"| | *{row['note']}* | | |")
     lines += ["", "Where a ratio is below 1 the other is faster.", "", "## How cost grows on one machine", ""]
     for title, part in found["growth"].items():
