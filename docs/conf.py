@@ -51,7 +51,8 @@ def point_to_adopted(app, document, content):
         content[0] = content[0].replace(f"]({up}{name}.md", f"]({up[3:]}adopted/{page}.md")
     content[0] = content[0].replace(f"]({up}benchmarks/results/", f"]({up[3:]}adopted/")
     if document.startswith("adopted/"):
-        content[0] = re.sub(r"\]\((?!https?:|#|\.\./|contributing|changelog|classification_gpu)", "](../", content[0])
+        beside = "|".join(re.escape(page.stem) for page in (HERE / "adopted").glob("*.md"))
+        content[0] = re.sub(rf"\]\((?!https?:|#|\.\./|{beside})", "](../", content[0])
 
 
 def leave_out_of_scikit_learn(app, what, name, member, skip, options):
