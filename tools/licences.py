@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[1]
 OF_DEVELOPERS = ("bench", "docs", "dev")
 # For packages that are not installed where the page is made, what their wheels state.
 STATED = {
-    "torch": "BSD-3-Clause; its wheel 2.13 carries Apache-2.0, Apache-2.0 WITH LLVM-exception, BSD-2-Clause, BSL-1.0 and "
-    "MIT parts",
+    "torch": "BSD-3-Clause; its wheel 2.13 carries Apache-2.0, Apache-2.0 WITH LLVM-exception, BSD-2-Clause, BSL-1.0 "
+    "and MIT parts",
     "pytest-cov": "MIT",
 }
 # Long names in classifiers, and texts in place of names.
