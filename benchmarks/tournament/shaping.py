@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-MOST_ROWS = {"development": 6000, "judgement": 12_000}
+FEW, MANY = 6000, 12_000  # most rows of a table
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Source:
     pilots: tuple[int, ...]
     table: Callable[[], tuple[np.ndarray, np.ndarray]]
     what: str
+    most_rows: int = FEW
 
 
 def columns(frame):
@@ -30,6 +31,19 @@ def columns(frame):
     for name in frame.columns.difference(numbers.columns, sort=False):
         parts.append(pd.get_dummies(frame[name].astype(str), prefix=name, dtype=float))
     return pd.concat(parts, axis=1).to_numpy()
+
+
+def levels(*series, least=1):
+    """A column of 0 and 1 for every level of every series; levels of fewer than `least` rows share one, "other"."""
+    named = [each.astype(str) for each in series]
+    kept = [each.mask(each.map(each.value_counts()) < least, "other") for each in named]
+    return np.hstack([pd.get_dummies(each, dtype=float).to_numpy() for each in kept])
+
+
+def distinct(X, y):
+    """Without exact copies of a row and its target, in the order of first appearance."""
+    first = np.unique(np.column_stack([X, y]), axis=0, return_index=True)[1]
+    return X[np.sort(first)], y[np.sort(first)]
 
 
 def standard(X):
