@@ -1,12 +1,12 @@
 """What each aggregation buys on real data: one-hot squared error, misclassification, and the cost of choosing weights.
 
     python benchmarks/aggregation.py [--draws 3] [--members 8 32] [--sets bundled digits cancer] [--out FILE.csv]
-    python benchmarks/aggregation.py --cost
+    python benchmarks/aggregation.py --cost [--rounds 21]
 
 Every ensemble chooses its own ridge by its own left-out error; "one ridge" is a single member on all features. The set
 "bundled" are the Fashion features that come with the package; sets of ``make data`` that are in the cache (cifar10,
-fashion) can be named as well. ``--cost`` times fits with n = 2,000, M = 2,048 and 8 ridges, interleaved, in processor
-time.
+fashion) can be named as well. ``--cost`` times fits with n = 2,000, M = 2,048 and 8 ridges in turns, each beside that
+of the mean in the same round, in wall and in processor time. The latter counts threads that wait for work.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import warnings
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits
+from threadpoolctl import threadpool_info
 
 import subridge as sr
 from subridge.ensemble.aggregation.ties import first_largest
@@ -78,21 +79,31 @@ def cost(repeats: int) -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((2000, 2048))
     y = X @ rng.standard_normal(2048) / 45 + rng.standard_normal(2000)
-    sr.RidgeEnsembleRegressor(8, aggregation="free").fit(X[:100], y[:100])  # what is loaded on first use
+
+    def fit(k: int, name: str) -> None:
+        sr.RidgeEnsembleRegressor(
+            k, aggregation=name, subsets="equal", ridges=np.logspace(-1, 2.5, 8), random_state=0
+        ).fit(X, y)
+
+    threads = max(library["num_threads"] for library in threadpool_info())
+    print(f"{threads} threads, {repeats} rounds; median of the ratios to the mean [quarter and three quarters of them]")
     for k in (8, 32):
-        taken: dict[str, list[float]] = {name: [] for name in AGGREGATIONS}
-        for _ in range(repeats):
-            for name in AGGREGATIONS:
-                start = time.process_time()
-                sr.RidgeEnsembleRegressor(
-                    k, aggregation=name, subsets="equal", ridges=np.logspace(-1, 2.5, 8), random_state=0
-                ).fit(X, y)
-                taken[name].append(time.process_time() - start)
-        mean = np.array(taken["mean"])  # each fit beside that of the mean in the same round
-        ratios = {name: float(np.median(np.array(times) / mean)) for name, times in taken.items()}
-        print(
-            f"k={k}: mean {np.median(mean):.3f} s;", ", ".join(f"{name} x{ratio:.2f}" for name, ratio in ratios.items())
-        )
+        seconds = np.empty((repeats, len(AGGREGATIONS), 2))
+        for name in AGGREGATIONS:  # what is loaded and allocated on first use
+            fit(k, name)
+        for turn in range(repeats):
+            for place in rng.permutation(len(AGGREGATIONS)):
+                wall, processor = time.perf_counter(), time.process_time()
+                fit(k, AGGREGATIONS[place])
+                seconds[turn, place] = time.perf_counter() - wall, time.process_time() - processor
+        low, middle, high = np.quantile(seconds / seconds[:, :1], (0.25, 0.5, 0.75), axis=0)
+        for clock, unit in enumerate(("wall", "processor")):
+            ratios = ", ".join(
+                f"{name} x{middle[place, clock]:.2f} [{low[place, clock]:.2f}, {high[place, clock]:.2f}]"
+                for place, name in enumerate(AGGREGATIONS)
+                if name != "mean"
+            )
+            print(f"k={k} {unit:9}: mean {np.median(seconds[:, 0, clock]):.3f} s; {ratios}", flush=True)
 
 
 def main() -> None:
@@ -102,10 +113,11 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=["bundled", "digits", "cancer"])
     parser.add_argument("--out")
     parser.add_argument("--cost", action="store_true")
+    parser.add_argument("--rounds", type=int, default=21, help="of --cost")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.cost:
-        cost(9)
+        cost(options.rounds)
         return
     table = [["set", "members", "aggregation", "squared_error", "misclassification", "left_out"]]
     table[0] += ["percent_beside_mean", "se"]

@@ -94,15 +94,19 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
         self.estimators_features_ = list(self.subset_plan_.measurements)
         return np.random.default_rng(int(seeds[1]))
 
-    def _keep(self, ridges: FloatArray, moments: MemberMoments, members: FittedMembers) -> None:
-        """Record what was fitted; ridges of shape (k,)."""
+    def _keep(
+        self, ridges: FloatArray, moments: MemberMoments, members: FittedMembers, weights: FloatArray | None = None
+    ) -> None:
+        """Record what was fitted; ridges of shape (k,), and weights where they are known already."""
         before = self.ensemble_
         self.ensemble_ = Ensemble(before.subsets, ridges, before.readout_noise, before.aggregation)
         per_member = is_searched(self) and self.ridge_scope != "ensemble"
         self.ridge_ = ridges.copy() if per_member or (ridges != ridges[0]).any() else float(ridges[0])
         self._member_moments, self._members = moments, members
         aggregation = before.aggregation
-        self._member_weights = aggregation.weights(moments) if isinstance(aggregation, LinearAggregation) else None
+        if weights is None and isinstance(aggregation, LinearAggregation):
+            weights = aggregation.weights(moments)
+        self._member_weights = weights
         self.risk_matrix_ = moments.pairs if moments.pairs.ndim == 2 else moments.pairs.sum(axis=0)
 
     # -- fitting from rows ------------------------------------------------------------------------
@@ -137,7 +141,8 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
         means = [path.target_means for path in paths]
         members = FittedMembers.centred_on(plan, coefficients, rows.feature_means, means)
         linear = aggregation if isinstance(aggregation, LinearAggregation) else Mean()
-        self._keep(chosen, verdict.moments or moments_at(paths, rows, linear, indices), members)
+        moments = verdict.moments or moments_at(paths, rows, linear, indices)
+        self._keep(chosen, moments, members, verdict.weights)
         kept = LeftOutRows(replace(rows, given=None), errors, noise)  # a fitted estimator does not hold on to X
         known = [path.solution for path in paths if path.solution is not None]
         complete = known if len(known) == len(paths) else None

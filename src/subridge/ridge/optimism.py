@@ -51,6 +51,7 @@ class Verdict:
     losses: FloatArray | None
     error: float
     moments: MemberMoments | None = None  # of the left-out errors, where weights are fitted to them
+    weights: FloatArray | None = None  # that these moments ask for, (k,) or (C, k)
 
 
 def judge(paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation, choice: RidgeChoice) -> Verdict:
@@ -72,13 +73,15 @@ def judge(paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregat
     apparent = float(moments.risk_of(settled.weights).sum())
     if rows.left_out is not None:
         ratio = _cross_fitted(paths, rows, aggregation, indices) / apparent if apparent > 0 else 1.0
-        return Verdict(indices, _levelled(losses, settled, apparent * ratio), apparent * ratio, moments)
+        levelled = _levelled(losses, settled, apparent * ratio)
+        return Verdict(indices, levelled, apparent * ratio, moments, settled.weights)
     n_ridges = 1 if losses is None else len(losses)
     if losses is None or not choice.is_common or _LEAST_JUDGED * n_ridges * _work(paths, rows) > _MOST_WORK:
         chosen = _samples_to_judge(paths, rows, aggregation, 1)
         judged = _judge(paths, rows, aggregation, indices, chosen, settled.weights)
         ratio = judged.ratio(to_numpy(rows.weights)[chosen])
-        return Verdict(indices, _levelled(losses, settled, apparent * ratio), apparent * ratio, moments)
+        levelled = _levelled(losses, settled, apparent * ratio)
+        return Verdict(indices, levelled, apparent * ratio, moments, settled.weights)
     return _judge_path(paths, rows, aggregation, choice)
 
 
@@ -107,9 +110,8 @@ def _judge_path(
     best = int(choice.indices[0])
     total = float(np.array([judged[index].honest[i] for i, index in enumerate(without)]) @ weights)
     own = float(judged[best].apparent @ weights)
-    return Verdict(
-        choice.indices, honest, float(whole[best] * total / own if own > 0 else honest[best]), known[best][0]
-    )
+    error = float(whole[best] * total / own if own > 0 else honest[best])
+    return Verdict(choice.indices, honest, error, known[best][0], known[best][1].weights)
 
 
 def _cross_fitted(

@@ -9,7 +9,11 @@ from typing import Protocol
 
 import numpy as np
 
-from subridge.arrays.types import Array, FloatArray, SparseMatrix
+from subridge.arrays.namespace import take_last
+from subridge.arrays.types import Array, FloatArray, IntArray, SparseMatrix
+
+# Numbers of a copy that stays in the cache until it is used, and the fewest samples worth a product.
+_IN_CACHE, _LEAST_SAMPLES = 64_000, 250
 
 
 class Design(Protocol):
@@ -66,6 +70,35 @@ class DenseDesign:
 
     def dense(self) -> Array:
         return self.transposed
+
+    def at(self, samples: IntArray) -> Array:
+        """``Fᵀ`` at m samples, shape (N_r, m)."""
+        return take_last(self.transposed, samples)
+
+
+@dataclass(frozen=True, eq=False)
+class SelectedDesign:
+    """Rows of the features of all members, shape (M, n), which are never copied as a whole.
+
+    For what is asked once, such as the product with a few rows, a copy would cost more than the product.
+    """
+
+    features: FloatArray
+    selected: IntArray
+
+    def onto_samples(self, combinations: FloatArray) -> FloatArray:
+        """``C Fᵀ`` for rows C of shape (m, N_r); shape (m, n)."""
+        n = self.features.shape[1]
+        found = np.empty((len(combinations), n))
+        size = max(_LEAST_SAMPLES, _IN_CACHE // max(len(self.selected), 1))
+        for start in range(0, n, size):
+            part = slice(start, start + size)
+            np.matmul(combinations, self.features[self.selected, part], out=found[:, part])
+        return found
+
+    def at(self, samples: IntArray) -> FloatArray:
+        """``Fᵀ`` at m samples, shape (N_r, m)."""
+        return self.features[self.selected[:, None], samples]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from typing import ClassVar
 from subridge.arrays.namespace import namespace_of, take_last
 from subridge.arrays.types import Array, IntArray
 from subridge.ridge.rows.decomposition import MemberDecomposition
-from subridge.ridge.rows.design import Design
+from subridge.ridge.rows.design import DenseDesign, SelectedDesign
 
 # Of the largest eigenvalue. Without any ridge two samples fewer may be the first that a member interpolates, where the
 # formula is 0/0; this ridge is too small to be seen in the errors.
@@ -36,15 +36,15 @@ class SlimMember:
 
     spectrum: Array  # d, shape (ρ,)
     right: Array  # Vᵀ, shape (ρ, N_r)
-    design: Callable[[], Design]
+    design: Callable[[], DenseDesign | SelectedDesign]
 
     spans_samples: ClassVar[bool] = False
 
     def between(self, samples: IntArray, gains: Array) -> Array:
         """As `MemberDecomposition.between`, with Q = F V/√d."""
-        Ft, V = self.design().dense(), self.right.T
-        scores = self.right @ take_last(Ft, samples)
-        return (V @ (scores * (gains / self.spectrum)[:, None])).T @ Ft
+        design = self.design()
+        scores = self.right @ design.at(samples)
+        return design.onto_samples((self.right.T @ (scores * (gains / self.spectrum)[:, None])).T)
 
 
 def leave_pairs_out(
@@ -74,12 +74,11 @@ def leave_pairs_out(
 def without_partner(errors: Array, diagonal: Array, across: Array, left_out: IntArray) -> Array:
     """The formula: errors (C, n), the residual operator's diagonal (n,) and rows R_i (m, n); shape (m, C, n).
 
-    It is computed as ``(R_ij e_i - R_jj e_j)/(R_ij²/R_ii - R_jj)``, in place: all of it fits into a cache.
+    It is computed as ``(R_ij e_i - R_jj e_j)/(R_ij²/R_ii - R_jj)``, in place of R_i: all of it fits into a cache.
     """
-    xp = namespace_of(errors)
     own = take_last(diagonal, left_out)
     if not float(diagonal.min()) > 0:  # an interpolated sample, which says nothing of others, nor they of it
-        solid = diagonal > 0
+        xp, solid = namespace_of(errors), diagonal > 0
         across = xp.where(solid & (own > 0)[:, None], across, xp.zeros_like(across))
         diagonal, own = (xp.where(each > 0, each, xp.ones_like(each)) for each in (diagonal, own))
     for place, i in enumerate(left_out.tolist()):
@@ -88,11 +87,14 @@ def without_partner(errors: Array, diagonal: Array, across: Array, left_out: Int
     slack *= (1 / own)[:, None]
     slack -= diagonal
     if not float(slack.max()) < -_LEAST_SLACK * float(diagonal.max()):
-        usable = slack < -_LEAST_SLACK * diagonal
+        xp, usable = namespace_of(errors), slack < -_LEAST_SLACK * diagonal
         across = xp.where(usable, across, xp.zeros_like(across))
         slack = xp.where(usable, slack, xp.zeros_like(slack) - diagonal)
-    partner = xp.permute_dims(take_last(errors, left_out), (1, 0))[:, :, None]
-    found: Array = across[:, None, :] * partner
+    partner, found = take_last(errors, left_out).T[:, :, None], across[:, None, :]
+    if errors.shape[0] == 1:
+        found *= partner
+    else:
+        found = found * partner
     found -= errors * diagonal
     found /= slack[:, None, :]
     return found

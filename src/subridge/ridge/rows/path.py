@@ -7,10 +7,10 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from subridge.arrays.namespace import to_numpy
+from subridge.arrays.namespace import is_numpy, is_sparse, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.ridge.rows.decomposition import MemberDecomposition, careful, decompose, path_coefficients
-from subridge.ridge.rows.design import DenseDesign, Design
+from subridge.ridge.rows.design import DenseDesign, Design, SelectedDesign
 from subridge.ridge.rows.doubt import NOTICED, doubt
 from subridge.ridge.rows.exact_rank import RawRows
 from subridge.ridge.rows.leave_one_out import leave_one_out
@@ -51,7 +51,7 @@ class MemberPath:
         rows: TrainingRows,
         ridges: FloatArray,
         noise: Array | None = None,
-        again: Callable[[], Design] | None = None,
+        again: Callable[[], DenseDesign | SelectedDesign] | None = None,
         raw: RawRows | None = None,
     ) -> None:
         self.penalties = ridges * design.n_features
@@ -92,7 +92,9 @@ class MemberPath:
             if again is not None:
                 self._member, self._careful = self._for_pairs(self._careful or member, again), None
 
-    def _for_pairs(self, member: MemberDecomposition, again: Callable[[], Design]) -> MemberDecomposition | SlimMember:
+    def _for_pairs(
+        self, member: MemberDecomposition, again: Callable[[], DenseDesign | SelectedDesign]
+    ) -> MemberDecomposition | SlimMember:
         """What `pair_errors` needs of a member whose table is kept."""
         least = float(self.penalties.min())
         if member.right is None or member.sharpness is not None or least < least_penalty(member):
@@ -235,8 +237,7 @@ def member_paths(
 
     def one(r: int) -> MemberPath:
         design, A = rows.member(plan, r, gram), plan.measurements[r]
-        # A subset is copied again in no time; combinations of features are kept.
-        again = partial(rows.member, plan, r) if plan.selects_features else partial(_same, design)
+        again = partial(_again, rows, plan, r, None if plan.selects_features else design)
         as_given = (A, None) if A.ndim == 1 else (None, A)
         raw = None if rows.given is None else RawRows(rows.given, rows.fit_intercept, *as_given)
         own_noise = None if noise is None else noise[r]
@@ -245,8 +246,12 @@ def member_paths(
     return [one(r) for r in range(plan.n_members)]
 
 
-def _same(design: Design) -> Design:
-    return design
+def _again(rows: TrainingRows, plan: SubsetPlan, r: int, kept: Design | None) -> DenseDesign | SelectedDesign:
+    """A member's design for those who need it once more: combinations of features are kept, a subset is not."""
+    features, A = rows.features, plan.measurements[r]
+    if kept is None and not is_sparse(features) and is_numpy(features):
+        return SelectedDesign(features, A)
+    return DenseDesign((rows.member(plan, r) if kept is None else kept).dense())
 
 
 def _shared_gram(rows: TrainingRows, plan: SubsetPlan) -> Array | None:
