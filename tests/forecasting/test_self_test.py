@@ -48,6 +48,27 @@ def test_errors_of_parts_equal_those_of_models_trained_on_them(M, ridge):
             assert error == pytest.approx(np.mean((y[outside] - output) ** 2), rel=1e-5)
 
 
+@pytest.mark.parametrize("classes", [False, True])
+@pytest.mark.parametrize("times", [2, 5])
+def test_a_table_copied_whole_counts_once(classes, times):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((60, 20))
+    y = X[:, 0] + 0.5 * rng.standard_normal(60)
+    y = np.where(y > 0, "up", "down") if classes else y
+    plain = sr.forecast(X, y, [120], ONE, extrapolate=True)
+    with pytest.warns(CopiedRowsWarning, match=f"{60 * (times - 1)} of {60 * times} rows"):
+        copied = sr.forecast(np.tile(X, (times, 1)), np.tile(y, times), [120], ONE, extrapolate=True)
+    assert copied.attrs["n_pilot"] == 60
+    np.testing.assert_allclose(copied.prediction_error, plain.prediction_error)
+
+
+def test_equal_rows_of_a_table_of_levels_are_not_taken_for_copies():
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 2, (200, 4)).astype(float)
+    y = X @ [1.0, 2.0, 4.0, 8.0]
+    assert sr.forecast(X, y, [400], ONE).attrs["n_pilot"] == 200
+
+
 def test_a_copied_row_does_not_make_reach_infinite():
     X, y = gaussian(60, 100, 1)
     plain = sr.forecast(X, y, [120], ONE, extrapolate=True)

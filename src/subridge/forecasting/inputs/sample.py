@@ -100,8 +100,8 @@ def read_sample(
 def _without_copies(table: FloatArray | SparseMatrix, targets: FloatArray) -> tuple[BoolArray, FloatArray]:
     """Which rows to keep, shape (n,), and their targets (C, kept): copies are left out where they can be nothing else.
 
-    They can where rows with the same features always have the same label, and either labels hardly ever repeat or there
-    are more features than rows.
+    They can where rows with the same features always have the same label, and either the label or a feature hardly ever
+    repeats in the other rows, or there are more features than rows.
     """
     n = table.shape[0]
     dense = table.toarray() if is_sparse(table) else np.ascontiguousarray(table)
@@ -120,8 +120,10 @@ def _without_copies(table: FloatArray | SparseMatrix, targets: FloatArray) -> tu
     copies = int(n - first.sum())
     if not copies:
         return first, targets
-    rarely_equal = len(np.unique(targets, axis=1).T) > n / 2 or table.shape[1] >= n - copies
-    dropped = same == copies and rarely_equal and n - copies >= LEAST_ROWS
+    distinct = n - copies
+    measured = (column for block in (targets, dense.T) for column in block)
+    rarely_equal = table.shape[1] >= distinct or any(2 * len(np.unique(column)) > distinct for column in measured)
+    dropped = same == copies and rarely_equal and distinct >= LEAST_ROWS
     if not dropped:
         return np.ones(n, dtype=bool), targets
     warnings.warn(copied_rows(copies, n), stacklevel=4)
