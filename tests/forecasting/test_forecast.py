@@ -104,16 +104,17 @@ def test_extrapolation_is_right_within_its_interval_for_a_power_law_spectrum():
     assert np.mean(inside) > 0.7
 
 
-def test_chosen_ridges_have_the_least_upper_bound(pilot_data):
+def test_chosen_ridges_err_least_by_what_the_pilot_shows_and_a_quarter_of_the_forecast(pilot_data):
     X, y = pilot_data
     path = [1e-6, 1e-4, 0.01, 0.1, 1.0, 10.0]
     plan = sr.subsets.equal(2, 40, 0)
-    tuned = sr.forecast(X, y, [120], {"two": sr.Ensemble(plan)}, ridges=path)
-    fixed = [sr.forecast(X, y, [120], {"two": sr.Ensemble(plan, ridge)}) for ridge in path]
-    bounds = [float(each.prediction_error_upper[0, 0]) for each in fixed]
-    best = int(np.argmin(bounds))
-    assert float(tuned.ridge[0, 0]) == path[best]
-    assert float(tuned.prediction_error[0, 0]) == pytest.approx(float(fixed[best].prediction_error[0, 0]))
+    sizes = [len(X), 2 * len(X)]
+    tuned = sr.forecast(X, y, sizes, {"two": sr.Ensemble(plan)}, ridges=path)
+    fixed = [sr.forecast(X, y, sizes, {"two": sr.Ensemble(plan, ridge)}).prediction_error.values[0] for ridge in path]
+    logs = np.log(fixed)
+    now, then = np.argmin(logs[:, 0]), np.argmin(0.75 * logs[:, 0] + 0.25 * logs[:, 1])
+    assert tuned.ridge.values[0].tolist() == [path[now], path[then]]
+    np.testing.assert_allclose(tuned.prediction_error.values[0], [fixed[now][0], fixed[then][1]])
 
 
 def test_a_best_ridge_beyond_reach_is_a_bound_or_extrapolated():

@@ -60,8 +60,8 @@ def forecast(
         the forecast error at each size.
     ridges : array_like, shape (L,), or "auto", optional
         Ridges to consider: every ensemble takes, at each size, the best of them for all its members in place of its
-        own, i.e. the one with the least upper bound of those in reach, or beyond reach with `extrapolate`. "auto" is a
-        path scaled to the data.
+        own, i.e. of those in reach the one with the least error, that which the pilot shows counting for more than
+        that which it forecasts; or one beyond reach with `extrapolate`. "auto" is a path scaled to the data.
     extrapolate : bool
         Also forecast beyond reach, by power-law tails; such points have ``in_reach`` False.
     level : float
@@ -163,7 +163,7 @@ def forecast(
         silent = pilot is not members
         # No power law is known of what members miss of the target.
         noise = pilots.label_noise if extrapolate and not silent else None
-        curve = forecast_curve(pilot, ensemble, np.append(sizes, np.inf), path, level, noise)
+        curve = forecast_curve(pilot, ensemble, np.append(sizes, np.inf), path, noise)
         curve = curve.where_known() if silent else curve
         test = self_test(pilot, curve.wanted.ridges, curve.weights, silent=silent)
         floor = pilots.label_noise().lower if label_noise else 0.0

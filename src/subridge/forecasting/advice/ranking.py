@@ -116,7 +116,7 @@ def rank(
         pilot, found = pilots.of(candidate.ensemble.plan), list[Ranked]()
         equal = equal_weights(pilot, candidate.ensemble, path)
         ridges = np.full((2, pilot.n_members), equal.ridge)
-        moved = forecast_curve(pilot, candidate.ensemble, sizes, None, level, pilots.label_noise, ridges)
+        moved = forecast_curve(pilot, candidate.ensemble, sizes, None, pilots.label_noise, ridges)
         said: tuple[SubridgeWarning, ...] = ()
         if candidate.name == SINGLE:
             steadiness = float(moved.steadiness.min())

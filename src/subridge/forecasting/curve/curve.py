@@ -141,20 +141,18 @@ def forecast_curve(
     ensemble: DrawnEnsemble,
     sizes: FloatArray,
     path: RidgePath | None,
-    level: float,
     label_noise: Callable[[], LabelNoise] | None,
     ridges: FloatArray | None = None,
 ) -> ForecastCurve:
     """Forecast one ensemble at sizes of shape (S,).
 
-    Every size takes the best ridge in reach of a path, compared by intervals of the given level;
-    without a path it takes `ridges` (S, k), or its own. `label_noise` is called where sizes beyond reach are to be
-    extrapolated and need it; without it they stay NaN.
+    Every size takes the best ridge in reach of a path; without a path it takes `ridges` (S, k), or its own.
+    `label_noise` is called where sizes beyond reach are to be extrapolated and need it; without it they stay NaN.
     """
     is_bound = np.zeros(len(sizes), dtype=bool)
     ridges = np.tile(ensemble.ridges, (len(sizes), 1)) if ridges is None else ridges
     if path is not None:
-        ridges, is_bound = best_ridges(pilot, ensemble, sizes, path, level)
+        ridges, is_bound = best_ridges(pilot, ensemble, sizes, path)
     wanted = match_ridges(pilot, sizes, ridges)
     (found, spread), none = points(pilot, ensemble, wanted), np.zeros(len(sizes))
     error = np.where(wanted.in_reach, found.error, np.nan)
