@@ -33,11 +33,17 @@ class Present:
     weights: FloatArray  # of the members, shape (k,)
     squares: FloatArray  # squared left-out errors, summed over targets, with readout noise; shape (n,)
     overshoot: float = 0.0  # what its weights, which suit the pilot's size, add to its error at the planned one
+    least: FloatArray | None = None  # squares at the ridge of least left-out error, where that is not the ridge taken
 
     @property
     def error(self) -> float:
         """Their mean."""
         return float(self.squares.mean())
+
+    @property
+    def strongest(self) -> FloatArray:
+        """The squares that speak most for it, which a rival must beat; shape (n,)."""
+        return self.squares if self.least is None else self.least
 
 
 def equal_weights(pilot: Pilot, ensemble: DrawnEnsemble, path: RidgePath) -> Present:
@@ -62,14 +68,15 @@ def equal_weights(pilot: Pilot, ensemble: DrawnEnsemble, path: RidgePath) -> Pre
     end = _falling_end(losses, path.ridges, spread)
     if end is not None:
         warn_of_ridge_at_end(end, float(path.ridges[0 if end == "lower" else -1]), stacklevel=4)
-    return Present(float(path.ridges[place]), np.full(pilot.n_members, 1 / pilot.n_members), squares[place])
+    weights = np.full(pilot.n_members, 1 / pilot.n_members)
+    return Present(float(path.ridges[place]), weights, squares[place], least=squares[last_least(losses)])
 
 
 def _resampled_place(squares: FloatArray) -> int:
     """Place of the ridge that most resampled pilots do not exceed, from squared errors (L, n) along ascending ridges."""
     n = squares.shape[1]
     counts = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), _RESAMPLED)
-    known = np.isfinite(squares).all(axis=1)
+    known = np.asarray(np.isfinite(squares).all(axis=1))
     losses = np.where(known[:, None], np.where(known[:, None], squares, 0.0) @ counts.T, np.inf)
     places = len(losses) - 1 - np.argmin(losses[::-1], axis=0)
     return int(np.quantile(places, _NOT_EXCEEDED, method="inverted_cdf"))

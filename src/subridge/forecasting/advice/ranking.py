@@ -61,17 +61,17 @@ class Ranked:
         return float(1 - self.curve.prediction_error[0] / single.curve.prediction_error[0])
 
     def present_gain(self, single: "Ranked") -> tuple[float, float]:
-        """Gain over one ridge on the pilot's rows, and its standard error from the differences row by row.
+        """Gain over one ridge at its best on the pilot's rows, and its standard error from the differences row by row.
 
         Where few rows make the gain, differences are skewed by G, and their standard error counts 1 + G/√n times.
         """
         error = self.present.error + self.present.overshoot
         own = (self.present.squares + self.present.overshoot) / error
-        other = single.present.squares / single.present.error
-        gain = 1 - error / single.present.error
+        rival = single.present.strongest
+        other, gain = rival / rival.mean(), 1 - error / float(rival.mean())
         if self.n_rows == single.n_rows:
             relative = float((own - other).std(ddof=1)) / self.n_rows**0.5
-            relative *= 1 + max(_skewness(single.present.squares - self.present.squares), 0.0) / self.n_rows**0.5
+            relative *= 1 + max(_skewness(rival - self.present.squares), 0.0) / self.n_rows**0.5
         else:  # judged by fewer rows
             relative = float(np.hypot(*(each.std(ddof=1) / len(each) ** 0.5 for each in (own, other))))
         return gain, relative * (1 - gain)
