@@ -36,6 +36,19 @@ def test_forecast_prints_a_curve_for_three_ensembles(table):
     assert all(word in text for word in ("one ridge", "4 equal", "4 heterogeneous", "640", "label noise"))
 
 
+def test_a_remedy_is_named_only_where_it_helps(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 90))
+    data = tmp_path / "wide.npz"
+    np.savez(data, X=X, y=X @ rng.standard_normal(90))
+    words = ("forecast", data, "--n-samples", "40,4000", "--n-members", 2)
+    assert "(use --extrapolate)" in call(*words).stdout
+    for more in (("--extrapolate",), ("--aggregation", "scaled"), ("--aggregation", "free", "--extrapolate")):
+        text = call(*words, *more).stdout
+        assert "pilot can judge." in text or "pilot's reach." in text
+        assert "use --extrapolate" not in text
+
+
 def test_forecast_in_json_is_what_the_library_says(table):
     words = (
         "--target",

@@ -50,7 +50,7 @@ def forecast(**options: Unpack[ForecastOptions]) -> None:
     table = table_of(options)
     with Busy("forecasting"):
         curves = _forecast(options, table)
-    deliver(curves, options, draw=lambda data: sr.figures.plot_forecast(data), show=_show)
+    deliver(curves, options, draw=lambda data: sr.figures.plot_forecast(data), show=lambda data: _show(data, options))
     if options["target_error"] is not None:
         _say_samples_needed(options, table, options["target_error"])
 
@@ -104,7 +104,7 @@ def _forecast(options: ForecastOptions, table: Table) -> xr.Dataset:
     )
 
 
-def _show(curves: xr.Dataset) -> None:
+def _show(curves: xr.Dataset, options: ForecastOptions) -> None:
     attributes = curves.attrs
     what = f"forecast from {counted(attributes['n_pilot'], 'row')}"
     for metric in (name for name in curves if f"{name}_upper" in curves):
@@ -113,11 +113,13 @@ def _show(curves: xr.Dataset) -> None:
         _say_of_groups(curves)
     else:
         _say_noise_and_test(curves)
+    # Forecasts of groups and of weights with any sum are never extrapolated.
+    of_any_sum = options["aggregation"] in ("scaled", "free")
+    remedy = "" if "n_groups" in curves.coords or of_any_sum or options["extrapolate"] else " (use --extrapolate)"
     if not bool(curves.in_reach.all()):
-        beyond = "" if "n_groups" in curves.coords else " (use --extrapolate). *: extrapolated"
-        say(f"-: out of this pilot's reach{beyond}.")
+        say(f"-: out of this pilot's reach{remedy}.{' *: extrapolated.' if options['extrapolate'] else ''}")
     if bool(curves.is_bound.any()):
-        say("≤: the best ridge is smaller than this pilot can judge (use --extrapolate).")
+        say(f"≤: the best ridge is smaller than this pilot can judge{remedy}.")
 
 
 def _say_noise_and_test(curves: xr.Dataset) -> None:

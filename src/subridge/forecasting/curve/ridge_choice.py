@@ -19,8 +19,8 @@ from subridge.ridge.search_path import MATERIAL, PROBES, End
 
 _MOST_FREEDOM = 0.85  # df/n of a member; beyond, forecasts on deep features were 5 % and more too low
 _LITTLE = 1.1  # what was learnt is little where the largest ridge errs no more than so many times the best
-# Share of the forecast of larger sizes, in logarithms, in the errors that ridges are compared by. Between 0 and .5 little
-# changes on the development sets of benchmarks/tournament; with 1, ridges are far from the best (docs/decisions/0019).
+# Share of the forecast of larger sizes, in logarithms, in the errors that ridges are compared by. Between 0 and .5
+# little changes on the development sets of benchmarks/tournament; with 1 ridges are far from the best (decision 0019).
 _FORECAST = 0.25
 
 
