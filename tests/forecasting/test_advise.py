@@ -222,7 +222,7 @@ def test_weights_of_any_sum_do_not_overshoot_at_the_planned_size():
 
 
 def test_a_gain_that_few_rows_make_is_less_sure():
-    from subridge.forecasting.advice.present import Present
+    from subridge.forecasting.advice.present import Present, _resampled_place
     from subridge.forecasting.advice.ranking import Ranked
 
     rng = np.random.default_rng(0)
@@ -236,3 +236,14 @@ def test_a_gain_that_few_rows_make_is_less_sure():
     assert rare_gain == pytest.approx(gain, rel=0.2)
     plain = (errors - few) / (errors - few).mean() - errors / errors.mean()
     assert rare_error > 1.3 * plain.std(ddof=1) / 10 * (1 - rare_gain)
+
+
+def test_one_row_does_not_choose_the_ridge():
+    rng = np.random.default_rng(0)
+    squares = np.tile(rng.random(100), (3, 1))
+    squares[0] += 0.02  # the smallest ridge errs more on every row but one
+    squares[:, 7] = [1.0, 4.0, 4.0]
+    assert np.argmin(squares.mean(axis=1)) == 0
+    assert _resampled_place(squares) == 2
+    squares[0, 3] = np.inf  # what cannot be left out cannot be chosen
+    assert _resampled_place(squares) == 2
