@@ -222,7 +222,7 @@ def test_weights_of_any_sum_do_not_overshoot_at_the_planned_size():
 
 
 def test_a_gain_that_few_rows_make_is_less_sure():
-    from subridge.forecasting.advice.present import Present, _resampled_place
+    from subridge.forecasting.advice.present import Present
     from subridge.forecasting.advice.ranking import Ranked
 
     rng = np.random.default_rng(0)
@@ -239,6 +239,8 @@ def test_a_gain_that_few_rows_make_is_less_sure():
 
 
 def test_one_row_does_not_choose_the_ridge():
+    from subridge.forecasting.advice.present import _resampled_place
+
     rng = np.random.default_rng(0)
     squares = np.tile(rng.random(100), (3, 1))
     squares[0] += 0.02  # the smallest ridge errs more on every row but one
