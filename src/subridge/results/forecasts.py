@@ -36,8 +36,25 @@ def forecasts(
     (ensemble, part) are the hits and misses of the self-test.
     """
     rows, plane = list(entries.values()), ("ensemble", "n_samples")
-    dataset = xr.Dataset(
-        {name: (plane, np.stack([row.variables[name] for row in rows])) for name in rows[0].variables},
+    variables = {
+        name: (
+            plane,
+            np.stack([row.variables[name] for row in rows]),
+            {"long_name": labels[name]} if name in labels else {},
+        )
+        for name in rows[0].variables
+    }
+    tables = {
+        "ridge": (plane, np.stack([_common(row.ridges) for row in rows])),
+        "reach": (("ensemble", "member"), _padded([row.reach for row in rows])),
+        "irreducible_error": ("ensemble", np.array([row.irreducible_error for row in rows])),
+    }
+    tests = {
+        f"self_test_{name}": (("ensemble", "part"), _padded([row.self_test[name] for row in rows]))
+        for name in rows[0].self_test
+    }
+    return xr.Dataset(
+        {**variables, **tables, **tests},
         {
             "ensemble": list(entries),
             "n_samples": n_samples.astype(np.int64) if np.isfinite(n_samples).all() else n_samples,
@@ -45,14 +62,6 @@ def forecasts(
         },
         result_attributes("forecast", 1, "Errors of ridge ensembles at other sample sizes.", **attributes),
     )
-    dataset["ridge"] = plane, np.stack([_common(row.ridges) for row in rows])
-    dataset["reach"] = ("ensemble", "member"), _padded([row.reach for row in rows])
-    dataset["irreducible_error"] = "ensemble", np.array([row.irreducible_error for row in rows])
-    for name in rows[0].self_test:
-        dataset[f"self_test_{name}"] = ("ensemble", "part"), _padded([row.self_test[name] for row in rows])
-    for name, label in labels.items():
-        dataset[name].attrs["long_name"] = label
-    return dataset
 
 
 def _common(ridges: FloatArray) -> FloatArray:

@@ -49,7 +49,7 @@ def label_noise(pilot: Pilot, level: float = 0.9) -> LabelNoise:
     True
     """
     member = pilot.members[0]
-    inside = (pilot.targets @ member.left.T) ** 2  # (C, ρ)
+    inside = pilot.known(0).labels ** 2  # (C, ρ)
     freedom = pilot.n_samples - pilot.intercept
     spare = freedom - len(member.spectrum)
     rest = np.maximum((pilot.targets**2).sum(axis=1) - inside.sum(axis=1), 0.0) * (spare > 0)
@@ -71,6 +71,8 @@ def label_noise(pilot: Pilot, level: float = 0.9) -> LabelNoise:
 
 def _profile(inside: FloatArray, rest: FloatArray, freedom: int, spectrum: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Best ζ² for every h, and minus twice the log-likelihood there; both of shape (C, strengths)."""
-    stretch = 1 + np.exp(_LOG_STRENGTHS)[:, None] * spectrum
+    stretch = np.exp(_LOG_STRENGTHS)[:, None] * spectrum
+    stretch += 1
     variances = (inside @ (1 / stretch).T + rest[:, None]) / freedom
-    return variances, freedom * np.log(np.maximum(variances, 1e-300)) + np.log(stretch).sum(axis=1)
+    volume = np.log(stretch, out=stretch).sum(axis=1)
+    return variances, freedom * np.log(np.maximum(variances, 1e-300)) + volume

@@ -50,11 +50,13 @@ class LeftOut:
         """``(R_r²)_ii``; shape (t, k, n)."""
         columns = []
         for r, member in enumerate(self.pilot.members):
-            squares = member.left**2
+            squares = self.pilot.known(r).squares
             gains = residual_gains(member, self.penalties[:, r])
-            # Outside of the member's directions R is a projection, its own square.
-            outside = 1 - self.pilot.intercept / self.pilot.n_samples - squares.sum(axis=0)
-            columns.append(gains**2 @ squares + (0.0 if member.spans_samples else outside))
+            # A last row of ones gives what the member's directions hold of every sample. Outside of them R is a
+            # projection, its own square.
+            sums = np.concatenate([gains**2, np.ones((1, gains.shape[1]))]) @ squares
+            outside = 1 - self.pilot.intercept / self.pilot.n_samples - sums[-1]
+            columns.append(sums[:-1] + (0.0 if member.spans_samples else outside))
         return np.stack(columns, axis=1)
 
     def relative_residuals(self, r: int, vectors: FloatArray) -> FloatArray:
@@ -93,7 +95,8 @@ def row_errors(pilot: Pilot, ridges: FloatArray, weights: FloatArray) -> FloatAr
     n = pilot.n_samples
     leverage, mixed = np.full(n, pilot.intercept / n), np.zeros((len(ridges), pilot.n_targets, n))
     for r, member in enumerate(pilot.members):
-        found = leave_one_out(member, pilot.targets, ridges[:, r] * pilot.subset_sizes[r], leverage)
+        penalties = ridges[:, r] * pilot.subset_sizes[r]
+        found = leave_one_out(member, pilot.targets, penalties, leverage, pilot.known(r))
         mixed += weights[:, r, None, None] * found.errors
     return np.asarray((mixed**2).sum(axis=1))
 
@@ -108,7 +111,7 @@ def left_out(pilot: Pilot, penalties: FloatArray) -> Iterator[LeftOut]:
         rows = slice(start, min(start + block, T))
         errors, diagonals, _ = zip(
             *(
-                leave_one_out(member, pilot.targets, penalties[rows, r], leverage)
+                leave_one_out(member, pilot.targets, penalties[rows, r], leverage, pilot.known(r))
                 for r, member in enumerate(pilot.members)
             ),
             strict=True,

@@ -8,6 +8,7 @@ import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray
 from subridge.ridge.rows.decomposition import MemberDecomposition, decompose
+from subridge.ridge.rows.leave_one_out import InDirections
 from subridge.ridge.rows.pair_traces import hat_gains
 from subridge.ridge.rows.training import TrainingRows
 from subridge.spec.errors import DataError
@@ -16,6 +17,8 @@ from subridge.spec.plan import SubsetPlan
 # An estimate from a sample needs no more than a few digits: eigenvalues of the Gram matrix this far below the largest
 # still have four.
 _GRAM_LIMIT = 1e-12
+# Numbers of factors whose squares are kept: 32 MB. Of larger ones a square costs little beside the decomposition.
+_KEPT = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +48,17 @@ class Pilot:
     @cached_property
     def row_powers(self) -> FloatArray:
         """‖x_i‖² of every row as each member sees it, centred; shape (k, n)."""
-        return np.stack([member.spectrum @ member.left**2 for member in self.members])
+        return np.stack([member.spectrum @ self.known(r).squares for r, member in enumerate(self.members)])
+
+    def known(self, r: int) -> InDirections:
+        """What every question about member r begins with."""
+        return InDirections.of(self.members[r], self.targets) if self._known is None else self._known[r]
+
+    @cached_property
+    def _known(self) -> list[InDirections] | None:
+        if sum(member.left.size for member in self.members) > _KEPT:
+            return None
+        return [InDirections.of(member, self.targets) for member in self.members]
 
     def reach(self, ridges: FloatArray) -> FloatArray:
         """The largest sample size each member can be forecast at, ``n + p/κ̄(n, 0)``; shape (k,)."""

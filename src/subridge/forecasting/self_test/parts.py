@@ -1,7 +1,6 @@
 """Parts of the pilot that stand for smaller pilots: halves and quarters."""
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from subridge.arrays.types import FloatArray, IntArray
 from subridge.forecasting.pilot.pilot import Pilot
@@ -43,12 +42,14 @@ def errors_of_parts(pilot: Pilot, parts: list[IntArray], ridges: FloatArray, wei
     outputs = np.zeros((len(parts), len(ridges), pilot.n_targets, n))
     for r, member in enumerate(pilot.members):
         penalties = ridges[:, r] * pilot.subset_sizes[r]
-        coordinates = np.sqrt(member.spectrum)[:, None] * member.left
-        Z = coordinates[:, index].transpose(1, 0, 2)  # (P, ρ, m)
+        root = np.sqrt(member.spectrum)
+        Z = np.stack([member.left[:, part] for part in parts])  # (P, ρ, m)
+        Z *= root[:, None]
         centre = Z.mean(axis=2, keepdims=True) * pilot.intercept
-        slopes = _slopes(Z - centre, Y - level, penalties)
+        Z -= centre
+        slopes = _slopes(Z, Y - level, penalties)
         constant = level[:, None].transpose(0, 1, 3, 2) - slopes @ centre[:, None]
-        outputs += weights[:, r, None, None] * (slopes @ coordinates + constant)
+        outputs += weights[:, r, None, None] * ((slopes * root) @ member.left + constant)
     squares = ((pilot.targets - outputs) ** 2).sum(axis=2)
     np.put_along_axis(squares, np.repeat(index[:, None], len(ridges), axis=1), 0.0, axis=2)
     return np.asarray(squares.sum(axis=2) / (n - index.shape[1]))
@@ -60,17 +61,23 @@ def _slopes(Z: FloatArray, Y: FloatArray, penalties: FloatArray) -> FloatArray:
     side, known = (Zt @ Z, Y) if by_rows else (Z @ Zt, Z @ Y)
     # The limit of a vanishing ridge, to the digits that an estimate from a sample needs.
     least = _LEAST_PENALTY * np.trace(side, axis1=1, axis2=2) + np.finfo(float).tiny
-    shifts = np.maximum(penalties, least[:, None])[:, :, None, None]  # (P, T, 1, 1)
-    shifted = side[:, None] + shifts * np.eye(side.shape[1])
+    shifts = np.maximum(penalties, least[:, None])  # (P, T)
     if side.shape[1] < _LARGE:
-        solved = np.linalg.solve(shifted, known[:, None])
-    else:
-        pairs = zip(shifted, known, strict=True)
-        solved = np.array([[_solved(each, right) for each in of_part] for of_part, right in pairs])
+        solved = np.linalg.solve(_shifted(side[:, None], shifts), known[:, None])
+    else:  # one by one, which takes less memory
+        pairs = zip(side, known, shifts, strict=True)
+        solved = np.array(
+            [[np.linalg.solve(_shifted(each, shift), right) for shift in of_part] for each, right, of_part in pairs]
+        )
     return np.asarray((Z[:, None] @ solved if by_rows else solved).transpose(0, 1, 3, 2))
 
 
-def _solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
-    """By Cholesky factors: half the work of a general solution, which for small matrices is not what takes time."""
-    factor = cho_factor(matrix, overwrite_a=True, check_finite=False)
-    return np.asarray(cho_solve(factor, right, check_finite=False))
+def _shifted(matrices: FloatArray, shifts: FloatArray) -> FloatArray:
+    """Square matrices with shifts of shape (...) added to their diagonals.
+
+    Cholesky factors would take half the multiplications, but they are SciPy's, which brings a pool of threads of its
+    own: the two pools wait for work on each other's cores, and a forecast on two threads took twice as long.
+    """
+    shifted = np.array(np.broadcast_to(matrices, (*np.shape(shifts), *matrices.shape[-2:])))
+    np.einsum("...mm->...m", shifted)[...] += shifts[..., None]
+    return shifted

@@ -28,15 +28,31 @@ class LeftOut(NamedTuple):
     alone: IntArray
 
 
+class InDirections(NamedTuple):
+    """What no penalty changes: labels ``gᵀQ`` in a member's directions, shape (C, ρ), and Qᵀ squared, (ρ, n)."""
+
+    labels: Array
+    squares: Array
+
+    @classmethod
+    def of(cls, member: MemberDecomposition, targets: Array) -> "InDirections":
+        """For labels of shape (C, n)."""
+        return cls(targets @ member.left.T, member.left * member.left)
+
+
 def leave_one_out(
-    member: MemberDecomposition, targets: Array, penalties: FloatArray, intercept_leverage: Array
+    member: MemberDecomposition,
+    targets: Array,
+    penalties: FloatArray,
+    intercept_leverage: Array,
+    known: InDirections | None = None,
 ) -> LeftOut:
     """Errors at every left-out sample, in weighted units: ``√w_i (y_i - f^(-i)(x_i))``, and what they were divided by.
 
     From centred and weighted labels g, shape (C, n), penalties p = λ_r N_r, shape (L,), and leverages ``w_i/Σw`` of the
     intercept, zeros without one, shape (n,), come errors of shape (L, C, n) and diagonals ``1 - H_ii`` of shape (L, n).
     The latter are divided by p for a member that spans all samples, where they vanish with p, and zero at p = 0 for a
-    sample that any other member interpolates.
+    sample that any other member interpolates. Those who ask more than once may say what is `known`.
 
     At p = 0 the minimum-norm solution is the limit p → 0⁺, for the full and for every reduced training set, so the
     errors are the limit of ``r_i/(1 - H_ii)``: where sample i is interpolated (H_ii = 1), numerator and denominator are
@@ -55,7 +71,7 @@ def leave_one_out(
     """
     Qt, d = member.left, member.spectrum
     L, C, n = len(penalties), targets.shape[0], Qt.shape[1]
-    A, squared = targets @ Qt.T, Qt * Qt
+    A, squared = InDirections.of(member, targets) if known is None else known
     p = as_column(penalties, d)
     if member.spans_samples:
         # Both terms carry the same factor p, which cancels: no 0/0 at p = 0.

@@ -52,14 +52,14 @@ def residual_pair_traces(
     # A spanning member is best described by what it leaves, any other by what it takes.
     gains = [rest if spans else hat for rest, hat, spans in zip(rests, hats, spanning, strict=True)]
     totals = [gain.sum(axis=1) for gain in gains]
-    lefts, joined = np.concatenate([member.left for member in members]), np.concatenate(gains, axis=1)
-    ends = np.cumsum([gain.shape[1] for gain in gains])
+    lefts = np.concatenate([member.left for member in members[1:]]) if k > 1 else None
+    joined, ends = np.concatenate(gains, axis=1), np.cumsum([gain.shape[1] for gain in gains])
     for r, member in enumerate(members):
         spare = 0 if spanning[r] else n - intercept - member.spectrum.shape[0]
         traces[:, r, r] = (rests[r] ** 2).sum(axis=1) + spare
-        if r == k - 1:
+        if lefts is None or r == k - 1:
             break
-        overlaps = (member.left @ lefts[ends[r] :].T) ** 2
+        overlaps = (member.left @ lefts[ends[r] - ends[0] :].T) ** 2
         common = (gains[r] @ overlaps) * joined[:, ends[r] :]
         # A member of constant columns has no directions; `reduceat` would take the next member's first for its sum.
         starts, empty = ends[r:-1] - ends[r], np.diff(ends[r:]) == 0
