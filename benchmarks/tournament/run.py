@@ -22,7 +22,7 @@ from tables import FOLDER, PATH, at_ridge, load, members_outputs, split, truth_a
 import subridge as sr
 
 PILOTS, ADVISED = 4, 2
-ADVICE_DRAWS = 4
+ADVICE_DRAWS = 8
 
 
 def left_out_errors(table, rows, plan):

@@ -24,6 +24,7 @@ from subridge.forecasting.uncertainty.spread import Spread
 _LEAST_DOUBT, _SCATTER = 0.08, 0.7
 _LAW = 0.7  # share of the law that the pilot's parts follow, against the rule, where few rows dominate
 _APART = 0.5  # of what rule and law differ by
+_NOISE = 1 / 3  # of its doubt: a change that is not larger is mostly noise
 _VAGUE = 0.4  # relative standard error beyond which a forecast is not to be trusted
 _UNTESTED = 0.2  # scatter where no part of the pilot reaches its size
 _FAR = 6.0  # doublings after which doubt grows no further
@@ -112,6 +113,7 @@ class ForecastCurve(RowWise):
 
         Where few rows dominate, the law that the pilot's own parts follow is blended with the rule, in logarithms, and
         their scatter widens intervals. Beyond reach, where the rule could not be tested, the law stands alone there.
+        Of a change from the pilot's error that is not larger than a share of its doubt, little is believed.
         """
         error, sizes, reached = self.prediction_error - self.readout, self.wanted.sizes, self.wanted.in_reach
         usable = (sizes > n_samples) & np.isfinite(error) & (error > 0) & (self.present > 0)
@@ -119,21 +121,27 @@ class ForecastCurve(RowWise):
         by_rule = np.log(np.where(usable, error, 1.0) / np.where(usable, self.present, 1.0))
         share = (1 - self.steadiness) * np.where(reached, _LAW, 1.0)
         apart = np.where(usable & np.isfinite(evidence.slopes), evidence.continued(doublings) - by_rule, 0.0)
-        moved = np.exp(share * apart)
-        lifted = np.maximum(1.0, np.where(usable, floor / np.where(usable, error * moved, 1.0), 1.0))
-        factor = moved * lifted
         scatter = np.where(np.isfinite(evidence.scatter), evidence.scatter, _UNTESTED)
-        unsteady = 1 - self.steadiness * reached
-        far = np.sqrt(np.minimum(doublings, _FAR))
+        unsteady, far = 1 - self.steadiness * reached, np.sqrt(np.minimum(doublings, _FAR))
+        doubt = unsteady * np.hypot(far * np.hypot(_LEAST_DOUBT, _SCATTER * scatter), _APART * apart)
+        change = by_rule + share * apart
+        moved = np.exp(_shrunk(change, _NOISE * doubt) - by_rule)
+        lifted = np.maximum(1.0, np.where(usable, floor / np.where(usable, error * moved, 1.0), 1.0))
+        factor = np.where(usable, moved * lifted, 1.0)
         return replace(
             self,
             prediction_error=error * factor + self.readout,
             lowest=(self.lowest - self.readout) * factor + self.readout,
             highest=(self.highest - self.readout) * factor + self.readout,
             spread=self.spread.scaled(factor),
-            doubt=unsteady * np.hypot(far * np.hypot(_LEAST_DOUBT, _SCATTER * scatter), _APART * apart),
+            doubt=doubt,
             floor=np.full(len(sizes), floor),
         )
+
+
+def _shrunk(change: FloatArray, noise: FloatArray) -> FloatArray:
+    """``c³/(c² + noise²)``, elementwise: all of a sure change c, nothing of one that may be noise."""
+    return np.asarray(np.where(noise > 0, change**3 / np.maximum(change**2 + noise**2, 1e-300), change))
 
 
 def forecast_curve(
