@@ -8,8 +8,11 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import Ridge
 
 import subridge as sr
+from subridge.forecasting.curve.curve import _shrunk, forecast_curve
+from subridge.forecasting.inputs.request import read_ensembles
 from subridge.forecasting.inputs.sample import read_sample
 from subridge.forecasting.pilot.pilot import decompose_pilot
+from subridge.forecasting.self_test.evidence import Evidence
 from subridge.forecasting.self_test.parts import errors_of_parts, part_rows
 from subridge.spec.errors import CopiedRowsWarning, CorrelatedRowsWarning, RareColumnsWarning, SubridgeWarning
 
@@ -177,3 +180,26 @@ def test_an_error_below_the_label_noise_is_said_to_be_out_of_reach():
     y = X @ rng.standard_normal(10) + 2 * rng.standard_normal(100)
     (answer,) = sr.samples_needed(X, y, 0.5, ONE).answer.values
     assert answer.startswith("not reachable: the label noise alone is ")
+
+
+def test_a_doubtful_change_is_shrunk_and_a_sure_one_is_not():
+    change = np.array([-0.5, -0.5, -0.5, 0.2, 0.0, 0.0])
+    noise = np.array([0.0, 0.01, 5.0, 0.2, 0.0, 0.3])
+    found = _shrunk(change, noise)
+    assert found[0] == -0.5
+    assert found[1] == pytest.approx(-0.5, rel=1e-3)
+    assert abs(found[2]) < 0.01
+    assert found[3] == pytest.approx(0.1)
+    assert found[4:].tolist() == [0.0, 0.0]
+
+
+def test_where_rare_columns_make_the_change_the_forecast_stays_near_the_pilot():
+    X, y = gaussian(200, 40, 5)
+    X[:, 10:] *= np.random.default_rng(1).random((200, 30)) < 0.02
+    with pytest.warns(RareColumnsWarning):
+        pilot = decompose_pilot(read_sample(X, y, "regression", True).rows, sr.subsets.equal(1, 40, 0))
+    drawn = read_ensembles({"one": sr.Ensemble(sr.subsets.equal(1, 40, 0), 0.01)}, 40, 0)["one"]
+    plain = forecast_curve(pilot, drawn, np.array([400.0, 1600.0]), None, None)
+    assert plain.steadiness.max() < 0.5
+    changes = np.log(plain.judged(200, Evidence.of_scatter(2.0, 2), 0.0).prediction_error / plain.present)
+    assert (abs(changes) < 0.5 * abs(np.log(plain.prediction_error / plain.present))).all()
