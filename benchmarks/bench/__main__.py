@@ -1,6 +1,7 @@
 """All benchmarks that fit on two cores, beside peers, in one process: ratios, growth, and what a cluster would take.
 
     python benchmarks/bench [--quick] [--out FOLDER] [--page FILE.md]
+    python benchmarks/bench --only "learning curve"
 
 Prints each figure as it comes, writes a dated compact JSON and pictures into FOLDER, and makes the page of the site
 from the newest JSON there. Peers are timed in turns with the package, so that a busy moment meets all of them; what
@@ -25,6 +26,7 @@ from growth import growth
 from page import write_page
 from peers import CASES
 from scale import cluster
+from threadpoolctl import threadpool_info
 from timing import in_turns
 
 import subridge
@@ -34,22 +36,32 @@ RESULTS = Path(__file__).parents[1] / "results"
 PEERS = ("scikit-learn", "himalaya", "sklearn-ensemble-cv", "mapie", "numpy", "scipy")
 
 
-def side_by_side(quick: bool) -> list[dict]:
-    """Every case with its peers: least seconds of each, and how far their numbers are apart."""
+def side_by_side(quick: bool, only: str = "") -> list[dict]:
+    """Every case with its peers: median seconds of each, ratios round by round, and how far their numbers are apart."""
     rows = []
     for make in CASES:
         case = make(quick)
-        seconds, values = in_turns(case.methods, case.rounds)
-        ours = seconds[case.ours]
-        row = {"case": case.name, "ours": ours, "peers": {}, "note": case.note(values)}
+        if only not in case.name:
+            continue
+        timings, values = in_turns(case.methods, case.rounds)
+        ours = timings[case.ours]
+        row = {"case": case.name, "ours": ours.seconds, "peers": {}, "note": case.note(values)}
         for name in case.methods:
             if name != case.ours:
-                taken = seconds[name] * case.share.get(name, 1.0)
-                row["peers"][name] = {"seconds": taken, "ratio": taken / ours, "scaled": case.share.get(name, 1.0)}
+                factor = case.share.get(name, 1.0)
+                least, ratio, largest = timings[name].times(ours, factor)
+                row["peers"][name] = {
+                    "seconds": timings[name].seconds * factor,
+                    "ratio": ratio,
+                    "least": least,
+                    "largest": largest,
+                    "scaled": factor,
+                }
         rows.append(row)
-        print(f"{case.name}: {ours:.3g} s; {row['note']}", flush=True)
+        print(f"{case.name}: {ours.seconds:.3g} s; {row['note']}", flush=True)
         for name, found in row["peers"].items():
-            print(f"    {found['ratio']:8.1f} times  {found['seconds']:8.3g} s  {name}", flush=True)
+            spread = f"[{found['least']:.1f}, {found['largest']:.1f}]"
+            print(f"    {found['ratio']:8.1f} times {spread:16}  {found['seconds']:8.3g} s  {name}", flush=True)
     return rows
 
 
@@ -58,16 +70,25 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--page", type=Path, help="write the page of the site here")
+    parser.add_argument("--only", default="", help="time side by side, and write nothing, the cases of this name")
     parser.add_argument("--note", default="", help="what a reader must know of the machine, such as that it was busy")
     asked = parser.parse_args()
     # The cases are made to be fast or slow, not to be good practice: what is noticed about their data is no news here.
     warnings.simplefilter("ignore")
+    if asked.only:
+        side_by_side(asked.quick, asked.only)
+        return
     start = time.perf_counter()
     asked.out.mkdir(parents=True, exist_ok=True)
     today = datetime.date.today().isoformat()
     found = {
         "date": today,
-        "machine": {"cores": cores(), "python": platform.python_version(), "system": platform.system()},
+        "machine": {
+            "cores": cores(),
+            "threads": max(library["num_threads"] for library in threadpool_info()),
+            "python": platform.python_version(),
+            "system": platform.system(),
+        },
         "versions": {"subridge": subridge.__version__} | {name: version(name) for name in PEERS},
         "note": asked.note,
         "side_by_side": side_by_side(asked.quick),

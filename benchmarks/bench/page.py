@@ -10,6 +10,10 @@ def words(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds >= 0.1 else f"{1e3 * seconds:.3g} ms"
 
 
+def ratio_words(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
+
+
 def page(found: dict) -> str:
     machine, versions = found["machine"], found["versions"]
     others = ", ".join(f"{name} {number}" for name, number in versions.items() if name != "subridge")
@@ -17,9 +21,10 @@ def page(found: dict) -> str:
         "# Measured beside others",
         "",
         f"Made by `make bench` on {found['date']}: {machine['cores']} cores, Python {machine['python']}, subridge "
-        f"{versions['subridge']}, {others}. It took {words(found['seconds'])}. Methods run in turns in one process and "
-        "the best of their rounds counts. Ratios are what to read: seconds belong to the machine."
-        + (f" {found['note']}" if found.get("note") else ""),
+        f"{versions['subridge']}, {others}. It took {words(found['seconds'])}. Methods run in turns in one process, "
+        f"with {machine['threads']} threads, after a round that does not count; methods of many seconds run once. "
+        "Medians over rounds count, in brackets the least and the largest. Ratios are what to read: seconds belong to "
+        "the machine." + (f" {found['note']}" if found.get("note") else ""),
         "",
         "## Side by side",
         "",
@@ -29,8 +34,9 @@ def page(found: dict) -> str:
     for row in found["side_by_side"]:
         lines.append(f"| **{row['case']}** | subridge | {words(row['ours'])} | 1 |")
         for name, peer in row["peers"].items():
-            times = f"{peer['ratio']:,.0f}" if peer["ratio"] >= 100 else f"{peer['ratio']:.3g}"
-            lines.append(f"| | {name} | {words(peer['seconds'])} | {times} |")
+            times, least, largest = (ratio_words(peer[key]) for key in ("ratio", "least", "largest"))
+            spread = "" if least == largest else f" [{least}, {largest}]"
+            lines.append(f"| | {name} | {words(peer['seconds'])} | {times}{spread} |")
         lines.append(f"| | *{row['note']}* | | |")
     lines += ["", "Where a ratio is below 1 the other is faster.", "", "## How cost grows on one machine", ""]
     for title, part in found["growth"].items():

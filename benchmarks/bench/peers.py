@@ -201,7 +201,7 @@ def curves(quick):
             ),
         },
         lambda values: "learning_curve stops at the pilot's size; a law through it is not timed",
-        rounds=2,
+        rounds=9,
     )
 
 
