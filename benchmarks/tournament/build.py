@@ -2,7 +2,7 @@
 
 python benchmarks/tournament/build.py [FOLDER] writes one .npz per set, X in single precision and y, rows in random
 order, standardised, at most 6,000 or 12,000 rows as the set says. FOLDER is benchmarks/tournament/data, which git
-ignores.
+ignores. Besides what the package needs, rdata reads the data of R, Pillow draws letters, soundfile reads sounds.
 """
 
 import sys

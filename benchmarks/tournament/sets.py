@@ -1,9 +1,9 @@
 """The sets of the tournament: what each is, where it comes from, and how its table is made.
 
 Licences are those of the packages, whose data sets have come from elsewhere: see their help pages. No data are in this
-repository; `build.py` fetches the packages from their registries. Thirty of the forty sets are for development: ten
-always were, ten more of this file judged the forecast first, and the ten of `second.py` judged it second. The sets that
-judge it now are in `judgement.py`.
+repository; `build.py` fetches the packages from their registries. Forty of the fifty sets are for development: ten
+always were, ten more of this file judged the forecast first, the ten of `second.py` judged it second, and the ten of
+`third.py` third. The sets that judge it now are in `judgement.py`.
 """
 
 import struct
@@ -16,6 +16,7 @@ from packages import npm, pypi, r_data
 from second import SECOND
 from shaping import FEW, Source, classes, columns, monomials, standard
 from sklearn import datasets as bundled
+from third import THIRD
 
 
 def _ames():
@@ -180,4 +181,4 @@ _FIRST = {
     "items": Source(_DEV, "dense", "r-cran-psychtools", _GPL, (150, 300), _items, "age from 135 answers"),
     "cheese": Source(_DEV, "rare columns", "r-cran-bayesm", _GPL, (150, 300), _cheese, "log sales of 88 shops"),
 }
-SOURCES = _FIRST | SECOND | JUDGEMENT
+SOURCES = _FIRST | SECOND | THIRD | JUDGEMENT

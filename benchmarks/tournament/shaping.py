@@ -15,7 +15,7 @@ class Source:
     """A set: its table, the pilots drawn from it, its package and that package's licence."""
 
     role: str  # "development" or "judgement"
-    kind: str  # "dense", "rare columns", "heavy tails", "wide" (more features than rows)
+    kind: str  # "dense", "rare columns", "heavy tails", "wide" (more features than a pilot has rows)
     package: str
     licence: str
     pilots: tuple[int, ...]
@@ -57,3 +57,19 @@ def monomials(X, degree=2):
 
 def classes(labels):
     return np.unique(np.asarray(labels).astype(str), return_inverse=True)[1]
+
+
+def glyph(font, letter, size=24):
+    """Grey values of a letter that fills a square as its shape allows; None where the font has no such letter."""
+    from PIL import Image, ImageDraw  # for building alone: who runs the tournament need not have it
+
+    picture = Image.new("L", (400, 400))
+    ImageDraw.Draw(picture).text((100, 100), letter, fill=255, font=font)
+    box = picture.getbbox()
+    if box is None:
+        return None
+    picture = picture.crop(box)
+    picture.thumbnail((size, size))
+    square = Image.new("L", (size, size))
+    square.paste(picture, ((size - picture.width) // 2, (size - picture.height) // 2))
+    return np.asarray(square, float).ravel() / 255
