@@ -11,7 +11,6 @@ from subridge.forecasting.matching import MatchedRidges
 from subridge.forecasting.pilot.left_out import LeftOut, left_out, row_errors
 from subridge.forecasting.pilot.pilot import Pilot
 from subridge.forecasting.rowwise import RowWise
-from subridge.forecasting.transfer.cross_fitting import honest_error
 from subridge.forecasting.transfer.transfer import Transfer, transfer
 from subridge.forecasting.uncertainty.jackknife import transfer_spread
 from subridge.forecasting.uncertainty.spread import Spread
@@ -32,30 +31,26 @@ class Points(RowWise):
 
 def point_errors(pilot: Pilot, ensemble: DrawnEnsemble, wanted: MatchedRidges) -> Points:
     """Prediction errors alone, at a quarter of the cost of `points`."""
-    moved = [(honest_error(block, each, ensemble), each) for block, each in _transferred(pilot, ensemble, wanted)]
-    return _settled(pilot, wanted, np.concatenate([error for error, _ in moved]), [each for _, each in moved])
+    return _settled(pilot, wanted, [moved for _, moved in _transferred(pilot, ensemble, wanted)])
 
 
 def points(pilot: Pilot, ensemble: DrawnEnsemble, wanted: MatchedRidges) -> tuple[Points, Spread]:
     """Prediction errors, what they are at present, the weights of members, and the spread over pilots."""
-    errors, spreads, transfers = [], [], []
+    spreads, transfers = [], []
     for block, moved in _transferred(pilot, ensemble, wanted):
-        errors.append(honest_error(block, moved, ensemble))
         spreads.append(transfer_spread(block, moved))
         transfers.append(moved)
-    error = np.concatenate(errors)
-    found = _settled(pilot, wanted, error, transfers)
-    plain, settled = error - found.readout, found.error - found.readout
+    found = _settled(pilot, wanted, transfers)
+    plain = np.concatenate([moved.error for moved in transfers]) - found.readout
+    settled = found.error - found.readout
     usable = np.isfinite(plain) & (plain > 0)
     factor = np.where(usable, settled / np.where(usable, plain, 1.0), 1.0)
     return found, Spread.joined(spreads).scaled(factor)
 
 
-def _settled(pilot: Pilot, wanted: MatchedRidges, error: FloatArray, moved: list[Transfer]) -> Points:
-    weights, steadiness, readout = (
-        np.concatenate(parts)
-        for parts in zip(*((each.weights, each.variance.steadiness, each.readout) for each in moved), strict=True)
-    )
+def _settled(pilot: Pilot, wanted: MatchedRidges, moved: list[Transfer]) -> Points:
+    each_part = ((each.error, each.weights, each.variance.steadiness, each.readout) for each in moved)
+    error, weights, steadiness, readout = (np.concatenate(parts) for parts in zip(*each_part, strict=True))
     present = shown_errors(pilot, wanted.ridges, weights)
     settled = tempered(error - readout, present, steadiness, np.asarray(wanted.sizes > pilot.n_samples))
     return Points(settled + readout, readout, present, steadiness, weights)

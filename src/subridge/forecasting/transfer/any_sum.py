@@ -66,6 +66,14 @@ def seen_by(ensemble: DrawnEnsemble, pilot: Pilot) -> Pilot:
     return Pilot([*pilot.members, silent], pilot.targets, np.append(pilot.subset_sizes, 1), pilot.intercept)
 
 
+def beside_silence(pairs: FloatArray, power: float) -> FloatArray:
+    """Pairs (t, k, k) beside a silent member that weights of sum one never use; its own error is the labels' power."""
+    t, k, _ = pairs.shape
+    found = np.zeros((t, k + 1, k + 1))
+    found[:, :k, :k], found[:, k, k] = pairs, power
+    return found
+
+
 def independent_labels(pilot: Pilot, penalties: FloatArray) -> FloatArray:
     """How many independent labels the errors of every member are worth, (t, k); see `MemberPath.independent`."""
     room, columns = pilot.n_samples - pilot.intercept, []

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from subridge.arrays.types import FloatArray
+from subridge.ensemble.aggregation import FittedAggregation
 from subridge.ensemble.moments import MemberMoments
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.pilot.left_out import LeftOut
-from subridge.forecasting.transfer.any_sum import OfAnySum, independent_labels, settled_at
+from subridge.forecasting.transfer.any_sum import OfAnySum, beside_silence, independent_labels, settled_at
 from subridge.forecasting.transfer.variance import (
     VarianceSplit,
     finite_size_error,
@@ -56,10 +57,18 @@ def transfer(left_out: LeftOut, sizes: FloatArray, ensemble: DrawnEnsemble) -> T
         known = (found.expected > 0) & (unsure < found.expected)  # else more may have been taken off than there is
         error = np.where(known, found.expected, np.inf)
         return Transfer(variance, readout_pairs, found.weights, error, np.hypot(unsure, found.corrected))
-    moments = MemberMoments(transferred_pairs(left_out.pairs, variance) + readout_pairs)
-    weights = aggregation.weights(moments)
-    unsure = finite_size_error(left_out.pairs, variance, weights, left_out.pilot.n_samples)
-    return Transfer(variance, readout_pairs, weights, moments.risk_of(weights), unsure)
+    moved, pilot = transferred_pairs(left_out.pairs, variance) + readout_pairs, left_out.pilot
+    if isinstance(aggregation, FittedAggregation):
+        power, labels = float(pilot.targets.var(axis=1).sum()), independent_labels(pilot, left_out.penalties)
+        before, after = beside_silence(left_out.pairs, power), beside_silence(moved, power)
+        found = settled_at(aggregation, before, after, labels, sizes / pilot.n_samples)
+        weights, error, unsure = found.weights[:, :-1], found.expected, found.corrected
+    else:
+        moments = MemberMoments(moved)
+        weights, unsure = aggregation.weights(moments), np.zeros(len(sizes))
+        error = moments.risk_of(weights)
+    of_finite_samples = finite_size_error(left_out.pairs, variance, weights, pilot.n_samples)
+    return Transfer(variance, readout_pairs, weights, error, np.hypot(of_finite_samples, unsure))
 
 
 def transferred_pairs(pairs: FloatArray, variance: VarianceSplit) -> FloatArray:
