@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.namespace import namespace_of, to_numpy
-from subridge.arrays.types import Array, FloatArray
+from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.spec.errors import ParameterError
 
 
@@ -43,7 +43,8 @@ class MemberMoments:
     outputs : Outputs or None
         c and F by themselves, which theory knows; None where they follow from the rest.
     behind : ndarray, shape (k,) or (..., k), or None
-        Independent labels that stand behind the moments of each member; None where these are taken for exact.
+        Independent labels that stand behind the moments of each member; None where these are taken for exact. Zero
+        where a member's weight cannot be judged by them, as few rows carry what it says.
 
     Examples
     --------
@@ -62,6 +63,24 @@ class MemberMoments:
     v: FloatArray | None = None
     outputs: Outputs | None = None
     behind: FloatArray | None = None
+
+    @property
+    def judged_members(self) -> IntArray:
+        """Members with labels behind them, by number: all of them where moments are taken for exact."""
+        if self.behind is None:
+            return np.arange(self.n_members)
+        return np.flatnonzero((self.behind > 0).reshape(-1, self.n_members).all(axis=0))
+
+    def of_members(self, chosen: IntArray) -> "MemberMoments":
+        """Moments of some of the members, by number.
+
+        >>> MemberMoments(np.diag([1.0, 2.0, 3.0])).of_members(np.array([0, 2])).pairs
+        array([[1., 0.],
+               [0., 3.]])
+        """
+        missed = None if self.missed is None else self.missed[..., chosen]
+        behind = None if self.behind is None else self.behind[..., chosen]
+        return MemberMoments(self.pairs[..., chosen[:, None], chosen], missed, self.v, None, behind)
 
     @classmethod
     def of_errors(cls, errors: Array, targets: Array, sample_weights: Array) -> "MemberMoments":

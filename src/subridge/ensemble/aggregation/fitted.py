@@ -71,8 +71,36 @@ class FittedAggregation(LinearAggregation):
     def weights(self, moments: MemberMoments) -> FloatArray:
         return self.settle(moments).weights
 
+    def best_judged(self, moments: MemberMoments) -> FloatArray:
+        """The best weights, zero for members whose weight cannot be judged: those with no label behind them.
+
+        Parameters
+        ----------
+        moments : MemberMoments
+            As for `weights`.
+
+        Returns
+        -------
+        ndarray, shape (..., k)
+
+        Examples
+        --------
+        >>> import subridge as sr
+        >>> moments = MemberMoments(np.diag([1.0, 3.0, 0.1]), behind=np.array([50.0, 50.0, 0.0]))
+        >>> sr.aggregation.Simplex().best_judged(moments)
+        array([0.75, 0.25, 0.  ])
+        """
+        known = moments.judged_members
+        if len(known) == moments.n_members:
+            return self.best(moments)
+        if not len(known):
+            return self.simpler.settle(moments).weights
+        found = np.zeros(moments.pairs.shape[:-1])
+        found[..., known] = self.best(moments.of_members(known))
+        return found
+
     def settle(self, moments: MemberMoments) -> Settled:
-        best = self.best(moments)
+        best = self.best_judged(moments)
         apparent, d = moments.risk_of(best), self.n_fitted(best)
         if moments.behind is None:
             return Settled(best, apparent, apparent, d)
@@ -93,8 +121,12 @@ class FittedAggregation(LinearAggregation):
 
 
 def labels_behind(weights: FloatArray, behind: FloatArray) -> FloatArray:
-    """Labels behind a weighted sum, shape (...): the harmonic mean of the members', by their weights."""
-    return np.asarray(weights.sum(axis=-1) / np.maximum((weights / behind).sum(axis=-1), _TINY))
+    """Labels behind a weighted sum, shape (...): the harmonic mean of the members', by their weights.
+
+    Members with none have no part in it.
+    """
+    counted = np.where(behind > 0, weights, 0.0)
+    return np.asarray(counted.sum(axis=-1) / np.maximum((counted / np.where(behind > 0, behind, 1.0)).sum(-1), _TINY))
 
 
 def gain_of_noise(apparent: FloatArray, power: FloatArray | None, d: FloatArray, n: FloatArray) -> FloatArray:

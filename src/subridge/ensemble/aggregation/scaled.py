@@ -43,6 +43,9 @@ class Scaled(FittedAggregation):
     def simpler(self) -> LinearAggregation:
         return Mean()
 
+    def best_judged(self, moments: MemberMoments) -> FloatArray:
+        return self.best(moments)  # no member has a weight of its own
+
     def best(self, moments: MemberMoments) -> FloatArray:
         missed, v = moments.with_target()
         with np.errstate(invalid="ignore", divide="ignore"):

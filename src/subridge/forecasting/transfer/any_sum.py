@@ -7,7 +7,7 @@ pairs like any others: y is measured from a mean that is learnt from as many row
 fixed of it by s², which made forecasts for eight times the rows wrong by half with 32 members.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from subridge.forecasting.pilot.pilot import Pilot
 from subridge.ridge.rows.decomposition import MemberDecomposition
 from subridge.ridge.rows.design import DenseDesign
 from subridge.ridge.rows.pair_traces import residual_gains
+from subridge.ridge.rows.path import rests_on_few_rows
 
 _LEAST_SHARE = 1e-6  # of the samples, behind an error that tells nothing
 
@@ -82,7 +83,8 @@ def independent_labels(pilot: Pilot, penalties: FloatArray) -> FloatArray:
         squares = squares / squares.max(axis=1, keepdims=True) if member.spans_samples else squares
         spare = 0 if member.spans_samples else room - squares.shape[1]
         m = (squares.sum(axis=1) + spare) ** 2 / ((squares**2).sum(axis=1) + spare)
-        columns.append(np.maximum(1 - 2 / m, _LEAST_SHARE) * pilot.targets.size)
+        known = 0.0 if rests_on_few_rows(member) else pilot.targets.size
+        columns.append(np.maximum(1 - 2 / m, _LEAST_SHARE) * known)
     return np.stack(columns, axis=1)
 
 
@@ -103,7 +105,7 @@ def settled_at(
         return Moved(equal, np.zeros(t), error, error, np.zeros(t))
     start = settled_at(aggregation.simpler, present, moved, labels, growth)
     members = _of_members(moved)
-    inner = aggregation.best(members)
+    inner = aggregation.best_judged(replace(members, behind=labels))
     best, d = _completed(inner), aggregation.n_fitted(inner)
     least = _form(moved, best)
     extra = np.maximum(d - start.n_fitted, 1.0)

@@ -23,6 +23,7 @@ from subridge.spec.plan import SubsetPlan
 
 _GOOD_ENOUGH = 2e-9  # estimated relative error up to which a Gram or kernel matrix serves
 _LEAST_SHARE = 1e-6  # of the samples, behind an error that tells nothing
+_FEW_ROWS = 10  # that carry the output of a member: too few to judge a weight of its own by
 _SMALL = 20_000  # numbers of a table that is kept though the decomposition takes less memory
 
 
@@ -65,7 +66,7 @@ class MemberPath:
         self._member: MemberDecomposition | SlimMember | None = None
         self._diagonals: Array | None = None
         self._spectrum: Array | None = None
-        self._spans_samples, self._n_features = False, design.n_features
+        self._spans_samples, self._n_features, self._rests_on_few = False, design.n_features, False
         self._kept: MemberDecomposition | _Table
         self.solution: MemberDecomposition | SolvedMember | None = None
         if together is None and len(ridges) == 1 and again is None and self._targets.shape[0] <= design.n_features:
@@ -82,6 +83,7 @@ class MemberPath:
         else:
             member = decompose(design, least, rows.fit_intercept, GRAM_LIMIT, direction)
         self._member = None if again is None else member
+        self._rests_on_few = (again is not None or together is not None) and rests_on_few_rows(member)
         self._spectrum, self._spans_samples = member.spectrum, member.spans_samples
         self._kept = member
         self.solution = member if len(ridges) == 1 else None
@@ -113,7 +115,12 @@ class MemberPath:
         A squared error of labels that are noise is ``gᵀR²g`` with R = I - H, which varies as that of m = (tr R²)²/tr R⁴
         independent samples. Its inverse, which weights follow, is too large by m/(m - 2) in the mean, so that n samples
         are worth n (1 - 2/m). At its interpolation threshold a member has m near one: its error is one accident.
+
+        Nothing where few rows carry what the member says, as with rare columns: left out they say nothing, and what the
+        member will say of new rows like them is in no error. Paths that were made for no weights do not look for it.
         """
+        if self._rests_on_few:
+            return np.zeros(len(self.penalties))
         room, p = self._rows.n_samples - int(self._rows.fit_intercept), self.penalties[:, None]
         if self._spectrum is None:  # solved without it: tr R⁴ ≤ tr R², and no more than N_r directions are fitted
             m = np.full(len(p), max(float(room - self._n_features), 1.0))
@@ -206,6 +213,15 @@ class MemberPath:
         _warn_of(off)
         self._diagonals = found.diagonals if self._member is not None and len(penalties) == self.n_ridges else None
         return found.errors
+
+
+def rests_on_few_rows(member: MemberDecomposition) -> bool:
+    """Whether the squared norms q of a member's rows sum up as those of few equal ones would, (Σq)²/Σq² of them."""
+    left = to_numpy(member.left)
+    if not left.shape[0]:
+        return False
+    q = to_numpy(member.spectrum) @ left**2
+    return bool(q.sum() ** 2 < min(_FEW_ROWS, left.shape[1] / 6) * (q**2).sum())
 
 
 def _warn_of(off: float) -> None:
