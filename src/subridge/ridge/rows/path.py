@@ -24,6 +24,7 @@ from subridge.spec.plan import SubsetPlan
 _GOOD_ENOUGH = 2e-9  # estimated relative error up to which a Gram or kernel matrix serves
 _LEAST_SHARE = 1e-6  # of the samples, behind an error that tells nothing
 _FEW_ROWS = 10  # that carry the output of a member: too few to judge a weight of its own by
+_KNOWN = 1e-6  # sum of leverages
 _SMALL = 20_000  # numbers of a table that is kept though the decomposition takes less memory
 
 
@@ -66,7 +67,8 @@ class MemberPath:
         self._member: MemberDecomposition | SlimMember | None = None
         self._diagonals: Array | None = None
         self._spectrum: Array | None = None
-        self._spans_samples, self._n_features, self._rests_on_few = False, design.n_features, False
+        self._spans_samples, self._n_features = False, design.n_features
+        self._rests_on_few: bool | None = None  # not known yet
         self._kept: MemberDecomposition | _Table
         self.solution: MemberDecomposition | SolvedMember | None = None
         if together is None and len(ridges) == 1 and again is None and self._targets.shape[0] <= design.n_features:
@@ -83,7 +85,7 @@ class MemberPath:
         else:
             member = decompose(design, least, rows.fit_intercept, GRAM_LIMIT, direction)
         self._member = None if again is None else member
-        self._rests_on_few = (again is not None or together is not None) and rests_on_few_rows(member)
+        self._rests_on_few = rests_on_few_rows(member) if together is not None else None
         self._spectrum, self._spans_samples = member.spectrum, member.spans_samples
         self._kept = member
         self.solution = member if len(ridges) == 1 else None
@@ -119,6 +121,8 @@ class MemberPath:
         Nothing where few rows carry what the member says, as with rare columns: left out they say nothing, and what the
         member will say of new rows like them is in no error. Paths that were made for no weights do not look for it.
         """
+        if self._rests_on_few is None and isinstance(self._kept, MemberDecomposition):
+            self._rests_on_few = rests_on_few_rows(self._kept)
         if self._rests_on_few:
             return np.zeros(len(self.penalties))
         room, p = self._rows.n_samples - int(self._rows.fit_intercept), self.penalties[:, None]
@@ -212,16 +216,23 @@ class MemberPath:
             self._member = None if self._member is None else self._careful
         _warn_of(off)
         self._diagonals = found.diagonals if self._member is not None and len(penalties) == self.n_ridges else None
+        if self._diagonals is not None and self._rests_on_few is None:
+            least = int(np.argmin(penalties))
+            scale = float(penalties[least]) if member.spans_samples else 1.0
+            leverages = to_numpy(1 - leverage - scale * found.diagonals[least, ...])
+            sure = leverages.sum() > _KNOWN  # else they are differences that rounding made
+            self._rests_on_few = are_few(leverages) if sure else rests_on_few_rows(member)
         return found.errors
 
 
 def rests_on_few_rows(member: MemberDecomposition) -> bool:
-    """Whether the squared norms q of a member's rows sum up as those of few equal ones would, (Σq)²/Σq² of them."""
-    left = to_numpy(member.left)
-    if not left.shape[0]:
-        return False
-    q = to_numpy(member.spectrum) @ left**2
-    return bool(q.sum() ** 2 < min(_FEW_ROWS, left.shape[1] / 6) * (q**2).sum())
+    """Whether few rows carry what a member says, by the squares of their norms."""
+    return bool(member.left.shape[0]) and are_few(to_numpy(member.spectrum) @ to_numpy(member.left) ** 2)
+
+
+def are_few(shares: FloatArray) -> bool:
+    """Whether shares (n,) of rows sum up as (Σq)²/Σq² equal ones would, and these are few."""
+    return bool(shares.sum() ** 2 < min(_FEW_ROWS, len(shares) / 6) * (shares**2).sum())
 
 
 def _warn_of(off: float) -> None:
