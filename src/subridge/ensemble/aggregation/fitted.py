@@ -82,6 +82,7 @@ class FittedAggregation(LinearAggregation):
         Returns
         -------
         ndarray, shape (..., k)
+            Not negative; those of the `simpler` aggregation where no member can be judged.
 
         Examples
         --------
