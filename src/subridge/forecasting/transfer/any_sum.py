@@ -83,7 +83,7 @@ def independent_labels(pilot: Pilot, penalties: FloatArray) -> FloatArray:
         squares = squares / squares.max(axis=1, keepdims=True) if member.spans_samples else squares
         spare = 0 if member.spans_samples else room - squares.shape[1]
         m = (squares.sum(axis=1) + spare) ** 2 / ((squares**2).sum(axis=1) + spare)
-        known = 0.0 if rests_on_few_rows(member) else pilot.targets.size
+        known = 0.0 if rests_on_few_rows(member, float(penalties[:, r].min())) else pilot.targets.size
         columns.append(np.maximum(1 - 2 / m, _LEAST_SHARE) * known)
     return np.stack(columns, axis=1)
 

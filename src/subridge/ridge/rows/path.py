@@ -85,7 +85,7 @@ class MemberPath:
         else:
             member = decompose(design, least, rows.fit_intercept, GRAM_LIMIT, direction)
         self._member = None if again is None else member
-        self._rests_on_few = rests_on_few_rows(member) if together is not None else None
+        self._rests_on_few = rests_on_few_rows(member, least) if together is not None else None
         self._spectrum, self._spans_samples = member.spectrum, member.spans_samples
         self._kept = member
         self.solution = member if len(ridges) == 1 else None
@@ -122,7 +122,7 @@ class MemberPath:
         member will say of new rows like them is in no error. Paths that were made for no weights do not look for it.
         """
         if self._rests_on_few is None and isinstance(self._kept, MemberDecomposition):
-            self._rests_on_few = rests_on_few_rows(self._kept)
+            self._rests_on_few = rests_on_few_rows(self._kept, float(self.penalties.min()))
         if self._rests_on_few:
             return np.zeros(len(self.penalties))
         room, p = self._rows.n_samples - int(self._rows.fit_intercept), self.penalties[:, None]
@@ -221,13 +221,14 @@ class MemberPath:
             scale = float(penalties[least]) if member.spans_samples else 1.0
             leverages = to_numpy(1 - leverage - scale * found.diagonals[least, ...])
             sure = leverages.sum() > _KNOWN  # else they are differences that rounding made
-            self._rests_on_few = are_few(leverages) if sure else rests_on_few_rows(member)
+            self._rests_on_few = are_few(leverages) if sure else rests_on_few_rows(member, float(penalties[least]))
         return found.errors
 
 
-def rests_on_few_rows(member: MemberDecomposition) -> bool:
-    """Whether few rows carry what a member says, by the squares of their norms."""
-    return bool(member.left.shape[0]) and are_few(to_numpy(member.spectrum) @ to_numpy(member.left) ** 2)
+def rests_on_few_rows(member: MemberDecomposition, penalty: float) -> bool:
+    """Whether few rows carry what a member says, by their leverages at a penalty."""
+    d = to_numpy(member.spectrum)
+    return bool(len(d)) and are_few((d / (d + penalty)) @ to_numpy(member.left) ** 2)
 
 
 def are_few(shares: FloatArray) -> bool:
