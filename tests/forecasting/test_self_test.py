@@ -203,3 +203,15 @@ def test_where_rare_columns_make_the_change_the_forecast_stays_near_the_pilot():
     assert plain.steadiness.max() < 0.5
     changes = np.log(plain.judged(200, Evidence.of_scatter(2.0, 2), 0.0).prediction_error / plain.present)
     assert (abs(changes) < 0.5 * abs(np.log(plain.prediction_error / plain.present))).all()
+
+
+@pytest.mark.filterwarnings("ignore::subridge.spec.errors.SubridgeWarning")
+@pytest.mark.parametrize("ridge", [1e-9, 1e-3, 1.0])
+def test_a_member_that_is_silent_in_most_rows_is_forecast_without_a_word_of_numpy(ridge):
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.standard_normal((120, 4)), rng.random((120, 4)) < 0.03])
+    X[:, 4:] *= 1e3
+    y = X[:, 0] + rng.standard_normal(120)
+    plan = sr.SubsetPlan.from_indices([np.arange(4), np.arange(4, 8)], 8)
+    curves = sr.forecast(X, y, [240], {"two": sr.Ensemble(plan, ridge)}, extrapolate=True, fit_intercept=False)
+    assert np.isfinite(curves.prediction_error).all()

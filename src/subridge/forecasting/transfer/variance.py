@@ -126,7 +126,7 @@ def _steadiness(odds: FloatArray, powers: FloatArray) -> FloatArray:
 def _excess(odds: FloatArray, cap: FloatArray) -> FloatArray:
     """log of mean odds over mean capped odds; shape (t, k)."""
     means = odds.mean(axis=2), np.minimum(odds, cap).mean(axis=2)
-    return np.asarray(np.log(np.maximum(means[0], _TINY) / np.maximum(means[1], _TINY)))
+    return np.asarray(np.log(np.maximum(means[0], _TINY)) - np.log(np.maximum(means[1], _TINY)))
 
 
 def _blended(by_leverage: VarianceSplit, left_out: LeftOut, sizes: FloatArray, steady: FloatArray) -> VarianceSplit:
