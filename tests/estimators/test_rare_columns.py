@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import subridge as sr
+from subridge.ridge.rows.path import member_paths
+from subridge.ridge.rows.training import training_rows
 
 DENSE = [np.arange(5 * i, 5 * i + 5) for i in range(4)]
 RARE = [np.arange(20 + 2 * i, 22 + 2 * i) for i in range(12)]
@@ -86,3 +88,20 @@ def test_forecasts_of_free_weights_are_those_of_fits():
     known = np.isfinite(said)
     assert known.sum() >= 4
     assert 0.6 < np.mean(np.array(said)[known]) / np.mean(np.array(found)[known]) < 1.6
+
+
+@pytest.mark.parametrize("ridges", [[0.0, 1.0], [1e-6, 1.0], [1e3, 1e9], [1e14]])
+@pytest.mark.parametrize("kind", ["dense", "rare", "wide", "nearly dependent", "rare and nearly dependent"])
+def test_leverages_at_hand_say_the_same_as_those_of_the_features(kind, ridges):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((90, 120 if kind == "wide" else 6))
+    if kind.startswith("rare"):
+        X = np.zeros((90, 6))
+        X[[3, 40, 77], [0, 2, 4]] = 1.0
+        X[3, 1] = 1.0
+    if kind.endswith("nearly dependent"):
+        X[:, 5] = X[:, 0] + 1e-9 * X[:, 4]
+    rows = training_rows(X, rng.standard_normal((1, 90)), None, True)
+    plan = sr.SubsetPlan.from_indices([np.arange(X.shape[1])], X.shape[1])
+    (path,) = member_paths(rows, plan, np.array(ridges), pairs=True)
+    assert (path.independent == 0).all() == kind.startswith("rare")

@@ -211,17 +211,20 @@ class MemberPath:
             if self._careful is None:
                 room = self._rows.n_samples - int(self._rows.fit_intercept)
                 self._careful = careful(member.design, room, self._rows.intercept_direction)
-            found = leave_one_out(self._careful, self._targets, penalties, leverage)
-            off = doubt(self._careful, self._targets, penalties, found, self._raw)
-            self._member = None if self._member is None else self._careful
+            member = self._careful
+            found = leave_one_out(member, self._targets, penalties, leverage)
+            off = doubt(member, self._targets, penalties, found, self._raw)
+            self._member = None if self._member is None else member
         _warn_of(off)
         self._diagonals = found.diagonals if self._member is not None and len(penalties) == self.n_ridges else None
         if self._diagonals is not None and self._rests_on_few is None:
             least = int(np.argmin(penalties))
-            scale = float(penalties[least]) if member.spans_samples else 1.0
+            penalty = float(penalties[least])
+            # What leave-one-out divided by has the leverages already, unless they are so small that rounding made them.
+            scale = penalty if member.spans_samples else 1.0
             leverages = to_numpy(1 - leverage - scale * found.diagonals[least, ...])
-            sure = leverages.sum() > _KNOWN  # else they are differences that rounding made
-            self._rests_on_few = are_few(leverages) if sure else rests_on_few_rows(member, float(penalties[least]))
+            at_hand = leverages.sum() > _KNOWN
+            self._rests_on_few = are_few(leverages) if at_hand else rests_on_few_rows(member, penalty)
         return found.errors
 
 
