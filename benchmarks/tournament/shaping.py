@@ -1,5 +1,6 @@
 """How a frame becomes a table of numbers, and what is said of every set."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -38,6 +39,18 @@ def levels(*series, least=1):
     named = [each.astype(str) for each in series]
     kept = [each.mask(each.map(each.value_counts()) < least, "other") for each in named]
     return np.hstack([pd.get_dummies(each, dtype=float).to_numpy() for each in kept])
+
+
+def counts(counters, most, skipped=0):
+    """A column for each of the `most` keys found in most counters, less the `skipped` commonest; ties by the key."""
+    total = Counter(key for each in counters for key in each)
+    kept = [key for key, _ in sorted(total.items(), key=lambda item: (-item[1], item[0]))[skipped:most]]
+    return np.array([[each[key] for key in kept] for each in counters], float)
+
+
+def grams(text, *lengths):
+    """How often every run of so many letters is in a text."""
+    return Counter(text[i : i + n] for n in lengths for i in range(len(text) - n + 1))
 
 
 def distinct(X, y):
