@@ -10,8 +10,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, Pipe
 
 # Reads lines of process numbers, each in place of the one before; at the end of the input the last of them are killed.
@@ -66,9 +66,30 @@ def _guard() -> subprocess.Popen[str]:
     )
 
 
+@contextmanager
+def deaf_children() -> Iterator[None]:
+    """Let processes that are started within hear of Ctrl-C, which a terminal sends to all, only when they `hold`.
+
+    Until then they load their modules, and would die with words of their own. The parent hears of it afterwards.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    from multiprocessing.resource_tracker import ensure_running
+
+    ensure_running()  # where multiprocessing has to start it later, it lets all signals through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def hold(line: Connection) -> None:
-    """In a child: live no longer than the parent. Ctrl-C, which a terminal sends to all, is left to the parent."""
+    """In a child: live no longer than the parent, and leave Ctrl-C to it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_leave_at_the_end_of, args=(line,), daemon=True).start()
 
 

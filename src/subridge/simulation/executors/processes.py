@@ -11,7 +11,7 @@ from typing import Any
 
 from subridge.arrays.machine import cores
 from subridge.simulation.executors.base import Executor, Result
-from subridge.simulation.executors.lifeline import Lifeline, hold
+from subridge.simulation.executors.lifeline import Lifeline, deaf_children, hold
 from subridge.spec.errors import ClusterError
 
 # The task of this process, where it is one of those started here.
@@ -43,7 +43,8 @@ class Processes(Executor):
         try:
             while True:
                 for number in islice(left, (1 + _AHEAD) * self.n_processes - len(pending)):
-                    pending[pool.submit(_perform, number)] = number
+                    with deaf_children():
+                        pending[pool.submit(_perform, number)] = number
                 lifeline.guard(_children(pool))
                 if not pending:
                     pool.shutdown(wait=True)
