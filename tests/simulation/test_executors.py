@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ import psutil
 import pytest
 
 import subridge as sr
+from scripts import when
 from subridge.arrays.machine import cores
 from subridge.simulation import conduct, interruption
 from subridge.simulation.executors import Executor, executor_for
@@ -213,21 +215,27 @@ def test_a_cluster_without_workers_says_once_what_it_waits_for(monkeypatch):
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr("subridge.simulation.executors.dask._LOOK", 0.05)
     options = {"n_workers": 0, "processes": False, "dashboard_address": ":0", "protocol": "tcp"}
+
+    def told():
+        return [str(each.message) for each in said if each.category is sr.errors.WaitingWarning]
+
+    def give_a_worker():
+        time.sleep(1)  # for many more looks
+        cluster.scale(1)
+
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
-        later = threading.Timer(1.5, lambda: cluster.scale(1))
-        later.start()
-        with pytest.warns(sr.errors.WaitingWarning) as said:
+        with pytest.warns(sr.errors.WaitingWarning) as said, when(told, give_a_worker):
             found = simulate(4, executor=client, block=1)
-        later.join()
         address = client.scheduler.address
-    told = [str(each.message) for each in said if each.category is sr.errors.WaitingWarning]
-    assert len(told) == 1
-    assert f"scheduler at {address} has no workers, and 4 tasks wait for one; start it" in told[0]
+    assert len(told()) == 1
+    assert f"scheduler at {address} has no workers, and 4 tasks wait for one; start it" in told()[0]
     assert found.identical(simulate(4))
 
 
 def children():
-    return [child for child in psutil.Process().children() if "select.select" in " ".join(child.cmdline())]
+    """Watchers of this process; other children may end at any moment."""
+    found = (child for child in psutil.process_iter(["ppid", "cmdline"]) if child.info["ppid"] == os.getpid())
+    return [child for child in found if "select.select" in " ".join(child.info["cmdline"] or ())]
 
 
 @posix
@@ -259,8 +267,10 @@ def test_no_process_is_ended_that_holds_more_or_cannot_be_told(monkeypatch):
     thread.join()
     assert found == [0]
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    assert watched() == 0
-    signal.signal(signal.SIGINT, before)
+    try:
+        assert watched() == 0
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert watched() == 1
 
 

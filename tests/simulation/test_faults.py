@@ -1,23 +1,21 @@
 """Real processes that die, and disks that fail, in the middle of a run."""
 
-import os
 import signal
 import subprocess
 import sys
-import textwrap
-import threading
-import time
-from pathlib import Path
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
 
 import subridge as sr
+from scripts import script, started, tasks_done, wait_for, when
+from subridge.store.resumable import ResumableStore
 
 pytest.importorskip("zarr")
 
 # Scripts and this file share the experiment by its text, because a script in another process cannot import a test.
-# Tasks of some ten milliseconds each, enough of them that a run is caught in the middle.
+# Tasks of some ten milliseconds each.
 EXPERIMENT = """
 import os, sys
 import numpy as np
@@ -32,37 +30,27 @@ def experiment(store=None, n_trials=40, **options):
 exec(EXPERIMENT)
 
 
-def script(tmp_path, body):
-    """Write a script that knows the experiment, its work under the usual guard."""
-    path = tmp_path / "script.py"
-    path.write_text(EXPERIMENT + "\nif __name__ == '__main__':\n" + textwrap.indent(textwrap.dedent(body), "    "))
-    return [sys.executable, str(path)]
-
-
-def tasks_done(store):
-    flags = Path(store) / "done" / "c"
-    return len(list(flags.iterdir())) if flags.is_dir() else 0
-
-
-def wait_for(condition, seconds=240):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise TimeoutError("what a test waited for did not happen")
-        time.sleep(0.005)
-
-
 @pytest.fixture(scope="module")
 def uninterrupted():
     return experiment()  # noqa: F821
 
 
 def test_a_run_killed_in_the_middle_resumes_to_the_same_bits(tmp_path, uninterrupted):
+    # However late it is killed, it is in the middle of its work: the last tasks are never written.
+    body = """
+    import time
+    from subridge.store.resumable import ResumableStore
+    write = ResumableStore.write
+    def write_but_the_last(self, number, arrays):
+        if number >= 35:
+            time.sleep(600)
+        write(self, number, arrays)
+    ResumableStore.write = write_but_the_last
+    experiment(sys.argv[1])
+    """
     store = tmp_path / "run.zarr"
-    child = subprocess.Popen(script(tmp_path, f"experiment({str(store)!r})"), env=os.environ | {"OMP_NUM_THREADS": "1"})
-    try:
+    with started([*script(tmp_path, EXPERIMENT, body), str(store)]) as child:
         wait_for(lambda: tasks_done(store) >= 5)
-    finally:
         child.send_signal(signal.SIGKILL)
         child.wait()
     assert 5 <= tasks_done(store) < 40
@@ -81,47 +69,37 @@ def test_a_worker_process_that_dies_is_reported_with_the_remedy(tmp_path):
     except sr.errors.ClusterError as error:
         print(error)
     """
-    command = script(tmp_path, body)
-    path = Path(command[1])
-    path.write_text("def die(number):\n    import os\n    os._exit(1)\n" + path.read_text())
-    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    head = "def die(number):\n    import os\n    os._exit(1)\n" + EXPERIMENT
+    out = subprocess.run(script(tmp_path, head, body), capture_output=True, text=True, check=True).stdout
     assert "worker process died" in out
     assert "use fewer processes" in out
 
 
-def test_a_cluster_that_loses_a_worker_gives_the_serial_result(tmp_path, uninterrupted):
+def test_a_cluster_that_loses_a_worker_gives_the_serial_result(tmp_path, monkeypatch, uninterrupted):
     distributed = pytest.importorskip("distributed")
-    address = tmp_path / "scheduler.json"
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    address, store = tmp_path / "scheduler.json", tmp_path / "run.zarr"
     dask = [sys.executable, "-W", "ignore", "-m", "dask"]
     place = ["--scheduler-file", str(address)]
     commands = [
         [*dask, "scheduler", *place, "--host", "127.0.0.1", "--port", "0", "--no-dashboard"],
         *[[*dask, "worker", *place, "--nthreads", "1", "--no-nanny", "--no-dashboard"] for _ in range(2)],
     ]
-    started = [
-        subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for command in commands
-    ]
-    store = tmp_path / "run.zarr"
-
-    def kill_one_worker():
-        wait_for(lambda: tasks_done(store) >= 5)
-        started[1].send_signal(signal.SIGKILL)
-
-    killer = threading.Thread(target=kill_one_worker)
-    try:
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    write = ResumableStore.write
+    with ExitStack() as stack:
+        _, victim, _ = [stack.enter_context(started(command, cwd=tmp_path, **quiet)) for command in commands]
         wait_for(lambda: address.exists() and address.read_text().rstrip().endswith("}"))  # and is written whole
-        with distributed.Client(scheduler_file=str(address)) as client:
-            client.wait_for_workers(2, timeout=240)
-            killer.start()
-            curves = experiment(store, executor=client)  # noqa: F821
-            killer.join()
-            assert len(client.scheduler_info(n_workers=-1)["workers"]) == 1
-    finally:
-        for process in started:
-            process.kill()
-            process.wait()
+        client = stack.enter_context(distributed.Client(scheduler_file=str(address)))
+        client.wait_for_workers(2, timeout=240)
+        killed = stack.enter_context(when(lambda: tasks_done(store) >= 5, victim.kill))
+
+        def write_in_time(self, number, arrays):  # the worker dies before the last tasks are done
+            assert number < 20 or killed.wait(240)
+            write(self, number, arrays)
+
+        monkeypatch.setattr(ResumableStore, "write", write_in_time)
+        curves = experiment(store, executor=client)  # noqa: F821
+        wait_for(lambda: len(client.scheduler_info(n_workers=-1)["workers"]) == 1)
     np.testing.assert_allclose(curves.risk, uninterrupted.risk, rtol=1e-10)
 
 
@@ -157,7 +135,7 @@ def test_a_write_that_fails_is_a_clear_error_and_the_run_goes_on_later(tmp_path,
         print(len(written), error)
     """
     store = tmp_path / "run.zarr"
-    done = subprocess.run([*script(tmp_path, body), str(store)], capture_output=True, text=True, check=True)
+    done = subprocess.run([*script(tmp_path, EXPERIMENT, body), str(store)], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("4 store ")
     assert "cannot be read or written (File too large)" in done.stdout
     assert tasks_done(store) == 4
@@ -190,7 +168,9 @@ def test_full_and_read_only_disks_are_clear_errors_and_corrupt_nothing(tmp_path)
     """
     disk = tmp_path / "disk"
     disk.mkdir()
-    run = f"mount -t tmpfs -o size=192k tmpfs {disk} && exec " + " ".join([*script(tmp_path, body), str(disk)])
+    run = f"mount -t tmpfs -o size=192k tmpfs {disk} && exec " + " ".join(
+        [*script(tmp_path, EXPERIMENT, body), str(disk)]
+    )
     done = subprocess.run(["unshare", "-m", "sh", "-c", run], capture_output=True, text=True, check=True)
     full, read_only, verdict = done.stdout.splitlines()
     assert "No space left on device" in full
