@@ -1,5 +1,6 @@
 """What a careless user types is wrong usage, told in the words of the command line, before any work."""
 
+import io
 import os
 import time
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from scripts import wait_for
 from subridge.cli import main
 from subridge.cli.busy import Busy
 from subridge.forecasting.side_by_side import side_by_side
@@ -83,39 +85,46 @@ def test_columns_to_drop_are_a_list(written, left_out, tmp_path):
     assert f"left out {left_out}" in result.output
 
 
-def test_work_says_what_it_does_and_how_much_is_done(monkeypatch, capsys):
-    class Terminal:
-        def __init__(self):
-            self.said = []
+class Stream(io.StringIO):
+    """An error stream, of a terminal or not."""
 
-        def isatty(self):
-            return True
+    def __init__(self, is_terminal):
+        super().__init__()
+        self._is_terminal = is_terminal
 
-        def write(self, text):
-            self.said.append(text if isinstance(text, str) else text.decode())
+    def isatty(self):
+        return self._is_terminal
 
-        def flush(self):
-            pass
 
-    stream = Terminal()
+def test_work_says_what_it_does_and_how_much_is_done(monkeypatch):
+    stream = Stream(is_terminal=True)
     monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.setattr("subridge.cli.busy._PATIENCE", 0.02)
     monkeypatch.setattr("subridge.cli.busy._PERIOD", 0.02)
+    told = "comparing ensembles, 2 of 4 done (50%)"
+
+    def work(number):  # the second half begins when it was told of the first, on however many cores
+        if number >= 2:
+            wait_for(lambda: told in stream.getvalue())
+
     with Busy("comparing ensembles"):
-        side_by_side(lambda seconds: time.sleep(seconds), [0.1] * 4)
-    said = "".join(stream.said)
-    assert "comparing ensembles, 2 of 4 done (50%)" in said
-    assert said.endswith("\r\033[K")
+        side_by_side(work, range(4))
+    assert told in stream.getvalue()
+    assert stream.getvalue().endswith("\r\033[K")
 
 
-def test_away_from_a_terminal_it_says_so_once(monkeypatch, capsys):
-    monkeypatch.setattr("subridge.cli.busy._PATIENCE", 0.02)
-    with Busy("comparing ensembles"):
-        side_by_side(lambda seconds: time.sleep(seconds), [0.1] * 4)
-    assert capsys.readouterr().err == "comparing ensembles ...\n"
+def test_away_from_a_terminal_it_says_so_once(monkeypatch):
+    stream = Stream(is_terminal=False)
+    monkeypatch.setattr("sys.stderr", stream)
     with Busy("something short"):
         pass
-    assert capsys.readouterr().err == ""
+    assert stream.getvalue() == ""
+    monkeypatch.setattr("subridge.cli.busy._PATIENCE", 0.02)
+    monkeypatch.setattr("subridge.cli.busy._PERIOD", 0.02)
+    with Busy("comparing ensembles"):
+        wait_for(stream.getvalue)
+        time.sleep(0.2)  # for many more signs
+    assert stream.getvalue() == "comparing ensembles ...\n"
 
 
 def test_a_repeated_name_is_changed_and_told(tmp_path):

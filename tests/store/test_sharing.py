@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
+from scripts import started, when
 from subridge.simulation.gaussian import simulate as driver
 from subridge.simulation.gaussian.trials import run_trials
 from subridge.store import layout
@@ -125,17 +126,17 @@ def test_a_claim_of_another_process_ends_with_it(tmp_path):
     sys.stdin.read()
     """
     command = [sys.executable, "-c", textwrap.dedent(body)]
-    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert child.stdout.readline() == "True\n"
-    claims = Claims(tmp_path / "claims")
-    extra = Claims(tmp_path / "claims")  # a second one here must not give up what this process holds
-    assert claims.take(8)
-    extra.close()
-    assert not claims.take(7)
-    child.kill()
-    child.communicate()
-    assert claims.take(7)
-    claims.close()
+    with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "True\n"
+        claims = Claims(tmp_path / "claims")
+        extra = Claims(tmp_path / "claims")  # a second one here must not give up what this process holds
+        assert claims.take(8)
+        extra.close()
+        assert not claims.take(7)
+        child.kill()
+        child.communicate()
+        assert claims.take(7)
+        claims.close()
 
 
 def test_two_runs_at_once_share_the_tasks(tmp_path, ran):
@@ -216,8 +217,7 @@ def test_a_run_waits_for_the_tasks_of_another_and_takes_those_of_a_dead_one(tmp_
     assert other.take(1)
     monkeypatch.setattr("subridge.store.resumable._PAUSE", 0.001)
     monkeypatch.setattr("subridge.store.resumable._SILENT", 2)
-    threading.Timer(0.5, other.close).start()
-    with pytest.warns(sr.errors.WaitingWarning, match="1 task of another run"):
+    with pytest.warns(sr.errors.WaitingWarning, match="1 task of another run") as said, when(lambda: said, other.close):
         assert simulate(place).identical(whole)
 
 
