@@ -53,8 +53,9 @@ def visit(browser):
         return one.page
 
     yield go
-    for place, made, one in opened:
+    for _, made, _ in opened:
         made.close()
+    for place, _, one in opened:
         assert one.complaints == []
         outside = [url for url in one.requests if url.split("#")[0] != place and not url.startswith(("data:", "blob:"))]
         assert outside == []

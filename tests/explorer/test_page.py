@@ -37,7 +37,7 @@ def move(page, setting, step):
 
 def until(page, condition):
     """Wait; the page's policy keeps the browser's own way of waiting from evaluating text."""
-    for _ in range(200):
+    for _ in range(2400):
         if page.evaluate(condition):
             return
         page.wait_for_timeout(25)

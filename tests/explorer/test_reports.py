@@ -157,5 +157,5 @@ def test_panels_of_figures_unfold(visit, tmp_path):
     assert page.locator(".panel canvas").count() == 0
     for fold in page.locator("details.panels > summary").all():
         fold.click()
-    page.wait_for_timeout(200)
+    page.locator(".panel canvas").nth(6).wait_for(state="attached")
     assert page.locator(".panel canvas").count() == page.locator(".panel").count() == 7
