@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -40,9 +41,20 @@ def truth(n_trials):
     return work(n_trials=n_trials)
 
 
-def started(*arguments):
+@contextmanager
+def started(command, **options):
+    """A process in a session of its own; at the end whatever lives in it is killed, and the pipes are closed."""
+    with subprocess.Popen(command, start_new_session=True, **options) as process:
+        try:
+            yield process
+        finally:
+            with suppress(ProcessLookupError, PermissionError):  # all have ended
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def working(*arguments):
     command = [sys.executable, __file__, "work", *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return started(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def tasks_done(store):
@@ -61,15 +73,14 @@ def wait_for(condition, seconds=600):
 def parents(folder, number):
     """Whether a child of two outlives its parent by five seconds."""
     store = folder / f"{number}.zarr"
-    parent = started(store, 2000, 2)
-    wait_for(lambda: tasks_done(store) >= 1 + number % 5)
-    children = psutil.Process(parent.pid).children(recursive=True)
-    parent.send_signal(signal.SIGTERM if number % 2 else signal.SIGKILL)
-    parent.wait()
-    alive = psutil.wait_procs(children, timeout=5)[1]
-    for process in alive:
-        process.kill()
-    parent.communicate()
+    with working(store, 2000, 2) as parent:
+        wait_for(lambda: tasks_done(store) >= 1 + number % 5)
+        children = psutil.Process(parent.pid).children(recursive=True)
+        parent.send_signal(signal.SIGTERM if number % 2 else signal.SIGKILL)
+        parent.wait()
+        alive = psutil.wait_procs(children, timeout=5)[1]
+        for process in alive:
+            process.kill()
     return f"{len(children)} children, {len(alive)} alive", len(children) >= 2 and not alive
 
 
@@ -79,19 +90,16 @@ def schedulers(folder, number):
     options = ["--scheduler-file", str(place), "--no-dashboard"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
     dask = [sys.executable, "-W", "ignore", "-m", "dask"]
-    scheduler = subprocess.Popen([*dask, "scheduler", *options, "--host", "127.0.0.1", "--port", "0"], **quiet)
-    wait_for(lambda: place.exists() and place.read_text().rstrip().endswith("}"))  # and is written whole
-    worker = subprocess.Popen([*dask, "worker", *options, "--nthreads", "1", "--no-nanny"], **quiet)
-    try:
+    with ExitStack() as stack:
+        command = [*dask, "scheduler", *options, "--host", "127.0.0.1", "--port", "0"]
+        scheduler = stack.enter_context(started(command, **quiet))
+        wait_for(lambda: place.exists() and place.read_text().rstrip().endswith("}"))  # and is written whole
+        stack.enter_context(started([*dask, "worker", *options, "--nthreads", "1", "--no-nanny"], **quiet))
         address = json.loads(place.read_text())["address"]
-        child = started(store, 400, address)
+        child = stack.enter_context(working(store, 400, address))
         wait_for(lambda: tasks_done(store) >= random.Random(number).randrange(1, 100))
         scheduler.kill()
         said = child.communicate(timeout=600)[0]
-    finally:
-        for process in (scheduler, worker):
-            process.kill()
-            process.wait()
     kept = tasks_done(store)
     named = f"ClusterError: the Dask scheduler at {address} is gone" in said and str(store) in said
     same = work(store).identical(truth(400))
@@ -112,13 +120,14 @@ def late(folder, number):
 def shared(store, n_tasks, share):
     # Both have loaded all they need, and wait for a sign: a race is not decided by who loads faster.
     signs = [store.with_suffix(f".{number}") for number in range(2)]
-    first, second = (started(store, n_tasks, "count", sign) for sign in signs)
-    for run in (first, second):
-        assert run.stdout.readline() == "ready\n"
-    signs[0].touch()
-    wait_for(lambda: tasks_done(store) >= share * n_tasks)
-    signs[1].touch()
-    told = [run.communicate(timeout=600)[0].strip().splitlines()[-1] for run in (first, second)]
+    with ExitStack() as stack:
+        runs = [stack.enter_context(working(store, n_tasks, "count", sign)) for sign in signs]
+        for run in runs:
+            assert run.stdout.readline() == "ready\n"
+        signs[0].touch()
+        wait_for(lambda: tasks_done(store) >= share * n_tasks)
+        signs[1].touch()
+        told = [run.communicate(timeout=600)[0].strip().splitlines()[-1] for run in runs]
     well = all(line.startswith("ran ") for line in told)
     ran = sum(int(line.split()[1]) for line in told) if well else 0
     well = well and work(store, n_tasks).identical(truth(n_tasks))
