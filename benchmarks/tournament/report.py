@@ -95,27 +95,28 @@ def forecasts(cells):
         print(f"Votes: median error {percent(median(error))}, covered {covered:.0%} ({len(votes)} cells)")
 
 
-def advice(cells):
-    regret, rival, loss, gains = [], [], [], []
+def advice(cells, truth, rival):
+    """`truth` and `rival` name what is measured in a cell."""
+    regret, other, loss, gains = [], [], [], []
     print("\n| set | n | advised | regret | one ridge, leave-one-out | loss to it | best candidate |\n|" + "---|" * 7)
     for cell in cells:
-        truth = cell["truth"]
-        best = min(truth, key=truth.get)
-        least = min(truth[best], cell["rival"])
-        regret.append(truth[cell["advised"]] / least - 1)
-        rival.append(cell["rival"] / least - 1)
-        loss.append(truth[cell["advised"]] / cell["rival"] - 1)
-        if truth[best] < 0.95 * cell["rival"]:
+        errors, single = cell[truth], cell[rival]
+        best = min(errors, key=errors.get)
+        least = min(errors[best], single)
+        regret.append(errors[cell["advised"]] / least - 1)
+        other.append(single / least - 1)
+        loss.append(errors[cell["advised"]] / single - 1)
+        if errors[best] < 0.95 * single:
             gains.append(cell["advised"] != "one ridge")
         print(
-            f"| {cell['set']} | {cell['n']} | {cell['advised']} | {percent(regret[-1])} | {percent(rival[-1])} | "
+            f"| {cell['set']} | {cell['n']} | {cell['advised']} | {percent(regret[-1])} | {percent(other[-1])} | "
             f"{percent(loss[-1])} | {best} |"
         )
-    regret, rival = np.array(regret), np.array(rival)
+    regret, other = np.array(regret), np.array(other)
     print(
         f"\nAdvice within 2 % of the best candidate: {np.mean(regret < 0.02):.0%} "
-        f"(one ridge: {np.mean(rival < 0.02):.0%}); mean regret {percent(regret.mean())} "
-        f"(one ridge {percent(rival.mean())}); worst loss to one ridge {percent(max(loss))}; "
+        f"(one ridge: {np.mean(other < 0.02):.0%}); mean regret {percent(regret.mean())} "
+        f"(one ridge {percent(other.mean())}); worst loss to one ridge {percent(max(loss))}; "
         f"an ensemble advised in {np.sum(gains)} of {len(gains)} cases where one wins by 5 %"
     )
 
@@ -128,5 +129,10 @@ if __name__ == "__main__":
     for cell in failed:
         print("FAILED", cell)
     forecasts([cell for cell in found["forecast"] if "failed" not in cell])
-    if found["advice"]:
-        advice([cell for cell in found["advice"] if "failed" not in cell])
+    pieces = [cell for cell in found["advice"] if "failed" not in cell]
+    if pieces and "pasted" in pieces[0]:
+        print("\nAdvice, pasted: estimators choose ridge and weights by the rows they are trained on.")
+        advice(pieces, "pasted", "pasted_rival")
+    if pieces:
+        print("\nAdvice, held: ridge and weights of the pilot.")
+        advice(pieces, "truth", "rival")

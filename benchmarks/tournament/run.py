@@ -17,12 +17,13 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 from rivals import DRAWS, SHARES, forecasts
 from sets import SOURCES
-from tables import FOLDER, PATH, at_ridge, load, members_outputs, split, truth_at, truths, wanted_sizes
+from tables import FOLDER, PATH, at_ridge, load, split, truth_at, truths, wanted_sizes
+from trained import errors_of
 
 import subridge as sr
 
 PILOTS, ADVISED = 4, 2
-ADVICE_DRAWS = 8
+ADVICE_DRAWS = {300: 8, 1000: 4}  # the larger size has less noise and takes ten times as long
 
 
 def left_out_errors(table, rows, plan):
@@ -87,7 +88,7 @@ def forecast_cells(name, n, number):
                     "truth": at_ridge(mean, used), "truth_error": at_ridge(error + 1e-300, used), "seconds": cost,
                     "forecast": float(point.prediction_error), "lower": float(point.prediction_error_lower),
                     "upper": float(point.prediction_error_upper), "in_reach": bool(point.in_reach),
-                    "best_truth": float(mean.min()), "is_bound": bool(point.is_bound),
+                    "used": used, "best_truth": float(mean.min()), "is_bound": bool(point.is_bound),
                     "rivals": {law: float(values[place]) for law, values in rival.items()},
                 }  # fmt: skip
                 if table.classes:
@@ -99,7 +100,7 @@ def forecast_cells(name, n, number):
 
 
 def advice_cells(name, n, number):
-    """What every candidate truly errs at 2n, at the ridge it is named with, and the rival's one ridge."""
+    """What every candidate truly errs at 2n, pasted and held (see `trained`), and one ridge beside them."""
     table, size = load(name), 2 * n
     rows = table.pilot(n, number)
     start = time.perf_counter()
@@ -107,29 +108,24 @@ def advice_cells(name, n, number):
     cost = time.perf_counter() - start
     single = next(iter(table.plans().values()))
     rival_ridge = float(PATH[np.argmin(left_out_errors(table, rows, single))])
-    totals = dict.fromkeys(advice.ensembles, 0.0)
+    plans, held = {}, {}
+    for candidate, ensemble in advice.ensembles.items():
+        key = candidate.rpartition(", ")[0] or candidate
+        plans[key] = ensemble.plan
+        settings = float(np.ravel(ensemble.ridge)[0]), np.asarray(advice.weights[candidate])
+        held.setdefault(key, {})[ensemble.aggregation.name] = (candidate, settings)
+    pasted, kept = dict.fromkeys(advice.ensembles, 0.0), dict.fromkeys(advice.ensembles, 0.0)
     rival = 0.0
-    for draw in range(ADVICE_DRAWS):
+    draws = ADVICE_DRAWS[n]
+    for draw in range(draws):
         train, test = split(table, size, 100 + draw)
-        Y, outputs = table.targets[test].T, {}
-        for candidate, ensemble in advice.ensembles.items():
-            plan = ensemble.plan
-            key = candidate.rpartition(", ")[0] or candidate
-            if key not in outputs:
-                outputs[key] = members_outputs(table, train, test, plan)
-            weights = np.asarray(advice.weights[candidate])
-            place = np.interp(np.log(float(np.ravel(ensemble.ridge)[0])), np.log(PATH), np.arange(len(PATH)))
-            low = int(min(place, len(PATH) - 2))
-            part = place - low
-            mean = table.targets[train].mean(axis=0)[:, None]  # weights scale what the features explain
-            both = [
-                ((mean + np.tensordot(weights, outputs[key][:, at] - mean, 1) - Y) ** 2).sum(axis=0).mean()
-                for at in (low, low + 1)
-            ]
-            totals[candidate] += (1 - part) * both[0] + part * both[1]
-            if key == "one ridge" and rival is not None:
-                one = ((outputs[key][0] - Y) ** 2).sum(axis=1).mean(axis=1)
-                rival += at_ridge(one, rival_ridge)
+        for key, plan in plans.items():
+            given = {aggregation: settings for aggregation, (_, settings) in held[key].items()}
+            for aggregation, (one, other) in errors_of(table, train, test, plan, given).items():
+                candidate = held[key][aggregation][0]
+                pasted[candidate] += one / draws
+                kept[candidate] += other / draws
+        rival += errors_of(table, train, test, single, {"mean": (rival_ridge, np.ones(1))})["mean"][1] / draws
     return [
         {
             "set": name,
@@ -137,8 +133,10 @@ def advice_cells(name, n, number):
             "pilot": number,
             "advised": advice.best,
             "seconds": cost,
-            "truth": {candidate: total / ADVICE_DRAWS for candidate, total in totals.items()},
-            "rival": rival / ADVICE_DRAWS,
+            "pasted": pasted,
+            "pasted_rival": pasted["one ridge"],
+            "truth": kept,
+            "rival": rival,
         }
     ]
 

@@ -2,6 +2,8 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import subridge as sr
 from subridge.ensemble.member_weights import member_weights
@@ -111,12 +113,68 @@ def test_given_ensembles_keep_their_noise_and_their_names():
         sr.advise(X, y, n_members=[2], ensembles={"one ridge": sr.Ensemble(plan)})
 
 
-def test_the_present_error_is_what_the_estimator_reports():
+@pytest.mark.parametrize("planned", [80, 200])
+def test_the_present_error_is_what_an_estimator_at_that_ridge_reports(planned):
     X, y = blocks(np.random.default_rng(0), n=80, M=40)
-    advice = sr.advise(X, y, 200, n_members=[4], fraction_spreads=[0.0], overlapping_fractions=[])
-    for name in advice.ensembles:
+    advice = sr.advise(X, y, planned, n_members=[4], fraction_spreads=[0.0], overlapping_fractions=[])
+    for name, ensemble in advice.ensembles.items():
         present = float(advice.table.pilot_prediction_error.sel(candidate=name))
-        assert advice.estimator(name).fit(X, y).loo_error_ == pytest.approx(present, rel=1e-6), name
+        fitted = advice.estimator(name).set_params(ridge=float(ensemble.ridge[0])).fit(X, y)
+        assert fitted.loo_error_ == pytest.approx(present, rel=1e-6), name
+
+
+def advised(planned=None, **options):
+    X, y = blocks(np.random.default_rng(0), n=80, M=40)
+    return sr.advise(X, y, planned, n_members=[4], fraction_spreads=[0.0], overlapping_fractions=[], **options)
+
+
+@pytest.mark.parametrize("planned", [None, 80, 40])
+def test_without_more_rows_to_come_the_estimator_has_the_ridge_of_the_table(planned):
+    advice = advised(planned)
+    for name, ensemble in advice.ensembles.items():
+        assert advice.estimator(name).ridge == ensemble.ridge[0]
+    assert f"ridge={float(advice.table.ridge[0]):.4g}" in advice.code
+
+
+def test_with_more_rows_to_come_the_estimator_chooses_its_ridge_by_them():
+    advice, (X, y) = advised(800), blocks(np.random.default_rng(1), n=800, M=40)
+    best = min(
+        sr.RidgeEnsembleRegressor(1, subsets="equal", ridge=ridge).fit(X, y).loo_error_
+        for ridge in np.geomspace(1e-3, 1e2, 31)
+    )
+    assert advice.estimator("one ridge").ridge == "auto"
+    assert advice.estimator("one ridge").fit(X, y).loo_error_ < 1.002 * best
+    assert "ridge=" not in advice.code.partition("#")[0]
+    assert "chooses λ by the rows it is trained on; this pilot says" in advice.code
+
+
+def test_the_estimator_chooses_from_the_ridges_that_were_given():
+    advice = advised(200, ridges=[0.05, 0.01, 0.001, 0.1])
+    assert advice.estimator().ridges == [0.001, 0.01, 0.05, 0.1]
+    assert "ridges=[0.001, 0.01, 0.05, 0.1]" in advice.code
+    assert advised(200, ridges=[0.05]).estimator().ridge == 0.05
+
+
+def test_a_ridge_for_readout_noise_is_kept():
+    advice = advised(200, readout_noise=1.0)
+    assert advice.estimator("4 equal").ridge == advice.ensembles["4 equal"].ridge[0]
+    loud = sr.Ensemble(sr.subsets.equal(2, 40, 0), readout_noise=5.0)
+    advice = advised(200, ensembles={"loud": loud})
+    assert advice.estimator("loud").ridge == advice.ensembles["loud"].ridge[0]
+    assert advice.estimator("4 equal").ridge == "auto"
+
+
+@pytest.mark.parametrize("planned", [None, 200])
+@pytest.mark.parametrize("options", [{}, {"ridges": [0.001, 0.01, 0.05, 0.1]}, {"readout_noise": 0.5}, {"standardise": True}])
+def test_the_line_to_paste_is_the_estimator(planned, options):
+    advice = advised(planned, **options)
+    names = {"RidgeEnsembleRegressor": sr.RidgeEnsembleRegressor, "make_pipeline": make_pipeline}
+    pasted = eval(advice.code, names | {"StandardScaler": StandardScaler})
+    given = advice.estimator()
+    pasted, given = (each[-1] if "standardise" in options else each for each in (pasted, given))
+    assert pasted.ridge == (given.ridge if given.ridge == "auto" else pytest.approx(given.ridge, rel=1e-3))
+    assert pasted.ridges == given.ridges
+    assert pasted.aggregation == given.aggregation
 
 
 def test_equal_weights_alone_on_request():

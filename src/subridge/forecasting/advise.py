@@ -56,6 +56,7 @@ def advise(
         overlapping members sees.
     ridges : array_like, shape (L,), or "auto"
         Ridges to consider: every candidate takes the one of least left-out error. "auto" is a path scaled to the data.
+        For a planned size beyond the pilot's, `Advice.estimator` chooses from them again.
     readout_noise : float
         η of every member, known beforehand.
     level : float
@@ -151,6 +152,7 @@ def advise(
         warnings.warn(warning, stacklevel=2)
     attributes: dict[str, Json] = {"n_samples": planned, "level": level, "readout_noise": noise}
     attributes["standardised"] = int(standardise)
+    attributes["ridges"] = "auto" if path.extensions else path.ridges.tolist()
     attributes |= sample.attributes() | label_noise.attributes()
     table = advice_table([each.name for each in ranked], ranking_columns(ranked), attributes)
     return Advice(

@@ -10,7 +10,7 @@ from subridge.arrays.types import FloatArray
 from subridge.ensemble.ensemble import Ensemble
 from subridge.estimators.classifier import RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor
-from subridge.forecasting.advice.code import code_of
+from subridge.forecasting.advice.code import chosen_anew, code_of, given_path
 from subridge.spec.errors import ParameterError
 
 
@@ -31,9 +31,9 @@ class Advice:
     reasons : tuple of str
         Two sentences; ``str`` of an advice joins them.
     ensembles : dict of str to Ensemble
-        Subsets, ridge, readout noise and aggregation of every candidate.
+        Subsets, readout noise and aggregation of every candidate, and the ridge that the pilot asks for.
     weights : dict of str to ndarray, shape (k,)
-        Weights of the members of every candidate.
+        Weights of the members of every candidate, fitted to the pilot.
 
     See Also
     --------
@@ -64,7 +64,11 @@ class Advice:
         return str(self.table.candidate.values[0])
 
     def estimator(self, name: str | None = None) -> RidgeEnsembleRegressor | RidgeEnsembleClassifier | Pipeline:
-        """An unfitted estimator with the subsets, ridge and aggregation of a candidate, the best by default.
+        """An unfitted estimator with the subsets and the aggregation of a candidate, the best by default.
+
+        Its ridge is the candidate's if the rows at hand are all there will be. Where the planned size is larger it
+        chooses its own by leave-one-out, because the rows it is trained on say more of it than the pilot did; it has
+        the candidate's too where there is readout noise, which rows do not show.
 
         A regressor, or for labels of classes a classifier by majority vote, which has no weights: then the best
         candidate without weights is the default. Where `advise` standardised the columns, a pipeline that does so too.
@@ -94,15 +98,20 @@ class Advice:
             name = str(usable[0])
         if name not in self.ensembles:
             raise ParameterError(f"name must be one of {tuple(self.ensembles)}, got {name!r}")
-        ensemble, ridge = self.ensembles[name], float(self.ensembles[name].ridge[0])
-        fit_intercept, aggregation = bool(self.table.attrs["fit_intercept"]), ensemble.aggregation.name
-        if not classes:
-            return RidgeEnsembleRegressor(
-                subsets=ensemble.plan, ridge=ridge, aggregation=aggregation, fit_intercept=fit_intercept
-            )
-        if aggregation != "mean":
+        ensemble, aggregation = self.ensembles[name], self.ensembles[name].aggregation.name
+        if classes and aggregation != "mean":
             raise ParameterError(f"{name!r} weighs scores, not votes; fit a RidgeEnsembleRegressor on one-hot labels")
-        return RidgeEnsembleClassifier(subsets=ensemble.plan, ridge=ridge, fit_intercept=fit_intercept)
+        found = (
+            RidgeEnsembleClassifier(subsets=ensemble.plan)
+            if classes
+            else RidgeEnsembleRegressor(subsets=ensemble.plan, aggregation=aggregation)
+        )
+        if chosen_anew(self.table) and not ensemble.readout_noise.any():
+            found.set_params(ridges=given_path(self.table))
+        else:
+            found.set_params(ridge=float(ensemble.ridge[0]))
+        found.set_params(fit_intercept=bool(self.table.attrs["fit_intercept"]))
+        return found
 
     @property
     def code(self) -> str | None:

@@ -1,5 +1,7 @@
 """What is advised as a line of Python."""
 
+import json
+
 import xarray
 
 _STRATEGIES = {"equal": 'subsets="equal"', "dirichlet": 'subsets="dirichlet"', "overlapping": 'subsets="overlapping"'}
@@ -24,8 +26,11 @@ def code_of(table: xarray.Dataset) -> str | None:
         words.append(f"fraction_spread={float(best.fraction_spread):g}")
     if strategy == "overlapping":
         words.append(f"subset_sizes={float(best.subset_fraction):.3g}")
-    ridge = float(best.ridge)
-    words.append(f"ridge={ridge:.4g}")
+    ridge, anew = float(best.ridge), chosen_anew(table)
+    if not anew:
+        words.append(f"ridge={ridge:.4g}")
+    elif (path := given_path(table)) is not None:
+        words.append(f"ridges=[{', '.join(f'{each:.4g}' for each in path)}]")
     if not classes and str(best.aggregation.values) != "mean":
         words.append(f'aggregation="{best.aggregation.values}"')
     if not table.attrs["fit_intercept"]:
@@ -33,9 +38,28 @@ def code_of(table: xarray.Dataset) -> str | None:
     line = f"RidgeEnsemble{'Classifier' if classes else 'Regressor'}({', '.join(words)})"
     if table.attrs.get("standardised"):
         line = f"make_pipeline(StandardScaler(), {line})"
-    if strategy == "single" and not classes:
+    remarks = []
+    if anew:
+        remarks.append(f"chooses λ by the rows it is trained on; this pilot says {ridge:.4g}")
+    elif strategy == "single" and not classes:
         after = " after the scaler" if table.attrs.get("standardised") else ""
-        line += f"  # the same as Ridge(alpha={ridge * int(table.attrs['n_features']):.4g}){after}"
+        remarks.append(f"the same as Ridge(alpha={ridge * int(table.attrs['n_features']):.4g}){after}")
     if classes and not usable[0]:
-        line += "  # classifiers vote without weights: the first candidate that has none"
-    return line
+        remarks.append("classifiers vote without weights: the first candidate that has none")
+    return line + "".join(f"  # {remark}" for remark in remarks[:1]) + "".join(f"; {each}" for each in remarks[1:])
+
+
+def given_path(table: xarray.Dataset) -> list[float] | None:
+    """The ridges that advice was asked to choose from; None where it was free to."""
+    given = table.attrs["ridges"]
+    return None if given == "auto" else [float(ridge) for ridge in json.loads(given)]
+
+
+def chosen_anew(table: xarray.Dataset) -> bool:
+    """Whether an estimator should choose its ridge again: there will be more rows, and they tell all it takes.
+
+    Readout noise is not in the rows, and of one ridge there is no choice.
+    """
+    more_rows = table.attrs["n_samples"] > table.attrs["n_pilot"]
+    path = given_path(table)
+    return bool(more_rows and table.attrs["readout_noise"] == 0 and (path is None or len(path) > 1))
