@@ -165,7 +165,9 @@ def test_a_ridge_for_readout_noise_is_kept():
 
 
 @pytest.mark.parametrize("planned", [None, 200])
-@pytest.mark.parametrize("options", [{}, {"ridges": [0.001, 0.01, 0.05, 0.1]}, {"readout_noise": 0.5}, {"standardise": True}])
+@pytest.mark.parametrize(
+    "options", [{}, {"ridges": [0.001, 0.01, 0.05, 0.1]}, {"readout_noise": 0.5}, {"standardise": True}]
+)
 def test_the_line_to_paste_is_the_estimator(planned, options):
     advice = advised(planned, **options)
     names = {"RidgeEnsembleRegressor": sr.RidgeEnsembleRegressor, "make_pipeline": make_pipeline}
