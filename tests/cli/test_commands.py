@@ -39,6 +39,15 @@ def test_curve_prints_what_the_theory_says():
     assert "own λ*" in call("curve", *words, "--optimal-ridge").stdout
 
 
+def test_ctrl_c_is_said_in_a_word_and_has_its_own_exit_code(monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("subridge.cli.curve.predicted_curves", interrupted)
+    result = call("curve", "--fractions", "0.1,0.3", "--sample-ratios", "0.2", code=130)
+    assert result.stderr == "\ninterrupted\n"
+
+
 SMALL = ("--n-features", 20, "--n-trials", 2, "--n-samples", "5,30")
 BEGINNINGS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF", "nc": b"CDF", "json": b'{"coordinates"', "csv": b""}
 

@@ -1,6 +1,6 @@
 """The command line: parse, call, show. Commands load when used, so that ``--help`` answers at once.
 
-Exit codes: 0 done, 1 the work failed, 2 the command line or the specification file is wrong.
+Exit codes: 0 done, 1 the work failed, 2 the command line or the specification file is wrong, 130 interrupted.
 """
 
 import warnings
@@ -11,7 +11,7 @@ import click
 
 from subridge import __version__
 from subridge.cli.messages import cleaned, with_flags
-from subridge.spec.errors import InterruptedRun, ParameterError, RidgeError, SubridgeError, SubsetError
+from subridge.spec.errors import ParameterError, RidgeError, SubridgeError, SubsetError
 
 # What was asked for cannot be: exit code 2, as for a flag that does not exist.
 _WRONG_USAGE = (ParameterError, SubsetError, RidgeError)
@@ -83,8 +83,8 @@ class _LazyGroup(click.Group):
                 super().invoke(ctx)
             except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
                 raise  # click says these itself
-            except InterruptedRun as error:
-                click.echo(f"\n{told(str(error))}", err=True)
+            except KeyboardInterrupt as error:
+                click.echo(f"\n{told(str(error)) or 'interrupted'}", err=True)
                 raise click.exceptions.Exit(130) from error
             except _WRONG_USAGE as error:
                 raise click.UsageError(told(str(error))) from error

@@ -6,6 +6,7 @@ from typing import Self
 
 import click
 
+from subridge.spec.errors import InterruptedRun
 from subridge.store.progress import ProgressBar, spoken
 
 
@@ -29,8 +30,10 @@ class BatchProgress:
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._bar.__exit__(kind, error, trace)
-        if kind is KeyboardInterrupt:
-            click.echo("interrupted; the same command goes on from here", err=True)
+        if isinstance(error, KeyboardInterrupt):
+            # In place of what a simulation says of its own tasks: they are kept where this command looks for them.
+            told = "interrupted: what is done is kept, and the same command goes on from here"
+            raise InterruptedRun(told) from error
 
     def begin(self, figure: str) -> None:
         """A figure is being made."""
