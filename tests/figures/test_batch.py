@@ -5,6 +5,7 @@ import xarray as xr
 
 import subridge as sr
 from subridge.figures.paper import batch as batch_module
+from subridge.figures.paper import files
 from subridge.figures.paper.batch import FigureBatch, run_batch
 from subridge.figures.paper.files import read_figure
 from subridge.figures.paper.reproduction import FigureRequest
@@ -78,6 +79,18 @@ def test_an_interrupted_simulation_goes_on_where_it_stopped(tmp_path, monkeypatc
     assert not (tmp_path / ".tasks").exists()
     expected = sr.figures.reproduce("fig1b", quick=True).dataset
     xr.testing.assert_allclose(dataset.risk, expected.risk)
+
+
+def test_pictures_and_data_of_different_settings_are_never_taken_for_one_figure(tmp_path, monkeypatch):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    made(tmp_path, "fig3b")
+    with monkeypatch.context() as patched:
+        patched.setattr(files, "write_result", stopped)  # the pictures of other settings are there by now
+        with pytest.raises(KeyboardInterrupt):
+            list(run_batch(FigureBatch([FigureRequest("fig3b")], tmp_path)))
+    assert made(tmp_path, "fig3b")[0].status == "made"
 
 
 def test_other_processes_may_draw(tmp_path):

@@ -58,10 +58,19 @@ def checked_suffix(place: Path, allowed: tuple[str, ...] | None = None) -> str:
     return place.suffix.lower()
 
 
+def part_of(place: Path) -> Path:
+    """Where a file is that is not whole yet.
+
+    >>> part_of(Path("curve.png")).name
+    '.curve.part.png'
+    """
+    return place.with_name(f".{place.stem}.part{place.suffix}")
+
+
 @contextmanager
 def whole_file(place: Path) -> Iterator[Path]:
     """Give a path beside ``place``, with its suffix, to write to; the file moves to its place once it is whole."""
-    beside = place.with_name(f".{place.stem}.part{place.suffix}")
+    beside = part_of(place)
     try:
         yield beside
         os.replace(beside, place)

@@ -3,18 +3,18 @@
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from multiprocessing import get_context
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import xarray as xr
 
-from subridge.figures.paper.files import plot_and_write, read_figure
+from subridge.figures.paper.files import forget_parts, plot_and_write, read_figure
 from subridge.figures.paper.reproduction import FigureRequest, compute_figure
+from subridge.simulation.executors.pool import ChildPool
 from subridge.simulation.run import Run
 from subridge.spec.errors import SubridgeError
 
@@ -52,23 +52,27 @@ class Outcome:
 def run_batch(batch: FigureBatch, begin: Callable[[str], None] = lambda figure: None) -> Iterator[Outcome]:
     """Make the figures, `begin` called with the id of each; those drawn elsewhere are yielded as they are done."""
     plotted: dict[Future[float], tuple[FigureRequest, xr.Dataset]] = {}
-    with _plotters(batch.n_plotters) as pool:
-        for request in batch.requests:
-            begin(request.figure)
-            start = time.perf_counter()
-            try:
-                there = None if batch.force else _there(batch, request)
-                if there is None:
-                    dataset = compute_figure(request, _with_store(batch, request))
-                    plotted[pool.submit(plot_and_write, dataset, batch.folder)] = request, dataset
-            except (SubridgeError, OSError) as error:
-                yield Outcome(request.figure, FAILED, time.perf_counter() - start, error=error)
-            else:
-                if there is not None:
-                    _forget_tasks(_place(batch, request))  # left by a batch that was stopped while it was being drawn
-                    yield Outcome(request.figure, KEPT, time.perf_counter() - start, there)
-            yield from (_outcome(batch, done, *plotted.pop(done)) for done in list(plotted) if done.done())
-        yield from (_outcome(batch, done, *plotted[done]) for done in as_completed(plotted))
+    try:
+        with ChildPool(batch.n_plotters) if batch.n_plotters else _Here() as pool:
+            for request in batch.requests:
+                begin(request.figure)
+                start = time.perf_counter()
+                try:
+                    there = None if batch.force else _there(batch, request)
+                    if there is None:
+                        dataset = compute_figure(request, _with_store(batch, request))
+                        plotted[pool.submit(plot_and_write, dataset, batch.folder)] = request, dataset
+                except (SubridgeError, OSError) as error:
+                    yield Outcome(request.figure, FAILED, time.perf_counter() - start, error=error)
+                else:
+                    if there is not None:
+                        _forget_tasks(_place(batch, request))  # left by a batch that was stopped while it was drawn
+                        yield Outcome(request.figure, KEPT, time.perf_counter() - start, there)
+                yield from (_outcome(batch, done, *plotted.pop(done)) for done in list(plotted) if done.done())
+            yield from (_outcome(batch, done, *plotted[done]) for done in as_completed(plotted))
+    finally:
+        for request, _ in plotted.values():
+            forget_parts(request.figure, batch.folder)  # of those who were killed while they drew
 
 
 class _Here(Executor):
@@ -81,11 +85,6 @@ class _Here(Executor):
         except (SubridgeError, OSError) as error:
             future.set_exception(error)
         return future
-
-
-def _plotters(count: int) -> Executor:
-    # Spawned, never forked: a fork would inherit the threads of BLAS in an unusable state.
-    return ProcessPoolExecutor(count, get_context("spawn")) if count else _Here()
 
 
 def _outcome(batch: FigureBatch, done: Future[float], request: FigureRequest, dataset: xr.Dataset) -> Outcome:
