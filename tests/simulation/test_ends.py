@@ -66,12 +66,12 @@ def children_after(parent, ended_by):
 
 
 @posix
-@pytest.mark.parametrize("ended_by", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("ended_by", ["SIGTERM", "SIGKILL"])
 def test_no_child_outlives_its_parent(tmp_path, ended_by):
     body = "for number, _ in Processes(2).perform(time.sleep, [0.01, 0.02, *[60] * 9]): say(number)"
     with started(script(tmp_path, PROCESSES, body), **PIPE) as parent:
         assert {parent.stdout.readline() for _ in range(2)} == {"0.01\n", "0.02\n"}
-        count, alive = children_after(parent, ended_by)
+        count, alive = children_after(parent, signal.Signals[ended_by])
     assert count >= 2
     assert not alive
 
