@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 
 
 def theory():
@@ -121,16 +122,28 @@ def main():
     groups = options.only or list(GROUPS)
     if options.serve:
         return serve(groups)
-    workers = []
-    for tree in options.trees:
-        command = [sys.executable, __file__, "--serve", *(word for group in groups for word in ("--only", group))]
-        path = os.pathsep.join([os.path.abspath(tree), os.environ.get("PYTHONPATH", "")])
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        workers.append(subprocess.Popen(command, env=os.environ | {"PYTHONPATH": path}, **pipes))
+    with ExitStack() as ends:  # no worker outlives a run, however that ends
+        workers = []
+        for tree in options.trees:
+            workers.append(ends.enter_context(started(tree, groups)))
+            ends.callback(workers[-1].kill)
+        compare(workers, options.rounds)
+    return None
+
+
+def started(tree, groups):
+    """A process that serves the calls of a version."""
+    command = [sys.executable, __file__, "--serve", *(word for group in groups for word in ("--only", group))]
+    path = os.pathsep.join([os.path.abspath(tree), os.environ.get("PYTHONPATH", "")])
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, env=os.environ | {"PYTHONPATH": path}, **pipes)
+
+
+def compare(workers, rounds):
     *_, names = [json.loads(worker.stdout.readline()) for worker in workers]
     for number, name in enumerate(names):
         best = [float("inf")] * len(workers)
-        for turn in range(options.rounds + 1):
+        for turn in range(rounds + 1):
             for place, worker in enumerate(workers):
                 worker.stdin.write(f"{number}\n")
                 worker.stdin.flush()
@@ -138,10 +151,6 @@ def main():
                 if turn:  # the first round warms up
                     best[place] = min(best[place], seconds)
         print(f"{name:28s} old {best[0]:8.4f} s   new {best[1]:8.4f} s   new/old {best[1] / best[0]:5.2f}", flush=True)
-    for worker in workers:
-        worker.stdin.close()
-        worker.wait()
-    return None
 
 
 if __name__ == "__main__":
