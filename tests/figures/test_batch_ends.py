@@ -76,3 +76,34 @@ def test_who_draws_does_not_outlive_a_killed_parent(tmp_path):
         parent.kill()
         parent.wait()
         assert not psutil.wait_procs(children, timeout=5)[1]
+
+
+# Who draws dies with the first picture; the next figure begins once its end is known.
+DYING = """
+import psutil
+
+if __name__ != "__main__":
+    os.replace = lambda *_: os._exit(1)
+
+def begin(figure):
+    while figure != "fig3a" and any("spawn_main" in " ".join(each.cmdline()) for each in psutil.Process().children()):
+        time.sleep(0.05)
+"""
+
+BATCH = """
+from pathlib import Path
+from subridge.figures.paper.batch import FigureBatch, run_batch
+from subridge.figures.paper.reproduction import FigureRequest
+requests = [FigureRequest(figure, quick=True) for figure in ("fig3a", "fig3b")]
+for outcome in run_batch(FigureBatch(requests, Path({folder!r}), n_plotters=1), begin):
+    say(outcome.figure + " " + outcome.status)
+"""
+
+
+def test_the_rest_is_drawn_where_who_draws_has_died(tmp_path):
+    folder = tmp_path / "figures"
+    command = script(tmp_path, SAY + DYING, BATCH.format(folder=str(folder)))
+    with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as parent:
+        said, errors = parent.communicate(timeout=240)
+    assert sorted(said.splitlines()) == ["fig3a failed", "fig3b made"], errors
+    assert not list(folder.glob("*.part*"))

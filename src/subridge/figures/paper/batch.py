@@ -54,6 +54,7 @@ def run_batch(batch: FigureBatch, begin: Callable[[str], None] = lambda figure: 
     plotted: dict[Future[float], tuple[FigureRequest, xr.Dataset]] = {}
     try:
         with ChildPool(batch.n_plotters) if batch.n_plotters else _Here() as pool:
+            plotters: Executor = pool
             for request in batch.requests:
                 begin(request.figure)
                 start = time.perf_counter()
@@ -61,7 +62,12 @@ def run_batch(batch: FigureBatch, begin: Callable[[str], None] = lambda figure: 
                     there = None if batch.force else _there(batch, request)
                     if there is None:
                         dataset = compute_figure(request, _with_store(batch, request))
-                        plotted[pool.submit(plot_and_write, dataset, batch.folder)] = request, dataset
+                        try:
+                            future = plotters.submit(plot_and_write, dataset, batch.folder)
+                        except BrokenProcessPool:  # one died, perhaps for want of memory; the rest is drawn here
+                            plotters = _Here()
+                            future = plotters.submit(plot_and_write, dataset, batch.folder)
+                        plotted[future] = request, dataset
                 except (SubridgeError, OSError) as error:
                     yield Outcome(request.figure, FAILED, time.perf_counter() - start, error=error)
                 else:
@@ -91,6 +97,7 @@ def _outcome(batch: FigureBatch, done: Future[float], request: FigureRequest, da
     try:
         dataset.attrs["seconds"] = done.result()
     except (SubridgeError, OSError, BrokenProcessPool) as error:
+        forget_parts(request.figure, batch.folder)
         return Outcome(request.figure, FAILED, float(dataset.attrs["seconds"]), error=error)
     _forget_tasks(_place(batch, request))  # the data hold every trial; the tasks have served
     return Outcome(request.figure, MADE, float(dataset.attrs["seconds"]), dataset)
