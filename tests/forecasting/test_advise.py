@@ -219,7 +219,7 @@ def test_columns_are_standardised_on_request_and_the_estimator_does_so_too():
     np.testing.assert_allclose(scaled.table.prediction_error.values, plain.table.prediction_error.values, rtol=1e-8)
     first, second = plain.estimator().fit(X, y), scaled.estimator().fit(X * scales, y)
     np.testing.assert_allclose(second.predict(X * scales), first.predict(X), rtol=1e-8)
-    assert scaled.code.startswith("make_pipeline(StandardScaler(), RidgeEnsembleRegressor(")
+    assert scaled.code.startswith("make_pipeline(StandardScaler(with_mean=False), RidgeEnsembleRegressor(")
     assert sr.advise(X, y, n_members=[2]).code.startswith("RidgeEnsembleRegressor(")
 
 

@@ -14,7 +14,7 @@ from subridge.cli.busy import Busy
 from subridge.cli.numbers import member_counts, numbers
 from subridge.cli.show import WIDTH, deliver, print_table, say
 from subridge.cli.table_options import TableOptions, labels_of, table_of, table_options, task_of
-from subridge.forecasting.advice.code import code_of
+from subridge.forecasting.advice.code import SCALER, code_of
 from subridge.results.plain_numbers import percent, plain, short_interval, unit_of
 from subridge.spec.errors import ParameterError
 from subridge.spec.wording import counted
@@ -92,7 +92,7 @@ def _show(ranking: xr.Dataset) -> None:
     if not bool(first.in_reach.all()):
         columns["reach"] = ("yes" if inside else "no" for inside in first.in_reach.values)
     size = counted(round(attributes["n_samples"]), "sample")
-    print_table(
+    shown = print_table(
         f"forecast with {size}, best first{told and f'; errors{told}'}",
         list(columns),
         zip(*columns.values(), strict=True),
@@ -105,8 +105,8 @@ def _show(ranking: xr.Dataset) -> None:
     say(
         f"The table: what each ensemble would err on new rows, squared, with its {attributes['level']:.0%} interval, "
         "and how much less that is than of one ridge (gain); weighted: members weigh by what they are worth."
-        + (" now: with the rows at hand." if "now" in columns else "")
-        + (" wrong: misclassified by votes." if "wrong" in columns else "")
+        + (" now: with the rows at hand." if "now" in shown else "")
+        + (" wrong: misclassified by votes." if "wrong" in shown else "")
         + (f" {counted(more, 'further candidate')} with --json or --out." if more > 0 else "")
     )
     code = code_of(ranking)
@@ -115,10 +115,16 @@ def _show(ranking: xr.Dataset) -> None:
 
 
 def _pasted(code: str) -> str:
-    """Lines to paste."""
+    """Lines to paste, no wider than a page.
+
+    >>> print(_pasted("RidgeEnsembleRegressor(1)  # chooses λ by the rows; this pilot says 0.1"))
+    from subridge import RidgeEnsembleRegressor
+    model = RidgeEnsembleRegressor(1)
+    # chooses λ by the rows; this pilot says 0.1
+    """
     line, _, remark = code.partition("  # ")
     scaled = line.startswith("make_pipeline")
-    imports = f"from subridge import {line.removeprefix('make_pipeline(StandardScaler(), ').partition('(')[0]}"
+    imports = f"from subridge import {line.removeprefix(f'make_pipeline({SCALER}, ').partition('(')[0]}"
     if scaled:
         imports = (
             f"from sklearn.pipeline import make_pipeline\nfrom sklearn.preprocessing import StandardScaler\n{imports}"
@@ -128,4 +134,5 @@ def _pasted(code: str) -> str:
         inside = line.removesuffix(")").partition("(")
         words = textwrap.fill(inside[2], WIDTH, initial_indent="    ", subsequent_indent="    ")
         line = f"{inside[0]}(\n{words}\n)"
-    return f"{imports}\n{line}" + (f"\n# {remark}" if remark else "")
+    said = textwrap.wrap(remark, WIDTH, initial_indent="# ", subsequent_indent="# ")
+    return "\n".join([imports, line, *said])

@@ -65,10 +65,11 @@ def print_table(
     names: bool = False,
     caption: str | None = None,
     optional: Sequence[str] = (),
-) -> None:
+) -> list[str]:
     """Print a table of numbers that fits into 80 columns; with `names` the first column holds words, which may wrap.
 
-    Columns that do not fit are left out and told of: the `optional` ones first, then the last ones.
+    Columns that do not fit are left out and told of: the `optional` ones first, then the last ones. Returns those that
+    are shown.
     """
     cells, kept = [list(row) for row in rows], list(range(len(columns)))
     left_out: list[str] = []
@@ -90,6 +91,7 @@ def print_table(
         say(caption)
     if left_out:
         say(f"{counted(len(left_out), 'column')} more with --json or --out: {listed(reversed(left_out))}")
+    return [columns[i] for i in kept]
 
 
 def _width(columns: Sequence[Sequence[str]], names: bool) -> int:

@@ -4,6 +4,7 @@ import json
 
 import xarray
 
+SCALER = "StandardScaler(with_mean=False)"  # sparse columns and fits without intercept must not be centred
 _STRATEGIES = {"equal": 'subsets="equal"', "dirichlet": 'subsets="dirichlet"', "overlapping": 'subsets="overlapping"'}
 
 
@@ -25,7 +26,7 @@ def code_of(table: xarray.Dataset) -> str | None:
     if strategy == "dirichlet":
         words.append(f"fraction_spread={float(best.fraction_spread):g}")
     if strategy == "overlapping":
-        words.append(f"subset_sizes={float(best.subset_fraction):.3g}")
+        words.append(f"subset_sizes={_share(float(best.subset_fraction), int(table.attrs['n_features']))}")
     ridge, anew = float(best.ridge), chosen_anew(table)
     if not anew:
         words.append(f"ridge={ridge:.4g}")
@@ -37,21 +38,32 @@ def code_of(table: xarray.Dataset) -> str | None:
         words.append("fit_intercept=False")
     line = f"RidgeEnsemble{'Classifier' if classes else 'Regressor'}({', '.join(words)})"
     if table.attrs.get("standardised"):
-        line = f"make_pipeline(StandardScaler(), {line})"
+        line = f"make_pipeline({SCALER}, {line})"
     remarks = []
     if anew:
         remarks.append(f"chooses λ by the rows it is trained on; this pilot says {ridge:.4g}")
     elif strategy == "single" and not classes:
         after = " after the scaler" if table.attrs.get("standardised") else ""
-        remarks.append(f"the same as Ridge(alpha={ridge * int(table.attrs['n_features']):.4g}){after}")
+        centred = "" if table.attrs["fit_intercept"] else ", fit_intercept=False"
+        remarks.append(f"the same as Ridge(alpha={ridge * int(table.attrs['n_features']):.4g}{centred}){after}")
     if classes and not usable[0]:
         remarks.append("classifiers vote without weights: the first candidate that has none")
     return line + "".join(f"  # {remark}" for remark in remarks[:1]) + "".join(f"; {each}" for each in remarks[1:])
 
 
+def _share(fraction: float, n_features: int) -> str:
+    """The share of the features that a member sees, or their number where three digits are not enough to tell it.
+
+    >>> _share(0.5, 40), _share(1.0, 40), _share(1000 / 3001, 3001)
+    ('0.5', '40', '1000')
+    """
+    share, size = f"{fraction:.3g}", round(fraction * n_features)
+    return share if fraction < 1 and "." in share and round(float(share) * n_features) == size else str(size)
+
+
 def given_path(table: xarray.Dataset) -> list[float] | None:
-    """The ridges that advice was asked to choose from; None where it was free to."""
-    given = table.attrs["ridges"]
+    """The ridges that advice was asked to choose from; None where it was free to, or where an old file does not say."""
+    given = table.attrs.get("ridges", "auto")
     return None if given == "auto" else [float(ridge) for ridge in json.loads(given)]
 
 
