@@ -29,6 +29,7 @@ from subridge.ridge.search import search_ridges
 from subridge.ridge.selection import RidgeChoice, errors_at, moments_at
 from subridge.ridge.streaming.moments import RowMoments, moments_of
 from subridge.ridge.streaming.search import path_of_moments, search_moments
+from subridge.spec.checks import truth
 from subridge.spec.errors import DataError, ParameterError
 from subridge.spec.plan import SubsetPlan
 
@@ -80,8 +81,7 @@ class RidgeEnsembleBase(FlatParameters, BaseEstimator):  # type: ignore[misc]  #
 
     def _describe(self, aggregation: Aggregation, n_features: int) -> np.random.Generator:
         """Forget an earlier fit and draw the subsets; return the generator that draws everything else."""
-        if not isinstance(self.fit_intercept, bool | np.bool_):
-            raise ParameterError(f"fit_intercept must be True or False, got {self.fit_intercept!r}")
+        truth("fit_intercept", self.fit_intercept)
         for name in (*self._OPTIONAL, "_members"):
             if hasattr(self, name):
                 delattr(self, name)

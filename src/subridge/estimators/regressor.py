@@ -14,7 +14,7 @@ from subridge.estimators.offered import for_means
 from subridge.estimators.outputs import PredictsNumbers
 from subridge.estimators.translate import Subsets, affordable, aggregation_of, per_target
 from subridge.ridge.rows.training import training_rows
-from subridge.spec.errors import ParameterError
+from subridge.spec.checks import truth
 from subridge.spec.scope import Scope
 
 if TYPE_CHECKING:
@@ -267,9 +267,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsNumbers):
 
     def _aggregation(self) -> Aggregation:
         found = aggregation_of("aggregation", self.aggregation, decides_classes=False)
-        if not isinstance(self.weights_per_target, bool | np.bool_):
-            raise ParameterError(f"weights_per_target must be True or False, got {self.weights_per_target!r}")
-        return per_target(found) if self.weights_per_target else found
+        return per_target(found) if truth("weights_per_target", self.weights_per_target) else found
 
     def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()

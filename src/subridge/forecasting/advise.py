@@ -1,6 +1,7 @@
 """sr.advise: which ensemble, how many members, which ridge, and why; or one ridge, well tuned."""
 
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -12,14 +13,14 @@ from subridge.datasets.tables.targets import TargetLike
 from subridge.ensemble.ensemble import Ensemble
 from subridge.forecasting.advice.advice import Advice
 from subridge.forecasting.advice.candidates import SINGLE, Candidate, candidates
-from subridge.forecasting.advice.ranking import AGGREGATIONS, ranking_columns
+from subridge.forecasting.advice.ranking import AGGREGATIONS, possible_names, ranking_columns
 from subridge.forecasting.advice.reasons import reasons
 from subridge.forecasting.advice.screening import screened_rank
 from subridge.forecasting.inputs.request import read_ensembles, read_sizes
 from subridge.forecasting.inputs.ridge_path import read_ridges
 from subridge.forecasting.inputs.sample import read_sample
 from subridge.results.advice import advice_table
-from subridge.spec.checks import items_of, non_negative, one_number, positive_integer, within
+from subridge.spec.checks import items_of, non_negative, one_number, positive_integer, truth, within
 from subridge.spec.errors import ParameterError
 
 
@@ -121,6 +122,7 @@ def advise(
     sample = read_sample(X, y, task, fit_intercept, standardise=standardise)
     n = sample.n_samples
     planned = float(n) if n_samples is None else float(read_sizes(positive_integer("n_samples", n_samples))[0])
+    weighted = truth("weighted", weighted)
     level = one_number("level", within("level", level, 0.5, 0.999))
     noise = one_number("readout_noise", non_negative("readout_noise", readout_noise))
     pool = list(
@@ -142,10 +144,11 @@ def advise(
         )
     )
     given = read_ensembles(ensembles, sample.n_features, seed) if ensembles is not None else {}
-    clash = sorted(set(given) & {each.name for each in pool})
-    if clash:
-        raise ParameterError(f"ensembles may not use the name {clash[0]!r}, which is that of another candidate")
     pool += [Candidate(name, "given", ensemble) for name, ensemble in given.items()]
+    taken = Counter(name for each in pool for name in possible_names(each))
+    clash = next((name for name, times in taken.items() if times > 1), None)
+    if clash is not None:
+        raise ParameterError(f"ensembles may not use the name {clash!r}, which is that of another candidate")
     path, aggregations = read_ridges(ridges, sample.rows), AGGREGATIONS if weighted else AGGREGATIONS[:1]
     ranked, label_noise = screened_rank(sample, pool, planned, path, level, aggregations)
     for warning in next(each.doubts for each in ranked if each.name == SINGLE):

@@ -23,7 +23,7 @@ from subridge.forecasting.self_test.self_test import self_test
 from subridge.forecasting.side_by_side import side_by_side
 from subridge.forecasting.transfer.any_sum import seen_by, with_silence
 from subridge.results.forecasts import EnsembleForecast, forecasts
-from subridge.spec.checks import one_number, within
+from subridge.spec.checks import one_number, truth, within
 from subridge.spec.errors import SubridgeWarning
 
 
@@ -136,6 +136,7 @@ def forecast(
     >>> bool((curve.prediction_error_upper > 1).all())  # the label noise is 1, and nothing errs less
     True
     """
+    extrapolate, label_noise = truth("extrapolate", extrapolate), truth("label_noise", label_noise)
     level = one_number("level", within("level", level, 0.5, 0.999))
     wanted = asked_sizes(n_samples, n_groups, groups, extrapolate)
     sample = read_sample(X, y, task, fit_intercept, groups)

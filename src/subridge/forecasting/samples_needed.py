@@ -12,7 +12,7 @@ from subridge.datasets.tables.targets import TargetLike, read_target
 from subridge.ensemble.ensemble import Ensemble
 from subridge.forecasting.forecast import forecast
 from subridge.results.attributes import result_attributes
-from subridge.spec.checks import non_negative
+from subridge.spec.checks import non_negative, one_number
 from subridge.spec.errors import ParameterError
 
 _STEPS = 25  # sizes of the curve that is searched
@@ -91,7 +91,7 @@ def samples_needed(
     >>> str(sr.samples_needed(X, y, error=0.1, ensembles=one).answer.values[0])[:13]
     'not reachable'
     """
-    wanted = float(non_negative("error", error))
+    wanted = one_number("error", non_negative("error", error), most=np.inf)
     if wanted == 0:
         raise ParameterError("error must be positive, got 0; no labels with noise are predicted without error")
     n = len(read_target(y))

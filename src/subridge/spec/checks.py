@@ -107,6 +107,13 @@ def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
+def truth(name: str, value: bool) -> bool:
+    """True or False; text such as "no" would count as true."""
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
 def items_of(name: str, value: Iterable[Item]) -> list[Item]:
     """The items of what must be a list or something like it; one word or a mapping is none."""
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):

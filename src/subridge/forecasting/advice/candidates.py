@@ -53,13 +53,13 @@ def candidates(
     alone = DrawnEnsemble(Equal(1).draw(M, stream(seed)), np.zeros(1), np.full(1, readout_noise), Mean())
     yield Candidate(SINGLE, "single", alone)
     for k in sorted({k for k in n_members if 1 < k <= usable}):
-        for spread in dict.fromkeys(fraction_spreads):
+        for spread in {f"{abs(each):g}": each for each in fraction_spreads}.values():  # one for each name
             if spread == 0:
                 yield Candidate(f"{k} equal", "equal", drawn(Equal(k), k))
             else:
                 name = f"{k} heterogeneous ({spread:g})"
                 yield Candidate(name, "dirichlet", drawn(Dirichlet(k, spread), k), float(spread))
-        for fraction in dict.fromkeys(overlapping_fractions):
+        for fraction in {f"{abs(each):g}": each for each in overlapping_fractions}.values():
             size = max(1, round(fraction * usable))
             name = f"{k} overlapping ({fraction:g} each)"
             yield Candidate(name, "overlapping", drawn(Overlapping((size,) * k), k))

@@ -31,6 +31,12 @@ _SURE, _SURE_OF_WEIGHTS, _LEAST_GAIN = 2.0, 2.5, 0.01
 _SELF_TESTED = 1000  # rows up to which one ridge is tried on parts of the pilot
 
 
+def possible_names(candidate: Candidate) -> list[str]:
+    """Names of a candidate with any aggregation."""
+    several = candidate.ensemble.plan.n_members > 1
+    return [candidate.name + words for words in (_WORDS.values() if several else [""])]
+
+
 @dataclass(frozen=True, eq=False)
 class Ranked:
     """A candidate with one aggregation, at the pilot's size and forecast at the planned one."""

@@ -16,6 +16,7 @@ from subridge.datasets.tables.treatments import LEAST_ROWS
 from subridge.ridge.rows.diagnostics import copied_rows, warn_of_pilot, warn_of_rows
 from subridge.ridge.rows.left_out_sets import left_out_groups
 from subridge.ridge.rows.training import TrainingRows, training_rows
+from subridge.spec.checks import truth
 from subridge.spec.errors import ClassCodesWarning, DataError, ParameterError
 from subridge.spec.wording import counted
 
@@ -69,9 +70,9 @@ def read_sample(
     """
     if not isinstance(task, str) or task not in TASKS:
         raise ParameterError(f"task must be one of {TASKS}, got {task!r}")
-    refuse_odd_table("X", X)
-    table: FloatArray | SparseMatrix = check_array(X, accept_sparse=("csr", "csc"), dtype=np.float64, input_name="X")
-    if standardise:
+    fit_intercept = truth("fit_intercept", fit_intercept)
+    table = _read_features(X)
+    if truth("standardise", standardise):
         table = StandardScaler(with_mean=False).fit_transform(table)
     n, target = table.shape[0], read_target(y)
     if len(target) != n:
@@ -95,6 +96,26 @@ def read_sample(
     warn_of_rows(rows, None if columns is None else [str(name) for name in columns], stacklevel=3)
     warn_of_pilot(rows, stacklevel=3)
     return Sample(rows, targets.class_names)
+
+
+def _read_features(X: MatrixLike) -> FloatArray | SparseMatrix:
+    """X as float64, shape (n, M): what scikit-learn refuses is refused here by the package's own error."""
+    refuse_odd_table("X", X)
+    try:
+        table: FloatArray | SparseMatrix = check_array(
+            X, accept_sparse=("csr", "csc"), dtype=np.float64, input_name="X", ensure_all_finite=False
+        )
+    except (TypeError, ValueError) as error:
+        reason = str(error).partition("\n")[0].rstrip(":.")
+        raise DataError(f"X must be a table of numbers, shape (n, M): {reason}") from error
+    values = table.data if is_sparse(table) else table
+    for odd, found in (("NaN", np.isnan(values)), ("infinity", np.isinf(values))):
+        if found.any():
+            raise DataError(
+                f"X contains {odd} in {counted(int(found.sum()), 'place')}; drop those rows or fill them in, for "
+                "example with sr.datasets.read_table(..., missing='drop')"
+            )
+    return table
 
 
 def _without_copies(table: FloatArray | SparseMatrix, targets: FloatArray) -> tuple[BoolArray, FloatArray]:

@@ -1,0 +1,88 @@
+"""What is no table of numbers, no truth value or no number of its own is refused by name, before any work."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import subridge as sr
+from subridge.spec.errors import DataError, ParameterError
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((40, 6))
+Y = X[:, 0] + RNG.standard_normal(40)
+ONE = sr.Ensemble(sr.subsets.Equal(1), ridge=0.1)
+
+
+def with_value(value, form=np.array):
+    table = X.copy()
+    table[3, 2] = value
+    return form(table)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (with_value(np.nan), "X contains NaN in 1 place"),
+        (with_value(-np.inf), "X contains infinity in 1 place"),
+        (with_value(np.nan, scipy.sparse.csr_matrix), "X contains NaN"),
+        (X + 0j, "X must be a table of numbers, shape .*Complex"),
+        (X[:, 0], "X must be a table of numbers, shape .*1D"),
+        (X[None], "X must be a table of numbers"),
+        (X[:, :0], "X must be a table of numbers"),
+        (None, "X must be a table of numbers"),
+        ({"a": 1}, "X must be a table of numbers"),
+    ],
+)
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda table: sr.forecast(table, Y, [80]),
+        lambda table: sr.advise(table, Y),
+        lambda table: sr.samples_needed(table, Y, 1.0),
+        lambda table: sr.risk_matrix(table, Y, ONE),
+    ],
+)
+def test_features(ask, table, message):
+    with pytest.raises(DataError, match=message):
+        ask(table)
+
+
+@pytest.mark.parametrize("odd", ["no", None, 2])
+@pytest.mark.parametrize(
+    ("ask", "names"),
+    [
+        (lambda **odd: sr.forecast(X, Y, [80], {"one": ONE}, **odd), ("extrapolate", "fit_intercept", "label_noise")),
+        (lambda **odd: sr.advise(X, Y, n_members=[2], **odd), ("fit_intercept", "standardise", "weighted")),
+        (lambda **odd: sr.samples_needed(X, Y, 1.0, {"one": ONE}, **odd), ("fit_intercept",)),
+        (lambda **odd: sr.risk_matrix(X, Y, ONE, **odd), ("fit_intercept",)),
+    ],
+)
+def test_truth_values(ask, names, odd):
+    for name in names:
+        with pytest.raises(ParameterError, match=f"{name} must be True or False"):
+            ask(**{name: odd})
+
+
+def test_the_wanted_error_is_one_number():
+    with pytest.raises(ParameterError, match="error must be one number"):
+        sr.samples_needed(X, Y, [1.0, 2.0], {"one": ONE})
+    one, same = (sr.samples_needed(X, Y, error, {"one": ONE}) for error in (1.5, [1.5]))
+    assert one.identical(same)
+
+
+@pytest.mark.parametrize("names", [("2 equal, weighted",), ("mine", "mine, free")])
+def test_no_candidate_takes_the_name_that_another_has_with_its_weights(names):
+    several = sr.Ensemble(sr.subsets.Equal(3))
+    with pytest.raises(ParameterError, match=f"ensembles may not use the name '{names[-1]}'"):
+        sr.advise(X, Y, n_members=[2], ensembles=dict.fromkeys(names, several))
+
+
+def test_spreads_and_shares_of_one_name_are_one_candidate():
+    options = {"fraction_spreads": [0.0, -0.0, 0.75, 0.7500001], "overlapping_fractions": [0.5, 0.5000001]}
+    table = sr.advise(X, Y, n_members=[2], weighted=False, **options).table
+    assert sorted(table.candidate.values) == [
+        "2 equal",
+        "2 heterogeneous (0.75)",
+        "2 overlapping (0.5 each)",
+        "one ridge",
+    ]
