@@ -89,7 +89,8 @@ def _roots(spectrum: FloatArray, intercept: int, spare: int, sizes: FloatArray, 
     def below(log_p: FloatArray) -> BoolArray:
         p = np.exp(log_p)[:, None]
         shares = 1 / (spectrum + p)
-        taken = shares @ spectrum + penalties * (shares.sum(axis=1) + spare / p[:, 0])
+        with np.errstate(over="ignore", divide="ignore"):  # penalties next to the smallest floats take all
+            taken = shares @ spectrum + penalties * (shares.sum(axis=1) + spare / p[:, 0])
         return np.asarray(sizes - intercept < taken)
 
     # df(p) < Σd/p falls below n′ - intercept, and p′ n/p below what is left, for p beyond `high`. At `low` a root is

@@ -21,6 +21,7 @@ from subridge.forecasting.self_test.doubts import doubts
 from subridge.forecasting.self_test.evidence import Evidence
 from subridge.forecasting.self_test.self_test import self_test
 from subridge.forecasting.side_by_side import side_by_side
+from subridge.forecasting.uncertainty.spread import of_order_one
 from subridge.spec.errors import SubridgeWarning
 
 AGGREGATIONS: tuple[LinearAggregation, ...] = (Mean(), Simplex(), Scaled(), Free())
@@ -167,7 +168,7 @@ def ordered(ranked: Sequence[Ranked]) -> list[Ranked]:
 
 
 def _skewness(values: FloatArray) -> float:
-    centred = values - values.mean()
+    centred = of_order_one(values - values.mean())
     spread = float(centred.std())
     return float((centred**3).mean()) / spread**3 if spread > 0 else 0.0
 

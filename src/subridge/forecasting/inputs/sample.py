@@ -21,6 +21,7 @@ from subridge.spec.errors import ClassCodesWarning, DataError, ParameterError
 from subridge.spec.wording import counted
 
 _LOOKED_AT = 8  # columns that may show at once that no row is a copy
+_SMALLEST = 1e-140  # of a sum of squared labels
 TASKS: tuple[Task, ...] = ("auto", "regression", "classification")
 
 
@@ -92,6 +93,8 @@ def read_sample(
         kept, label_rows = _without_copies(table, targets.rows)
         table = table if kept.all() else table[np.flatnonzero(kept)]
     rows = training_rows(table, label_rows, None, fit_intercept, together)
+    if 0 < float((rows.centred_targets[0] ** 2).sum()) < _SMALLEST:
+        raise DataError("y holds numbers so small that the squares of its squares vanish; multiply y by a constant")
     columns = getattr(X, "columns", None)  # of a frame
     warn_of_rows(rows, None if columns is None else [str(name) for name in columns], stacklevel=3)
     warn_of_pilot(rows, stacklevel=3)

@@ -11,6 +11,15 @@ from subridge.forecasting.rowwise import RowWise
 _OF_SQUARES = 8**0.5  # skewness of squared Gaussian errors
 
 
+def of_order_one(values: FloatArray) -> FloatArray:
+    """Values (..., n) times a power of two, so that the largest are about 1 and no power of them leaves the floats.
+
+    >>> of_order_one(np.array([3e-200, -6e-200])).round(3)
+    array([ 0.287, -0.574])
+    """
+    return np.ldexp(values, -np.frexp(abs(values).max(axis=-1, keepdims=True))[1])
+
+
 @dataclass(frozen=True, eq=False)
 class Spread(RowWise):
     """Spread of T estimates over pilots, from a jackknife."""
@@ -47,7 +56,7 @@ class Spread(RowWise):
         have.
         """
         # Leaving out a row that errs much lowers the estimate, hence the sign.
-        centred = self.influence.mean(axis=-1, keepdims=True) - self.influence
+        centred = of_order_one(self.influence.mean(axis=-1, keepdims=True) - self.influence)
         n, spread = centred.shape[-1], np.sqrt((centred**2).mean(axis=-1))
         skewness = (centred**3).mean(axis=-1) / np.where(spread > 0, spread, np.inf) ** 3
         excess = np.maximum(skewness - _OF_SQUARES, 0.0) / np.sqrt(n)
@@ -61,7 +70,7 @@ class Spread(RowWise):
         whose variance is known badly from a small pilot. Next to a threshold residuals have few dimensions, and however
         many rows there are their errors are as few independent numbers.
         """
-        squares = (self.influence - self.influence.mean(axis=-1, keepdims=True)) ** 2
+        squares = of_order_one(self.influence - self.influence.mean(axis=-1, keepdims=True)) ** 2
         n, mean = squares.shape[-1], squares.mean(axis=-1)
         spread = squares.var(axis=-1)
         freedom = np.where(spread > 0, 2 * n * mean**2 / np.where(spread > 0, spread, 1.0), n)
