@@ -132,3 +132,18 @@ def test_mistakes_are_messages(table, tmp_path):
     assert "kind" in call("forecast", table, "--target", "y", code=1).stderr
     assert "is not a,b,c" in call("forecast", table, "--target", "y", "--n-samples", "many", code=2).stderr
     assert "does not exist" in call("advise", tmp_path / "no.csv", "--target", "y", code=2).stderr
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_is_said_once_and_names_the_flag(table):
+    words = ("forecast", table, "--target", "y", "--drop", "kind", "--ridges", "5,50", "--n-members", 2)
+    said = call(*words, "--n-samples", "80,160", "--target-error", 20).stderr
+    assert said.count("Warning:") == said.count("give smaller ones with --ridges, or") == 1
+
+
+def test_columns_without_room_are_not_explained(table):
+    words = ("advise", table, "--target", "kind", "--drop", "y", "--n-members", "2,4", "--n-samples", 3000)
+    text = " ".join(call(*words).stdout.split())
+    assert "more with --json or --out: λ, now" in text
+    assert "now: with the rows at hand" not in text
+    assert "wrong: misclassified by votes" in text

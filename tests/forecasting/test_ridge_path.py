@@ -52,3 +52,22 @@ def test_labels_of_noise_do_not_make_the_path_grow_without_end():
         table = sr.advise(X, y, n_members=[2]).table
     assert bool((table.ridge < 1e25).all())
     assert float(table.sel(candidate="one ridge").prediction_error) < 1.1 * y.var()
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda X, y: sr.forecast(X, y, [40, 400], ridges=[5.0, 50.0]),
+        lambda X, y: sr.advise(X, y, 400, n_members=[2, 4], ridges=[5.0, 50.0]),
+        lambda X, y: sr.RidgeEnsembleRegressor(2, ridges=[5.0, 50.0]).fit(X, y),
+    ],
+)
+def test_an_end_is_told_once_at_the_line_that_asked(ask):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 8))
+    y = X @ rng.standard_normal(8) + 0.1 * rng.standard_normal(40)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        ask(X, y)
+    (told,) = (each for each in said if each.category is sr.errors.RidgePathWarning)
+    assert told.filename == __file__

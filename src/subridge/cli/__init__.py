@@ -66,6 +66,8 @@ class _LazyGroup(click.Group):
         def told(text: str) -> str:
             return with_flags(text, self.get_command(ctx, ctx.invoked_subcommand or ""))
 
+        said = set[str]()
+
         def show_warning(
             message: Warning | str,
             category: type[Warning],
@@ -74,8 +76,10 @@ class _LazyGroup(click.Group):
             file: TextIO | None = None,
             line: str | None = None,
         ) -> None:
-            """Say a warning in one line, without the place in the program."""
-            click.echo(f"Warning: {told(str(message))}", err=True)
+            """Say a warning in one line and once, without the place in the program."""
+            if str(message) not in said:
+                click.echo(f"Warning: {told(str(message))}", err=True)
+            said.add(str(message))
 
         with warnings.catch_warnings():
             warnings.showwarning = show_warning

@@ -20,6 +20,7 @@ _BEFORE = r"(?:(?<=[\s(;:,'\"])|^)"
 # What only Python offers.
 _NOT_HERE = re.compile(r", no pairs, or dtype=\"float32\"")
 _REMEDIES = {
+    r"give (smaller|larger) ones as ridges": r"give \1 ones with --ridges",
     r"write sr\.Ensemble\(.*?\)(?: or .*)?$": "",
     r"divide every column by its standard deviation, for example with make_pipeline\(StandardScaler\(\), \.\.\.\)": (
         "divide every column by its standard deviation with --standardise"

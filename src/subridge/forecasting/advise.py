@@ -1,6 +1,5 @@
 """sr.advise: which ensemble, how many members, which ridge, and why; or one ridge, well tuned."""
 
-import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +11,7 @@ from subridge.datasets.tables.target_rows import Task
 from subridge.datasets.tables.targets import TargetLike
 from subridge.ensemble.ensemble import Ensemble
 from subridge.forecasting.advice.advice import Advice
-from subridge.forecasting.advice.candidates import SINGLE, Candidate, candidates
+from subridge.forecasting.advice.candidates import Candidate, candidates
 from subridge.forecasting.advice.ranking import AGGREGATIONS, possible_names, ranking_columns
 from subridge.forecasting.advice.reasons import reasons
 from subridge.forecasting.advice.screening import screened_rank
@@ -20,6 +19,7 @@ from subridge.forecasting.inputs.request import read_ensembles, read_sizes
 from subridge.forecasting.inputs.ridge_path import read_ridges
 from subridge.forecasting.inputs.sample import read_sample
 from subridge.results.advice import advice_table
+from subridge.ridge.rows.diagnostics import tell_once
 from subridge.spec.checks import items_of, non_negative, one_number, positive_integer, truth, within
 from subridge.spec.errors import ParameterError
 
@@ -151,8 +151,7 @@ def advise(
         raise ParameterError(f"ensembles may not use the name {clash!r}, which is that of another candidate")
     path, aggregations = read_ridges(ridges, sample.rows), AGGREGATIONS if weighted else AGGREGATIONS[:1]
     ranked, label_noise = screened_rank(sample, pool, planned, path, level, aggregations)
-    for warning in next(each.doubts for each in ranked if each.name == SINGLE):
-        warnings.warn(warning, stacklevel=2)
+    tell_once(warning for each in ranked for warning in each.doubts)
     attributes: dict[str, Json] = {"n_samples": planned, "level": level, "readout_noise": noise}
     attributes["standardised"] = int(standardise)
     attributes["ridges"] = "auto" if path.extensions else path.ridges.tolist()

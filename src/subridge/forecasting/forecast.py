@@ -1,6 +1,5 @@
 """sr.forecast: the learning curves that named ensembles will have, from a pilot sample."""
 
-import warnings
 from collections.abc import Mapping
 
 import numpy as np
@@ -23,6 +22,7 @@ from subridge.forecasting.self_test.self_test import self_test
 from subridge.forecasting.side_by_side import side_by_side
 from subridge.forecasting.transfer.any_sum import seen_by, with_silence
 from subridge.results.forecasts import EnsembleForecast, forecasts
+from subridge.ridge.rows.diagnostics import tell_once
 from subridge.spec.checks import one_number, truth, within
 from subridge.spec.errors import SubridgeWarning
 
@@ -164,7 +164,7 @@ def forecast(
         silent = pilot is not members
         # No power law is known of what members miss of the target.
         noise = pilots.label_noise if extrapolate and not silent else None
-        curve = forecast_curve(pilot, ensemble, np.append(sizes, np.inf), path, noise)
+        curve = forecast_curve(pilot, ensemble, np.append(sizes, np.inf), path, noise, tell=said.append)
         curve = curve.where_known() if silent else curve
         test = self_test(pilot, curve.wanted.ridges, curve.weights, silent=silent)
         floor = pilots.label_noise().lower if label_noise else 0.0
@@ -185,8 +185,7 @@ def forecast(
         return EnsembleForecast(name, variables, ridges, members.reach(ridges[np.argmax(sizes)]), limit, test.hits())
 
     found = dict(zip(drawn, side_by_side(one, drawn.values()), strict=True))
-    for warning in said:
-        warnings.warn(warning, stacklevel=2)
+    tell_once(said)
     attributes = sample.attributes() | {"level": level}
     if label_noise:
         attributes |= pilots.label_noise().attributes()

@@ -1,11 +1,12 @@
 """The search for the ridges of an ensemble: a path that reaches far enough, every member on it, and the choice."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from subridge.arrays.types import Array, ArrayLike, FloatArray
 from subridge.ensemble.aggregation import Aggregation
-from subridge.ridge.rows.diagnostics import warn_of_ridge_at_end
+from subridge.ridge.rows.diagnostics import ridge_at_end
 from subridge.ridge.rows.path import MemberPath, member_paths
 from subridge.ridge.rows.training import TrainingRows
 from subridge.ridge.search_path import Outcome, default_ridges, extended_search, given_ridges
@@ -49,5 +50,5 @@ def search_ridges(
         path = given_ridges(given)
         outcome = evaluate(path)
     if outcome.end is not None and outcome.is_falling and not (outcome.end == "lower" and path[0] == 0):
-        warn_of_ridge_at_end(outcome.end, float(path[0 if outcome.end == "lower" else -1]), stacklevel=4)
+        warnings.warn(ridge_at_end(outcome.end, float(path[0 if outcome.end == "lower" else -1])), stacklevel=4)
     return outcome.found

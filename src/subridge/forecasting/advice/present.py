@@ -4,6 +4,7 @@ Left-out errors at the present size are exact, and those of two candidates on th
 than two forecasts: they choose ridges, fit weights (`fitted`) and decide what is surely better.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,9 +16,10 @@ from subridge.forecasting.inputs.ridge_path import RidgePath
 from subridge.forecasting.pilot.left_out import left_out
 from subridge.forecasting.pilot.pilot import Pilot
 from subridge.forecasting.transfer.transfer import transfer
-from subridge.ridge.rows.diagnostics import warn_of_ridge_at_end
+from subridge.ridge.rows.diagnostics import ridge_at_end
 from subridge.ridge.rows.leave_one_out import leave_one_out
 from subridge.ridge.search_path import PROBES, End, is_material
+from subridge.spec.errors import SubridgeWarning
 
 # Too small a ridge costs more than too large a one. The ridge is one that so many of the resampled pilots would not
 # exceed: on the development sets of benchmarks/tournament .7 is best for one ridge and .6 for ensembles.
@@ -46,12 +48,14 @@ class Present:
         return self.squares if self.least is None else self.least
 
 
-def equal_weights(pilot: Pilot, ensemble: DrawnEnsemble, path: RidgePath) -> Present:
+def equal_weights(
+    pilot: Pilot, ensemble: DrawnEnsemble, path: RidgePath, tell: Callable[[SubridgeWarning], None]
+) -> Present:
     """The mean of members at its best ridge of a path, which grows where the error still falls at an end of it.
 
     Which ridge has the least left-out error depends on few rows where tails are heavy or classes rare. Rows are drawn
     again with replacement, and the ridge is one that most of the draws find large enough. The best penalty of a
-    given prior does not depend on the sample size.
+    given prior does not depend on the sample size. `tell` takes a warning where the error still falls at an end.
     """
     spread = float(pilot.targets.var(axis=1).sum())
     squares = _path_squares(pilot, ensemble, path.ridges)
@@ -67,7 +71,7 @@ def equal_weights(pilot: Pilot, ensemble: DrawnEnsemble, path: RidgePath) -> Pre
     place = _resampled_place(squares)
     end = _falling_end(losses, path.ridges, spread)
     if end is not None:
-        warn_of_ridge_at_end(end, float(path.ridges[0 if end == "lower" else -1]), stacklevel=4)
+        tell(ridge_at_end(end))
     weights = np.full(pilot.n_members, 1 / pilot.n_members)
     return Present(float(path.ridges[place]), weights, squares[place], least=squares[last_least(losses)])
 

@@ -46,7 +46,7 @@ class Ranked:
     present: Present
     curve: ForecastCurve  # of the planned size and the pilot's
     metrics: dict[str, float]  # at the planned size, with bounds
-    doubts: tuple[SubridgeWarning, ...] = ()  # what one ridge shows of the pilot
+    doubts: tuple[SubridgeWarning, ...] = ()  # what its ridge path, and one ridge of all, show of the pilot
 
     @property
     def name(self) -> str:
@@ -121,13 +121,13 @@ def rank(
 
     def judge(candidate: Candidate) -> list[Ranked]:
         pilot, found = pilots.of(candidate.ensemble.plan), list[Ranked]()
-        equal = equal_weights(pilot, candidate.ensemble, path)
+        said = list[SubridgeWarning]()
+        equal = equal_weights(pilot, candidate.ensemble, path, said.append)
         ridges = np.full((2, pilot.n_members), equal.ridge)
         moved = forecast_curve(pilot, candidate.ensemble, sizes, None, pilots.label_noise, ridges)
-        said: tuple[SubridgeWarning, ...] = ()
         if candidate.name == SINGLE:
             steadiness = float(moved.steadiness.min())
-            said = tuple(doubts(sample.rows, pilot, ridges[0], moved.weights[0], steadiness))
+            said += doubts(sample.rows, pilot, ridges[0], moved.weights[0], steadiness)
         if candidate.name == SINGLE and sample.n_samples <= _SELF_TESTED:
             test = self_test(pilot, moved.wanted.ridges[:1], moved.weights[:1])
             scatter[0] = test.scatter
@@ -145,7 +145,7 @@ def rank(
                 if not (metric.of_votes and weighted):
                     variables = metric.variables(sample, pilot, curve[:1], level)
                     values |= {name: float(value[0]) for name, value in variables.items()}
-            found.append(Ranked(replace(candidate, ensemble=ensemble), present, curve, values, said))
+            found.append(Ranked(replace(candidate, ensemble=ensemble), present, curve, values, tuple(said)))
         return found
 
     ranked = judge(candidates[0])  # one ridge, whose self-test serves all

@@ -1,5 +1,6 @@
 """The forecast curve of one ensemble: ridges, errors and intervals at every size."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -18,6 +19,7 @@ from subridge.forecasting.pilot.pilot import Pilot
 from subridge.forecasting.rowwise import RowWise
 from subridge.forecasting.self_test.evidence import Evidence
 from subridge.forecasting.uncertainty.spread import Spread
+from subridge.spec.errors import SubridgeWarning
 
 # Doubt about the way to another size, per doubling, where few rows dominate; chosen on the development sets of
 # benchmarks/tournament.
@@ -151,16 +153,18 @@ def forecast_curve(
     path: RidgePath | None,
     label_noise: Callable[[], LabelNoise] | None,
     ridges: FloatArray | None = None,
+    tell: Callable[[SubridgeWarning], None] = warnings.warn,
 ) -> ForecastCurve:
     """Forecast one ensemble at sizes of shape (S,).
 
     Every size takes the best ridge in reach of a path; without a path it takes `ridges` (S, k), or its own.
     `label_noise` is called where sizes beyond reach are to be extrapolated and need it; without it they stay NaN.
+    `tell` takes warnings of the path.
     """
     is_bound = np.zeros(len(sizes), dtype=bool)
     ridges = np.tile(ensemble.ridges, (len(sizes), 1)) if ridges is None else ridges
     if path is not None:
-        ridges, is_bound = best_ridges(pilot, ensemble, sizes, path)
+        ridges, is_bound = best_ridges(pilot, ensemble, sizes, path, tell)
     wanted = match_ridges(pilot, sizes, ridges)
     (found, spread), none = points(pilot, ensemble, wanted), np.zeros(len(sizes))
     error = np.where(wanted.in_reach, found.error, np.nan)

@@ -6,6 +6,8 @@ penalty of a given prior does not depend on the sample size. Ridges are therefor
 with a say of the forecast, which knows where the best one moves to.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray
@@ -14,8 +16,9 @@ from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.inputs.ridge_path import RidgePath
 from subridge.forecasting.matching import match_ridges
 from subridge.forecasting.pilot.pilot import Pilot
-from subridge.ridge.rows.diagnostics import warn_of_ridge_at_end
+from subridge.ridge.rows.diagnostics import ridge_at_end
 from subridge.ridge.search_path import MATERIAL, PROBES, End
+from subridge.spec.errors import SubridgeWarning
 
 _MOST_FREEDOM = 0.85  # df/n of a member; beyond, forecasts on deep features were 5 % and more too low
 _LITTLE = 1.1  # what was learnt is little where the largest ridge errs no more than so many times the best
@@ -25,12 +28,12 @@ _FORECAST = 0.25
 
 
 def best_ridges(
-    pilot: Pilot, ensemble: DrawnEnsemble, sizes: FloatArray, path: RidgePath
+    pilot: Pilot, ensemble: DrawnEnsemble, sizes: FloatArray, path: RidgePath, tell: Callable[[SubridgeWarning], None]
 ) -> tuple[FloatArray, BoolArray]:
     """For every size the best ridge of a path in reach, common to the members; the largest where none is.
 
-    A path that may grow does so where the error still falls at an end of it; `RidgePathWarning` tells where it does so
-    in the end.
+    A path that may grow does so where the error still falls at an end of it; `tell` is given a `RidgePathWarning` where
+    it does so in the end.
 
     Returns ridges, shape (S, k), and a bound, shape (S,): True where the ridge is the smallest that the pilot can
     judge, so that a smaller one may err less.
@@ -45,7 +48,7 @@ def best_ridges(
         path = path.extended(ends)
         error = _errors(pilot, ensemble, sizes, path.ridges)
     for end in _falling_ends(error, path.ridges):
-        warn_of_ridge_at_end(end, stacklevel=3)
+        tell(ridge_at_end(end))
     known = np.isfinite(error).any(axis=1)
     first, best = np.argmax(np.isfinite(error), axis=1), np.where(known, np.argmin(error, axis=1), -1)
     return np.repeat(path.ridges[best][:, None], pilot.n_members, axis=1), known & (first > 0) & (best == first)

@@ -4,6 +4,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 
@@ -111,7 +112,7 @@ def _read_features(X: MatrixLike) -> FloatArray | SparseMatrix:
     except (TypeError, ValueError) as error:
         reason = str(error).partition("\n")[0].rstrip(":.")
         raise DataError(f"X must be a table of numbers, shape (n, M): {reason}") from error
-    values = table.data if is_sparse(table) else table
+    values = csr_array(table).data if is_sparse(table) else table
     for odd, found in (("NaN", np.isnan(values)), ("infinity", np.isinf(values))):
         if found.any():
             raise DataError(

@@ -17,7 +17,7 @@ def of_order_one(values: FloatArray) -> FloatArray:
     >>> of_order_one(np.array([3e-200, -6e-200])).round(3)
     array([ 0.287, -0.574])
     """
-    return np.ldexp(values, -np.frexp(abs(values).max(axis=-1, keepdims=True))[1])
+    return np.asarray(np.ldexp(values, -np.frexp(abs(values).max(axis=-1, keepdims=True))[1]))
 
 
 @dataclass(frozen=True, eq=False)

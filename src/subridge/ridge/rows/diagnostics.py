@@ -5,7 +5,7 @@ be said after a fit, such as a ridge at the end of its path, is a function of it
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from scipy.sparse import csc_array
@@ -151,14 +151,17 @@ def warn_of_order(errors: Array, rows: TrainingRows, stacklevel: int = 2) -> Non
         warnings.warn(found, stacklevel=stacklevel + 1)
 
 
-def warn_of_ridge_at_end(end: End, ridge: float | None = None, stacklevel: int = 2) -> None:
-    """Say that the best of the ridges is the first or the last, so that one beyond may err less."""
+def ridge_at_end(end: End, ridge: float | None = None) -> RidgePathWarning:
+    """The best of the ridges is the first or the last, so that one beyond may err less."""
     which, beyond = ("smallest", "smaller") if end == "lower" else ("largest", "larger")
     number = "" if ridge is None else f" ({ridge:.3g})"
-    warnings.warn(
-        RidgePathWarning(
-            f"the best ridge is the {which} of those considered{number}, and the error still falls there: a {beyond} "
-            f"one may err less; give {beyond} ones as ridges, or look at the scales of the columns"
-        ),
-        stacklevel=stacklevel + 1,
+    return RidgePathWarning(
+        f"the best ridge is the {which} of those considered{number}, and the error still falls there: a {beyond} "
+        f"one may err less; give {beyond} ones as ridges, or look at the scales of the columns"
     )
+
+
+def tell_once(found: Iterable[SubridgeWarning], stacklevel: int = 2) -> None:
+    """Give every warning that was found for one ensemble or another, each of them once."""
+    for warning in {str(each): each for each in found}.values():
+        warnings.warn(warning, stacklevel=stacklevel + 1)
