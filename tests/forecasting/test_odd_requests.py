@@ -86,3 +86,21 @@ def test_spreads_and_shares_of_one_name_are_one_candidate():
         "2 overlapping (0.5 each)",
         "one ridge",
     ]
+
+
+@pytest.mark.parametrize("size", [1, 10**15, 2.5, np.inf, "many"])
+def test_a_planned_size_is_told_its_range(size):
+    with pytest.raises(ParameterError, match="n_samples must be one integer of at least 2 and below 1e15, got"):
+        sr.advise(X, Y, size)
+
+
+def test_sizes_are_told_their_range():
+    with pytest.raises(ParameterError, match="n_samples must be integers of at least 2 and below 1e15"):
+        sr.forecast(X, Y, [80, 10**15], {"one": ONE})
+
+
+def test_an_error_that_the_least_size_reaches_may_be_reached_before():
+    (answer,) = sr.samples_needed(X, Y, 1e6, {"one": ONE}).answer.values
+    assert answer == "10 rows or fewer"
+    (answer,) = sr.samples_needed(X, Y, 1.5, {"one": ONE}).answer.values
+    assert answer.endswith(")")

@@ -121,7 +121,7 @@ def advise(
     """
     sample = read_sample(X, y, task, fit_intercept, standardise=standardise)
     n = sample.n_samples
-    planned = float(n) if n_samples is None else float(read_sizes(positive_integer("n_samples", n_samples))[0])
+    planned = float(n) if n_samples is None else _planned(n_samples)
     weighted = truth("weighted", weighted)
     level = one_number("level", within("level", level, 0.5, 0.999))
     noise = one_number("readout_noise", non_negative("readout_noise", readout_noise))
@@ -163,3 +163,10 @@ def advise(
         {each.name: each.ensemble() for each in ranked},
         {each.name: each.present.weights for each in ranked},
     )
+
+
+def _planned(n_samples: int) -> float:
+    try:
+        return float(read_sizes(positive_integer("n_samples", n_samples))[0])
+    except ParameterError:
+        raise ParameterError(f"n_samples must be one integer of at least 2 and below 1e15, got {n_samples!r}") from None

@@ -59,8 +59,8 @@ def samples_needed(
     xarray.Dataset
         With the dimension ensemble: ``n_samples``, the smallest n′ with a forecast of at most `error`, and
         ``n_samples_lower``, ``n_samples_upper``, those of the lower and the upper bound of the interval; infinite where
-        none up to 1,024 n is enough; ``in_reach``, False where the answer is extrapolated; ``irreducible_error``, the
-        limit for n′ → ∞; ``answer``, a sentence.
+        none up to 1,024 n is enough, and n/4 where fewer may be; ``in_reach``, False where the answer is extrapolated;
+        ``irreducible_error``, the limit for n′ → ∞; ``answer``, a sentence.
 
     Raises
     ------
@@ -121,7 +121,9 @@ def samples_needed(
     )
     noise = float(curves.attrs["label_noise"]) ** 2
     sentences = [
-        _answer(wanted, noise, float(limit), *(float(found[f"n_samples{end}"][place]) for end in bounds))
+        _answer(
+            wanted, noise, float(limit), float(sizes[0]), *(float(found[f"n_samples{end}"][place]) for end in bounds)
+        )
         for place, limit in enumerate(curves.irreducible_error.values)
     ]
     return xarray.Dataset(
@@ -153,7 +155,8 @@ def _crossing(sizes: FloatArray, errors: FloatArray, wanted: float) -> float:
     return float(np.ceil(np.exp(logs[0] + share * (logs[1] - logs[0]))))
 
 
-def _answer(wanted: float, noise: float, limit: float, size: float, lower: float, upper: float) -> str:
+def _answer(wanted: float, noise: float, limit: float, least: float, size: float, lower: float, upper: float) -> str:
+    """The sentence; `least` is the smallest size of the curve."""
     if not np.isfinite(size):
         if wanted < noise:
             return f"not reachable: the label noise alone is {noise:.3g}"
@@ -161,4 +164,6 @@ def _answer(wanted: float, noise: float, limit: float, size: float, lower: float
             return f"not within {_FARTHEST:,} times as many rows, though the limit is {limit:.3g}"
         return f"not reachable: with any number of rows this ensemble errs {limit:.3g}"
     end = f"{upper:,.0f}" if np.isfinite(upper) else "∞"
+    if size <= least:
+        return f"{size:,.0f} rows or fewer" + ("" if upper <= least else f" (up to {end})")
     return f"{size:,.0f} rows ({lower:,.0f} to {end})"

@@ -17,6 +17,8 @@ from subridge.spec.wording import counted
 from subridge.subsets import Equal, Overlapping
 from subridge.subsets.base import Strategy
 
+_MOST = 1e15  # of a finite size: floats hold every integer below
+
 
 @dataclass(frozen=True, eq=False)
 class DrawnEnsemble:
@@ -36,9 +38,9 @@ class DrawnEnsemble:
 def read_sizes(n_samples: ArrayLike, name: str = "n_samples") -> FloatArray:
     """Sample sizes n′ ≥ 2, which may be infinite; shape (S,)."""
     sizes = np.array(list(dict.fromkeys(np.atleast_1d(real_array(name, n_samples)).ravel().tolist())))
-    whole = np.isinf(sizes) | ((sizes == np.floor(sizes)) & (sizes < 1e15))
+    whole = np.isinf(sizes) | ((sizes == np.floor(sizes)) & (sizes < _MOST))
     if not sizes.size or not whole.all() or (sizes < 2).any():
-        raise ParameterError(f"{name} must be integers of at least 2 (inf is allowed), got {n_samples!r}")
+        raise ParameterError(f"{name} must be integers of at least 2 and below 1e15 (or inf), got {n_samples!r}")
     return sizes
 
 
