@@ -89,7 +89,8 @@ class Advice:
             If there is no candidate of that name, or votes were to be weighed.
         """
         found = self._estimator(name)
-        return make_pipeline(StandardScaler(with_mean=False), found) if self.table.attrs["standardised"] else found
+        scaled = self.table.attrs.get("standardised")
+        return make_pipeline(StandardScaler(with_mean=False), found) if scaled else found
 
     def _estimator(self, name: str | None) -> RidgeEnsembleRegressor | RidgeEnsembleClassifier:
         classes = "class_names" in self.table.attrs
