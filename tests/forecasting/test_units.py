@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.spec.errors import DataError
+from subridge.spec.errors import DataError, RidgeError
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 8))
@@ -43,10 +43,27 @@ def test_labels_too_small_for_their_spread_to_be_known_are_refused():
         sr.forecast(X, Y * 1e-100, [80])
 
 
-@pytest.mark.parametrize("ridge", [1e-300, 1e-320])
-def test_ridges_next_to_the_smallest_floats_are_none(ridge):
-    one = {"one": sr.Ensemble(sr.subsets.Equal(1))}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", RuntimeWarning)
-        tiny, none = (sr.forecast(X, Y, [20, 40, 400], one, ridges=[each]) for each in (ridge, 0.0))
-    np.testing.assert_allclose(tiny.prediction_error.values, none.prediction_error.values, rtol=1e-9)
+@pytest.mark.parametrize("ridge", [1e-65, 1e-300, 1e-320])
+def test_ridges_that_are_nothing_beside_the_columns_are_to_be_none(ridge):
+    with pytest.raises(RidgeError, match=r"ridges must be 0 or at least .*; use 0"):
+        sr.forecast(X, Y, [20, 40], ridges=[0.0, ridge, 1.0])
+    with pytest.raises(RidgeError, match=r"ridge of ensembles\['one'\] must be 0 or at least"):
+        sr.forecast(X, Y, [20, 40], {"one": sr.Ensemble(sr.subsets.Equal(1), ridge=ridge)})
+    with pytest.raises(RidgeError, match="use 0"):
+        sr.advise(X, Y, n_members=[2], ridges=[ridge, 1.0])
+
+
+def test_the_smallest_ridges_give_numbers():
+    one, spiked = {"one": sr.Ensemble(sr.subsets.Equal(1))}, X.copy()
+    spiked[3] *= 1e8  # such rows made bounds NaN
+    for table in (X, spiked):
+        least = 2e-60 * float(np.var(table, axis=0).mean())
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            warnings.simplefilter("ignore", sr.errors.SubridgeWarning)
+            tiny, none = (sr.forecast(table, Y, [20, 40, 400], one, ridges=[each]) for each in (least, 0.0))
+        error, lower, upper = (tiny[f"prediction_error{end}"].values for end in ENDS)
+        assert (lower <= error).all()
+        assert (error <= upper).all()
+        if table is X:
+            np.testing.assert_allclose(error, none.prediction_error.values, rtol=1e-9)

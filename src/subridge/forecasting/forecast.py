@@ -12,7 +12,7 @@ from subridge.datasets.tables.targets import TargetLike
 from subridge.ensemble.ensemble import Ensemble
 from subridge.forecasting.curve.curve import forecast_curve
 from subridge.forecasting.inputs.request import DrawnEnsemble, default_ensembles, read_ensembles
-from subridge.forecasting.inputs.ridge_path import read_ridges
+from subridge.forecasting.inputs.ridge_path import read_ridges, refuse_vanishing
 from subridge.forecasting.inputs.sample import read_sample
 from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.of_groups import asked_sizes, forecast_of_groups
@@ -143,6 +143,8 @@ def forecast(
     if ensembles is None:
         ensembles, ridges = default_ensembles(sample.n_features), "auto" if ridges is None else ridges
     drawn = read_ensembles(ensembles, sample.n_features, seed)
+    for name, each in drawn.items():
+        refuse_vanishing(f"ridge of ensembles[{name!r}]", each.ridges, sample.rows)
     pilots = Pilots(sample, [each.plan for each in drawn.values()])
     path = None if ridges is None else read_ridges(ridges, sample.rows)
     metrics = metrics_of(sample)

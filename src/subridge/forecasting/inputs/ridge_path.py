@@ -7,10 +7,11 @@ import numpy as np
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.ridge.rows.training import TrainingRows
 from subridge.ridge.search_path import EXTENSIONS, End, default_ridges, given_ridges
-from subridge.spec.errors import ParameterError
+from subridge.spec.errors import ParameterError, RidgeError
 
 _FINER = 3  # steps for each half decade
 _DEEPER = 24  # half decades
+_LEAST = 1e-60  # of a given ridge that is not 0, beside the mean square of a column
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,4 +56,17 @@ def read_ridges(ridges: ArrayLike, rows: TrainingRows) -> RidgePath:
         coarse = default_ridges(rows.column_squares(), rows.n_samples, len(rows.feature_means))
         # Which ridges are in reach changes along a curve: steps of a half decade would show as teeth.
         return RidgePath(np.geomspace(coarse[0], coarse[-1], _FINER * (len(coarse) - 1) + 1), EXTENSIONS)
-    return RidgePath(given_ridges(ridges))
+    given = given_ridges(ridges)
+    refuse_vanishing("ridges", given, rows)
+    return RidgePath(given)
+
+
+def refuse_vanishing(name: str, ridges: FloatArray, rows: TrainingRows) -> None:
+    """Refuse ridges that are not 0 and yet nothing beside the columns: powers of them leave the range of floats."""
+    least = _LEAST * float(rows.column_squares().mean())
+    vanishing = ridges[(ridges > 0) & (ridges < least)]
+    if vanishing.size:
+        raise RidgeError(
+            f"{name} must be 0 or at least {least:.0e}, which is already nothing beside these columns, got "
+            f"{vanishing.min():g}; use 0"
+        )
