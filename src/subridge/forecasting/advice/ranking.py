@@ -22,6 +22,7 @@ from subridge.forecasting.self_test.evidence import Evidence
 from subridge.forecasting.self_test.self_test import self_test
 from subridge.forecasting.side_by_side import side_by_side
 from subridge.forecasting.uncertainty.spread import of_order_one
+from subridge.ridge.rows.dependence import has_heavy_label
 from subridge.spec.errors import SubridgeWarning
 
 AGGREGATIONS: tuple[LinearAggregation, ...] = (Mean(), Simplex(), Scaled(), Free())
@@ -46,6 +47,7 @@ class Ranked:
     present: Present
     curve: ForecastCurve  # of the planned size and the pilot's
     metrics: dict[str, float]  # at the planned size, with bounds
+    is_heavy: bool = False  # whether a single label carries so much that no gain is sure
     doubts: tuple[SubridgeWarning, ...] = ()  # what its ridge path, and one ridge of all, show of the pilot
 
     @property
@@ -91,8 +93,12 @@ class Ranked:
         return float(np.hypot(error, 0.5 * (self.gain(single) - present)))
 
     def surely_better(self, single: "Ranked") -> bool:
-        """Whether it is in reach and gains more over one ridge than the pilot's noise can feign."""
-        reached = bool(self.curve.wanted.in_reach[0]) and self.n_rows == single.n_rows
+        """Whether it is in reach and gains more over one ridge than the pilot's noise can feign.
+
+        Not where a single label carries much of their variance: rows like it decide which error is smaller, and the
+        pilot has one of them.
+        """
+        reached = bool(self.curve.wanted.in_reach[0]) and self.n_rows == single.n_rows and not self.is_heavy
         least = self.present_gain(single)[0] > _LEAST_GAIN
         return reached and least and self.gain(single) > 0 and self.sure_gain(single) > 0
 
@@ -117,7 +123,7 @@ def rank(
     """
     pilots = Pilots(sample, [each.ensemble.plan for each in candidates])
     sizes = np.array([n_samples, float(sample.n_samples)])
-    metrics, scatter = metrics_of(sample), [float("nan")]
+    metrics, scatter, is_heavy = metrics_of(sample), [float("nan")], has_heavy_label(sample.rows)
 
     def judge(candidate: Candidate) -> list[Ranked]:
         pilot, found = pilots.of(candidate.ensemble.plan), list[Ranked]()
@@ -145,7 +151,7 @@ def rank(
                 if not (metric.of_votes and weighted):
                     variables = metric.variables(sample, pilot, curve[:1], level)
                     values |= {name: float(value[0]) for name, value in variables.items()}
-            found.append(Ranked(replace(candidate, ensemble=ensemble), present, curve, values, tuple(said)))
+            found.append(Ranked(replace(candidate, ensemble=ensemble), present, curve, values, is_heavy, tuple(said)))
         return found
 
     ranked = judge(candidates[0])  # one ridge, whose self-test serves all

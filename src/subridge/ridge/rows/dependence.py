@@ -83,20 +83,30 @@ def large_group(rows: TrainingRows) -> SubridgeWarning | None:
 
 def heavy_rows(rows: TrainingRows) -> SubridgeWarning | None:
     """A single row that carries much of the variance of X, or of y."""
-    n = rows.n_samples
-    if n < _LEAST_ROWS or is_sparse(rows.features):
+    if rows.n_samples < _LEAST_ROWS or is_sparse(rows.features):
         return None
-    targets = to_numpy(rows.centred_targets[0])
-    squares = {"X": _squares_of_rows(rows.features), "y": (targets**2).sum(axis=0)}
-    for name, each in squares.items():
-        total = float(each.sum())
-        share = float(each.max()) / total if total > 0 else 0.0
-        if share > max(_HEAVY, _HEAVY_SQUARE / n):
+    for name, squares in (("X", _squares_of_rows(rows.features)), ("y", _squares_of_labels(rows))):
+        if _is_heavy(squares):
+            share = float(squares.max()) / float(squares.sum())
             return HeavyTailWarning(
-                f"row {int(each.argmax())} alone carries {share:.0%} of the variance of {name}, so that left-out "
+                f"row {int(squares.argmax())} alone carries {share:.0%} of the variance of {name}, so that left-out "
                 f"errors depend on it; look at that row, or transform {name} (for example by its logarithm)"
             )
     return None
+
+
+def has_heavy_label(rows: TrainingRows) -> bool:
+    """Whether a single row carries much of the variance of y."""
+    return rows.n_samples >= _LEAST_ROWS and _is_heavy(_squares_of_labels(rows))
+
+
+def _is_heavy(squares: FloatArray) -> bool:
+    """Whether the largest of the squares (n,) is much of their sum."""
+    return float(squares.max()) > max(_HEAVY, _HEAVY_SQUARE / len(squares)) * float(squares.sum())
+
+
+def _squares_of_labels(rows: TrainingRows) -> FloatArray:
+    return np.asarray((to_numpy(rows.centred_targets[0]) ** 2).sum(axis=0))
 
 
 def _squares_of_rows(features: Array) -> FloatArray:

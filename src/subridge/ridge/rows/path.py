@@ -242,7 +242,8 @@ def are_few(shares: FloatArray) -> bool:
 def _warn_of(off: float) -> None:
     """Tell the caller of left-out errors that may be off by this share of themselves, if it is worth a word."""
     if off > NOTICED:
-        extent = f"{off:.1g} of themselves" if off < 1 else "more than themselves"
+        # A power of ten, so that many members of much the same doubt are one warning and not one each.
+        extent = f"up to {10.0 ** np.ceil(np.log10(off)):.0e} of themselves" if off < 1 else "more than themselves"
         warnings.warn(
             f"left-out errors may be off by {extent}: features that others explain up to rounding, at a ridge too "
             "small to hide it; drop such features, scale the others, or raise the ridge",
