@@ -85,8 +85,16 @@ import psutil
 if __name__ != "__main__":
     os.replace = lambda *_: os._exit(1)
 
+def is_waited_for(process):
+    try:
+        return "spawn_main" in " ".join(process.cmdline())
+    except psutil.ZombieProcess:
+        return True
+    except psutil.NoSuchProcess:
+        return False
+
 def begin(figure):
-    while figure != "fig3a" and any("spawn_main" in " ".join(each.cmdline()) for each in psutil.Process().children()):
+    while figure != "fig3a" and any(map(is_waited_for, psutil.Process().children())):
         time.sleep(0.05)
 """
 

@@ -109,6 +109,8 @@ def forecast(
         If the data hold NaN or infinity, or cannot be used as given.
     ParameterError
         If a parameter lies outside its range.
+    RidgeError
+        If a ridge is negative, or not 0 and yet nothing beside the columns.
 
     See Also
     --------
