@@ -54,7 +54,6 @@ def run_batch(batch: FigureBatch, begin: Callable[[str], None] = lambda figure: 
     plotted: dict[Future[float], tuple[FigureRequest, xr.Dataset]] = {}
     try:
         with ChildPool(batch.n_plotters) if batch.n_plotters else _Here() as pool:
-            plotters: Executor = pool
             for request in batch.requests:
                 begin(request.figure)
                 start = time.perf_counter()
@@ -62,12 +61,7 @@ def run_batch(batch: FigureBatch, begin: Callable[[str], None] = lambda figure: 
                     there = None if batch.force else _there(batch, request)
                     if there is None:
                         dataset = compute_figure(request, _with_store(batch, request))
-                        try:
-                            future = plotters.submit(plot_and_write, dataset, batch.folder)
-                        except BrokenProcessPool:  # one died, perhaps for want of memory; the rest is drawn here
-                            plotters = _Here()
-                            future = plotters.submit(plot_and_write, dataset, batch.folder)
-                        plotted[future] = request, dataset
+                        plotted[_drawn(pool, dataset, batch.folder)] = request, dataset
                 except (SubridgeError, OSError) as error:
                     yield Outcome(request.figure, FAILED, time.perf_counter() - start, error=error)
                 else:
@@ -91,6 +85,14 @@ class _Here(Executor):
         except (SubridgeError, OSError) as error:
             future.set_exception(error)
         return future
+
+
+def _drawn(pool: Executor, dataset: xr.Dataset, folder: Path) -> Future[float]:
+    """Let the pool draw; this process does where one of the pool's has died, perhaps for want of memory."""
+    try:
+        return pool.submit(plot_and_write, dataset, folder)
+    except BrokenProcessPool:
+        return _Here().submit(plot_and_write, dataset, folder)
 
 
 def _outcome(batch: FigureBatch, done: Future[float], request: FigureRequest, dataset: xr.Dataset) -> Outcome:
