@@ -48,7 +48,7 @@ def code_of(table: xarray.Dataset) -> str | None:
         remarks.append(f"the same as Ridge(alpha={ridge * int(table.attrs['n_features']):.4g}{centred}){after}")
     if classes and not usable[0]:
         remarks.append("classifiers vote without weights: the first candidate that has none")
-    return line + "".join(f"  # {remark}" for remark in remarks[:1]) + "".join(f"; {each}" for each in remarks[1:])
+    return f"{line}  # {'; '.join(remarks)}" if remarks else line
 
 
 def _share(fraction: float, n_features: int) -> str:
