@@ -18,7 +18,7 @@ import numpy as np
 from rivals import DRAWS, SHARES, forecasts
 from sets import SOURCES
 from tables import FOLDER, PATH, at_ridge, load, split, truth_at, truths, wanted_sizes
-from trained import errors_of
+from trained import errors_of, member_path
 
 import subridge as sr
 
@@ -28,18 +28,10 @@ ADVICE_DRAWS = {300: 8, 1000: 4}  # the larger size has less noise and takes ten
 
 def left_out_errors(table, rows, plan):
     """Leave-one-out error of the mean of members at every ridge of the path, by plain hat matrices; shape (L,)."""
-    n, Y = len(rows), table.targets[rows] - table.targets[rows].mean(axis=0)
-    errors = np.zeros((len(PATH), n, Y.shape[1]))
-    for r in range(plan.n_members):
-        A = table.X[rows][:, plan.measurements[r]]
-        A = A - A.mean(axis=0)
-        d, Q = np.linalg.eigh(A @ A.T)
-        d, coefficients = np.maximum(d, 0), Q.T @ Y
-        for index, penalty in enumerate(PATH * A.shape[1]):
-            gains = d / (d + penalty)
-            leverages = (Q**2) @ gains + 1 / n
-            errors[index] += (Y - Q @ (gains[:, None] * coefficients)) / np.maximum(1 - leverages, 1e-12)[:, None]
-    return ((errors / plan.n_members) ** 2).sum(axis=2).mean(axis=1)
+    F, Y = table.X[rows], table.targets[rows]
+    subsets = [plan.measurements[r] for r in range(plan.n_members)]
+    errors = sum(member_path(F[:, each], F[:0, each], Y, PATH * len(each))[0] for each in subsets)
+    return ((errors / plan.n_members) ** 2).sum(axis=1).mean(axis=1)
 
 
 def rival_curves(table, rows, plan, whole):

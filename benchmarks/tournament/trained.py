@@ -37,7 +37,7 @@ def member_path(F, G, Y, penalties):
     leverages = ((gains * d) @ (V**2).T if wide else gains @ (left**2).T) + 1 / n
     scaled = (gains[:, :, None] * right).transpose(1, 0, 2).reshape(len(d), -1)
     fits, outputs = (
-        (part @ scaled).reshape(len(part), len(penalties), -1).transpose(1, 2, 0) for part in (left, across)
+        (part @ scaled).reshape(len(part), len(penalties), y.shape[1]).transpose(1, 2, 0) for part in (left, across)
     )
     errors = (y.T - fits) / np.maximum(1 - leverages, 1e-12)[:, None, :]
     few = are_few(leverages[np.argmin(penalties)] - 1 / n)
