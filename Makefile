@@ -6,13 +6,18 @@ STAMP  := $(VENV)/.installed
 # Two test processes with a thread of BLAS each: more threads than cores are slower than fewer.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: bench hostile demo test test-torch test-page coverage docs release-check lint style types layers data clean trust mutants
+.PHONY: bench hostile demo test test-all test-slow test-torch test-page coverage docs release-check lint style types layers data clean trust mutants
 
 demo: $(STAMP)          ## set up, then draw one learning curve, theory beside experiment
 	$(BIN)/subridge demo
 
-test: $(STAMP) lint     ## set up, then every check
-	$(PYTEST) -m "not page"
+test: $(STAMP) lint     ## set up, then what protects users: style, types, layers and the quick tests; two minutes
+	$(PYTEST) -m "not page and not slow"
+
+test-all: test test-slow test-torch test-page  ## everything: killed processes, published figures, proofs, fuzz at full size
+
+test-slow: $(STAMP)     ## the tests that `make test` leaves out
+	$(PYTEST) -m "slow and not page"
 
 coverage: $(STAMP)      ## every test, and which lines and branches none of them reaches (also in htmlcov/)
 	$(PYTEST) --cov --cov-report=term-missing:skip-covered --cov-report=html
