@@ -19,7 +19,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from threadpoolctl import threadpool_info
 
 import subridge as sr
-from subridge.ensemble.aggregation.ties import first_largest
+from subridge.model.aggregation import first_largest
 
 AGGREGATIONS = ("mean", "scaled", "simplex", "free")
 

@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 import subridge as sr
-from subridge.results.ensemble_sizes import best_ensemble_sizes
+from subridge.results.schemas import best_ensemble_sizes
 
 _MEMBERS = (1, 4, 8, 16, 32)
 _RIDGES = (0.0, 0.1)

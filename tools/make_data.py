@@ -16,7 +16,7 @@ from pathlib import Path
 
 from subridge.datasets.images.cache import build_set, finished_set
 from subridge.datasets.images.published import COLLECTIONS
-from subridge.spec.errors import SubridgeError
+from subridge.model.errors import SubridgeError
 
 
 def fetch_cifar10(folder):

@@ -17,7 +17,7 @@ import numpy as np
 from tables import load, split
 
 import subridge as sr
-from subridge.ensemble.aggregation import Free, Mean, Scaled, Simplex
+from subridge.model.aggregation import Free, Mean, Scaled, Simplex
 from subridge.ridge.rows.path import are_few
 from subridge.ridge.search_path import default_ridges
 

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from subridge.cli import main
-from subridge.results.plain_numbers import percent, plain, unit_of
-from subridge.spec.wording import counted
+from subridge.model.checks import counted
+from subridge.results.numbers import percent, plain, unit_of
 
 
 def call(*words):

@@ -10,7 +10,7 @@ from sklearn.metrics import log_loss, r2_score
 from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, cross_val_predict, cross_validate
 
 import subridge as sr
-from subridge.spec.errors import DataError, ParameterError
+from subridge.model.errors import DataError, ParameterError
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.spec.errors import DataError, ParameterError
+from subridge.model.errors import DataError, ParameterError
 
 
 @pytest.fixture

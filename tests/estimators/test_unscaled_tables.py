@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import RidgeCV
 
 import subridge as sr
-from subridge.spec.errors import RidgePathWarning, ScaleWarning
+from subridge.model.errors import RidgePathWarning, ScaleWarning
 
 
 def spread_table(seed):

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 import subridge as sr
-from subridge.ensemble.aggregation import read_aggregation
+from subridge.model.aggregation import read_aggregation
 
 NAMES = ["scaled", "simplex", "free"]
 

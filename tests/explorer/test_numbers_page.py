@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.spec.errors import AccuracyWarning, InfiniteRiskWarning
+from subridge.model.errors import AccuracyWarning, InfiniteRiskWarning
 
 pytestmark = pytest.mark.page
 

@@ -16,7 +16,7 @@ from subridge.explorer.reports.figures import write_figures
 from subridge.explorer.reports.write import write_report
 from subridge.figures.paper.batch import FigureBatch, run_batch
 from subridge.figures.paper.reproduction import FigureRequest
-from subridge.spec.errors import ParameterError
+from subridge.model.errors import ParameterError
 
 HOSTILE = "</script><script>alert('name')</script><img src=x onerror=alert(1)>"
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 import subridge as sr
-from subridge.spec.errors import DataError, ParameterError
+from subridge.model.errors import DataError, ParameterError
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 6))

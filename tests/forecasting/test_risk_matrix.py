@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.spec.errors import ParameterError
+from subridge.model.errors import ParameterError
 
 
 def refitted(X, y, plan, ridges, fit_intercept):

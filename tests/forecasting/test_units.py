@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.spec.errors import DataError, RidgeError
+from subridge.model.errors import DataError, RidgeError
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 8))

@@ -8,10 +8,10 @@ from flint import arb, arb_mat
 
 import subridge as sr
 from reference import hostile, near_dependence, proposition_one, proposition_two, refits
+from subridge.model.errors import AccuracyWarning, ConvergenceError, RidgeError
 from subridge.ridge.rows.left_out_sets import left_out_groups
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import training_rows
-from subridge.spec.errors import AccuracyWarning, ConvergenceError, RidgeError
 
 
 class Verdict(NamedTuple):

@@ -7,8 +7,8 @@ import pytest
 import xarray as xr
 
 import subridge as sr
-from subridge.results.attributes import result_attributes
 from subridge.results.files import read_result, write_result
+from subridge.results.schemas import result_attributes
 
 
 @pytest.fixture

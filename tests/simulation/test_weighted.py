@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.ensemble.aggregation import read_aggregation
+from subridge.model.aggregation import read_aggregation
 
 M, K = 60, 3
 PROBLEM = sr.Problem(

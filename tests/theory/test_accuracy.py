@@ -7,7 +7,7 @@ import pytest
 
 import subridge as sr
 from reference import judge, proposition_two
-from subridge.spec.errors import AccuracyWarning
+from subridge.model.errors import AccuracyWarning
 
 ALL = sr.SubsetPlan.from_indices
 

@@ -1,13 +1,14 @@
-"""Cores and memory of the machine this runs on, counted here for the whole package and on every system.
-
-Memory is what this process may still take before anyone stops it: the machine, a container (control groups of either
-version, at every level above the process), or a limit on the addresses of a process (``ulimit -v``).
-"""
+"""Cores, memory and devices of the machine this runs on."""
 
 import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from subridge.arrays.types import Array
 
 # What is assumed where nothing can be asked: a system without psutil, /proc and sysconf. Run(memory=) says otherwise.
 _ASSUMED = 2**32
@@ -101,3 +102,63 @@ def _entries(table: Path) -> dict[str, int]:
     """Numbers of a table with a name and a number in every line."""
     lines = (line.split() for line in table.read_text().splitlines())
     return {words[0]: int(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}
+
+
+def torch_module() -> ModuleType:
+    import torch
+
+    module: ModuleType = torch
+    return module
+
+
+def device_name_problem(device: str) -> str | None:
+    """Say what is wrong with the name of a device, or None; whether the device is there is another question.
+
+    Names are "cpu" (NumPy and LAPACK), "torch" (PyTorch on the CPU), "cuda" and "cuda:<number>".
+
+    >>> print(device_name_problem("abacus"))
+    device must be "cpu", "torch", "cuda" or "cuda:<number>", got 'abacus'
+    >>> device_name_problem("cuda:1") is None
+    True
+    """
+    kind, _, number = device.partition(":")
+    if device in ("cpu", "torch", "cuda") or (kind == "cuda" and number.isdecimal()):
+        return None
+    return f'device must be "cpu", "torch", "cuda" or "cuda:<number>", got {device!r}'
+
+
+def device_problem(device: str) -> str | None:
+    """Say why a device cannot be used on this machine, or None."""
+    if device == "cpu":
+        return None
+    if (problem := device_name_problem(device)) is not None:
+        return problem
+    try:
+        torch = torch_module()
+    except ImportError:
+        return f"device {device!r} needs PyTorch, which is not installed; pip install 'subridge[gpu]'"
+    if device != "torch" and not torch.cuda.is_available():
+        return f'device {device!r} needs a CUDA card that PyTorch can see; use device="cpu"'
+    return None
+
+
+def free_memory(device: str) -> int:
+    """Bytes free on a device."""
+    if device.startswith("cuda"):
+        return int(torch_module().cuda.mem_get_info(device)[0])
+    return available_memory()
+
+
+def empty_on(shape: tuple[int, ...], device: str, dtype: str) -> Array:
+    """An uninitialised array on the device."""
+    if device == "cpu":
+        return np.empty(shape, dtype=dtype)
+    torch = torch_module()
+    fresh: Array = torch.empty(shape, device="cpu" if device == "torch" else device, dtype=getattr(torch, dtype))
+    return fresh
+
+
+def release(device: str) -> None:
+    """Give cached blocks back, so that the next reading of free memory is right."""
+    if device.startswith("cuda"):
+        torch_module().cuda.empty_cache()

@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from subridge.arrays.machine import empty_on, torch_module
+from subridge.arrays.types import Array
+
 Seed = int | tuple[int, ...]
 
 
@@ -17,3 +20,34 @@ def stream(seed: Seed | np.random.Generator | None, *coordinates: int) -> np.ran
     if seed is None:
         return np.random.default_rng()
     return np.random.default_rng(seed_sequence(seed, *coordinates))
+
+
+def standard_normals(
+    seed: Seed, coordinates: tuple[int, ...], shape: tuple[int, ...], device: str, dtype: str
+) -> Array:
+    """Standard normals at a grid coordinate, drawn on the device.
+
+    The draw depends on seed, coordinates, shape and device alone. CPU and GPU draw different samples of one law.
+    """
+    sequence = seed_sequence(seed, *coordinates)
+    if device == "cpu":
+        normals = np.random.default_rng(sequence).standard_normal(shape)
+        return normals.astype(dtype, copy=False)
+    torch = torch_module()
+    place = "cpu" if device == "torch" else device
+    generator = torch.Generator(device=place)
+    generator.manual_seed(int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1)))
+    drawn: Array = torch.randn(shape, generator=generator, device=place, dtype=getattr(torch, dtype))
+    return drawn
+
+
+def stacked_normals(
+    seed: Seed, coordinates: list[tuple[int, ...]], shape: tuple[int, ...], device: str, dtype: str
+) -> Array:
+    """Standard normals at several coordinates, each as if drawn alone, along a new first axis."""
+    if len(coordinates) == 1:
+        return standard_normals(seed, coordinates[0], shape, device, dtype)[None, ...]
+    drawn = empty_on((len(coordinates), *shape), device, dtype)
+    for place, where in enumerate(coordinates):
+        drawn[place, ...] = standard_normals(seed, where, shape, device, dtype)
+    return drawn

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from subridge.datasets import read_table
-from subridge.spec.errors import DataError, ParameterError
+from subridge.model.errors import DataError, ParameterError
 
 N = 40
 RNG = np.random.default_rng(0)

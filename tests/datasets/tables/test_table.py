@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from subridge.datasets import read_table
-from subridge.spec.errors import DataError, ParameterError
+from subridge.model.errors import DataError, ParameterError
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

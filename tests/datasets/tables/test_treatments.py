@@ -5,7 +5,7 @@ import pytest
 
 from subridge.datasets import read_table
 from subridge.datasets.tables.treatments import repeated_columns
-from subridge.spec.errors import DataError
+from subridge.model.errors import DataError
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

@@ -1,0 +1,176 @@
+"""Checks of arguments, and how messages count and list things; every check names the argument."""
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, TypeAlias, TypeVar, get_args
+
+import numpy as np
+
+from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.model.errors import DataError, ParameterError
+
+Item = TypeVar("Item")
+
+# Kinds of NumPy types whose values are no real numbers.
+_ODD_KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "durations"}
+
+
+def real_array(name: str, value: ArrayLike) -> FloatArray:
+    """Return a read-only float64 copy of `value`, refusing NaN."""
+    refuse_odd_values(name, value)
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ParameterError(f"{name} must be a number or an array of numbers, got {value!r}") from error
+    if np.isnan(array).any():
+        raise DataError(f"{name} contains NaN; replace or drop the missing values")
+    array.setflags(write=False)
+    return array
+
+
+def refuse_odd_values(name: str, value: ArrayLike) -> None:
+    """Refuse what NumPy would turn into numbers silently: hidden values, None, complex numbers, text, dates."""
+    if value is None or isinstance(value, str | bytes):
+        raise ParameterError(f"{name} must be a number or an array of numbers, got {value!r}")
+    if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
+        raise DataError(f"{name} is a masked array with hidden values; drop them, or fill them in by .filled(value)")
+    kind = value.dtype.kind if isinstance(value, np.ndarray | np.generic) else None
+    if kind is None and isinstance(value, list | tuple):
+        try:
+            kind = np.asarray(value).dtype.kind
+        except ValueError:  # ragged; the conversion says so
+            return
+    if kind in _ODD_KINDS:
+        raise DataError(f"{name} holds {_ODD_KINDS[kind]}, not real numbers; convert it to floats first")
+    if kind == "O":
+        odd = next((item for item in np.asarray(value, dtype=object).flat if isinstance(item, str | bytes)), None)
+        if odd is not None:
+            raise DataError(f"{name} holds text ({odd!r}), not numbers; convert it to floats first")
+
+
+def finite_array(name: str, value: ArrayLike) -> FloatArray:
+    array = real_array(name, value)
+    if np.isinf(array).any():
+        raise DataError(f"{name} contains infinity; every entry must be finite")
+    return array
+
+
+def non_negative(name: str, value: ArrayLike) -> FloatArray:
+    array = finite_array(name, value)
+    if (array < 0).any():
+        raise ParameterError(f"{name} must be at least 0, got {array.min():g}")
+    return array
+
+
+def within(name: str, value: ArrayLike, low: float, high: float) -> FloatArray:
+    array = finite_array(name, value)
+    if (array < low).any() or (array > high).any():
+        worst = array.flat[int(np.argmax(np.maximum(low - array, array - high)))]
+        raise ParameterError(f"{name} must lie in [{low:g}, {high:g}], got {worst:g}")
+    return array
+
+
+def extended_non_negative(name: str, value: ArrayLike) -> FloatArray:
+    """A quantity that may be +inf, such as a sample ratio."""
+    array = real_array(name, value)
+    if (array < 0).any():
+        raise ParameterError(f"{name} must be at least 0 (inf is allowed), got {array.min():g}")
+    return array
+
+
+def positive_integer(name: str, value: int, most: int | None = None) -> int:
+    try:
+        number = int(value)
+        whole = not isinstance(value, bool) and number == value and number >= 1
+    except (TypeError, ValueError, OverflowError):
+        whole = False
+    if not whole:
+        raise ParameterError(f"{name} must be a positive integer, got {value!r}")
+    if most is not None and number > most:
+        raise ParameterError(f"{name} must be at most {most:,}, got {number:,}; no machine would finish this")
+    return number
+
+
+def ascending_integers(name: str, value: ArrayLike) -> tuple[int, ...]:
+    """A grid of counts, such as training-set sizes."""
+    array = np.atleast_1d(real_array(name, value))
+    whole = np.isfinite(array).all() and (array < 1e15).all()
+    if array.ndim != 1 or not array.size or not whole or (array != np.round(array)).any() or (array < 1).any():
+        raise ParameterError(f"{name} must be positive integers, got {value!r}")
+    if (np.diff(array) <= 0).any():
+        raise ParameterError(f"{name} must be strictly ascending, got {array.tolist()}; sort it and drop repeats")
+    return tuple(int(item) for item in array)
+
+
+def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
+    if not isinstance(value, str) or value not in allowed:
+        raise ParameterError(f"{name} must be {' or '.join(map(repr, allowed))}, got {value!r}")
+    return value
+
+
+def truth(name: str, value: bool) -> bool:
+    """True or False; text such as "no" would count as true."""
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def items_of(name: str, value: Iterable[Item]) -> list[Item]:
+    """The items of what must be a list or something like it; one word or a mapping is none."""
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+        return list(value)
+    raise ParameterError(f"{name} must be a list, got {value!r}")
+
+
+def one_number(name: str, array: FloatArray, most: float = 1e100) -> float:
+    """The number in an array that was checked otherwise; its square must be a number too."""
+    if array.size != 1 or abs(array.reshape(-1)[0]) > most:
+        raise ParameterError(f"{name} must be one number of at most {most:g}, got {array.tolist()!r}")
+    return float(array.reshape(-1)[0])
+
+
+# Each member's own best; one common value, best for the ensemble; one value per member, best together.
+Scope: TypeAlias = Literal["member", "ensemble", "joint"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+
+
+def check_scope(name: str, value: str) -> None:
+    """Refuse a word that is not a scope, naming the argument.
+
+    >>> check_scope("scope", "everyone")
+    Traceback (most recent call last):
+    subridge.model.errors.ParameterError: scope must be "member", "ensemble" or "joint", got 'everyone'
+    """
+    if not isinstance(value, str) or value not in SCOPES:
+        raise ParameterError(f'{name} must be "member", "ensemble" or "joint", got {value!r}')
+
+
+_NAMED = 5
+
+
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """A number and its noun, whose plural ends in s unless it is given.
+
+    >>> counted(1, "row"), counted(1200, "row"), counted(2, "class", "classes")
+    ('1 row', '1,200 rows', '2 classes')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {plural or noun + 's'}"
+
+
+def agreeing(count: int, singular: str, plural: str) -> str:
+    """The form of a verb, or of another word, that goes with so many things.
+
+    >>> agreeing(1, "holds", "hold"), agreeing(0, "holds", "hold")
+    ('holds', 'hold')
+    """
+    return singular if count == 1 else plural
+
+
+def listed(names: Iterable[str | int]) -> str:
+    """The first few names, and how many more there are.
+
+    >>> listed("abcdefg")
+    'a, b, c, d, e and 2 more'
+    """
+    words = [str(name) for name in names]
+    more = f" and {len(words) - _NAMED} more" if len(words) > _NAMED else ""
+    return ", ".join(words[:_NAMED]) + more

@@ -1,0 +1,675 @@
+"""Covariances of data and noise: one constructor per structure, one interface for all."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg
+
+from subridge.arrays.namespace import first_order_recursion, geometric_scan, like, namespace_of, rows_times
+from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
+from subridge.model.checks import finite_array, non_negative, positive_integer, within
+from subridge.model.errors import CovarianceError
+from subridge.model.fingerprint import Fingerprinted
+
+
+class Covariance(Fingerprinted, ABC):
+    """A symmetric positive semi-definite M×M matrix, known through what can be done with it.
+
+    To add one: subclass as a frozen dataclass, implement the abstract members, and give it a constructor
+    function in ``subridge.model.covariance``.
+
+    Examples
+    --------
+    >>> import numpy as np, subridge as sr
+    >>> Sigma = sr.covariance.equicorrelated(3, 2.0, 0.5)
+    >>> Sigma.n_features, Sigma.variances_of_features()
+    (3, array([2., 2., 2.]))
+    >>> Sigma.block(np.array([0]), np.array([0, 1]))
+    array([[2., 1.]])
+    >>> Sigma.apply(np.ones(3)), Sigma.apply_rows(np.ones((1, 3)))
+    (array([4., 4., 4.]), array([[4., 4., 4.]]))
+    >>> Sigma.scaled(0.5).dense()
+    array([[1. , 0.5, 0.5],
+           [0.5, 1. , 0.5],
+           [0.5, 0.5, 1. ]])
+
+    It is one diagonal plus one factor, so that a sample takes 3 + 1 standard normals:
+
+    >>> d, F = Sigma.diagonal_plus_low_rank()
+    >>> d, F.shape, Sigma.white_size
+    (array([1., 1., 1.]), (3, 1), 4)
+    >>> Sigma.colour(np.ones((10, 4))).shape
+    (10, 3)
+    """
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """Number of features, M."""
+
+    @abstractmethod
+    def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Sub-block ``Σ[rows][:, columns]``.
+
+        Parameters
+        ----------
+        rows : ndarray of int, shape (n,)
+            Features, counted from 0.
+        columns : ndarray of int, shape (m,)
+            Features, counted from 0.
+
+        Returns
+        -------
+        ndarray, shape (n, m)
+            Covariances of the ones with the others.
+        """
+
+    @abstractmethod
+    def apply_rows(self, rows: Array) -> Array:
+        """Multiply rows by the covariance, ``rows @ Σ``.
+
+        Parameters
+        ----------
+        rows : array, shape (..., M)
+            In any supported array library.
+
+        Returns
+        -------
+        array, shape (..., M)
+            In the library and on the device of the rows.
+        """
+
+    @abstractmethod
+    def scaled(self, factor: float) -> "Covariance":
+        """The covariance ``factor · Σ``.
+
+        Parameters
+        ----------
+        factor : float
+            Not negative.
+
+        Returns
+        -------
+        Covariance
+            Of the same kind.
+        """
+
+    @abstractmethod
+    def colour(self, white: Array) -> Array:
+        """Turn standard normals into samples with this covariance.
+
+        Parameters
+        ----------
+        white : array, shape (..., white_size)
+            Independent standard normals, in any supported array library.
+
+        Returns
+        -------
+        array, shape (..., M)
+            In the library and on the device of the normals.
+        """
+
+    def apply(self, vectors: FloatArray) -> FloatArray:
+        """Multiply columns by the covariance, ``Σ @ vectors``.
+
+        Parameters
+        ----------
+        vectors : ndarray, shape (M,) or (M, n)
+            One column, or n of them.
+
+        Returns
+        -------
+        ndarray, shape (M,) or (M, n)
+            One column for each.
+        """
+        return np.asarray(self.apply_rows(vectors.T).T)
+
+    @property
+    def white_size(self) -> int:
+        """Number of standard normals that one sample needs."""
+        return self.n_features
+
+    def dense(self) -> FloatArray:
+        """The full matrix, shape (M, M)."""
+        everything = np.arange(self.n_features)
+        return self.block(everything, everything)
+
+    def variances_of_features(self) -> FloatArray:
+        """The diagonal of Σ, shape (M,), gathered from small blocks."""
+        pieces = np.array_split(np.arange(self.n_features), -(-self.n_features // 64))
+        return np.concatenate([self.block(piece, piece).diagonal() for piece in pieces])
+
+    def diagonal_plus_low_rank(self) -> tuple[FloatArray, FloatArray] | None:
+        """``(d, F)`` with ``Σ = diag(d) + F Fᵀ`` and F of shape (M, few), or None where no such form is cheap."""
+        return None
+
+
+# Eigenvalues this far below zero, relative to the largest entry, are rounding of a semi-definite matrix.
+_SEMIDEFINITE_SLACK = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Dense(Covariance):
+    """Any symmetric positive semi-definite matrix; see `dense`.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (M, M)
+        Σ.
+
+    Raises
+    ------
+    CovarianceError
+        If the matrix is not square, not symmetric, or has a negative eigenvalue.
+    DataError
+        If it has entries that are NaN or infinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Dense(np.array([[4.0, 2.0], [2.0, 5.0]])).root
+    array([[2., 0.],
+           [1., 2.]])
+    """
+
+    matrix: FloatArray
+
+    def __post_init__(self) -> None:
+        matrix = finite_array("covariance", self.matrix)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
+            raise CovarianceError(f"covariance must be a square matrix, got shape {matrix.shape}")
+        scale = float(np.abs(matrix).max())
+        asymmetry = float(np.abs(matrix - matrix.T).max())
+        if asymmetry > _SEMIDEFINITE_SLACK * scale:
+            raise CovarianceError(
+                f"covariance must be symmetric, but entries differ from their mirror by up to {asymmetry:.3g}; "
+                "pass (matrix + matrix.T) / 2 if the difference is rounding"
+            )
+        if scale > 0 and not _is_semidefinite(matrix, _SEMIDEFINITE_SLACK * scale):
+            lowest = float(scipy.linalg.eigvalsh(matrix, subset_by_index=[0, 0])[0])
+            raise CovarianceError(
+                f"covariance must be positive semi-definite, but its smallest eigenvalue is {lowest:.3g}; "
+                "clip negative eigenvalues, or check how it was estimated"
+            )
+        object.__setattr__(self, "matrix", matrix)
+
+    @property
+    def n_features(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        return self.matrix[np.ix_(rows, columns)]
+
+    def apply_rows(self, rows: Array) -> Array:
+        return rows_times(rows, self.matrix)
+
+    def variances_of_features(self) -> FloatArray:
+        return self.matrix.diagonal().copy()
+
+    def scaled(self, factor: float) -> "Dense":
+        return Dense(factor * self.matrix)
+
+    @cached_property
+    def root(self) -> FloatArray:
+        """A matrix L with ``L Lᵀ = Σ``, shape (M, M): Cholesky's, or one of eigenvectors where Σ is singular."""
+        try:
+            return np.asarray(np.linalg.cholesky(self.matrix))
+        except np.linalg.LinAlgError:
+            values, vectors = np.linalg.eigh(self.matrix)
+            return np.asarray(vectors * np.sqrt(np.clip(values, 0.0, None)))
+
+    def colour(self, white: Array) -> Array:
+        return rows_times(white, self.root.T)
+
+
+def _is_semidefinite(matrix: FloatArray, slack: float) -> bool:
+    """Cholesky of the slightly lifted matrix: ten times cheaper than its eigenvalues."""
+    lifted = matrix + slack * np.eye(len(matrix))
+    return int(scipy.linalg.lapack.dpotrf(lifted, overwrite_a=True)[1]) == 0
+
+
+def dense(matrix: ArrayLike) -> Dense:
+    """Covariance from a full matrix.
+
+    Parameters
+    ----------
+    matrix : array_like, shape (M, M)
+        Symmetric positive semi-definite.
+
+    Returns
+    -------
+    Dense
+        The matrix as a covariance.
+
+    Raises
+    ------
+    CovarianceError
+        If the matrix is not square, not symmetric, or has a negative eigenvalue.
+    DataError
+        If it has entries that are NaN or infinite.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> sr.covariance.dense([[1.0, 0.5], [0.5, 1.0]]).n_features
+    2
+    """
+    return Dense(finite_array("covariance", matrix))
+
+
+@dataclass(frozen=True, eq=False)
+class LowRankPlusDiagonal(Covariance):
+    """``diag(variances) + factor @ factor.T``; see `low_rank`.
+
+    Parameters
+    ----------
+    variances : ndarray, shape (M,)
+        Not negative.
+    factor : ndarray, shape (M, rank)
+        The rank may be zero.
+
+    Raises
+    ------
+    CovarianceError
+        If the shapes do not fit together.
+    ParameterError
+        If a variance is negative.
+    DataError
+        If something is NaN or infinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> LowRankPlusDiagonal(np.ones(2), np.array([[1.0], [2.0]])).dense()
+    array([[2., 2.],
+           [2., 5.]])
+    """
+
+    variances: FloatArray
+    factor: FloatArray
+
+    def __post_init__(self) -> None:
+        variances = non_negative("variances", self.variances)
+        factor = finite_array("factor", self.factor)
+        if variances.ndim != 1 or not variances.size:
+            raise CovarianceError(f"variances must have shape (n_features,), got {variances.shape}")
+        if factor.ndim != 2 or len(factor) != len(variances):
+            raise CovarianceError(f"factor must have shape ({len(variances)}, rank), got {factor.shape}")
+        object.__setattr__(self, "variances", variances)
+        object.__setattr__(self, "factor", factor)
+
+    @property
+    def n_features(self) -> int:
+        return len(self.variances)
+
+    def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        low_rank = self.factor[rows] @ self.factor[columns].T
+        return np.asarray(low_rank + np.where(np.equal.outer(rows, columns), self.variances[rows][:, None], 0.0))
+
+    def apply_rows(self, rows: Array) -> Array:
+        own = rows * like(self.variances, rows)
+        if not self.factor.shape[1]:
+            return own
+        return own + rows_times(rows_times(rows, self.factor), self.factor.T)
+
+    def scaled(self, factor: float) -> "LowRankPlusDiagonal":
+        return LowRankPlusDiagonal(factor * self.variances, np.sqrt(factor) * self.factor)
+
+    @property
+    def white_size(self) -> int:
+        return self.n_features + int(self.factor.shape[1])
+
+    def colour(self, white: Array) -> Array:
+        own, shared = white[..., : self.n_features], white[..., self.n_features :]
+        coloured = own * like(np.sqrt(self.variances), white)
+        return coloured + rows_times(shared, self.factor.T) if self.factor.shape[1] else coloured
+
+    def diagonal_plus_low_rank(self) -> tuple[FloatArray, FloatArray]:
+        return self.variances, self.factor
+
+
+def low_rank(factor: ArrayLike, variances: ArrayLike = 0.0) -> LowRankPlusDiagonal:
+    """Low rank plus diagonal, ``diag(variances) + factor @ factor.T``.
+
+    Parameters
+    ----------
+    factor : array_like, shape (M, rank), or (M,) for rank one
+        F of ``Σ = diag(d) + F Fᵀ``.
+    variances : array_like, shape () or (M,)
+        The diagonal d, not negative; a number stands for all features.
+
+    Returns
+    -------
+    LowRankPlusDiagonal
+        A covariance that is applied and sampled in O(M · rank).
+
+    Raises
+    ------
+    CovarianceError
+        If the shapes do not fit together.
+    ParameterError
+        If a variance is negative.
+    DataError
+        If something is NaN or infinite.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> sr.covariance.low_rank([[1.0], [2.0]], 0.5).dense()
+    array([[1.5, 2. ],
+           [2. , 4.5]])
+    """
+    F, d = finite_array("factor", factor), finite_array("variances", variances)
+    if F.ndim == 1:
+        F = F[:, None]
+    if d.ndim == 0:
+        d = np.full(len(F), float(d))
+    return LowRankPlusDiagonal(d, F)
+
+
+def diagonal(variances: ArrayLike) -> LowRankPlusDiagonal:
+    """Independent features with the given variances.
+
+    Parameters
+    ----------
+    variances : array_like, shape (M,)
+        Not negative.
+
+    Returns
+    -------
+    LowRankPlusDiagonal
+        A diagonal covariance.
+
+    Raises
+    ------
+    ParameterError, DataError
+        If a variance is negative, NaN or infinite.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> sr.covariance.diagonal([1.0, 2.0]).dense()
+    array([[1., 0.],
+           [0., 2.]])
+    """
+    d = np.atleast_1d(finite_array("variances", variances))
+    return LowRankPlusDiagonal(d, np.zeros((len(d), 0)))
+
+
+def isotropic(n_features: int, variance: float = 1.0) -> LowRankPlusDiagonal:
+    """Independent features of one variance, eq. 14 (IsotropicNoise).
+
+    Parameters
+    ----------
+    n_features : int
+        M.
+    variance : float
+        Of every feature.
+
+    Returns
+    -------
+    LowRankPlusDiagonal
+        The variance times the identity.
+
+    Raises
+    ------
+    ParameterError
+        If `n_features` is no positive integer, or the variance is negative.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> sr.covariance.isotropic(3, 0.1).n_features
+    3
+    """
+    return diagonal(np.full(positive_integer("n_features", n_features), float(variance)))
+
+
+def equicorrelated(n_features: int, data_scale: float = 1.0, correlation: float = 0.0) -> LowRankPlusDiagonal:
+    """Equal correlation of any two features: ``s [(1 - c) I + c 1 1ᵀ]``, eq. 13 (EquiCorrDataCov).
+
+    Parameters
+    ----------
+    n_features : int
+        M.
+    data_scale : float
+        s, the variance of every feature.
+    correlation : float
+        c in [0, 1].
+
+    Returns
+    -------
+    LowRankPlusDiagonal
+        A diagonal and one factor.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter lies outside its range.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> sr.covariance.equicorrelated(2, 2.0, 0.25).dense()
+    array([[2. , 0.5],
+           [0.5, 2. ]])
+    """
+    M = positive_integer("n_features", n_features)
+    s = float(non_negative("data_scale", data_scale))
+    c = float(within("correlation", correlation, 0.0, 1.0))
+    columns = 1 if s * c > 0 else 0
+    return LowRankPlusDiagonal(np.full(M, s * (1 - c)), np.full((M, columns), np.sqrt(s * c)))
+
+
+def power_law(n_features: int, exponent: float, scale: float = 1.0, *, seed: int | None = None) -> Covariance:
+    """Covariance with eigenvalues ``scale · i**(-exponent)``, i = 1..M.
+
+    Parameters
+    ----------
+    n_features : int
+        M.
+    exponent : float
+        How fast the eigenvalues fall; 0 makes all equal.
+    scale : float
+        The largest eigenvalue, not negative.
+    seed : int, optional
+        None keeps the features as eigenvectors (a diagonal matrix); a seed rotates them by a random orthogonal
+        matrix, so that every feature carries a bit of every eigenvector.
+
+    Returns
+    -------
+    Covariance
+        A diagonal one, or with a seed a dense one.
+
+    Raises
+    ------
+    ParameterError
+        If `n_features` is no positive integer, or the scale is negative.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> sr.covariance.power_law(3, 1.0).dense().diagonal()
+    array([1.        , 0.5       , 0.33333333])
+    """
+    M = positive_integer("n_features", n_features)
+    values = float(non_negative("scale", scale)) * np.arange(1.0, M + 1) ** -float(exponent)
+    if seed is None:
+        return diagonal(values)
+    # QR of a Gaussian matrix; the law of a·Qᵀ is Haar up to column signs, which the covariance does not see.
+    basis = np.linalg.qr(np.random.default_rng(seed).standard_normal((M, M)))[0]
+    matrix = (basis * values) @ basis.T
+    return Dense((matrix + matrix.T) / 2)
+
+
+def from_data(X: ArrayLike, *, centre: bool = True) -> Covariance:
+    """Empirical covariance of the rows of X; low rank in form when rows are fewer than features.
+
+    Parameters
+    ----------
+    X : array_like, shape (n_samples, M)
+        Samples, one per row.
+    centre : bool
+        Subtract the mean of each feature first (normalised by n_samples, not n_samples - 1).
+
+    Returns
+    -------
+    Covariance
+        With M features.
+
+    Raises
+    ------
+    CovarianceError
+        If X is not two-dimensional.
+    DataError
+        If it holds NaN or infinity.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> sr.covariance.from_data([[1.0, 0.0], [-1.0, 0.0]]).dense()
+    array([[1., 0.],
+           [0., 0.]])
+    """
+    data = finite_array("X", X)
+    if data.ndim != 2 or not data.size:
+        raise CovarianceError(f"X must have shape (n_samples, n_features), got {data.shape}")
+    if centre:
+        data = data - data.mean(axis=0)
+    rows = len(data)
+    if rows < data.shape[1]:
+        return LowRankPlusDiagonal(np.zeros(data.shape[1]), data.T / np.sqrt(rows))
+    return Dense(data.T @ data / rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Autoregressive(Covariance):
+    """``Σ_ij = variance · decay**|i - j|``; see `autoregressive`.
+
+    Parameters
+    ----------
+    size : int
+        M.
+    decay : float
+        In [-1, 1].
+    variance : float
+        Of every feature.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter lies outside its range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Autoregressive(3, 0.5, 1.0).apply_rows(np.array([1.0, 0.0, 0.0]))
+    array([1.  , 0.5 , 0.25])
+    """
+
+    size: int
+    decay: float
+    variance: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", positive_integer("n_features", self.size))
+        object.__setattr__(self, "decay", float(within("decay", self.decay, -1.0, 1.0)))
+        object.__setattr__(self, "variance", float(non_negative("variance", self.variance)))
+
+    @property
+    def n_features(self) -> int:
+        return self.size
+
+    def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        # A table of powers: N² look-ups instead of N² calls of pow.
+        powers = self.variance * self.decay ** np.arange(self.size, dtype=np.float64)
+        return np.asarray(powers[np.abs(np.subtract.outer(rows, columns))])
+
+    def apply_rows(self, rows: Array) -> Array:
+        # A forward and a backward recursion share the diagonal: O(M) a row.
+        xp = namespace_of(rows)
+        forward = geometric_scan(rows, self.decay)
+        backward = xp.flip(geometric_scan(xp.flip(rows, axis=-1), self.decay), axis=-1)
+        return self.variance * (forward + backward - rows)
+
+    def variances_of_features(self) -> FloatArray:
+        return np.full(self.size, self.variance)
+
+    def scaled(self, factor: float) -> "Autoregressive":
+        return Autoregressive(self.size, self.decay, factor * self.variance)
+
+    def colour(self, white: Array) -> Array:
+        return float(np.sqrt(self.variance)) * first_order_recursion(white, self.decay)
+
+
+def autoregressive(n_features: int, decay: float, variance: float = 1.0) -> Autoregressive:
+    """First-order autoregressive features, ``Σ_ij = variance · decay**|i - j|``.
+
+    Parameters
+    ----------
+    n_features : int
+        M.
+    decay : float
+        Correlation of neighbours, in [-1, 1].
+    variance : float
+        Of every feature.
+
+    Returns
+    -------
+    Autoregressive
+        A covariance that is applied and sampled in O(M).
+
+    Raises
+    ------
+    ParameterError
+        If a parameter lies outside its range.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> sr.covariance.autoregressive(3, 0.5).dense()
+    array([[1.  , 0.5 , 0.25],
+           [0.5 , 1.  , 0.5 ],
+           [0.25, 0.5 , 1.  ]])
+    """
+    return Autoregressive(n_features, decay, variance)
+
+
+__all__ = [
+    "Autoregressive",
+    "Covariance",
+    "Dense",
+    "LowRankPlusDiagonal",
+    "as_covariance",
+    "autoregressive",
+    "dense",
+    "diagonal",
+    "equicorrelated",
+    "from_data",
+    "isotropic",
+    "low_rank",
+    "power_law",
+]
+
+
+def as_covariance(value: "Covariance | ArrayLike") -> Covariance:
+    """A covariance as it is; a plain M×M array as a dense one.
+
+    Parameters
+    ----------
+    value : Covariance or array_like, shape (M, M)
+        What a user may hand over as a covariance.
+
+    Returns
+    -------
+    Covariance
+        With M features.
+
+    Examples
+    --------
+    >>> as_covariance([[1.0, 0.0], [0.0, 2.0]]).n_features
+    2
+    """
+    return value if isinstance(value, Covariance) else dense(value)

@@ -1,0 +1,730 @@
+"""Ways to draw subsets of features."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+import numpy as np
+from scipy.special import gammaln, xlogy
+
+from subridge.arrays.streams import Seed
+from subridge.arrays.types import ArrayLike, FloatArray, IntArray
+from subridge.model.checks import extended_non_negative, non_negative, one_number, positive_integer
+from subridge.model.errors import ParameterError, SubsetError
+from subridge.model.fingerprint import Fingerprinted, stream
+from subridge.model.plan import MOST_FEATURES, SubsetPlan
+
+# k of a strategy: an ensemble of more members is a slip of the pen.
+MOST_MEMBERS = 10**6
+
+RandomState: TypeAlias = Seed | np.random.Generator | None
+
+
+@runtime_checkable
+class Strategy(Protocol):
+    """A way to draw subsets again and again.
+
+    To add one, write a frozen dataclass with these three members in a file of its own; `fingerprint` comes from
+    ``subridge.model.fingerprint.Fingerprinted``. To give it a name that can be written as text, add ``name`` and
+    ``from_options`` and list the class in ``subridge.model.subsets``.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> strategy = sr.subsets.Equal(3)
+    >>> isinstance(strategy, Strategy), strategy.n_members
+    (True, 3)
+    >>> strategy.draw(9, seed=0).subset_sizes
+    array([3, 3, 3])
+    >>> strategy.fingerprint() == sr.subsets.Equal(4).fingerprint()
+    False
+    """
+
+    @property
+    def n_members(self) -> int:
+        """Number of members, k."""
+        ...
+
+    def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
+        """Draw who sees which of M features.
+
+        Parameters
+        ----------
+        n_features : int
+            M.
+        seed : int or numpy.random.Generator, optional
+            Where the subsets are drawn from; None draws others every time.
+
+        Returns
+        -------
+        SubsetPlan
+            One draw; the same for the same seed.
+        """
+        ...
+
+    def fingerprint(self) -> str:
+        """Digest of type and contents; equal strategies have equal fingerprints."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class StrategyOptions:
+    """What text-named strategies are built from; each takes what it needs.
+
+    Parameters
+    ----------
+    n_members, n_features : int
+        k and M.
+    fraction_spread : float
+        kσ of heterogeneous subsets.
+    subset_sizes : array_like, shape () or (k,), optional
+        Features (integers) or share of the features (floats in (0, 1]) of a member, one for all or one per member;
+        None is an even share, 1/k.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> options = StrategyOptions(n_members=2, n_features=10, subset_sizes=0.3)
+    >>> sr.subsets.Overlapping.from_options(options).subset_sizes
+    (3, 3)
+    """
+
+    n_members: int
+    n_features: int
+    fraction_spread: float = 0.75
+    subset_sizes: ArrayLike | None = None
+
+
+def disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator) -> SubsetPlan:
+    """Draw disjoint subsets whose sizes are proportional to the shares, shape (k,)."""
+    sizes = rounded_sizes(shares, n_features)
+    parts = np.split(rng.permutation(int(sizes.sum())), np.cumsum(sizes)[:-1])
+    return SubsetPlan.from_indices([np.sort(part) for part in parts], n_features)
+
+
+def rounded_sizes(shares: FloatArray, n_features: int) -> IntArray:
+    """Integers proportional to the shares that sum to M, each at least 1: largest remainder after one apiece.
+
+    >>> rounded_sizes(np.array([0.5, 0.3, 0.2]), 8)
+    array([4, 2, 2])
+    """
+    M, k = positive_integer("n_features", n_features, MOST_FEATURES), len(shares)
+    if k > M:
+        raise SubsetError(f"n_features={M} cannot serve n_members={k}: every member needs a feature; lower n_members")
+    wanted = shares / shares.sum() * M
+    sizes = np.maximum(np.floor(wanted).astype(np.int64), 1)
+    while sizes.sum() > M:  # members lifted to one feature take it from the most over-served
+        surplus = np.where(sizes > 1, sizes - wanted, -np.inf)
+        sizes[int(np.argmax(surplus))] -= 1
+    left = M - int(sizes.sum())
+    sizes[np.argsort(sizes - wanted, kind="stable")[:left]] += 1
+    return np.asarray(sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Equal(Fingerprinted):
+    """Disjoint subsets, as equal as integers allow; every feature is used.
+
+    Parameters
+    ----------
+    n_members : int
+        k.
+
+    Raises
+    ------
+    ParameterError
+        If `n_members` is no positive integer.
+
+    Examples
+    --------
+    >>> Equal(3).draw(10, seed=0).subset_sizes
+    array([4, 3, 3])
+    >>> Equal.from_options(StrategyOptions(n_members=3, n_features=10)).n_members
+    3
+    """
+
+    n_members: int
+    name: ClassVar[str] = "equal"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_members", positive_integer("n_members", self.n_members, MOST_MEMBERS))
+
+    @classmethod
+    def from_options(cls, options: StrategyOptions) -> "Equal":
+        """The strategy that options of text ask for.
+
+        Parameters
+        ----------
+        options : StrategyOptions
+            Those that this strategy has no use for are left alone.
+
+        Returns
+        -------
+        Equal
+            A strategy.
+        """
+        return cls(options.n_members)
+
+    def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
+        """Draw who sees which of M features.
+
+        Parameters
+        ----------
+        n_features : int
+            M.
+        seed : int or numpy.random.Generator, optional
+            Where the subsets are drawn from; None draws others every time.
+
+        Returns
+        -------
+        SubsetPlan
+            k members that share nothing and leave nothing out.
+
+        Raises
+        ------
+        SubsetError, ParameterError
+            If there are fewer features than members.
+        """
+        return disjoint_plan(np.full(self.n_members, 1.0), n_features, stream(seed))
+
+
+def equal(n_members: int, n_features: int, seed: RandomState = None) -> SubsetPlan:
+    """Draw disjoint subsets, as equal as integers allow, that use every feature.
+
+    Parameters
+    ----------
+    n_members, n_features : int
+        k and M, k ≤ M.
+    seed : int or numpy.random.Generator, optional
+        Where the subsets are drawn from; None draws others every time.
+
+    Returns
+    -------
+    SubsetPlan
+        k members that share nothing and leave nothing out.
+
+    Raises
+    ------
+    SubsetError, ParameterError
+        If there are fewer features than members, or a number is no positive integer.
+
+    See Also
+    --------
+    dirichlet : disjoint subsets of unequal size.
+    overlapping : members that share features.
+
+    Examples
+    --------
+    >>> equal(3, 10, seed=0).subset_sizes
+    array([4, 3, 3])
+    """
+    return Equal(n_members).draw(n_features, seed)
+
+
+@dataclass(frozen=True, eq=False)
+class Dirichlet(Fingerprinted):
+    """Disjoint subsets with Gamma/Dirichlet fractions; every feature is used.
+
+    Parameters
+    ----------
+    n_members : int
+        k.
+    fraction_spread : float
+        kσ, as in `dirichlet`; 0 gives equal subsets.
+
+    Raises
+    ------
+    ParameterError
+        If `n_members` is no positive integer, or `fraction_spread` is negative.
+
+    Examples
+    --------
+    >>> strategy = Dirichlet(4, 0.75)
+    >>> strategy.fractions(seed=0).round(2)
+    array([0.19, 0.28, 0.1 , 0.43])
+    >>> strategy.draw(100, seed=0).subset_sizes
+    array([19, 28, 10, 43])
+    >>> Dirichlet.from_options(StrategyOptions(n_members=4, n_features=100)).fraction_spread
+    0.75
+    """
+
+    n_members: int
+    fraction_spread: float
+    name: ClassVar[str] = "dirichlet"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_members", positive_integer("n_members", self.n_members, MOST_MEMBERS))
+        object.__setattr__(
+            self,
+            "fraction_spread",
+            one_number("fraction_spread", non_negative("fraction_spread", self.fraction_spread), most=np.inf),
+        )
+
+    @classmethod
+    def from_options(cls, options: StrategyOptions) -> "Dirichlet":
+        """The strategy that options of text ask for.
+
+        Parameters
+        ----------
+        options : StrategyOptions
+            Those that this strategy has no use for are left alone.
+
+        Returns
+        -------
+        Dirichlet
+            A strategy.
+        """
+        return cls(options.n_members, options.fraction_spread)
+
+    def fractions(self, seed: RandomState = None, size: int | None = None) -> FloatArray:
+        """Draw the subset fractions ν_rr, before they are rounded to whole features.
+
+        Parameters
+        ----------
+        seed : int or numpy.random.Generator, optional
+            Where the fractions are drawn from; None draws others every time.
+        size : int, optional
+            How many draws; None is one, without an axis.
+
+        Returns
+        -------
+        ndarray, shape (k,) or (size, k)
+            Fractions, each draw with sum one.
+
+        Raises
+        ------
+        ParameterError
+            If the spread is so large that no member is left with features.
+        """
+        shape = (self.n_members,) if size is None else (size, self.n_members)
+        if self.fraction_spread < 1e-8:  # below any rounding to whole features; its inverse square overflows
+            return np.full(shape, 1 / self.n_members)
+        concentration = np.full(self.n_members, self.fraction_spread**-2)  # (σk)⁻², sec. C (HomHetEnsemblingSection)
+        fractions = np.asarray(stream(seed).dirichlet(concentration, size))
+        if not (abs(fractions.sum(axis=-1) - 1) < 1e-6).all():  # shares that underflow to nothing, or NaN
+            raise ParameterError(f"fraction_spread={self.fraction_spread:g} leaves no member with features; lower it")
+        return fractions
+
+    def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
+        """Draw who sees which of M features.
+
+        Parameters
+        ----------
+        n_features : int
+            M.
+        seed : int or numpy.random.Generator, optional
+            Where the subsets are drawn from; None draws others every time.
+
+        Returns
+        -------
+        SubsetPlan
+            k members that share nothing and leave nothing out.
+
+        Raises
+        ------
+        SubsetError, ParameterError
+            If there are fewer features than members.
+        """
+        rng = stream(seed)
+        return disjoint_plan(self.fractions(rng), n_features, rng)
+
+
+def dirichlet(n_members: int, n_features: int, fraction_spread: float, seed: RandomState = None) -> SubsetPlan:
+    """Draw disjoint subsets of heterogeneous size that use every feature (sec. C (HomHetEnsemblingSection)).
+
+    Parameters
+    ----------
+    n_members, n_features : int
+        k and M, k ≤ M.
+    fraction_spread : float
+        kσ, the coefficient of variation of the Gamma draw before it is scaled to sum to one; the standard deviation
+        afterwards is ``rescaled_spread(n_members, fraction_spread)``. 0 gives equal subsets.
+    seed : int or numpy.random.Generator, optional
+        Where the subsets are drawn from; None draws others every time.
+
+    Returns
+    -------
+    SubsetPlan
+        k members that share nothing and leave nothing out.
+
+    Raises
+    ------
+    SubsetError, ParameterError
+        If there are fewer features than members, or a number lies outside its range.
+
+    See Also
+    --------
+    equal : subsets of equal size.
+    rescaled_spread : the spread that is left after scaling.
+
+    Notes
+    -----
+    Sizes are rounded by largest remainder after every member got one feature, so none is empty and all sum to M.
+
+    Examples
+    --------
+    >>> plan = dirichlet(4, 100, 0.75, seed=0)
+    >>> int(plan.subset_sizes.sum()), bool(plan.subset_sizes.min() >= 1)
+    (100, True)
+    """
+    return Dirichlet(n_members, fraction_spread).draw(n_features, seed)
+
+
+SizedSubclass = TypeVar("SizedSubclass", bound="Sized")
+
+
+@dataclass(frozen=True, eq=False)
+class Sized(Fingerprinted):
+    """Members of given sizes."""
+
+    subset_sizes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "subset_sizes", whole_sizes(self.subset_sizes))
+
+    @classmethod
+    def from_options(cls: type[SizedSubclass], options: StrategyOptions) -> SizedSubclass:
+        """The strategy that options of text ask for.
+
+        Parameters
+        ----------
+        options : StrategyOptions
+            Those that this strategy has no use for are left alone.
+
+        Returns
+        -------
+        Overlapping or Projection
+            A strategy.
+
+        Raises
+        ------
+        ParameterError
+            If the sizes are no sizes, or are neither one nor one per member.
+        """
+        return cls(sizes_of(options))
+
+    @property
+    def n_members(self) -> int:
+        """Number of members, k."""
+        return len(self.subset_sizes)
+
+
+def whole_sizes(subset_sizes: ArrayLike) -> tuple[int, ...]:
+    """Checked sizes, one per member."""
+    try:
+        sizes = np.atleast_1d(np.asarray(subset_sizes))
+    except ValueError as error:
+        raise SubsetError(f"subset_sizes must be positive integers, one per member, got {subset_sizes!r}") from error
+    numbers = sizes.dtype.kind in "iuf" and np.isfinite(sizes).all()
+    if sizes.ndim != 1 or not sizes.size or not numbers or (sizes < 1).any() or (sizes != np.floor(sizes)).any():
+        raise SubsetError(f"subset_sizes must be positive integers, one per member, got {subset_sizes!r}")
+    return tuple(int(N) for N in sizes)
+
+
+def sizes_of(options: StrategyOptions) -> tuple[int, ...]:
+    """One size per member; a float is a fraction of the features, None an even share of them.
+
+    >>> sizes_of(StrategyOptions(n_members=2, n_features=10, subset_sizes=0.3))
+    (3, 3)
+    """
+    k, given = options.n_members, options.subset_sizes
+    wanted = np.atleast_1d(np.asarray(1 / k if given is None else given))
+    if wanted.dtype.kind == "f":
+        if not ((wanted > 0) & (wanted <= 1)).all():
+            raise ParameterError(f"subset_sizes must lie in (0, 1] as fractions of the features, got {given!r}")
+        wanted = np.maximum(np.round(wanted * options.n_features), 1).astype(int)
+    if wanted.ndim != 1 or wanted.dtype.kind not in "iu" or len(wanted) not in (1, k):
+        raise ParameterError(f"subset_sizes must be one size or one per member ({k}), got {given!r}")
+    return tuple(int(size) for size in np.broadcast_to(wanted, (k,)))
+
+
+class Overlapping(Sized):
+    """Each member draws its features independently of the others, without repeats inside a member.
+
+    Parameters
+    ----------
+    subset_sizes : tuple of int
+        N_r, one per member.
+
+    Examples
+    --------
+    >>> from subridge.subsets import StrategyOptions
+    >>> Overlapping.from_options(StrategyOptions(n_members=2, n_features=10, subset_sizes=0.3)).subset_sizes
+    (3, 3)
+    >>> strategy = Overlapping((2, 3))
+    >>> strategy.n_members
+    2
+    >>> strategy.draw(5, seed=0).subset_sizes
+    array([2, 3])
+    """
+
+    name: ClassVar[str] = "overlapping"
+
+    def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
+        """Draw who sees which of M features.
+
+        Parameters
+        ----------
+        n_features : int
+            M.
+        seed : int or numpy.random.Generator, optional
+            Where the subsets are drawn from; None draws others every time.
+
+        Returns
+        -------
+        SubsetPlan
+            k members that may share features.
+
+        Raises
+        ------
+        SubsetError, ParameterError
+            If a member is to see more features than there are, or a size is no positive integer.
+        """
+        M, rng = positive_integer("n_features", n_features, MOST_FEATURES), stream(seed)
+        if max(self.subset_sizes) > M:
+            raise SubsetError(f"subset_sizes up to {max(self.subset_sizes)} exceed n_features={M}; shrink the subsets")
+        return SubsetPlan.from_indices([np.sort(rng.permutation(M)[:N]) for N in self.subset_sizes], M)
+
+
+def overlapping(subset_sizes: ArrayLike, n_features: int, seed: RandomState = None) -> SubsetPlan:
+    """Draw each member's features independently, without repeats inside a member.
+
+    Parameters
+    ----------
+    subset_sizes : array_like of int, shape (k,)
+        N_r.
+    n_features : int
+        M.
+    seed : int or numpy.random.Generator, optional
+        Where the subsets are drawn from; None draws others every time.
+
+    Returns
+    -------
+    SubsetPlan
+        k members that may share features.
+
+    Raises
+    ------
+    SubsetError, ParameterError
+        If a member is to see more features than there are, or a size is no positive integer.
+
+    See Also
+    --------
+    equal : subsets that share nothing.
+
+    Examples
+    --------
+    >>> overlapping([2, 3], 5, seed=0).subset_sizes
+    array([2, 3])
+    """
+    return Overlapping(whole_sizes(subset_sizes)).draw(n_features, seed)
+
+
+class Projection(Sized):
+    """Gaussian projections with entries N(0, 1/M), so that ``A_r A_rᵀ`` is close to the identity.
+
+    Parameters
+    ----------
+    subset_sizes : tuple of int
+        N_r, one per member.
+
+    Examples
+    --------
+    >>> from subridge.subsets import StrategyOptions
+    >>> Projection.from_options(StrategyOptions(n_members=2, n_features=10, subset_sizes=0.3)).subset_sizes
+    (3, 3)
+    >>> strategy = Projection((2, 3))
+    >>> strategy.n_members
+    2
+    >>> strategy.draw(5, seed=0).measurements[1].shape
+    (3, 5)
+    """
+
+    name: ClassVar[str] = "projection"
+
+    def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
+        """Draw who sees which of M features.
+
+        Parameters
+        ----------
+        n_features : int
+            M.
+        seed : int or numpy.random.Generator, optional
+            Where the subsets are drawn from; None draws others every time.
+
+        Returns
+        -------
+        SubsetPlan
+            k members with dense measurements.
+
+        Raises
+        ------
+        SubsetError, ParameterError
+            If the matrices would be too large for any machine, or a size is no positive integer.
+        """
+        M, rng = positive_integer("n_features", n_features, MOST_FEATURES), stream(seed)
+        if sum(self.subset_sizes) * M > MOST_FEATURES:
+            raise SubsetError(f"projections of {sum(self.subset_sizes):,} × {M:,} numbers are too large; shrink them")
+        return SubsetPlan.from_matrices(rng.standard_normal((N, M)) / np.sqrt(M) for N in self.subset_sizes)
+
+
+def projection(subset_sizes: ArrayLike, n_features: int, seed: RandomState = None) -> SubsetPlan:
+    """Draw Gaussian projections of the features, entries N(0, 1/M).
+
+    Parameters
+    ----------
+    subset_sizes : array_like of int, shape (k,)
+        N_r.
+    n_features : int
+        M.
+    seed : int or numpy.random.Generator, optional
+        Where the subsets are drawn from; None draws others every time.
+
+    Returns
+    -------
+    SubsetPlan
+        k members with dense measurements.
+
+    Raises
+    ------
+    SubsetError, ParameterError
+        If the matrices would be too large for any machine, or a size is no positive integer.
+
+    See Also
+    --------
+    overlapping : plain subsets, drawn independently as well.
+
+    Examples
+    --------
+    >>> projection([2, 3], 5, seed=0).measurements[1].shape
+    (3, 5)
+    """
+    return Projection(whole_sizes(subset_sizes)).draw(n_features, seed)
+
+
+def rescaled_spread(n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatArray:
+    """True standard deviation of one subset fraction after re-scaling.
+
+    The paper draws Gamma fractions of mean 1/k and standard deviation σ = fraction_spread/k and then divides by
+    their sum. The sum's own fluctuation lowers the spread to σ √[((k-1)/k) / (1 + kσ²)].
+
+    Parameters
+    ----------
+    n_members : array_like, shape (...)
+        k, at least 1.
+    fraction_spread : array_like, shape (...)
+        kσ, the coefficient of variation before re-scaling.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        Standard deviation of a fraction, a share of all features.
+
+    Raises
+    ------
+    ParameterError
+        If there is less than one member, or the spread is negative.
+
+    Examples
+    --------
+    >>> float(rescaled_spread(10, 1.0).round(4))
+    0.0905
+    """
+    k = extended_non_negative("n_members", n_members)
+    if (k < 1).any():
+        raise ParameterError(f"n_members must be at least 1, got {k.min():g}")
+    spread = non_negative("fraction_spread", fraction_spread)
+    return np.asarray(spread / k * np.sqrt((1 - 1 / k) / (1 + spread**2 / k)))
+
+
+def fraction_density(fraction: ArrayLike, n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatArray:
+    """Density of the Gamma draw Γ_{k,σ}(ν) behind a subset fraction, not re-scaled; sec. C (HomHetEnsemblingSection).
+
+    Parameters
+    ----------
+    fraction : array_like, shape (...)
+        ν > 0.
+    n_members : array_like, shape (...)
+        k; the mean is 1/k.
+    fraction_spread : array_like, shape (...)
+        kσ > 0, the coefficient of variation.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        Density at ν.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is negative.
+
+    Examples
+    --------
+    >>> float(fraction_density(0.1, 10, 1.0).round(4))  # an exponential of mean 1/10
+    3.6788
+    """
+    nu = non_negative("fraction", fraction)
+    k = extended_non_negative("n_members", n_members)
+    shape = non_negative("fraction_spread", fraction_spread) ** -2
+    rate = shape * k  # shape over mean
+    return np.asarray(np.exp(xlogy(shape, rate) + xlogy(shape - 1, nu) - rate * nu - gammaln(shape)))
+
+
+class _Named(Protocol):
+    name: ClassVar[str]
+
+    @classmethod
+    def from_options(cls, options: StrategyOptions) -> Strategy: ...
+
+
+_CLASSES: tuple[type[_Named], ...] = (Equal, Dirichlet, Overlapping, Projection)
+STRATEGIES: dict[str, type[_Named]] = {each.name: each for each in _CLASSES}
+
+
+def read_strategy(name: str, options: StrategyOptions) -> Strategy:
+    """The strategy of that name.
+
+    Parameters
+    ----------
+    name : str
+        "equal", "dirichlet", "overlapping" or "projection".
+    options : StrategyOptions
+        What the strategy is built from; each takes what it needs.
+
+    Returns
+    -------
+    Strategy
+        A way to draw subsets.
+
+    Raises
+    ------
+    ParameterError
+        If there is no strategy of that name.
+
+    Examples
+    --------
+    >>> read_strategy("dirichlet", StrategyOptions(n_members=8, n_features=100)).n_members
+    8
+    """
+    if name not in STRATEGIES:
+        raise ParameterError(f"subsets must be one of {', '.join(STRATEGIES)} when it is text, got {name!r}")
+    positive_integer("n_members", options.n_members)
+    return STRATEGIES[name].from_options(options)
+
+
+__all__ = [
+    "STRATEGIES",
+    "Dirichlet",
+    "Equal",
+    "Overlapping",
+    "Projection",
+    "Strategy",
+    "StrategyOptions",
+    "dirichlet",
+    "equal",
+    "fraction_density",
+    "overlapping",
+    "projection",
+    "read_strategy",
+    "rescaled_spread",
+]

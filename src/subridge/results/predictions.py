@@ -1,0 +1,214 @@
+"""Predictions as datasets: learning curves and phase diagrams."""
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+
+import numpy as np
+import xarray as xr
+
+from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.model.aggregation import Aggregation, read_aggregation
+from subridge.model.checks import real_array
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ParameterError
+from subridge.model.problem import EquicorrelatedProblem
+from subridge.results.schemas import result_attributes
+from subridge.theory.predict import risk
+from subridge.theory.reduced.ensemble_size import optimal_n_members, phase_boundary
+from subridge.theory.reduced.risk import is_optimal, reduced_optimal_ridge, reduced_risk
+from subridge.theory.ridge_search import optimal_ridge
+
+
+def predicted_curves(
+    problem: EquicorrelatedProblem,
+    ensemble: Ensemble,
+    sample_ratios: ArrayLike,
+    ridges: ArrayLike,
+    *,
+    n_features: int | None = None,
+    at_optimal_ridge: bool = False,
+) -> xr.Dataset:
+    """Predict the risk of an ensemble along its learning curve, for several ridges in place of its own.
+
+    The dataset has ``risk`` (ridge, sample_ratio), ``subset_fraction`` (member) and, with `at_optimal_ridge`, the curve
+    of members that are each at their own best ridge: ``risk_at_optimal_ridge`` (sample_ratio), ``optimal_ridge``
+    (member).
+
+    >>> curves = predicted_curves(EquicorrelatedProblem(), Ensemble([0.5, 0.5]), [0.2, 1.0], [0.1])
+    >>> dict(curves.risk.sizes)
+    {'ridge': 1, 'sample_ratio': 2}
+    """
+    alpha, lam = np.asarray(sample_ratios, dtype=np.float64), np.asarray(ridges, dtype=np.float64)
+
+    def total(ridge: FloatArray) -> FloatArray:
+        return risk(problem, replace(ensemble, ridge=ridge), alpha, n_features=n_features).total
+
+    curves = xr.Dataset(
+        {
+            "risk": (("ridge", "sample_ratio"), total(lam[:, None, None])),
+            "subset_fraction": ("member", np.diagonal(ensemble.fractions)),
+        },
+        {"ridge": lam, "sample_ratio": alpha},
+        result_attributes(
+            "learning_curves",
+            1,
+            "Predicted risk of a ridge ensemble on equicorrelated data.",
+            n_features=float("inf") if n_features is None else n_features,
+            readout_noise=np.squeeze(ensemble.readout_noise).tolist(),
+            **{name: np.asarray(value).tolist() for name, value in asdict(problem).items()},
+        ),
+    )
+    if at_optimal_ridge:
+        best = optimal_ridge(problem, ensemble)
+        curves = curves.assign(risk_at_optimal_ridge=("sample_ratio", total(best)), optimal_ridge=("member", best))
+    return curves
+
+
+_HALVINGS = 50
+
+
+def boundary_end(
+    boundary: Callable[[FloatArray], FloatArray], lowest: float, highest: float, shape: tuple[int, ...]
+) -> tuple[FloatArray, FloatArray]:
+    """The noise at which a boundary becomes infinite, and the boundary just before it.
+
+    Parameters
+    ----------
+    boundary : callable
+        From noises of a shape to sample ratios of that shape, infinite above some noise.
+    lowest, highest : float
+        The range of the noise.
+    shape : tuple of int
+
+    Returns
+    -------
+    noise, before : ndarray, of that shape
+        NaN where the boundary is finite in all of the range.
+
+    Examples
+    --------
+    >>> noise, before = boundary_end(lambda H: np.where(H < 2, 0.0, np.inf), 0.0, 2.5, ())
+    >>> float(noise.round(9)), float(before)
+    (2.0, 0.0)
+    """
+    low, high = np.full(shape, lowest), np.full(shape, highest)
+    ends = np.isinf(boundary(high))
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        beyond = np.isinf(boundary(middle))
+        low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
+    return np.where(ends, high, np.nan), np.where(ends, boundary(low), np.nan)
+
+
+_AXES = ("sample_ratio", "alignment", "readout_nsr", "feature_nsr", "label_nsr")
+_LONG_NAMES = {
+    "sample_ratio": "sample ratio α",
+    "alignment": "alignment ρ",
+    "readout_nsr": "readout noise ratio H",
+    "feature_nsr": "feature noise ratio W",
+    "label_nsr": "label noise ratio Z",
+}
+
+
+def phase_diagram(
+    sample_ratio: ArrayLike,
+    alignment: ArrayLike = 0.0,
+    readout_nsr: ArrayLike = 0.0,
+    feature_nsr: ArrayLike = 0.0,
+    label_nsr: ArrayLike = 0.0,
+    *,
+    ridge: float | str = 0,
+    aggregation: str | Aggregation = "mean",
+) -> xr.Dataset:
+    """Best ensemble size over two chosen axes (Fig. 4b-d).
+
+    Parameters
+    ----------
+    sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr : array_like, shape () or (n,)
+        α, ρ, H, W, Z. Those given as one-dimensional arrays become the axes (usually two), the others stay fixed.
+    ridge : 0 or "optimal"
+        No ridge, or for every member the one that is best for it.
+    aggregation : {"mean", "scaled", "simplex", "free"}
+        How outputs combine, as in `subridge.reduced_risk`.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``optimal_n_members`` (k*, inf in the noise-dominated phase), ``reduced_risk`` (𝓔 at k*), ``phase`` (0
+        signal-dominated, 1 intermediate, 2 noise-dominated), and ``boundary`` (sample ratio of the analytic boundary,
+        without the sample_ratio axis). With one axis of noise also ``boundary_end``, the noise at which the boundary
+        becomes infinite (NaN where it does not), and ``boundary_before_end``, the boundary just before it.
+
+    Raises
+    ------
+    ParameterError
+        If a ratio lies outside its range, is empty or has several axes, or there is no such ridge or aggregation.
+    DataError
+        If one is NaN.
+
+    Examples
+    --------
+    >>> import numpy as np, subridge as sr
+    >>> diagram = sr.phase_diagram(np.linspace(0, 3, 4), readout_nsr=np.array([0.0, 1.0, 2.5]))
+    >>> diagram.optimal_n_members.dims
+    ('readout_nsr', 'sample_ratio')
+    """
+    given = dict(zip(_AXES, (sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr), strict=True))
+    values = {name: real_array(name, value) for name, value in given.items()}
+    for name, value in values.items():
+        if value.ndim > 1 or not value.size:
+            raise ParameterError(f"{name} must be a number or a one-dimensional array, got shape {value.shape}")
+    # Noise on the rows, sample ratio on the columns, as the paper draws them.
+    dims = [name for name in reversed(_AXES) if values[name].ndim == 1]
+    arrays = {name: xr.DataArray(value, dims=[name] if value.ndim else []) for name, value in values.items()}
+    grid = xr.broadcast(*arrays.values())
+    alpha, rho, H, W, Z = (part.transpose(*dims).values for part in grid)
+    optimal = is_optimal(ridge)
+    aggregation = read_aggregation(aggregation)
+    k = optimal_n_members(alpha, rho, H, W, Z, ridge=ridge, aggregation=aggregation)
+    Lam = np.zeros(())
+    if optimal:
+        # Without data, and with infinitely much, no ridge matters to what is scaled.
+        inner = np.where((alpha > 0) & np.isfinite(alpha), alpha, 1.0)
+        best = reduced_optimal_ridge(k, rho, H, W, Z, aggregation=aggregation, sample_ratio=inner)
+        Lam = np.where(np.isfinite(k) & ((inner == alpha) | (best >= 0)), best, 0.0)
+    error = reduced_risk(k, alpha, rho, Lam, H, W, Z, aggregation=aggregation)
+    phase = np.where(k == 1, 0, np.where(np.isinf(k), 2, 1)).astype(np.int8)
+    rest = [name for name in dims if name != "sample_ratio"]
+    fixed = [arrays[name] for name in _AXES[1:]]
+    boundary_inputs = [part.transpose(*rest).values for part in xr.broadcast(*fixed)]
+    boundary = phase_boundary(*boundary_inputs, ridge=ridge, aggregation=aggregation)
+    noises = [name for name in rest if name.endswith("_nsr")]
+    ends = {}
+    if len(noises) == 1:
+
+        def along(noise: FloatArray) -> FloatArray:
+            given = [noise if name == noises[0] else part for name, part in zip(_AXES[1:], others, strict=True)]
+            return phase_boundary(*given, ridge=ridge, aggregation=aggregation)
+
+        left = [name for name in rest if name != noises[0]]
+        others = [
+            part.transpose(*left).values
+            for part in xr.broadcast(*(arrays[name].isel({noises[0]: 0}, missing_dims="ignore") for name in _AXES[1:]))
+        ]
+        axis = values[noises[0]]
+        where, before = boundary_end(along, float(axis.min()), float(axis.max()), others[0].shape)
+        ends = {"boundary_end": (left, where), "boundary_before_end": (left, before)}
+    return xr.Dataset(
+        {
+            "optimal_n_members": (dims, k, {"long_name": "best ensemble size k*"}),
+            "reduced_risk": (dims, error, {"long_name": "reduced risk at k*"}),
+            "phase": (dims, phase, {"flag_meanings": "signal-dominated intermediate noise-dominated"}),
+            "boundary": (rest, boundary, {"long_name": "boundary sample ratio"}),
+            **ends,
+        },
+        {name: (name, values[name], {"long_name": _LONG_NAMES[name]}) for name in dims},
+        result_attributes(
+            "phase_diagram",
+            1,
+            "Best number of equal disjoint members.",
+            ridge=str(ridge),
+            aggregation=aggregation.name,
+            **{name: float(value) for name, value in values.items() if value.ndim == 0},
+        ),
+    )

@@ -1,0 +1,217 @@
+"""What every dataset of results holds: attributes, dimensions, variables."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import xarray as xr
+
+from subridge import __version__
+from subridge.arrays.types import ArrayLike, FloatArray, IntArray, Json
+
+# What every file format can hold as an attribute; netCDF has neither booleans nor lists of texts.
+Attribute: TypeAlias = str | int | float
+
+
+def result_attributes(schema: str, schema_version: int, description: str, /, **values: Json) -> dict[str, Attribute]:
+    """Make the attributes of a result: schema, such as "phase_diagram", its version, and a description in a sentence.
+
+    The version is raised when names or meanings of variables change. Further values are made fit for every file format:
+    a boolean becomes 0 or 1; what is nested, and None, becomes JSON text.
+    """
+    head: dict[str, Attribute] = {
+        "schema": schema,
+        "schema_version": schema_version,
+        "subridge_version": __version__,
+        "description": description,
+    }
+    return head | {name: _attribute(value) for name, value in values.items()}
+
+
+def _attribute(value: Json) -> Attribute:
+    if isinstance(value, bool):
+        return int(value)
+    return value if isinstance(value, str | int | float) else json.dumps(value, ensure_ascii=False)
+
+
+@dataclass(frozen=True, eq=False)
+class TrialSchema:
+    """What a dataset of trials will look like; runs and stores fill the arrays that it lays out.
+
+    `sizes` are lengths of dimensions, `dimensions` those of every variable, "trial" the first of each; `coordinates`
+    are (dimensions, values), `attributes` as `result_attributes` makes them.
+    """
+
+    sizes: Mapping[str, int]
+    dimensions: Mapping[str, tuple[str, ...]]
+    coordinates: Mapping[str, tuple[tuple[str, ...], FloatArray | IntArray]]
+    attributes: Mapping[str, Attribute]
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Shape of a variable."""
+        return tuple(self.sizes[dimension] for dimension in self.dimensions[name])
+
+    def empty(self) -> dict[str, FloatArray]:
+        """Arrays of the right shapes, full of NaN."""
+        return {name: np.full(self.shape(name), np.nan) for name in self.dimensions}
+
+    def without_single_axes(self, arrays: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+        """Arrays of some trials in the shape of the schema: what is not swept has an axis of length one to lose."""
+        return {name: values.reshape(-1, *self.shape(name)[1:]) for name, values in arrays.items()}
+
+    def dataset(self, arrays: Mapping[str, FloatArray]) -> xr.Dataset:
+        """Put the arrays of all trials under their names."""
+        variables = {name: (dimensions, arrays[name]) for name, dimensions in self.dimensions.items()}
+        return xr.Dataset(variables, dict(self.coordinates), dict(self.attributes))
+
+
+_PER_MEMBER = {"pairs": ("member", "other_member"), "member_weights": ("member",)}
+
+
+def simulated_curves(
+    n_trials: int,
+    n_samples: tuple[int, ...],
+    ridges: FloatArray | None,
+    readout_noises: FloatArray | None,
+    n_members: int,
+    also: tuple[str, ...],
+    attributes: dict[str, Json],
+) -> TrialSchema:
+    """Lay out ``risk`` and ``training_error`` (trial, ridge, readout_noise, n_samples), and what `also` names.
+
+    That may be ``pairs`` and ``member_weights``.
+
+    Ridges and noises have shape (n, k); a sweep that is None has no dimension, and one that differs by member is
+    numbered, with its values beside it as ``member_ridge`` or ``member_readout_noise``. The attributes describe the
+    experiment.
+    """
+    swept = {name: table for name, table in (("ridge", ridges), ("readout_noise", readout_noises)) if table is not None}
+    curve = ("trial", *swept, "n_samples")
+    dimensions = {"risk": curve, "training_error": curve}
+    coordinates: dict[str, tuple[tuple[str, ...], FloatArray | IntArray]] = {
+        "trial": (("trial",), np.arange(n_trials)),
+        "n_samples": (("n_samples",), np.asarray(n_samples)),
+    }
+    for name, table in swept.items():
+        if (table == table[:, :1]).all():
+            coordinates[name] = ((name,), table[:, 0].copy())
+        else:
+            coordinates[name] = ((name,), np.arange(len(table)))
+            coordinates[f"member_{name}"] = ((name, "member"), table.copy())
+    return TrialSchema(
+        {"trial": n_trials, "n_samples": len(n_samples), "member": n_members, "other_member": n_members}
+        | {name: len(table) for name, table in swept.items()},
+        dimensions | {name: (*curve, *_PER_MEMBER[name]) for name in also},
+        coordinates,
+        result_attributes("simulated_curves", 1, "Exact risks of trained ridge ensembles by trial.", **attributes),
+    )
+
+
+def classification(
+    n_trials: int,
+    n_members: tuple[int, ...],
+    ridges: FloatArray,
+    readout_noises: FloatArray,
+    n_samples: tuple[int, ...],
+    attributes: dict[str, Json],
+) -> TrialSchema:
+    """Lay out ``misclassification`` (trial, n_members, ridge, readout_noise, n_samples); every axis is kept."""
+    axes = {
+        "trial": np.arange(n_trials),
+        "n_members": np.asarray(n_members),
+        "ridge": np.asarray(ridges),
+        "readout_noise": np.asarray(readout_noises),
+        "n_samples": np.asarray(n_samples),
+    }
+    return TrialSchema(
+        {name: len(values) for name, values in axes.items()},
+        {"misclassification": tuple(axes)},
+        {name: ((name,), values) for name, values in axes.items()},
+        result_attributes("classification", 1, "Shares of test samples that ensembles misclassify.", **attributes),
+    )
+
+
+# Risks of trained ensembles, risks by theory at the same points and along a line, features of members.
+_DIMENSIONS = {
+    "experiment": ("ensemble", "trial", "n_samples"),
+    "theory_at_points": ("ensemble", "n_samples"),
+    "theory": ("ensemble", "dense_samples"),
+    "subset_sizes": ("ensemble", "member"),
+}
+
+
+def demo_curves(
+    variables: Mapping[str, Sequence[ArrayLike]], coordinates: Mapping[str, ArrayLike], *, n_features: int, command: str
+) -> xr.Dataset:
+    """Put the curves of several ensembles side by side: for each variable one array per ensemble."""
+    return xr.Dataset(
+        {name: (dimensions, np.array(variables[name])) for name, dimensions in _DIMENSIONS.items()},
+        {name: np.asarray(values) for name, values in coordinates.items()},
+        result_attributes(
+            "demo", 1, "Risks of ridge ensembles, predicted and trained.", n_features=n_features, command=command
+        ),
+    )
+
+
+def best_ensemble_sizes(errors: xr.DataArray, tolerance: float) -> xr.Dataset:
+    """Find the best number of members from mean errors with a dimension ``n_members``, and which are nearly so.
+
+    The dataset has ``optimal_n_members`` (the smallest k with the least error), ``smallest`` and ``largest`` k whose
+    error is within `tolerance` of the best, and ``best_error``.
+
+    >>> errors = xr.DataArray([0.3, 0.2, 0.205], {"n_members": [1, 4, 16]}, "n_members")
+    >>> best = best_ensemble_sizes(errors, 0.01)
+    >>> int(best.optimal_n_members), int(best.smallest), int(best.largest)
+    (4, 4, 16)
+    """
+    best = errors.min("n_members")
+    near = errors <= best + tolerance
+    k = errors.n_members
+    return xr.Dataset(
+        {
+            "optimal_n_members": k.where(errors == best).min("n_members"),
+            "smallest": k.where(near).min("n_members"),
+            "largest": k.where(near).max("n_members"),
+            "best_error": best,
+        }
+    )
+
+
+def feature_statistics(X: ArrayLike, y: ArrayLike, n_images: int, n_fitted: int) -> xr.Dataset:
+    """Statistics of centred features of images X, shape (n, M), with classes y, shape (n,).
+
+    The dataset has ``gram`` (image, other_image), Φ Φᵀ/M of centred features Φ of `n_images` spread evenly over the
+    list sorted by class; ``label`` (image); ``covariance`` (feature, other_feature); ``eigenvalue`` (rank); and the
+    scalars ``power`` and ``prefactor`` of eigenvalue ≈ prefactor · rank^power, by least squares of logarithms of the
+    `n_fitted` largest.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((4000, 50)) * np.arange(1, 51) ** -0.5
+    >>> stats = feature_statistics(X, np.arange(4000) % 2, 10, 40)
+    >>> abs(float(stats.power) + 1) < 0.1
+    True
+    """
+    features, labels = np.asarray(X, dtype=np.float64), np.asarray(y)
+    centred = features - features.mean(axis=0)
+    covariance = centred.T @ centred / len(centred)
+    eigenvalues = np.linalg.eigvalsh(covariance)[::-1]
+    order = np.argsort(labels, kind="stable")
+    chosen = order[np.linspace(0, len(order) - 1, min(n_images, len(order))).astype(int)]
+    ranks = np.arange(1, len(eigenvalues) + 1)
+    n = min(n_fitted, int((eigenvalues > 0).sum()))
+    power, offset = np.polyfit(np.log(ranks[:n]), np.log(eigenvalues[:n]), 1)
+    return xr.Dataset(
+        {
+            "gram": (("image", "other_image"), centred[chosen] @ centred[chosen].T / features.shape[1]),
+            "label": ("image", labels[chosen]),
+            "covariance": (("feature", "other_feature"), covariance),
+            "eigenvalue": ("rank", eigenvalues),
+            "power": float(power),
+            "prefactor": float(np.exp(offset)),
+            "n_fitted": n,
+        },
+        {"rank": ranks},
+        result_attributes("feature_statistics", 1, "Gram matrix, covariance and spectrum of centred features."),
+    )
