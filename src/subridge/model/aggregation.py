@@ -1,4 +1,8 @@
-"""How members' outputs become one: every aggregation, and the names they are known by."""
+"""How the outputs of the members become one: every aggregation, and the names they are known by.
+
+To add one, subclass `Aggregation` (or `LinearAggregation` for a weighted sum) here and list it in `AGGREGATIONS`. Code
+elsewhere asks the attributes of an aggregation, such as ``is_linear``, and never for its class.
+"""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -9,106 +13,58 @@ from scipy.optimize import nnls
 
 from subridge.arrays.namespace import device_of, is_numpy, like, namespace_of
 from subridge.arrays.types import Array, FloatArray
+from subridge.model.checks import non_negative
 from subridge.model.errors import ParameterError
 from subridge.model.fingerprint import Fingerprinted
 from subridge.model.moments import MemberMoments, least_nonnegative, member_weights
 
-# The error to minimise, and the error that decides among equals.
+__all__ = [
+    "AGGREGATIONS",
+    "Aggregation",
+    "FittedAggregation",
+    "Free",
+    "LinearAggregation",
+    "Loss",
+    "Majority",
+    "Mean",
+    "Median",
+    "Scaled",
+    "Settled",
+    "Simplex",
+    "Summed",
+    "WeightedMajority",
+    "read_aggregation",
+]
+
+# The error to minimise, and the error that decides between equals.
 Loss: TypeAlias = tuple[float, float]
 
-
-@dataclass(frozen=True, eq=False)
-class Aggregation(Fingerprinted, ABC):
-    """A way to turn the outputs of k members into one.
-
-    Attributes
-    ----------
-    name : str
-        As it is written in ``Ensemble(aggregation=...)``.
-    is_linear : bool
-        Whether the aggregate is a weighted sum of the outputs, and thus of linear members one linear map.
-    decides_classes : bool
-        Whether it turns scores into a class rather than into a number.
-    fits_weights : bool
-        Whether it weighs the members by their errors.
-
-    Examples
-    --------
-    One of your own says how outputs combine, and which error the choice of a ridge minimises:
-
-    >>> import numpy as np
-    >>> class Largest(Aggregation):
-    ...     name = "largest"
-    ...
-    ...     def combine(self, outputs, weights=None):
-    ...         return outputs.max(axis=0)
-    ...
-    ...     def loss(self, errors, targets, sample_weights):
-    ...         left_out = targets - self.combine(targets - errors)
-    ...         return float((left_out**2 * sample_weights).sum() / sample_weights.sum()), 0.0
-    >>> Largest().combine(np.array([[[1.0, 2.0]], [[3.0, 0.0]]]))
-    array([[3., 2.]])
-    >>> Largest().loss(np.array([[[1.0, 0.0]], [[2.0, 2.0]]]), np.zeros((1, 2)), np.ones(2))
-    (0.5, 0.0)
-    """
-
-    name: ClassVar[str]
-    is_linear: ClassVar[bool] = False
-    decides_classes: ClassVar[bool] = False
-    fits_weights: ClassVar[bool] = False
-
-    @abstractmethod
-    def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
-        """Error of the aggregate on left-out samples, which the choice of a ridge minimises.
-
-        Parameters
-        ----------
-        errors : array, shape (k, C, n)
-            ``y_i - f_r^(-i)(x_i)`` of every member, target and sample.
-        targets : array, shape (C, n)
-            y_i. A linear aggregation receives them measured from the mean of the other samples where there is an
-            intercept, as it must not scale the mean.
-        sample_weights : array, shape (n,)
-            How much each sample counts.
-
-        Returns
-        -------
-        tuple of float
-            The error to minimise, and the error that decides among equals.
-        """
-
-    @abstractmethod
-    def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
-        """The aggregate of the members' outputs.
-
-        Parameters
-        ----------
-        outputs : array, shape (k, C, n)
-            Of every member for C targets and n samples, in any supported array library.
-        weights : ndarray, shape (k,) or (C, k), optional
-            Of a linear aggregation, which needs them; others leave them alone.
-
-        Returns
-        -------
-        array, shape (C, n)
-            In the library of the outputs.
-        """
+_TINY = float(np.finfo(np.float64).tiny)
+# Outputs known only as a difference of the target's power and the error are mostly rounding error if their power is
+# below this share of the target's. They count as zero.
+SILENT = 1e-11
+# Members whose outputs differ by less than this share of their power count as one and share its weight.
+_ALIKE = 1e-12
+# Share of a vote that lifts the winner of a tie visibly, in single precision too.
+_LEAST = 4e-7
+# Share of a vote that summed scores may add to weighted votes: it decides ties and nothing else.
+_TIE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """What an aggregation makes of moments, each for their leading axes (...).
+    """Weights chosen from moments, and their errors; every field has the leading axes (...) of the moments.
 
     Attributes
     ----------
     weights : ndarray, shape (..., k)
         Of the members.
     least : ndarray, shape (...)
-        The least error of such weights on the samples at hand.
+        The least error that weights of this kind reach on the samples at hand.
     expected : ndarray, shape (...)
-        The error that the weights would show on new samples.
+        The error to expect of the weights on new samples.
     n_fitted : ndarray, shape (...)
-        Numbers that were fitted.
+        How many numbers were fitted.
 
     Examples
     --------
@@ -127,14 +83,55 @@ class Settled:
     n_fitted: FloatArray
 
 
-class LinearAggregation(Aggregation):
-    """A weighted sum of the members' outputs; a subclass says which weights.
+@dataclass(frozen=True, eq=False)
+class Aggregation(Fingerprinted, ABC):
+    """A way to turn the outputs of k members into one.
+
+    Attributes
+    ----------
+    name : str
+        As it is written in ``Ensemble(aggregation=...)``.
+    is_linear : bool
+        Whether the aggregate is a weighted sum of the outputs.
+    fits_weights : bool
+        Whether the weights are fitted to the members' errors.
+    per_target : bool
+        Whether every target has weights of its own.
+    sums_to_one : bool
+        Whether the weights always sum to one.
+    equal_weights : bool
+        Whether all members have the same weight.
+    is_mean : bool
+        Whether it is the plain mean.
+    decides_classes : bool
+        Whether it turns scores into a class rather than into a number.
+    counts_votes : bool
+        Whether every member votes for one class.
+    adds_scores : bool
+        Whether the scores of the members are summed.
 
     Examples
     --------
+    An aggregation of your own defines how outputs combine, and which error the choice of a ridge minimises:
+
+    >>> import numpy as np
+    >>> class Largest(Aggregation):
+    ...     name = "largest"
+    ...
+    ...     def combine(self, outputs, weights=None):
+    ...         return outputs.max(axis=0)
+    ...
+    ...     def loss(self, errors, targets, sample_weights):
+    ...         left_out = targets - self.combine(targets - errors)
+    ...         return float((left_out**2 * sample_weights).sum() / sample_weights.sum()), 0.0
+    >>> Largest().combine(np.array([[[1.0, 2.0]], [[3.0, 0.0]]]))
+    array([[3., 2.]])
+    >>> Largest().loss(np.array([[[1.0, 0.0]], [[2.0, 2.0]]]), np.zeros((1, 2)), np.ones(2))
+    (0.5, 0.0)
+
     Weights are chosen from the moments of left-out errors, here of two members, one target and two samples:
 
-    >>> import numpy as np, subridge as sr
+    >>> import subridge as sr
     >>> simplex = sr.aggregation.Simplex()
     >>> errors = np.array([[[1.0, 1.0]], [[1.0, -1.0]]])
     >>> moments = simplex.moments(errors, np.zeros((1, 2)), np.ones(2))
@@ -142,16 +139,60 @@ class LinearAggregation(Aggregation):
     array([[1., 0.],
            [0., 1.]])
     >>> weights = simplex.weights(moments)
-    >>> weights, float(simplex.n_fitted(weights))
-    (array([0.5, 0.5]), 1.0)
+    >>> weights, float(simplex.n_fitted(weights)), float(simplex.settle(moments).expected)
+    (array([0.5, 0.5]), 1.0, 0.5)
     >>> simplex.combine(np.array([[[4.0]], [[2.0]]]), weights)
     array([[3.]])
     """
 
-    is_linear: ClassVar[bool] = True
-    fits_weights: ClassVar[bool] = True
+    name: ClassVar[str]
+    is_linear: ClassVar[bool] = False
+    fits_weights: ClassVar[bool] = False
+    sums_to_one: ClassVar[bool] = False
+    equal_weights: ClassVar[bool] = False
+    is_mean: ClassVar[bool] = False
+    decides_classes: ClassVar[bool] = False
+    counts_votes: ClassVar[bool] = False
+    adds_scores: ClassVar[bool] = False
+    per_target = False  # a field of those that fit weights
 
     @abstractmethod
+    def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
+        """Error of the aggregate on left-out samples, which the choice of a ridge minimises.
+
+        Parameters
+        ----------
+        errors : array, shape (k, C, n)
+            ``y_i - f_r^(-i)(x_i)`` of every member, target and sample.
+        targets : array, shape (C, n)
+            y_i. A linear aggregation gets their differences from the mean of the other samples if there is an
+            intercept, because it must not scale the mean.
+        sample_weights : array, shape (n,)
+            How much each sample counts.
+
+        Returns
+        -------
+        tuple of float
+            The error to minimise, and the error that decides between equals.
+        """
+
+    @abstractmethod
+    def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
+        """The aggregate of the members' outputs.
+
+        Parameters
+        ----------
+        outputs : array, shape (k, C, n)
+            Of every member for C targets and n samples, in any supported array library.
+        weights : ndarray, shape (k,) or (C, k), optional
+            Needed by a linear aggregation; others ignore them.
+
+        Returns
+        -------
+        array, shape (C, n)
+            In the library of the outputs.
+        """
+
     def weights(self, moments: MemberMoments) -> FloatArray:
         """The weights of the members that these moments ask for.
 
@@ -164,7 +205,16 @@ class LinearAggregation(Aggregation):
         -------
         ndarray, shape (..., k)
             Not negative.
+
+        Raises
+        ------
+        ParameterError
+            If the aggregate is no weighted sum of the outputs, such as the median.
         """
+        raise ParameterError(
+            f"aggregation={self.name!r} has no weights, because it is no weighted sum of the members; "
+            'use "mean", "scaled", "simplex" or "free"'
+        )
 
     def moments(
         self, errors: Array, targets: Array, sample_weights: Array, independent: FloatArray | None = None
@@ -180,18 +230,20 @@ class LinearAggregation(Aggregation):
         sample_weights : array, shape (..., n)
             How much each sample counts.
         independent : ndarray, shape (k,), optional
-            How many independent samples the errors of each member are worth; without it moments are taken for exact.
+            How many independent samples the errors of each member are worth; None treats the moments as exact.
 
         Returns
         -------
         MemberMoments
-            With pairs of shape (..., k, k).
+            With pairs of shape (..., k, k), or (..., C, k, k) if weights are fitted per target.
         """
-        found = MemberMoments.of_errors(errors, targets, sample_weights)
-        return found if independent is None else replace(found, behind=independent * int(errors.shape[-2]))
+        found = MemberMoments.of_errors(errors, targets, sample_weights, per_target=self.per_target)
+        if independent is None:
+            return found
+        return replace(found, behind=independent * (1 if self.per_target else int(errors.shape[-2])))
 
     def n_fitted(self, weights: FloatArray) -> FloatArray:
-        """How many numbers were fitted to arrive at these weights.
+        """How many numbers were fitted to get these weights.
 
         Parameters
         ----------
@@ -201,7 +253,7 @@ class LinearAggregation(Aggregation):
         Returns
         -------
         ndarray, shape (...)
-            The weights that are not zero, less what the aggregation fixes.
+            The number of weights that are not zero, less the number of constraints.
         """
         return np.asarray((weights != 0).sum(axis=-1), dtype=np.float64)
 
@@ -222,6 +274,20 @@ class LinearAggregation(Aggregation):
         least = moments.risk_of(weights)
         return Settled(weights, least, least, self.n_fitted(weights))
 
+
+class LinearAggregation(Aggregation):
+    """A weighted sum of the members' outputs; a subclass defines its `weights`.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> isinstance(sr.aggregation.Mean(), LinearAggregation), sr.aggregation.Median().is_linear
+    (True, False)
+    """
+
+    is_linear: ClassVar[bool] = True
+    fits_weights: ClassVar[bool] = True
+
     def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
         moments = self.moments(errors, targets, sample_weights)
         return float(moments.risk_of(self.weights(moments)).sum()), 0.0
@@ -233,13 +299,8 @@ class LinearAggregation(Aggregation):
         return namespace_of(outputs).sum(outputs * like(shares, outputs)[:, :, None], axis=0)
 
 
-def squared_error(errors: Array, sample_weights: Array) -> float:
-    """Squared error summed over targets and averaged over samples; errors of shape (C, n)."""
-    return float(((errors * errors).sum(axis=0) * sample_weights).sum() / sample_weights.sum())
-
-
 class Mean(LinearAggregation):
-    """Every member counts 1/k.
+    """Every member counts 1/k, as in the paper.
 
     Examples
     --------
@@ -249,6 +310,9 @@ class Mean(LinearAggregation):
 
     name: ClassVar[str] = "mean"
     fits_weights: ClassVar[bool] = False
+    sums_to_one: ClassVar[bool] = True
+    equal_weights: ClassVar[bool] = True
+    is_mean: ClassVar[bool] = True
 
     def weights(self, moments: MemberMoments) -> FloatArray:
         return np.full(moments.pairs.shape[:-1], 1 / moments.n_members)
@@ -260,22 +324,18 @@ class Mean(LinearAggregation):
         return squared_error(errors.sum(axis=0) / errors.shape[0], sample_weights), 0.0
 
 
-_TINY = float(np.finfo(np.float64).tiny)
-
-
 @dataclass(frozen=True, eq=False)
 class FittedAggregation(LinearAggregation):
-    """A weighted sum whose weights are fitted: to all targets together, or to each by itself.
+    """A weighted sum whose weights are fitted, to all targets together or to each target.
 
-    What is fitted to few left-out errors is mostly noise. So weights go from those of a `simpler` aggregation, with
-    fewer fitted numbers, only part of the way to the best ones (James and Stein): for a gain G on the left-out errors,
-    of which noise alone would give N, by the share t = 1 - N/G. On new samples G t² of it is to be expected.
+    Weights fitted to few left-out errors are mostly noise. They are therefore shrunk (James and Stein) towards those of
+    a `simpler` aggregation with fewer fitted numbers. If the best weights lower the left-out error by G, of which noise
+    alone would give N, the weights go the share t = 1 - N/G of the way. On new samples they are expected to gain G t².
 
     Parameters
     ----------
     per_target : bool
-        Fit weights to each target by itself: moments have an axis of C targets before the members, and so have the
-        weights.
+        Fit weights to each target. Moments and weights then have an axis of C targets before the members.
 
     Examples
     --------
@@ -289,7 +349,7 @@ class FittedAggregation(LinearAggregation):
     [1.25, 0.75]
     [[1.0, 1.0], [0.0, 0.75]]
 
-    Twelve labels behind each member carry the scale one only part of the way from the mean to the best:
+    With twelve independent labels per member the scale goes only part of the way from the mean to the best:
 
     >>> scaled = sr.aggregation.Scaled()
     >>> moments = MemberMoments(np.full((2, 2), 0.5), np.full(2, 0.6), np.ones(()), behind=np.full(2, 12.0))
@@ -301,7 +361,7 @@ class FittedAggregation(LinearAggregation):
 
     @abstractmethod
     def best(self, moments: MemberMoments) -> FloatArray:
-        """The weights of least error, if the moments were exact.
+        """The weights of least error if the moments were exact.
 
         Parameters
         ----------
@@ -315,15 +375,15 @@ class FittedAggregation(LinearAggregation):
         """
 
     @property
-    @abstractmethod
     def simpler(self) -> LinearAggregation:
-        """What the weights are drawn towards."""
+        """The aggregation that the weights are shrunk towards."""
+        return Mean()
 
     def weights(self, moments: MemberMoments) -> FloatArray:
         return self.settle(moments).weights
 
     def best_judged(self, moments: MemberMoments) -> FloatArray:
-        """The best weights, zero for members whose weight cannot be judged: those with no label behind them.
+        """The best weights, with zero for members that have no independent label behind them.
 
         Parameters
         ----------
@@ -333,7 +393,7 @@ class FittedAggregation(LinearAggregation):
         Returns
         -------
         ndarray, shape (..., k)
-            Not negative; those of the `simpler` aggregation where no member can be judged.
+            Not negative; those of the `simpler` aggregation if no member has labels behind it.
 
         Examples
         --------
@@ -342,8 +402,9 @@ class FittedAggregation(LinearAggregation):
         >>> sr.aggregation.Simplex().best_judged(moments)
         array([0.75, 0.25, 0.  ])
         """
-        known = moments.judged_members
-        if len(known) == moments.n_members:
+        k, behind = moments.n_members, moments.behind
+        known = np.arange(k) if behind is None else np.flatnonzero((behind > 0).reshape(-1, k).all(axis=0))
+        if len(known) == k:
             return self.best(moments)
         if not len(known):
             return self.simpler.settle(moments).weights
@@ -358,35 +419,25 @@ class FittedAggregation(LinearAggregation):
             return Settled(best, apparent, apparent, d)
         start = self.simpler.settle(moments)
         gain = np.maximum(start.least - apparent, 0.0)
-        extra = np.maximum(d - start.n_fitted, 1.0)  # all weight on one member is a choice as well
+        extra = np.maximum(d - start.n_fitted, 1.0)  # to put all weight on one member is a choice, too
         noise = gain_of_noise(apparent, moments.v, extra, labels_behind(best, moments.behind))
         share = np.where(gain > noise, 1 - np.minimum(noise, gain) / np.where(gain > 0, gain, 1.0), 0.0)
         weights = start.weights + share[..., None] * (best - start.weights)
         return Settled(weights, apparent, start.expected - gain * share**2, d)
 
-    def moments(
-        self, errors: Array, targets: Array, sample_weights: Array, independent: FloatArray | None = None
-    ) -> MemberMoments:
-        if self.per_target:
-            return replace(MemberMoments.of_targets(errors, targets, sample_weights), behind=independent)
-        return super().moments(errors, targets, sample_weights, independent)
-
 
 def labels_behind(weights: FloatArray, behind: FloatArray) -> FloatArray:
-    """Labels behind a weighted sum, shape (...): the harmonic mean of the members', by their weights.
-
-    Members with none have no part in it.
-    """
+    """Independent labels behind a weighted sum, shape (...): the weighted harmonic mean over members that have any."""
     counted = np.where(behind > 0, weights, 0.0)
     return np.asarray(counted.sum(axis=-1) / np.maximum((counted / np.where(behind > 0, behind, 1.0)).sum(-1), _TINY))
 
 
 def gain_of_noise(apparent: FloatArray, power: FloatArray | None, d: FloatArray, n: FloatArray) -> FloatArray:
-    """By how much d numbers that are fitted to n labels lower their error where there is nothing to be found.
+    """By how much d numbers fitted to n labels lower the error if there is nothing to find.
 
-    For independent errors that is σ²d/n, and σ² is larger than it looks by ((n + d)/(n - d))². Left-out errors are less
-    than independent: what the noise in sample i says of j, that in j says of i, which doubles the variance of moments
-    of noise, and leaves that of what is learnt alone. Of the target's power v the noise has the share σ²/v.
+    For independent errors this is σ²d/n, and σ² exceeds the apparent error by the factor ((n + d)/(n - d))². Left-out
+    errors are not independent: the noise of sample i enters the error of j and the noise of j that of i. This doubles
+    the variance of moments of the noise, which has the share σ²/v of the target's power v.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         sigma2 = apparent * ((n + d) / (n - d)) ** 2
@@ -395,21 +446,16 @@ def gain_of_noise(apparent: FloatArray, power: FloatArray | None, d: FloatArray,
     return np.where(n > d, noise, np.inf)
 
 
-# Outputs known only as the difference of the target's power and the error are rounding for the most part where their
-# power is less than this share of the target's: they are taken for silence.
-SILENT = 1e-11
-
-
 class Scaled(FittedAggregation):
-    """Every member counts s/k with ``s = c̄/F̄``, which minimises the error of a multiple of the mean.
+    """Every member counts s/k with ``s = c̄/F̄``, the multiple of the mean with the least error.
 
-    A mean of members that each see a part of the features is shrunk; s gives back what it throws away. s is never
-    negative, and one where the members say nothing or the target's power is infinite.
+    The mean of members that each see a part of the features is shrunk, and s undoes this. It is never negative. It is
+    one if all outputs are zero or the target's power is infinite.
 
     Parameters
     ----------
     per_target : bool
-        Fit weights to each target by itself.
+        Fit weights to each target.
 
     Examples
     --------
@@ -420,13 +466,10 @@ class Scaled(FittedAggregation):
     """
 
     name: ClassVar[str] = "scaled"
+    equal_weights: ClassVar[bool] = True
 
     def n_fitted(self, weights: FloatArray) -> FloatArray:
         return np.ones(weights.shape[:-1])
-
-    @property
-    def simpler(self) -> LinearAggregation:
-        return Mean()
 
     def best_judged(self, moments: MemberMoments) -> FloatArray:
         return self.best(moments)  # no member has a weight of its own
@@ -441,65 +484,57 @@ class Scaled(FittedAggregation):
                 c, F = moments.outputs.c.mean(axis=-1), moments.outputs.F.mean(axis=(-2, -1))
                 least = np.zeros(np.shape(v))
             scale = np.maximum(c, 0.0) / F
-        # A ridgeless member at its threshold has F = ∞ and s = 0; at v = ∞ any other scale than one is infinitely bad.
+        # A ridgeless member at its threshold has F = ∞ and s = 0; at v = ∞ any scale but one is infinitely bad.
         scale = np.where(np.isinf(v) | (least >= F), 1.0, scale)
         return np.broadcast_to(scale[..., None] / moments.n_members, moments.pairs.shape[:-1]).copy()
 
 
 class Simplex(FittedAggregation):
-    """Weights w ≥ 0 with sum one that minimise ``wᵀEw``; equal ones where every member's error is infinite.
+    """Weights w ≥ 0 with sum one that minimise ``wᵀEw``; equal weights if every member's error is infinite.
 
     Parameters
     ----------
     per_target : bool
-        Fit weights to each target by itself.
+        Fit weights to each target.
 
     Examples
     --------
-    A member whose errors are three times as large counts a third, where errors are uncorrelated:
+    If errors are uncorrelated, a member with three times the squared error gets a third of the weight:
 
     >>> Simplex().weights(MemberMoments(np.array([[1.0, 0.0], [0.0, 3.0]])))
     array([0.75, 0.25])
     """
 
     name: ClassVar[str] = "simplex"
+    sums_to_one: ClassVar[bool] = True
 
     def n_fitted(self, weights: FloatArray) -> FloatArray:
         return np.maximum(super().n_fitted(weights) - 1.0, 0.0)
 
-    @property
-    def simpler(self) -> LinearAggregation:
-        return Mean()
-
     def best(self, moments: MemberMoments) -> FloatArray:
-        pairs = moments.pairs
-        usable = np.isfinite(np.diagonal(pairs, axis1=-2, axis2=-1)).any(axis=-1)
+        usable = np.isfinite(np.diagonal(moments.pairs, axis1=-2, axis2=-1)).any(axis=-1)
         if usable.all():
-            return member_weights(pairs)
-        weights = np.full(pairs.shape[:-1], 1 / moments.n_members)
+            return member_weights(moments.pairs)
+        weights = np.full(moments.pairs.shape[:-1], 1 / moments.n_members)
         if usable.any():
-            weights[usable] = member_weights(pairs[usable])
+            weights[usable] = member_weights(moments.pairs[usable])
         return weights
-
-
-# Members whose outputs differ by less than this share of their power count as one and share its weight.
-_ALIKE = 1e-12
 
 
 class Free(FittedAggregation):
     """Weights w ≥ 0 of any sum that minimise ``v - 2wᵀc + wᵀFw``.
 
-    A member whose error is infinite, or that says nothing, gets weight zero. Where the target's power is infinite the
-    weights must sum to one and are those of "simplex".
+    A member with infinite error or zero output gets weight zero. If the target's power is infinite, the weights must
+    sum to one and are those of "simplex".
 
     Parameters
     ----------
     per_target : bool
-        Fit weights to each target by itself.
+        Fit weights to each target.
 
     Examples
     --------
-    Of two uncorrelated members that each output their half of a target, both count fully:
+    Two uncorrelated members that each output their half of the target both count fully:
 
     >>> Free().weights(MemberMoments(np.array([[0.5, 0.0], [0.0, 0.5]]), np.full(2, 0.5), np.ones(())))
     array([1., 1.])
@@ -520,44 +555,36 @@ class Free(FittedAggregation):
         c = np.broadcast_to(moments.c, shape).reshape(-1, k)
         powers = np.broadcast_to(v, shape[:-1]).reshape(-1)
         own = np.diagonal(F, axis1=1, axis2=2)
-        floor = SILENT * powers if moments.outputs is None else np.zeros(len(powers))
-        if bool((np.isfinite(powers)[:, None] & np.isfinite(own) & (own > floor[:, None])).all()):
-            return _weights(F, c).reshape(shape)
+        floor = SILENT * powers[:, None] if moments.outputs is None else 0.0
+        usable = np.isfinite(powers)[:, None] & np.isfinite(own) & (own > floor)
+        if usable.all():
+            return _free_weights(F, c).reshape(shape)
         found = np.zeros(c.shape)
-        for i, power in enumerate(powers):
-            if not np.isfinite(power):
+        for i, chosen in enumerate(map(np.flatnonzero, usable)):
+            if not np.isfinite(powers[i]):
                 found[i] = Simplex().weights(MemberMoments(pairs[i]))
-                continue
-            # Outputs whose power exceeds the least that is taken for more than silence.
-            usable = np.flatnonzero(np.isfinite(own[i]) & (own[i] > floor[i]))
-            if len(usable):
-                found[i, usable] = _weights(F[i][np.ix_(usable, usable)][None, ...], c[i, usable][None, :])[0]
+            elif len(chosen):
+                found[i, chosen] = _free_weights(F[i][np.ix_(chosen, chosen)][None, ...], c[i, chosen][None, :])[0]
         return found.reshape(shape)
 
 
-def _weights(F: FloatArray, c: FloatArray) -> FloatArray:
-    """Weights (m, k) of members that all say something: F (m, k, k) and c (m, k)."""
+def _free_weights(F: FloatArray, c: FloatArray) -> FloatArray:
+    """Weights (m, k) of members with outputs that are not zero: F (m, k, k) and c (m, k)."""
     # Outputs in units of their own size, so that a shrunken member is as good as any other.
     size = np.sqrt(np.diagonal(F, axis1=1, axis2=2))
     F, c = F / size[:, :, None] / size[:, None, :], c / size
     F = (F + np.swapaxes(F, 1, 2)) / 2
     found, known = least_nonnegative(F, c)
     for i in np.flatnonzero(~known):
-        found[i] = _by_search(F[i], c[i])
+        values, vectors = np.linalg.eigh(F[i])
+        # An estimated F may be slightly indefinite; what lies below rounding is noise.
+        kept = values > _ALIKE * values[-1]
+        root = np.sqrt(values[kept])
+        design, answer = root[:, None] * vectors[:, kept].T, vectors[:, kept].T @ c[i] / root
+        # A trace of weight decay, far below rounding of the error, lets duplicates share and keeps opposites small.
+        decay = np.sqrt(_ALIKE * values[-1]) * np.eye(len(values))
+        found[i] = nnls(np.vstack([design, decay]), np.append(answer, np.zeros(len(values))))[0]
     return np.asarray(found / size)
-
-
-def _by_search(F: FloatArray, c: FloatArray) -> FloatArray:
-    """Weights of members that may be alike, (k,), for F of unit diagonal."""
-    values, vectors = np.linalg.eigh(F)
-    # An estimated F may be slightly indefinite; what lies below rounding is noise.
-    kept = values > _ALIKE * values[-1]
-    root = np.sqrt(values[kept])
-    design, answer = root[:, None] * vectors[:, kept].T, vectors[:, kept].T @ c / root
-    # A trace of weight decay, far below rounding of the error, lets duplicates share and keeps opposites small.
-    decay = np.sqrt(_ALIKE * values[-1]) * np.eye(len(c))
-    solution: FloatArray = nnls(np.vstack([design, decay]), np.append(answer, np.zeros(len(c))))[0]
-    return solution
 
 
 class Median(Aggregation):
@@ -582,10 +609,20 @@ class Median(Aggregation):
         return squared_error(self.combine(errors), sample_weights), 0.0
 
 
+def squared_error(errors: Array, sample_weights: Array) -> float:
+    """Squared error summed over targets and averaged over samples; errors of shape (C, n)."""
+    return float(((errors * errors).sum(axis=0) * sample_weights).sum() / sample_weights.sum())
+
+
+# Votes. A member votes for its largest score, the lowest class if two are equal. The ensemble takes the class with most
+# votes; ties are decided by the largest sum of all members' scores, then by the lowest class. The rule is the same in
+# every array library and on every device.
+
+
 def first_largest(scores: Array) -> Array:
     """The lowest class with the largest score; shape (..., n_classes, n) to (..., n).
 
-    Not the library's argmax, which promises no order among equal entries on a GPU.
+    Not the library's argmax, which promises no order of equal entries on a GPU.
     """
     if is_numpy(scores):
         return np.asarray(scores.argmax(axis=-2))
@@ -600,18 +637,18 @@ def first_largest(scores: Array) -> Array:
 
 
 def most_votes(votes: Array, sums: Array) -> Array:
-    """The class that votes decide, ties by summed scores; shapes (..., n_classes, n) to (..., n)."""
+    """The class with most votes, ties decided by summed scores; shapes (..., n_classes, n) to (..., n)."""
     xp = namespace_of(sums)
     leading = votes == xp.max(votes, axis=-2, keepdims=True)
     lowest = xp.asarray(-np.inf, dtype=sums.dtype, device=device_of(sums))
     return first_largest(xp.where(leading, sums, lowest))
 
 
-def vote_counts(scores: Array) -> Array:
-    """How many members vote for each class; scores of shape (k, n_classes, n) to (n_classes, n)."""
-    xp = namespace_of(scores)
-    votes = first_largest(scores)
-    return xp.stack([xp.sum(xp.astype(votes == c, scores.dtype), axis=0) for c in range(scores.shape[1])])
+def vote_counts(scores: Array, vote_weights: Array | None = None) -> Array:
+    """Votes for each class, where that of member r may count w_r; scores (k, n_classes, n) to (n_classes, n)."""
+    xp, votes = namespace_of(scores), first_largest(scores)
+    each = (xp.astype(votes == c, scores.dtype) for c in range(scores.shape[1]))
+    return xp.stack([xp.sum(one if vote_weights is None else one * vote_weights[:, None], axis=0) for one in each])
 
 
 def misclassified_share(decided: Array, targets: Array, sample_weights: Array) -> float:
@@ -621,19 +658,20 @@ def misclassified_share(decided: Array, targets: Array, sample_weights: Array) -
     return float(np.round(share, 12))  # equal counts must compare equal whatever the order of summation
 
 
-# Seen in single precision too.
-_LEAST = 4e-7
+def _class_loss(decided: Array, errors: Array, targets: Array, sample_weights: Array) -> Loss:
+    """The share of misclassified samples; the squared error of the mean decides between equals."""
+    return misclassified_share(decided, targets, sample_weights), Mean().loss(errors, targets, sample_weights)[0]
 
 
 class Majority(Aggregation):
-    """The class with most votes; see ``subridge.model.aggregation`` for what decides a tie.
+    """The class with most votes; the largest sum of scores, then the lowest class, decides a tie.
 
-    Its loss is the share of left-out samples that the majority misclassifies; the squared error of the mean decides
-    among equals.
+    Its loss is the share of left-out samples that the majority misclassifies. The squared error of the mean decides
+    between equals.
 
     Examples
     --------
-    Two members vote on one sample of two classes; the larger sum of scores decides the tie:
+    Two members vote on one sample of two classes, and the larger sum of scores decides the tie:
 
     >>> import numpy as np
     >>> Majority().combine(np.array([[[0.9], [0.0]], [[0.0], [0.6]]])).round(3)
@@ -643,12 +681,13 @@ class Majority(Aggregation):
 
     name: ClassVar[str] = "majority"
     decides_classes: ClassVar[bool] = True
+    counts_votes: ClassVar[bool] = True
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         """The votes, plus a fraction of a vote that orders ties by the summed scores; the largest entry is the class.
 
-        The fraction is ``s/(3(1+|s|))`` of the summed score s, between -1/3 and 1/3: it can never outvote a member.
-        Where rounding hides a difference of sums, the winner is lifted by the least that can be seen.
+        The fraction is ``s/(3(1+|s|))`` of the summed score s. It lies between -1/3 and 1/3, so that it never outvotes
+        a member. If rounding hides a difference of sums, the winner is lifted by the least visible amount.
 
         Parameters
         ----------
@@ -676,23 +715,22 @@ class Majority(Aggregation):
 
     def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
         scores = targets - errors
-        decided = most_votes(vote_counts(scores), scores.sum(axis=0))
-        wrong = misclassified_share(decided, targets, sample_weights)
-        return wrong, Mean().loss(errors, targets, sample_weights)[0]
-
-
-# Of a vote: so much the summed scores may add, which decides ties and, beyond rounding, nothing else.
-_TIE = 1e-6
+        return _class_loss(most_votes(vote_counts(scores), scores.sum(axis=0)), errors, targets, sample_weights)
 
 
 @dataclass(frozen=True, eq=False)
 class WeightedMajority(Majority):
-    """The class with most votes, where that of member r counts w_r.
+    """The class with most votes, where the vote of member r counts w_r.
 
     Parameters
     ----------
     vote_weights : tuple of float
-        w_r, of sum k, so that a vote counts one in the mean.
+        w_r with sum k, so that a vote counts one on average.
+
+    Raises
+    ------
+    ParameterError, DataError
+        If the weights are no list of numbers that are not negative.
 
     Examples
     --------
@@ -704,6 +742,12 @@ class WeightedMajority(Majority):
 
     vote_weights: tuple[float, ...]
 
+    def __post_init__(self) -> None:
+        weights = non_negative("vote_weights", self.vote_weights)
+        if weights.ndim != 1 or not weights.size:
+            raise ParameterError(f"vote_weights must be one number per member, got {self.vote_weights!r}")
+        object.__setattr__(self, "vote_weights", tuple(weights.tolist()))
+
     @classmethod
     def of_weights(cls, weights: FloatArray) -> "WeightedMajority":
         """Votes in proportion to weights.
@@ -711,7 +755,7 @@ class WeightedMajority(Majority):
         Parameters
         ----------
         weights : ndarray, shape (k,)
-            Not negative; where all are zero, votes are equal.
+            Not negative; if all are zero, votes are equal.
 
         Returns
         -------
@@ -724,8 +768,7 @@ class WeightedMajority(Majority):
         (1.5, 0.5)
         """
         total = float(weights.sum())
-        shares = weights * (len(weights) / total) if total > 0 else np.ones(len(weights))
-        return cls(tuple(float(share) for share in shares))
+        return cls(tuple(weights * (len(weights) / total) if total > 0 else np.ones(len(weights))))
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         if outputs.shape[0] != len(self.vote_weights):
@@ -733,23 +776,18 @@ class WeightedMajority(Majority):
                 f"votes of {len(self.vote_weights)} members are weighted, but {outputs.shape[0]} vote; "
                 "use score_weights='equal' where members drop out"
             )
-        xp, sums = namespace_of(outputs), namespace_of(outputs).sum(outputs, axis=0)
-        votes, shares = first_largest(outputs), like(np.array(self.vote_weights), outputs)
-        counted = [
-            xp.sum(xp.astype(votes == c, outputs.dtype) * shares[:, None], axis=0) for c in range(outputs.shape[1])
-        ]
-        return xp.stack(counted) + _TIE * sums / (1 + abs(sums))
+        sums = namespace_of(outputs).sum(outputs, axis=0)
+        return vote_counts(outputs, like(np.array(self.vote_weights), outputs)) + _TIE * sums / (1 + abs(sums))
 
     def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
-        wrong = misclassified_share(first_largest(self.combine(targets - errors)), targets, sample_weights)
-        return wrong, Mean().loss(errors, targets, sample_weights)[0]
+        return _class_loss(first_largest(self.combine(targets - errors)), errors, targets, sample_weights)
 
 
 class Summed(Aggregation):
-    """The class with the largest summed score, the lowest among equals.
+    """The class with the largest sum of scores, the lowest class among equals.
 
-    Its loss is the share of left-out samples that the summed scores misclassify; the squared error of the mean decides
-    among equals.
+    Its loss is the share of left-out samples that the summed scores misclassify. The squared error of the mean decides
+    between equals.
 
     Examples
     --------
@@ -763,40 +801,22 @@ class Summed(Aggregation):
 
     name: ClassVar[str] = "sum"
     decides_classes: ClassVar[bool] = True
+    adds_scores: ClassVar[bool] = True
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         return namespace_of(outputs).sum(outputs, axis=0)
 
     def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
-        wrong = misclassified_share(first_largest((targets - errors).sum(axis=0)), targets, sample_weights)
-        return wrong, Mean().loss(errors, targets, sample_weights)[0]
+        return _class_loss(first_largest((targets - errors).sum(axis=0)), errors, targets, sample_weights)
 
 
 AGGREGATIONS: dict[str, Aggregation] = {
     each.name: each for each in (Mean(), Scaled(), Simplex(), Free(), Median(), Majority(), Summed())
 }
 
-__all__ = [
-    "AGGREGATIONS",
-    "Aggregation",
-    "FittedAggregation",
-    "Free",
-    "LinearAggregation",
-    "Loss",
-    "Majority",
-    "Mean",
-    "Median",
-    "Scaled",
-    "Settled",
-    "Simplex",
-    "Summed",
-    "WeightedMajority",
-    "read_aggregation",
-]
-
 
 def read_aggregation(value: str | Aggregation) -> Aggregation:
-    """The aggregation of that name; an aggregation is passed through.
+    """The aggregation of that name; an aggregation is returned as it is.
 
     Parameters
     ----------

@@ -12,9 +12,17 @@ from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntAr
 from subridge.model.checks import real_array
 from subridge.model.errors import ParameterError
 
+_EPS = float(np.finfo(np.float64).eps)
+# A non-negative minimum is found directly if every member has at least this share of its power to itself.
+_APART = 1e-4
+# One or two steps are enough; a cycle is left to a slower search.
+_MOST_STEPS = 20
+# Rounding error of a slope, relative to the terms of its sum.
+_ROUNDING = 1e-14
+
 
 class Outputs(NamedTuple):
-    """Moments of the outputs where they are known by themselves, not as differences of the target's power and errors.
+    """Moments of the outputs, if they are known directly and not as differences of the target's power and errors.
 
     Members shrunk to almost nothing then keep every digit. `c` has shape (..., k), `F` (..., k, k), and `dc` and `dF`
     bound their rounding; `dv`, shape (...), bounds that of the target's power, a sum whose terms may cancel.
@@ -31,26 +39,26 @@ class Outputs(NamedTuple):
 class MemberMoments:
     """Second moments of the members' errors e_r = y - f_r and of the target y, by theory or from left-out samples.
 
-    Where members have an intercept, outputs and target are measured from the target's mean, so that weights which do
-    not sum to one scale what the features explain and leave the mean alone.
+    If members have an intercept, outputs and target are measured from the target's mean. Weights that do not sum to one
+    then scale what the features explain and leave the mean alone.
 
     Attributes
     ----------
     pairs : ndarray, shape (..., k, k)
         ``E_rr′``: mean product of the errors of two members. From data it includes the label noise ζ².
     missed : ndarray, shape (..., k), or None
-        ``E[y e_r] = v - c_r``: what member r misses of the target's power. It stays finite where v does not.
+        ``E[y e_r] = v - c_r``: what member r misses of the target's power. It stays finite if v is infinite.
     v : ndarray, shape (...), or None
-        ``E[y²]``, the power of the target. None, as `missed`, where only weights of sum one are to be judged.
+        ``E[y²]``, the power of the target. None, as `missed`, if only weights of sum one are compared.
     outputs : Outputs or None
-        c and F by themselves, which theory knows; None where they follow from the rest.
+        c and F, which theory knows directly; None if they follow from the rest.
     behind : ndarray, shape (k,) or (..., k), or None
-        Independent labels that stand behind the moments of each member; None where these are taken for exact. Zero
-        where a member's weight cannot be judged by them, as few rows carry what it says.
+        Number of independent labels behind the moments of each member; None if the moments count as exact. Zero if too
+        few rows determine a member to judge its weight.
 
     Examples
     --------
-    Two members that each output half of a target of power one; together, with weights one, they make no error:
+    Two members that each output half of a target of power one; with weights one they make no error together:
 
     >>> moments = MemberMoments(np.full((2, 2), 0.25), np.full(2, 0.5), np.ones(()))
     >>> moments.c, moments.F
@@ -66,53 +74,33 @@ class MemberMoments:
     outputs: Outputs | None = None
     behind: FloatArray | None = None
 
-    @property
-    def judged_members(self) -> IntArray:
-        """Members with labels behind them, by number: all of them where moments are taken for exact."""
-        if self.behind is None:
-            return np.arange(self.n_members)
-        return np.flatnonzero((self.behind > 0).reshape(-1, self.n_members).all(axis=0))
-
-    def of_members(self, chosen: IntArray) -> "MemberMoments":
-        """Moments of some of the members, by number.
-
-        >>> MemberMoments(np.diag([1.0, 2.0, 3.0])).of_members(np.array([0, 2])).pairs
-        array([[1., 0.],
-               [0., 3.]])
-        """
-        missed = None if self.missed is None else self.missed[..., chosen]
-        behind = None if self.behind is None else self.behind[..., chosen]
-        return MemberMoments(self.pairs[..., chosen[:, None], chosen], missed, self.v, None, behind)
-
     @classmethod
-    def of_errors(cls, errors: Array, targets: Array, sample_weights: Array) -> "MemberMoments":
-        """Moments from left-out samples, summed over targets.
+    def of_errors(
+        cls, errors: Array, targets: Array, sample_weights: Array, *, per_target: bool = False
+    ) -> "MemberMoments":
+        """Moments from left-out samples, summed over targets or of each target.
 
         Parameters
         ----------
         errors : array, shape (..., k, C, n)
             ``y_i - f_r^(-i)(x_i)``.
         targets : array, shape (..., C, n)
-            Measured as the aggregate measures them: ``y_i - ȳ^(-i)`` with an intercept, where ȳ^(-i) is the mean of
-            the others, and y_i without.
+            ``y_i - ȳ^(-i)`` with an intercept, where ȳ^(-i) is the mean of the other samples, and y_i without one.
         sample_weights : array, shape (..., n)
+        per_target : bool
+            Keep an axis of C targets: shapes (..., C, k, k), (..., C, k) and (..., C).
         """
-        errors, targets = _weighted(errors, targets, sample_weights)
-        flat, target = (each.reshape((*each.shape[:-2], -1)) for each in (errors, targets))
-        return cls._of_rows(flat, target[..., None, :], to_numpy(sample_weights.sum(axis=-1)))
-
-    @classmethod
-    def of_targets(cls, errors: Array, targets: Array, sample_weights: Array) -> "MemberMoments":
-        """Moments of each target by itself, shapes (..., C, k, k), (..., C, k) and (..., C); see `of_errors`."""
-        order = (*range(errors.ndim - 3), errors.ndim - 2, errors.ndim - 3, errors.ndim - 1)
-        errors, targets = _weighted(errors, targets, sample_weights)
-        flat = namespace_of(errors).permute_dims(errors, order)
-        return cls._of_rows(flat, targets[..., None, :], to_numpy(sample_weights.sum(axis=-1))[..., None])
-
-    @classmethod
-    def _of_rows(cls, errors: Array, targets: Array, totals: FloatArray) -> "MemberMoments":
-        """From weighted errors (..., k, n) and targets (..., 1, n), and the sums of weights."""
-        across = namespace_of(errors).matrix_transpose(errors)
+        xp, totals = namespace_of(errors), to_numpy(sample_weights.sum(axis=-1))
+        if not bool((sample_weights == 1).all()):
+            root = (sample_weights**0.5)[..., None, :]
+            errors, targets = errors * root[..., None, :, :], targets * root
+        if per_target:
+            order = (*range(errors.ndim - 3), errors.ndim - 2, errors.ndim - 3, errors.ndim - 1)
+            errors, targets, totals = xp.permute_dims(errors, order), targets[..., None, :], totals[..., None]
+        else:
+            errors = errors.reshape((*errors.shape[:-2], -1))
+            targets = targets.reshape((*targets.shape[:-2], 1, -1))
+        across = xp.matrix_transpose(errors)
         products = to_numpy(errors @ across) / totals[..., None, None]
         missed = to_numpy(targets @ across)[..., 0, :] / totals[..., None]
         v = to_numpy((targets * targets).sum(axis=-1))[..., 0] / totals
@@ -132,6 +120,17 @@ class MemberMoments:
         missed, v = self.with_target()
         labels = None if self.behind is None else self.behind[index]
         return MemberMoments(self.pairs[index], missed[index], np.asarray(v[index]), behind=labels)
+
+    def of_members(self, chosen: IntArray) -> "MemberMoments":
+        """Moments of some of the members, by number.
+
+        >>> MemberMoments(np.diag([1.0, 2.0, 3.0])).of_members(np.array([0, 2])).pairs
+        array([[1., 0.],
+               [0., 3.]])
+        """
+        missed = None if self.missed is None else self.missed[..., chosen]
+        behind = None if self.behind is None else self.behind[..., chosen]
+        return MemberMoments(self.pairs[..., chosen[:, None], chosen], missed, self.v, None, behind)
 
     @property
     def n_members(self) -> int:
@@ -155,7 +154,7 @@ class MemberMoments:
         return np.asarray(self.pairs + (v[..., None, None] - missed[..., :, None] - missed[..., None, :]))
 
     def with_target(self) -> tuple[FloatArray, FloatArray]:
-        """`missed` and v, or an error that says that they are not known here."""
+        """`missed` and v; `ParameterError` if they are not known."""
         if self.missed is None or self.v is None:
             raise ParameterError(
                 "weights that do not sum to one need the moments of the target, which are not known here; "
@@ -164,10 +163,10 @@ class MemberMoments:
         return self.missed, self.v
 
     def risk_of(self, weights: FloatArray) -> FloatArray:
-        """``E(w) = v - 2wᵀc + wᵀFw``, shape (...); a member of infinite error and weight zero counts nothing.
+        """``E(w) = v - 2wᵀc + wᵀFw``, shape (...); a member with infinite error and weight zero adds nothing.
 
-        It is summed as ``(1-Σw)² v + 2(1-Σw) wᵀ(v - c) + wᵀEw``, in which nothing cancels, except where huge weights
-        make up for outputs that are almost nothing and are known by themselves.
+        It is computed as ``(1-Σw)² v + 2(1-Σw) wᵀ(v - c) + wᵀEw``, in which nothing cancels. The other form is used
+        where huge weights multiply tiny outputs whose moments are known directly.
         """
         value, size = self.by_errors(weights)
         if self.outputs is None:
@@ -176,12 +175,12 @@ class MemberMoments:
         return np.where(other_size < size, other, value)
 
     def by_errors(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The risk from the pairs and what is missed, and the size of its terms."""
+        """The risk from `pairs` and `missed`, and the size of its terms."""
         products = weights[..., :, None] * weights[..., None, :]
         terms = products * np.where(products != 0, self.pairs, 0.0)
         own, size = terms.sum(axis=(-2, -1)), np.abs(terms).sum(axis=(-2, -1))
         rest = 1.0 - weights.sum(axis=-1)
-        apart = np.abs(rest) > 4 * self.n_members * np.finfo(np.float64).eps  # else the sum is one up to rounding
+        apart = np.abs(rest) > 4 * self.n_members * _EPS  # else the sum is one up to rounding
         if not apart.any():
             return np.asarray(own), np.asarray(size)
         missed, v = self.with_target()
@@ -201,70 +200,13 @@ class MemberMoments:
             return np.asarray(v - 2 * explained + terms), np.where(np.isnan(size), np.inf, size)
 
 
-def _weighted(errors: Array, targets: Array, sample_weights: Array) -> tuple[Array, Array]:
-    """Errors (..., k, C, n) and targets (..., C, n) times the roots of the weights; as they are where all are one."""
-    if bool((sample_weights == 1).all()):
-        return errors, targets
-    root = (sample_weights**0.5)[..., None, :]
-    return errors * root[..., None, :, :], targets * root
-
-
 def error_products(errors: Array, sample_weights: Array) -> FloatArray:
     """``Σ_i w_i e_ri e_r′i / Σ_i w_i`` from left-out errors, summed over targets: an estimate of ``E_rr′ + ζ²``.
 
     Errors ``y_i - f_r^(-i)(x_i)`` have shape (k, C, n), sample weights (n,). The products, shape (k, k), lie in host
-    memory and include the label noise ζ², which no training data can take apart from the risk.
+    memory and include the label noise ζ², which training data alone cannot separate from the risk.
     """
-    flat = (errors * sample_weights**0.5).reshape((errors.shape[0], -1))
-    products = to_numpy(flat @ flat.T) / float(sample_weights.sum())
-    return 0.5 * (products + products.T)
-
-
-_APART = 1e-4  # share of a member's power that the others do not explain
-_MOST_TURNS = 20  # one or two are enough; a cycle is left to a slower search
-_ROUNDING = 1e-14  # of a slope, beside the terms that it is summed from
-
-
-def least_nonnegative(A: FloatArray, b: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Solutions (m, k) for A of unit diagonal, (m, k, k), and b (m, k), and which of them were found (m,).
-
-    They are sought where no member is explained by the others. Where ``A⁻¹b`` is not negative it is the answer.
-    Elsewhere what is negative is left out and what would lower the sum is taken in, until nothing is to be changed.
-
-    >>> least_nonnegative(np.array([[[1.0, 0.5], [0.5, 1.0]]] * 2), np.array([[1.0, 1.0], [1.0, 0.2]]))[0].round(3)
-    array([[0.667, 0.667],
-           [1.   , 0.   ]])
-    """
-    try:
-        solved: FloatArray = np.asarray(np.linalg.solve(A, b[:, :, None])[:, :, 0], dtype=np.float64)
-        known = np.diagonal(np.linalg.cholesky(A), axis1=1, axis2=2).min(axis=1) ** 2 >= _APART
-    except np.linalg.LinAlgError:  # one of them is singular or indefinite: each by itself
-        if len(A) == 1:
-            return np.zeros(b.shape), np.zeros(1, dtype=bool)
-        parts = [least_nonnegative(A[i : i + 1], b[i : i + 1]) for i in range(len(A))]
-        return np.concatenate([found for found, _ in parts]), np.concatenate([known for _, known in parts])
-    guess: BoolArray | None = None
-    for i in np.flatnonzero(known & (solved < 0).any(axis=1)):
-        # Problems that are solved together, one for each left-out sample or ridge, are much alike.
-        solution = _turn(A[i], b[i], solved[i] > 0 if guess is None else guess)
-        known[i] = solution is not None
-        solved[i] = 0.0 if solution is None else solution
-        guess = None if solution is None else solution > 0
-    return solved, known
-
-
-def _turn(A: FloatArray, b: FloatArray, counted: BoolArray) -> FloatArray | None:
-    """The solution from a first guess of what is not zero; None where the guesses do not settle."""
-    for _ in range(_MOST_TURNS):
-        inside = np.flatnonzero(counted)
-        y = np.zeros(len(b))
-        y[inside] = np.linalg.solve(A[np.ix_(inside, inside)], b[inside])
-        slope = A @ y - b
-        wrong = np.where(counted, y < 0, slope < -_ROUNDING * len(b) * (np.abs(y).max(initial=0.0) + np.abs(b)))
-        if not wrong.any():
-            return y
-        counted = counted ^ wrong
-    return None
+    return MemberMoments.of_errors(errors, errors[0], sample_weights).pairs
 
 
 def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
@@ -273,7 +215,7 @@ def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
     Parameters
     ----------
     pairs : array_like, shape (..., k, k)
-        E_rr′, from `risk` or estimated. Members of infinite error get weight zero.
+        E_rr′, from `risk` or estimated. Members with infinite error get weight zero.
     simplex : bool
         Keep every weight non-negative; otherwise w = E⁻¹1/(1ᵀE⁻¹1).
 
@@ -299,51 +241,72 @@ def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
         raise ParameterError(f"pairs must have shape (..., k, k), got {E.shape}")
     stack = E.reshape(-1, *E.shape[-2:])
     own = np.diagonal(stack, axis1=1, axis2=2)
-    if simplex and bool((np.isfinite(own) & (own > 0)).all()):
-        weights = _on_simplex(stack)
-    else:
-        weights = np.array([_weights(matrix, simplex) for matrix in stack])
+    if not np.isfinite(own).any(axis=1).all():
+        raise ParameterError("every member has infinite error; no weighting makes it finite")
+    if bool((np.isfinite(own) & (own > 0)).all()):
+        return _least_error(stack, simplex).reshape(E.shape[:-1])
+    weights = np.zeros(own.shape)
+    for i, usable in enumerate(map(np.flatnonzero, np.isfinite(own))):
+        perfect = own[i, usable] <= 0  # members without error share all of the weight
+        finite = stack[i][np.ix_(usable, usable)][None, ...]
+        weights[i, usable] = perfect / perfect.sum() if perfect.any() else _least_error(finite, simplex)[0]
     return weights.reshape(E.shape[:-1])
 
 
-def _weights(E: FloatArray, simplex: bool) -> FloatArray:
-    usable = np.isfinite(np.diagonal(E))
-    weights = np.zeros(len(E))
-    if not usable.any():
-        raise ParameterError("every member has infinite error; no weighting makes it finite")
-    finite = E[np.ix_(usable, usable)]
-    finite = (finite + finite.T) / 2
-    own = np.diagonal(finite)
-    if (own <= 0).any():  # a member without error needs no help; equals share
-        weights[usable] = (own <= 0) / (own <= 0).sum()
-        return weights
-    if simplex:
-        weights[usable] = _on_simplex(finite[None, ...])[0]
-        return weights
-    # Members that duplicate each other make E singular; the solution of least norm shares their weight.
-    likeness, b = _likeness(finite)
-    values, vectors = np.linalg.eigh(likeness)
-    kept = np.abs(values) > len(values) * np.finfo(np.float64).eps * np.abs(values).max()
-    solution = vectors[:, kept] @ ((vectors[:, kept].T @ b) / values[kept]) * b
-    weights[usable] = solution / solution.sum()
-    return weights
-
-
-def _on_simplex(E: FloatArray) -> FloatArray:
-    """Weights (m, k) of members of finite errors, none of them zero."""
-    likeness, b = _likeness((E + np.swapaxes(E, -1, -2)) / 2)
+def _least_error(E: FloatArray, simplex: bool) -> FloatArray:
+    """Weights (m, k) of members with finite errors, none of them zero."""
+    E = (E + np.swapaxes(E, -1, -2)) / 2
+    # Pairs in units of the members' own errors, and the least unit over each.
+    size = np.sqrt(np.diagonal(E, axis1=-2, axis2=-1))
+    A, b = E / size[..., :, None] / size[..., None, :], size.min(axis=-1, keepdims=True) / size
     # min yᵀAy - 2bᵀy over y ≥ 0 has its solution along that with bᵀy = 1, and so has |root y|² + (bᵀy - 1)².
-    solution, known = least_nonnegative(likeness, b)
+    solution, known = least_nonnegative(A, b) if simplex else (np.zeros(b.shape), np.zeros(len(b), dtype=bool))
     for i in np.flatnonzero(~known):
-        values, vectors = np.linalg.eigh(likeness[i])
-        # An estimated E may be slightly indefinite; negative curvature is noise and is clipped.
-        root = np.sqrt(np.clip(values, 0.0, None))[:, None] * vectors.T
-        solution[i] = nnls(np.vstack([root, b[i]]), np.append(np.zeros(len(root)), 1.0))[0]
+        values, vectors = np.linalg.eigh(A[i])
+        if simplex:
+            # An estimated E may be slightly indefinite; negative curvature is noise and is clipped.
+            root = np.sqrt(np.clip(values, 0.0, None))[:, None] * vectors.T
+            solution[i] = nnls(np.vstack([root, b[i]]), np.append(np.zeros(len(root)), 1.0))[0]
+        else:
+            # Members that duplicate each other make E singular; the solution of least norm shares their weight.
+            kept = np.abs(values) > len(values) * _EPS * np.abs(values).max()
+            solution[i] = vectors[:, kept] @ ((vectors[:, kept].T @ b[i]) / values[kept])
     solution = solution * b
     return np.asarray(solution / solution.sum(axis=-1, keepdims=True))
 
 
-def _likeness(E: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Pairs (..., k, k) in units of the members' own errors, and what a unit is beside the least, (..., k)."""
-    size = np.sqrt(np.diagonal(E, axis1=-2, axis2=-1))
-    return E / size[..., :, None] / size[..., None, :], size.min(axis=-1, keepdims=True) / size
+def least_nonnegative(A: FloatArray, b: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """The minimum of ``yᵀAy - 2bᵀy`` over y ≥ 0 for many small problems at once.
+
+    A of unit diagonal has shape (m, k, k) and b (m, k). Returns solutions (m, k), and which of them were found (m,):
+    only those are sought in which no member is explained by the others. If ``A⁻¹b`` is not negative, it is the answer.
+    Otherwise negative entries are left out, and entries that would lower the sum are added, until nothing changes.
+
+    >>> least_nonnegative(np.array([[[1.0, 0.5], [0.5, 1.0]]] * 2), np.array([[1.0, 1.0], [1.0, 0.2]]))[0].round(3)
+    array([[0.667, 0.667],
+           [1.   , 0.   ]])
+    """
+    try:
+        solved: FloatArray = np.asarray(np.linalg.solve(A, b[:, :, None])[:, :, 0], dtype=np.float64)
+        known = np.diagonal(np.linalg.cholesky(A), axis1=1, axis2=2).min(axis=1) ** 2 >= _APART
+    except np.linalg.LinAlgError:  # at least one is singular or indefinite: solve each alone
+        if len(A) == 1:
+            return np.zeros(b.shape), np.zeros(1, dtype=bool)
+        parts = [least_nonnegative(A[i : i + 1], b[i : i + 1]) for i in range(len(A))]
+        return np.concatenate([found for found, _ in parts]), np.concatenate([known for _, known in parts])
+    guess: BoolArray | None = None
+    for i in np.flatnonzero(known & (solved < 0).any(axis=1)):
+        # Problems solved together, one for each left-out sample or ridge, are much alike.
+        counted = solved[i] > 0 if guess is None else guess
+        solved[i], known[i], guess = 0.0, False, None
+        for _ in range(_MOST_STEPS):
+            inside = np.flatnonzero(counted)
+            y = np.zeros(len(b[i]))
+            y[inside] = np.linalg.solve(A[i][np.ix_(inside, inside)], b[i, inside])
+            slope, terms = A[i] @ y - b[i], np.abs(y).max(initial=0.0) + np.abs(b[i])
+            wrong = np.where(counted, y < 0, slope < -_ROUNDING * len(y) * terms)
+            if not wrong.any():
+                solved[i], known[i], guess = y, True, y > 0
+                break
+            counted = counted ^ wrong
+    return solved, known
