@@ -746,7 +746,7 @@ class WeightedMajority(Majority):
         weights = non_negative("vote_weights", self.vote_weights)
         if weights.ndim != 1 or not weights.size:
             raise ParameterError(f"vote_weights must be one number per member, got {self.vote_weights!r}")
-        object.__setattr__(self, "vote_weights", tuple(weights.tolist()))
+        self._set(vote_weights=tuple(weights.tolist()))
 
     @classmethod
     def of_weights(cls, weights: FloatArray) -> "WeightedMajority":

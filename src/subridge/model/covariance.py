@@ -13,12 +13,30 @@ from subridge.model.checks import finite_array, non_negative, positive_integer, 
 from subridge.model.errors import CovarianceError
 from subridge.model.fingerprint import Fingerprinted
 
+__all__ = [
+    "Autoregressive",
+    "Covariance",
+    "Dense",
+    "LowRankPlusDiagonal",
+    "as_covariance",
+    "autoregressive",
+    "dense",
+    "diagonal",
+    "equicorrelated",
+    "from_data",
+    "isotropic",
+    "low_rank",
+    "power_law",
+]
+
+# Eigenvalues this far below zero, relative to the largest entry, are rounding of a semi-definite matrix.
+_SEMIDEFINITE_SLACK = 1e-10
+
 
 class Covariance(Fingerprinted, ABC):
-    """A symmetric positive semi-definite M×M matrix, known through what can be done with it.
+    """A symmetric positive semi-definite M×M matrix, defined by what it can compute.
 
-    To add one: subclass as a frozen dataclass, implement the abstract members, and give it a constructor
-    function in ``subridge.model.covariance``.
+    To add one, subclass as a frozen dataclass, implement the abstract members, and write a constructor function here.
 
     Examples
     --------
@@ -139,15 +157,12 @@ class Covariance(Fingerprinted, ABC):
     def variances_of_features(self) -> FloatArray:
         """The diagonal of Σ, shape (M,), gathered from small blocks."""
         pieces = np.array_split(np.arange(self.n_features), -(-self.n_features // 64))
-        return np.concatenate([self.block(piece, piece).diagonal() for piece in pieces])
+        # Copies, because a view of a diagonal keeps its block alive.
+        return np.concatenate([self.block(piece, piece).diagonal().copy() for piece in pieces])
 
     def diagonal_plus_low_rank(self) -> tuple[FloatArray, FloatArray] | None:
-        """``(d, F)`` with ``Σ = diag(d) + F Fᵀ`` and F of shape (M, few), or None where no such form is cheap."""
+        """``(d, F)`` with ``Σ = diag(d) + F Fᵀ`` and F of shape (M, few), or None if no such form is cheap."""
         return None
-
-
-# Eigenvalues this far below zero, relative to the largest entry, are rounding of a semi-definite matrix.
-_SEMIDEFINITE_SLACK = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,13 +202,15 @@ class Dense(Covariance):
                 f"covariance must be symmetric, but entries differ from their mirror by up to {asymmetry:.3g}; "
                 "pass (matrix + matrix.T) / 2 if the difference is rounding"
             )
-        if scale > 0 and not _is_semidefinite(matrix, _SEMIDEFINITE_SLACK * scale):
+        # Cholesky of the slightly lifted matrix is ten times cheaper than its eigenvalues.
+        lifted = matrix + _SEMIDEFINITE_SLACK * scale * np.eye(len(matrix))
+        if scale > 0 and scipy.linalg.lapack.dpotrf(lifted, overwrite_a=True)[1]:
             lowest = float(scipy.linalg.eigvalsh(matrix, subset_by_index=[0, 0])[0])
             raise CovarianceError(
                 f"covariance must be positive semi-definite, but its smallest eigenvalue is {lowest:.3g}; "
                 "clip negative eigenvalues, or check how it was estimated"
             )
-        object.__setattr__(self, "matrix", matrix)
+        self._set(matrix=matrix)
 
     @property
     def n_features(self) -> int:
@@ -205,15 +222,12 @@ class Dense(Covariance):
     def apply_rows(self, rows: Array) -> Array:
         return rows_times(rows, self.matrix)
 
-    def variances_of_features(self) -> FloatArray:
-        return self.matrix.diagonal().copy()
-
     def scaled(self, factor: float) -> "Dense":
         return Dense(factor * self.matrix)
 
     @cached_property
     def root(self) -> FloatArray:
-        """A matrix L with ``L Lᵀ = Σ``, shape (M, M): Cholesky's, or one of eigenvectors where Σ is singular."""
+        """A matrix L with ``L Lᵀ = Σ``, shape (M, M): the Cholesky factor, or from eigenvectors if Σ is singular."""
         try:
             return np.asarray(np.linalg.cholesky(self.matrix))
         except np.linalg.LinAlgError:
@@ -222,12 +236,6 @@ class Dense(Covariance):
 
     def colour(self, white: Array) -> Array:
         return rows_times(white, self.root.T)
-
-
-def _is_semidefinite(matrix: FloatArray, slack: float) -> bool:
-    """Cholesky of the slightly lifted matrix: ten times cheaper than its eigenvalues."""
-    lifted = matrix + slack * np.eye(len(matrix))
-    return int(scipy.linalg.lapack.dpotrf(lifted, overwrite_a=True)[1]) == 0
 
 
 def dense(matrix: ArrayLike) -> Dense:
@@ -297,8 +305,7 @@ class LowRankPlusDiagonal(Covariance):
             raise CovarianceError(f"variances must have shape (n_features,), got {variances.shape}")
         if factor.ndim != 2 or len(factor) != len(variances):
             raise CovarianceError(f"factor must have shape ({len(variances)}, rank), got {factor.shape}")
-        object.__setattr__(self, "variances", variances)
-        object.__setattr__(self, "factor", factor)
+        self._set(variances=variances, factor=factor)
 
     @property
     def n_features(self) -> int:
@@ -362,11 +369,8 @@ def low_rank(factor: ArrayLike, variances: ArrayLike = 0.0) -> LowRankPlusDiagon
            [2. , 4.5]])
     """
     F, d = finite_array("factor", factor), finite_array("variances", variances)
-    if F.ndim == 1:
-        F = F[:, None]
-    if d.ndim == 0:
-        d = np.full(len(F), float(d))
-    return LowRankPlusDiagonal(d, F)
+    F = F[:, None] if F.ndim == 1 else F
+    return LowRankPlusDiagonal(np.full(len(F), float(d)) if d.ndim == 0 else d, F)
 
 
 def diagonal(variances: ArrayLike) -> LowRankPlusDiagonal:
@@ -416,7 +420,7 @@ def isotropic(n_features: int, variance: float = 1.0) -> LowRankPlusDiagonal:
     Raises
     ------
     ParameterError
-        If `n_features` is no positive integer, or the variance is negative.
+        If `n_features` is not a positive integer, or the variance is negative.
 
     Examples
     --------
@@ -476,7 +480,7 @@ def power_law(n_features: int, exponent: float, scale: float = 1.0, *, seed: int
         The largest eigenvalue, not negative.
     seed : int, optional
         None keeps the features as eigenvectors (a diagonal matrix); a seed rotates them by a random orthogonal
-        matrix, so that every feature carries a bit of every eigenvector.
+        matrix, so that every feature has a share in every eigenvector.
 
     Returns
     -------
@@ -486,7 +490,7 @@ def power_law(n_features: int, exponent: float, scale: float = 1.0, *, seed: int
     Raises
     ------
     ParameterError
-        If `n_features` is no positive integer, or the scale is negative.
+        If `n_features` is not a positive integer, or the scale is negative.
 
     Examples
     --------
@@ -498,14 +502,14 @@ def power_law(n_features: int, exponent: float, scale: float = 1.0, *, seed: int
     values = float(non_negative("scale", scale)) * np.arange(1.0, M + 1) ** -float(exponent)
     if seed is None:
         return diagonal(values)
-    # QR of a Gaussian matrix; the law of a·Qᵀ is Haar up to column signs, which the covariance does not see.
+    # Q of a Gaussian matrix is Haar distributed up to signs of columns, which do not matter to the covariance.
     basis = np.linalg.qr(np.random.default_rng(seed).standard_normal((M, M)))[0]
     matrix = (basis * values) @ basis.T
     return Dense((matrix + matrix.T) / 2)
 
 
 def from_data(X: ArrayLike, *, centre: bool = True) -> Covariance:
-    """Empirical covariance of the rows of X; low rank in form when rows are fewer than features.
+    """Empirical covariance of the rows of X, of low rank if there are fewer rows than features.
 
     Parameters
     ----------
@@ -574,9 +578,11 @@ class Autoregressive(Covariance):
     variance: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "size", positive_integer("n_features", self.size))
-        object.__setattr__(self, "decay", float(within("decay", self.decay, -1.0, 1.0)))
-        object.__setattr__(self, "variance", float(non_negative("variance", self.variance)))
+        self._set(
+            size=positive_integer("n_features", self.size),
+            decay=float(within("decay", self.decay, -1.0, 1.0)),
+            variance=float(non_negative("variance", self.variance)),
+        )
 
     @property
     def n_features(self) -> int:
@@ -637,30 +643,13 @@ def autoregressive(n_features: int, decay: float, variance: float = 1.0) -> Auto
     return Autoregressive(n_features, decay, variance)
 
 
-__all__ = [
-    "Autoregressive",
-    "Covariance",
-    "Dense",
-    "LowRankPlusDiagonal",
-    "as_covariance",
-    "autoregressive",
-    "dense",
-    "diagonal",
-    "equicorrelated",
-    "from_data",
-    "isotropic",
-    "low_rank",
-    "power_law",
-]
-
-
 def as_covariance(value: "Covariance | ArrayLike") -> Covariance:
-    """A covariance as it is; a plain M×M array as a dense one.
+    """Turn an M×M array into a covariance; a covariance is returned as it is.
 
     Parameters
     ----------
     value : Covariance or array_like, shape (M, M)
-        What a user may hand over as a covariance.
+        A covariance, or all its entries.
 
     Returns
     -------

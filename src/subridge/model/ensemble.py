@@ -71,11 +71,15 @@ class Ensemble(Fingerprinted):
         aggregation: str | Aggregation = "mean",
     ) -> None:
         kept = subsets if isinstance(subsets, SubsetPlan | Strategy) else _fraction_matrix(subsets)
-        object.__setattr__(self, "subsets", kept)
-        object.__setattr__(self, "ridge", self._per_member("ridge", finite_array("ridge", ridge)))
-        noise = non_negative("readout_noise", readout_noise)
-        object.__setattr__(self, "readout_noise", self._per_member("readout_noise", noise))
-        object.__setattr__(self, "aggregation", read_aggregation(aggregation))
+        self._set(subsets=kept, aggregation=read_aggregation(aggregation))
+        values = {"ridge": finite_array("ridge", ridge), "readout_noise": non_negative("readout_noise", readout_noise)}
+        for name, each in values.items():
+            if each.ndim and each.shape[-1] not in (1, self.n_members):
+                raise ParameterError(
+                    f"the last axis of {name} is the member and must have length {self.n_members} or 1, got shape "
+                    f"{each.shape}; to sweep a common {name} put it on a leading axis: values[:, None]"
+                )
+            self._set(**{name: np.atleast_1d(each)})
 
     @property
     def n_members(self) -> int:
@@ -102,25 +106,12 @@ class Ensemble(Fingerprinted):
             return self.subsets
         return self.plan.fractions
 
-    def _per_member(self, name: str, values: FloatArray) -> FloatArray:
-        if values.ndim == 0:
-            return values.reshape(1)
-        if values.shape[-1] not in (1, self.n_members):
-            raise ParameterError(
-                f"the last axis of {name} is the member and must have length {self.n_members} or 1, got shape "
-                f"{values.shape}; to sweep a common {name} put it on a leading axis: values[:, None]"
-            )
-        return values
-
 
 def _fraction_matrix(subsets: ArrayLike) -> FloatArray:
-    nu = real_array("subsets", subsets)
-    if nu.ndim == 0:
-        nu = nu.reshape(1)
+    nu = np.atleast_1d(real_array("subsets", subsets))
     if nu.shape[-1] > _MOST_MEMBERS:
         raise SubsetError(f"fractions of {nu.shape[-1]:,} members make a matrix of that many squared; give fewer")
-    if nu.ndim == 1:
-        nu = np.diag(nu)
+    nu = np.diag(nu) if nu.ndim == 1 else nu
     if nu.shape[-1] != nu.shape[-2] or not nu.size:
         raise SubsetError(f"fractions must have shape (k,) for disjoint subsets or (..., k, k), got {nu.shape}")
     own = np.diagonal(nu, axis1=-2, axis2=-1)

@@ -7,16 +7,39 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from subridge.arrays import streams
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import Json
 from subridge.model.errors import ParameterError
 
+# Arrays up to the first length are described by numbers, up to the second by bytes, and beyond by fingerprint only.
+_READABLE = 64
+_EMBEDDED = 65536
+
+
+class Fingerprinted:
+    """Base of frozen dataclasses that describe something."""
+
+    def fingerprint(self) -> str:
+        """Digest of type and contents, as text; equal descriptions have equal fingerprints.
+
+        Examples
+        --------
+        >>> import subridge as sr
+        >>> sr.subsets.Equal(3).fingerprint() == sr.subsets.Equal(3).fingerprint()
+        True
+        """
+        return fingerprint(self)
+
+    def _set(self, **checked: Any) -> None:
+        """Set checked values, while a frozen dataclass is built."""
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
 
 def fingerprint(description: Any) -> str:
-    """Return a hexadecimal digest of a description's type and contents."""
+    """Return a hexadecimal digest of a description's type and contents; stores compare it before they resume."""
     digest = hashlib.sha256()
     for part in _parts(description):
         digest.update(part)
@@ -49,34 +72,17 @@ def _parts(value: Any) -> Iterator[bytes]:
         raise TypeError(f"cannot fingerprint {type(value).__name__}")
 
 
-class Fingerprinted:
-    """Mix-in giving a frozen dataclass its ``fingerprint()``."""
-
-    def fingerprint(self) -> str:
-        """Digest of type and contents, as text; equal descriptions have equal fingerprints.
-
-        Examples
-        --------
-        >>> import subridge as sr
-        >>> sr.subsets.Equal(3).fingerprint() == sr.subsets.Equal(3).fingerprint()
-        True
-        """
-        return fingerprint(self)
-
-
-# Arrays up to the first length are written as numbers, up to the second as their bytes, beyond by fingerprint only.
-_READABLE = 64
-_EMBEDDED = 65536
-
-
 def describe(value: Any) -> Json:
-    """Return what a description holds as JSON values."""
+    """Return a description as plain JSON values, for the attributes of results and stores."""
     if is_dataclass(value) and not isinstance(value, type):
         return {"type": type(value).__name__} | {f.name: describe(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.size <= _READABLE):
+        value = value.tolist()
     if isinstance(value, np.ndarray):
-        return _array(value)
-    if isinstance(value, np.generic):
-        value = value.item()
+        summary = {"shape": list(value.shape), "dtype": value.dtype.str, "fingerprint": fingerprint(value)}
+        if value.size <= _EMBEDDED:
+            summary["base64"] = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode("ascii")
+        return summary
     if isinstance(value, tuple | list):
         return [describe(item) for item in value]
     if value is None or isinstance(value, str | int | float):
@@ -84,18 +90,8 @@ def describe(value: Any) -> Json:
     return {"type": type(value).__name__, "fingerprint": value.fingerprint()}
 
 
-def _array(array: npt.NDArray[np.generic]) -> Json:
-    if array.size <= _READABLE:
-        values: Json = array.tolist()
-        return values
-    summary: dict[str, Json] = {"shape": list(array.shape), "dtype": array.dtype.str, "fingerprint": fingerprint(array)}
-    if array.size <= _EMBEDDED:
-        summary["base64"] = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
-    return summary
-
-
 def checked_seed(name: str, seed: Seed | None) -> Seed:
-    """A seed that names one draw for good: an integer of at least 0, or several; None is drawn afresh, here and once.
+    """A seed that can be repeated: an integer of at least 0, or several; None is replaced by a random one.
 
     Examples
     --------
@@ -112,7 +108,7 @@ def checked_seed(name: str, seed: Seed | None) -> Seed:
 
 
 def stream(seed: Seed | np.random.Generator | None, *coordinates: int) -> np.random.Generator:
-    """A generator at a grid coordinate from a user's seed, or a fresh one for None; a generator is passed through.
+    """A generator at a grid coordinate from a user's seed; a new one for None; a generator is returned as it is.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +37,7 @@ class SubsetPlan(Fingerprinted):
     SubsetError
         If there is no member, or one is empty, out of range, or names a feature twice.
     ParameterError
-        If `n_features` is no positive integer.
+        If `n_features` is not a positive integer.
 
     Examples
     --------
@@ -74,8 +74,7 @@ class SubsetPlan(Fingerprinted):
         )
         if not checked:
             raise SubsetError("a plan needs at least one member")
-        object.__setattr__(self, "n_features", M)
-        object.__setattr__(self, "measurements", checked)
+        self._set(n_features=M, measurements=checked)
 
     @classmethod
     def from_indices(cls, index_arrays: Iterable[ArrayLike], n_features: int) -> "SubsetPlan":
@@ -98,7 +97,7 @@ class SubsetPlan(Fingerprinted):
         SubsetError
             If there is no member, or one is empty, out of range, or names a feature twice.
         ParameterError
-            If `n_features` is no positive integer, or `index_arrays` is no list.
+            If `n_features` is not a positive integer, or `index_arrays` is not a list.
 
         Examples
         --------
@@ -117,8 +116,8 @@ class SubsetPlan(Fingerprinted):
         Parameters
         ----------
         matrices : iterable of array_like, each of shape (N_r, M)
-            A_r; row i of it is measurement i of member r. Each is copied before the next is asked for, so that matrices
-            made on the way are never all held twice.
+            A_r; row i of it is measurement i of member r. Each is copied before the next one is requested, so that a
+            generator's matrices are never all held twice.
 
         Returns
         -------
@@ -130,7 +129,7 @@ class SubsetPlan(Fingerprinted):
         SubsetError
             If there is no matrix, or they differ in their number of columns.
         ParameterError
-            If `matrices` is no list.
+            If `matrices` is not a list.
 
         Examples
         --------
@@ -263,19 +262,21 @@ def _indices(member: int, index: ArrayLike, n_features: int) -> IntArray:
 
 
 def _matrix(member: int, matrix: ArrayLike, n_features: int | None) -> FloatArray:
-    A = matrix if _is_kept(matrix) else finite_array(f"matrices[{member}]", matrix)
+    if (
+        isinstance(matrix, np.ndarray)
+        and matrix.dtype == np.float64
+        and matrix.base is None
+        and not matrix.flags.writeable
+        and np.isfinite(matrix).all()
+    ):
+        A = matrix  # nobody can change it any more: it needs no copy
+    else:
+        A = finite_array(f"matrices[{member}]", matrix)
     if A.ndim != 2 or not A.size:
         raise SubsetError(f"matrices[{member}] must have shape (N_r, n_features) with N_r > 0, got {A.shape}")
     if n_features is not None and A.shape[1] != n_features:
         raise SubsetError(f"matrices[{member}] has {A.shape[1]} columns but the plan has n_features={n_features}")
     return A
-
-
-def _is_kept(matrix: ArrayLike) -> TypeGuard[FloatArray]:
-    """Whether a matrix is one that nobody can change any more, and needs no copy."""
-    if not isinstance(matrix, np.ndarray) or matrix.dtype != np.float64 or matrix.flags.writeable:
-        return False
-    return matrix.base is None and bool(np.isfinite(matrix).all())
 
 
 def _read_only(array: Kind) -> Kind:

@@ -1,6 +1,6 @@
-"""Data distributions: what the labels are made of."""
+"""Data distributions: features, teacher and noise."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -68,10 +68,8 @@ class Problem(Fingerprinted):
             raise CovarianceError(
                 f"noise_covariance has {counted(noise.n_features, 'feature')} but signal_covariance has {M}"
             )
-        object.__setattr__(self, "signal_covariance", signal)
-        object.__setattr__(self, "teacher_weights", teacher)
-        object.__setattr__(self, "noise_covariance", noise)
-        object.__setattr__(self, "label_noise", non_negative("label_noise", label_noise))
+        zeta = non_negative("label_noise", label_noise)
+        self._set(signal_covariance=signal, teacher_weights=teacher, noise_covariance=noise, label_noise=zeta)
 
     @property
     def n_features(self) -> int:
@@ -131,11 +129,13 @@ class EquicorrelatedProblem(Fingerprinted):
         s = finite_array("data_scale", data_scale)
         if (s <= 0).any():
             raise ParameterError(f"data_scale must be greater than 0, got {s.min():g}")
-        object.__setattr__(self, "data_scale", s)
-        object.__setattr__(self, "correlation", within("correlation", correlation, 0.0, 1.0))
-        object.__setattr__(self, "feature_noise", non_negative("feature_noise", feature_noise))
-        object.__setattr__(self, "alignment", within("alignment", alignment, -1.0, 1.0))
-        object.__setattr__(self, "label_noise", non_negative("label_noise", label_noise))
+        self._set(
+            data_scale=s,
+            correlation=within("correlation", correlation, 0.0, 1.0),
+            feature_noise=non_negative("feature_noise", feature_noise),
+            alignment=within("alignment", alignment, -1.0, 1.0),
+            label_noise=non_negative("label_noise", label_noise),
+        )
 
     def realise(self, n_features: int, seed: Seed | np.random.Generator | None = None) -> Problem:
         """Draw a teacher (eq. 11 (alignedGT)) and return the finite problem.
@@ -145,7 +145,7 @@ class EquicorrelatedProblem(Fingerprinted):
         n_features : int
             M.
         seed : int or numpy.random.Generator, optional
-            Where the teacher is drawn from; None draws another one every time.
+            Source of randomness; None gives another teacher every time.
 
         Returns
         -------
@@ -155,18 +155,16 @@ class EquicorrelatedProblem(Fingerprinted):
         Raises
         ------
         ParameterError
-            If a field is an array of several values, or `n_features` is no positive integer.
+            If a field is an array of several values, or `n_features` is not a positive integer.
         """
         M = positive_integer("n_features", n_features)
-        s, c, omega, rho, zeta = (self._scalar(name) for name in self.__dataclass_fields__)
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        for name, value in values.items():
+            if value.size != 1:
+                raise ParameterError(f"{name} must be a scalar to realise a finite problem, got shape {value.shape}")
+        s, c, omega, rho, zeta = (float(value.reshape(())) for value in values.values())
         if omega > 1e100:
             raise ParameterError(f"feature_noise must be at most 1e100 to realise a finite problem, got {omega:g}")
         w_0 = stream(seed).standard_normal(M)
         w_star = np.sqrt(1 - rho**2) * (w_0 - w_0.mean()) + rho  # eq. 11 (alignedGT)
         return Problem(equicorrelated(M, s, c), w_star, isotropic(M, omega**2), zeta)
-
-    def _scalar(self, name: str) -> float:
-        value = getattr(self, name)
-        if value.size != 1:
-            raise ParameterError(f"{name} must be a scalar to realise a finite problem, got shape {value.shape}")
-        return float(value.reshape(()))

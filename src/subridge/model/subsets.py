@@ -1,7 +1,13 @@
-"""Ways to draw subsets of features."""
+"""Ways to draw subsets of features.
 
+A strategy draws plans again and again; a function of the same name in lower case draws one. To add a strategy, write a
+frozen dataclass with `n_members`, `draw` and `fingerprint` (from `Fingerprinted`). If text is to name it, subclass
+`NamedStrategy` here and list the class in `STRATEGIES`.
+"""
+
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 from scipy.special import gammaln, xlogy
@@ -13,7 +19,24 @@ from subridge.model.errors import ParameterError, SubsetError
 from subridge.model.fingerprint import Fingerprinted, stream
 from subridge.model.plan import MOST_FEATURES, SubsetPlan
 
-# k of a strategy: an ensemble of more members is a slip of the pen.
+__all__ = [
+    "STRATEGIES",
+    "Dirichlet",
+    "Equal",
+    "Overlapping",
+    "Projection",
+    "Strategy",
+    "StrategyOptions",
+    "dirichlet",
+    "equal",
+    "fraction_density",
+    "overlapping",
+    "projection",
+    "read_strategy",
+    "rescaled_spread",
+]
+
+# k of a strategy; a larger ensemble is a typing error.
 MOST_MEMBERS = 10**6
 
 RandomState: TypeAlias = Seed | np.random.Generator | None
@@ -22,10 +45,6 @@ RandomState: TypeAlias = Seed | np.random.Generator | None
 @runtime_checkable
 class Strategy(Protocol):
     """A way to draw subsets again and again.
-
-    To add one, write a frozen dataclass with these three members in a file of its own; `fingerprint` comes from
-    ``subridge.model.fingerprint.Fingerprinted``. To give it a name that can be written as text, add ``name`` and
-    ``from_options`` and list the class in ``subridge.model.subsets``.
 
     Examples
     --------
@@ -52,7 +71,7 @@ class Strategy(Protocol):
         n_features : int
             M.
         seed : int or numpy.random.Generator, optional
-            Where the subsets are drawn from; None draws others every time.
+            Source of randomness; None gives another draw every time.
 
         Returns
         -------
@@ -68,7 +87,7 @@ class Strategy(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class StrategyOptions:
-    """What text-named strategies are built from; each takes what it needs.
+    """Options of strategies that are named by text; each strategy uses those it needs.
 
     Parameters
     ----------
@@ -94,35 +113,66 @@ class StrategyOptions:
     subset_sizes: ArrayLike | None = None
 
 
-def disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator) -> SubsetPlan:
-    """Draw disjoint subsets whose sizes are proportional to the shares, shape (k,)."""
-    sizes = rounded_sizes(shares, n_features)
-    parts = np.split(rng.permutation(int(sizes.sum())), np.cumsum(sizes)[:-1])
-    return SubsetPlan.from_indices([np.sort(part) for part in parts], n_features)
+class NamedStrategy(Fingerprinted, ABC):
+    """A strategy that text can name.
 
-
-def rounded_sizes(shares: FloatArray, n_features: int) -> IntArray:
-    """Integers proportional to the shares that sum to M, each at least 1: largest remainder after one apiece.
-
-    >>> rounded_sizes(np.array([0.5, 0.3, 0.2]), 8)
-    array([4, 2, 2])
+    Examples
+    --------
+    >>> strategy = Overlapping.from_options(StrategyOptions(n_members=2, n_features=10))
+    >>> strategy.name, strategy.n_members, strategy.draw(10, seed=0).subset_sizes
+    ('overlapping', 2, array([5, 5]))
     """
-    M, k = positive_integer("n_features", n_features, MOST_FEATURES), len(shares)
-    if k > M:
-        raise SubsetError(f"n_features={M} cannot serve n_members={k}: every member needs a feature; lower n_members")
-    wanted = shares / shares.sum() * M
-    sizes = np.maximum(np.floor(wanted).astype(np.int64), 1)
-    while sizes.sum() > M:  # members lifted to one feature take it from the most over-served
-        surplus = np.where(sizes > 1, sizes - wanted, -np.inf)
-        sizes[int(np.argmax(surplus))] -= 1
-    left = M - int(sizes.sum())
-    sizes[np.argsort(sizes - wanted, kind="stable")[:left]] += 1
-    return np.asarray(sizes)
+
+    name: ClassVar[str]
+    n_members: int
+
+    @classmethod
+    @abstractmethod
+    def from_options(cls, options: StrategyOptions) -> Self:
+        """The strategy with the given options.
+
+        Parameters
+        ----------
+        options : StrategyOptions
+            Those that the strategy does not need are ignored.
+
+        Returns
+        -------
+        Equal, Dirichlet, Overlapping or Projection
+            A strategy.
+
+        Raises
+        ------
+        ParameterError
+            If an option is out of its range.
+        """
+
+    @abstractmethod
+    def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
+        """Draw who sees which of M features.
+
+        Parameters
+        ----------
+        n_features : int
+            M.
+        seed : int or numpy.random.Generator, optional
+            Source of randomness; None gives another draw every time.
+
+        Returns
+        -------
+        SubsetPlan
+            One draw; the same for the same seed.
+
+        Raises
+        ------
+        SubsetError, ParameterError
+            If there are too few features, or so many that no machine could hold the plan.
+        """
 
 
 @dataclass(frozen=True, eq=False)
-class Equal(Fingerprinted):
-    """Disjoint subsets, as equal as integers allow; every feature is used.
+class Equal(NamedStrategy):
+    """The strategy of `equal`.
 
     Parameters
     ----------
@@ -138,53 +188,199 @@ class Equal(Fingerprinted):
     --------
     >>> Equal(3).draw(10, seed=0).subset_sizes
     array([4, 3, 3])
-    >>> Equal.from_options(StrategyOptions(n_members=3, n_features=10)).n_members
-    3
     """
 
     n_members: int
     name: ClassVar[str] = "equal"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "n_members", positive_integer("n_members", self.n_members, MOST_MEMBERS))
+        self._set(n_members=positive_integer("n_members", self.n_members, MOST_MEMBERS))
 
     @classmethod
-    def from_options(cls, options: StrategyOptions) -> "Equal":
-        """The strategy that options of text ask for.
-
-        Parameters
-        ----------
-        options : StrategyOptions
-            Those that this strategy has no use for are left alone.
-
-        Returns
-        -------
-        Equal
-            A strategy.
-        """
+    def from_options(cls, options: StrategyOptions) -> Self:
         return cls(options.n_members)
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
-        """Draw who sees which of M features.
+        return _disjoint_plan(np.full(self.n_members, 1.0), n_features, stream(seed))
+
+
+@dataclass(frozen=True, eq=False)
+class Dirichlet(NamedStrategy):
+    """The strategy of `dirichlet`.
+
+    Parameters
+    ----------
+    n_members : int
+        k.
+    fraction_spread : float
+        kσ; 0 gives equal subsets.
+
+    Raises
+    ------
+    ParameterError
+        If `n_members` is no positive integer, or `fraction_spread` is negative.
+
+    Examples
+    --------
+    >>> strategy = Dirichlet(4, 0.75)
+    >>> strategy.fractions(seed=0).round(2)
+    array([0.19, 0.28, 0.1 , 0.43])
+    >>> strategy.draw(100, seed=0).subset_sizes
+    array([19, 28, 10, 43])
+    """
+
+    n_members: int
+    fraction_spread: float
+    name: ClassVar[str] = "dirichlet"
+
+    def __post_init__(self) -> None:
+        spread = non_negative("fraction_spread", self.fraction_spread)
+        self._set(
+            n_members=positive_integer("n_members", self.n_members, MOST_MEMBERS),
+            fraction_spread=one_number("fraction_spread", spread, most=np.inf),
+        )
+
+    @classmethod
+    def from_options(cls, options: StrategyOptions) -> Self:
+        return cls(options.n_members, options.fraction_spread)
+
+    def fractions(self, seed: RandomState = None, size: int | None = None) -> FloatArray:
+        """Draw the subset fractions ν_rr, before they are rounded to whole features.
 
         Parameters
         ----------
-        n_features : int
-            M.
         seed : int or numpy.random.Generator, optional
-            Where the subsets are drawn from; None draws others every time.
+            Source of randomness; None gives another draw every time.
+        size : int, optional
+            Number of draws; None is one, without an axis.
 
         Returns
         -------
-        SubsetPlan
-            k members that share nothing and leave nothing out.
+        ndarray, shape (k,) or (size, k)
+            Fractions, each draw with sum one.
 
         Raises
         ------
-        SubsetError, ParameterError
-            If there are fewer features than members.
+        ParameterError
+            If the spread is so large that no member is left with features.
         """
-        return disjoint_plan(np.full(self.n_members, 1.0), n_features, stream(seed))
+        shape = (self.n_members,) if size is None else (size, self.n_members)
+        if self.fraction_spread < 1e-8:  # below any rounding to whole features; its inverse square overflows
+            return np.full(shape, 1 / self.n_members)
+        concentration = np.full(self.n_members, self.fraction_spread**-2)  # (σk)⁻², sec. C (HomHetEnsemblingSection)
+        fractions = np.asarray(stream(seed).dirichlet(concentration, size))
+        if not (abs(fractions.sum(axis=-1) - 1) < 1e-6).all():  # all shares underflow to zero, or are NaN
+            raise ParameterError(f"fraction_spread={self.fraction_spread:g} leaves no member with features; lower it")
+        return fractions
+
+    def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
+        rng = stream(seed)
+        return _disjoint_plan(self.fractions(rng), n_features, rng)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sized(NamedStrategy):
+    """Members of given sizes that draw independently of each other."""
+
+    subset_sizes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        sizes = _whole_sizes(self.subset_sizes)
+        self._set(subset_sizes=sizes, n_members=len(sizes))
+
+    @classmethod
+    def from_options(cls, options: StrategyOptions) -> Self:
+        return cls(_sizes_of(options))
+
+
+class Overlapping(_Sized):
+    """The strategy of `overlapping`.
+
+    Parameters
+    ----------
+    subset_sizes : tuple of int
+        N_r, one per member.
+
+    Raises
+    ------
+    SubsetError
+        If a size is no positive integer.
+
+    Examples
+    --------
+    >>> Overlapping((2, 3)).draw(5, seed=0).subset_sizes
+    array([2, 3])
+    """
+
+    name: ClassVar[str] = "overlapping"
+
+    def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
+        M, rng = positive_integer("n_features", n_features, MOST_FEATURES), stream(seed)
+        if max(self.subset_sizes) > M:
+            raise SubsetError(f"subset_sizes up to {max(self.subset_sizes)} exceed n_features={M}; shrink the subsets")
+        return SubsetPlan.from_indices([np.sort(rng.permutation(M)[:N]) for N in self.subset_sizes], M)
+
+
+class Projection(_Sized):
+    """The strategy of `projection`.
+
+    Parameters
+    ----------
+    subset_sizes : tuple of int
+        N_r, one per member.
+
+    Raises
+    ------
+    SubsetError
+        If a size is no positive integer.
+
+    Examples
+    --------
+    >>> Projection((2, 3)).draw(5, seed=0).measurements[1].shape
+    (3, 5)
+    """
+
+    name: ClassVar[str] = "projection"
+
+    def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
+        M, rng = positive_integer("n_features", n_features, MOST_FEATURES), stream(seed)
+        if sum(self.subset_sizes) * M > MOST_FEATURES:
+            raise SubsetError(f"projections of {sum(self.subset_sizes):,} × {M:,} numbers are too large; shrink them")
+        return SubsetPlan.from_matrices(rng.standard_normal((N, M)) / np.sqrt(M) for N in self.subset_sizes)
+
+
+STRATEGIES: dict[str, type[NamedStrategy]] = {each.name: each for each in (Equal, Dirichlet, Overlapping, Projection)}
+
+
+def read_strategy(name: str, options: StrategyOptions) -> NamedStrategy:
+    """The strategy of that name.
+
+    Parameters
+    ----------
+    name : str
+        "equal", "dirichlet", "overlapping" or "projection".
+    options : StrategyOptions
+        What the strategy is built from.
+
+    Returns
+    -------
+    Strategy
+        A way to draw subsets.
+
+    Raises
+    ------
+    ParameterError
+        If there is no strategy of that name.
+
+    Examples
+    --------
+    >>> read_strategy("dirichlet", StrategyOptions(n_members=8, n_features=100)).n_members
+    8
+    """
+    if name not in STRATEGIES:
+        raise ParameterError(f"subsets must be one of {', '.join(STRATEGIES)} when it is text, got {name!r}")
+    positive_integer("n_members", options.n_members)
+    return STRATEGIES[name].from_options(options)
 
 
 def equal(n_members: int, n_features: int, seed: RandomState = None) -> SubsetPlan:
@@ -195,12 +391,12 @@ def equal(n_members: int, n_features: int, seed: RandomState = None) -> SubsetPl
     n_members, n_features : int
         k and M, k ≤ M.
     seed : int or numpy.random.Generator, optional
-        Where the subsets are drawn from; None draws others every time.
+        Source of randomness; None gives another draw every time.
 
     Returns
     -------
     SubsetPlan
-        k members that share nothing and leave nothing out.
+        k members that share no feature and leave none out.
 
     Raises
     ------
@@ -220,114 +416,6 @@ def equal(n_members: int, n_features: int, seed: RandomState = None) -> SubsetPl
     return Equal(n_members).draw(n_features, seed)
 
 
-@dataclass(frozen=True, eq=False)
-class Dirichlet(Fingerprinted):
-    """Disjoint subsets with Gamma/Dirichlet fractions; every feature is used.
-
-    Parameters
-    ----------
-    n_members : int
-        k.
-    fraction_spread : float
-        kσ, as in `dirichlet`; 0 gives equal subsets.
-
-    Raises
-    ------
-    ParameterError
-        If `n_members` is no positive integer, or `fraction_spread` is negative.
-
-    Examples
-    --------
-    >>> strategy = Dirichlet(4, 0.75)
-    >>> strategy.fractions(seed=0).round(2)
-    array([0.19, 0.28, 0.1 , 0.43])
-    >>> strategy.draw(100, seed=0).subset_sizes
-    array([19, 28, 10, 43])
-    >>> Dirichlet.from_options(StrategyOptions(n_members=4, n_features=100)).fraction_spread
-    0.75
-    """
-
-    n_members: int
-    fraction_spread: float
-    name: ClassVar[str] = "dirichlet"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "n_members", positive_integer("n_members", self.n_members, MOST_MEMBERS))
-        object.__setattr__(
-            self,
-            "fraction_spread",
-            one_number("fraction_spread", non_negative("fraction_spread", self.fraction_spread), most=np.inf),
-        )
-
-    @classmethod
-    def from_options(cls, options: StrategyOptions) -> "Dirichlet":
-        """The strategy that options of text ask for.
-
-        Parameters
-        ----------
-        options : StrategyOptions
-            Those that this strategy has no use for are left alone.
-
-        Returns
-        -------
-        Dirichlet
-            A strategy.
-        """
-        return cls(options.n_members, options.fraction_spread)
-
-    def fractions(self, seed: RandomState = None, size: int | None = None) -> FloatArray:
-        """Draw the subset fractions ν_rr, before they are rounded to whole features.
-
-        Parameters
-        ----------
-        seed : int or numpy.random.Generator, optional
-            Where the fractions are drawn from; None draws others every time.
-        size : int, optional
-            How many draws; None is one, without an axis.
-
-        Returns
-        -------
-        ndarray, shape (k,) or (size, k)
-            Fractions, each draw with sum one.
-
-        Raises
-        ------
-        ParameterError
-            If the spread is so large that no member is left with features.
-        """
-        shape = (self.n_members,) if size is None else (size, self.n_members)
-        if self.fraction_spread < 1e-8:  # below any rounding to whole features; its inverse square overflows
-            return np.full(shape, 1 / self.n_members)
-        concentration = np.full(self.n_members, self.fraction_spread**-2)  # (σk)⁻², sec. C (HomHetEnsemblingSection)
-        fractions = np.asarray(stream(seed).dirichlet(concentration, size))
-        if not (abs(fractions.sum(axis=-1) - 1) < 1e-6).all():  # shares that underflow to nothing, or NaN
-            raise ParameterError(f"fraction_spread={self.fraction_spread:g} leaves no member with features; lower it")
-        return fractions
-
-    def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
-        """Draw who sees which of M features.
-
-        Parameters
-        ----------
-        n_features : int
-            M.
-        seed : int or numpy.random.Generator, optional
-            Where the subsets are drawn from; None draws others every time.
-
-        Returns
-        -------
-        SubsetPlan
-            k members that share nothing and leave nothing out.
-
-        Raises
-        ------
-        SubsetError, ParameterError
-            If there are fewer features than members.
-        """
-        rng = stream(seed)
-        return disjoint_plan(self.fractions(rng), n_features, rng)
-
-
 def dirichlet(n_members: int, n_features: int, fraction_spread: float, seed: RandomState = None) -> SubsetPlan:
     """Draw disjoint subsets of heterogeneous size that use every feature (sec. C (HomHetEnsemblingSection)).
 
@@ -339,12 +427,12 @@ def dirichlet(n_members: int, n_features: int, fraction_spread: float, seed: Ran
         kσ, the coefficient of variation of the Gamma draw before it is scaled to sum to one; the standard deviation
         afterwards is ``rescaled_spread(n_members, fraction_spread)``. 0 gives equal subsets.
     seed : int or numpy.random.Generator, optional
-        Where the subsets are drawn from; None draws others every time.
+        Source of randomness; None gives another draw every time.
 
     Returns
     -------
     SubsetPlan
-        k members that share nothing and leave nothing out.
+        k members that share no feature and leave none out.
 
     Raises
     ------
@@ -358,7 +446,8 @@ def dirichlet(n_members: int, n_features: int, fraction_spread: float, seed: Ran
 
     Notes
     -----
-    Sizes are rounded by largest remainder after every member got one feature, so none is empty and all sum to M.
+    Every member first gets one feature. The rest is rounded by largest remainder, so that no member is empty and the
+    sizes sum to M.
 
     Examples
     --------
@@ -367,122 +456,6 @@ def dirichlet(n_members: int, n_features: int, fraction_spread: float, seed: Ran
     (100, True)
     """
     return Dirichlet(n_members, fraction_spread).draw(n_features, seed)
-
-
-SizedSubclass = TypeVar("SizedSubclass", bound="Sized")
-
-
-@dataclass(frozen=True, eq=False)
-class Sized(Fingerprinted):
-    """Members of given sizes."""
-
-    subset_sizes: tuple[int, ...]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "subset_sizes", whole_sizes(self.subset_sizes))
-
-    @classmethod
-    def from_options(cls: type[SizedSubclass], options: StrategyOptions) -> SizedSubclass:
-        """The strategy that options of text ask for.
-
-        Parameters
-        ----------
-        options : StrategyOptions
-            Those that this strategy has no use for are left alone.
-
-        Returns
-        -------
-        Overlapping or Projection
-            A strategy.
-
-        Raises
-        ------
-        ParameterError
-            If the sizes are no sizes, or are neither one nor one per member.
-        """
-        return cls(sizes_of(options))
-
-    @property
-    def n_members(self) -> int:
-        """Number of members, k."""
-        return len(self.subset_sizes)
-
-
-def whole_sizes(subset_sizes: ArrayLike) -> tuple[int, ...]:
-    """Checked sizes, one per member."""
-    try:
-        sizes = np.atleast_1d(np.asarray(subset_sizes))
-    except ValueError as error:
-        raise SubsetError(f"subset_sizes must be positive integers, one per member, got {subset_sizes!r}") from error
-    numbers = sizes.dtype.kind in "iuf" and np.isfinite(sizes).all()
-    if sizes.ndim != 1 or not sizes.size or not numbers or (sizes < 1).any() or (sizes != np.floor(sizes)).any():
-        raise SubsetError(f"subset_sizes must be positive integers, one per member, got {subset_sizes!r}")
-    return tuple(int(N) for N in sizes)
-
-
-def sizes_of(options: StrategyOptions) -> tuple[int, ...]:
-    """One size per member; a float is a fraction of the features, None an even share of them.
-
-    >>> sizes_of(StrategyOptions(n_members=2, n_features=10, subset_sizes=0.3))
-    (3, 3)
-    """
-    k, given = options.n_members, options.subset_sizes
-    wanted = np.atleast_1d(np.asarray(1 / k if given is None else given))
-    if wanted.dtype.kind == "f":
-        if not ((wanted > 0) & (wanted <= 1)).all():
-            raise ParameterError(f"subset_sizes must lie in (0, 1] as fractions of the features, got {given!r}")
-        wanted = np.maximum(np.round(wanted * options.n_features), 1).astype(int)
-    if wanted.ndim != 1 or wanted.dtype.kind not in "iu" or len(wanted) not in (1, k):
-        raise ParameterError(f"subset_sizes must be one size or one per member ({k}), got {given!r}")
-    return tuple(int(size) for size in np.broadcast_to(wanted, (k,)))
-
-
-class Overlapping(Sized):
-    """Each member draws its features independently of the others, without repeats inside a member.
-
-    Parameters
-    ----------
-    subset_sizes : tuple of int
-        N_r, one per member.
-
-    Examples
-    --------
-    >>> from subridge.subsets import StrategyOptions
-    >>> Overlapping.from_options(StrategyOptions(n_members=2, n_features=10, subset_sizes=0.3)).subset_sizes
-    (3, 3)
-    >>> strategy = Overlapping((2, 3))
-    >>> strategy.n_members
-    2
-    >>> strategy.draw(5, seed=0).subset_sizes
-    array([2, 3])
-    """
-
-    name: ClassVar[str] = "overlapping"
-
-    def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
-        """Draw who sees which of M features.
-
-        Parameters
-        ----------
-        n_features : int
-            M.
-        seed : int or numpy.random.Generator, optional
-            Where the subsets are drawn from; None draws others every time.
-
-        Returns
-        -------
-        SubsetPlan
-            k members that may share features.
-
-        Raises
-        ------
-        SubsetError, ParameterError
-            If a member is to see more features than there are, or a size is no positive integer.
-        """
-        M, rng = positive_integer("n_features", n_features, MOST_FEATURES), stream(seed)
-        if max(self.subset_sizes) > M:
-            raise SubsetError(f"subset_sizes up to {max(self.subset_sizes)} exceed n_features={M}; shrink the subsets")
-        return SubsetPlan.from_indices([np.sort(rng.permutation(M)[:N]) for N in self.subset_sizes], M)
 
 
 def overlapping(subset_sizes: ArrayLike, n_features: int, seed: RandomState = None) -> SubsetPlan:
@@ -495,7 +468,7 @@ def overlapping(subset_sizes: ArrayLike, n_features: int, seed: RandomState = No
     n_features : int
         M.
     seed : int or numpy.random.Generator, optional
-        Where the subsets are drawn from; None draws others every time.
+        Source of randomness; None gives another draw every time.
 
     Returns
     -------
@@ -516,59 +489,11 @@ def overlapping(subset_sizes: ArrayLike, n_features: int, seed: RandomState = No
     >>> overlapping([2, 3], 5, seed=0).subset_sizes
     array([2, 3])
     """
-    return Overlapping(whole_sizes(subset_sizes)).draw(n_features, seed)
-
-
-class Projection(Sized):
-    """Gaussian projections with entries N(0, 1/M), so that ``A_r A_rᵀ`` is close to the identity.
-
-    Parameters
-    ----------
-    subset_sizes : tuple of int
-        N_r, one per member.
-
-    Examples
-    --------
-    >>> from subridge.subsets import StrategyOptions
-    >>> Projection.from_options(StrategyOptions(n_members=2, n_features=10, subset_sizes=0.3)).subset_sizes
-    (3, 3)
-    >>> strategy = Projection((2, 3))
-    >>> strategy.n_members
-    2
-    >>> strategy.draw(5, seed=0).measurements[1].shape
-    (3, 5)
-    """
-
-    name: ClassVar[str] = "projection"
-
-    def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
-        """Draw who sees which of M features.
-
-        Parameters
-        ----------
-        n_features : int
-            M.
-        seed : int or numpy.random.Generator, optional
-            Where the subsets are drawn from; None draws others every time.
-
-        Returns
-        -------
-        SubsetPlan
-            k members with dense measurements.
-
-        Raises
-        ------
-        SubsetError, ParameterError
-            If the matrices would be too large for any machine, or a size is no positive integer.
-        """
-        M, rng = positive_integer("n_features", n_features, MOST_FEATURES), stream(seed)
-        if sum(self.subset_sizes) * M > MOST_FEATURES:
-            raise SubsetError(f"projections of {sum(self.subset_sizes):,} × {M:,} numbers are too large; shrink them")
-        return SubsetPlan.from_matrices(rng.standard_normal((N, M)) / np.sqrt(M) for N in self.subset_sizes)
+    return Overlapping(_whole_sizes(subset_sizes)).draw(n_features, seed)
 
 
 def projection(subset_sizes: ArrayLike, n_features: int, seed: RandomState = None) -> SubsetPlan:
-    """Draw Gaussian projections of the features, entries N(0, 1/M).
+    """Draw Gaussian projections of the features with entries N(0, 1/M), so that ``A_r A_rᵀ`` is close to the identity.
 
     Parameters
     ----------
@@ -577,7 +502,7 @@ def projection(subset_sizes: ArrayLike, n_features: int, seed: RandomState = Non
     n_features : int
         M.
     seed : int or numpy.random.Generator, optional
-        Where the subsets are drawn from; None draws others every time.
+        Source of randomness; None gives another draw every time.
 
     Returns
     -------
@@ -598,14 +523,69 @@ def projection(subset_sizes: ArrayLike, n_features: int, seed: RandomState = Non
     >>> projection([2, 3], 5, seed=0).measurements[1].shape
     (3, 5)
     """
-    return Projection(whole_sizes(subset_sizes)).draw(n_features, seed)
+    return Projection(_whole_sizes(subset_sizes)).draw(n_features, seed)
+
+
+def _disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator) -> SubsetPlan:
+    """Draw disjoint subsets that use every feature, with sizes proportional to the shares, shape (k,)."""
+    sizes = rounded_sizes(shares, n_features)
+    parts = np.split(rng.permutation(int(sizes.sum())), np.cumsum(sizes)[:-1])
+    return SubsetPlan.from_indices([np.sort(part) for part in parts], n_features)
+
+
+def rounded_sizes(shares: FloatArray, n_features: int) -> IntArray:
+    """Integers proportional to the shares that sum to M, each at least 1: largest remainder after one apiece.
+
+    >>> rounded_sizes(np.array([0.5, 0.3, 0.2]), 8)
+    array([4, 2, 2])
+    """
+    M, k = positive_integer("n_features", n_features, MOST_FEATURES), len(shares)
+    if k > M:
+        raise SubsetError(f"n_features={M} cannot serve n_members={k}: every member needs a feature; lower n_members")
+    wanted = shares / shares.sum() * M
+    sizes = np.maximum(np.floor(wanted).astype(np.int64), 1)
+    while sizes.sum() > M:  # features of members lifted to one come from the member furthest above its share
+        surplus = np.where(sizes > 1, sizes - wanted, -np.inf)
+        sizes[int(np.argmax(surplus))] -= 1
+    left = M - int(sizes.sum())
+    sizes[np.argsort(sizes - wanted, kind="stable")[:left]] += 1
+    return np.asarray(sizes)
+
+
+def _whole_sizes(subset_sizes: ArrayLike) -> tuple[int, ...]:
+    """Checked sizes, one per member."""
+    try:
+        sizes = np.atleast_1d(np.asarray(subset_sizes))
+        whole = sizes.ndim == 1 and sizes.size > 0 and sizes.dtype.kind in "iuf" and bool(np.isfinite(sizes).all())
+    except ValueError:  # ragged
+        whole = False
+    if not whole or (sizes < 1).any() or (sizes != np.floor(sizes)).any():
+        raise SubsetError(f"subset_sizes must be positive integers, one per member, got {subset_sizes!r}")
+    return tuple(int(N) for N in sizes)
+
+
+def _sizes_of(options: StrategyOptions) -> tuple[int, ...]:
+    """One size per member; a float is a fraction of the features, None an even share of them.
+
+    >>> _sizes_of(StrategyOptions(n_members=2, n_features=10, subset_sizes=0.3))
+    (3, 3)
+    """
+    k, given = options.n_members, options.subset_sizes
+    wanted = np.atleast_1d(np.asarray(1 / k if given is None else given))
+    if wanted.dtype.kind == "f":
+        if not ((wanted > 0) & (wanted <= 1)).all():
+            raise ParameterError(f"subset_sizes must lie in (0, 1] as fractions of the features, got {given!r}")
+        wanted = np.maximum(np.round(wanted * options.n_features), 1).astype(int)
+    if wanted.ndim != 1 or wanted.dtype.kind not in "iu" or len(wanted) not in (1, k):
+        raise ParameterError(f"subset_sizes must be one size or one per member ({k}), got {given!r}")
+    return tuple(int(size) for size in np.broadcast_to(wanted, (k,)))
 
 
 def rescaled_spread(n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatArray:
     """True standard deviation of one subset fraction after re-scaling.
 
     The paper draws Gamma fractions of mean 1/k and standard deviation σ = fraction_spread/k and then divides by
-    their sum. The sum's own fluctuation lowers the spread to σ √[((k-1)/k) / (1 + kσ²)].
+    their sum. The fluctuation of the sum lowers the spread to σ √[((k-1)/k) / (1 + kσ²)].
 
     Parameters
     ----------
@@ -668,63 +648,3 @@ def fraction_density(fraction: ArrayLike, n_members: ArrayLike, fraction_spread:
     shape = non_negative("fraction_spread", fraction_spread) ** -2
     rate = shape * k  # shape over mean
     return np.asarray(np.exp(xlogy(shape, rate) + xlogy(shape - 1, nu) - rate * nu - gammaln(shape)))
-
-
-class _Named(Protocol):
-    name: ClassVar[str]
-
-    @classmethod
-    def from_options(cls, options: StrategyOptions) -> Strategy: ...
-
-
-_CLASSES: tuple[type[_Named], ...] = (Equal, Dirichlet, Overlapping, Projection)
-STRATEGIES: dict[str, type[_Named]] = {each.name: each for each in _CLASSES}
-
-
-def read_strategy(name: str, options: StrategyOptions) -> Strategy:
-    """The strategy of that name.
-
-    Parameters
-    ----------
-    name : str
-        "equal", "dirichlet", "overlapping" or "projection".
-    options : StrategyOptions
-        What the strategy is built from; each takes what it needs.
-
-    Returns
-    -------
-    Strategy
-        A way to draw subsets.
-
-    Raises
-    ------
-    ParameterError
-        If there is no strategy of that name.
-
-    Examples
-    --------
-    >>> read_strategy("dirichlet", StrategyOptions(n_members=8, n_features=100)).n_members
-    8
-    """
-    if name not in STRATEGIES:
-        raise ParameterError(f"subsets must be one of {', '.join(STRATEGIES)} when it is text, got {name!r}")
-    positive_integer("n_members", options.n_members)
-    return STRATEGIES[name].from_options(options)
-
-
-__all__ = [
-    "STRATEGIES",
-    "Dirichlet",
-    "Equal",
-    "Overlapping",
-    "Projection",
-    "Strategy",
-    "StrategyOptions",
-    "dirichlet",
-    "equal",
-    "fraction_density",
-    "overlapping",
-    "projection",
-    "read_strategy",
-    "rescaled_spread",
-]
