@@ -2,8 +2,9 @@ import array_api_strict
 import numpy as np
 import pytest
 
-from subridge.arrays.namespace import first_order_recursion, like
+from subridge.arrays.namespace import like
 from subridge.arrays.streams import stream
+from subridge.model.covariance import autoregressive
 
 
 def test_streams_depend_on_coordinates_and_nothing_else():
@@ -20,10 +21,11 @@ def test_a_generator_passes_through():
 
 
 @pytest.mark.parametrize("decay", [0.0, 0.8, -0.95, 0.999])
-def test_recursion_by_doubling_equals_the_plain_one(decay):
+def test_samples_by_doubling_equal_the_plain_recursion(decay):
     white = np.random.default_rng(0).standard_normal((3, 201))
-    plain = first_order_recursion(white, decay)
-    doubled = first_order_recursion(array_api_strict.asarray(white), decay)
+    covariance = autoregressive(201, decay)
+    plain = covariance.colour(white)
+    doubled = covariance.colour(array_api_strict.asarray(white))
     np.testing.assert_allclose(np.asarray(doubled), plain, rtol=1e-10, atol=1e-12)
     expected = np.empty_like(white)
     expected[:, 0] = white[:, 0]

@@ -1,1 +1,1 @@
-"""Array types and random streams, the ground every other room stands on."""
+"""Array libraries, devices, memory and random streams, which every other room uses."""

@@ -1,8 +1,8 @@
 """Batched Cholesky factors and triangular solves made of matrix products.
 
-Vendor routines factor a batch of large matrices one by one or with kernels meant for small ones; a left-looking blocked
-factorisation spends its operations in batched matrix products, the fastest thing a card does. The inverse of every
-diagonal block is kept, so that the triangular solves are matrix products as well.
+Vendor routines factor a batch of large matrices one by one, or with kernels for small ones. A left-looking blocked
+factorisation spends its operations in batched matrix products, which are the fastest operation of a GPU. The inverse of
+every diagonal block is kept, so that triangular solves are matrix products as well.
 """
 
 from dataclasses import dataclass
@@ -150,7 +150,7 @@ def _factor_leaf(xp: Namespace, A: Array) -> tuple[Array, Array]:
 
 
 def _cholesky_or_nan(A: FloatArray) -> FloatArray:
-    """Factors of a batch; NumPy refuses all of them where one is not positive definite, here that one becomes NaN."""
+    """Factors of a batch, NaN for a matrix that is not positive definite; NumPy alone would refuse the whole batch."""
     try:
         return np.asarray(np.linalg.cholesky(A), dtype=A.dtype)
     except np.linalg.LinAlgError:

@@ -1,4 +1,4 @@
-"""The array library of the inputs, and the few calls it lacks."""
+"""The array library of the inputs, and what it lacks: indexing, large products and recursions."""
 
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -26,7 +26,7 @@ def device_of(array: Array) -> str:
 
 
 def like(array: ArrayLike, example: Array) -> Array:
-    """Return any array in the library, dtype and device of the example."""
+    """Any array in the library, dtype and device of the example."""
     if is_numpy(example):
         return np.asarray(to_numpy(array), dtype=example.dtype)
     if is_tensor(array) and is_tensor(example):
@@ -38,7 +38,7 @@ def like(array: ArrayLike, example: Array) -> Array:
 
 
 def to_numpy(array: ArrayLike) -> FloatArray:
-    """Return any array as a NumPy array in the host's memory."""
+    """Any array as a NumPy array in host memory."""
     if isinstance(array, np.ndarray):
         return array
     if is_tensor(array):
@@ -68,7 +68,7 @@ def is_sparse(array: MatrixLike) -> "TypeIs[SparseMatrix]":
 
 
 def in_precision_of(example: MatrixLike, array: Array) -> Array:
-    """Return a tensor in the floating-point type of the example; other arrays, and integer examples, change nothing.
+    """A tensor in the floating-point type of the example; other arrays are returned as they are.
 
     >>> in_precision_of(np.zeros(1, dtype=np.float32), np.zeros(1)).dtype
     dtype('float64')
@@ -177,6 +177,8 @@ def rows_times_transpose(left: Array, right: Array) -> Array:
 def rows_times(rows: Array, matrix: FloatArray) -> Array:
     """``rows @ matrix`` for a NumPy matrix and rows of any library, shapes (..., n) and (n, m) to (..., m).
 
+    SciPy's BLAS, which also factors, does the work, so that there is one pool of threads.
+
     >>> rows_times(np.array([1.0, 2.0]), np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]))
     array([1., 2., 3.])
     """
@@ -185,7 +187,7 @@ def rows_times(rows: Array, matrix: FloatArray) -> Array:
     factor = np.asarray(matrix, dtype=rows.dtype)
     gemm = blas.get_blas_funcs("gemm", (rows, factor))
     flat = np.ascontiguousarray(rows).reshape(-1, rows.shape[-1])
-    # Columns first: the transpose of a C-ordered factor, or an F-ordered one marked as transposed; no copy either way.
+    # BLAS wants columns first: a transposed C-ordered factor, or an F-ordered one marked as transposed, needs no copy.
     left, transposed = (factor.T, 0) if factor.flags.c_contiguous else (factor, 1)
     product: Array = gemm(1.0, left, flat.T, trans_a=transposed).T
     return product.reshape(*rows.shape[:-1], factor.shape[1])
@@ -200,27 +202,15 @@ _BLOCKS = (40, 50, 32, 25, 36, 48, 30)
 
 def geometric_scan(values: Array, decay: float) -> Array:
     """``y_1 = x_1``, ``y_i = x_i + decay · y_(i-1)`` along the last axis."""
-    if is_numpy(values):
-        return _scan_by_blocks(values, decay)
-    # Doubling: after step j every entry has summed 2**j terms. It ends early, once the next weight is negligible.
-    xp = namespace_of(values)
-    shift, weight, length = 1, decay, values.shape[-1]
-    while shift < length and abs(weight) > _NEGLIGIBLE:
-        values = xp.concat([values[..., :shift], values[..., shift:] + weight * values[..., :-shift]], axis=-1)
-        shift, weight = 2 * shift, weight * weight
-    return values
-
-
-def first_order_recursion(white: Array, decay: float) -> Array:
-    """``x_1 = z_1``, ``x_i = decay x_(i-1) + sqrt(1 - decay²) z_i`` along the last axis: unit variance, AR(1)."""
-    xp = namespace_of(white)
-    scale = float(np.sqrt(1 - decay * decay))
-    return geometric_scan(xp.concat([white[..., :1], scale * white[..., 1:]], axis=-1), decay)
-
-
-def _scan_by_blocks(values: FloatArray, decay: float) -> FloatArray:
-    """Each block by a product with powers of the decay, then what one block carries into the next."""
     length = values.shape[-1]
+    if not is_numpy(values):
+        # Doubling: after step j every entry is a sum of 2**j terms. It ends once the next weight is negligible.
+        xp, shift, weight = namespace_of(values), 1, decay
+        while shift < length and abs(weight) > _NEGLIGIBLE:
+            values = xp.concat([values[..., :shift], values[..., shift:] + weight * values[..., :-shift]], axis=-1)
+            shift, weight = 2 * shift, weight * weight
+        return values
+    # Blocks by a product with powers of the decay, then what one block carries into the next.
     size = next((block for block in _BLOCKS if length % block == 0), _BLOCKS[0])
     n_blocks, padded = -(-length // size), values
     if n_blocks * size > length:

@@ -1,8 +1,8 @@
-"""Random streams addressed by coordinates, so that order of work can never change what is drawn."""
+"""Random streams addressed by coordinates, so that the order of work cannot change what is drawn."""
 
 import numpy as np
 
-from subridge.arrays.machine import empty_on, torch_module
+from subridge.arrays.machine import empty_on
 from subridge.arrays.types import Array
 
 Seed = int | tuple[int, ...]
@@ -14,7 +14,7 @@ def seed_sequence(seed: Seed, *coordinates: int) -> np.random.SeedSequence:
 
 
 def stream(seed: Seed | np.random.Generator | None, *coordinates: int) -> np.random.Generator:
-    """Return a NumPy generator at a grid coordinate; a generator is passed through."""
+    """A NumPy generator at a grid coordinate; a generator is returned as it is."""
     if isinstance(seed, np.random.Generator):
         return seed
     if seed is None:
@@ -27,13 +27,14 @@ def standard_normals(
 ) -> Array:
     """Standard normals at a grid coordinate, drawn on the device.
 
-    The draw depends on seed, coordinates, shape and device alone. CPU and GPU draw different samples of one law.
+    The draw depends on seed, coordinates, shape and device only. CPU and GPU draw different samples.
     """
     sequence = seed_sequence(seed, *coordinates)
     if device == "cpu":
         normals = np.random.default_rng(sequence).standard_normal(shape)
         return normals.astype(dtype, copy=False)
-    torch = torch_module()
+    import torch
+
     place = "cpu" if device == "torch" else device
     generator = torch.Generator(device=place)
     generator.manual_seed(int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1)))

@@ -1,6 +1,6 @@
 """Names for the types used in signatures."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeAlias, overload
 
 import numpy as np
@@ -11,15 +11,15 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 ArrayLike: TypeAlias = npt.ArrayLike
 
-# An array of any supported library, on any device. To a type checker it has NumPy's interface, which the array API
-# standard mirrors; what another library lacks or has beyond it is kept inside this room.
+# An array of any supported library, on any device. Type checkers see NumPy's interface, which the array API standard
+# mirrors. Code for what another library lacks, or has in addition, stays in this room.
 Array: TypeAlias = FloatArray
 
 Json: TypeAlias = bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"] | None
 
 
 class Namespace(Protocol):
-    """The functions of an array library, which take arrays and give arrays."""
+    """The functions of an array library, from arrays to arrays."""
 
     @property
     def linalg(self) -> "Namespace": ...
@@ -28,7 +28,7 @@ class Namespace(Protocol):
 
 
 class SparseMatrix(Protocol):
-    """What is used of a SciPy sparse matrix."""
+    """The part of a SciPy sparse matrix that is used."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -54,20 +54,14 @@ class SparseMatrix(Protocol):
 
 
 class Frame(Protocol):
-    """What is used of a data frame, whatever the library."""
+    """The part of a data frame that is used, in any library."""
 
     @property
     def shape(self) -> tuple[int, int]: ...
 
     @property
-    def columns(self) -> "Columns": ...
+    def columns(self) -> Iterable[str]: ...
 
 
-class Columns(Protocol):
-    """Names of columns."""
-
-    def __iter__(self) -> Iterator[str]: ...
-
-
-# What a user may hand over as a table of features: numbers, a sparse matrix, a data frame or a tensor.
+# What a user may pass as a table of features: numbers, a sparse matrix, a data frame or a tensor.
 MatrixLike: TypeAlias = ArrayLike | SparseMatrix | Frame

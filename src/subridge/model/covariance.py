@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg
 
-from subridge.arrays.namespace import first_order_recursion, geometric_scan, like, namespace_of, rows_times
+from subridge.arrays.namespace import geometric_scan, like, namespace_of, rows_times
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
 from subridge.model.checks import finite_array, non_negative, positive_integer, within
 from subridge.model.errors import CovarianceError
@@ -607,7 +607,10 @@ class Autoregressive(Covariance):
         return Autoregressive(self.size, self.decay, factor * self.variance)
 
     def colour(self, white: Array) -> Array:
-        return float(np.sqrt(self.variance)) * first_order_recursion(white, self.decay)
+        # x_1 = z_1, x_i = decay x_(i-1) + √(1 - decay²) z_i.
+        rest = float(np.sqrt(1 - self.decay * self.decay)) * white[..., 1:]
+        start = namespace_of(white).concat([white[..., :1], rest], axis=-1)
+        return float(np.sqrt(self.variance)) * geometric_scan(start, self.decay)
 
 
 def autoregressive(n_features: int, decay: float, variance: float = 1.0) -> Autoregressive:
