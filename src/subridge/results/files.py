@@ -1,9 +1,8 @@
 """Results on disk: netCDF (``.nc``), comma-separated values (``.csv``) or JSON (``.json``); the suffix decides."""
 
-import csv
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import xarray as xr
 from subridge.arrays.types import Json
 from subridge.model.errors import ParameterError, StoreError
 
-# Files that hold a drawing; whoever draws writes them, and data never go under such a name.
+# Files that hold a drawing or a page; they are written elsewhere, and data never have such a name.
 PICTURES = (".png", ".svg", ".pdf")
 PAGES = (".html",)
 
@@ -39,7 +38,7 @@ def read_result(place: Path) -> xr.Dataset:
             return opened.load()
     except (OSError, TypeError, ValueError) as error:
         raise StoreError(
-            f"{place} cannot be read: it is missing, broken or no result of subridge; write it anew "
+            f"{place} cannot be read: it is missing, broken or not a result of subridge; write it again "
             "(a figure of the paper with --force)"
         ) from error
 
@@ -80,16 +79,20 @@ def whole_file(place: Path) -> Iterator[Path]:
 
 def to_json(dataset: xr.Dataset) -> str:
     """A result as one line of strict JSON: infinite numbers are the strings "inf" and "-inf", NaN is null."""
-    document: Json = {
-        "coordinates": {str(name): _variable(values) for name, values in dataset.coords.items()},
-        "variables": {str(name): _variable(values) for name, values in dataset.data_vars.items()},
-        "attributes": {str(name): _plain(value) for name, value in dataset.attrs.items()},
+
+    def variables(named: Mapping[Hashable, xr.DataArray]) -> Json:
+        return {
+            str(name): {"dimensions": [str(each) for each in array.dims], "values": _plain(array.values.tolist())}
+            for name, array in named.items()
+        }
+
+    attributes = {str(name): _plain(value) for name, value in dataset.attrs.items()}
+    document = {
+        "coordinates": variables(dataset.coords),
+        "variables": variables(dataset.data_vars),
+        "attributes": attributes,
     }
     return json.dumps(document, ensure_ascii=False, allow_nan=False)
-
-
-def _variable(array: xr.DataArray) -> dict[str, Json]:
-    return {"dimensions": [str(name) for name in array.dims], "values": _plain(array.values.tolist())}
 
 
 def _plain(value: Json | np.generic) -> Json:
@@ -102,36 +105,21 @@ def _plain(value: Json | np.generic) -> Json:
     return value
 
 
-def _write_json(dataset: xr.Dataset, place: Path) -> None:
-    place.write_text(to_json(dataset), encoding="utf-8")
-
-
-def _write_netcdf(dataset: xr.Dataset, place: Path) -> None:
-    dataset.to_netcdf(place, engine="scipy")  # netCDF 3: read by everything, needs nothing more
-
-
 def _write_csv(dataset: xr.Dataset, place: Path) -> None:
     """One line per point of the grid: coordinates, then variables.
 
-    A variable with a dimension that the first has not, such as what each member reaches, would repeat every line and is
-    left out.
+    The first variable has the dimensions of the grid. A variable with another dimension, such as the member, would
+    repeat every line and is left out.
     """
     names = next(iter(dataset.data_vars.values())).dims
-    dataset = dataset.drop_dims(set(dataset.dims) - set(names))
-    points = [*xr.broadcast(*(dataset[name] for name in names)), *dataset.data_vars.values()]
-    columns = [values.broadcast_like(dataset).transpose(*names).values.ravel() for values in points]
-    with place.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*names, *dataset.data_vars])
-        writer.writerows([_cell(value) for value in row] for row in zip(*columns, strict=True))
+    grid = dataset.drop_dims(set(dataset.dims) - set(names)).reset_coords(drop=True)
+    table = grid.to_dataframe(dim_order=list(names)) if names else grid.expand_dims("point").to_dataframe()
+    table.to_csv(place, index=bool(names), float_format="%.10g", na_rep="nan", lineterminator="\n", encoding="utf-8")
 
 
-def _cell(value: np.generic | str) -> str:
-    return format(value, ".10g") if isinstance(value, np.number) else str(value)
-
-
-_WRITERS: dict[str, Callable[[xr.Dataset, Path], None]] = {
-    ".nc": _write_netcdf,
+# How a dataset is written, by suffix. NetCDF 3 is read by everything and needs no further library.
+_WRITERS: dict[str, Callable[[xr.Dataset, Path], object]] = {
+    ".nc": lambda dataset, place: dataset.to_netcdf(place, engine="scipy"),
     ".csv": _write_csv,
-    ".json": _write_json,
+    ".json": lambda dataset, place: place.write_text(to_json(dataset), encoding="utf-8"),
 }

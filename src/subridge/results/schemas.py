@@ -1,4 +1,7 @@
-"""What every dataset of results holds: attributes, dimensions, variables."""
+"""Datasets of results: their attributes, dimensions and variables.
+
+A simulation lays out a `TrialSchema` first and fills its arrays later; other functions return the dataset.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,37 +14,44 @@ import xarray as xr
 from subridge import __version__
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray, Json
 
-# What every file format can hold as an attribute; netCDF has neither booleans nor lists of texts.
+# Attributes that every file format can hold; netCDF has neither booleans nor lists of texts.
 Attribute: TypeAlias = str | int | float
+
+# Further dimensions of what a simulation may keep.
+_PER_MEMBER = {"pairs": ("member", "other_member"), "member_weights": ("member",)}
+# Of the demo: risks of trained ensembles, risks by theory at the same points and along a line, sizes of members.
+_DEMO = {
+    "experiment": ("ensemble", "trial", "n_samples"),
+    "theory_at_points": ("ensemble", "n_samples"),
+    "theory": ("ensemble", "dense_samples"),
+    "subset_sizes": ("ensemble", "member"),
+}
 
 
 def result_attributes(schema: str, schema_version: int, description: str, /, **values: Json) -> dict[str, Attribute]:
     """Make the attributes of a result: schema, such as "phase_diagram", its version, and a description in a sentence.
 
-    The version is raised when names or meanings of variables change. Further values are made fit for every file format:
-    a boolean becomes 0 or 1; what is nested, and None, becomes JSON text.
+    The version is raised when names or meanings of variables change. Further values become what every file format can
+    hold: a boolean becomes 0 or 1; None and nested values become JSON text.
     """
-    head: dict[str, Attribute] = {
+    found: dict[str, Attribute] = {
         "schema": schema,
         "schema_version": schema_version,
         "subridge_version": __version__,
         "description": description,
     }
-    return head | {name: _attribute(value) for name, value in values.items()}
-
-
-def _attribute(value: Json) -> Attribute:
-    if isinstance(value, bool):
-        return int(value)
-    return value if isinstance(value, str | int | float) else json.dumps(value, ensure_ascii=False)
+    for name, value in values.items():
+        plain = int(value) if isinstance(value, bool) else value
+        found[name] = plain if isinstance(plain, str | int | float) else json.dumps(plain, ensure_ascii=False)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
 class TrialSchema:
-    """What a dataset of trials will look like; runs and stores fill the arrays that it lays out.
+    """The layout of a dataset of trials, whose arrays are filled later.
 
-    `sizes` are lengths of dimensions, `dimensions` those of every variable, "trial" the first of each; `coordinates`
-    are (dimensions, values), `attributes` as `result_attributes` makes them.
+    `sizes` are lengths of dimensions; `dimensions` are those of every variable, "trial" always first; `coordinates` are
+    (dimensions, values); `attributes` come from `result_attributes`.
     """
 
     sizes: Mapping[str, int]
@@ -58,16 +68,13 @@ class TrialSchema:
         return {name: np.full(self.shape(name), np.nan) for name in self.dimensions}
 
     def without_single_axes(self, arrays: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-        """Arrays of some trials in the shape of the schema: what is not swept has an axis of length one to lose."""
+        """Arrays of some trials in the shape of the schema, without the axes of length one that are not swept."""
         return {name: values.reshape(-1, *self.shape(name)[1:]) for name, values in arrays.items()}
 
     def dataset(self, arrays: Mapping[str, FloatArray]) -> xr.Dataset:
-        """Put the arrays of all trials under their names."""
+        """The dataset with the arrays of all trials."""
         variables = {name: (dimensions, arrays[name]) for name, dimensions in self.dimensions.items()}
         return xr.Dataset(variables, dict(self.coordinates), dict(self.attributes))
-
-
-_PER_MEMBER = {"pairs": ("member", "other_member"), "member_weights": ("member",)}
 
 
 def simulated_curves(
@@ -81,11 +88,9 @@ def simulated_curves(
 ) -> TrialSchema:
     """Lay out ``risk`` and ``training_error`` (trial, ridge, readout_noise, n_samples), and what `also` names.
 
-    That may be ``pairs`` and ``member_weights``.
-
-    Ridges and noises have shape (n, k); a sweep that is None has no dimension, and one that differs by member is
-    numbered, with its values beside it as ``member_ridge`` or ``member_readout_noise``. The attributes describe the
-    experiment.
+    `also` may name ``pairs`` and ``member_weights``. Ridges and noises have shape (n, k). A sweep that is None has no
+    dimension. One that differs by member is numbered, and its values are the coordinate ``member_ridge`` or
+    ``member_readout_noise``. The attributes describe the experiment.
     """
     swept = {name: table for name, table in (("ridge", ridges), ("readout_noise", readout_noises)) if table is not None}
     curve = ("trial", *swept, "n_samples")
@@ -133,21 +138,12 @@ def classification(
     )
 
 
-# Risks of trained ensembles, risks by theory at the same points and along a line, features of members.
-_DIMENSIONS = {
-    "experiment": ("ensemble", "trial", "n_samples"),
-    "theory_at_points": ("ensemble", "n_samples"),
-    "theory": ("ensemble", "dense_samples"),
-    "subset_sizes": ("ensemble", "member"),
-}
-
-
 def demo_curves(
     variables: Mapping[str, Sequence[ArrayLike]], coordinates: Mapping[str, ArrayLike], *, n_features: int, command: str
 ) -> xr.Dataset:
-    """Put the curves of several ensembles side by side: for each variable one array per ensemble."""
+    """Theory and experiment for several ensembles on one problem; each variable has one array per ensemble."""
     return xr.Dataset(
-        {name: (dimensions, np.array(variables[name])) for name, dimensions in _DIMENSIONS.items()},
+        {name: (dimensions, np.array(variables[name])) for name, dimensions in _DEMO.items()},
         {name: np.asarray(values) for name, values in coordinates.items()},
         result_attributes(
             "demo", 1, "Risks of ridge ensembles, predicted and trained.", n_features=n_features, command=command
@@ -156,7 +152,7 @@ def demo_curves(
 
 
 def best_ensemble_sizes(errors: xr.DataArray, tolerance: float) -> xr.Dataset:
-    """Find the best number of members from mean errors with a dimension ``n_members``, and which are nearly so.
+    """Find the best number of members from mean errors with a dimension ``n_members``, and those nearly as good.
 
     The dataset has ``optimal_n_members`` (the smallest k with the least error), ``smallest`` and ``largest`` k whose
     error is within `tolerance` of the best, and ``best_error``.
