@@ -1,4 +1,4 @@
-"""Does the theory agree with the experiment? Point by point, with error bars and a finite-size allowance."""
+"""Whether theory agrees with an experiment, point by point, with error bars and a finite-size allowance."""
 
 import json
 
@@ -8,14 +8,14 @@ import xarray
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.model.errors import DataError, ParameterError
 from subridge.model.risk import Risk
-from subridge.results.schemas import Attribute, result_attributes
+from subridge.results.schemas import result_attributes
 
 # |Δ| ≤ 4 SE + 1.5 E/min_r |P - N_r|: theory is asymptotic; near a threshold its finite-size bias is about E/|P - N_r|.
 _STANDARD_ERRORS = 4.0
 _FINITE_SIZE = 1.5
-# Samples from a threshold at which a point is listed apart: there the mean over trials may not even exist.
+# Points this many samples from a threshold are not judged: there the mean over trials may not exist.
 _NEAR = 2
-# Of the signal's power: two risks that differ by less are both what rounding leaves of a perfect fit.
+# Share of the signal's power: risks that differ by less are both rounding error of a perfect fit.
 _ROUNDING = 1e-14
 # A standard error above this share of the risk cannot refute much.
 _PRECISE = 0.02
@@ -36,12 +36,11 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
     xarray.Dataset
         On the experiment's grid: ``theory``, ``mean``, ``standard_error``, ``deviation`` = mean - theory, ``z`` =
         deviation/standard_error, ``allowance`` (``4 SE + 1.5 E/min_r |P - N_r|``, and rounding: 1e-14 of the signal's
-        power), ``agrees``, and ``near_threshold``
-        where ``|P - N_r|`` ≤ 2 for some member: such points are listed but not judged. Points of one curve share
-        samples, so ``correlation`` (n_samples × other_n_samples) is estimated over trials, and ``curve_z``, the mean
-        deviation of each curve in units of its standard error, takes it into account. Attributes: ``verdict`` ("agree",
-        "disagree", or "undecided" when most standard errors exceed 2 %), ``largest_deviation`` (in units of the
-        allowance) and where it is, ``n_judged``, ``n_outside``.
+        power), ``agrees``, and ``near_threshold`` where ``|P - N_r|`` ≤ 2 for some member; such points are not judged.
+        Points of one curve share samples, so ``correlation`` (n_samples × other_n_samples) is estimated over trials.
+        ``curve_z``, the mean deviation of each curve in units of its standard error, accounts for it. Attributes:
+        ``verdict`` ("agree", "disagree", or "undecided" when most standard errors exceed 2 %), ``largest_deviation``
+        (in units of the allowance) and where it is, ``n_judged``, ``n_outside``.
 
     Raises
     ------
@@ -68,22 +67,30 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
     mean = risk.mean("trial")
     predicted = _on_grid(theory, mean)
     standard_error = risk.std("trial", ddof=1) / np.sqrt(risk.sizes["trial"])
-    distance = _distance_to_threshold(experiment)
+    if "subset_sizes" not in experiment.attrs:
+        raise ParameterError("experiment has no attribute subset_sizes; pass a Dataset as returned by simulate")
+    thresholds = np.asarray(json.loads(experiment.attrs["subset_sizes"]))
+    P = experiment["n_samples"]
+    distance = P.copy(data=np.abs(P.values[:, None] - thresholds).min(axis=1).astype(np.float64))  # min_r |P - N_r|
     near = distance <= _NEAR
-    rounding = _rounding(experiment)
-    with np.errstate(divide="ignore", invalid="ignore"):  # exact points have no error, thresholds no distance
+    largest = float(abs(risk.where(np.isfinite(risk))).max().fillna(0.0))
+    rounding = _ROUNDING * max(largest, float(experiment.attrs.get("signal_power", 0.0)))
+    with np.errstate(divide="ignore", invalid="ignore"):  # exact points have error zero, thresholds distance zero
         allowance = _STANDARD_ERRORS * standard_error + _FINITE_SIZE * abs(predicted) / distance + rounding
         deviation = mean - predicted
         z = deviation / standard_error
-        relative = abs(deviation) / allowance
-    # An infinite prediction has an infinite allowance; away from thresholds it is simply wrong.
+        relative = (abs(deviation) / allowance).where(~near)
+    # An infinite prediction has an infinite allowance, but away from thresholds it is wrong.
     agrees = (abs(deviation) <= allowance) & np.isfinite(predicted)
     judged = ~near.broadcast_like(mean)
     correlation, curve_z = _along_curve(risk, deviation, judged)
     outside = int((judged & ~agrees).sum())
     is_precise = standard_error <= _PRECISE * abs(mean) + rounding
     precise = float(is_precise.where(judged).mean()) if bool(judged.any()) else 0.0
-    verdict = "disagree" if outside else ("agree" if precise >= 0.5 else "undecided")
+    worst, place = 0.0, {}
+    if bool(relative.notnull().any()):
+        at = relative.isel(relative.fillna(-1.0).argmax(...))
+        worst, place = float(at), {str(name): float(at[name]) for name in relative.dims if name in at.coords}
     return xarray.Dataset(
         {
             "theory": predicted,
@@ -101,23 +108,18 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
             "comparison",
             1,
             "Predicted risks against simulated ones, point by point.",
-            verdict=verdict,
+            verdict="disagree" if outside else ("agree" if precise >= 0.5 else "undecided"),
             n_judged=int(judged.sum()),
             n_outside=outside,
             share_precise=precise,
-            **_largest(relative.where(judged)),
+            largest_deviation=worst,
+            largest_deviation_at=place,
         ),
     )
 
 
-def _rounding(experiment: xarray.Dataset) -> float:
-    """What is left of a perfect fit: rounding of the signal or of the largest finite risk, below which all is equal."""
-    risk = experiment["risk"]
-    largest = float(abs(risk.where(np.isfinite(risk))).max().fillna(0.0))
-    return _ROUNDING * max(largest, float(experiment.attrs.get("signal_power", 0.0)))
-
-
 def _on_grid(theory: Risk | xarray.DataArray | ArrayLike, mean: xarray.DataArray) -> xarray.DataArray:
+    """The prediction, broadcast to the grid of the experiment."""
     values = theory.total if isinstance(theory, Risk) else theory
     if isinstance(values, xarray.DataArray):
         if not set(values.dims) <= set(mean.dims):
@@ -136,19 +138,10 @@ def _on_grid(theory: Risk | xarray.DataArray | ArrayLike, mean: xarray.DataArray
     return mean.copy(data=table.copy())
 
 
-def _distance_to_threshold(experiment: xarray.Dataset) -> xarray.DataArray:
-    """min_r |P - N_r| for every P."""
-    if "subset_sizes" not in experiment.attrs:
-        raise ParameterError("experiment has no attribute subset_sizes; pass a Dataset as returned by simulate")
-    thresholds = np.asarray(json.loads(experiment.attrs["subset_sizes"]))
-    P = experiment["n_samples"]
-    return P.copy(data=np.abs(P.values[:, None] - thresholds).min(axis=1).astype(np.float64))
-
-
 def _along_curve(
     risk: xarray.DataArray, deviation: xarray.DataArray, judged: xarray.DataArray
 ) -> tuple[xarray.DataArray, xarray.DataArray]:
-    """Correlation of the points of each curve, and the z of the curve's mean deviation, over judged points."""
+    """Correlation of the points of each curve, and z of the curve's mean deviation over judged points."""
     order = [d for d in risk.dims if d not in ("trial", "n_samples")]
     values: FloatArray = risk.transpose(*order, "trial", "n_samples").values
     centred = values - values.mean(axis=-2, keepdims=True)
@@ -165,13 +158,3 @@ def _along_curve(
     matrix = xarray.DataArray(correlation, dims=(*order, "n_samples", "other_n_samples"), coords=coordinates)
     swept = {name: values for name, values in coordinates.items() if name != "n_samples"}
     return matrix, xarray.DataArray(curve_z, dims=tuple(order), coords=swept)
-
-
-def _largest(relative: xarray.DataArray) -> dict[str, Attribute]:
-    """The worst judged point, as attributes."""
-    if not bool(relative.notnull().any()):
-        return {"largest_deviation": 0.0, "largest_deviation_at": "{}"}
-    place = relative.fillna(-1.0).argmax(...)
-    worst = relative.isel(place)
-    where = {str(name): float(worst.coords[name]) for name in relative.dims if name in worst.coords}
-    return {"largest_deviation": float(worst), "largest_deviation_at": json.dumps(where)}

@@ -30,9 +30,8 @@ def predicted_curves(
 ) -> xr.Dataset:
     """Predict the risk of an ensemble along its learning curve, for several ridges in place of its own.
 
-    The dataset has ``risk`` (ridge, sample_ratio), ``subset_fraction`` (member) and, with `at_optimal_ridge`, the curve
-    of members that are each at their own best ridge: ``risk_at_optimal_ridge`` (sample_ratio), ``optimal_ridge``
-    (member).
+    The dataset has ``risk`` (ridge, sample_ratio) and ``subset_fraction`` (member). With `at_optimal_ridge` it also has
+    ``optimal_ridge`` (member), the best ridge of each member, and ``risk_at_optimal_ridge`` (sample_ratio).
 
     >>> curves = predicted_curves(EquicorrelatedProblem(), Ensemble([0.5, 0.5]), [0.2, 1.0], [0.1])
     >>> dict(curves.risk.sizes)
@@ -70,7 +69,9 @@ _HALVINGS = 50
 def boundary_end(
     boundary: Callable[[FloatArray], FloatArray], lowest: float, highest: float, shape: tuple[int, ...]
 ) -> tuple[FloatArray, FloatArray]:
-    """The noise at which a boundary becomes infinite, and the boundary just before it.
+    """The noise at which the boundary of the noise-dominated phase becomes infinite, and the boundary just before it.
+
+    It is found by bisection and does not depend on the grid of a diagram.
 
     Parameters
     ----------
@@ -100,7 +101,6 @@ def boundary_end(
     return np.where(ends, high, np.nan), np.where(ends, boundary(low), np.nan)
 
 
-_AXES = ("sample_ratio", "alignment", "readout_nsr", "feature_nsr", "label_nsr")
 _LONG_NAMES = {
     "sample_ratio": "sample ratio α",
     "alignment": "alignment ρ",
@@ -153,44 +153,40 @@ def phase_diagram(
     >>> diagram.optimal_n_members.dims
     ('readout_nsr', 'sample_ratio')
     """
-    given = dict(zip(_AXES, (sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr), strict=True))
-    values = {name: real_array(name, value) for name, value in given.items()}
+    ratios = (sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr)
+    values = {name: real_array(name, value) for name, value in zip(_LONG_NAMES, ratios, strict=True)}
     for name, value in values.items():
         if value.ndim > 1 or not value.size:
             raise ParameterError(f"{name} must be a number or a one-dimensional array, got shape {value.shape}")
     # Noise on the rows, sample ratio on the columns, as the paper draws them.
-    dims = [name for name in reversed(_AXES) if values[name].ndim == 1]
+    dims = [name for name in reversed(_LONG_NAMES) if values[name].ndim == 1]
     arrays = {name: xr.DataArray(value, dims=[name] if value.ndim else []) for name, value in values.items()}
-    grid = xr.broadcast(*arrays.values())
-    alpha, rho, H, W, Z = (part.transpose(*dims).values for part in grid)
+    alpha, rho, H, W, Z = (part.transpose(*dims).values for part in xr.broadcast(*arrays.values()))
     optimal = is_optimal(ridge)
     aggregation = read_aggregation(aggregation)
     k = optimal_n_members(alpha, rho, H, W, Z, ridge=ridge, aggregation=aggregation)
     Lam = np.zeros(())
     if optimal:
-        # Without data, and with infinitely much, no ridge matters to what is scaled.
+        # Without data, and with infinitely many, the ridge does not matter to what is scaled.
         inner = np.where((alpha > 0) & np.isfinite(alpha), alpha, 1.0)
         best = reduced_optimal_ridge(k, rho, H, W, Z, aggregation=aggregation, sample_ratio=inner)
         Lam = np.where(np.isfinite(k) & ((inner == alpha) | (best >= 0)), best, 0.0)
     error = reduced_risk(k, alpha, rho, Lam, H, W, Z, aggregation=aggregation)
     phase = np.where(k == 1, 0, np.where(np.isinf(k), 2, 1)).astype(np.int8)
     rest = [name for name in dims if name != "sample_ratio"]
-    fixed = [arrays[name] for name in _AXES[1:]]
-    boundary_inputs = [part.transpose(*rest).values for part in xr.broadcast(*fixed)]
-    boundary = phase_boundary(*boundary_inputs, ridge=ridge, aggregation=aggregation)
+    fixed = xr.broadcast(*(arrays[name] for name in values if name != "sample_ratio"))
+    given = [part.transpose(*rest).values for part in fixed]
+    boundary = phase_boundary(*given, ridge=ridge, aggregation=aggregation)
     noises = [name for name in rest if name.endswith("_nsr")]
     ends = {}
     if len(noises) == 1:
 
         def along(noise: FloatArray) -> FloatArray:
-            given = [noise if name == noises[0] else part for name, part in zip(_AXES[1:], others, strict=True)]
-            return phase_boundary(*given, ridge=ridge, aggregation=aggregation)
+            swept = [noise if name == noises[0] else part for name, part in zip([*values][1:], others, strict=True)]
+            return phase_boundary(*swept, ridge=ridge, aggregation=aggregation)
 
         left = [name for name in rest if name != noises[0]]
-        others = [
-            part.transpose(*left).values
-            for part in xr.broadcast(*(arrays[name].isel({noises[0]: 0}, missing_dims="ignore") for name in _AXES[1:]))
-        ]
+        others = [part.isel({noises[0]: 0}).transpose(*left).values for part in fixed]
         axis = values[noises[0]]
         where, before = boundary_end(along, float(axis.min()), float(axis.max()), others[0].shape)
         ends = {"boundary_end": (left, where), "boundary_before_end": (left, before)}
