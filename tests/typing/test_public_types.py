@@ -29,6 +29,7 @@ def test_the_program_names_every_public_name():
     assert set(sr.__all__) <= used
 
 
+@pytest.mark.slow
 def test_the_program_passes_a_strict_check():
     status, output = check(PROGRAM)
     assert status == 0, output

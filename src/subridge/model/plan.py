@@ -107,7 +107,9 @@ class SubsetPlan(Fingerprinted):
                [0.25, 0.5 ]])
         """
         M = positive_integer("n_features", n_features, MOST_FEATURES)
-        return cls(tuple(_indices(r, index, M) for r, index in enumerate(items_of("index_arrays", index_arrays))), M)
+        arrays = [np.array(index) for index in items_of("index_arrays", index_arrays)]
+        # The constructor checks indices, but would take an array with two axes for a matrix.
+        return cls(tuple(_indices(r, A, M) if A.ndim == 2 else A for r, A in enumerate(arrays)), M)
 
     @classmethod
     def from_matrices(cls, matrices: Iterable[ArrayLike]) -> "SubsetPlan":
