@@ -1,6 +1,7 @@
 """The house keeps its own rules."""
 
 import ast
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,22 @@ FILES = sorted(SOURCE.rglob("*.py"))
 def test_every_public_name_loads(name):
     assert getattr(sr, name) is not None
     assert name in dir(sr)
+
+
+def test_namespaces_are_imported_from_the_package():
+    names = ("aggregation", "covariance", "datasets", "derivations", "errors", "figures", "subsets", "theory")
+    lines = [f"from subridge import {name}; assert sr.{name} is {name}" for name in names]
+    code = "\n".join(
+        ["import subridge as sr", "from subridge.subsets import equal", *lines, "assert subsets.equal is equal"]
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("old", ["subridge.ensemble.ensemble", "subridge.spec.plan"])
+def test_pickles_of_the_last_version_are_refused_with_a_remedy(old):
+    pickled = f"c{old}\nEnsemble\n.".encode()  # what asks for a class of that module
+    with pytest.raises(ModuleNotFoundError, match=r"pickled by subridge 0\.2\.0 .* fit them again"):
+        pickle.loads(pickled)
 
 
 def test_unknown_names_are_an_attribute_error():

@@ -3,7 +3,10 @@
 Public names are listed in ``__init__.pyi`` and loaded when first used, so that ``import subridge`` costs nothing.
 """
 
-from subridge.lazy import names_of_stub
+import sys
+
+from subridge.lazy import OldPickles, names_of_stub
 
 __version__ = "0.2.0"
 __getattr__, __dir__, __all__ = names_of_stub(__name__, __file__)
+sys.meta_path.append(OldPickles)

@@ -9,6 +9,9 @@ from typing import Any, TypeAlias
 
 LazyNames: TypeAlias = tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]
 
+# Packages of version 0.2.0 that objects pickled by it ask for.
+_GONE = {"subridge.ensemble", "subridge.spec"}
+
 
 def names_of_stub(package: str, file: str) -> LazyNames:
     """``__getattr__``, ``__dir__`` and ``__all__`` of a package, given its ``__name__`` and ``__file__``.
@@ -32,3 +35,16 @@ def names_of_stub(package: str, file: str) -> LazyNames:
         return sorted({*homes, *(name for name in vars(sys.modules[package]) if name.startswith("__"))})
 
     return load, shown, [*homes]
+
+
+class OldPickles:
+    """A finder that refuses packages of version 0.2.0; others are left to Python's own finders."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        if name in _GONE:
+            raise ModuleNotFoundError(
+                f"{name} no longer exists, so objects pickled by subridge 0.2.0 or older cannot be loaded; "
+                "fit them again, or load them with that version",
+                name=name,
+            )
