@@ -279,7 +279,7 @@ class Dirichlet(NamedStrategy):
 
 
 @dataclass(frozen=True, eq=False)
-class _Sized(NamedStrategy):
+class Sized(NamedStrategy):
     """Members of given sizes that draw independently of each other."""
 
     subset_sizes: tuple[int, ...]
@@ -293,7 +293,7 @@ class _Sized(NamedStrategy):
         return cls(_sizes_of(options))
 
 
-class Overlapping(_Sized):
+class Overlapping(Sized):
     """The strategy of `overlapping`.
 
     Parameters
@@ -321,7 +321,7 @@ class Overlapping(_Sized):
         return SubsetPlan.from_indices([np.sort(rng.permutation(M)[:N]) for N in self.subset_sizes], M)
 
 
-class Projection(_Sized):
+class Projection(Sized):
     """The strategy of `projection`.
 
     Parameters
