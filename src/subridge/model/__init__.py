@@ -1,1 +1,1 @@
-"""Immutable descriptions of data and subsets, validated once when built; the checks and errors of all rooms."""
+"""Data, subsets and ensembles as immutable descriptions, validated when they are built; errors and checks of arguments."""
