@@ -1,1 +1,1 @@
-"""Data, subsets and ensembles as immutable descriptions, validated when they are built; errors and checks of arguments."""
+"""Data, subsets and ensembles as immutable descriptions that are checked when built; errors and checks of arguments."""

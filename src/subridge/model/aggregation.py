@@ -475,15 +475,10 @@ class Scaled(FittedAggregation):
         return self.best(moments)  # no member has a weight of its own
 
     def best(self, moments: MemberMoments) -> FloatArray:
-        missed, v = moments.with_target()
+        _, v = moments.with_target()
         with np.errstate(invalid="ignore", divide="ignore"):
-            if moments.outputs is None:
-                c, pairs = v - missed.mean(axis=-1), moments.pairs.mean(axis=(-2, -1))
-                F, least = c + (pairs - missed.mean(axis=-1)), SILENT * v
-            else:
-                c, F = moments.outputs.c.mean(axis=-1), moments.outputs.F.mean(axis=(-2, -1))
-                least = np.zeros(np.shape(v))
-            scale = np.maximum(c, 0.0) / F
+            c, F = moments.c.mean(axis=-1), moments.F.mean(axis=(-2, -1))
+            scale, least = np.maximum(c, 0.0) / F, SILENT * v if moments.outputs is None else 0.0
         # A ridgeless member at its threshold has F = ∞ and s = 0; at v = ∞ any scale but one is infinitely bad.
         scale = np.where(np.isinf(v) | (least >= F), 1.0, scale)
         return np.broadcast_to(scale[..., None] / moments.n_members, moments.pairs.shape[:-1]).copy()

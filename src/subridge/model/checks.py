@@ -10,7 +10,7 @@ from subridge.model.errors import DataError, ParameterError
 
 Item = TypeVar("Item")
 
-# Kinds of NumPy types whose values are no real numbers.
+# Kinds of NumPy types whose values are not real numbers.
 _ODD_KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "durations"}
 
 
@@ -28,7 +28,7 @@ def real_array(name: str, value: ArrayLike) -> FloatArray:
 
 
 def refuse_odd_values(name: str, value: ArrayLike) -> None:
-    """Refuse what NumPy would turn into numbers silently: hidden values, None, complex numbers, text, dates."""
+    """Refuse what NumPy would silently convert to numbers: hidden values, None, complex numbers, text, dates."""
     if value is None or isinstance(value, str | bytes):
         raise ParameterError(f"{name} must be a number or an array of numbers, got {value!r}")
     if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
@@ -108,33 +108,33 @@ def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
 
 
 def truth(name: str, value: bool) -> bool:
-    """True or False; text such as "no" would count as true."""
+    """Check a truth value: text such as "no" would count as true."""
     if not isinstance(value, bool | np.bool_):
         raise ParameterError(f"{name} must be True or False, got {value!r}")
     return bool(value)
 
 
 def items_of(name: str, value: Iterable[Item]) -> list[Item]:
-    """The items of what must be a list or something like it; one word or a mapping is none."""
+    """The items of a list or another iterable; text and mappings are refused."""
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
         return list(value)
     raise ParameterError(f"{name} must be a list, got {value!r}")
 
 
 def one_number(name: str, array: FloatArray, most: float = 1e100) -> float:
-    """The number in an array that was checked otherwise; its square must be a number too."""
+    """The only number of a checked array; the default limit keeps its square finite."""
     if array.size != 1 or abs(array.reshape(-1)[0]) > most:
         raise ParameterError(f"{name} must be one number of at most {most:g}, got {array.tolist()!r}")
     return float(array.reshape(-1)[0])
 
 
-# Each member's own best; one common value, best for the ensemble; one value per member, best together.
+# For whom a ridge is best: for each member alone; one common value for the ensemble; one value per member, together.
 Scope: TypeAlias = Literal["member", "ensemble", "joint"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 
 def check_scope(name: str, value: str) -> None:
-    """Refuse a word that is not a scope, naming the argument.
+    """Refuse a word that is not a scope.
 
     >>> check_scope("scope", "everyone")
     Traceback (most recent call last):
@@ -148,7 +148,7 @@ _NAMED = 5
 
 
 def counted(count: int, noun: str, plural: str | None = None) -> str:
-    """A number and its noun, whose plural ends in s unless it is given.
+    """A number and its noun; the plural ends in s unless it is given.
 
     >>> counted(1, "row"), counted(1200, "row"), counted(2, "class", "classes")
     ('1 row', '1,200 rows', '2 classes')
@@ -157,7 +157,7 @@ def counted(count: int, noun: str, plural: str | None = None) -> str:
 
 
 def agreeing(count: int, singular: str, plural: str) -> str:
-    """The form of a verb, or of another word, that goes with so many things.
+    """The singular or plural form of a verb or another word.
 
     >>> agreeing(1, "holds", "hold"), agreeing(0, "holds", "hold")
     ('holds', 'hold')

@@ -4,8 +4,7 @@
 class SubridgeError(Exception):
     """Base of every error this package raises on purpose.
 
-    Each is also an error of Python's own kind, such as a ``ValueError``, so that code which knows nothing of this
-    package can catch it.
+    Each is also an error of Python, such as a ``ValueError``, so that code that does not know this package can catch it.
 
     Examples
     --------
@@ -63,7 +62,7 @@ class SubridgeWarning(UserWarning):
 
     Examples
     --------
-    Turn them into errors, so that nothing doubtful goes unseen:
+    Turn them into errors, so that none is overlooked:
 
     >>> import warnings, subridge as sr
     >>> with warnings.catch_warnings():
@@ -75,15 +74,15 @@ class SubridgeWarning(UserWarning):
 
 
 class DamagedStoreWarning(SubridgeWarning):
-    """Something in a store was altered, cut or lost, and is computed again."""
+    """A part of a store is damaged or missing, and is computed again."""
 
 
 class WaitingWarning(SubridgeWarning):
-    """A run can do nothing until something else happens, which is named."""
+    """A run waits for something, which the message names."""
 
 
 class InterruptedRun(KeyboardInterrupt):
-    """A run was interrupted; says what is kept and how to go on.
+    """A run was interrupted; the message says what is kept and how to continue.
 
     It is a ``KeyboardInterrupt``, so that ``except Exception`` does not swallow it.
 
@@ -103,19 +102,19 @@ class AccuracyWarning(SubridgeWarning):
 
 
 class ScaleWarning(SubridgeWarning):
-    """Columns of the data have scales that no single ridge can suit."""
+    """Columns of the data have such different scales that no single ridge suits all."""
 
 
 class RidgePathWarning(SubridgeWarning):
-    """The best ridge of a path lies at its end; one beyond may err less."""
+    """The best ridge of a path is its first or last; one beyond may be better."""
 
 
 class DuplicateRowsWarning(SubridgeWarning):
-    """Many rows are copies of others, so that left-out rows are still known."""
+    """Many rows are copies of others, so that left-out errors are too small."""
 
 
 class CorrelatedRowsWarning(SubridgeWarning):
-    """Errors of neighbouring rows are alike: rows are in time order, or belong together."""
+    """Errors of neighbouring rows are correlated: rows are in time order, or belong to groups."""
 
 
 class LargeGroupWarning(SubridgeWarning):
@@ -127,20 +126,20 @@ class HeavyTailWarning(SubridgeWarning):
 
 
 class CopiedRowsWarning(SubridgeWarning):
-    """Rows of the data are copies of others, so that leaving one out leaves its label in."""
+    """Rows of the data are copies of others, so that a left-out label is still in the training set."""
 
 
 class RareColumnsWarning(SubridgeWarning):
-    """Columns vary in fewer than five rows, which tell nothing of what they do elsewhere."""
+    """Columns vary in fewer than five rows, too few to estimate their effect."""
 
 
 class ClassCodesWarning(SubridgeWarning):
-    """Few whole numbers, which may be codes of classes, are taken for numbers."""
+    """Labels are few whole numbers, which may be codes of classes, and are used as numbers."""
 
 
 class DominantRowsWarning(SubridgeWarning):
-    """A few rows hold much of the leverage."""
+    """A few rows have much of the leverage."""
 
 
 class FewSamplesWarning(SubridgeWarning):
-    """Too few samples to fit weights of members; the mean is taken."""
+    """There are too few samples to fit weights of members, and the mean is used."""
