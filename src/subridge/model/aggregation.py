@@ -112,7 +112,8 @@ class Aggregation(Fingerprinted, ABC):
 
     Examples
     --------
-    An aggregation of your own defines how outputs combine, and which error the choice of a ridge minimises:
+    An aggregation of your own defines how outputs combine. It may also define the `loss` that the choice of a ridge
+    minimises, which is otherwise the squared error or the share of misclassified samples:
 
     >>> import numpy as np
     >>> class Largest(Aggregation):
@@ -120,10 +121,6 @@ class Aggregation(Fingerprinted, ABC):
     ...
     ...     def combine(self, outputs, weights=None):
     ...         return outputs.max(axis=0)
-    ...
-    ...     def loss(self, errors, targets, sample_weights):
-    ...         left_out = targets - self.combine(targets - errors)
-    ...         return float((left_out**2 * sample_weights).sum() / sample_weights.sum()), 0.0
     >>> Largest().combine(np.array([[[1.0, 2.0]], [[3.0, 0.0]]]))
     array([[3., 2.]])
     >>> Largest().loss(np.array([[[1.0, 0.0]], [[2.0, 2.0]]]), np.zeros((1, 2)), np.ones(2))
@@ -156,9 +153,11 @@ class Aggregation(Fingerprinted, ABC):
     adds_scores: ClassVar[bool] = False
     per_target = False  # a field of those that fit weights
 
-    @abstractmethod
     def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
         """Error of the aggregate on left-out samples, which the choice of a ridge minimises.
+
+        It is the squared error; if classes are decided, the share of misclassified samples, and the squared error of
+        the mean decides between equals.
 
         Parameters
         ----------
@@ -175,6 +174,11 @@ class Aggregation(Fingerprinted, ABC):
         tuple of float
             The error to minimise, and the error that decides between equals.
         """
+        combined = self.combine(targets - errors)
+        if not self.decides_classes:
+            return squared_error(targets - combined, sample_weights), 0.0
+        mean = squared_error(errors.sum(axis=0) / errors.shape[0], sample_weights)
+        return misclassified_share(first_largest(combined), targets, sample_weights), mean
 
     @abstractmethod
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
@@ -253,9 +257,11 @@ class Aggregation(Fingerprinted, ABC):
         Returns
         -------
         ndarray, shape (...)
-            The number of weights that are not zero, less the number of constraints.
+            The number of weights that are not zero, less one if they sum to one; a common weight is one number.
         """
-        return np.asarray((weights != 0).sum(axis=-1), dtype=np.float64)
+        if self.equal_weights:
+            return np.full(weights.shape[:-1], float(self.fits_weights))
+        return np.asarray(np.maximum((weights != 0).sum(axis=-1) - float(self.sums_to_one), 0.0))
 
     def settle(self, moments: MemberMoments) -> Settled:
         """Weights, and the error to expect of them on new samples, by which a ridge is chosen.
@@ -316,9 +322,6 @@ class Mean(LinearAggregation):
 
     def weights(self, moments: MemberMoments) -> FloatArray:
         return np.full(moments.pairs.shape[:-1], 1 / moments.n_members)
-
-    def n_fitted(self, weights: FloatArray) -> FloatArray:
-        return np.zeros(weights.shape[:-1])
 
     def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
         return squared_error(errors.sum(axis=0) / errors.shape[0], sample_weights), 0.0
@@ -404,7 +407,7 @@ class FittedAggregation(LinearAggregation):
         """
         k, behind = moments.n_members, moments.behind
         known = np.arange(k) if behind is None else np.flatnonzero((behind > 0).reshape(-1, k).all(axis=0))
-        if len(known) == k:
+        if self.equal_weights or len(known) == k:
             return self.best(moments)
         if not len(known):
             return self.simpler.settle(moments).weights
@@ -468,12 +471,6 @@ class Scaled(FittedAggregation):
     name: ClassVar[str] = "scaled"
     equal_weights: ClassVar[bool] = True
 
-    def n_fitted(self, weights: FloatArray) -> FloatArray:
-        return np.ones(weights.shape[:-1])
-
-    def best_judged(self, moments: MemberMoments) -> FloatArray:
-        return self.best(moments)  # no member has a weight of its own
-
     def best(self, moments: MemberMoments) -> FloatArray:
         _, v = moments.with_target()
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -502,9 +499,6 @@ class Simplex(FittedAggregation):
 
     name: ClassVar[str] = "simplex"
     sums_to_one: ClassVar[bool] = True
-
-    def n_fitted(self, weights: FloatArray) -> FloatArray:
-        return np.maximum(super().n_fitted(weights) - 1.0, 0.0)
 
     def best(self, moments: MemberMoments) -> FloatArray:
         usable = np.isfinite(np.diagonal(moments.pairs, axis1=-2, axis2=-1)).any(axis=-1)
@@ -600,9 +594,6 @@ class Median(Aggregation):
         middle: Array = 0.5 * (ordered[(k - 1) // 2] + ordered[k // 2])
         return middle
 
-    def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
-        return squared_error(self.combine(errors), sample_weights), 0.0
-
 
 def squared_error(errors: Array, sample_weights: Array) -> float:
     """Squared error summed over targets and averaged over samples; errors of shape (C, n)."""
@@ -653,16 +644,8 @@ def misclassified_share(decided: Array, targets: Array, sample_weights: Array) -
     return float(np.round(share, 12))  # equal counts must compare equal whatever the order of summation
 
 
-def _class_loss(decided: Array, errors: Array, targets: Array, sample_weights: Array) -> Loss:
-    """The share of misclassified samples; the squared error of the mean decides between equals."""
-    return misclassified_share(decided, targets, sample_weights), Mean().loss(errors, targets, sample_weights)[0]
-
-
 class Majority(Aggregation):
     """The class with most votes; the largest sum of scores, then the lowest class, decides a tie.
-
-    Its loss is the share of left-out samples that the majority misclassifies. The squared error of the mean decides
-    between equals.
 
     Examples
     --------
@@ -707,10 +690,6 @@ class Majority(Aggregation):
                 [xp.where(hidden & (winner == c), lifted, decision[c]) for c in range(decision.shape[0])]
             )
         return decision
-
-    def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
-        scores = targets - errors
-        return _class_loss(most_votes(vote_counts(scores), scores.sum(axis=0)), errors, targets, sample_weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -774,15 +753,9 @@ class WeightedMajority(Majority):
         sums = namespace_of(outputs).sum(outputs, axis=0)
         return vote_counts(outputs, like(np.array(self.vote_weights), outputs)) + _TIE * sums / (1 + abs(sums))
 
-    def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
-        return _class_loss(first_largest(self.combine(targets - errors)), errors, targets, sample_weights)
-
 
 class Summed(Aggregation):
     """The class with the largest sum of scores, the lowest class among equals.
-
-    Its loss is the share of left-out samples that the summed scores misclassify. The squared error of the mean decides
-    between equals.
 
     Examples
     --------
@@ -800,9 +773,6 @@ class Summed(Aggregation):
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         return namespace_of(outputs).sum(outputs, axis=0)
-
-    def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
-        return _class_loss(first_largest((targets - errors).sum(axis=0)), errors, targets, sample_weights)
 
 
 AGGREGATIONS: dict[str, Aggregation] = {

@@ -4,7 +4,7 @@
 class SubridgeError(Exception):
     """Base of every error this package raises on purpose.
 
-    Each is also an error of Python, such as a ``ValueError``, so that code that does not know this package can catch it.
+    Each is also one of Python's errors, such as ``ValueError``, so that code without this package can catch it.
 
     Examples
     --------
