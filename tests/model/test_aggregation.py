@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.model.aggregation import AGGREGATIONS, LinearAggregation, read_aggregation
+from subridge.model.aggregation import AGGREGATIONS, LinearAggregation, WeightedMajority, read_aggregation
 from subridge.model.moments import MemberMoments, error_products
 
 
@@ -73,3 +73,52 @@ def test_theory_takes_weights_on_the_simplex_and_refuses_a_median_by_name():
     assert float(total) == pytest.approx(weights @ pairs @ weights)
     with pytest.raises(sr.errors.ParameterError, match="median"):
         sr.risk(problem, sr.Ensemble(subsets, 0.1, aggregation="median"), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "names"),
+    {
+        "is_linear": {"mean", "scaled", "simplex", "free"},
+        "fits_weights": {"scaled", "simplex", "free"},
+        "sums_to_one": {"mean", "simplex"},
+        "equal_weights": {"mean", "scaled"},
+        "is_mean": {"mean"},
+        "decides_classes": {"majority", "sum"},
+        "counts_votes": {"majority"},
+        "adds_scores": {"sum"},
+        "per_target": set(),
+    }.items(),
+)
+def test_behaviour_is_asked_of_the_aggregation(attribute, names):
+    assert {name for name, each in AGGREGATIONS.items() if getattr(each, attribute)} == names
+
+
+def test_weights_per_target_and_weighted_votes_say_so():
+    assert sr.aggregation.Free(per_target=True).per_target
+    assert WeightedMajority((1.0,)).counts_votes
+
+
+@pytest.mark.parametrize("name", ["median", "majority", "sum"])
+def test_what_is_no_weighted_sum_has_no_weights(name):
+    with pytest.raises(sr.errors.ParameterError, match=f"aggregation='{name}' has no weights"):
+        AGGREGATIONS[name].weights(MemberMoments(np.eye(2)))
+
+
+@pytest.mark.parametrize(
+    "aggregation", [*(AGGREGATIONS[name] for name in ("majority", "sum")), WeightedMajority((1, 2, 1))]
+)
+def test_the_loss_of_classes_is_the_share_of_wrong_ones(aggregation):
+    rng = np.random.default_rng(0)
+    classes, weights = rng.integers(0, 4, 50), rng.random(50)
+    targets = np.eye(4)[classes].T
+    errors = rng.standard_normal((3, 4, 50))
+    decided = aggregation.combine(targets - errors).argmax(axis=0)
+    loss = aggregation.loss(errors, targets, weights)
+    mean = (errors.mean(axis=0) ** 2).sum(axis=0)
+    assert loss == pytest.approx((np.average(decided != classes, weights=weights), np.average(mean, weights=weights)))
+
+
+@pytest.mark.parametrize("odd", ["votes", None, (), ((1.0, 2.0),), (1.0, -1.0), (1.0, np.nan), 2.0])
+def test_vote_weights_must_be_numbers_of_members(odd):
+    with pytest.raises((sr.errors.ParameterError, sr.errors.DataError), match="vote_weights"):
+        WeightedMajority(odd)
