@@ -1,4 +1,4 @@
-"""A ridge ensemble: who sees what, with which ridge and which readout noise, and how outputs combine."""
+"""A ridge ensemble: subsets, ridges, readout noise and aggregation."""
 
 from dataclasses import dataclass
 

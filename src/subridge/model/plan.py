@@ -227,7 +227,7 @@ class SubsetPlan(Fingerprinted):
         return scatter_last(rows, A, self.n_features) if A.ndim == 1 else rows_times(rows, A)
 
     def add_lifted(self, member: int, rows: Array, into: Array) -> None:
-        """Add what `lift_rows` gives to an array, in place.
+        """Add the result of `lift_rows` to an array, in place.
 
         Parameters
         ----------

@@ -44,7 +44,7 @@ def read_result(place: Path) -> xr.Dataset:
 
 
 def checked_suffix(place: Path, allowed: tuple[str, ...] | None = None) -> str:
-    """The suffix of a file in lower case, when it is one of those allowed (by default data or pictures).
+    """The suffix of a file in lower case, if it is allowed; by default data, pictures and pages are.
 
     >>> checked_suffix(Path("curve.PNG"))
     '.png'
@@ -58,7 +58,7 @@ def checked_suffix(place: Path, allowed: tuple[str, ...] | None = None) -> str:
 
 
 def part_of(place: Path) -> Path:
-    """Where a file is that is not whole yet.
+    """The temporary name of a file that is being written.
 
     >>> part_of(Path("curve.png")).name
     '.curve.part.png'
@@ -68,7 +68,7 @@ def part_of(place: Path) -> Path:
 
 @contextmanager
 def whole_file(place: Path) -> Iterator[Path]:
-    """Give a path beside ``place``, with its suffix, to write to; the file moves to its place once it is whole."""
+    """Give a temporary path beside ``place`` to write to; the file is renamed once it is complete."""
     beside = part_of(place)
     try:
         yield beside

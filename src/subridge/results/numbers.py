@@ -1,10 +1,10 @@
-"""Numbers as people write them: thousands apart, no powers of ten where none is needed, no minus before a zero."""
+"""Numbers as text for tables: separators between thousands, powers of ten only if needed, no minus before a zero."""
 
 import math
 
 
 def plain(value: float, digits: int = 3) -> str:
-    """A number with so many significant digits.
+    """A number with the given number of significant digits.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def interval(value: float, lower: float, upper: float) -> str:
 
 
 def unit_of(largest: float) -> tuple[float, str]:
-    """A unit in which numbers up to the largest have few digits: its size, and how it is told; ordinary ones have none.
+    """A unit for numbers up to the largest: its size and its name, which is empty for ordinary numbers.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from subridge.arrays.types import ArrayLike, FloatArray, IntArray, Json
 # Attributes that every file format can hold; netCDF has neither booleans nor lists of texts.
 Attribute: TypeAlias = str | int | float
 
-# Further dimensions of what a simulation may keep.
+# Further dimensions of optional variables of a simulation.
 _PER_MEMBER = {"pairs": ("member", "other_member"), "member_weights": ("member",)}
 # Of the demo: risks of trained ensembles, risks by theory at the same points and along a line, sizes of members.
 _DEMO = {
