@@ -132,8 +132,7 @@ def empty_on(shape: tuple[int, ...], device: str, dtype: str) -> Array:
         return np.empty(shape, dtype=dtype)
     import torch
 
-    fresh: Array = torch.empty(shape, device="cpu" if device == "torch" else device, dtype=getattr(torch, dtype))
-    return fresh
+    return torch.empty(shape, device="cpu" if device == "torch" else device, dtype=getattr(torch, dtype))
 
 
 def release(device: str) -> None:

@@ -15,14 +15,12 @@ from scipy.linalg import blas
 
 def namespace_of(*arrays: Array) -> Namespace:
     """The library that the arrays belong to, in its array API form."""
-    found: Namespace = array_api_compat.array_namespace(*arrays)
-    return found
+    return array_api_compat.array_namespace(*arrays)
 
 
 def device_of(array: Array) -> str:
     """Where an array lives, as its library names it."""
-    place: str = array_api_compat.device(array)
-    return place
+    return array_api_compat.device(array)
 
 
 def like(array: ArrayLike, example: Array) -> Array:
@@ -30,8 +28,7 @@ def like(array: ArrayLike, example: Array) -> Array:
     if is_numpy(example):
         return np.asarray(to_numpy(array), dtype=example.dtype)
     if is_tensor(array) and is_tensor(example):
-        moved: Array = array.to(dtype=example.dtype, device=example.device)
-        return moved
+        return array.to(dtype=example.dtype, device=example.device)
     # A copy, because other libraries do not know read-only memory.
     values = np.array(to_numpy(array), order="C")
     return namespace_of(example).asarray(values, dtype=example.dtype, device=device_of(example))
@@ -58,8 +55,7 @@ def is_numpy(array: ArrayLike) -> bool:
 
 def is_tensor(array: MatrixLike) -> TypeGuard["torch.Tensor"]:
     """Whether an array is PyTorch's."""
-    found: bool = array_api_compat.is_torch_array(array)
-    return found
+    return array_api_compat.is_torch_array(array)
 
 
 def is_sparse(array: MatrixLike) -> "TypeIs[SparseMatrix]":
@@ -74,8 +70,7 @@ def in_precision_of(example: MatrixLike, array: Array) -> Array:
     dtype('float64')
     """
     if is_tensor(example) and is_tensor(array) and example.is_floating_point():
-        converted: Array = array.to(dtype=example.dtype)
-        return converted
+        return array.to(dtype=example.dtype)
     return array
 
 
@@ -107,11 +102,9 @@ def scatter_last(array: Array, index: IntArray, size: int) -> Array:
         spread = np.zeros((*array.shape[:-1], size), dtype=array.dtype)
         spread[..., index] = array
         return spread
-    xp = namespace_of(array)
-    source = np.full(size, len(index))
+    xp, source = namespace_of(array), np.full(size, len(index))
     source[index] = np.arange(len(index))
-    padded = xp.concat([array, xp.zeros_like(array[..., :1])], axis=-1)
-    return take_last(padded, source)
+    return take_last(xp.concat([array, xp.zeros_like(array[..., :1])], axis=-1), source)
 
 
 def add_at_last(into: Array, index: IntArray, values: Array) -> None:
@@ -163,9 +156,8 @@ def rows_times_transpose(left: Array, right: Array) -> Array:
     >>> rows_times_transpose(np.array([[[1.0, 2.0]]]), np.array([[[3.0, 4.0], [1.0, 0.0]]]))
     array([[[11.,  1.]]])
     """
-    xp = namespace_of(left)
     if not is_numpy(left):
-        return left @ xp.matrix_transpose(right)
+        return left @ namespace_of(left).matrix_transpose(right)
     gemm = blas.get_blas_funcs("gemm", (left, right))
     product = np.empty((len(left), left.shape[1], right.shape[1]), dtype=left.dtype)
     for b in range(len(left)):
@@ -189,8 +181,7 @@ def rows_times(rows: Array, matrix: FloatArray) -> Array:
     flat = np.ascontiguousarray(rows).reshape(-1, rows.shape[-1])
     # BLAS wants columns first: a transposed C-ordered factor, or an F-ordered one marked as transposed, needs no copy.
     left, transposed = (factor.T, 0) if factor.flags.c_contiguous else (factor, 1)
-    product: Array = gemm(1.0, left, flat.T, trans_a=transposed).T
-    return product.reshape(*rows.shape[:-1], factor.shape[1])
+    return gemm(1.0, left, flat.T, trans_a=transposed).T.reshape(*rows.shape[:-1], factor.shape[1])
 
 
 # A term this much smaller than the first changes no bit of a float64 sum.

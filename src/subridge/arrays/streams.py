@@ -31,15 +31,13 @@ def standard_normals(
     """
     sequence = seed_sequence(seed, *coordinates)
     if device == "cpu":
-        normals = np.random.default_rng(sequence).standard_normal(shape)
-        return normals.astype(dtype, copy=False)
+        return np.random.default_rng(sequence).standard_normal(shape).astype(dtype, copy=False)
     import torch
 
     place = "cpu" if device == "torch" else device
     generator = torch.Generator(device=place)
     generator.manual_seed(int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1)))
-    drawn: Array = torch.randn(shape, generator=generator, device=place, dtype=getattr(torch, dtype))
-    return drawn
+    return torch.randn(shape, generator=generator, device=place, dtype=getattr(torch, dtype))
 
 
 def stacked_normals(
