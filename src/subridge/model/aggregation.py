@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, TypeAlias
 
 import numpy as np
-from scipy.optimize import nnls
 
 from subridge.arrays.namespace import device_of, is_numpy, like, namespace_of
 from subridge.arrays.types import Array, FloatArray
 from subridge.model.checks import non_negative
 from subridge.model.errors import ParameterError
 from subridge.model.fingerprint import Fingerprinted
-from subridge.model.moments import MemberMoments, least_nonnegative, member_weights
+from subridge.model.moments import MemberMoments, least_nonnegative, member_weights, search_nonnegative
 
 __all__ = [
     "AGGREGATIONS",
@@ -572,7 +571,7 @@ def _free_weights(F: FloatArray, c: FloatArray) -> FloatArray:
         design, answer = root[:, None] * vectors[:, kept].T, vectors[:, kept].T @ c[i] / root
         # A trace of weight decay, far below rounding of the error, lets duplicates share and keeps opposites small.
         decay = np.sqrt(_ALIKE * values[-1]) * np.eye(len(values))
-        found[i] = nnls(np.vstack([design, decay]), np.append(answer, np.zeros(len(values))))[0]
+        found[i] = search_nonnegative(np.vstack([design, decay]), np.append(answer, np.zeros(len(values))))
     return np.asarray(found / size)
 
 

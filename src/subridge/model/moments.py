@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import nnls
 
 from subridge.arrays.namespace import namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntArray
@@ -266,13 +265,20 @@ def _least_error(E: FloatArray, simplex: bool) -> FloatArray:
         if simplex:
             # An estimated E may be slightly indefinite; negative curvature is noise and is clipped.
             root = np.sqrt(np.clip(values, 0.0, None))[:, None] * vectors.T
-            solution[i] = nnls(np.vstack([root, b[i]]), np.append(np.zeros(len(root)), 1.0))[0]
+            solution[i] = search_nonnegative(np.vstack([root, b[i]]), np.append(np.zeros(len(root)), 1.0))
         else:
             # Members that duplicate each other make E singular; the solution of least norm shares their weight.
             kept = np.abs(values) > len(values) * _EPS * np.abs(values).max()
             solution[i] = vectors[:, kept] @ ((vectors[:, kept].T @ b[i]) / values[kept])
     solution = solution * b
     return np.asarray(solution / solution.sum(axis=-1, keepdims=True))
+
+
+def search_nonnegative(design: FloatArray, answer: FloatArray) -> FloatArray:
+    """The y ≥ 0 of least ``|design y - answer|``, for any design but slower than `least_nonnegative`."""
+    from scipy.optimize import nnls  # takes longer to import than all the rest
+
+    return np.asarray(nnls(design, answer)[0])
 
 
 def least_nonnegative(A: FloatArray, b: FloatArray) -> tuple[FloatArray, BoolArray]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
-from scipy.special import gammaln, xlogy
 
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
@@ -643,6 +642,8 @@ def fraction_density(fraction: ArrayLike, n_members: ArrayLike, fraction_spread:
     >>> float(fraction_density(0.1, 10, 1.0).round(4))  # an exponential of mean 1/10
     3.6788
     """
+    from scipy.special import gammaln, xlogy
+
     nu = non_negative("fraction", fraction)
     k = extended_non_negative("n_members", n_members)
     shape = non_negative("fraction_spread", fraction_spread) ** -2

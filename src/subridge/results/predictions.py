@@ -18,6 +18,16 @@ from subridge.theory.reduced.ensemble_size import optimal_n_members, phase_bound
 from subridge.theory.reduced.risk import is_optimal, reduced_optimal_ridge, reduced_risk
 from subridge.theory.ridge_search import optimal_ridge
 
+_LONG_NAMES = {
+    "sample_ratio": "sample ratio α",
+    "alignment": "alignment ρ",
+    "readout_nsr": "readout noise ratio H",
+    "feature_nsr": "feature noise ratio W",
+    "label_nsr": "label noise ratio Z",
+}
+# Of the bisection for the end of a boundary.
+_HALVINGS = 50
+
 
 def predicted_curves(
     problem: EquicorrelatedProblem,
@@ -63,9 +73,6 @@ def predicted_curves(
     return curves
 
 
-_HALVINGS = 50
-
-
 def boundary_end(
     boundary: Callable[[FloatArray], FloatArray], lowest: float, highest: float, shape: tuple[int, ...]
 ) -> tuple[FloatArray, FloatArray]:
@@ -99,15 +106,6 @@ def boundary_end(
         beyond = np.isinf(boundary(middle))
         low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
     return np.where(ends, high, np.nan), np.where(ends, boundary(low), np.nan)
-
-
-_LONG_NAMES = {
-    "sample_ratio": "sample ratio α",
-    "alignment": "alignment ρ",
-    "readout_nsr": "readout noise ratio H",
-    "feature_nsr": "feature noise ratio W",
-    "label_nsr": "label noise ratio Z",
-}
 
 
 def phase_diagram(
