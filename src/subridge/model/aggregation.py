@@ -360,6 +360,7 @@ class FittedAggregation(LinearAggregation):
     """
 
     per_target: bool = False
+    simpler: ClassVar[LinearAggregation] = Mean()  # that the weights are shrunk towards
 
     @abstractmethod
     def best(self, moments: MemberMoments) -> FloatArray:
@@ -375,11 +376,6 @@ class FittedAggregation(LinearAggregation):
         ndarray, shape (..., k)
             Not negative.
         """
-
-    @property
-    def simpler(self) -> LinearAggregation:
-        """The aggregation that the weights are shrunk towards."""
-        return Mean()
 
     def weights(self, moments: MemberMoments) -> FloatArray:
         return self.settle(moments).weights
@@ -529,10 +525,7 @@ class Free(FittedAggregation):
     """
 
     name: ClassVar[str] = "free"
-
-    @property
-    def simpler(self) -> LinearAggregation:
-        return Scaled()
+    simpler: ClassVar[LinearAggregation] = Scaled()
 
     def best(self, moments: MemberMoments) -> FloatArray:
         _, v = moments.with_target()
