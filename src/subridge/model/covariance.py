@@ -38,6 +38,11 @@ class Covariance(Fingerprinted, ABC):
 
     To add one, subclass as a frozen dataclass, implement the abstract members, and write a constructor function here.
 
+    Attributes
+    ----------
+    n_features : int
+        Number of features, M.
+
     Examples
     --------
     >>> import numpy as np, subridge as sr
@@ -62,10 +67,7 @@ class Covariance(Fingerprinted, ABC):
     (10, 3)
     """
 
-    @property
-    @abstractmethod
-    def n_features(self) -> int:
-        """Number of features, M."""
+    n_features: int
 
     @abstractmethod
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
@@ -210,11 +212,7 @@ class Dense(Covariance):
                 f"covariance must be positive semi-definite, but its smallest eigenvalue is {lowest:.3g}; "
                 "clip negative eigenvalues, or check how it was estimated"
             )
-        self._set(matrix=matrix)
-
-    @property
-    def n_features(self) -> int:
-        return int(self.matrix.shape[0])
+        self._set(matrix=matrix, n_features=len(matrix))
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         return self.matrix[np.ix_(rows, columns)]
@@ -305,11 +303,7 @@ class LowRankPlusDiagonal(Covariance):
             raise CovarianceError(f"variances must have shape (n_features,), got {variances.shape}")
         if factor.ndim != 2 or len(factor) != len(variances):
             raise CovarianceError(f"factor must have shape ({len(variances)}, rank), got {factor.shape}")
-        self._set(variances=variances, factor=factor)
-
-    @property
-    def n_features(self) -> int:
-        return len(self.variances)
+        self._set(variances=variances, factor=factor, n_features=len(variances))
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         low_rank = self.factor[rows] @ self.factor[columns].T
@@ -578,15 +572,13 @@ class Autoregressive(Covariance):
     variance: float
 
     def __post_init__(self) -> None:
+        M = positive_integer("n_features", self.size)
         self._set(
-            size=positive_integer("n_features", self.size),
+            size=M,
+            n_features=M,
             decay=float(within("decay", self.decay, -1.0, 1.0)),
             variance=float(non_negative("variance", self.variance)),
         )
-
-    @property
-    def n_features(self) -> int:
-        return self.size
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         # A table of powers: N² look-ups instead of N² calls of pow.
