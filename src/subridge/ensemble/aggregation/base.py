@@ -54,6 +54,7 @@ class Aggregation(Fingerprinted, ABC):
     is_linear: ClassVar[bool] = False
     decides_classes: ClassVar[bool] = False
     fits_weights: ClassVar[bool] = False
+    per_target = False
 
     @abstractmethod
     def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:

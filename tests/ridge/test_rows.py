@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from subridge.ridge.rows import path as path_module
-from subridge.ridge.rows.path import member_paths
-from subridge.ridge.rows.training import training_rows
+from subridge.ridge.member import factorise, factorise_members
+from subridge.ridge.path import member_paths
+from subridge.ridge.rows import training_rows
 from subridge.spec.errors import DataError, RidgeError
 from subridge.spec.plan import SubsetPlan
 from subridge.subsets import overlapping, projection
@@ -23,8 +23,8 @@ def data():
 def test_sparse_centring_is_exact_though_never_carried_out(data, intercept):
     X, Y, weights = data
     plan = SubsetPlan.from_indices([[0, 3, 5, 9]], 12)
-    dense = training_rows(X, Y, weights, intercept).member(plan, 0)
-    thin = training_rows(sparse.csr_array(X), Y, weights, intercept).member(plan, 0)
+    dense = training_rows(X, Y, weights, intercept).design(plan, 0)
+    thin = training_rows(sparse.csr_array(X), Y, weights, intercept).design(plan, 0)
     rng = np.random.default_rng(1)
     onto_samples, onto_features = rng.standard_normal((3, 4)), rng.standard_normal((3, 40))
     np.testing.assert_allclose(thin.dense(), dense.dense(), atol=1e-14)
@@ -47,21 +47,19 @@ def test_sparse_rows_give_the_same_members(data, plan, n):
             np.testing.assert_allclose(b.errors(index), a.errors(index), atol=1e-8)
 
 
-def test_heavily_overlapping_members_share_one_gram_matrix(data, monkeypatch):
+def test_heavily_overlapping_members_share_one_gram_matrix(data):
     X, Y, weights = data
-    plan, ridges = overlapping([8] * 5, 12, seed=0), np.array([0.5])
+    plan = overlapping([8] * 5, 12, seed=0)
     rows = training_rows(X, Y, weights, True)
-    assert path_module._shared_gram(rows, plan) is not None
-    shared = member_paths(rows, plan, ridges)
-    monkeypatch.setattr(path_module, "_shared_gram", lambda rows, plan: None)
-    alone = member_paths(rows, plan, ridges)
-    for a, b in zip(shared, alone, strict=True):
-        np.testing.assert_allclose(a.coefficients(0), b.coefficients(0), atol=1e-12)
+    for r, shared in enumerate(factorise_members(rows, plan)):
+        assert shared.design.known_gram is not None
+        np.testing.assert_allclose(shared.spectrum, factorise(rows, plan, r).spectrum, atol=1e-12)
 
 
 def test_disjoint_members_form_diagonal_blocks_only(data):
     rows = training_rows(data[0], data[1], None, True)
-    assert path_module._shared_gram(rows, SubsetPlan.from_indices([range(6), range(6, 12)], 12)) is None
+    for fit in factorise_members(rows, SubsetPlan.from_indices([range(6), range(6, 12)], 12)):
+        assert fit.design.known_gram is None
 
 
 def test_rows_must_match_labels_and_have_weight(data):

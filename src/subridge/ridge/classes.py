@@ -1,12 +1,49 @@
-"""Votes of many ensembles at once, at many readout noises, counted member by member."""
+"""Classes: probabilities calibrated on left-out decisions, and votes of many ensembles counted at once."""
 
 from collections.abc import Sequence
+
+from scipy.optimize import brentq
 
 from subridge.arrays.namespace import add_at_first, device_of, namespace_of
 from subridge.arrays.types import Array, IntArray
 from subridge.ensemble.aggregation import Aggregation, Majority, Summed
 from subridge.ensemble.aggregation.ties import first_largest, most_votes
 from subridge.spec.errors import ParameterError
+
+_LEAST_BETA = 1e-3  # positive, so that the most probable class is the predicted one even if votes carry no information
+_LARGEST_BETA = 1e8  # beyond this, probabilities are zero and one to the last digit
+
+
+def fit_temperature(decision: Array, labels: Array, weights: Array) -> float:
+    """Inverse temperature β of ``softmax(β decision)`` that minimises the cross-entropy of left-out decisions.
+
+    Decision values and one-hot labels have shape (C, n), weights (n,). Labels are smoothed by one pseudo-sample spread
+    evenly over the classes (for two classes and β alone this is Platt's correction), so that β stays finite if no
+    left-out sample is misclassified. A temperature keeps the order of the classes. The problem is convex in β; the root
+    of its derivative is bracketed by doubling.
+    """
+    C, n = decision.shape
+    smoothed = labels * (n / (n + 1)) + 1 / (C * (n + 1))
+    observed = float((weights * (smoothed * decision).sum(axis=0)).sum())
+
+    def slope(beta: float) -> float:
+        return float((weights * (softmax(decision, beta) * decision).sum(axis=0)).sum()) - observed
+
+    low, high = _LEAST_BETA, 1.0
+    if slope(low) >= 0:  # the decisions carry no information
+        return low
+    while slope(high) < 0:
+        if high > _LARGEST_BETA:
+            return high
+        low, high = high, 2 * high
+    return float(brentq(slope, low, high, xtol=1e-14 * low))
+
+
+def softmax(decision: Array, beta: float) -> Array:
+    """Probabilities over the first axis; shape (C, n)."""
+    xp = namespace_of(decision)
+    powers = xp.exp(beta * (decision - xp.max(decision, axis=0, keepdims=True)))
+    return powers / xp.sum(powers, axis=0)
 
 
 class Tally:
@@ -46,14 +83,12 @@ class Tally:
                 add_at_first(votes[:, :, c, :], ensembles, xp.astype(winners == c, xp.int32))
 
     def decide(self, case: int) -> Array:
-        """The class every ensemble takes at one noise, shape (B, n_sizes, n_test)."""
+        """The class that every ensemble takes at one noise, shape (B, n_sizes, n_test)."""
         sums = _at_noise(self.noises[case], self._quiet, self._noisy)
         return most_votes(self._votes[case], sums) if self._votes else first_largest(sums)
 
 
 def _at_noise(eta: float, quiet: Array, noisy: Array | None) -> Array:
-    if eta == 0:
-        return quiet
-    if noisy is None:
+    if eta and noisy is None:
         raise ParameterError(f"readout noise {eta:g} needs what unit noise adds to the scores")
-    return quiet + eta * noisy
+    return quiet + eta * noisy if eta else quiet

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from subridge.ridge.rows.path import member_paths
-from subridge.ridge.rows.training import training_rows
-from subridge.ridge.streaming.members import moment_path
-from subridge.ridge.streaming.moments import moments_of
+from subridge.ridge.path import member_paths
+from subridge.ridge.rows import training_rows
+from subridge.ridge.stream import moments_of, streamed_path
 from subridge.spec.plan import SubsetPlan
 from subridge.subsets import overlapping, projection
 
@@ -25,7 +24,7 @@ def test_members_equal_those_fitted_from_rows(data, plan, intercept):
     rows = member_paths(training_rows(X, Y, weights, intercept), plan, ridges)
     parts = [slice(start, start + 17) for start in range(0, 80, 17)]
     first, *rest = [moments_of(X[part], Y[:, part], weights[part]) for part in parts]
-    path = moment_path(sum(rest, start=first), plan, np.repeat(ridges[:, None], 2, axis=1), intercept)
+    path = streamed_path(sum(rest, start=first), plan, np.repeat(ridges[:, None], 2, axis=1), intercept)
     for r, member in enumerate(rows):
         for index in range(2):
             np.testing.assert_allclose(path.coefficients[r][index], member.coefficients(index), rtol=1e-7, atol=1e-9)
@@ -43,7 +42,7 @@ def test_pairs_are_residual_products_over_the_trace_corrections(data, intercept)
         residuals.append((Y - Y @ H).ravel())
         slack.append(1 - np.trace(H) / n)
     wanted = np.array([[a @ b for a in residuals] for b in residuals]) / n / np.outer(slack, slack)
-    pairs = moment_path(moments_of(X, Y), plan, ridges[None, :], intercept).pairs[0]
+    pairs = streamed_path(moments_of(X, Y), plan, ridges[None, :], intercept).pairs[0]
     np.testing.assert_allclose(pairs, wanted, rtol=1e-9)
 
 
@@ -52,6 +51,6 @@ def test_an_interpolating_stream_uses_the_limit_of_vanishing_ridge():
     X, Y = rng.standard_normal((8, 20)), rng.standard_normal((1, 8))
     plan = SubsetPlan.from_indices([range(20), range(15)], 20)
     moments = moments_of(X, Y)
-    at_zero = moment_path(moments, plan, np.zeros((1, 2)), True).pairs
-    near_zero = moment_path(moments, plan, np.full((1, 2), 1e-5), True).pairs
+    at_zero = streamed_path(moments, plan, np.zeros((1, 2)), True).pairs
+    near_zero = streamed_path(moments, plan, np.full((1, 2), 1e-5), True).pairs
     np.testing.assert_allclose(at_zero, near_zero, rtol=1e-4)

@@ -8,7 +8,10 @@ import scipy.sparse
 from flint import fmpq, fmpq_mat
 
 from reference.near_dependence import near_dependent_rows
-from subridge.ridge.rows.exact_rank import RawRows, rank_exceeds, residues_of
+from subridge.ridge.member import factorise
+from subridge.ridge.rounding import rank_exceeds, rank_is, residues_of
+from subridge.ridge.rows import training_rows
+from subridge.spec.plan import SubsetPlan
 
 PRIME = 8_388_593
 
@@ -16,6 +19,12 @@ PRIME = 8_388_593
 def rational_rank(X):
     pairs = [Fraction(float(x)).as_integer_ratio() for x in X.ravel()]
     return fmpq_mat(*X.shape, [fmpq(*pair) for pair in pairs]).rank()
+
+
+def fit_of(X, intercept=False, measurement=None):
+    rows = training_rows(X, np.zeros((1, X.shape[0])), None, intercept)
+    A = np.arange(X.shape[1]) if measurement is None else np.asarray(measurement)
+    return factorise(rows, SubsetPlan((A,), X.shape[1]), 0, 1.0)
 
 
 def test_residues_are_those_of_fractions():
@@ -30,9 +39,9 @@ def test_ranks_are_those_of_rational_arithmetic():
     for seed in range(300):
         X, *_, intercept, _ = near_dependent_rows(np.random.default_rng(seed))
         exact = rational_rank(np.hstack([X, np.ones((len(X), 1))])) - 1 if intercept else rational_rank(X)
-        raw = RawRows(X, intercept)
-        assert raw.rank_is(exact)
-        assert exact == 0 or not raw.rank_is(exact - 1)
+        fit = fit_of(X, intercept)
+        assert rank_is(fit, exact)
+        assert exact == 0 or not rank_is(fit, exact - 1)
 
 
 @pytest.mark.parametrize(("n", "N", "rank"), [(300, 200, 150), (150, 400, 149)])
@@ -47,7 +56,7 @@ def test_one_last_digit_counts_in_many_blocks(n, N, rank):
 def test_subsets_matrices_rows_and_sparse_tables():
     X = np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 7.0], [3.0, 6.0, 1.0], [0.5, 1.0, 2.0]])
     for table in (X, scipy.sparse.csc_array(X)):
-        assert RawRows(table, False, np.array([0, 1])).rank_is(1)
-        assert not RawRows(table, False, np.array([0, 2])).rank_is(1)
-        assert RawRows(table, False, matrix=np.array([[2.0, -1.0, 0.0], [1.0, 0.0, 0.0]])).rank_is(1)
-        assert RawRows(table, False, np.array([0, 2])).rank_is(1, without=np.array([1, 2, 3]))
+        assert rank_is(fit_of(table, measurement=[0, 1]), 1)
+        assert not rank_is(fit_of(table, measurement=[0, 2]), 1)
+        assert rank_is(fit_of(table, measurement=[[2.0, -1.0, 0.0], [1.0, 0.0, 0.0]]), 1)
+        assert rank_is(fit_of(table, measurement=[0, 2]), 1, without=np.array([1, 2, 3]))

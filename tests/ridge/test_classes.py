@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from subridge.ridge.calibration import fit_temperature, softmax
+from subridge.ridge.classes import fit_temperature, softmax
 
 
 def test_probabilities_sum_to_one_and_keep_the_order():

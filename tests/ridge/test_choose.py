@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from subridge.ensemble.aggregation import Aggregation, Majority, Mean, Median, Simplex, Summed
-from subridge.ridge.rows.path import member_paths
-from subridge.ridge.rows.training import training_rows
-from subridge.ridge.selection import choose_ridges, left_out_at, left_out_loss
+from subridge.ridge.path import member_paths
+from subridge.ridge.rows import training_rows
+from subridge.ridge.choose import Losses, choose_ridges
 from subridge.subsets import dirichlet
 
 RIDGES = np.logspace(-2, 3, 6)
@@ -41,9 +41,9 @@ def test_a_common_ridge_minimises_the_means_error(fitted):
         np.average(np.mean([p.errors(index)[0] for p in paths], axis=0) ** 2, weights=rows.weights)
         for index in range(6)
     ]
-    choice = choose_ridges(paths, rows, Mean(), "ensemble")
-    np.testing.assert_allclose(choice.common_losses, errors)
-    assert choice.indices.tolist() == [np.argmin(errors)] * 3
+    losses = Losses(paths, rows, Mean())
+    np.testing.assert_allclose([value for value, _ in losses.common], errors)
+    assert choose_ridges(losses, "ensemble").tolist() == [np.argmin(errors)] * 3
 
 
 def test_each_members_own_ridge_minimises_its_own_error(fitted):
@@ -51,21 +51,22 @@ def test_each_members_own_ridge_minimises_its_own_error(fitted):
     squares = [[np.average(path.errors(index)[0] ** 2, weights=rows.weights) for index in range(6)] for path in paths]
     wanted = np.argmin(squares, axis=1)
     assert len(set(wanted)) > 1
-    np.testing.assert_array_equal(choose_ridges(paths, rows, Median(), "member").indices, wanted)
+    np.testing.assert_array_equal(choose_ridges(Losses(paths, rows, Median()), "member"), wanted)
 
 
 @pytest.mark.parametrize("aggregation", [Mean(), Median(), Simplex()])
 def test_ridges_chosen_together_reach_the_best_combination(fitted, aggregation):
     rows, paths = fitted
+    losses = Losses(paths, rows, aggregation)
 
     def error(indices):
-        return left_out_loss(aggregation, *left_out_at(paths, indices), rows)[0]
+        return losses.at(np.array(indices))[0]
 
     # Exhaustive over 6³; coordinate descent happens to reach the optimum here, for the median only nearly.
     best = min(error(indices) for indices in itertools.product(range(6), repeat=3))
-    found = error(choose_ridges(paths, rows, aggregation, "joint").indices)
+    found = error(choose_ridges(losses, "joint"))
     assert found <= best * (1.02 if isinstance(aggregation, Median) else 1 + 1e-12)
-    assert found <= error(choose_ridges(paths, rows, aggregation, "ensemble").indices)
+    assert found <= error(choose_ridges(losses, "ensemble"))
 
 
 def test_classifying_losses_count_left_out_mistakes():
@@ -78,4 +79,4 @@ def test_classifying_losses_count_left_out_mistakes():
 
 def test_of_equally_good_ridges_the_largest_is_taken(fitted):
     rows, paths = fitted
-    assert choose_ridges(paths, rows, Indifferent(), "ensemble").indices.tolist() == [5, 5, 5]
+    assert choose_ridges(Losses(paths, rows, Indifferent()), "ensemble").tolist() == [5, 5, 5]
