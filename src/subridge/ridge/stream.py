@@ -102,6 +102,11 @@ class StreamedPath(NamedTuple):
     pairs: FloatArray
     losses: FloatArray
 
+    @property
+    def best(self) -> int:
+        """The place of the least error."""
+        return last_minimum([(float(value), 0.0) for value in self.losses])
+
 
 def streamed_path(moments: RowMoments, plan: SubsetPlan, ridges: FloatArray, fit_intercept: bool) -> StreamedPath:
     """Solve every member for every ridge, shape (L, k), and estimate the risk matrix without the rows.
@@ -161,8 +166,7 @@ def search_moments(moments: RowMoments, plan: SubsetPlan, given: ArrayLike | Non
 
     def evaluate(path: FloatArray) -> Outcome[StreamedPath]:
         found = streamed_path(moments, plan, np.repeat(path[:, None], plan.n_members, axis=1), fit_intercept)
-        losses = [(float(value), 0.0) for value in found.losses]
-        return outcome_of(found, [last_minimum(losses)], len(path), spread, lambda places: losses[int(places[0])])
+        return outcome_of(found, [found.best], len(path), spread, lambda at: (float(found.losses[int(at[0])]), 0.0))
 
     if given is not None:
         return evaluate(given_ridges(given)).found

@@ -55,6 +55,8 @@ class Aggregation(Fingerprinted, ABC):
     decides_classes: ClassVar[bool] = False
     fits_weights: ClassVar[bool] = False
     per_target = False
+    equal_weights: ClassVar[bool] = False
+    adds_scores: ClassVar[bool] = False
 
     @abstractmethod
     def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
