@@ -5,9 +5,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from subridge.ridge.curves.batched import solve_batched
-from subridge.ridge.curves.lapack import solve_with_lapack
-from subridge.ridge.curves.plan import CurvePlan, cheapest_split, dual_cost, plan_curve, segment_cost
+from subridge.ridge.curves import CurvePlan, cheapest_split, dual_cost, plan_curve, segment_cost, solve_curve
 
 SIZES = (5, 12, 20, 31, 60)
 RIDGES = (0.01, 1.0)
@@ -47,8 +45,7 @@ def test_lapack_finds_the_same_weights_by_every_split():
     for n_dual, segments in ALL_SPLITS:
         found = np.full_like(right, np.nan)
         plan = CurvePlan(SIZES, RIDGES, (0, 1), n_dual, segments, False)
-        for b in range(len(F)):
-            solve_with_lapack(F[b], targets[b], plan, found[b])
+        solve_curve(F, targets, plan, found, [[0], [1]])
         np.testing.assert_allclose(found, right, rtol=1e-9, atol=1e-11, err_msg=str((n_dual, segments)))
 
 
@@ -59,9 +56,8 @@ def test_a_batch_finds_the_same_weights_by_every_split():
     right = expected(F, targets)
     for n_dual, segments in ALL_SPLITS:
         found = torch.full(right.shape, torch.nan, dtype=torch.float64)
-        solve_batched(
-            torch.asarray(F), torch.asarray(targets), CurvePlan(SIZES, RIDGES, (0, 1), n_dual, segments, False), found
-        )
+        plan = CurvePlan(SIZES, RIDGES, (0, 1), n_dual, segments, False)
+        solve_curve(torch.asarray(F), torch.asarray(targets), plan, found, [[0, 1]])
         np.testing.assert_allclose(found.numpy(), right, rtol=1e-9, atol=1e-11, err_msg=str((n_dual, segments)))
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from subridge.ridge.curves.solve import weights_along_curve
+from subridge.ridge.curves import weights_along_curve
 from subridge.spec.errors import DataError, ParameterError, RidgeError
 
 SIZES = [3, 18, 19, 20, 21, 25, 60]

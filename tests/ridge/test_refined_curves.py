@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from subridge.ridge.curves.refined import refined_curve
+from subridge.ridge.curves import refined_curve
 from subridge.spec.errors import ParameterError
 
 
