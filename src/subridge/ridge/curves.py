@@ -195,10 +195,10 @@ def solve_curve(F: Array, targets: Array, plan: CurvePlan, into: Array, together
         _dual(F, targets, plan, into, together)
     if plan.segments:
         _primal(F, targets, plan, into, together)
-    failed = to_numpy(namespace_of(F).isnan(into[:, list(plan.which), :, 0, 0]))  # not positive definite
-    for b, l, p in np.argwhere(failed).tolist():
-        P = plan.n_samples[p]
-        into[b, plan.which[l], p, ...] = orthogonal_solution(F[b, :P, :], targets[b, :, :P], plan.ridges[l])
+    if is_numpy(into):  # a matrix that is not positive definite up to rounding gives NaN
+        for b, l, p in np.argwhere(np.isnan(into[:, list(plan.which), :, 0, 0])).tolist():
+            P = plan.n_samples[p]
+            into[b, plan.which[l], p] = orthogonal_solution(F[b, :P], targets[b, :, :P], plan.ridges[l])
 
 
 def _dual(F: Array, targets: Array, plan: CurvePlan, into: Array, together: list[list[int]]) -> None:
@@ -209,8 +209,8 @@ def _dual(F: Array, targets: Array, plan: CurvePlan, into: Array, together: list
     for numbers in together:
         lower, z = _factor(_shifted(K, [plan.ridges[l] for l in numbers]), _repeated(targets[:, :, :P], len(numbers)))
         u = _masked_back_solve(lower, z, sizes)
-        weights = u.reshape((B, len(numbers) * n * n_rhs, P)) @ head
-        shaped = weights.reshape((B, len(numbers), n, n_rhs, F.shape[2]))
+        weights = xp.reshape(u, (B, len(numbers) * n * n_rhs, P)) @ head
+        shaped = xp.reshape(weights, (B, len(numbers), n, n_rhs, F.shape[2]))
         for source, l in enumerate(numbers):
             into[:, plan.which[l], :n, :, :] = shaped[:, source, ...]
 
@@ -242,9 +242,9 @@ def _primal(F: Array, targets: Array, plan: CurvePlan, into: Array, together: li
                 S += xp.eye(m, dtype=F.dtype, device=device_of(F))
                 error = _repeated(targets[:, :, here:last], L) - a @ xp.matrix_transpose(V)
                 u = _masked_back_solve(*_factor(_add_gram(V, S), error), sizes)
-                further = a[:, None, :, :] + (u @ V).reshape((B * L, len(sizes), n_rhs, N))
-                rows = xp.concat([rows, further.reshape((B * L, -1, N))], axis=1)
-            solution = lower.solve_transposed(rows).reshape((B, L, stop - anchor, n_rhs, N))
+                further = a[:, None, :, :] + xp.reshape(u @ V, (B * L, len(sizes), n_rhs, N))
+                rows = xp.concat([rows, xp.reshape(further, (B * L, -1, N))], axis=1)
+            solution = xp.reshape(lower.solve_transposed(rows), (B, L, stop - anchor, n_rhs, N))
             for source, l in enumerate(numbers):
                 into[:, plan.which[l], anchor:stop, :, :] = solution[:, source, ...]
 
@@ -254,9 +254,9 @@ def _masked_back_solve(lower: "BlockedFactor | _LapackFactor", z: Array, sizes: 
 
     Shape (batch, n_sizes · n_rhs, P).
     """
-    batch, n_rhs, P = z.shape
+    xp, (batch, n_rhs, P) = namespace_of(z), z.shape
     inside = like(np.less.outer(np.arange(P), np.asarray(sizes)).T, z)
-    rows = (inside[None, :, None, :] * z[:, None, :, :]).reshape((batch, len(sizes) * n_rhs, P))
+    rows = xp.reshape(inside[None, :, None, :] * z[:, None, :, :], (batch, len(sizes) * n_rhs, P))
     return lower.solve_transposed(rows, [size for size in sizes for _ in range(n_rhs)])
 
 
@@ -264,7 +264,7 @@ def _shifted(gram: Array, ridges: Sequence[float]) -> Array:
     """``gram + λ I`` for every ridge, shape (B · n_ridges, n, n)."""
     xp, n = namespace_of(gram), gram.shape[-1]
     shifts = like(np.asarray(ridges), gram)[:, None, None] * xp.eye(n, dtype=gram.dtype, device=device_of(gram))
-    return (gram[:, None, :, :] + shifts[None, ...]).reshape((gram.shape[0] * len(ridges), n, n))
+    return xp.reshape(gram[:, None, :, :] + shifts[None, ...], (gram.shape[0] * len(ridges), n, n))
 
 
 def _repeated(rows: Array, n_ridges: int) -> Array:
@@ -272,7 +272,7 @@ def _repeated(rows: Array, n_ridges: int) -> Array:
     xp, (B, n_rhs, n) = namespace_of(rows), rows.shape
     copies = xp.zeros((B, n_ridges, n_rhs, n), dtype=rows.dtype, device=device_of(rows))
     copies[...] = rows[:, None, :, :]
-    return copies.reshape((B * n_ridges, n_rhs, n))
+    return xp.reshape(copies, (B * n_ridges, n_rhs, n))
 
 
 # -- factors --------------------------------------------------------------------------------------
@@ -400,19 +400,19 @@ def _refined_dual(
         K = K + like(~own, F)[:, :, None] * identity
     lower, z = _factor(_add_gram(head, K), xp.asarray(targets[:, :, :P], copy=True))
     inside = like(np.arange(P) < np.asarray(sizes)[:, None], F)[None, :, None, :]
-    goals = (inside * targets[:, None, :, :P]).reshape((G, n * n_rhs, P))
+    goals = xp.reshape(inside * targets[:, None, :, :P], (G, n * n_rhs, P))
     lengths = [size for size in sizes for _ in range(n_rhs)]
     u = _masked_back_solve(lower, z, sizes)
     w = step = u @ head
     for _ in range(_STEPS):
         residual = goals - w @ xp.matrix_transpose(head) - ridge * u
-        residual = (inside * residual.reshape((G, n, n_rhs, P))).reshape((G, n * n_rhs, P))
-        forward = inside * lower.solve_forward(residual).reshape((G, n, n_rhs, P))
-        du = lower.solve_transposed(forward.reshape((G, n * n_rhs, P)), lengths)
+        residual = xp.reshape(inside * xp.reshape(residual, (G, n, n_rhs, P)), (G, n * n_rhs, P))
+        forward = inside * xp.reshape(lower.solve_forward(residual), (G, n, n_rhs, P))
+        du = lower.solve_transposed(xp.reshape(forward, (G, n * n_rhs, P)), lengths)
         step = du @ head
         u, w = u + du, w + step
-    weights[:, :n, :, :] = w.reshape((G, n, n_rhs, F.shape[2]))
-    doubtful = _unsettled(step.reshape((G, n, -1)), w.reshape((G, n, -1)))
+    weights[:, :n, :, :] = xp.reshape(w, (G, n, n_rhs, F.shape[2]))
+    doubtful = _unsettled(xp.reshape(step, (G, n, -1)), xp.reshape(w, (G, n, -1)))
     return doubtful & (np.arange(n) < np.asarray(n_dual)[:, None])
 
 
@@ -447,18 +447,18 @@ def _refined_primal(
             _add_gram(xp.matrix_transpose(block), gram)
             moments = moments + targets[:, :, start : sizes[p]] @ block
             grams[:, i, :, :], sums[:, i, :, :], start = gram[:count, ...], moments[:count, ...], sizes[p]
-        lower, z = _factor(grams.reshape((count * n, N, N)), sums.reshape((count * n, n_rhs, N)))
+        lower, z = _factor(xp.reshape(grams, (count * n, N, N)), xp.reshape(sums, (count * n, n_rhs, N)))
         rows, ends = F[:count, :P, :], np.asarray([sizes[p] for p in places])
         inside = like(np.arange(P) < ends[:, None], F)[None, :, None, :]
-        w = step = lower.solve_transposed(z).reshape((count, n * n_rhs, N))
+        w = step = xp.reshape(lower.solve_transposed(z), (count, n * n_rhs, N))
         for _ in range(_STEPS):  # (FᵀF + λ)⁻¹ (Fᵀ (t - F w) - λ w), each on its own first samples
-            fitted = (w @ xp.matrix_transpose(rows)).reshape((count, n, n_rhs, P))
-            residual = (inside * (targets[:count, None, :, :P] - fitted)).reshape((count, n * n_rhs, P))
-            gradient = (residual @ rows - ridge * w).reshape((count * n, n_rhs, N))
-            step = lower.solve_transposed(lower.solve_forward(gradient)).reshape(w.shape)
+            fitted = xp.reshape(w @ xp.matrix_transpose(rows), (count, n, n_rhs, P))
+            residual = xp.reshape(inside * (targets[:count, None, :, :P] - fitted), (count, n * n_rhs, P))
+            gradient = xp.reshape(residual @ rows - ridge * w, (count * n, n_rhs, N))
+            step = xp.reshape(lower.solve_transposed(lower.solve_forward(gradient)), w.shape)
             w = w + step
-        doubtful = _unsettled(step.reshape((count, n, -1)), w.reshape((count, n, -1)))
-        shaped = w.reshape((count, n, n_rhs, N))
+        doubtful = _unsettled(xp.reshape(step, (count, n, -1)), xp.reshape(w, (count, n, -1)))
+        shaped = xp.reshape(w, (count, n, n_rhs, N))
         for i, (p, used) in enumerate(zip(places, active, strict=True)):
             weights[:used, p, :, :] = shaped[:used, i, :, :]
             suspects[:used, p] = doubtful[:used, i]
