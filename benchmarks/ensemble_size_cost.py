@@ -16,8 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from subridge.ridge.curves import _dual, _primal
-from subridge.ridge.curves import CurvePlan
+from subridge.ridge.curves import CurvePlan, _dual, _primal
 
 
 def seconds_of_training(M, P, k, n_factors, repeats, primal):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from subridge.ensemble.aggregation import Aggregation, Majority, Mean, Median, Simplex, Summed
+from subridge.ridge.choose import Losses, choose_ridges
 from subridge.ridge.path import member_paths
 from subridge.ridge.rows import training_rows
-from subridge.ridge.choose import Losses, choose_ridges
 from subridge.subsets import dirichlet
 
 RIDGES = np.logspace(-2, 3, 6)

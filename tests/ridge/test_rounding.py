@@ -8,9 +8,8 @@ import scipy.sparse
 
 import subridge as sr
 from reference import judge, refits
-from subridge.ridge.rows import left_out_groups
 from subridge.ridge.path import member_paths
-from subridge.ridge.rows import training_rows
+from subridge.ridge.rows import left_out_groups, training_rows
 from subridge.spec.errors import AccuracyWarning
 
 RIDGES = np.array([0, 0.01, 0.1, 1, 10])

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from subridge.arrays.namespace import like
-from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike
+from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, MatrixLike
 from subridge.ensemble.aggregation import AGGREGATIONS, Aggregation, Mean
 from subridge.ensemble.ensemble import Ensemble
 from subridge.ensemble.moments import MemberMoments
@@ -64,7 +64,7 @@ def per_target(aggregation: Aggregation) -> Aggregation:
             f"weights for each target or class need fitted weights, got aggregation={aggregation.name!r}; "
             'use "scaled", "simplex" or "free", or weights_per_target=False'
         )
-    return replace(aggregation, per_target=True)
+    return replace(aggregation, per_target=True)  # type: ignore[call-arg]
 
 
 def affordable(aggregation: Aggregation, n_samples: int) -> Aggregation:
@@ -230,7 +230,7 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         warn_once([correlated_rows(rows.targets - self._left_out.predictions, rows)], stacklevel=4)
         return self._left_out
 
-    def _choose(self, rows: TrainingRows, noise: Array | None) -> tuple[Losses, FloatArray]:
+    def _choose(self, rows: TrainingRows, noise: Array | None) -> tuple[Losses, IntArray]:
         """The members along their path, judged by the aggregation, and where each stands; records the ridges."""
         plan, aggregation, ensemble = self.subset_plan_, self.ensemble_.aggregation, self.ensemble_
         if not self._is_searched():

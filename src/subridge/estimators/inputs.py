@@ -121,7 +121,7 @@ def classes_of(labels: Labels) -> Labels:
 def row_weights(
     sample_weight: ArrayLike | None, X: Features, labels: Labels | None = None, class_weight: ClassWeight = None
 ) -> Array | None:
-    """Weights of the rows, times those of their classes, in the library of X, or None; zero is allowed, negative is not."""
+    """Weights of the rows times those of their classes, in the library of X, or None; negative ones are refused."""
     if class_weight is not None:
         by_class: FloatArray = compute_sample_weight(class_weight, labels)
         sample_weight = by_class if sample_weight is None else by_class * to_numpy(sample_weight)

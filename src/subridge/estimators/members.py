@@ -1,11 +1,11 @@
 """Fitted members: outputs for new rows, for rows that lack columns, and without each left-out row (intervals).
 
 Intervals are jackknife+ (Barber, Candès, Ramdas and Tibshirani 2021): with left-out errors e_i and the ensemble μ^(-i)
-trained without row i, the interval for x goes from a low quantile of ``μ^(-i)(x) - |e_i|`` to a high one of ``μ^(-i)(x) +
-|e_i|``. If groups are left out, μ^(-i) is trained without the group of i and every group has the same share in the
+trained without row i, the interval for x goes from a low quantile of ``μ^(-i)(x) - |e_i|`` to a high one of ``μ^(-i)(x)
++ |e_i|``. If groups are left out, μ^(-i) is trained without the group of i and every group has the same share in the
 quantile (Lee, Barber and Willett 2023), so that groups rather than rows need be exchangeable. Sets of classes take the
-score ``1 - p(class)`` in place of |e| (CV+, Romano, Sesia and Candès 2020). At fixed ridge and weights the coverage is at
-least 2·level - 1, whatever the distribution.
+score ``1 - p(class)`` in place of |e| (CV+, Romano, Sesia and Candès 2020). At fixed ridge and weights the coverage is
+at least 2·level - 1, whatever the distribution.
 """
 
 from collections.abc import Iterator, Sequence
@@ -173,7 +173,7 @@ class LeftOutEnsemble:
         penalties = self.ensemble.ridge * plan.subset_sizes
         block = max(1, _ENTRIES // (S * C * k))
         for start in range(0, X.shape[0], block):
-            new = X[start : start + block]
+            new = X[np.arange(start, min(start + block, X.shape[0]))] if is_sparse(X) else X[start : start + block]
             changes = [
                 fit.output_change(self._seen(r, new), float(penalties[r]), *pulls)
                 for r, (fit, pulls) in enumerate(self._fits)
@@ -273,7 +273,9 @@ def _quantile(values: Array, level: float, masses: FloatArray | None) -> Array:
     xp = namespace_of(values)
     if masses is None:
         rank = int(np.ceil(level * (values.shape[-1] + 1) - _SLACK)) - 1
-        return np.partition(values, rank, axis=-1)[..., rank] if is_numpy(values) else xp.sort(values, axis=-1)[..., rank]
+        return (
+            np.partition(values, rank, axis=-1)[..., rank] if is_numpy(values) else xp.sort(values, axis=-1)[..., rank]
+        )
     order = xp.argsort(values, axis=-1)
     shares = xp.take_along_axis(xp.broadcast_to(like(masses, values), values.shape), order, axis=-1)
     reached = xp.cumulative_sum(shares, axis=-1) >= level - _SLACK

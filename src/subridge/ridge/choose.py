@@ -2,8 +2,8 @@
 
 A path offers every member the same L ridges, and a choice is a place on that path for each member. What the minimum is
 taken over is the `scope`: "ensemble" sums the error of the aggregate over everything and chooses one common ridge;
-"member" keeps a member axis and chooses for each member by its own squared error; "joint" chooses one ridge per member by
-the error of the aggregate, coordinate by coordinate. Of equal losses the largest ridge is taken.
+"member" keeps a member axis and chooses for each member by its own squared error; "joint" chooses one ridge per member
+by the error of the aggregate, coordinate by coordinate. Of equal losses the largest ridge is taken.
 
 The default path goes on if its best ridge is at an end and the error still falls there.
 """
@@ -18,7 +18,7 @@ import numpy as np
 
 from subridge.arrays.namespace import like, namespace_of
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
-from subridge.ensemble.aggregation import Aggregation, LinearAggregation, Loss, Mean, Settled
+from subridge.ensemble.aggregation import Aggregation, Loss, Mean, Settled
 from subridge.ensemble.aggregation.base import squared_error
 from subridge.ensemble.moments import MemberMoments
 from subridge.ridge.classes import fit_temperature, softmax
@@ -53,8 +53,8 @@ def default_ridges(column_squares: ArrayLike, n_samples: int = 1, subset_size: i
     """Ridges for features of given mean squares (centred), ascending by half decades; shape (L,).
 
     They reach from 1e-3 to 1e5 times the mean of the mean squares. If a feature is so much smaller than the others that
-    these would all but remove it, they reach further down: to a penalty ``λ N`` of a thousandth of that feature's n s. If
-    there are many samples for each feature they reach further up: to a penalty of a thousand times n s.
+    these would all but remove it, they reach further down: to a penalty ``λ N`` of a thousandth of that feature's n s.
+    If there are many samples for each feature they reach further up: to a penalty of a thousand times n s.
 
     Parameters
     ----------
@@ -113,7 +113,9 @@ class Outcome(Generic[Found]):
     is_falling: bool
 
 
-def outcome_of(found: Found, places: Sequence[int] | IntArray, n_ridges: int, spread: float, loss_at: Callable[[IntArray], Loss]) -> Outcome[Found]:
+def outcome_of(
+    found: Found, places: Sequence[int] | IntArray, n_ridges: int, spread: float, loss_at: Callable[[IntArray], Loss]
+) -> Outcome[Found]:
     """Judge chosen places on a path by a step inwards of those at an end: does it cost a material share of the error?
 
     `loss_at` gives the loss of any places. A share of wrong classes goes up and down by single samples, so what decides
@@ -134,7 +136,7 @@ def outcome_of(found: Found, places: Sequence[int] | IntArray, n_ridges: int, sp
 
 
 def is_material(error: float, other: float, spread: float) -> bool:
-    """Whether an error exceeds another by more than a thousandth, and by more than rounding beside the labels' variance.
+    """Whether an error is a thousandth larger than another, and by more than rounding beside the labels' variance.
 
     >>> is_material(1.0, 1.01, 2.0), is_material(1.0, 1.0001, 2.0), is_material(1e-15, 2e-15, 2.0)
     (True, False, False)
@@ -147,8 +149,9 @@ def extended_search(
 ) -> tuple[FloatArray, Outcome[Found]]:
     """Evaluate a path by half decades, and longer ones while the best ridge is at an end and the error falls there.
 
-    If the largest ridge is best, nothing was learnt. What there is to learn may lie in a direction whose variance is far
-    below that of any column, so a few ridges far below the path are tried as well. Returns the last path and its outcome.
+    If the largest ridge is best, nothing was learnt. What there is to learn may lie in a direction whose variance is
+    far below that of any column, so a few ridges far below the path are tried as well. Returns the last path and its
+    outcome.
     """
     outcome = evaluate(path)
     if outcome.end == "upper":
@@ -204,7 +207,7 @@ class Losses:
         """The samples that the errors of every member are worth at its place, shape (k,)."""
         return np.array([path.independent[int(place)] for path, place in zip(self.paths, places, strict=True)])
 
-    def moments(self, places: IntArray, aggregation: LinearAggregation | None = None) -> MemberMoments:
+    def moments(self, places: IntArray, aggregation: Aggregation | None = None) -> MemberMoments:
         """Moments of the left-out errors of every member at its place, for this or another linear aggregation."""
         linear = aggregation or self.aggregation
         return linear.moments(self.errors(places), self.rows.deviations, self.rows.weights, self.independent(places))
@@ -243,10 +246,11 @@ class Losses:
 
     def settled_at(self, places: IntArray) -> tuple[MemberMoments, Settled]:
         """Moments and fitted weights at any places."""
-        if self.__dict__.get("settled") is None or (places != places[0]).any():
+        known = self.__dict__.get("settled")
+        if known is None or (places != places[0]).any():
             moments = self.moments(places)
             return moments, self.aggregation.settle(moments)
-        (moments, found), index = self.settled, int(places[0])
+        (moments, found), index = known, int(places[0])
         parts = (found.weights, found.least, found.expected, found.n_fitted)
         return moments.at(index), Settled(*(np.asarray(part[index]) for part in parts))
 
@@ -385,5 +389,7 @@ def scored(aggregation: Aggregation, scoring: str | None, rows: TrainingRows) ->
     if scoring is None or (isinstance(scoring, str) and scoring == known[0]):
         return aggregation
     if not isinstance(scoring, str) or scoring not in known:
-        raise ParameterError(f"scoring must be one of {', '.join(known)}, which are defined row by row, got {scoring!r}")
+        raise ParameterError(
+            f"scoring must be one of {', '.join(known)}, which are defined row by row, got {scoring!r}"
+        )
     return Scored(aggregation, scoring, rows)

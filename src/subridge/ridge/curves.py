@@ -1,6 +1,7 @@
 """Weights of members along whole learning curves: one factorisation per ridge serves every training-set size.
 
-Which side of the problem is factored for which size follows from counted operations. With F of shape (P, N) and n_P training sets that are prefixes of one sample, a ridge λ costs
+Which side of the problem is factored for which size follows from counted operations. With F of shape (P, N) and n_P
+training sets that are prefixes of one sample, a ridge λ costs
 
 - dual, all sizes up to P_d at once: one factor of P_d × P_d, P_d³/3 operations, and 2 P_d² per size for the solve;
   the Gram matrix P_d² N is shared by all ridges;
@@ -12,14 +13,14 @@ Which side of the problem is factored for which size follows from counted operat
 The cheapest split of the sorted sizes into a dual head and anchored segments is found by dynamic programming.
 
 A NumPy array is solved trial by trial and ridge by ridge with LAPACK, an array of another library in one batch on its
-device. Every large operation on a CPU goes through SciPy's BLAS and LAPACK: alternating with NumPy's would make two pools
-of threads fight for the cores. SciPy wants columns first, so a C-ordered array is handed over as its transpose, without a
-copy.
+device. Every large operation on a CPU goes through SciPy's BLAS and LAPACK: alternating with NumPy's would make two
+pools of threads fight for the cores. SciPy wants columns first, so a C-ordered array is handed over as its transpose,
+without a copy.
 
-Ridgeless solutions are refined. A Gram matrix loses half of the digits of its features, and at P ≈ N all of them, but its
-factor is still a good enough inverse to *correct* a solution whose residual is computed from the features themselves
-(corrected seminormal equations, Björck 1987): each step multiplies the error by about cond(F)² · 1e-16. An orthogonal
-factorisation is needed only if the correction does not settle.
+Ridgeless solutions are refined. A Gram matrix loses half of the digits of its features, and at P ≈ N all of them, but
+its factor is still a good enough inverse to *correct* a solution whose residual is computed from the features
+themselves (corrected seminormal equations, Björck 1987): each step multiplies the error by about cond(F)² · 1e-16. An
+orthogonal factorisation is needed only if the correction does not settle.
 """
 
 from collections.abc import Sequence
@@ -154,9 +155,9 @@ def weights_along_curve(
     """Train one member on the first P samples, for every P and every ridge; shape (B, n_ridges, n_sizes, n_rhs, N).
 
     Minimises ``Σ_μ (w·F_μ - t_μ)² + λ |w|²`` over the first P rows; λ = 0 gives the minimum-norm solution. F, shape (B,
-    P_max, N), holds the features of the member in B trials, scaled by 1/√N. Targets, shape (B, n_rhs, P_max), are labels
-    of one or several targets, or labels and readout noise. Sizes ascend strictly; `scale` is the mean square of the
-    features before they were scaled, the unit in which a ridge counts as small.
+    P_max, N), holds the features of the member in B trials, scaled by 1/√N. Targets, shape (B, n_rhs, P_max), are
+    labels of one or several targets, or labels and readout noise. Sizes ascend strictly; `scale` is the mean square of
+    the features before they were scaled, the unit in which a ridge counts as small.
 
     With ``K = F Fᵀ`` over all samples and ``L Lᵀ = K + λ I``, the factor of any prefix is the leading block of L. So
     ``z = L⁻¹ t`` serves all P, and ``L⁻ᵀ`` applied to z masked to its first P entries gives every dual solution. If the
@@ -359,9 +360,9 @@ def refined_curve(
     """Refined weights on the first P samples, for every P, shape (G, n_sizes, n_rhs, N), of G members.
 
     Features, shape (G, P_max, N), are scaled by 1/√N_g and zero from column N_g on; `member_sizes`, ascending, are
-    these N_g. Targets have shape (G, n_rhs, P_max); sizes ascend strictly. Every training-set size takes the members that
-    it exceeds on the primal side, the others on the dual side. On a card the primal factors of several sizes, `together`,
-    are made in one batch: many small calls, not operations, take the time there.
+    these N_g. Targets have shape (G, n_rhs, P_max); sizes ascend strictly. Every training-set size takes the members
+    that it exceeds on the primal side, the others on the dual side. On a card the primal factors of several sizes,
+    `together`, are made in one batch: many small calls, not operations, take the time there.
     """
     if (np.diff(member_sizes) < 0).any():
         raise ParameterError(f"member_sizes must ascend, got {np.asarray(member_sizes).tolist()}")

@@ -158,7 +158,7 @@ def streamed_path(moments: RowMoments, plan: SubsetPlan, ridges: FloatArray, fit
 
 
 def search_moments(moments: RowMoments, plan: SubsetPlan, given: ArrayLike | None, fit_intercept: bool) -> StreamedPath:
-    """Members at `given` ridges, common to the members, or along a path that fits the data and goes on if it is too short.
+    """Members at `given` common ridges, or along a path that fits the data and goes on if it is too short.
 
     A stream is solved anew at every batch, and the first batches are small, so nothing is warned of.
     """

@@ -1,10 +1,10 @@
 """What fitted weights cost: their error on samples that had no part in them.
 
 Weights that are fitted to left-out errors look better on these than on new samples. It is not enough to fit them to the
-errors of the other samples: the output of a member for a left-out sample j was still learnt from sample i, so the weights
-know i through it. Here sample i is left out of everything, of members, of the choice of weights and of that of the ridge,
-which the formula for pairs makes possible without refitting. This is exact leave-one-out of the whole procedure, except
-for how many samples the errors of a member are worth, which follows from the features of all samples.
+errors of the other samples: the output of a member for a left-out sample j was still learnt from sample i, so the
+weights know i through it. Here sample i is left out of everything, of members, of the choice of weights and of that of
+the ridge, which the formula for pairs makes possible without refitting. This is exact leave-one-out of the whole
+procedure, except for how many samples the errors of a member are worth, which follows from the features of all samples.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.ensemble.moments import MemberMoments
 from subridge.ridge.choose import Losses
 from subridge.ridge.member import without_partner
-from subridge.ridge.rows import TrainingRows
+from subridge.ridge.rows import LeftOutSets, TrainingRows
 
 _FOLDS = 20
 _LEAST_JUDGED = 8  # samples: their optimism relative to their own errors varies little
@@ -51,9 +51,9 @@ class Verdict:
 def judge(losses: Losses, places: IntArray, *, is_common: bool) -> Verdict:
     """The left-out error of an ensemble whose ridges were chosen.
 
-    The choice of one common ridge, `is_common`, is judged with the weights if it is cheap to judge every ridge; if it is
-    not, samples are so many that it adds little. Other choices are taken as they are: what they add to the optimism of
-    the weights is not in the answer.
+    The choice of one common ridge, `is_common`, is judged with the weights if it is cheap to judge every ridge; if it
+    is not, samples are so many that it adds little. Other choices are taken as they are: what they add to the optimism
+    of the weights is not in the answer.
     """
     rows, aggregation, k, L = losses.rows, losses.aggregation, len(losses.paths), losses.n_ridges
     along = np.array([value for value, _ in losses.common]) if is_common else None
@@ -70,7 +70,7 @@ def judge(losses: Losses, places: IntArray, *, is_common: bool) -> Verdict:
     w = to_numpy(rows.weights)[samples]
     if not of_path:
         if rows.left_out is not None:
-            ratio = _cross_fitted(losses, places) / apparent if apparent > 0 else 1.0
+            ratio = _cross_fitted(losses, places, rows.left_out) / apparent if apparent > 0 else 1.0
         else:
             ratio = _ratio(_judge_at(losses, places, samples, settled.weights), w)
         error, expected = apparent * ratio, float(settled.expected.sum())
@@ -78,9 +78,7 @@ def judge(losses: Losses, places: IntArray, *, is_common: bool) -> Verdict:
         return Verdict(error, levelled, moments, settled.weights)
     everywhere = [np.full(k, index) for index in range(L)]
     known = [losses.settled_at(each) for each in everywhere]
-    judged = [
-        _judge_at(losses, each, samples, own.weights) for each, (_, own) in zip(everywhere, known, strict=True)
-    ]
+    judged = [_judge_at(losses, each, samples, own.weights) for each, (_, own) in zip(everywhere, known, strict=True)]
     whole = np.array([float(each.risk_of(own.weights).sum()) for each, own in known])
     honest = whole * np.array([_ratio(each, w) for each in judged])
     # The ridge that each left-out sample's ensemble would have chosen without it.
@@ -98,15 +96,14 @@ def _ratio(judged: _Judged, weights: FloatArray) -> float:
     return float(judged.honest @ weights) / apparent if apparent > 0 else 1.0
 
 
-def _cross_fitted(losses: Losses, places: IntArray) -> float:
+def _cross_fitted(losses: Losses, places: IntArray, sets: LeftOutSets) -> float:
     """Error of weights on sets of samples that they were not fitted to, if sets are left out together.
 
     Members of the other sets have still seen them.
     """
     rows, aggregation, total = losses.rows, losses.aggregation, 0.0
-    errors, independent, owners = losses.errors(places), losses.independent(places), rows.left_out.owners
-    n_sets = rows.left_out.n_sets
-    folds = owners * min(_FOLDS, n_sets) // n_sets
+    errors, independent = losses.errors(places), losses.independent(places)
+    folds = sets.owners * min(_FOLDS, sets.n_sets) // sets.n_sets
     for fold in range(int(folds.max()) + 1):
         inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
         if not len(inside) or not len(outside):
