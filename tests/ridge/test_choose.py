@@ -42,7 +42,7 @@ def test_a_common_ridge_minimises_the_means_error(fitted):
         for index in range(6)
     ]
     losses = Losses(paths, rows, Mean())
-    np.testing.assert_allclose([value for value, _ in losses.common], errors)
+    np.testing.assert_allclose([each.loss[0] for each in losses.common], errors)
     assert choose_ridges(losses, "ensemble").tolist() == [np.argmin(errors)] * 3
 
 
@@ -60,7 +60,7 @@ def test_ridges_chosen_together_reach_the_best_combination(fitted, aggregation):
     losses = Losses(paths, rows, aggregation)
 
     def error(indices):
-        return losses.at(np.array(indices))[0]
+        return losses.at(np.array(indices)).loss[0]
 
     # Exhaustive over 6³; coordinate descent happens to reach the optimum here, for the median only nearly.
     best = min(error(indices) for indices in itertools.product(range(6), repeat=3))

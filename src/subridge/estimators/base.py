@@ -249,7 +249,7 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
             losses = search.losses
             if judged is not aggregation:  # the path is that of the score, the error that of the aggregation
                 if self.ridge_scope == "ensemble":
-                    self.loo_path_ = np.array([value for value, _ in losses.common])
+                    self.loo_path_ = np.array([each.loss[0] for each in losses.common])
                 losses = Losses(losses.paths, rows, aggregation)
         self._keep_ridges(ridges)
         return losses, places

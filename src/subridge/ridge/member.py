@@ -220,7 +220,7 @@ class MemberFit:
                 Q = xp.permute_dims(take_last(Qt, flat).reshape((-1, G, m)), (1, 2, 0))
                 a = xp.permute_dims(take_last(outside, flat).reshape((C, G, m)), (1, 2, 0))
                 b = xp.permute_dims(take_last(inside, flat).reshape((L, C, G, m)), (0, 2, 3, 1))
-                block = _SetBlock(xp.asarray(Q, copy=True), take_last(u, flat).reshape((G, m)), a, b)
+                block = xp.asarray(Q, copy=True), take_last(u, flat).reshape((G, m)), a, b
                 solved, gaps, hard = self._solve_sets(block, penalties, gains, doubts)
                 errors = xp.permute_dims(xp.stack(solved), (0, 3, 1, 2))
                 for g in np.flatnonzero(hard).tolist():
@@ -232,10 +232,14 @@ class MemberFit:
                 yield SetBatch(index, batch.answered[start : start + most]), errors
 
     def _solve_sets(
-        self, block: "_SetBlock", penalties: FloatArray, gains: Array, doubts: SetDoubts
+        self, block: tuple[Array, Array, Array, Array], penalties: FloatArray, gains: Array, doubts: SetDoubts
     ) -> tuple[list[Array], FloatArray, BoolArray]:
-        """Errors (G, m, C) at every penalty, least eigenvalues (L, G), and which sets are too hard to solve."""
-        xp, (Q, u, a, b) = namespace_of(block.Q), block
+        """Errors (G, m, C) at every penalty, least eigenvalues (L, G), and which sets are too hard to solve.
+
+        A block has the rows of G sets: of Q, shape (G, m, ρ), of u, shape (G, m), of Pg, shape (G, m, C), zero for a
+        member that spans the samples, and of Bg, shape (L, G, m, C).
+        """
+        xp, (Q, u, a, b) = namespace_of(block[0]), block
         Qt, m, solved = xp.matrix_transpose(Q), Q.shape[1], []
         if self.spans_samples:
             kernels = [(Q * gain) @ Qt for gain in gains]
@@ -300,15 +304,6 @@ class MemberFit:
             scores = (centred @ self.right.T) * (d**0.5 / (d + penalty))
         changes = (scores @ self.left) * pulls[:, None, :] if pulls.ndim == 2 else scores @ pulls
         return changes + shifts[:, None, :]
-
-
-class _SetBlock(NamedTuple):
-    """What G sets of m rows need of a member."""
-
-    Q: Array  # (G, m, ρ)
-    u: Array  # (G, m), zero without intercept
-    outside: Array  # Pg, shape (G, m, C); zero for a member that spans the samples
-    inside: Array  # Bg, shape (L, G, m, C)
 
 
 def _eye(example: Array, size: int) -> Array:

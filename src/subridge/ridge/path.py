@@ -34,6 +34,7 @@ class MemberPath:
         labels = fit.rows.targets if noise is None else fit.rows.targets - noise
         self._targets, self.target_means = fit.rows.centred_targets if noise is None else fit.rows.centred(labels)
         self._fit, self._is_checked = fit, False
+        self._last: tuple[int, Array] | None = None  # errors that are likely to be asked for again
         self.rank = int(fit.spectrum.shape[0])
         self.independent = _independent_samples(fit, penalties, pairs)
         self._table: tuple[Array, Array] | None = None
@@ -60,9 +61,11 @@ class MemberPath:
 
         If rows are left out together, f_r^(-i) is trained without all of them.
         """
-        return (
-            self._errors_at(self.penalties[index][None])[0, ...] if self._table is None else self._table[0][index, ...]
-        )
+        if self._table is not None:
+            return self._table[0][index, ...]
+        if self._last is None or self._last[0] != index:
+            self._last = index, self._errors_at(self.penalties[index][None])[0, ...]
+        return self._last[1]
 
     def coefficients(self, index: int) -> Array:
         """Weights on the unscaled features at one ridge, shape (C, N_r)."""

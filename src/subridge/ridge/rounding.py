@@ -309,7 +309,7 @@ def _norms(rows: FloatArray) -> FloatArray:
 # residue. The rank of the residues is never above the exact one, and below it only if the prime divides a minor, by a
 # chance of about 1e-7.
 _PRIME = 8_388_593  # the largest below 2**23, so that sums of 128 products of residues are exact in doubles
-_INNER, _BLOCK, _DRAWS = 128, 64, 3
+_INNER, _DRAWS = 128, 3
 
 
 def _seen_rows(fit: "MemberFit", read: Callable[[Array | IntArray], FloatArray] = np.asarray) -> FloatArray | None:
@@ -396,14 +396,9 @@ def _product(A: FloatArray, B: FloatArray) -> FloatArray:
 
 def _first_zero(S: FloatArray) -> int:
     """The place of the first pivot that is zero, or the size; S is overwritten."""
-    size = len(S)
-    for start in range(0, size, _BLOCK):
-        stop = min(start + _BLOCK, size)
-        for j in range(start, stop):
-            if S[j, j] == 0:
-                return j
-            S[j + 1 :, j] = _reduced(S[j + 1 :, j] * pow(int(S[j, j]), -1, _PRIME))
-            S[j + 1 :, j + 1 : stop] = _reduced(S[j + 1 :, j + 1 : stop] - np.outer(S[j + 1 :, j], S[j, j + 1 : stop]))
-            S[j + 1 : stop, stop:] = _reduced(S[j + 1 : stop, stop:] - np.outer(S[j + 1 : stop, j], S[j, stop:]))
-        S[stop:, stop:] = _reduced(S[stop:, stop:] - S[stop:, start:stop] @ S[start:stop, stop:])
-    return size
+    for j in range(len(S)):
+        if S[j, j] == 0:
+            return j
+        factors = _reduced(S[j + 1 :, j] * pow(int(S[j, j]), -1, _PRIME))
+        S[j + 1 :, j + 1 :] = _reduced(S[j + 1 :, j + 1 :] - np.outer(factors, S[j, j + 1 :]))
+    return len(S)

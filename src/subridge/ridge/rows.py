@@ -3,7 +3,7 @@
 Dense features are kept features first, shape (M, n): a member's features are then contiguous rows.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -77,19 +77,16 @@ class LeftOutSets:
 
 
 def group_labels(groups: ArrayLike, n_samples: int) -> npt.NDArray[np.object_]:
-    """The label of every row's group as it was given, None if it is missing; shape (n,)."""
-    wanted = f"groups must have one label for each of the {n_samples} rows"
-    try:  # as objects, because NumPy writes a missing label among strings as "nan"
-        given = np.asarray(groups, dtype=object) if isinstance(groups, list | tuple) else to_numpy(groups)
-    except ValueError as error:
-        raise DataError(f"{wanted}: {error}") from error
-    if given.shape != (n_samples,):
-        raise DataError(f"{wanted}, got shape {given.shape}")
+    """The label of every row's group as it was given, None if it is hidden; shape (n,)."""
     labels = np.empty(n_samples, dtype=object)
-    for row, label in enumerate(given.tolist()):
-        if not isinstance(label, Hashable):
-            raise DataError(f"{wanted}, got {label!r} as a label")
-        labels[row] = label
+    try:  # lists as objects, because NumPy writes a missing label among strings as "nan"
+        given = np.asarray(groups, dtype=object) if isinstance(groups, list | tuple) else groups
+        given = given if isinstance(given, np.ndarray) else to_numpy(given)
+        if given.shape != (n_samples,):
+            raise ValueError(f"got shape {given.shape}")
+        labels[:] = given.tolist()
+    except ValueError as error:
+        raise DataError(f"groups must have one label for each of the {n_samples} rows: {error}") from error
     if given.dtype.kind in "mM":
         labels[np.isnat(given)] = None
     return labels
@@ -101,8 +98,12 @@ def left_out_groups(groups: ArrayLike, n_samples: int) -> LeftOutSets:
     >>> left_out_groups(["a", "b", "a"], 3).owners
     array([1, 0, 1])
     """
-    known: dict[Hashable, int] = {}  # groups are numbered in the order of their first rows
-    numbers = np.array([_group_number(label, known) for label in group_labels(groups, n_samples).tolist()])
+    from pandas import factorize  # takes a while, and few fits have groups
+
+    try:  # groups are numbered in the order of their first rows, missing labels by -1
+        numbers = factorize(group_labels(groups, n_samples))[0]
+    except TypeError as error:
+        raise DataError(f"groups must have one label for each of the {n_samples} rows: {error}") from error
     if (numbers < 0).any():
         raise DataError(
             f"groups lacks the label of {(numbers < 0).sum()} of {n_samples} rows, so these cannot be left out with "
@@ -115,12 +116,6 @@ def left_out_groups(groups: ArrayLike, n_samples: int) -> LeftOutSets:
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     stacked = [order[starts[sizes == size][:, None] + np.arange(size)] for size in np.unique(sizes)]
     return LeftOutSets(n_samples, tuple(SetBatch(rows, np.ones(rows.shape, dtype=bool)) for rows in stacked), True)
-
-
-def _group_number(label: Hashable, known: dict[Hashable, int]) -> int:
-    """The number of a group, -1 for a missing label; missing values of pandas refuse comparison and go by name."""
-    missing = label is None or type(label).__name__ in {"NAType", "NaTType"} or label != label
-    return -1 if missing else known.setdefault(label, len(known))
 
 
 def left_out_windows(gap: int, positions: Sequence[int] | IntArray) -> LeftOutSets:

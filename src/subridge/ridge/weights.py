@@ -56,10 +56,10 @@ def judge(losses: Losses, places: IntArray, *, is_common: bool) -> Verdict:
     of the weights is not in the answer.
     """
     rows, aggregation, k, L = losses.rows, losses.aggregation, len(losses.paths), losses.n_ridges
-    along = np.array([value for value, _ in losses.common]) if is_common else None
-    if not aggregation.is_linear or not aggregation.fits_weights or rows.n_samples < 3:
-        return Verdict(losses.at(places)[0], along)
-    moments, settled = losses.settled_at(places)
+    along = np.array([each.loss[0] for each in losses.common]) if is_common else None
+    loss, moments, settled = losses.at(places)
+    if moments is None or settled is None or rows.n_samples < 3:
+        return Verdict(loss[0], along)
     apparent = float(moments.risk_of(settled.weights).sum())
     work = rows.n_samples * (sum(path.rank for path in losses.paths) + int(rows.targets.shape[0]) * k**2)
     of_path = is_common and rows.left_out is None and _LEAST_JUDGED * L * work <= _MOST_WORK
@@ -76,10 +76,9 @@ def judge(losses: Losses, places: IntArray, *, is_common: bool) -> Verdict:
         error, expected = apparent * ratio, float(settled.expected.sum())
         levelled = along if along is None or expected <= 0 else along * (error / expected)
         return Verdict(error, levelled, moments, settled.weights)
-    everywhere = [np.full(k, index) for index in range(L)]
-    known = [losses.settled_at(each) for each in everywhere]
-    judged = [_judge_at(losses, each, samples, own.weights) for each, (_, own) in zip(everywhere, known, strict=True)]
-    whole = np.array([float(each.risk_of(own.weights).sum()) for each, own in known])
+    everywhere = [(np.full(k, index), *each[1:]) for index, each in enumerate(losses.common)]
+    judged = [_judge_at(losses, each, samples, own.weights) for each, _, own in everywhere]
+    whole = np.array([float(each.risk_of(own.weights).sum()) for _, each, own in everywhere])
     honest = whole * np.array([_ratio(each, w) for each in judged])
     # The ridge that each left-out sample's ensemble would have chosen without it.
     without = L - 1 - np.argmin(np.array([each.criterion for each in judged])[::-1], axis=0)
