@@ -98,24 +98,8 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     missing: Missing
     random_state: int | np.random.RandomState | None
 
-    coef_: Array
-    intercept_: Array
-    ensemble_: Ensemble
-    estimators_coef_: list[Array]
-    estimators_features_: list[npt.NDArray[np.generic]]
-    estimators_intercept_: list[Array]
     feature_names_in_: npt.NDArray[np.str_]
-    loo_error_: float
-    loo_path_: FloatArray
-    n_estimators_: int
     n_features_in_: int
-    ridge_: float | FloatArray
-    ridge_path_: FloatArray
-    risk_matrix_: FloatArray
-    subset_plan_: SubsetPlan
-    weights_: FloatArray
-
-    _members: FittedMembers
     _moments: RowMoments | None = None
     _left_out: LeftOutEnsemble | None = None
     # Set by some options only; a second fit with others must not leave them behind.

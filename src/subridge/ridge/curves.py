@@ -192,8 +192,14 @@ def solve_curve(F: Array, targets: Array, plan: CurvePlan, into: Array, together
         for place, lam in zip(plan.which, plan.ridges, strict=True):
             into[:, place, ...] = refined_curve(F, targets, plan.n_samples, sizes, lam, together=1)
         return
-    if plan.n_dual:
-        _dual(F, targets, plan, into, together)
+    xp, n, P = namespace_of(F), plan.n_dual, plan.dual_size
+    if n:
+        head = F[:, :P, :]
+        K = _add_gram(head, xp.zeros((F.shape[0], P, P), dtype=F.dtype, device=device_of(F)))
+        for numbers in together:
+            weights, _ = _dual(head, K, targets, plan.n_samples[:n], [plan.ridges[l] for l in numbers])
+            for source, l in enumerate(numbers):
+                into[:, plan.which[l], :n, :, :] = weights[:, source, ...]
     if plan.segments:
         _primal(F, targets, plan, into, together)
     if is_numpy(into):  # a matrix that is not positive definite up to rounding gives NaN
@@ -202,18 +208,28 @@ def solve_curve(F: Array, targets: Array, plan: CurvePlan, into: Array, together
             into[b, plan.which[l], p] = orthogonal_solution(F[b, :P], targets[b, :, :P], plan.ridges[l])
 
 
-def _dual(F: Array, targets: Array, plan: CurvePlan, into: Array, together: list[list[int]]) -> None:
-    """All dual sizes from one factor per ridge."""
-    xp, n, (B, n_rhs) = namespace_of(F), plan.n_dual, targets.shape[:2]
-    sizes, P, head = plan.n_samples[:n], plan.dual_size, F[:, : plan.dual_size, :]
-    K = _add_gram(head, xp.zeros((B, P, P), dtype=F.dtype, device=device_of(F)))
-    for numbers in together:
-        lower, z = _factor(_shifted(K, [plan.ridges[l] for l in numbers]), _repeated(targets[:, :, :P], len(numbers)))
-        u = _masked_back_solve(lower, z, sizes)
-        weights = xp.reshape(u, (B, len(numbers) * n * n_rhs, P)) @ head
-        shaped = xp.reshape(weights, (B, len(numbers), n, n_rhs, F.shape[2]))
-        for source, l in enumerate(numbers):
-            into[:, plan.which[l], :n, :, :] = shaped[:, source, ...]
+def _dual(
+    head: Array, K: Array, targets: Array, sizes: Sequence[int], ridges: Sequence[float], steps: int = 0
+) -> tuple[Array, Array]:
+    """Weights of B members, or trials of one, at n sizes from one factor per ridge, shape (B, n_ridges, n, n_rhs, N).
+
+    `head` are the features of the largest size, shape (B, P, N), and K holds ``head @ headᵀ`` in its lower triangle. At a
+    single ridge solutions can be refined in so many `steps`; the last correction is returned as well.
+    """
+    xp, (B, n_rhs), n, L, P = namespace_of(head), targets.shape[:2], len(sizes), len(ridges), head.shape[1]
+    lower, z = _factor(_shifted(K, ridges), _repeated(targets[:, :, :P], L))
+    inside = like(np.arange(P) < np.asarray(sizes)[:, None], head)[None, :, None, :]
+    w_shape, u = (B, L, n, n_rhs, head.shape[2]), _masked_back_solve(lower, z[:, None, :, :], sizes)
+    u = xp.reshape(u, (B, L * n * n_rhs, P))
+    w = step = u @ head
+    for _ in range(steps):
+        fitted = xp.reshape(w @ xp.matrix_transpose(head) + ridges[0] * u, (B, n, n_rhs, P))
+        residual = xp.reshape(inside * (targets[:, None, :, :P] - fitted), (B, n * n_rhs, P))
+        forward = xp.reshape(lower.solve_forward(residual), (B, n, n_rhs, P))
+        correction = _masked_back_solve(lower, forward, sizes)
+        step = correction @ head
+        u, w = u + correction, w + step
+    return xp.reshape(w, w_shape), xp.reshape(step, w_shape)
 
 
 def _primal(F: Array, targets: Array, plan: CurvePlan, into: Array, together: list[list[int]]) -> None:
@@ -242,7 +258,8 @@ def _primal(F: Array, targets: Array, plan: CurvePlan, into: Array, together: li
                 S = xp.zeros((B * L, m, m), dtype=F.dtype, device=device_of(F))
                 S += xp.eye(m, dtype=F.dtype, device=device_of(F))
                 error = _repeated(targets[:, :, here:last], L) - a @ xp.matrix_transpose(V)
-                u = _masked_back_solve(*_factor(_add_gram(V, S), error), sizes)
+                inner, z = _factor(_add_gram(V, S), error)
+                u = _masked_back_solve(inner, z[:, None, :, :], sizes)
                 further = a[:, None, :, :] + xp.reshape(u @ V, (B * L, len(sizes), n_rhs, N))
                 rows = xp.concat([rows, xp.reshape(further, (B * L, -1, N))], axis=1)
             solution = xp.reshape(lower.solve_transposed(rows), (B, L, stop - anchor, n_rhs, N))
@@ -251,13 +268,13 @@ def _primal(F: Array, targets: Array, plan: CurvePlan, into: Array, together: li
 
 
 def _masked_back_solve(lower: "BlockedFactor | _LapackFactor", z: Array, sizes: Sequence[int]) -> Array:
-    """``L⁻ᵀ`` applied to rows z (batch, n_rhs, P), each masked to its first entries of every size, ascending.
+    """``L⁻ᵀ`` applied to rows z (batch, n_sizes or 1, n_rhs, P), masked to the first entries of every size, ascending.
 
     Shape (batch, n_sizes · n_rhs, P).
     """
-    xp, (batch, n_rhs, P) = namespace_of(z), z.shape
-    inside = like(np.less.outer(np.arange(P), np.asarray(sizes)).T, z)
-    rows = xp.reshape(inside[None, :, None, :] * z[:, None, :, :], (batch, len(sizes) * n_rhs, P))
+    xp, (batch, _, n_rhs, P) = namespace_of(z), z.shape
+    inside = like(np.arange(P) < np.asarray(sizes)[:, None], z)[None, :, None, :]
+    rows = xp.reshape(inside * z, (batch, len(sizes) * n_rhs, P))
     return lower.solve_transposed(rows, [size for size in sizes for _ in range(n_rhs)])
 
 
@@ -388,31 +405,15 @@ def _refined_dual(
 
     What is written beyond a member's own sizes is finite but means nothing.
     """
-    xp, G, n_rhs, n = namespace_of(F), F.shape[0], targets.shape[1], int(n_dual[-1])
-    sizes = sizes[:n]
-    P, head = sizes[-1], F[:, : sizes[-1], :]
-    identity = xp.eye(P, dtype=F.dtype, device=device_of(F))
-    K = xp.zeros((G, P, P), dtype=F.dtype, device=device_of(F)) + ridge * identity
-    if n_dual[0] < n:
-        # Samples that a shorter member cannot interpolate would make its matrix singular: they are taken out, and a one
-        # on the diagonal keeps the factor regular.
-        own = np.arange(P) < np.array([sizes[count - 1] if count else 0 for count in n_dual])[:, None]
-        head = head * like(own, F)[:, :, None]
-        K = K + like(~own, F)[:, :, None] * identity
-    lower, z = _factor(_add_gram(head, K), xp.asarray(targets[:, :, :P], copy=True))
-    inside = like(np.arange(P) < np.asarray(sizes)[:, None], F)[None, :, None, :]
-    goals = xp.reshape(inside * targets[:, None, :, :P], (G, n * n_rhs, P))
-    lengths = [size for size in sizes for _ in range(n_rhs)]
-    u = _masked_back_solve(lower, z, sizes)
-    w = step = u @ head
-    for _ in range(_STEPS):
-        residual = goals - w @ xp.matrix_transpose(head) - ridge * u
-        residual = xp.reshape(inside * xp.reshape(residual, (G, n, n_rhs, P)), (G, n * n_rhs, P))
-        forward = inside * xp.reshape(lower.solve_forward(residual), (G, n, n_rhs, P))
-        du = lower.solve_transposed(xp.reshape(forward, (G, n * n_rhs, P)), lengths)
-        step = du @ head
-        u, w = u + du, w + step
-    weights[:, :n, :, :] = xp.reshape(w, (G, n, n_rhs, F.shape[2]))
+    xp, G, n = namespace_of(F), F.shape[0], int(n_dual[-1])
+    P, head = sizes[n - 1], F[:, : sizes[n - 1], :]
+    # Samples that a shorter member cannot interpolate would make its matrix singular: they are taken out, and a one on
+    # the diagonal keeps the factor regular.
+    own = np.arange(P) < np.array([sizes[count - 1] if count else 0 for count in n_dual])[:, None]
+    K = like(~own, F)[:, :, None] * xp.eye(P, dtype=F.dtype, device=device_of(F))
+    head = head if own.all() else head * like(own, F)[:, :, None]
+    w, step = _dual(head, _add_gram(head, K), targets, sizes[:n], [ridge], _STEPS)
+    weights[:, :n, :, :] = w[:, 0, ...]
     doubtful = _unsettled(xp.reshape(step, (G, n, -1)), xp.reshape(w, (G, n, -1)))
     return doubtful & (np.arange(n) < np.asarray(n_dual)[:, None])
 
