@@ -16,14 +16,14 @@ from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, Matrix
 from subridge.ensemble.aggregation import AGGREGATIONS, Aggregation, Mean
 from subridge.ensemble.ensemble import Ensemble
 from subridge.ensemble.moments import MemberMoments
-from subridge.estimators.inputs import Features, drop_weightless, left_out_sets, prediction_input
-from subridge.estimators.members import FittedMembers, LeftOutEnsemble, lacks_columns
+from subridge.estimators.inputs import Features, drop_weightless, lacks_columns, left_out_sets, prediction_input
+from subridge.estimators.members import FittedMembers, LeftOutEnsemble
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
 from subridge.ridge.choose import Losses, scored, search_ridges, trainable
 from subridge.ridge.path import member_paths
 from subridge.ridge.rows import TrainingRows, training_rows
 from subridge.ridge.stream import RowMoments, moments_of, search_moments, streamed_path
-from subridge.ridge.weights import judge
+from subridge.ridge.weights import Verdict, judge
 from subridge.spec.checks import one_of, positive_integer, truth, within
 from subridge.spec.errors import DataError, FewSamplesWarning, ParameterError, SubsetError
 from subridge.spec.plan import SubsetPlan
@@ -199,7 +199,11 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         losses, places = self._choose(rows, noise)
         paths, linear = losses.paths, aggregation if aggregation.is_linear else Mean()
         is_common = self._is_searched() and self.ridge_scope == "ensemble" and not hasattr(self, "loo_path_")
-        verdict = judge(losses, places, is_common=is_common)
+        if aggregation.fits_weights:
+            verdict = judge(losses, places, is_common=is_common)
+        else:
+            along = np.array([each.loss[0] for each in losses.common]) if is_common else None
+            verdict = Verdict(losses.at(places).loss[0], along)
         if verdict.path_losses is not None:
             self.loo_path_ = verdict.path_losses
         self.loo_error_ = verdict.error

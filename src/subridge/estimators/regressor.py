@@ -10,8 +10,7 @@ from subridge.arrays.namespace import in_precision_of, like
 from subridge.arrays.types import Array, ArrayLike, MatrixLike
 from subridge.ensemble.aggregation import Aggregation
 from subridge.estimators.base import Missing, RidgeEnsembleBase, Subsets, affordable, aggregation_of, per_target
-from subridge.estimators.inputs import regression_input, row_weights
-from subridge.estimators.members import example_of
+from subridge.estimators.inputs import example_of, regression_input, row_weights
 from subridge.spec.checks import truth
 from subridge.spec.scope import Scope
 

@@ -213,21 +213,21 @@ def _dual(
 ) -> tuple[Array, Array]:
     """Weights of B members, or trials of one, at n sizes from one factor per ridge, shape (B, n_ridges, n, n_rhs, N).
 
-    `head` are the features of the largest size, shape (B, P, N), and K holds ``head @ headᵀ`` in its lower triangle. At a
-    single ridge solutions can be refined in so many `steps`; the last correction is returned as well.
+    `head` are the features of the largest size, shape (B, P, N), and K holds ``head @ headᵀ`` in its lower triangle. At
+    a single ridge solutions can be refined in so many `steps`; the last correction is returned as well.
     """
     xp, (B, n_rhs), n, L, P = namespace_of(head), targets.shape[:2], len(sizes), len(ridges), head.shape[1]
     lower, z = _factor(_shifted(K, ridges), _repeated(targets[:, :, :P], L))
     inside = like(np.arange(P) < np.asarray(sizes)[:, None], head)[None, :, None, :]
     w_shape, u = (B, L, n, n_rhs, head.shape[2]), _masked_back_solve(lower, z[:, None, :, :], sizes)
     u = xp.reshape(u, (B, L * n * n_rhs, P))
-    w = step = u @ head
+    w = step = _product(u, head)
     for _ in range(steps):
-        fitted = xp.reshape(w @ xp.matrix_transpose(head) + ridges[0] * u, (B, n, n_rhs, P))
+        fitted = xp.reshape(_product(w, xp.matrix_transpose(head)) + ridges[0] * u, (B, n, n_rhs, P))
         residual = xp.reshape(inside * (targets[:, None, :, :P] - fitted), (B, n * n_rhs, P))
         forward = xp.reshape(lower.solve_forward(residual), (B, n, n_rhs, P))
         correction = _masked_back_solve(lower, forward, sizes)
-        step = correction @ head
+        step = _product(correction, head)
         u, w = u + correction, w + step
     return xp.reshape(w, w_shape), xp.reshape(step, w_shape)
 
@@ -245,7 +245,7 @@ def _primal(F: Array, targets: Array, plan: CurvePlan, into: Array, together: li
     for anchor, stop in plan.segments:
         here, last = plan.n_samples[anchor], plan.n_samples[stop - 1]
         _add_gram(xp.matrix_transpose(F[:, start:here, :]), G)
-        moments = moments + targets[:, :, start:here] @ F[:, start:here, :]
+        moments = moments + _product(targets[:, :, start:here], F[:, start:here, :])
         start = here
         right = xp.concat([moments, F[:, here:last, :]], axis=1) if last > here else moments
         for numbers in together:
@@ -257,10 +257,10 @@ def _primal(F: Array, targets: Array, plan: CurvePlan, into: Array, together: li
                 m, sizes = last - here, [size - here for size in plan.n_samples[anchor + 1 : stop]]
                 S = xp.zeros((B * L, m, m), dtype=F.dtype, device=device_of(F))
                 S += xp.eye(m, dtype=F.dtype, device=device_of(F))
-                error = _repeated(targets[:, :, here:last], L) - a @ xp.matrix_transpose(V)
+                error = _repeated(targets[:, :, here:last], L) - _product(a, xp.matrix_transpose(V))
                 inner, z = _factor(_add_gram(V, S), error)
                 u = _masked_back_solve(inner, z[:, None, :, :], sizes)
-                further = a[:, None, :, :] + xp.reshape(u @ V, (B * L, len(sizes), n_rhs, N))
+                further = a[:, None, :, :] + xp.reshape(_product(u, V), (B * L, len(sizes), n_rhs, N))
                 rows = xp.concat([rows, xp.reshape(further, (B * L, -1, N))], axis=1)
             solution = xp.reshape(lower.solve_transposed(rows), (B, L, stop - anchor, n_rhs, N))
             for source, l in enumerate(numbers):
@@ -325,6 +325,18 @@ def _factor(matrices: Array, rows: Array) -> tuple["BlockedFactor | _LapackFacto
         return factor(matrices, rows)
     lower = _LapackFactor(matrices)
     return lower, lower.solve_forward(rows)
+
+
+def _product(left: Array, right: Array) -> Array:
+    """``left @ right`` for batches of matrices."""
+    if not is_numpy(left):
+        return left @ right
+    (gemm,) = blas.get_blas_funcs(("gemm",), (left, right))
+    found = np.empty((len(left), left.shape[1], right.shape[2]), dtype=left.dtype)
+    for each, other, into in zip(left, right, found, strict=True):
+        flipped = not other.flags.c_contiguous  # a transposed matrix, which is in the order of Fortran
+        into[...] = gemm(1.0, other if flipped else other.T, each.T, trans_a=flipped).T
+    return found
 
 
 def _add_gram(rows: Array, into: Array) -> Array:
@@ -447,16 +459,16 @@ def _refined_primal(
         for i, p in enumerate(places):
             block = F[:, start : sizes[p], :]
             _add_gram(xp.matrix_transpose(block), gram)
-            moments = moments + targets[:, :, start : sizes[p]] @ block
+            moments = moments + _product(targets[:, :, start : sizes[p]], block)
             grams[:, i, :, :], sums[:, i, :, :], start = gram[:count, ...], moments[:count, ...], sizes[p]
         lower, z = _factor(xp.reshape(grams, (count * n, N, N)), xp.reshape(sums, (count * n, n_rhs, N)))
         rows, ends = F[:count, :P, :], np.asarray([sizes[p] for p in places])
         inside = like(np.arange(P) < ends[:, None], F)[None, :, None, :]
         w = step = xp.reshape(lower.solve_transposed(z), (count, n * n_rhs, N))
         for _ in range(_STEPS):  # (FᵀF + λ)⁻¹ (Fᵀ (t - F w) - λ w), each on its own first samples
-            fitted = xp.reshape(w @ xp.matrix_transpose(rows), (count, n, n_rhs, P))
+            fitted = xp.reshape(_product(w, xp.matrix_transpose(rows)), (count, n, n_rhs, P))
             residual = xp.reshape(inside * (targets[:count, None, :, :P] - fitted), (count, n * n_rhs, P))
-            gradient = xp.reshape(residual @ rows - ridge * w, (count * n, n_rhs, N))
+            gradient = xp.reshape(_product(residual, rows) - ridge * w, (count * n, n_rhs, N))
             step = xp.reshape(lower.solve_transposed(lower.solve_forward(gradient)), w.shape)
             w = w + step
         doubtful = _unsettled(xp.reshape(step, (count, n, -1)), xp.reshape(w, (count, n, -1)))
