@@ -30,7 +30,7 @@ def seconds_of_training(M, P, k, n_factors, repeats, primal):
     for _ in range(repeats + 1):
         start = time.perf_counter()
         for r in range(k):
-            solve_curve(F[r : r + 1], targets[None], plan, into, [[number] for number in range(n_factors)])
+            solve_curve(F[r : r + 1], targets[None], plan, into)
         best = min(best, time.perf_counter() - start)
     return best
 

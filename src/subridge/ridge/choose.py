@@ -290,7 +290,7 @@ def search_ridges(
 ) -> RidgeSearch:
     """Choose ridges for the members of a plan, from `given` ones or from a path that fits the data.
 
-    The default path goes further if its best ridge is at an end; `RidgePathWarning` tells if it still is.
+    The default path goes further if its best ridge is at an end; a `RidgePathWarning` is given if it still is.
     """
     spread = float(rows.centred_targets[0].var())
 
@@ -352,7 +352,7 @@ class Scored(Aggregation):
 
 
 def scored(aggregation: Aggregation, scoring: str | None, rows: TrainingRows) -> Aggregation:
-    """The aggregation with the loss of a score, or its own for None and if the score says the same.
+    """The aggregation with the loss of a score, or unchanged for None and for its own score.
 
     >>> from subridge.ridge.rows import training_rows
     >>> rows = training_rows(np.eye(2), np.array([[1.0, 2.0]]), None, False)

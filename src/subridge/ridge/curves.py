@@ -175,24 +175,21 @@ def weights_along_curve(
     shape = (F.shape[0], len(ridges), len(sizes), targets.shape[1], F.shape[2])
     weights = namespace_of(F).empty(shape, dtype=F.dtype, device=device_of(F))
     for plan in plan_curve(sizes, F.shape[2], ridges, scale=scale, dtype=dtype_name(F)):
-        together = [[number] for number in range(len(plan.which))] if is_numpy(F) else [list(range(len(plan.which)))]
-        trials = [slice(b, b + 1) for b in range(F.shape[0])] if is_numpy(F) else [slice(None)]
-        for trial in trials:
-            solve_curve(F[trial, ...], targets[trial, ...], plan, weights[trial, ...], together)
+        for trial in [slice(b, b + 1) for b in range(F.shape[0])] if is_numpy(F) else [slice(None)]:
+            solve_curve(F[trial, ...], targets[trial, ...], plan, weights[trial, ...])
     return weights
 
 
-def solve_curve(F: Array, targets: Array, plan: CurvePlan, into: Array, together: list[list[int]]) -> None:
-    """Fill the plan's ridges of `into`, shape (B, n_ridges, n_sizes, n_rhs, N).
-
-    `together` lists the numbers of the plan's ridges that are solved at once.
-    """
+def solve_curve(F: Array, targets: Array, plan: CurvePlan, into: Array) -> None:
+    """Fill the plan's ridges of `into`, shape (B, n_ridges, n_sizes, n_rhs, N)."""
     if plan.watched:
         sizes = np.full(F.shape[0], F.shape[2])
         for place, lam in zip(plan.which, plan.ridges, strict=True):
             into[:, place, ...] = refined_curve(F, targets, plan.n_samples, sizes, lam, together=1)
         return
     xp, n, P = namespace_of(F), plan.n_dual, plan.dual_size
+    every = range(len(plan.ridges))
+    together = [[l] for l in every] if is_numpy(F) else [list(every)]  # ridges that are solved at once
     if n:
         head = F[:, :P, :]
         K = _add_gram(head, xp.zeros((F.shape[0], P, P), dtype=F.dtype, device=device_of(F)))

@@ -72,7 +72,7 @@ class MemberFit:
     """The singular value decomposition of one member's rows, of rank ρ; make it by `factorise`.
 
     `left` is Qᵀ, shape (ρ, n); `spectrum` d, shape (ρ,), all positive and ascending; `right` Vᵀ, shape (ρ, N_r), or
-    None if the kernel F Fᵀ was decomposed. `measurement` is what the plan says of the member. `slack_noise` bounds the
+    None if the kernel F Fᵀ was decomposed. `measurement` is the member's entry in the plan. `slack_noise` bounds the
     rounding error in the diagonal of P, below which it counts as zero; -inf if no penalty will be asked for that
     resolves it. `sharpness`, of a careful decomposition only, is the uncertainty of the space that Q spans. `dropped`
     bounds d in the directions that were taken for rounding; 0 if there are none.
@@ -95,7 +95,7 @@ class MemberFit:
 
     @cached_property
     def residues(self) -> FloatArray | None:
-        """The rows that the member sees modulo a prime, which tell their exact rank; None after training."""
+        """The rows that the member sees modulo a prime, to find their exact rank; None after training."""
         return residues_of_rows(self)
 
     def hat_gains(self, penalties: FloatArray) -> Array:
@@ -152,7 +152,7 @@ class MemberFit:
         if not bool(interpolated.any()):
             diagonals = sums[:-1, :] + slack
             return LeftOut((fits[:-1, :, :] + rest) / diagonals[:, None, :], diagonals, none)
-        # A share of 1e-9 may be rounding, but what it says of the labels is the root of that. It is dropped only if the
+        # A share of 1e-9 may be rounding, but its effect on the labels is the root of that. It is dropped only if the
         # penalty leaves nothing larger beside it, or if a careful decomposition resolves the root.
         kept = ~interpolated | (sums[:-1, :] > (self.slack_noise if self.sharpness is None else np.inf))
         numerator, denominator = fits[:-1, :, :] + rest * kept[:, None, :], sums[:-1, :] + slack * kept
@@ -335,7 +335,7 @@ def without_partner(errors: Array, diagonal: Array, across: Array, left_out: Int
     It is computed as ``(R_ij e_i - R_jj e_j)/(R_ij²/R_ii - R_jj)``.
     """
     xp, own = namespace_of(errors), take_last(diagonal, left_out)
-    if not float(diagonal.min()) > 0:  # an interpolated row says nothing of others, nor they of it
+    if not float(diagonal.min()) > 0:  # an interpolated row carries no information about others
         across = xp.where((diagonal > 0) & (own > 0)[:, None], across, xp.zeros_like(across))
         diagonal, own = (xp.where(each > 0, each, xp.ones_like(each)) for each in (diagonal, own))
     for place, i in enumerate(left_out.tolist()):

@@ -9,9 +9,9 @@ The formulas are in `member`; here is what surrounds them.
   weight there.
 - `decompose_carefully` keeps the digits of columns of mixed scales, n ≈ N_r and tiny ridges.
 - `refit_without` trains again without a set of rows if no formula keeps the digits.
-- `rank_is` decides whether a direction is exactly zero or as small as rounding, which no singular value can tell:
+- `rank_is` decides whether a direction is exactly zero or as small as rounding, which singular values cannot decide:
   columns that agree to the last digit are harmless, columns that agree up to rounding are not.
-- `warn_of_doubt` tells the user if a doubt remains.
+- `warn_of_doubt` warns the user if a doubt remains.
 """
 
 import warnings
@@ -142,7 +142,7 @@ def orthogonal_again(Qt: Array, u: Array | None, rest: Array, slack: Array) -> t
 def doubt_of_rows(fit: "MemberFit", targets: Array, penalties: FloatArray, found: "LeftOut") -> float:
     """Estimate of the relative rounding error of left-out errors, the largest of all penalties and targets.
 
-    `targets` are centred and weighted labels g, shape (C, n), `found` what `MemberFit.left_out` says of them.
+    `targets` are centred and weighted labels g, shape (C, n), `found` their left-out errors by `MemberFit.left_out`.
     """
     assert found.diagonals is not None
     d, gaps, rank = to_numpy(fit.spectrum), to_numpy(found.diagonals), int(fit.spectrum.shape[0])
@@ -305,9 +305,9 @@ def _norms(rows: FloatArray) -> FloatArray:
 
 # -- the exact rank -------------------------------------------------------------------------------
 
-# Arithmetic modulo a prime tells exact dependence from rounding. A float is m 2^e with integers m and e, so it has a
-# residue. The rank of the residues is never above the exact one, and below it only if the prime divides a minor, by a
-# chance of about 1e-7.
+# Arithmetic modulo a prime distinguishes exact dependence from rounding. A float is m 2^e with integers m and e, so it
+# has a residue. The rank of the residues is never above the exact one, and below it only if the prime divides a minor,
+# by a chance of about 1e-7.
 _PRIME = 8_388_593  # the largest below 2**23, so that sums of 128 products of residues are exact in doubles
 _INNER, _DRAWS = 128, 3
 
@@ -364,7 +364,7 @@ def rank_exceeds(residues: FloatArray, rank: int) -> bool:
     """Whether residues (n, N), whose rank is known to be at least this one, have a larger one.
 
     Random combinations of rows and columns leave a square matrix of one more than `rank`, whose leading blocks are all
-    regular as far as its rank allows: elimination needs no pivoting, and its first zero tells the rank.
+    regular as far as its rank allows: elimination needs no pivoting, and its first zero pivot gives the rank.
     """
     if rank >= min(residues.shape):
         return False

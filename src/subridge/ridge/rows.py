@@ -52,7 +52,7 @@ class LeftOutSets:
 
     @property
     def n_sets(self) -> int:
-        """Groups, or rows where each is left out with its neighbours."""
+        """Number of groups, or of rows if each is left out with its neighbours."""
         return sum(len(batch.rows) for batch in self.batches)
 
     @property
@@ -209,8 +209,8 @@ class TrainingRows:
     Dense `features`, shape (M, n), are centred and weighted; sparse ones, shape (n, M), are as given, in compressed
     columns. `targets` are the labels y, neither centred nor weighted, shape (C, n); `feature_means` x̄, shape (M,),
     zero without intercept; `weights` w, shape (n,). `left_out` names the rows that are left out together; None for each
-    row by itself. `given` is X as it was given, shape (n, M), which tells exact dependence from rounding; None after
-    training.
+    row by itself. `given` is X as it was given, shape (n, M), to distinguish exact dependence from rounding; None
+    after training.
     """
 
     features: Array | SparseMatrix

@@ -123,7 +123,7 @@ def _judge_at(losses: Losses, places: IntArray, samples: IntArray, weights: Floa
     rows, aggregation, paths = losses.rows, losses.aggregation, losses.paths
     own = np.moveaxis(to_numpy(take_last(losses.errors(places), samples)), -1, 0)  # (m, k, C)
     deviations = to_numpy(take_last(rows.deviations, samples)).T
-    independent = losses.independent(places)  # by the features, which say nothing of the label of sample i
+    independent = losses.independent(places)  # by the features only, not by the label of sample i
     xp, honest, criterion = namespace_of(rows.targets), [], []
     size = max(1, _BLOCK // (len(paths) * int(np.prod(rows.targets.shape))))
     for start in range(0, len(samples), size):
