@@ -192,7 +192,7 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
                 "or set fit_intercept=False"
             )
         rows = training_rows(X, targets, weights, self.fit_intercept, together)
-        warn_of_rows(rows, getattr(self, "feature_names_in_", None), stacklevel=4)
+        warn_of_rows(rows, getattr(self, "feature_names_in_", None), stacklevel=3)
         eta, noise = self.ensemble_.readout_noise, None
         if eta.any():  # ξ_r of training, shape (k, C, n)
             noise = like(eta[:, None, None] * rng.standard_normal((len(eta), *targets.shape)), targets)
@@ -215,7 +215,7 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         self._left_out = LeftOutEnsemble(
             kept, losses.errors(places), noise, self.ensemble_, members, self._member_weights
         )
-        warn_once([correlated_rows(rows.targets - self._left_out.predictions, rows)], stacklevel=4)
+        warn_once([correlated_rows(rows.targets - self._left_out.predictions, rows)], stacklevel=3)
         return self._left_out
 
     def _choose(self, rows: TrainingRows, noise: Array | None) -> tuple[Losses, IntArray]:
@@ -268,7 +268,7 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         batch = moments_of(*drop_weightless(X, targets, weights))
         self._moments = moments = batch if self._moments is None else self._moments + batch
         squares, names = moments.column_squares(self.fit_intercept), getattr(self, "feature_names_in_", None)
-        warn_once([unequal_scales(squares, names)], stacklevel=4)
+        warn_once([unequal_scales(squares, names)], stacklevel=3)
         plan, k, shift = self.subset_plan_, self.n_estimators_, float(self.fit_intercept)
         if self._is_searched():
             path = search_moments(moments, plan, self.ridges, self.fit_intercept)

@@ -309,7 +309,7 @@ def search_ridges(
         outcome = evaluate(path)
     warning = ridge_at_end(path, outcome.end, outcome.is_falling)
     if warning is not None:
-        warnings.warn(warning, stacklevel=4)
+        warnings.warn(warning, stacklevel=5)  # at the line that called fit
     return outcome.found
 
 

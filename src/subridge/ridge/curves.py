@@ -351,8 +351,8 @@ def _add_gram(rows: Array, into: Array) -> Array:
 def orthogonal_solution(F: Array, targets: Array, lam: float) -> Array:
     """Minimise ``|F w - t|² + λ |w|²`` by singular values; at λ = 0 the minimum-norm solution.
 
-    F has shape (..., P, N), targets (..., n_rhs, P), the solution (..., n_rhs, N). It is slower than Cholesky factors and
-    accurate at any conditioning.
+    F has shape (..., P, N), targets (..., n_rhs, P), the solution (..., n_rhs, N). It is slower than Cholesky factors
+    and accurate at any conditioning.
 
     >>> orthogonal_solution(np.array([[1.0, 1.0]]), np.array([[2.0]]), 0.0)
     array([[1., 1.]])

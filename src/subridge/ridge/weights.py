@@ -76,7 +76,11 @@ def judge(losses: Losses, places: IntArray, *, is_common: bool) -> Verdict:
         error, expected = apparent * ratio, float(settled.expected.sum())
         levelled = along if along is None or expected <= 0 else along * (error / expected)
         return Verdict(error, levelled, moments, settled.weights)
-    everywhere = [(np.full(k, index), *each[1:]) for index, each in enumerate(losses.common)]
+    everywhere = [
+        (np.full(k, index), each.moments, each.settled)
+        for index, each in enumerate(losses.common)
+        if each.moments is not None and each.settled is not None
+    ]
     judged = [_judge_at(losses, each, samples, own.weights) for each, _, own in everywhere]
     whole = np.array([float(each.risk_of(own.weights).sum()) for _, each, own in everywhere])
     honest = whole * np.array([_ratio(each, w) for each in judged])
