@@ -25,8 +25,8 @@ from subridge.model.risk import Risk as Risk
 from subridge.model.subsets import Strategy as Strategy
 from subridge.results.compare import compare as compare
 from subridge.results.predictions import phase_diagram as phase_diagram
-from subridge.ridge.exact_risk import risk_of_weights as risk_of_weights
 from subridge.ridge.reference import fit_members as fit_members
+from subridge.ridge.reference import risk_of_weights as risk_of_weights
 from subridge.simulation.classification.simulate import simulate_classification as simulate_classification
 from subridge.simulation.gaussian.simulate import simulate as simulate
 from subridge.simulation.run import Run as Run

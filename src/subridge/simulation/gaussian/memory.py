@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from subridge.model.covariance import Covariance, Dense, LowRankPlusDiagonal
 from subridge.model.plan import SubsetPlan
-from subridge.ridge.curves.plan import CurvePlan, plan_curve
+from subridge.ridge.curves import CurvePlan, plan_curve
 from subridge.simulation.gaussian.experiment import GaussianExperiment, WeightedExperiment
 from subridge.simulation.gaussian.training import GROUPS, NoiseBasis
 
