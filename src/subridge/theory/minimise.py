@@ -59,13 +59,13 @@ def minimise_on_line(function: Function, points: FloatArray, n: int, noise: Floa
 
 def minimise_jointly(
     function: Function, start: FloatArray, scale: FloatArray, *, tolerance: float = 1e-10, max_iterations: int = 500
-) -> tuple[FloatArray, FloatArray, BoolArray]:
+) -> tuple[FloatArray, FloatArray]:
     """BFGS with backtracking on G independent functions of k variables, each with its own step.
 
     ``function(x, rows)`` gives values (n,) and gradients (n, k) at x (n, k) of the problems ``rows``; `start` has shape
     (G, k). `scale`, shape (G,), positive, is the size of the terms a value is made of, hence of its rounding, and a
     problem counts as solved where the largest gradient entry, relative to it, is below `tolerance`. Returns x, shape
-    (G, k), values and which converged, shape (G,).
+    (G, k), and values, shape (G,).
     """
     G, k = start.shape
     x, stalled = start.copy(), np.zeros(G, dtype=bool)
@@ -90,8 +90,7 @@ def minimise_jointly(
         stalled[active[~moved & fresh]] = True
         inverse_hessian[active[~moved]] = np.eye(k)
         x[active], value[active], gradient[active] = new_x, new_value, new_gradient
-    converged = np.abs(gradient).max(axis=1) <= np.sqrt(tolerance) * scale
-    return x, value, converged
+    return x, value
 
 
 def _backtrack(

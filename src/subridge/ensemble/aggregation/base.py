@@ -54,6 +54,8 @@ class Aggregation(Fingerprinted, ABC):
     is_linear: ClassVar[bool] = False
     decides_classes: ClassVar[bool] = False
     fits_weights: ClassVar[bool] = False
+    sums_to_one: ClassVar[bool] = False
+    is_mean: ClassVar[bool] = False
 
     @abstractmethod
     def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
