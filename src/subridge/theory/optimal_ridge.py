@@ -1,6 +1,10 @@
 """The best ridge: for each member by itself, one for the whole ensemble, or one per member chosen together."""
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import numpy as np
+from scipy.optimize import elementwise
 
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.ensemble.aggregation import LinearAggregation, Mean
@@ -11,10 +15,14 @@ from subridge.spec.problem import EquicorrelatedProblem, Problem
 from subridge.spec.scope import Scope, check_scope
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, check_description
 from subridge.theory.landscape import EquicorrelatedLandscape, GeneralLandscape, Landscape
-from subridge.theory.minimise import Function, minimise_jointly, minimise_on_line
 from subridge.theory.prop1 import tabulate
 from subridge.theory.prop2 import equicorrelated_optimal_ridge
 
+# function(x, rows): values and gradients at x of the independent problems `rows`
+Function: TypeAlias = Callable[[FloatArray, IntArray], tuple[FloatArray, FloatArray]]
+
+_SCAN_BLOCK = 4096  # problems × scan points evaluated in one call: enough to hide Python, little enough for memory
+_NEWTON_STEPS, _HALVINGS = 60, 40
 _PER_DECADE = 5
 _ROUNDS = 20
 _GAIN = 1e-12  # relative fall of the error that is worth another round
@@ -202,8 +210,8 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
     active = np.arange(G)
     descend(starts, active)
     for _ in range(_ROUNDS):
-        offers = np.stack([_one_by_one(error, best[active], active, points, noise[active])])
-        offers = np.concatenate([offers, *_bends(error, best, value, active)])
+        on_lines = _one_by_one(error, best[active], active, points, noise[active])
+        offers = np.stack([on_lines, *_bends(error, best, value, active)])
         worth = np.stack([error(offer, active)[0] for offer in offers])
         chosen, here = np.argmin(np.where(np.isfinite(worth), worth, np.inf), axis=0), np.arange(len(active))
         lower = worth[chosen, here] < value[active] - _GAIN * np.abs(value[active])
@@ -235,15 +243,97 @@ def _one_by_one(error: Function, z: FloatArray, rows: IntArray, points: FloatArr
 
 
 def _bends(error: Function, best: FloatArray, value: FloatArray, rows: IntArray) -> list[FloatArray]:
-    """Points to either side along the direction in which the Hessian is most negative, shape (6, n, k), if any is."""
-    z, step, k = best[rows], 1e-4, best.shape[1]
+    """Points to either side along the direction in which the Hessian is most negative, if any is."""
+    values, vectors = _curvatures(error, best[rows], rows)
+    saddle = values[:, 0] < -1e-9 * np.abs(value[rows])
+    move = np.where(saddle[:, None], vectors[:, :, 0], 0.0)
+    return [best[rows] + length * move for length in (-4.0, -1.0, -0.1, 0.1, 1.0, 4.0)] if saddle.any() else []
+
+
+def minimise_on_line(function: Function, points: FloatArray, n: int, noise: FloatArray | float = 0.0) -> FloatArray:
+    """Global minima of n one-dimensional functions, shape (n,): a scan brackets every well, a root finds it.
+
+    ``function(x, rows)`` gives values and slopes at x of the problems ``rows``, all one-dimensional; `points` are
+    increasing scan points common to all. `noise`, shape (n,), is the rounding of the values: a well no higher than that
+    above the lowest point is taken, since slopes know better than values where it is. Where a function is least at an
+    end, the minimiser is ``points[0]`` or ``points[-1]``, and the latter where it has levelled off.
+    """
+    rows, noise = np.arange(n), np.broadcast_to(noise, (n,))
+    values, slopes = np.empty((len(points), n)), np.empty((len(points), n))
+    together = max(1, _SCAN_BLOCK // max(1, n))
+    for start in range(0, len(points), together):
+        part = points[start : start + together]
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+            value, slope_there = function(np.repeat(part, n), np.tile(rows, len(part)))
+        values[start : start + together] = value.reshape(len(part), n)
+        slopes[start : start + together] = slope_there.reshape(len(part), n)
+    values = np.where(np.isfinite(values), values, np.inf)
+    ends = np.where(values[-1] <= values[0], len(points) - 1, 0)
+    best, lowest = points[ends].copy(), values[ends, rows]
+    least = np.argmin(values, axis=0)
+    better = values[least, rows] < lowest - 1e-15 * np.abs(lowest)
+    best, lowest = np.where(better, points[least], best), np.where(better, values[least, rows], lowest)
+    with np.errstate(invalid="ignore"):
+        wells = (slopes[:-1] < 0) & (slopes[1:] > 0) & np.isfinite(values[:-1]) & np.isfinite(values[1:])
+        # Within a step of the scan a smooth error moves little: a well far above the lowest point cannot win.
+        wells &= np.minimum(values[:-1], values[1:]) <= lowest + 0.1 * np.abs(lowest) + noise + 1e-300
+    which, row = np.nonzero(wells)
+    if len(which):
+
+        def slope(x: FloatArray, row: FloatArray) -> FloatArray:
+            return function(x, row.astype(np.int64))[1]
+
+        found = elementwise.find_root(slope, (points[which], points[which + 1]), args=(row.astype(np.float64),))
+        x = np.where(found.success, found.x, points[which])
+        value = function(x, row)[0]
+        enough = lowest + 1e-15 * np.abs(lowest) + noise
+        for i in np.argsort(-value, kind="stable"):  # the lowest is written last
+            if value[i] <= enough[row[i]]:
+                best[row[i]] = x[i]
+    return np.asarray(best)
+
+
+def minimise_jointly(function: Function, start: FloatArray, scale: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Newton's method on n independent functions of k variables, with |eigenvalues| of the Hessian, so that it descends.
+
+    ``function(x, rows)`` gives values (n,) and gradients (n, k) at x (n, k) of the problems ``rows``. `scale`, shape
+    (n,), positive, is the size of the terms of a value: a problem is solved where the largest gradient entry is below
+    1e-10 of it. Returns x, shape (n, k), and values, shape (n,).
+    """
+    x, live = start.copy(), np.arange(len(start))
+    value, gradient = function(x, live)
+    for _ in range(_NEWTON_STEPS):
+        live = live[np.abs(gradient[live]).max(axis=1) > 1e-10 * scale[live]]
+        if not len(live):
+            break
+        curvatures, axes = _curvatures(function, x[live], live)
+        bend = np.maximum(np.abs(curvatures), 1e-10 * scale[live][:, None])
+        step = -np.einsum("gij,gj->gi", axes, np.einsum("gij,gi->gj", axes, gradient[live]) / bend)
+        # Coordinates are logarithms: a step beyond a few units would jump over the whole landscape.
+        step *= np.minimum(1.0, 4.0 / np.maximum(np.abs(step).max(axis=1), 1e-300))[:, None]
+        for _ in range(_HALVINGS):
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                reached, turned = function(x[live] + step, live)
+            fall = value[live] - reached
+            # Near the minimum the fall drowns in rounding; there a smaller slope at an equal value is progress enough.
+            flatter = np.abs(turned).max(axis=1) <= 0.9 * np.abs(gradient[live]).max(axis=1)
+            enough = fall >= -1e-4 * np.einsum("gi,gi->g", step, gradient[live])
+            enough |= (fall >= -1e-14 * np.abs(value[live])) & flatter
+            enough &= np.isfinite(reached)
+            if enough.all():
+                break
+            step[~enough] /= 2
+        done = live[enough]
+        x[done], value[done], gradient[done] = (x[live] + step)[enough], reached[enough], turned[enough]
+        live = done
+    return x, value
+
+
+def _curvatures(function: Function, x: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues and eigenvectors of the Hessians, by differences of gradients."""
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        nudges = step * np.eye(k)
-        hessian = np.stack([error(z + n, rows)[1] - error(z - n, rows)[1] for n in nudges], axis=1) / (2 * step)
+        nudges = 1e-4 * np.eye(x.shape[1])
+        hessian = np.stack([function(x + n, rows)[1] - function(x - n, rows)[1] for n in nudges], axis=1) / 2e-4
     hessian = np.where(np.isfinite(hessian), hessian, 0.0)
     values, vectors = np.linalg.eigh((hessian + hessian.transpose(0, 2, 1)) / 2)
-    saddle = values[:, 0] < -1e-9 * np.abs(value[rows])
-    if not saddle.any():
-        return []
-    move = np.where(saddle[:, None], vectors[:, :, 0], 0.0)
-    return [np.stack([z + length * move for length in (-4.0, -1.0, -0.1, 0.1, 1.0, 4.0)])]
+    return values, vectors

@@ -85,9 +85,7 @@ def risk(
         M = None if n_features is None else positive_integer("n_features", n_features)
         if M is not None and isinstance(ensemble.subsets, SubsetPlan) and ensemble.subsets.n_features != M:
             raise ParameterError(f"n_features={M} differs from the plan's {ensemble.subsets.n_features}")
-        moments, rounding = equicorrelated_moments(
-            EquicorrelatedGrid.of(problem, ensemble, alpha), M, outputs=outputs
-        )
+        moments, rounding = equicorrelated_moments(EquicorrelatedGrid.of(problem, ensemble, alpha), M, outputs=outputs)
     else:
         if n_features is not None:
             raise ParameterError("n_features belongs to an EquicorrelatedProblem; a Problem knows its own size")

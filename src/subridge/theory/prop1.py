@@ -22,8 +22,8 @@ from subridge.theory import rounding
 from subridge.theory.dense import dense_tables
 from subridge.theory.grid import GeneralGrid, over_alpha
 from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge, residual
-from subridge.theory.structured import diagonal_tables, spiked_tables
-from subridge.theory.tables import MemberTable, Tables, product
+
+from subridge.theory.tables import MemberTable, Tables, diagonal_tables, product, spiked_tables
 
 # Entries of the temporary (grid × eigenvalues) arrays held at once, all members together: 64 MB.
 _BLOCK = 8_000_000

@@ -92,7 +92,9 @@ def unaligned_slope(gain: FloatArray, nu_r: FloatArray, nu_rs: FloatArray, sigma
     return np.asarray(gain * (nu_rs * sigma_s - nu_r))
 
 
-def aligned_bias(b: FloatArray, omega2: FloatArray, nu: tuple[FloatArray, ...], own: FloatArray) -> tuple[FloatArray, ...]:
+def aligned_bias(
+    b: FloatArray, omega2: FloatArray, nu: tuple[FloatArray, ...], own: FloatArray
+) -> tuple[FloatArray, ...]:
     """Terms of I¹_rs = a ν_rs/(ν_rr ν_ss) - b, the bias of the teacher's part along 1 for c > 0 and M → ∞.
 
     It does not depend on the ridge. `own` marks r = s, where ν_rs = ν_rr.

@@ -258,9 +258,7 @@ def stationarity(
     return np.asarray(nu**2 * sigma**3 * fitted - e * alpha * H * (alpha - 2 * nu * sigma**2))
 
 
-def _best_scaled_overlap(
-    nu: FloatArray, alpha: FloatArray, H: FloatArray, W: FloatArray, Z: FloatArray
-) -> FloatArray:
+def _best_scaled_overlap(nu: FloatArray, alpha: FloatArray, H: FloatArray, W: FloatArray, Z: FloatArray) -> FloatArray:
     """σ at the ridge that is best for the scaled mean, the one root of `stationarity`; α positive and finite.
 
     Without readout noise it is that of the quadratic at λ*; with much of it γ tends to one half. The root lies between

@@ -126,7 +126,13 @@ def bias_doubts(
 
 
 def pair_doubt(
-    E: FloatArray, bias: FloatArray, noise: FloatArray, gap: FloatArray, dbias: FloatArray, dgap: FloatArray, z2: FloatArray
+    E: FloatArray,
+    bias: FloatArray,
+    noise: FloatArray,
+    gap: FloatArray,
+    dbias: FloatArray,
+    dgap: FloatArray,
+    z2: FloatArray,
 ) -> FloatArray:
     """Error of E_rs = (bias + noise)/gap, where gap is 1 - γ; z2 is ζ²."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -165,7 +171,9 @@ def product_doubt(
     (R, S), (dR, dS), (value, dE) = shares, doubts, E
     with np.errstate(divide="ignore", invalid="ignore"):
         parts = [
-            np.where(share.trace > 0, (doubt.fitted / np.sqrt(share.trace) + 2 * doubt.moved) / np.sqrt(share.trace), 0.0)
+            np.where(
+                share.trace > 0, (doubt.fitted / np.sqrt(share.trace) + 2 * doubt.moved) / np.sqrt(share.trace), 0.0
+            )
             for share, doubt in ((R, dR), (S, dS))
         ]
         most = np.where((samples > 0) & np.isfinite(samples), np.sqrt(R.trace * S.trace) / samples, 0.0)

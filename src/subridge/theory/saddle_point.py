@@ -194,9 +194,7 @@ def floor(spectrum: Spectrum, alpha: FloatArray) -> tuple[FloatArray, FloatArray
     return kappa_bar, spectrum.ridge(alpha, kappa_bar)
 
 
-def _non_negative(
-    spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, unit: float
-) -> tuple[FloatArray, BoolArray]:
+def _non_negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, unit: float) -> tuple[FloatArray, BoolArray]:
     """λ > 0, or λ = 0 below the threshold: bracketed Newton steps in log κ̄, in this unit of the eigenvalues."""
     M = spectrum.n_features
     d, c = spectrum.values / unit, spectrum.counts
@@ -231,9 +229,7 @@ def _non_negative(
     return root * unit, status
 
 
-def _negative(
-    spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, clip: bool
-) -> tuple[FloatArray, BoolArray]:
+def _negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, clip: bool) -> tuple[FloatArray, BoolArray]:
     """λ < 0: λ(κ̄) is convex, so Newton's method falls to the root from the ridgeless point above it."""
     d, c, samples = spectrum.values, spectrum.counts, alpha * spectrum.n_features
     lowest, least = floor(spectrum, alpha)
