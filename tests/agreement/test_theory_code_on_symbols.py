@@ -46,7 +46,9 @@ def is_zero(expression):
 
 
 def test_both_biases_of_proposition_2_are_the_derived_ones():
-    assert is_zero(exact(np.asarray(sum(unaligned_bias(b, b / a, 1 - b / a, NU, FREE)))) - derived.random_bias().subs(IN_SIGMA))
+    assert is_zero(
+        exact(np.asarray(sum(unaligned_bias(b, b / a, 1 - b / a, NU, FREE)))) - derived.random_bias().subs(IN_SIGMA)
+    )
     assert is_zero(exact(np.asarray(sum(aligned_bias(b, a - b, NU, np.asarray(False))))) - derived.aligned_bias())
 
 

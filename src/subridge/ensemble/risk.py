@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.ensemble.aggregation import Aggregation, LinearAggregation, Mean
+from subridge.ensemble.aggregation import Aggregation, LinearAggregation
 from subridge.ensemble.moments import MemberMoments, Outputs
 from subridge.spec.checks import finite_array
 from subridge.spec.errors import ParameterError
@@ -24,7 +24,7 @@ class Risk:
     total : ndarray, shape (...)
         E_g of the ensemble's aggregation: the mean of the pairs, or E(w) with the weights of another aggregation.
     error_bound : ndarray, shape (...), or None
-        Relative rounding error that `total` has at most, inf where no digit is certain; None where it is not known
+        Bound of the relative rounding error of `total`, inf where no digit is certain; None where it is not known
         (risks of trained weights). It is first-order and calibrated, not proved.
 
     See Also
@@ -138,8 +138,8 @@ class Risk:
         ParameterError
             If the aggregation is no weighted sum of the outputs, such as the median.
         """
-        if aggregation is None or isinstance(aggregation, Mean):
-            total = np.asarray(moments.pairs.mean(axis=(-2, -1)))
+        if aggregation is None or aggregation.is_mean:
+            total = _not_below_zero(moments.pairs.mean(axis=(-2, -1)))
             return cls(moments, total, None if rounding is None else _relative(rounding.mean(axis=(-2, -1)), total))
         if not isinstance(aggregation, LinearAggregation):
             raise ParameterError(
@@ -176,14 +176,14 @@ def _total_and_bound(
 
 
 def _not_below_zero(total: FloatArray) -> FloatArray:
-    """A mean of squares, of which rounding may have left less than nothing where weights make members perfect."""
+    """Clip negative rounding residue to zero; a risk is a mean of squares."""
     return np.asarray(np.maximum(total, 0.0))
 
 
 def _astray(weights: FloatArray, outputs: Outputs) -> FloatArray:
-    """What weights lose by their own rounding: a relative error δ of their scale s = wᵀc/wᵀFw adds δ² wᵀFw to the risk.
+    """Risk added by the rounding of the weights: a relative error δ of their scale s = wᵀc/wᵀFw adds δ² wᵀFw.
 
-    It is of second order, and all there is where the risk is less than the square of rounding.
+    It is of second order, and dominates where the risk is below the square of rounding.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         c = np.where(weights != 0, weights * outputs.c, 0.0).sum(axis=-1)
@@ -195,7 +195,7 @@ def _astray(weights: FloatArray, outputs: Outputs) -> FloatArray:
 
 
 def _summed(weights: FloatArray, rounding: FloatArray) -> FloatArray:
-    """Σ |w_r w_s| δ_rs, where a weight of zero counts nothing."""
+    """Σ |w_r w_s| δ_rs, where 0 · inf counts as 0."""
     products = np.abs(weights[..., :, None] * weights[..., None, :])
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(products > 0, products * rounding, 0.0).sum(axis=(-2, -1)))

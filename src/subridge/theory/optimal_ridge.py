@@ -26,6 +26,7 @@ _NEWTON_STEPS, _HALVINGS = 60, 40
 _PER_DECADE = 5
 _ROUNDS = 20
 _GAIN = 1e-12  # relative fall of the error that is worth another round
+_LEVELS, _NET, _WELLS = 15, 300, 5  # of the coarse net that finds further starts
 _SWAPPED = 6  # members up to which every pair of them is tried with swapped ridges
 
 
@@ -208,7 +209,7 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
         swapped[:, [r, s]] = own[:, [s, r]]
         starts.append(swapped)
     active = np.arange(G)
-    descend(starts, active)
+    descend(starts + _lowest_of_net(error, landscape.span(), last, (G, k)), active)
     for _ in range(_ROUNDS):
         on_lines = _one_by_one(error, best[active], active, points, noise[active])
         offers = np.stack([on_lines, *_bends(error, best, value, active)])
@@ -225,6 +226,27 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
             'use scope="ensemble", or drop members that duplicate each other'
         )
     return np.where(best > last - np.log(1e2), np.inf, landscape.ridge(low + np.exp(best)))
+
+
+def _lowest_of_net(error: Function, span: tuple[float, float], last: float, shape: tuple[int, int]) -> list[FloatArray]:
+    """The lowest points of a coarse net, apart from each other: one in every well that it sees."""
+    G, k = shape
+    levels = np.append(np.linspace(np.log(span[0]) - np.log(1e3), np.log(span[1]) + np.log(1e3), _LEVELS), last)
+    place = np.indices((_LEVELS + 1,) * min(k, 2)).reshape(min(k, 2), -1).T
+    if k > 2:  # a random part of the net
+        place = np.random.default_rng(0).integers(0, _LEVELS + 1, (_NET, k))
+    net, rows = levels[place], np.arange(G)
+    together = max(1, _SCAN_BLOCK // G)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        parts = [net[start : start + together] for start in range(0, len(net), together)]
+        worth = np.concatenate([error(np.repeat(z, G, axis=0), np.tile(rows, len(z)))[0] for z in parts])
+    worth = np.where(np.isfinite(worth), worth, np.inf).reshape(len(net), G)
+    near, starts = np.abs(place[:, None] - place).max(axis=-1) <= 1, []
+    for _ in range(_WELLS):
+        lowest = np.argmin(worth, axis=0)
+        starts.append(net[lowest])
+        worth[near[lowest].T] = np.inf
+    return starts
 
 
 def _one_by_one(error: Function, z: FloatArray, rows: IntArray, points: FloatArray, noise: FloatArray) -> FloatArray:
