@@ -124,8 +124,9 @@ def _judge_ridge(kind, problem, subsets, eta, alpha, aggregation, scope, levels)
     k = len(eta)
 
     def total(ridges):
-        ensemble = sr.Ensemble(subsets, ridges, eta, aggregation)
-        return np.asarray(sr.risk(problem, ensemble, alpha).total)
+        """Risks that are certain; others are infinite."""
+        found = sr.risk(problem, sr.Ensemble(subsets, ridges, eta, aggregation), alpha)
+        return np.where(found.error_bound < 1e-8, found.total, np.inf)
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -139,7 +140,7 @@ def _judge_ridge(kind, problem, subsets, eta, alpha, aggregation, scope, levels)
         line = np.concatenate([[0.0], np.geomspace(1e-6, 1e6, levels), [1e14]])
         grid = np.stack(np.meshgrid(*[line] * k, indexing="ij"), axis=-1).reshape(-1, k)
         least = float(np.nanmin(total(grid)))
-    beaten = max(0.0, reached - least - 1e-13) / reached if reached > 0 else 0.0
+    beaten = max(0.0, reached - least - 1e-13) / reached if 0 < reached < np.inf else 0.0
     remark = "beaten by a grid" if beaten > 1e-6 else "; ".join(_raw(caught))
     return Verdict(kind, beaten, 1e-6, False, remark)
 
@@ -147,7 +148,7 @@ def _judge_ridge(kind, problem, subsets, eta, alpha, aggregation, scope, levels)
 def _raw(caught) -> list[str]:
     """Warnings that are not the package's own."""
     own = (AccuracyWarning, InfiniteRiskWarning)
-    return [f"raw warning: {w.message}" for w in caught if not issubclass(w.category, own)]
+    return sorted({f"raw warning: {w.message}" for w in caught if not issubclass(w.category, own)})
 
 
 def judge_two(seed: int, n: int, n_features: int | None = None) -> list[Verdict]:

@@ -99,13 +99,12 @@ class EquicorrelatedGrid(NamedTuple):
             **{name: getattr(problem, name).shape for name in problem.__dataclass_fields__},
         )
         s, c, omega2, rho2 = problem.data_scale, problem.correlation, problem.feature_noise**2, problem.alignment**2
-        scalars = (alpha, problem.label_noise, omega2, rho2, np.where(c > 0, rho2, 0.0))
-        scalars += (s * (1 - c), s * (1 - c) + omega2, s * c)
-        return cls(
-            *(np.broadcast_to(scalar, shape) for scalar in scalars),
-            np.broadcast_to(nu, (*shape, k, k)),
-            np.broadcast_to(ensemble.ridge, (*shape, k)),
-            np.broadcast_to(ensemble.readout_noise, (*shape, k)),
+        aligned, b = np.where(c > 0, rho2, 0.0), s * (1 - c)
+        scalars = (alpha, problem.label_noise, omega2, rho2, aligned, b, b + omega2, s * c)
+        return cls._make(
+            [np.broadcast_to(scalar, shape) for scalar in scalars]
+            + [np.broadcast_to(nu, (*shape, k, k))]
+            + [np.broadcast_to(field, (*shape, k)) for field in (ensemble.ridge, ensemble.readout_noise)]
         )
 
     @property

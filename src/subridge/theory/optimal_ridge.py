@@ -25,7 +25,7 @@ _SCAN_BLOCK = 4096  # problems × scan points evaluated in one call: enough to h
 _NEWTON_STEPS, _HALVINGS = 60, 40
 _PER_DECADE = 5
 _ROUNDS = 20
-_GAIN = 1e-12  # relative fall of the error that is worth another round
+_GAIN, _SETTLED = 1e-10, 1e-7  # relative falls of the error: worth another round, and not to be left at the end
 _LEVELS, _NET, _WELLS = 15, 300, 5  # of the coarse net that finds further starts
 _SWAPPED = 6  # members up to which every pair of them is tried with swapped ridges
 
@@ -173,8 +173,7 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
 
     The landscape has several wells and saddles: a member may be better left out, and members that see the same features
     make symmetric points stationary without being least. So descent starts from many points. Then every member in turn
-    is offered the whole line while the others stay, and where the Hessian bends down the search goes on along that
-    bend, until nothing improves.
+    is offered the whole line while the others stay, until nothing improves.
     """
     low, (G, k), points = landscape.floor(), landscape.shape, _scan_points(*landscape.span())
     first, last, scale, noise = points[0], points[-1], landscape.error_scale(), landscape.value_noise()
@@ -193,7 +192,7 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
             lambda z, inner: error(z, every[inner]), np.clip(np.concatenate(starts), first, last), scale[every]
         )
         for i in np.argsort(-reached, kind="stable"):  # the lowest is written last
-            if reached[i] < value[every[i]] - _GAIN * np.abs(reached[i]):
+            if reached[i] < value[every[i]]:
                 best[every[i]], value[every[i]] = z[i], reached[i]
 
     def place(ridge: FloatArray) -> FloatArray:
@@ -211,18 +210,16 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
     active = np.arange(G)
     descend(starts + _lowest_of_net(error, landscape.span(), last, (G, k)), active)
     for _ in range(_ROUNDS):
-        on_lines = _one_by_one(error, best[active], active, points, noise[active])
-        offers = np.stack([on_lines, *_bends(error, best, value, active)])
-        worth = np.stack([error(offer, active)[0] for offer in offers])
-        chosen, here = np.argmin(np.where(np.isfinite(worth), worth, np.inf), axis=0), np.arange(len(active))
-        lower = worth[chosen, here] < value[active] - _GAIN * np.abs(value[active])
+        offer = _one_by_one(error, best[active], active, points, noise[active])
+        gain = 1 - error(offer, active)[0] / np.maximum(value[active], 1e-300)
+        lower = gain > _GAIN
         if not lower.any():
             break
-        start, active = offers[chosen, here][lower], active[lower]
-        descend([start], active)
-    else:
+        offer, active = offer[lower], active[lower]
+        descend([offer], active)
+    if (gain > _SETTLED).any():
         raise ConvergenceError(
-            f"the joint ridge did not settle at {len(active)} of {G} grid points; "
+            f"the joint ridge did not settle at {int((gain > _SETTLED).sum())} of {G} grid points; "
             'use scope="ensemble", or drop members that duplicate each other'
         )
     return np.where(best > last - np.log(1e2), np.inf, landscape.ridge(low + np.exp(best)))
@@ -262,14 +259,6 @@ def _one_by_one(error: Function, z: FloatArray, rows: IntArray, points: FloatArr
 
         trial[:, r] = minimise_on_line(line, points, len(trial), noise)
     return trial
-
-
-def _bends(error: Function, best: FloatArray, value: FloatArray, rows: IntArray) -> list[FloatArray]:
-    """Points to either side along the direction in which the Hessian is most negative, if any is."""
-    values, vectors = _curvatures(error, best[rows], rows)
-    saddle = values[:, 0] < -1e-9 * np.abs(value[rows])
-    move = np.where(saddle[:, None], vectors[:, :, 0], 0.0)
-    return [best[rows] + length * move for length in (-4.0, -1.0, -0.1, 0.1, 1.0, 4.0)] if saddle.any() else []
 
 
 def minimise_on_line(function: Function, points: FloatArray, n: int, noise: FloatArray | float = 0.0) -> FloatArray:

@@ -186,8 +186,9 @@ def floor(spectrum: Spectrum, alpha: FloatArray) -> tuple[FloatArray, FloatArray
     kappa_bar = d[0] * (np.sqrt(c[0] / (M * alpha)) - 1.0)
     for _ in range(_STEPS):
         R = spectrum.resolvent(kappa_bar)
-        gamma = R**2 @ (c * d**2) / (M * alpha)
-        step = gamma * (np.sqrt(gamma) - 1) / (R**3 @ (c * d**2) / (M * alpha))
+        squares = (R * d) ** 2
+        gamma = squares @ c / (M * alpha)
+        step = gamma * (np.sqrt(gamma) - 1) / ((squares * R) @ c / (M * alpha))
         kappa_bar = kappa_bar + np.maximum(step, 0.0)
         if (step <= 4 * EPS * (np.abs(kappa_bar) + d[0])).all():
             break
@@ -231,7 +232,7 @@ def _non_negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, unit: 
 
 def _negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, clip: bool) -> tuple[FloatArray, BoolArray]:
     """λ < 0: λ(κ̄) is convex, so Newton's method falls to the root from the ridgeless point above it."""
-    d, c, samples = spectrum.values, spectrum.counts, alpha * spectrum.n_features
+    c, samples = spectrum.counts, alpha * spectrum.n_features
     lowest, least = floor(spectrum, alpha)
     if clip:
         lam = np.maximum(lam, np.minimum(least, 0.0))

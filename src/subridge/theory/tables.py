@@ -253,7 +253,7 @@ def spiked_tables(
             left = float(apart[0].sum() + apart[1].sum() + one.factor @ other.factor) / M
             terms = np.abs(apart[0]).sum() + np.abs(apart[1]).sum() + np.abs(one.factor) @ np.abs(other.factor)
             sizes = np.linalg.norm(one.factor), np.linalg.norm(other.factor)
-            slip = one.uncertain * (sizes[1] + other.uncertain) + other.uncertain * sizes[0]
+            uncertain = one.uncertain * (sizes[1] + other.uncertain) + other.uncertain * sizes[0]
             same = bool(np.array_equal(np.sort(R.index), np.sort(T.index)))
             trace, whole = _meeting(R, T, d, solved[r], solved[s])
             pairs[r, s] = PairTable(
@@ -264,7 +264,7 @@ def spiked_tables(
                 _projected(parts, R, one, other)[R.seen] / M,
                 _projected(parts, T, other, one)[T.seen] / M,
                 max(left, 0.0) if same else left,
-                float(8 * EPS * terms + slip) / M,
+                float(8 * EPS * terms + uncertain) / M,
             )
     tables = []
     for member, fit in zip(members, fits, strict=True):
