@@ -211,7 +211,7 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
     descend(starts + _lowest_of_net(error, landscape.span(), last, (G, k)), active)
     for _ in range(_ROUNDS):
         offer = _one_by_one(error, best[active], active, points, noise[active])
-        gain = 1 - error(offer, active)[0] / np.maximum(value[active], 1e-300)
+        gain = (value[active] - error(offer, active)[0]) / (np.abs(value[active]) + 1e-8 * scale[active])
         lower = gain > _GAIN
         if not lower.any():
             break
