@@ -6,11 +6,11 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.ensemble.ensemble import Ensemble
-from subridge.results.attributes import result_attributes
-from subridge.spec.problem import EquicorrelatedProblem
-from subridge.theory.predict import risk
+from subridge.model.ensemble import Ensemble
+from subridge.model.problem import EquicorrelatedProblem
+from subridge.results.schemas import result_attributes
 from subridge.theory.optimal_ridge import optimal_ridge
+from subridge.theory.predict import risk
 
 
 def predicted_curves(

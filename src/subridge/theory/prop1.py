@@ -13,16 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.moments import MemberMoments, Outputs
-from subridge.spec.errors import CovarianceError, SubsetError
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.problem import Problem
-from subridge.spec.wording import counted
+from subridge.model.checks import counted
+from subridge.model.errors import CovarianceError, SubsetError
+from subridge.model.moments import MemberMoments, Outputs
+from subridge.model.plan import SubsetPlan
+from subridge.model.problem import Problem
 from subridge.theory import rounding
 from subridge.theory.dense import dense_tables
 from subridge.theory.grid import GeneralGrid, over_alpha
 from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge, residual
-
 from subridge.theory.tables import MemberTable, Tables, diagonal_tables, product, spiked_tables
 
 # Entries of the temporary (grid × eigenvalues) arrays held at once, all members together: 64 MB.
