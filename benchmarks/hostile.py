@@ -1,11 +1,11 @@
 """Hostile problems against ball arithmetic: is every number right, or does it say that it is not?
 
     python benchmarks/hostile.py [--seed S] [--one 10000] [--two 100000] [--rows 20000] [--near 5000] [--more 3000]
-        [--jobs J]
+        [--exact 6000] [--ridges 3000] [--jobs J]
 
 Prints a line per kind and every loss: an answer off by more than its bound, or by more than 1e-8 (leave-one-out: 1e-7)
-without a warning, an ill-posed ridge let through, a well-posed one refused, a negative risk. Exits with 1 if there is
-any. Needs python-flint.
+without a warning, an ill-posed ridge let through, a well-posed one refused, a negative risk, a raw warning, a best ridge
+that raises or that a grid of ridges beats by more than 1e-6. Exits with 1 if there is any. Needs python-flint.
 """
 
 import argparse
@@ -52,6 +52,18 @@ def _near(seed):
     return judge.judge_near(seed)
 
 
+def _singular(seed):
+    return judge.judge_singular(seed)
+
+
+def _common(seed):
+    return judge.judge_common_ridge(seed)
+
+
+def _joint(seed):
+    return judge.judge_joint_ridges(seed)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
@@ -62,6 +74,8 @@ def main():
         "--near", type=int, default=5_000, help="rows and groups whose columns nearly explain each other"
     )
     parser.add_argument("--more", type=int, default=3_000, help="structured, and scaled, cases; 10 times at finite M")
+    parser.add_argument("--exact", type=int, default=6_000, help="exactly singular covariances, of two families")
+    parser.add_argument("--ridges", type=int, default=3_000, help="best common ridges, and joint ones, against grids")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     given = parser.parse_args()
     start, losses = given.seed * 1_000_000, 0
@@ -74,6 +88,9 @@ def main():
             ("Prop. 1, independent features and spikes", _structured, given.more),
             ("Prop. 1, scaled mean", _scaled, given.more),
             ("Prop. 2 at finite M", _at_size, 10 * given.more // _PART),
+            ("Prop. 1, exactly singular covariances", _singular, given.exact),
+            ("best common ridge on two levels of variance", _common, given.ridges),
+            ("ridges chosen together", _joint, given.ridges),
         ):
             began = time.perf_counter()
             found = list(pool.map(task, range(start, start + n), chunksize=8))

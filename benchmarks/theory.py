@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import subridge as sr
-from subridge.theory.general.tabulate import tabulate
+from subridge.theory.prop1 import tabulate
 
 SIZES = (400, 800, 1200)
 

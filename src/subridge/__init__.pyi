@@ -30,15 +30,15 @@ from subridge.ridge.reference import risk_of_weights as risk_of_weights
 from subridge.simulation.classification.simulate import simulate_classification as simulate_classification
 from subridge.simulation.gaussian.simulate import simulate as simulate
 from subridge.simulation.run import Run as Run
+from subridge.theory.optimal_ridge import optimal_ridge as optimal_ridge
 from subridge.theory.precise import precise_risk as precise_risk
 from subridge.theory.predict import order_parameters as order_parameters
 from subridge.theory.predict import risk as risk
-from subridge.theory.reduced.ensemble_size import optimal_n_members as optimal_n_members
-from subridge.theory.reduced.ensemble_size import phase_boundary as phase_boundary
-from subridge.theory.reduced.risk import large_k_coefficient as large_k_coefficient
-from subridge.theory.reduced.risk import reduced_optimal_ridge as reduced_optimal_ridge
-from subridge.theory.reduced.risk import reduced_risk as reduced_risk
-from subridge.theory.ridge_search import optimal_ridge as optimal_ridge
-from subridge.theory.solution import OrderParameters as OrderParameters
+from subridge.theory.reduced import large_k_coefficient as large_k_coefficient
+from subridge.theory.reduced import optimal_n_members as optimal_n_members
+from subridge.theory.reduced import phase_boundary as phase_boundary
+from subridge.theory.reduced import reduced_optimal_ridge as reduced_optimal_ridge
+from subridge.theory.reduced import reduced_risk as reduced_risk
+from subridge.theory.saddle_point import OrderParameters as OrderParameters
 
 __version__: str

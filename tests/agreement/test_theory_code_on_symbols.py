@@ -3,6 +3,7 @@
 Arrays of symbols pass through the same lines as arrays of numbers, so nothing is copied here that could drift.
 """
 
+import numpy as np
 import sympy as sp
 
 from subridge.derivations import equicorrelated as derived
@@ -26,11 +27,11 @@ from subridge.derivations.notation import (
     sigma_r,
     sigma_s,
 )  # fmt: skip
-from subridge.theory.equicorrelated.error import Pair, aligned, orthogonal, orthogonal_slope
-from subridge.theory.reduced.error import Ratios, cross_bias, own_bias
-from subridge.theory.reduced.ridgeless import _amplified, _slope
+from subridge.theory.prop2 import aligned_bias, unaligned_bias, unaligned_slope
+from subridge.theory.reduced import Ratios, amplified, cross_bias, own_bias, slope_beyond
 
-PAIR = Pair(nu_r, nu_s, nu_rs, sigma_r, sigma_s)
+NU = nu_r, nu_s, nu_rs
+FREE = 1 - sigma_r, 1 - sigma_s
 RATIOS = Ratios(alpha, rho**2, H, W, Z)
 IN_SIGMA = {S_r: sigma_r / a, S_s: sigma_s / a}
 
@@ -45,13 +46,15 @@ def is_zero(expression):
 
 
 def test_both_biases_of_proposition_2_are_the_derived_ones():
-    assert is_zero(exact(orthogonal(b, b**2 / a, PAIR)) - derived.random_bias().subs(IN_SIGMA))
-    assert is_zero(exact(aligned(b, a, PAIR)) - derived.aligned_bias())
+    assert is_zero(
+        exact(np.asarray(sum(unaligned_bias(b, b / a, 1 - b / a, NU, FREE)))) - derived.random_bias().subs(IN_SIGMA)
+    )
+    assert is_zero(exact(np.asarray(sum(aligned_bias(b, a - b, NU, np.asarray(False))))) - derived.aligned_bias())
 
 
 def test_slope_of_the_bias_is_its_derivative():
     derivative = sp.diff(derived.random_bias().subs(IN_SIGMA), sigma_r)
-    assert is_zero(exact(orthogonal_slope(b**2 / a, PAIR)) - derivative)
+    assert is_zero(exact(unaligned_slope(b**2 / a, nu_r, nu_rs, sigma_s)) - derivative)
 
 
 def test_reduced_member_and_pair_errors_are_the_derived_ones():
@@ -62,9 +65,9 @@ def test_reduced_member_and_pair_errors_are_the_derived_ones():
 
 
 def test_what_the_threshold_amplifies_is_the_pole_of_the_ridgeless_error():
-    assert is_zero(exact(_amplified(RATIOS)) - large_ensembles.few_samples_form()["pole"])
+    assert is_zero(exact(amplified(RATIOS)) - large_ensembles.few_samples_form()["pole"])
 
 
 def test_slope_beyond_the_threshold_is_the_derivative_of_the_ridgeless_error():
     derivative = sp.diff(reduced.ridgeless_error(more_samples=True).subs(k, 1 / nu), nu)
-    assert is_zero(exact(_slope(nu, *RATIOS)) - derivative)
+    assert is_zero(exact(slope_beyond(nu, *RATIOS)) - derivative)

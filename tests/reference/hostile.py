@@ -126,6 +126,66 @@ def structured_case(rng: np.random.Generator) -> tuple[Case, np.ndarray]:
     return Case(kind, variances, noise, teacher, measurements, alpha, ridges, readout, float(label[0])), factor
 
 
+def singular_case(rng: np.random.Generator) -> Case:
+    """A ridgeless case whose covariance of integers, and of integers times powers of two, is exactly singular."""
+    M = int(rng.integers(6, 14))
+    B = rng.integers(-9, 10, (M, 2)).astype(float)
+    F = rng.integers(-3, 4, (M, int(rng.integers(1, 4)))).astype(float)
+    scales = 2.0 ** rng.integers(-30, 1, M)
+    k = int(rng.integers(1, 4))
+    measurements = [np.sort(rng.permutation(M)[: rng.integers(2, M + 1)]) for _ in range(k)]
+    alpha, teacher = float(rng.uniform(0.05, 2)), rng.standard_normal(M)
+    noise = 64 * (F @ F.T) * np.outer(scales, scales)
+    return Case("singular", B @ B.T, noise, teacher, measurements, alpha, np.zeros(k), np.full(k, 0.5), 0.0)
+
+
+def spiked_case(rng: np.random.Generator) -> Case:
+    """A case of one or two directions of small integers, which many features explain exactly, at any sample ratio."""
+    M, k = int(rng.integers(2, 9)), int(rng.integers(1, 3))
+    B = rng.integers(-4, 5, (M, int(rng.integers(1, 3)))).astype(float)
+    measurements = [np.sort(rng.permutation(M)[: rng.integers(1, M + 1)]) for _ in range(k)]
+    alpha = float(rng.choice([rng.uniform(0.05, 2), rng.integers(1, 30)]))
+    ridges = np.where(rng.random(k) < 0.7, 0.0, 10 ** rng.uniform(-6, 1, k))
+    readout = np.where(rng.random(k) < 0.5, 0.0, 0.5)
+    return Case("exact", B @ B.T, None, np.ones(M), measurements, alpha, ridges, readout, float(rng.choice([0, 0.5])))
+
+
+def two_level_case(rng: np.random.Generator) -> tuple[np.ndarray, float]:
+    """Variances 1 and far less, and a sample ratio near a fraction of the features."""
+    M = int(rng.integers(2, 13))
+    variances = np.where(np.arange(M) < rng.integers(1, M + 1), 1.0, 10 ** rng.uniform(-8, -1))
+    return variances, float(rng.integers(1, 2 * M) / M * (1 + rng.choice([-1, 1]) * 10 ** rng.uniform(-10, -1)))
+
+
+def joint_case(rng: np.random.Generator) -> dict:
+    """Two or three members whose ridges are to be chosen together: what describes problem and ensemble."""
+    k, style = int(rng.integers(2, 4)), int(rng.integers(3))
+    label = float(rng.choice([0, rng.uniform(0, 1)]))
+    eta = rng.choice([0.0, 1.0]) * rng.uniform(0, 1, k)
+    name = str(rng.choice(["mean", "scaled", "simplex", "free"]))
+    found = {"label_noise": label, "eta": eta, "aggregation": name, "alpha": float(rng.uniform(0.05, 2.5))}
+    if style == 0:
+        nu = rng.uniform(0.05, 1, k) if rng.random() < 0.5 else np.full(k, rng.uniform(0.1, 1))
+        overlap = int(rng.integers(3))
+        nu = nu / max(1, nu.sum()) if overlap == 0 else nu
+        shared = (np.zeros((k, k)), np.outer(nu, nu), np.minimum(nu[:, None], nu))[overlap]
+        shared[np.arange(k), np.arange(k)] = nu
+        equicorrelated = [float(rng.choice([0, rng.uniform(low, 0.9)])) for low in (0, 0, -0.9)]
+        return found | {"equicorrelated": equicorrelated, "fractions": shared}
+    M = int(rng.integers(4, 13))
+    signal = np.diag(rng.choice([1.0, 10.0 ** rng.uniform(-8, 0)], M))
+    if style == 2:
+        X = rng.standard_normal((M, int(rng.integers(2, 2 * M)))) * 10 ** rng.uniform(-2, 1, (M, 1))
+        signal = X @ X.T
+    noise = np.diag(rng.uniform(0, 1, M)) if rng.random() < 0.5 else None
+    members = [np.sort(rng.permutation(M)[: rng.integers(1, M + 1)]) for _ in range(k)]
+    if rng.random() < 0.3:
+        members[1] = members[0]
+    if rng.random() < 0.3:
+        found["alpha"] = float(rng.integers(1, 2 * M) / M * (1 + 10 ** rng.uniform(-8, -1)))
+    return found | {"signal": signal, "noise": noise, "teacher": rng.standard_normal(M), "members": members}
+
+
 def _correlation(rng, M):
     if rng.random() < 0.2:
         return np.eye(M)

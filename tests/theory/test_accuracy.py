@@ -4,10 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
+from subridge.model.errors import AccuracyWarning
 
 import subridge as sr
-from reference import judge, proposition_two
-from subridge.model.errors import AccuracyWarning
+from reference import hostile, judge, proposition_two
 
 ALL = sr.SubsetPlan.from_indices
 
@@ -242,3 +242,30 @@ def test_a_point_can_be_recomputed_in_high_precision():
     members = sr.Ensemble(ALL([np.arange(8), np.arange(4, 12)], M), [0.0, 0.1], 0.2)
     found = sr.risk(general, members, 0.9)
     assert float(found.total) == pytest.approx(sr.precise_risk(general, members, 0.9), rel=float(found.error_bound))
+
+
+def test_directions_of_a_singular_covariance_keep_their_loadings():
+    """The loading of a small direction came from its eigenvalue, not from the factor: off by 2e-3 with a bound of 2e-11."""
+    case = hostile.singular_case(np.random.default_rng(2782))
+    problem = sr.Problem(case.signal, case.teacher, case.noise)
+    ensemble = sr.Ensemble(sr.SubsetPlan(tuple(case.measurements), len(case.teacher)), 0.0, 0.5)
+    found = sr.risk(problem, ensemble, case.alpha)
+    assert float(found.total) == pytest.approx(sr.precise_risk(problem, ensemble, case.alpha), rel=1e-10)
+
+
+def test_exactly_singular_covariances_are_right_or_say_that_they_are_not():
+    verdicts = [v for seed in range(500_440, 500_500) if (v := judge.judge_singular(seed)) is not None]
+    assert {v.kind for v in verdicts} == {"singular", "exact"}
+    assert [v for v in verdicts if v.remark] == []
+
+
+def test_one_exact_direction_and_abundant_data_raise_no_warning_of_numpy():
+    b = np.array([0.0, 4.0, -4.0, -1.0])
+    assert sr.risk(sr.Problem(np.outer(b, b), np.ones(4)), sr.Ensemble(ALL([range(4)], 4)), 11.0).total < 1e-28
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(700_000, 703_000, 500))
+def test_every_exactly_singular_covariance_is_right_or_says_that_it_is_not(first):
+    verdicts = [v for seed in range(first, first + 500) if (v := judge.judge_singular(seed)) is not None]
+    assert [v for v in verdicts if v.remark] == []

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.theory.general import spectrum
-from subridge.theory.general.spectrum import Spectrum, effective_ridge, floor
+from subridge.theory import saddle_point
+from subridge.theory.saddle_point import Spectrum, effective_ridge, floor
 
 CLOSED = sr.EquicorrelatedProblem(1.0, 0.5, 0.2, 0.3, 0.2)
 
@@ -140,7 +140,7 @@ def test_effective_ridge_is_one_over_q_hat():
 
 
 def test_a_root_that_is_not_found_raises_or_is_reported(monkeypatch):
-    monkeypatch.setattr(spectrum, "_STEPS", 1)
+    monkeypatch.setattr(saddle_point, "_STEPS", 1)
     member = Spectrum(np.array([0.5, 4.0]), np.array([1.0, 1.0]), 4), np.array([0.4]), np.array([1e-3])
     assert not effective_ridge(*member, throw=False).status.any()
     with pytest.raises(sr.errors.ConvergenceError, match="throw=False"):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
+from reference import judge
 
 
 def all_seen(M, k):
@@ -112,3 +113,15 @@ def test_adding_a_size_does_not_change_the_data_of_the_others():
         sr.simulate(problem, ensemble, sizes, 3, seed=1, nested=False, progress=False) for sizes in ([4, 9], [4, 6, 9])
     )
     np.testing.assert_array_equal(few.risk.sel(n_samples=[4, 9]), more.risk.sel(n_samples=[4, 9]))
+
+
+@pytest.mark.parametrize("seed", [500027, 500069, 500102, 500124])
+def test_the_search_for_a_common_ridge_stops_at_the_floor(seed):
+    """Two levels of variance near a fraction of the features: the search stepped below the floor and raised."""
+    assert judge.judge_common_ridge(seed).remark == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("judged", [judge.judge_common_ridge, judge.judge_joint_ridges])
+def test_no_grid_beats_the_best_ridges(judged):
+    assert [v for seed in range(600_000, 600_100) if (v := judged(seed)).remark] == []

@@ -1,7 +1,8 @@
 """Typical errors of ridge ensembles: arrays in, arrays out, every parameter broadcasts.
 
-``general`` is Prop. 1, ``equicorrelated`` is Prop. 2, ``reduced`` is Prop. 2 for equal members. Public names are listed
-in ``__init__.pyi``.
+``prop1`` and ``prop2`` are the propositions of the paper, ``reduced`` is Prop. 2 for equal members, ``saddle_point``
+solves for the order parameters, and ``rounding`` bounds the rounding error of all of them. Public names are listed in
+``__init__.pyi``.
 """
 
 from subridge.lazy import names_of_stub

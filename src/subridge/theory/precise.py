@@ -1,17 +1,18 @@
-"""One point of the theory in high precision, for anyone who doubts a digit: plain formulas, as many digits as asked."""
+"""One point of the theory in high precision: the printed formulas, with as many digits as asked."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from subridge.arrays.types import FloatArray
-from subridge.model.aggregation import Mean
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ConvergenceError, ParameterError, RidgeError
 from subridge.model.problem import EquicorrelatedProblem, Problem
 
 if TYPE_CHECKING:
     import mpmath as mp
+
+Pair: TypeAlias = Callable[[int, int], "tuple[mp.mpf, mp.mpf]"]  # the bias and γ of two members, by number
 
 
 def precise_risk(
@@ -66,125 +67,100 @@ def precise_risk(
     """
     import mpmath
 
-    if not isinstance(ensemble.aggregation, Mean):
+    if not ensemble.aggregation.is_mean:
         raise ParameterError('precise_risk knows the mean of the members; give aggregation="mean"')
     k = ensemble.n_members
     if problem.label_noise.ndim or ensemble.ridge.ndim > 1 or ensemble.readout_noise.ndim > 1:
         raise ParameterError("precise_risk takes one point: give scalars, and one ridge and readout noise per member")
     if not (np.isfinite(sample_ratio) and sample_ratio > 0):
         raise ParameterError(f"sample_ratio must be positive and finite, got {sample_ratio!r}")
-    ridges = np.broadcast_to(ensemble.ridge, (k,))
+    eta, lam = (np.broadcast_to(x, (k,)).tolist() for x in (ensemble.readout_noise, ensemble.ridge))
     with mpmath.workdps(digits):
-        alpha = mpmath.mpf(float(sample_ratio))
-        if isinstance(problem, Problem):
-            bias, gamma = _general(problem, ensemble, alpha, ridges)
-        else:
-            bias, gamma = _equicorrelated(problem, ensemble, alpha, ridges)
-        total, zeta = mpmath.mpf(0), mpmath.mpf(float(problem.label_noise))
-        eta = np.broadcast_to(ensemble.readout_noise, (k,))
+        alpha, zeta = mpmath.mpf(float(sample_ratio)), mpmath.mpf(float(problem.label_noise))
+        lam = [mpmath.mpf(x) for x in lam]
+        proposition = _proposition_one if isinstance(problem, Problem) else _proposition_two
+        pair = proposition(problem, ensemble, alpha, lam)
+        total, nothing = mpmath.mpf(0), mpmath.mpf(10) ** (-digits // 2)
         for r in range(k):
             for s in range(k):
-                top = bias[r][s] + gamma[r][s] * zeta**2 + (mpmath.mpf(float(eta[r])) ** 2 if r == s else 0)
-                gap = 1 - gamma[r][s]
-                if abs(gap) < mpmath.mpf(10) ** (-digits // 2):
-                    if abs(top) > mpmath.mpf(10) ** (-digits // 2):
-                        return float("inf")
-                    continue
-                total += top / gap
+                bias, gamma = pair(r, s)
+                top = bias + gamma * zeta**2 + (mpmath.mpf(eta[r]) ** 2 if r == s else 0)
+                if abs(1 - gamma) >= nothing:
+                    total += top / (1 - gamma)
+                elif abs(top) > nothing:
+                    return float("inf")
         return float(total / k**2)
 
 
-Pieces = tuple[list[list["mp.mpf"]], list[list["mp.mpf"]]]
-
-
-def _general(problem: Problem, ensemble: Ensemble, alpha: "mp.mpf", ridges: FloatArray) -> Pieces:
-    """Bias and γ of every pair, Prop. 1."""
+def _proposition_one(problem: Any, ensemble: Ensemble, alpha: "mp.mpf", lam: "list[mp.mpf]") -> Pair:
+    """B_rs and γ_rs of eq. 9 (GeneralErr), with R_r = (κ̄_r + Σ̃_rr)⁻¹ on the directions that have variance."""
     import mpmath
 
-    plan, M, k = ensemble.plan, problem.n_features, ensemble.n_members
+    M = problem.n_features
     S = mpmath.matrix(problem.signal_covariance.dense().tolist())
     total = S + mpmath.matrix(problem.noise_covariance.dense().tolist())
     w = mpmath.matrix([float(x) for x in problem.teacher_weights])
-    v = S * w
-    A = [mpmath.matrix((np.eye(M)[A] if A.ndim == 1 else A).tolist()) for A in plan.measurements]
-    A = [matrix / mpmath.sqrt(mpmath.mpf(matrix.rows) / M) for matrix in A]
-    solved = []
-    for r in range(k):
+    A, R = [], []
+    for r, given in enumerate(ensemble.plan.measurements):
+        dense = mpmath.matrix((np.eye(M)[given] if given.ndim == 1 else given).tolist())
+        A.append(dense / mpmath.sqrt(mpmath.mpf(dense.rows) / M))
         d, U = mpmath.eigsy(A[r] * total * A[r].T)
         least = max(d) * mpmath.mpf(10) ** (8 - mpmath.mp.dps)
         kept = [i for i in range(len(d)) if d[i] > least]
-        kappa = _effective_ridge([d[i] for i in kept], M, alpha, mpmath.mpf(float(ridges[r])))
-        Z = mpmath.matrix(len(kept), M)
-        for row, i in enumerate(kept):
-            direction = U[:, i].T * A[r]
-            for j in range(M):
-                Z[row, j] = direction[j] / mpmath.sqrt(d[i])
-        solved.append((Z, [d[i] / (kappa + d[i]) for i in kept]))
-    power = (w.T * v)[0] / M
-    loads = [Z * v for Z, _ in solved]
-    bias = [[mpmath.mpf(0)] * k for _ in range(k)]
-    gamma = [[mpmath.mpf(0)] * k for _ in range(k)]
-    explained = [
-        sum((f * x**2 for f, x in zip(phi, loads[r], strict=True)), mpmath.mpf(0)) for r, (_, phi) in enumerate(solved)
-    ]
-    for r, (Z_r, phi_r) in enumerate(solved):
-        for s, (Z_s, phi_s) in enumerate(solved):
-            C = Z_r * total * Z_s.T
-            indices = [(i, j) for i in range(len(phi_r)) for j in range(len(phi_s))]
-            product = sum((phi_r[i] * C[i, j] ** 2 * phi_s[j] for i, j in indices), mpmath.mpf(0))
-            both = sum((phi_r[i] * loads[r][i] * C[i, j] * loads[s][j] * phi_s[j] for i, j in indices), mpmath.mpf(0))
-            gamma[r][s] = product / (alpha * M)
-            bias[r][s] = power - (explained[r] + explained[s] - both) / M
-    return bias, gamma
+        kappa_bar = _effective_ridge([d[i] for i in kept], M, alpha, lam[r])
+        R.append(sum((U[:, i] * U[:, i].T / (kappa_bar + d[i]) for i in kept), mpmath.zeros(dense.rows)))
+    fitted = [A[r].T * (R[r] * (A[r] * (S * w))) for r in range(len(A))]
+
+    def pair(r: int, s: int) -> "tuple[mp.mpf, mp.mpf]":
+        cross = A[r] * total * A[s].T
+        left, right = R[r] * cross, cross * R[s]
+        trace = sum((left[i, j] * right[i, j] for i in range(left.rows) for j in range(left.cols)), mpmath.mpf(0))
+        bias = (w.T * (S * (w - fitted[r] - fitted[s])) + fitted[r].T * (total * fitted[s]))[0]
+        return bias / M, trace / (alpha * M)
+
+    return pair
 
 
 def _effective_ridge(d: "list[mp.mpf]", M: int, alpha: "mp.mpf", lam: "mp.mpf") -> "mp.mpf":
-    """κ̄ on the physical branch, by halving an interval and Newton's method from its upper end, where λ is convex."""
+    """κ̄ on the physical branch of eq. 10 (saddle_point), by Newton's method from above, as λ(κ̄) is convex."""
     import mpmath
 
     if not d or (lam == 0 and alpha * M >= len(d)):
         return mpmath.mpf(0 if d else 1)
-
-    def ridge(kappa: Any) -> Any:
-        return kappa * (alpha - sum((x / (kappa + x) for x in d), mpmath.mpf(0)) / M)
-
     kappa = (max(lam, mpmath.mpf(0)) + sum(d, mpmath.mpf(0)) / M) / alpha
     for _ in range(20 * mpmath.mp.prec):
-        slope = alpha - sum(((x / (kappa + x)) ** 2 for x in d), mpmath.mpf(0)) / M
+        phi = [x / (kappa + x) for x in d]
+        slope = alpha - sum((x**2 for x in phi), mpmath.mpf(0)) / M
         if slope <= 0 or kappa <= -min(d):
             raise RidgeError(f"ridge={float(lam):g} is too negative: the regression has no solution; raise the ridge")
-        step = (ridge(kappa) - lam) / slope
+        step = (kappa * (alpha - sum(phi, mpmath.mpf(0)) / M) - lam) / slope
         kappa -= step
         if abs(step) <= abs(kappa) * mpmath.mpf(10) ** (-mpmath.mp.dps * 3 // 4):
             return kappa
     raise ConvergenceError("no saddle point found in high precision; give more digits")
 
 
-def _equicorrelated(problem: EquicorrelatedProblem, ensemble: Ensemble, alpha: "mp.mpf", ridges: FloatArray) -> Pieces:
-    """Bias and γ of every pair, Prop. 2, as printed."""
+def _proposition_two(problem: Any, ensemble: Ensemble, alpha: "mp.mpf", lam: "list[mp.mpf]") -> Pair:
+    """The bias and γ_rs of eq. 16 (EquiCorrGeneralizationError), as printed."""
     import mpmath
 
-    k, nu = ensemble.n_members, [[mpmath.mpf(float(x)) for x in row] for row in ensemble.fractions]
-    s, c, omega, rho = (
-        mpmath.mpf(float(x))
-        for x in (problem.data_scale, problem.correlation, problem.feature_noise, problem.alignment)
-    )
-    b = s * (1 - c)
-    a = b + omega**2
-    sigma = []
-    for r in range(k):
-        B = alpha + nu[r][r] + (mpmath.mpf(float(ridges[r])) * nu[r][r] / a if a else 0)
-        inside = B**2 - 4 * alpha * nu[r][r]
+    nu, sigma = [[mpmath.mpf(float(x)) for x in row] for row in ensemble.fractions], []
+    given = (problem.data_scale, problem.correlation, problem.feature_noise, problem.alignment)
+    s, c, omega, rho = (mpmath.mpf(float(x)) for x in given)
+    b, a = s * (1 - c), s * (1 - c) + omega**2
+    for r, own in enumerate(nu[r][r] for r in range(len(nu))):
+        B = alpha + own + (lam[r] * own / a if a else 0)
+        inside = B**2 - 4 * alpha * own
         if inside < 0 or B <= 0:
-            raise RidgeError(f"ridge={ridges[r]:g} is too negative: the regression has no solution; raise the ridge")
+            raise RidgeError(
+                f"ridge={float(lam[r]):g} is too negative: the regression has no solution; raise the ridge"
+            )
         sigma.append(2 * alpha / (B + mpmath.sqrt(inside)) if a else mpmath.mpf(0))
-    bias = [[mpmath.mpf(0)] * k for _ in range(k)]
-    gamma = [[mpmath.mpf(0)] * k for _ in range(k)]
-    for r in range(k):
-        for q in range(k):
-            both = nu[r][q] * sigma[r] * sigma[q]
-            gamma[r][q] = both / alpha
-            across = b - (b**2 / a if a else 0) * (nu[r][r] * sigma[r] + nu[q][q] * sigma[q] - both)
-            along = a * nu[r][q] / (nu[r][r] * nu[q][q]) - b if c > 0 else across
-            bias[r][q] = (1 - rho**2) * across + rho**2 * along
-    return bias, gamma
+
+    def pair(r: int, q: int) -> "tuple[mp.mpf, mp.mpf]":
+        both = nu[r][q] * sigma[r] * sigma[q]
+        across = b - (b**2 / a if a else 0) * (nu[r][r] * sigma[r] + nu[q][q] * sigma[q] - both)
+        along = a * nu[r][q] / (nu[r][r] * nu[q][q]) - b if c > 0 else across
+        return (1 - rho**2) * across + rho**2 * along, both / alpha
+
+    return pair

@@ -1,23 +1,17 @@
-"""The two questions a theorist asks first: what is the typical risk, and what are the order parameters."""
+"""The typical risk and the order parameters of an ensemble, for both propositions."""
 
 from subridge.arrays.types import ArrayLike
-from subridge.model.aggregation import Mean, Simplex
 from subridge.model.checks import extended_non_negative, positive_integer
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError
 from subridge.model.plan import SubsetPlan
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.model.risk import Risk
-from subridge.theory.equicorrelated.error import equicorrelated_order_parameters
-from subridge.theory.equicorrelated.grid import Grid as EquicorrelatedGrid
-from subridge.theory.equicorrelated.moments import equicorrelated_moments
-from subridge.theory.general.error import general_order_parameters
-from subridge.theory.general.grid import Grid as GeneralGrid
-from subridge.theory.general.moments import general_moments
-from subridge.theory.general.tabulate import tabulate
-from subridge.theory.inputs import check_description
-from subridge.theory.pair_errors import warn_if_infinite, warn_if_uncertain
-from subridge.theory.solution import OrderParameters, reshaped
+from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, check_description
+from subridge.theory.prop1 import general_moments, general_order_parameters
+from subridge.theory.prop2 import equicorrelated_moments, equicorrelated_order_parameters
+from subridge.theory.rounding import warn_if_infinite, warn_if_uncertain
+from subridge.theory.saddle_point import OrderParameters
 
 
 def risk(
@@ -50,9 +44,9 @@ def risk(
     Raises
     ------
     ParameterError
-        If a parameter lies outside its range, or the aggregation is no weighted sum of members.
+        If a parameter lies outside its range, or the aggregation is not a weighted sum of members.
     SubsetError
-        If a `Problem` is asked about without a plan that says which features each member sees.
+        If the ensemble of a `Problem` has no plan that says which features each member sees.
     RidgeError
         If a ridge is so negative that the regression has no solution.
 
@@ -66,9 +60,9 @@ def risk(
     See Also
     --------
     subridge.optimal_ridge : the ridge that minimises it.
-    subridge.precise_risk : one point again, in high precision.
-    subridge.risk_matrix : the same from data instead of a theory.
-    subridge.simulate : ensembles that are really trained.
+    subridge.precise_risk : one point in high precision.
+    subridge.risk_matrix : the same from data instead of theory.
+    subridge.simulate : the errors of trained ensembles.
 
     Notes
     -----
@@ -86,13 +80,12 @@ def risk(
     """
     check_description(problem, ensemble)
     alpha = extended_non_negative("sample_ratio", sample_ratio)
-    outputs = not isinstance(ensemble.aggregation, Mean | Simplex)  # whose weights sum to one
+    outputs = not ensemble.aggregation.sums_to_one
     if isinstance(problem, EquicorrelatedProblem):
         M = None if n_features is None else positive_integer("n_features", n_features)
         if M is not None and isinstance(ensemble.subsets, SubsetPlan) and ensemble.subsets.n_features != M:
             raise ParameterError(f"n_features={M} differs from the plan's {ensemble.subsets.n_features}")
-        points = EquicorrelatedGrid.of(problem, ensemble, alpha)
-        moments, rounding = equicorrelated_moments(points, M, outputs=outputs)
+        moments, rounding = equicorrelated_moments(EquicorrelatedGrid.of(problem, ensemble, alpha), M, outputs=outputs)
     else:
         if n_features is not None:
             raise ParameterError("n_features belongs to an EquicorrelatedProblem; a Problem knows its own size")
@@ -151,5 +144,4 @@ def order_parameters(
     if isinstance(problem, EquicorrelatedProblem):
         return equicorrelated_order_parameters(EquicorrelatedGrid.of(problem, ensemble, alpha))
     grid = GeneralGrid.of(problem, ensemble, alpha)
-    flat = general_order_parameters(tabulate(problem, ensemble.plan, accurate=True), grid, throw=throw)
-    return reshaped(flat, grid.shape)
+    return general_order_parameters(problem, ensemble.plan, grid, throw=throw)

@@ -1,4 +1,4 @@
-"""Where a learning curve is evaluated so that a line through its points has no corners at the peaks."""
+"""Sample ratios at which a learning curve is evaluated, so that a line through its points has no corners at peaks."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ def around_thresholds(sample_ratios: ArrayLike, subset_fractions: ArrayLike) -> 
     """Sample ratios, and between the first and the last of them points that close in on the thresholds α = ν_r.
 
     The error of a member peaks where it has as many samples as features, the more sharply the smaller its ridge; as
-    |α − ν_r| falls it grows like one over it. Infinite ratios stay at the end.
+    |α − ν_r| falls it grows like 1/|α − ν_r|. Infinite ratios stay at the end.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def around_thresholds(sample_ratios: ArrayLike, subset_fractions: ArrayLike) -> 
     Returns
     -------
     numpy.ndarray
-        Ascending, each once; the given ones are among them, but for those that are a threshold save for rounding.
+        Ascending, each once, with the given ones among them, except those that equal a threshold up to rounding.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from subridge.figures.drawing.reduced_curves import plot_reduced_curves
 from subridge.figures.drawing.style import NOISE_SYMBOLS
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
 from subridge.simulation.run import Run
-from subridge.theory.reduced.risk import reduced_optimal_ridge, reduced_risk
+from subridge.theory.reduced import reduced_optimal_ridge, reduced_risk
 from subridge.theory.thresholds import around_thresholds
 
 _ZERO, _OPTIMAL = "0", "optimal"

@@ -1,0 +1,294 @@
+"""Tables of any covariance and any measurements: one decomposition per member, one matrix product per pair.
+
+A plain eigendecomposition errs by eps·d_max on every eigenvalue, which is harmless for large ones and ruins small ones.
+For a graded matrix H = D C D, whose features differ in scale, a Cholesky factor that takes the largest remaining
+variance first and one-sided Jacobi rotations find every eigenvalue to eps times the condition of C, whatever D is.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+from scipy.linalg import lapack
+
+from subridge.arrays.types import FloatArray, IntArray
+from subridge.model.covariance import Covariance
+from subridge.model.plan import SubsetPlan
+from subridge.model.problem import Problem
+from subridge.theory.saddle_point import EPS, Spectrum
+from subridge.theory.tables import MemberTable, PairTable, TableDoubt, Tables, Weighted
+
+# Smallest d/d_max at which a plain eigendecomposition keeps all but three digits.
+_HARMLESS = 1e-3
+_UNGRADED = 1e2  # ratio of variances up to which small eigenvalues come from correlations, not from scales
+_ROUNDING = 4.0  # error of an eigenvalue, in eps of the largest; grows with the root of the size
+_ALIGNED = 16  # directions whose errors may point the same way
+
+
+class Directions(NamedTuple):
+    """Positive eigenvalues d of H, ascending, shape (n,), and whitened directions Z with Zᵀ H Z = I, shape (N, n)."""
+
+    values: FloatArray
+    whiten: FloatArray  # Z
+    image: FloatArray  # H Z
+    theta: FloatArray  # relative error of each eigenvalue
+    is_plain: bool = True  # errors are those of an orthogonal transformation
+    may_be_refined: bool = False  # `decompose` with accurate=True would know more
+    dropped: int = 0  # directions below rounding error, treated as zero
+    dropped_size: float = 0.0  # eigenvalue that each of them may have
+    blurred: float = 0.0  # eigenvalue below which the directions kept mix with those dropped
+
+
+class _Member(NamedTuple):
+    """A member's directions and its fit to infinite data: weights b = start + Zᵀ-solution, and what they leave."""
+
+    directions: Directions
+    start: FloatArray  # weights that the fit starts from, shape (N,)
+    coefficients: FloatArray  # what is solved for beyond them, by direction
+    loadings: FloatArray  # a
+    fit: FloatArray  # the same, refined so that the coefficients add up
+    begun: FloatArray  # start, lifted to all features, shape (M,)
+    step: FloatArray  # weights beyond start, shape (N,)
+    residual: FloatArray  # w* - b, shape (M,)
+    weights: FloatArray  # b, shape (M,)
+
+
+def dense_tables(problem: Problem, plan: SubsetPlan, *, accurate: bool, known_rank: int | None = None) -> Tables:
+    """Tables by decomposition; `known_rank` is the rank of the covariance if its form tells."""
+    M, k = plan.n_features, plan.n_members
+    S, O, w = problem.signal_covariance, problem.noise_covariance, problem.teacher_weights
+    A = plan.measurements
+    first = [next(s for s in range(r + 1) if A[s].ndim == A[r].ndim and np.array_equal(A[s], A[r])) for r in range(k)]
+    # Measurements are scaled by powers of two, so that their squares neither overflow nor underflow.
+    units = [1.0 if a.ndim == 1 else 2.0 ** np.floor(np.log2(np.abs(a).max() or 1.0)) for a in A]
+    if not plan.selects_features:
+        plan = SubsetPlan(tuple(a if a.ndim == 1 else a / unit for a, unit in zip(A, units, strict=True)), M)
+    built: list[_Member] = []
+    members: list[MemberTable] = []
+    for r in range(k):
+        if first[r] != r:
+            built.append(built[first[r]])
+            members.append(members[first[r]])
+            continue
+        H = _measured(problem, plan, r, r)
+        member = _member(problem, plan, r, H, accurate=accurate)
+        unit = M / plan.subset_sizes[r] * units[r] ** 2
+        spectrum = Spectrum(member.directions.values * unit, np.ones(len(member.fit)), M)
+        doubt = _doubt(problem, plan, r, member, np.diagonal(H), known_rank, unit)
+        built.append(member)
+        members.append(MemberTable(spectrum, member.loadings**2 / M, member.fit**2 / M, doubt))
+    Sx, Ob = [S.apply(member.residual) for member in built], [O.apply(member.weights) for member in built]
+    moved = [_terms(plan, r, w, member) for r, member in enumerate(built)]
+    pairs = {}
+    for r in range(k):
+        for s in range(r, k):
+            R, T, same = built[r], built[s], first[r] == first[s]
+            Z_r, Z_s = R.directions.whiten, T.directions.whiten
+            C = None if same else Z_r.T @ (_measured(problem, plan, r, s) @ Z_s)
+            left = float(R.residual @ Sx[s] + R.weights @ Ob[s]) / M
+            pairs[r, s] = PairTable(
+                same,
+                Weighted(np.ones(Z_r.shape[1]), None if C is None else C**2, np.ones(Z_s.shape[1])),
+                Weighted(R.loadings / M, C, T.loadings),
+                Weighted(R.fit / M, C, T.fit),
+                R.fit * (Z_r.T @ plan.measure(r, Sx[s] - Ob[s])) / M,
+                T.fit * (Z_s.T @ plan.measure(s, Sx[r] - Ob[r])) / M,
+                max(left, 0.0) if same else left,
+                2 * EPS * float(np.abs(Sx[r]) @ moved[s] + np.abs(Sx[s]) @ moved[r]) / M,
+            )
+    power = max(float(w @ S.apply(w)), 0.0) / M
+    refine = any(member.directions.may_be_refined for member in built)
+    return Tables(M, power, float(np.sqrt(_size(S, w) / M)), tuple(members), pairs, refine)
+
+
+def _member(problem: Problem, plan: SubsetPlan, r: int, H: FloatArray, *, accurate: bool) -> _Member:
+    """Decompose a member's covariance H and fit it to infinite data."""
+    S, O, w, A = problem.signal_covariance, problem.noise_covariance, problem.teacher_weights, plan.measurements[r]
+    found = decompose(H, _spread(problem, A, H) ** 2, accurate=accurate)
+    d, Z = found.values, found.whiten
+    # A member starts at the teacher's own weights on the features it sees, so that what they leave is exactly zero.
+    start = w[A] if A.ndim == 1 else np.zeros(len(A))
+    begun = plan.lift(r, start)
+    coefficients = Z.T @ plan.measure(r, S.apply(w - begun) - O.apply(begun))
+    # One step of refinement on the problem itself: H is rounded, and small directions feel what a fit to it leaves.
+    moved = plan.lift(r, Z @ coefficients)
+    solved = coefficients + Z.T @ plan.measure(r, S.apply(w - begun - moved) - O.apply(begun + moved))
+    loadings, fit, step = coefficients, solved, Z @ solved
+    if A.ndim == 1:
+        # Small entries of H Z are d Z; large ones are a product in which nothing cancels.
+        HZ = found.image if found.is_plain else np.where(np.diagonal(H)[:, None] <= d, H @ Z, found.image)
+        own = HZ.T @ start
+        loadings, fit = own + coefficients, own + HZ.T @ (start - Z @ own) + solved
+    residual, weights = w - begun - plan.lift(r, step), plan.lift(r, start + step)
+    return _Member(found, start, coefficients, loadings, fit, begun, step, residual, weights)
+
+
+def decompose(H: FloatArray, level: FloatArray, *, accurate: bool) -> Directions:
+    """Decompose a symmetric positive semi-definite H, shape (N, N).
+
+    `level`, shape (N,), is the size of the terms that make up its diagonal. Without `accurate` a matrix whose features
+    have similar scales is decomposed plainly, and the errors `theta` say what that costs.
+
+    >>> found = decompose(np.diag([1e-40, 1.0, 1e40]), np.array([1e-40, 1.0, 1e40]), accurate=True)
+    >>> found.values.round(50).tolist(), bool(found.theta.max() < 1e-14)
+    ([1e-40, 1.0, 1e+40], True)
+    """
+    N = len(H)
+    live = np.flatnonzero(np.diagonal(H) > 0)
+    h = np.diagonal(H)[live]
+    if not len(live):
+        return Directions(np.zeros(0), np.zeros((N, 0)), np.zeros((N, 0)), np.zeros(0))
+    G = H if len(live) == N else H[np.ix_(live, live)]
+    rounding = (_ROUNDING + np.sqrt(len(live)) / 4) * EPS
+    d, U = np.linalg.eigh(G)
+    harmless = bool(d[0] > _HARMLESS * d[-1])
+    if not harmless and (accurate or h.max() > _UNGRADED * h.min()):
+        found = _graded(G, level[live], rounding)
+    else:
+        least = 0.0 if harmless else 10 * len(live) * EPS * d[-1]
+        kept = d > least
+        d, U = d[kept], U[:, kept]
+        theta, dropped = rounding * d[-1] / d, len(live) - len(d)
+        found = Directions(d, U / np.sqrt(d), U * np.sqrt(d), theta, True, not harmless, dropped, least)
+    if len(live) == N:
+        return found
+    whiten, image = np.zeros((2, N, len(found.values)))
+    whiten[live], image[live] = found.whiten, found.image
+    return found._replace(whiten=whiten, image=image)
+
+
+def _graded(G: FloatArray, level: FloatArray, rounding: float) -> Directions:
+    """Cholesky that takes the largest remaining variance first, then one-sided Jacobi on its graded columns."""
+    n = len(G)
+    noise = 4 * n * EPS * level  # a remaining variance below this is rounding
+    L, order, rank, _ = lapack.dpstrf(G, lower=1, tol=float(np.finfo(np.float64).tiny))
+    L, order = np.tril(L), np.asarray(order - 1, dtype=np.int64)
+    if rank < n or (np.diagonal(L) ** 2 <= noise[order]).any():
+        L, order, rank = _pivoted_cholesky(G, noise)
+    L, left = L[:, :rank], order[rank:]
+    roots, _, Y, work, _, info = lapack.dgejsv(L, joba=0, jobu=3, jobv=0)
+    if info:
+        raise np.linalg.LinAlgError(f"one-sided Jacobi rotations did not converge (dgejsv: {info})")
+    roots = roots[:rank] * (work[0] / work[1])
+    ascending = np.argsort(roots)
+    roots, Y = roots[ascending], Y[:rank, ascending]
+    d, blurred = roots**2, 0.0
+    Z = np.zeros((n, rank))
+    Z[order[:rank]] = scipy.linalg.solve_triangular(L[:rank], Y, lower=True, trans="T")
+    image = d * Z
+    if rank < n:
+        # A feature that is explained up to rounding still has its share in every eigenvector. In large directions the
+        # share is known. Small ones keep only the pivots, and H Z comes from the factor, not from the eigenvalue.
+        blurred = 1e-4 * float(level[left].max())
+        large = np.flatnonzero(d > blurred)
+        share = L[rank:] @ Y[:, large] / d[large]
+        Z[np.ix_(left, large)] = share
+        Z[np.ix_(order[:rank], large)] -= scipy.linalg.solve_triangular(
+            L[:rank], L[rank:].T @ share, lower=True, trans="T"
+        )
+        image = d * Z
+        small = np.flatnonzero(d <= blurred)
+        image[np.ix_(order, small)] = L @ Y[:, small]
+    theta = rounding * (np.sum((np.sqrt(np.diagonal(G))[:, None] * Z) ** 2, axis=0) + 1)
+    return Directions(d, Z, image, theta, False, False, n - rank, float(noise[left].sum()), blurred)
+
+
+def _pivoted_cholesky(G: FloatArray, noise: FloatArray) -> tuple[FloatArray, IntArray, int]:
+    """Cholesky that passes over features explained up to rounding: L (n, rank) by pivots, their order, the rank."""
+    n = len(G)
+    L, left = np.zeros((n, n)), np.diagonal(G).copy()
+    order: list[int] = []
+    waiting = np.ones(n, dtype=bool)
+    while (waiting := waiting & (left > noise)).any():
+        i, j = int(np.argmax(np.where(waiting, left, -1.0))), len(order)
+        waiting[i] = False
+        column = G[:, i] - L[:, :j] @ L[i, :j]
+        if not column[i] > noise[i]:
+            continue
+        column = column / np.sqrt(column[i])
+        column[order] = 0.0
+        L[:, j] = column
+        left = left - column**2
+        order.append(i)
+    rank = len(order)
+    ordered = np.array(order + sorted(set(range(n)) - set(order)), dtype=np.int64)
+    return L[ordered][:, :rank], ordered, rank
+
+
+def _doubt(
+    problem: Problem, plan: SubsetPlan, r: int, member: _Member, variances: FloatArray, rank: int | None, unit: float
+) -> TableDoubt:
+    """What rounding may have done to a member, by the sizes of the terms that its loadings and residual add up from."""
+    S, O, w, A = problem.signal_covariance, problem.noise_covariance, problem.teacher_weights, plan.measurements[r]
+    found, M = member.directions, problem.n_features
+    d, Z, theta, few = found.values, found.whiten, found.theta, np.sqrt(min(len(found.values), _ALIGNED))
+    most = len(A) if A.ndim == 1 else _row_rank(A)
+    most = most if rank is None else min(most, rank)
+    own = np.zeros(len(d))
+    if A.ndim == 2:  # H itself is rounded: |δH_ij| ≤ eps·a_i a_j with a = |A| √diag Σ
+        theta = np.maximum(theta, 4 * EPS * np.sum((_spread(problem, A, None)[:, None] * Z) ** 2, axis=0))
+    else:  # the loadings of the weights that the member starts from
+        seen = (member.start != 0) & (variances > 0)
+        weights, deviations = np.abs(member.start[seen])[:, None], np.sqrt(variances[seen])[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            direct = (deviations**2 <= d) & (not found.is_plain)
+            own = few * np.sqrt(np.sum((np.where(direct, deviations, d / deviations) * weights) ** 2, axis=0))
+    reach = np.sqrt(_size(S, w - member.begun) + _size(O, member.begun))
+    noise = _size(O, member.weights)
+    left = float(np.sqrt(_size(S, member.residual) + noise))
+    blurred, root = np.sqrt(theta * EPS), np.sqrt(M)
+    return TableDoubt(
+        theta,
+        blurred * (own + reach) / root,
+        (np.abs(member.coefficients) + blurred * reach) / root,
+        (blurred * left + EPS * np.sqrt(_size(S, _terms(plan, r, w, member)) + noise)) / root,
+        left / float(root),
+        1.0 if found.is_plain else float(few),
+        max(0, min(most, len(d) + found.dropped) - len(d)),
+        found.dropped_size * unit,
+        found.blurred * unit,
+    )
+
+
+def _terms(plan: SubsetPlan, r: int, w: FloatArray, member: _Member) -> FloatArray:
+    """The size of what the residual w* - b is the difference of, shape (M,)."""
+    A, step = plan.measurements[r], np.abs(member.step)
+    return np.asarray(np.abs(w - member.begun) + (plan.lift(r, step) if A.ndim == 1 else np.abs(A).T @ step))
+
+
+def _spread(problem: Problem, A: FloatArray, H: FloatArray | None) -> FloatArray:
+    """Standard deviations of what a member measures, if nothing in them cancels, shape (N,)."""
+    if A.ndim == 1 and H is not None:
+        return np.sqrt(np.diagonal(H))
+    variances = problem.signal_covariance.variances_of_features() + problem.noise_covariance.variances_of_features()
+    return np.asarray(np.abs(A) @ np.sqrt(variances))
+
+
+def _measured(problem: Problem, plan: SubsetPlan, r: int, s: int) -> FloatArray:
+    """A_r (Σ_s + Σ_0) A_sᵀ, symmetric for r = s."""
+    A, B = plan.measurements[r], plan.measurements[s]
+
+    def block(covariance: Covariance) -> FloatArray:
+        if A.ndim == 1 and B.ndim == 1:
+            return covariance.block(A, B)
+        right = B.T if B.ndim == 2 else plan.lift(s, np.eye(len(B)))
+        return np.asarray(plan.measure(r, covariance.apply(right).T).T)
+
+    total = block(problem.signal_covariance) + block(problem.noise_covariance)
+    return (total + total.T) / 2 if r == s else total
+
+
+def _size(covariance: Covariance, x: FloatArray) -> float:
+    """What the rounding of xᵀΣx is relative to: its terms if they add up, their squares if they do not."""
+    size = np.abs(x)
+    return 2 * max(float(size @ covariance.apply(size)), float(covariance.variances_of_features() @ size**2), 0.0)
+
+
+def _row_rank(A: FloatArray) -> int:
+    """Rank of the rows, each at its own scale."""
+    norms = np.sqrt(np.sum(A**2, axis=1))
+    seen = norms > 0
+    if not seen.any():
+        return 0
+    values = np.linalg.svd(A[seen] / norms[seen][:, None], compute_uv=False)
+    return int((values > 8 * max(A.shape) * EPS * values[0]).sum())

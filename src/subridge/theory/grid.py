@@ -1,0 +1,138 @@
+"""The points at which a proposition is evaluated: every parameter of a call, broadcast to one leading shape."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from subridge.arrays.types import BoolArray, FloatArray, IntArray
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ParameterError
+from subridge.model.problem import EquicorrelatedProblem, Problem
+
+
+def check_description(problem: Problem | EquicorrelatedProblem, ensemble: Ensemble) -> None:
+    """Refuse anything else in place of a problem or an ensemble.
+
+    Examples
+    --------
+    >>> check_description(EquicorrelatedProblem(), Ensemble([0.5]))
+    """
+    if not isinstance(problem, Problem | EquicorrelatedProblem):
+        raise ParameterError(f"problem must be a Problem or an EquicorrelatedProblem, got {type(problem).__name__}")
+    if not isinstance(ensemble, Ensemble):
+        raise ParameterError(
+            f"ensemble must be an Ensemble, got {type(ensemble).__name__}; write sr.Ensemble([0.5], ridge=0.1)"
+        )
+
+
+def common_shape(**shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape all parameters broadcast to, or an error that names them."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError as error:
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
+        raise ParameterError(f"leading shapes do not broadcast together: {listed}; add axes of length 1") from error
+
+
+def over_alpha(product: FloatArray, alpha: FloatArray) -> FloatArray:
+    """γ = product/α, and 0 at α = 0, where the product is of order α². Its shape includes that of α."""
+    return np.divide(product, alpha, out=np.zeros_like(product), where=alpha > 0)
+
+
+class GeneralGrid(NamedTuple):
+    """Grid of Prop. 1: its shape, and α (G,), λ (G, k), η (G, k), ζ (G,) flattened over it."""
+
+    shape: tuple[int, ...]
+    alpha: FloatArray
+    lam: FloatArray
+    eta: FloatArray
+    zeta: FloatArray
+
+    @classmethod
+    def of(cls, problem: Problem, ensemble: Ensemble, alpha: FloatArray) -> "GeneralGrid":
+        """Broadcast every parameter to one leading shape, with the member as the last axis."""
+        k = ensemble.n_members
+        shape = common_shape(
+            sample_ratio=alpha.shape,
+            label_noise=problem.label_noise.shape,
+            ridge=ensemble.ridge.shape[:-1],
+            readout_noise=ensemble.readout_noise.shape[:-1],
+        )
+        return cls(
+            shape,
+            np.broadcast_to(alpha, shape).reshape(-1),
+            np.broadcast_to(ensemble.ridge, (*shape, k)).reshape(-1, k),
+            np.broadcast_to(ensemble.readout_noise, (*shape, k)).reshape(-1, k),
+            np.broadcast_to(problem.label_noise, shape).reshape(-1),
+        )
+
+    def part(self, rows: slice | BoolArray) -> "GeneralGrid":
+        """Some of the points."""
+        flat = tuple(field[rows] for field in self[1:])
+        return GeneralGrid(flat[0].shape, *flat)
+
+
+class EquicorrelatedGrid(NamedTuple):
+    """Grid of Prop. 2: scalars (...), members (..., k), pairs (..., k, k)."""
+
+    alpha: FloatArray
+    zeta: FloatArray
+    omega2: FloatArray  # ω²
+    rho2: FloatArray  # ρ²
+    aligned: FloatArray  # ρ², but zero at c = 0, where no direction is special
+    b: FloatArray  # s(1-c), variance of the signal orthogonal to 1
+    a: FloatArray  # s(1-c) + ω²
+    spike: FloatArray  # s c, variance along 1 per feature
+    nu: FloatArray  # subset and overlap fractions, (..., k, k)
+    lam: FloatArray  # (..., k)
+    eta: FloatArray  # (..., k)
+
+    @classmethod
+    def of(cls, problem: EquicorrelatedProblem, ensemble: Ensemble, alpha: FloatArray) -> "EquicorrelatedGrid":
+        """Broadcast every parameter to one leading shape, with the member as the last axis."""
+        nu, k = ensemble.fractions, ensemble.n_members
+        shape = common_shape(
+            fractions=nu.shape[:-2],
+            ridge=ensemble.ridge.shape[:-1],
+            readout_noise=ensemble.readout_noise.shape[:-1],
+            sample_ratio=alpha.shape,
+            **{name: getattr(problem, name).shape for name in problem.__dataclass_fields__},
+        )
+        s, c, omega2, rho2 = problem.data_scale, problem.correlation, problem.feature_noise**2, problem.alignment**2
+        aligned, b = np.where(c > 0, rho2, 0.0), s * (1 - c)
+        scalars = (alpha, problem.label_noise, omega2, rho2, aligned, b, b + omega2, s * c)
+        return cls._make(
+            [np.broadcast_to(scalar, shape) for scalar in scalars]
+            + [np.broadcast_to(nu, (*shape, k, k))]
+            + [np.broadcast_to(field, (*shape, k)) for field in (ensemble.ridge, ensemble.readout_noise)]
+        )
+
+    @property
+    def own(self) -> FloatArray:
+        """ν_rr, shape (..., k)."""
+        return np.diagonal(self.nu, axis1=-2, axis2=-1)
+
+    def lean(self) -> "EquicorrelatedGrid":
+        """The same grid for long arithmetic: an axis along which a field is constant has length one in that field.
+
+        The ridge keeps every axis and lies in memory member by member, and so does what is computed from it. Loops then
+        run along the grid instead of over a few members.
+        """
+        leading = self.alpha.ndim
+        fields = (f[tuple(slice(None if stride else 1) for stride in f.strides[:leading])] for f in self)
+        lam = np.moveaxis(np.ascontiguousarray(np.moveaxis(self.lam, -1, 0)), 0, -1)
+        return EquicorrelatedGrid(*fields)._replace(lam=lam)
+
+    def flat(self) -> "EquicorrelatedGrid":
+        """The same grid with one leading axis."""
+        leading = self.alpha.ndim
+        return EquicorrelatedGrid(*(field.reshape(-1, *field.shape[leading:]) for field in self))
+
+    def take(self, rows: IntArray) -> "EquicorrelatedGrid":
+        """Some points of a flat grid."""
+        return EquicorrelatedGrid(*(field[rows] for field in self))
+
+    def of_member(self, member: int) -> "EquicorrelatedGrid":
+        """One member of a flat grid alone."""
+        own = slice(member, member + 1)
+        return self._replace(nu=self.nu[:, own, own], lam=self.lam[:, own], eta=self.eta[:, own])

@@ -1,0 +1,260 @@
+"""Proposition 1: the error of any ensemble on data of any covariance.
+
+    E_rs = (B_rs + γ_rs ζ² + δ_rs η_r²)/(1 - γ_rs)        eq. 9 (GeneralErr)
+
+The order parameters solve eq. 10 (saddle_point), see `saddle_point`. γ_rs and the two forms of the bias B_rs are written
+in the coefficients of `tables`, in which nothing of the ridge or of the sample ratio is left. `rounding` says at every
+point which form of the bias is better known, and how well.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from subridge.arrays.types import FloatArray
+from subridge.model.checks import counted
+from subridge.model.errors import CovarianceError, SubsetError
+from subridge.model.moments import MemberMoments, Outputs
+from subridge.model.plan import SubsetPlan
+from subridge.model.problem import Problem
+from subridge.theory import rounding
+from subridge.theory.dense import dense_tables
+from subridge.theory.grid import GeneralGrid, over_alpha
+from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge, residual
+from subridge.theory.tables import MemberTable, Tables, diagonal_tables, product, spiked_tables
+
+# Entries of the temporary (grid × eigenvalues) arrays held at once, all members together: 64 MB.
+_BLOCK = 8_000_000
+_AT_THRESHOLD = 4 * EPS
+# A point whose bound by a plain decomposition exceeds this share of its risk is worth a slower one.
+_GOOD_ENOUGH = 1e-10
+
+
+@lru_cache(maxsize=2)
+def tabulate(problem: Problem, plan: SubsetPlan, *, accurate: bool = True) -> Tables:
+    """Return the tables of a problem and a plan by the cheapest route its structure allows.
+
+    The last two are kept, as callers sweep α in many calls. With ``accurate=False`` small eigenvalues beside large ones
+    come from the quickest decomposition, and the tables say whether the slower one would know more.
+    """
+    if plan.n_features != problem.n_features:
+        raise SubsetError(
+            f"the plan is for {counted(plan.n_features, 'feature')} but the problem has {problem.n_features}"
+        )
+    scale = float(problem.signal_covariance.variances_of_features().max())
+    if scale != 0 and not 1e-90 < scale < 1e90:  # tables hold its squares
+        raise CovarianceError(
+            f"signal_covariance has variances up to {scale:.3g}; rescale the data so that they lie in 1e-90 to 1e90"
+        )
+    signal, noise = (
+        problem.signal_covariance.diagonal_plus_low_rank(),
+        problem.noise_covariance.diagonal_plus_low_rank(),
+    )
+    known_rank = None
+    if signal is not None and noise is not None:
+        variances, rank = signal[0] + noise[0], signal[1].shape[1] + noise[1].shape[1]
+        if plan.selects_features and rank == 0:
+            return diagonal_tables(problem, plan, signal[0], noise[0])
+        # The projector off the spikes is as cheap as their number; a number near N_r gains nothing.
+        if plan.selects_features and np.ptp(variances) == 0 and 2 * rank < plan.subset_sizes.min():
+            return spiked_tables(problem, plan, signal, noise)
+        known_rank = rank + int(np.count_nonzero(variances))
+    return dense_tables(problem, plan, accurate=accurate, known_rank=known_rank)
+
+
+class Share(NamedTuple):
+    """One member at G points."""
+
+    kappa_bar: FloatArray  # effective ridge, shape (G,)
+    shares: tuple[FloatArray, FloatArray]  # φ and ψ, shape (G, n) each
+    pull: FloatArray  # λM/κ̄
+    gap: FloatArray  # αM(1 - γ_rr)
+    trace: FloatArray  # αMγ_rr = Σφ_i²
+
+
+def share(member: MemberTable, alpha: FloatArray, lam: FloatArray) -> Share:
+    """Solve for κ̄ and say what is fitted, with αM(1 - γ_rr) = λM/κ̄ + Σφ_iψ_i, in which nothing cancels for λ ≥ 0."""
+    spectrum, M = member.spectrum, member.spectrum.n_features
+    kappa_bar = effective_ridge(spectrum, alpha, lam).kappa_bar
+    phi, psi = spectrum.shares(kappa_bar)
+    at_zero = kappa_bar == 0
+    pull = np.where(at_zero | np.isinf(kappa_bar), 0.0, lam * M / np.where(at_zero, 1.0, kappa_bar))
+    gap = np.where(at_zero, spectrum.spare_samples(alpha), pull + (phi * psi) @ spectrum.counts)
+    gap = np.where(alpha == 0, 0.0, gap) if len(spectrum.values) else alpha * M
+    return Share(kappa_bar, (phi, psi), pull, gap, phi**2 @ spectrum.counts)
+
+
+def gap_and_trace(
+    tables: Tables, shares: list[Share], r: int, s: int, alpha: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """αM(1 - γ_rs), without a difference for members that see the same features, and αMγ_rs."""
+    R, S = shares[r], shares[s]
+    if r == s:
+        return R.gap, R.trace
+    (phi_r, _), (phi_s, _), pair = R.shares, S.shares, tables.pairs[r, s]
+    trace = product(pair.trace, phi_r, phi_s)
+    if pair.same:
+        return 0.5 * (R.gap + S.gap + (phi_r - phi_s) ** 2 @ tables.members[r].spectrum.counts), trace
+    return alpha * tables.n_features - trace, trace
+
+
+def own_biases(tables: Tables, r: int, share: Share) -> tuple[FloatArray, FloatArray]:
+    """B_rr ≥ 0 from what infinite data leave, and from the whole signal."""
+    member, pair, (phi, psi) = tables.members[r], tables.pairs[r, r], share.shares
+    left = pair.left_over + np.maximum(2 * psi @ pair.left_over_r + psi**2 @ member.fitted, 0.0)
+    return left, np.maximum(tables.signal_power - (phi * (1 + psi)) @ member.whole, 0.0)
+
+
+def bias_left_over(tables: Tables, r: int, s: int, psi_r: FloatArray, psi_s: FloatArray) -> FloatArray:
+    """B_rs from what infinite data leave."""
+    pair = tables.pairs[r, s]
+    return np.asarray(
+        pair.left_over + psi_r @ pair.left_over_r + psi_s @ pair.left_over_s + product(pair.fitted, psi_r, psi_s)
+    )
+
+
+def bias_of_signal(tables: Tables, r: int, s: int, phi_r: FloatArray, phi_s: FloatArray) -> FloatArray:
+    """B_rs from the whole signal."""
+    explained = phi_r @ tables.members[r].whole + phi_s @ tables.members[s].whole
+    return np.asarray(tables.signal_power - explained + product(tables.pairs[r, s].whole, phi_r, phi_s))
+
+
+def general_moments(
+    problem: Problem, plan: SubsetPlan, grid: GeneralGrid, *, outputs: bool
+) -> tuple[MemberMoments, FloatArray]:
+    """Moments of members and target on the grid's shape, and the bound of the pairs' rounding, shape (..., k, k).
+
+    `outputs` asks for the moments of the outputs by themselves. Points that a quick decomposition does not settle are
+    computed again by an accurate one. Negative ridges always are, as they are checked against every direction.
+    """
+    tables = tabulate(problem, plan, accurate=False)
+    if tables.may_be_refined:
+        found = _errors(tables, grid._replace(lam=np.abs(grid.lam)), outputs=outputs)
+        with np.errstate(invalid="ignore"):
+            settled = found[1].sum(axis=(1, 2)) <= _GOOD_ENOUGH * np.abs(found[0].sum(axis=(1, 2)))
+        vague = ~settled | (grid.lam < 0).any(axis=1)
+        if vague.any():
+            tables = tabulate(problem, plan, accurate=True)
+            for field, part in zip(found, _errors(tables, grid.part(vague), outputs=outputs), strict=True):
+                field[vague] = part
+    else:
+        found = _errors(tables, grid, outputs=outputs)
+    pairs, bounds, c, *rest = (field.reshape((*grid.shape, *field.shape[1:])) for field in found)
+    power = np.full(grid.shape, tables.signal_power)
+    return MemberMoments(pairs, tables.signal_power - c, power, Outputs(c, *rest) if rest else None), bounds
+
+
+def _errors(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatArray, ...]:
+    """Eq. 9 (GeneralErr) and its bounds, (G, k, k), what members explain, (G, k), and the rest of `Outputs` on demand."""
+    step = max(1, _BLOCK // max(1, 8 * sum(len(member.whole) for member in tables.members)))
+    starts = range(0, max(1, len(grid.alpha)), step)
+    parts = [_block(tables, grid.part(slice(start, start + step)), outputs=outputs) for start in starts]
+    return tuple(map(np.concatenate, zip(*parts, strict=True))) if len(parts) > 1 else parts[0]
+
+
+def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatArray, ...]:
+    G, k = grid.lam.shape
+    alpha, z2, M = grid.alpha, grid.zeta**2, tables.n_features
+    shares, doubts, own, residuals = [], [], [], []
+    for r, member in enumerate(tables.members):
+        shares.append(share(member, alpha, grid.lam[:, r]))
+        doubts.append(rounding.member_doubt(member, tables.pairs[r, r], shares[r], alpha, tables.reach))
+        left, whole = own_biases(tables, r, shares[r])
+        own.append(np.where(doubts[r].own_left <= doubts[r].own_whole, left, whole))
+        residuals.append(np.sqrt(own[r]))
+    pairs, bounds, traces = np.empty((G, k, k)), np.empty((G, k, k)), np.empty((G, k, k))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = (alpha > 0) & np.isfinite(alpha)
+        per_sample = np.where(inside, 1 / (alpha * M), 0.0)
+    for r, s in tables.pairs:
+        of_pair = (doubts[r], doubts[s])
+        gap, trace = gap_and_trace(tables, shares, r, s, alpha)
+        if r == s:
+            bias, dbias, dgap = own[r], np.minimum(doubts[r].own_left, doubts[r].own_whole), doubts[r].gap
+        else:
+            slip = tables.pairs[r, s].slip
+            dleft, dwhole = rounding.bias_doubts(slip, (residuals[r], residuals[s]), of_pair)
+            use, bias, dbias = dleft <= dwhole, np.empty(G), np.minimum(dleft, dwhole)
+            for rows, which, form in ((use, 1, bias_left_over), (~use, 0, bias_of_signal)):
+                if rows.any():
+                    bias[rows] = form(tables, r, s, shares[r].shares[which][rows], shares[s].shares[which][rows])
+            dgap = rounding.gap_doubt(tables.pairs[r, s].same, (shares[r], shares[s]), of_pair, gap)
+        noise = trace * per_sample * z2 + (grid.eta[:, r] ** 2 if r == s else 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            one = np.where(inside, gap * per_sample, 1.0)  # 1 - γ
+            E = (bias + noise) / one
+        # Without noise and with all features seen the bias vanishes faster than 1 - γ: the limit is 0.
+        E = np.where(np.abs(one) <= _AT_THRESHOLD, np.where((bias == 0) & (noise == 0), 0.0, np.inf), E)
+        dgamma = np.where(inside, dgap, 0.0) * per_sample
+        bound = rounding.pair_doubt(E, bias, noise, one, dbias, dgamma, z2)
+        pairs[:, r, s] = pairs[:, s, r] = E
+        bounds[:, r, s] = bounds[:, s, r] = np.where(np.abs(one) <= _AT_THRESHOLD, 0.0, bound)
+        traces[:, r, s] = traces[:, s, r] = trace
+    c = np.stack([shares[r].shares[0] @ member.whole for r, member in enumerate(tables.members)], axis=-1)
+    if not outputs:
+        return pairs, bounds, c
+    return pairs, bounds, c, *_outputs(tables, grid, shares, doubts, (c, pairs, bounds, traces))
+
+
+def _outputs(
+    tables: Tables,
+    grid: GeneralGrid,
+    shares: list[Share],
+    doubts: list[rounding.MemberDoubt],
+    found: tuple[FloatArray, FloatArray, FloatArray, FloatArray],
+) -> tuple[FloatArray, ...]:
+    """Products F_rs of the outputs and the errors of c, F and the target's power, without a difference.
+
+    The mean outputs of two members have the product D_rs = Σ_ij φ_i a_i C_ij a_j φ_j, and what samples and noise add is
+    F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r².
+    """
+    c, pairs, bounds, traces = found
+    k, z2, samples = len(shares), grid.zeta**2, grid.alpha * tables.n_features
+    dc = np.stack([rounding.explained_doubt(tables, r, shares[r], doubts[r]) for r in range(k)], axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        unsure = np.where(dc > 0, dc / np.abs(c), 0.0)
+    means = [shares[r].shares[0] ** 2 @ member.whole for r, member in enumerate(tables.members)]
+    F, dF = np.empty(pairs.shape), np.empty(pairs.shape)
+    for (r, s), pair in tables.pairs.items():
+        D = means[r] if r == s else product(pair.whole, shares[r].shares[0], shares[s].shares[0])
+        gamma, E = over_alpha(traces[:, r, s], samples), pairs[:, r, s] + z2
+        wrong = rounding.product_doubt(
+            (shares[r], shares[s]),
+            (doubts[r], doubts[s]),
+            (means[r], means[s]),
+            (unsure[:, r], unsure[:, s]),
+            samples,
+            (E, bounds[:, r, s]),
+            gamma,
+        )
+        noise = grid.eta[:, r] ** 2 if r == s else 0.0
+        with np.errstate(invalid="ignore"):
+            F[:, r, s] = F[:, s, r] = D + np.where(gamma > 0, gamma * E, 0.0) + noise
+        dF[:, r, s] = dF[:, s, r] = wrong + 4 * EPS * noise
+    return F, dc, dF, np.full(len(samples), 4 * EPS * tables.reach**2)
+
+
+def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGrid, *, throw: bool) -> OrderParameters:
+    """Order parameters on the grid's shape: per-member fields (..., k), γ (..., k, k)."""
+    tables, alpha, k = tabulate(problem, plan, accurate=True), grid.alpha, plan.n_members
+    spectra = [member.spectrum for member in tables.members]
+    roots = [effective_ridge(spectrum, alpha, grid.lam[:, r], throw=throw) for r, spectrum in enumerate(spectra)]
+    kappa_bar = np.stack([root.kappa_bar for root in roots], axis=-1)
+    with np.errstate(divide="ignore"):
+        q_hat = 1.0 / kappa_bar
+    q = np.stack([spectrum.q(q_hat[:, r]) for r, spectrum in enumerate(spectra)], axis=-1)
+    off = [residual(spectrum, alpha, grid.lam[:, r], kappa_bar[:, r]) for r, spectrum in enumerate(spectra)]
+    phi = [spectrum.shares(kappa_bar[:, r])[0] for r, spectrum in enumerate(spectra)]
+    gamma = np.empty((len(alpha), k, k))
+    for (r, s), pair in tables.pairs.items():
+        trace = phi[r] ** 2 @ spectra[r].counts if r == s else product(pair.trace, phi[r], phi[s])
+        gamma[:, r, s] = gamma[:, s, r] = over_alpha(trace / tables.n_features, alpha)
+    status = np.stack([root.status for root in roots], axis=-1)
+
+    def shaped(field: FloatArray) -> FloatArray:
+        return field.reshape((*grid.shape, *field.shape[1:]))
+
+    flat = (grid.lam + q, q, q_hat, gamma, status, np.stack(off, axis=-1))
+    kappa, q, q_hat, gamma, found, off_by = map(shaped, flat)
+    return OrderParameters(kappa, q, q_hat, None, gamma, found, off_by)

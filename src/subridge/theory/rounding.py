@@ -1,0 +1,223 @@
+"""What rounding may have done to a risk, computed beside the formulas and to first order.
+
+The inputs of the formulas are known up to small errors: eigenvalues to a relative θ_i, loadings to a slip, sums to eps
+times the size of their terms. Here these errors are carried through Prop. 1 and Prop. 2 to their last line,
+
+    δE_rs = [δB_rs + δγ_rs (E_rs + ζ²)]/(1 - γ_rs),
+
+and then become `Risk.error_bound`. A change of a member's residual by ε_r changes the bias by ε_r e_s + ε_s e_r, with
+e² = B, and errors that are independent of the residual enter by their squares. Errors of different directions add up by
+squares after an orthogonal transformation, else as if up to sixteen of them pointed the same way. The constants were set
+once against ball arithmetic: the bound is calibrated, not proved.
+"""
+
+import warnings
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from subridge.arrays.types import FloatArray
+from subridge.model.errors import AccuracyWarning, InfiniteRiskWarning
+from subridge.theory.saddle_point import EPS
+from subridge.theory.tables import MemberTable, PairTable, TableDoubt, Tables
+
+if TYPE_CHECKING:
+    from subridge.theory.prop1 import Share
+    from subridge.theory.prop2 import Bulk
+
+_SAFETY = 2.0
+_UNSURE = 0.05  # relative error of an eigenvalue that matters, above which first order says nothing
+_FACTORS = 12 * EPS  # of a product of a few factors, each a few roundings from exact
+_READ = 1e-8  # relative error above which a caller is told
+
+
+class MemberDoubt(NamedTuple):
+    """Errors of one member at G points, shape (G,) each; those of the bias come for its two forms."""
+
+    kappa: FloatArray  # relative, of κ̄
+    gap: FloatArray  # of αM(1 - γ_rr)
+    spread: FloatArray  # Σ|φψ|θ
+    fitted: FloatArray  # Σφ²θ, of αMγ_rr
+    moved: FloatArray  # root of what the error of κ̄ does to Σφ²
+    turned: FloatArray  # change of the residual by the error of κ̄
+    residual: FloatArray  # further change of the residual
+    left: FloatArray  # root of the errors independent of the residual, in the form of what infinite data leave
+    whole: FloatArray  # the same in the form of the whole signal
+    own_left: FloatArray  # of B_rr in the form of what infinite data leave
+    own_whole: FloatArray  # of B_rr in the form of the whole signal
+
+
+def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: FloatArray, reach: float) -> MemberDoubt:
+    """Errors of a member; `pair` is its table with itself, `reach` the size of the signal's terms."""
+    c, table, (phi, psi), kappa_bar = member.spectrum.counts, member.doubt, share.shares, share.kappa_bar
+    theta, few, pull = table.theta, table.alignment, np.abs(share.pull)
+    samples, spare = alpha * member.spectrum.n_features, member.spectrum.spare_samples(alpha)
+    at_zero, negative = kappa_bar == 0, kappa_bar < 0
+    mixed, free, squares = np.abs(phi * psi), psi**2, phi**2
+    steep = np.maximum(1.0, np.abs(phi - psi)) if negative.any() else 1.0
+    lost = _lost(table, kappa_bar)
+    spread, fitted = mixed @ (c * theta) + lost, squares @ (c * theta) + lost
+    terms = np.minimum(samples, np.abs(psi) @ c + np.abs(spare) + pull)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        kappa = np.where(at_zero | np.isinf(kappa_bar), 0.0, (spread + 4 * EPS * terms) / share.gap)
+        gap = (mixed * steep) @ (c * theta) + lost + kappa * (pull + (mixed * steep) @ c) + 4 * EPS * (pull + mixed @ c)
+        gap = np.where(at_zero, 2 * EPS * np.abs(spare) + lost, gap) if len(c) else np.zeros(len(alpha))
+    noisy, loadings, solved = theta * member.whole, np.sqrt(member.whole), theta * table.solved**2
+    second = float((c * theta).sum() * few**2 * solved.sum())
+    mixing, hidden = few * np.sqrt((mixed * steep) @ noisy), np.sqrt(lost * pair.left_over)
+    residual = np.sqrt(free @ table.slip**2) + np.sqrt(second) + np.sqrt(spread) * mixing
+    residual = residual + np.sqrt(fitted) * few * np.sqrt(squares @ solved)
+    left = few * np.sqrt((free * steep) @ noisy) + np.sqrt(EPS) * table.size + hidden
+    whole = few * np.sqrt((squares * steep) @ noisy) + np.sqrt(EPS) * reach + hidden
+    blur = _blur(member, phi, pair.left_over)
+    either = blur + 2 * kappa * ((mixed * np.abs(psi)) @ member.whole)
+    own_left = 2 * left**2 + 2 * few * np.sqrt((free * mixed * steep) @ noisy) * mixing + second + free @ table.slip**2
+    own_left = own_left + 2 * (free @ (loadings * table.slip) + np.abs(psi) @ (loadings * table.drift)) + pair.slip
+    # The residual of a fit still projects a little on the directions, which enters through the share fitted.
+    own_left = own_left + 2 * mixed @ np.abs(pair.left_over_r) + either
+    own_whole = 4 * EPS * reach**2 + 3 * whole**2 + either
+    unsure = (np.max(np.abs(phi) * theta, axis=1, initial=0.0) > _UNSURE) | (negative & (lost > 0))
+    doubts = (left + np.sqrt(blur), whole + np.sqrt(blur), own_left, own_whole)
+    return MemberDoubt(
+        kappa,
+        gap,
+        spread,
+        fitted,
+        kappa * np.sqrt(mixed**2 @ c),
+        kappa * np.sqrt(mixed**2 @ member.whole),
+        residual,
+        *(np.where(unsure, np.inf, doubt) for doubt in doubts),
+    )
+
+
+def _lost(table: TableDoubt, kappa_bar: FloatArray) -> FloatArray:
+    """Share of the dropped directions that would be fitted if each had the largest eigenvalue it may have."""
+    with np.errstate(invalid="ignore"):
+        share = np.where(kappa_bar == 0, 1.0, table.dropped_size / (np.abs(kappa_bar) + table.dropped_size))
+    return np.asarray(table.dropped * np.where(np.isinf(kappa_bar), 0.0, share))
+
+
+def _blur(member: MemberTable, phi: FloatArray, left_over: float) -> FloatArray:
+    """What small directions take from the dropped ones, which they cannot be told from."""
+    mixed = (member.spectrum.values <= member.doubt.blurred) & (member.doubt.dropped > 0)
+    taken = np.sqrt(member.doubt.theta[mixed] * member.whole[mixed])
+    return np.asarray(4 * (np.abs(phi[:, mixed]) @ taken) * np.sqrt(left_over))
+
+
+def gap_doubt(
+    same: bool, shares: tuple["Share", "Share"], doubts: tuple[MemberDoubt, MemberDoubt], gap: FloatArray
+) -> FloatArray:
+    """Error of αM(1 - γ_rs) of two members."""
+    (R, S), (dR, dS) = shares, doubts
+    found = dR.spread + dS.spread + dR.moved * np.sqrt(S.trace) + dS.moved * np.sqrt(R.trace)
+    if same:
+        return np.asarray(found + 0.5 * (dR.gap + dS.gap) + 4 * EPS * gap)
+    return np.asarray(found + 2 * np.sqrt(dR.fitted * dS.fitted) + 4 * EPS * (gap + 2 * np.sqrt(R.trace * S.trace)))
+
+
+def bias_doubts(
+    slip: float, residuals: tuple[FloatArray, FloatArray], doubts: tuple[MemberDoubt, MemberDoubt]
+) -> tuple[FloatArray, FloatArray]:
+    """Errors of B_rs of two members in its two forms, left over and whole; `residuals` are e_r and e_s."""
+    (e_r, e_s), (dR, dS) = residuals, doubts
+    turned = dR.turned * e_s + dS.turned * e_r
+    left = slip + dR.residual * e_s + dS.residual * e_r + 2 * (dR.left + dS.left) ** 2
+    return turned + left, turned + 2 * (dR.whole**2 + dS.whole**2 + dR.whole * dS.whole)
+
+
+def pair_doubt(
+    E: FloatArray,
+    bias: FloatArray,
+    noise: FloatArray,
+    gap: FloatArray,
+    dbias: FloatArray,
+    dgap: FloatArray,
+    z2: FloatArray,
+) -> FloatArray:
+    """Error of E_rs = (bias + noise)/gap, where gap is 1 - γ; z2 is ζ²."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # A gap that is uncertain by its own size may be closed: the risk is then anything.
+        room = np.maximum(np.abs(gap) - dgap, 0.0)
+        wrong = dbias + dgap * (np.abs(E) + z2) + 4 * EPS * (np.abs(bias) + noise)
+        found = _SAFETY * np.where(wrong == 0, 0.0, wrong / room) + 2 * EPS * np.abs(E)
+    return np.where(np.isinf(E), 0.0, np.where(np.isnan(found), np.inf, found))
+
+
+def explained_doubt(tables: Tables, r: int, share: "Share", doubt: MemberDoubt) -> FloatArray:
+    """Error of c_r = Σφ_i a_i²."""
+    member, (phi, psi), table = tables.members[r], share.shares, tables.members[r].doubt
+    fitted, mixed = np.abs(phi), np.abs(phi * psi)
+    steep = np.maximum(1.0, np.abs(phi - psi)) if (share.kappa_bar < 0).any() else 1.0
+    left_over = tables.pairs[r, r].left_over
+    found = table.alignment**2 * ((fitted * steep) @ (table.theta * member.whole))
+    found = found + 2 * fitted @ (np.sqrt(member.whole) * table.slip) + doubt.kappa * (mixed @ member.whole)
+    found = found + 8 * EPS * (fitted @ member.whole) + _blur(member, phi, left_over)
+    return np.asarray(2 * (found + _lost(table, share.kappa_bar) * left_over))
+
+
+def product_doubt(
+    shares: tuple["Share", "Share"],
+    doubts: tuple[MemberDoubt, MemberDoubt],
+    means: tuple[FloatArray, FloatArray],
+    unsure: tuple[FloatArray, FloatArray],
+    samples: FloatArray,
+    E: tuple[FloatArray, FloatArray],
+    gamma: FloatArray,
+) -> FloatArray:
+    """Error of F_rs = D_rs + γ_rs (E_rs + ζ²), where E is E_rs + ζ² and its error.
+
+    `means` are the squares of the members' mean outputs and `unsure` their relative errors.
+    """
+    (R, S), (dR, dS), (value, dE) = shares, doubts, E
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = [
+            np.where(
+                share.trace > 0, (doubt.fitted / np.sqrt(share.trace) + 2 * doubt.moved) / np.sqrt(share.trace), 0.0
+            )
+            for share, doubt in ((R, dR), (S, dS))
+        ]
+        most = np.where((samples > 0) & np.isfinite(samples), np.sqrt(R.trace * S.trace) / samples, 0.0)
+        found = 2 * (unsure[0] + unsure[1] + 4 * EPS) * np.sqrt(means[0] * means[1]) + gamma * dE
+        found = found + most * (parts[0] + parts[1]) * np.abs(value) + 8 * EPS * np.abs(gamma * value)
+    return np.where(np.isnan(found), np.inf, found)
+
+
+def closed_form_doubt(found: "Bulk", E: FloatArray, size: FloatArray, gap: FloatArray, z2: FloatArray) -> FloatArray:
+    """Error of E_rs = (bias + noise)/gap of Prop. 2, where `size` is the size of the terms of the numerator."""
+    shaky = np.maximum(found.shaky[..., :, None], found.shaky[..., None, :])
+    finite = np.where(np.isinf(E), 0.0, np.abs(E))
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        error = _FACTORS * shaky * (size / np.where(gap > 0, gap, 1.0) + finite + z2)
+    return np.where(np.isinf(E) | (size == 0), 0.0, error)
+
+
+def closed_form_outputs_doubt(found: "Bulk", c: FloatArray, F: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Errors of c_r and F_rs of Prop. 2, in which no term is a difference."""
+    rounding = 2 * _FACTORS * found.shaky
+    with np.errstate(invalid="ignore"):
+        return rounding * np.abs(c), np.maximum(rounding[..., :, None], rounding[..., None, :]) * np.abs(F)
+
+
+def warn_if_infinite(errors: FloatArray) -> None:
+    """Tell the caller of a public function that it met a threshold."""
+    if np.isinf(errors).any():
+        warnings.warn(
+            "the risk is infinite where a ridgeless member sits exactly at its interpolation threshold "
+            "(sample_ratio equal to its subset fraction); give it a ridge, or move the sample ratio",
+            InfiniteRiskWarning,
+            stacklevel=3,
+        )
+
+
+def warn_if_uncertain(bound: FloatArray | None) -> None:
+    """Tell the caller of a public function that rounding may have reached the digits people read."""
+    if bound is not None and (bound > _READ).any():
+        worst = float(bound.max())
+        size = "by all of its digits" if np.isinf(worst) else f"by up to {worst:.1g} of itself"
+        warnings.warn(
+            f"rounding may have changed the risk {size} at {int((bound > _READ).sum())} of {bound.size} points (see "
+            "error_bound); give it a larger ridge, move the sample ratio from the threshold, drop features that "
+            "others explain, or recompute a point with subridge.precise_risk",
+            AccuracyWarning,
+            stacklevel=3,
+        )

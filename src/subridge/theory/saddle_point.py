@@ -1,0 +1,258 @@
+"""The saddle point of Prop. 1, eq. 10 (saddle_point), solved on the spectrum of a member.
+
+With the eigenvalues d_i of Σ̃_rr and the effective ridge κ̄ = 1/q̂ = κ/α, eq. 10 is one scalar equation,
+
+    λ(κ̄) = α κ̄ - (κ̄/M) Σ_i d_i/(κ̄ + d_i),        dλ/dκ̄ = α (1 - γ_rr).
+
+The physical branch is γ_rr < 1, on which λ grows with κ̄. It starts at a floor κ̄_min where γ_rr = 1. The ridge there is
+the most negative one for which the regression has a solution.
+
+With the shares φ_i = d_i/(κ̄ + d_i) and ψ_i = 1 - φ_i, the same equation is
+
+    λM/κ̄ + Σφ_i = αM,    or    λM/κ̄ - Σψ_i = αM - N.
+
+Newton's method solves whichever of the two cancels less.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from subridge.arrays.types import BoolArray, FloatArray
+from subridge.model.errors import ConvergenceError, RidgeError
+
+EPS = float(np.finfo(np.float64).eps)
+_STEPS = 120  # of Newton's method; a handful is typical
+# Ridges below this share of the largest eigenvalue are solved in a smaller unit, so that they do not underflow.
+_FAINT, _FAINT_UNIT = 1e-200, 2.0**-332
+# Entries of the temporary (grid × eigenvalues) array: 32 MB, large enough for full speed, small enough for caches.
+_BLOCK = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class OrderParameters:
+    """Solution of eq. 10 (saddle_point).
+
+    Attributes
+    ----------
+    kappa : ndarray, shape (..., k)
+        κ_r = λ_r + q_r.
+    q, q_hat : ndarray, shape (..., k)
+        q_r and q̂_r; q̂_r is inf for a ridgeless member above its interpolation threshold, and at infinite data.
+    S : ndarray, shape (..., k), or None
+        S_r of Prop. 2; None for a general problem, where it has no counterpart.
+    gamma : ndarray, shape (..., k, k)
+        γ_rr′.
+    status : ndarray of bool, shape (..., k)
+        True where the root was found.
+    residual : ndarray, shape (..., k)
+        Relative defect of the saddle-point equation at the solution.
+
+    See Also
+    --------
+    subridge.order_parameters : solves for them.
+
+    Examples
+    --------
+    A ridgeless member that sees half of the features, with half as many samples as those:
+
+    >>> import subridge as sr
+    >>> found = sr.order_parameters(sr.EquicorrelatedProblem(), sr.Ensemble([0.5]), 0.25)
+    >>> isinstance(found, OrderParameters), found.kappa, found.effective_ridge
+    (True, array([0.5]), array([2.]))
+    """
+
+    kappa: FloatArray
+    q: FloatArray
+    q_hat: FloatArray
+    S: FloatArray | None
+    gamma: FloatArray
+    status: BoolArray
+    residual: FloatArray
+
+    @property
+    def effective_ridge(self) -> FloatArray:
+        """Effective ridge κ̄_r = 1/q̂_r = κ_r/α, shape (..., k)."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(1.0 / self.q_hat)
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """Distinct positive eigenvalues of Σ̃_rr, ascending, shape (n,), with their multiplicities, of M features."""
+
+    values: FloatArray
+    counts: FloatArray
+    n_features: int
+
+    def resolvent(self, kappa_bar: FloatArray) -> FloatArray:
+        """``1/(κ̄ + d_i)``, shape (*kappa_bar.shape, n)."""
+        return np.asarray(1.0 / (kappa_bar[..., None] + self.values))
+
+    def shares(self, kappa_bar: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Shares φ_i that are fitted and ψ_i that are left, shape (G, n) each."""
+        column, infinite = kappa_bar[:, None], np.isinf(kappa_bar)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            R = self.resolvent(kappa_bar)
+            phi, psi = self.values * R, column * R
+        return phi, np.where(infinite[:, None], 1.0, psi) if infinite.any() else psi
+
+    def ridge(self, alpha: FloatArray, kappa_bar: FloatArray) -> FloatArray:
+        """λ(κ̄)."""
+        occupied = self.resolvent(kappa_bar) @ (self.counts * self.values) / self.n_features
+        return np.asarray(kappa_bar * (alpha - occupied))
+
+    def q(self, q_hat: FloatArray) -> FloatArray:
+        """q = (1/M) Σ_i d_i/(1 + q̂ d_i)."""
+        terms = self.counts * self.values / (1.0 + q_hat[..., None] * self.values)
+        return np.asarray(terms.sum(axis=-1) / self.n_features)
+
+    def gamma(self, alpha: FloatArray, kappa_bar: FloatArray) -> FloatArray:
+        """γ_rr = (1/αM) Σ_i d_i²/(κ̄ + d_i)²."""
+        return np.asarray((self.resolvent(kappa_bar) * self.values) ** 2 @ self.counts / (self.n_features * alpha))
+
+    def spare_samples(self, alpha: FloatArray) -> FloatArray:
+        """αM - N to all digits, N the number of positive eigenvalues."""
+        M = float(self.n_features)
+        product = alpha * M
+        # α as a sum of two numbers of half the digits, whose products with integers below 2^26 are exact.
+        with np.errstate(over="ignore", invalid="ignore"):
+            high = 134217729.0 * alpha - (134217729.0 * alpha - alpha)
+            high = np.where(np.isfinite(high), high, alpha)
+            rounding = (high * M - product) + (alpha - high) * M
+            return np.where(np.isfinite(rounding), (product - self.counts.sum()) + rounding, product)
+
+
+class Root(NamedTuple):
+    """κ̄, and where it was found."""
+
+    kappa_bar: FloatArray
+    status: BoolArray
+
+
+def effective_ridge(
+    spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, throw: bool = True, clip: bool = False
+) -> Root:
+    """Solve eq. 10 (saddle_point) for κ̄, given one-dimensional α and λ of equal length.
+
+    Raises `RidgeError` for a negative λ below the floor of the physical branch, and `ConvergenceError` where a root was
+    not found; with ``throw=False`` the status says so instead, and with ``clip=True`` such a λ is raised to the floor.
+    """
+    status = np.ones(alpha.shape, dtype=bool)
+    if not len(spectrum.values):  # a member that sees nothing predicts zero, whatever its ridge
+        return Root(np.where(alpha == 0, np.inf, 1.0), status)
+    kappa_bar = np.where(alpha == 0, np.inf, 0.0)
+    largest, finite = float(spectrum.values[-1]), (alpha > 0) & np.isfinite(alpha)
+    faint = (lam > 0) & (lam < _FAINT * largest)
+    interpolating = (lam == 0) & (spectrum.spare_samples(alpha) < 0)
+    for case, unit in ((((lam > 0) | interpolating) & ~faint, 1.0), (faint, _FAINT_UNIT), (lam < 0, 0.0)):
+        chosen = np.flatnonzero(finite & case)
+        step = max(1, _BLOCK // len(spectrum.values))
+        for start in range(0, len(chosen), step):
+            part = chosen[start : start + step]
+            solved = (
+                _non_negative(spectrum, alpha[part], lam[part], unit * largest)
+                if unit
+                else _negative(spectrum, alpha[part], lam[part], clip=clip)
+            )
+            kappa_bar[part], status[part] = solved
+    if throw and not status.all():
+        worst = int(np.argmin(status))
+        raise ConvergenceError(
+            f"no saddle point found at sample_ratio={alpha[worst]:g}, ridge={lam[worst]:g}; check the covariance's "
+            "scale, or pass throw=False to see every status"
+        )
+    return Root(kappa_bar, status)
+
+
+def residual(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, kappa_bar: FloatArray) -> FloatArray:
+    """|λ(κ̄) - λ| relative to the larger of λ and ακ̄, the terms that cancel."""
+    found = np.zeros(alpha.shape)
+    inner = np.isfinite(alpha) & np.isfinite(kappa_bar) & (kappa_bar != 0)
+    a, kappa, ridge = alpha[inner], kappa_bar[inner], lam[inner]
+    found[inner] = np.abs(spectrum.ridge(a, kappa) - ridge) / np.maximum(np.abs(ridge), np.abs(a * kappa))
+    return found
+
+
+def floor(spectrum: Spectrum, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """κ̄_min, where γ_rr = 1, and the ridge there; α finite and positive.
+
+    γ^(-1/2) is concave in κ̄, so Newton's method rises to the root from where the smallest eigenvalue alone makes γ one.
+    """
+    d, c, M = spectrum.values, spectrum.counts, spectrum.n_features
+    if not len(d):
+        return np.zeros(alpha.shape), np.zeros(alpha.shape)
+    kappa_bar = d[0] * (np.sqrt(c[0] / (M * alpha)) - 1.0)
+    for _ in range(_STEPS):
+        R = spectrum.resolvent(kappa_bar)
+        squares = (R * d) ** 2
+        gamma = squares @ c / (M * alpha)
+        step = gamma * (np.sqrt(gamma) - 1) / ((squares * R) @ c / (M * alpha))
+        kappa_bar = kappa_bar + np.maximum(step, 0.0)
+        if (step <= 4 * EPS * (np.abs(kappa_bar) + d[0])).all():
+            break
+    return kappa_bar, spectrum.ridge(alpha, kappa_bar)
+
+
+def _non_negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, unit: float) -> tuple[FloatArray, BoolArray]:
+    """λ > 0, or λ = 0 below the threshold: bracketed Newton steps in log κ̄, in this unit of the eigenvalues."""
+    M = spectrum.n_features
+    d, c = spectrum.values / unit, spectrum.counts
+    samples, spare, pull = alpha * M, spectrum.spare_samples(alpha), lam / unit * M
+    low = np.maximum(pull / samples, np.where(spare < 0, d[0] * (-spare / samples), 0.0))
+    high = (pull + c @ d) / samples
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Above the threshold λM/κ̄ exceeds αM - N: a bracket of the root's own size for tiny λ.
+        high = np.where(spare > 0, np.minimum(high, pull / spare), high)
+    low, high = low * (1 - 1e-14), np.maximum(high, low) * (1 + 1e-14)
+    root = np.sqrt(low) * np.sqrt(high)
+    live = np.arange(len(root))
+    for _ in range(_STEPS):
+        x = root[live]
+        R = 1.0 / (x[:, None] + d)
+        strength = pull[live] / x
+        fitted, free = R @ (c * d), x * (R @ c)
+        gap = strength + x * (R**2 @ (c * d))
+        by_free = np.abs(spare[live]) + free < samples[live]
+        defect = np.where(by_free, strength - free - spare[live], strength + fitted - samples[live])  # falls with κ̄
+        low[live] = np.where(defect > 0, x, low[live])
+        high[live] = np.where(defect < 0, x, high[live])
+        step = defect / gap
+        new = x * np.exp(np.clip(step, -300, 300))
+        outside = (new <= low[live]) | (new >= high[live])
+        root[live] = np.where(outside & (np.abs(step) > 1e-12), np.sqrt(low[live]) * np.sqrt(high[live]), new)
+        live = live[np.abs(step) > 2e-15 * (1 + np.where(by_free, free, samples[live]) / gap)]
+        if not len(live):
+            break
+    status = np.ones(len(root), dtype=bool)
+    status[live] = False
+    return root * unit, status
+
+
+def _negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, clip: bool) -> tuple[FloatArray, BoolArray]:
+    """λ < 0: λ(κ̄) is convex, so Newton's method falls to the root from the ridgeless point above it."""
+    c, samples = spectrum.counts, alpha * spectrum.n_features
+    lowest, least = floor(spectrum, alpha)
+    if clip:
+        lam = np.maximum(lam, np.minimum(least, 0.0))
+    elif (lam <= least).any():
+        worst = int(np.argmax(least - lam))
+        raise RidgeError(
+            f"ridge={lam[worst]:g} is too negative at sample_ratio={alpha[worst]:g}: the regression has a solution "
+            f"only above {least[worst]:.6g}; raise the ridge"
+        )
+    spare, pull = spectrum.spare_samples(alpha), lam * spectrum.n_features
+    kappa_bar = effective_ridge(spectrum, alpha, np.zeros_like(lam)).kappa_bar
+    kappa_bar = np.where(kappa_bar > 0, kappa_bar, pull / np.where(spare > 0, spare, 1.0))  # a step from κ̄ = 0
+    for _ in range(_STEPS):
+        phi, psi = spectrum.shares(kappa_bar)
+        strength, gap = pull / kappa_bar, pull / kappa_bar + (phi * psi) @ c
+        by_free = np.abs(spare) + np.abs(psi) @ c < samples
+        defect = np.where(by_free, strength - psi @ c - spare, strength + phi @ c - samples)
+        step = np.divide(defect, gap - defect, out=np.zeros_like(gap), where=gap - defect > 0)
+        kappa_bar = np.maximum(kappa_bar * (1 + step), lowest)
+        settled = np.abs(step) <= 1e-14 * (1 + samples / np.maximum(gap, EPS * samples))
+        if settled.all():
+            break
+    return kappa_bar, settled | (np.abs(step) < 1e-6)

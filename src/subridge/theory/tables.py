@@ -1,0 +1,342 @@
+"""What Prop. 1 needs to know of a problem, in whitened directions of its members.
+
+A member's covariance Σ̃_rr has eigenvalues d_i. Along direction i a sample ratio and a ridge fit the share
+φ_i = d_i/(κ̄_r + d_i) and leave ψ_i = κ̄_r/(κ̄_r + d_i). With C_rs = Z_rᵀ Σ_rs Z_s, where Z_rᵀ Σ_rr Z_r = I,
+
+    αM γ_rs = Σ_ij φ_i C_ij² φ_j,
+
+and the bias is a form in either share. From the whole signal, with loadings a_r = Z_rᵀ A_r Σ_s w*,
+
+    M B_rs = w*ᵀΣ_s w* - Σ φ_i a_i² - Σ φ_j a_j² + Σ_ij φ_i a_i C_ij a_j φ_j;
+
+from what even infinite data leave, with residuals of product ρ_rs that project μ on the directions,
+
+    M B_rs = ρ_rs + Σ ψ_i a_i μ_i + Σ ψ_j a_j μ_j + Σ_ij ψ_i a_i C_ij a_j ψ_j,
+
+for r = s a sum of squares. The coefficients are computed once, here for covariances with structure and by `dense` for
+all others. A grid point then costs a row of a matrix product. All coefficients carry the factor 1/M.
+
+Independent features: every feature is its own direction, and members meet only where they share one. With signal and
+noise variances s and o and t = s + o, the loading of a feature is s w/√t. Infinite data leave s o w²/t of it where it is
+seen and s w² where it is not. No term is negative, so nothing cancels.
+
+Spikes, Σ = d I + F Fᵀ: the cost is O(M · rank²). On a member, Σ_rr = d I + F_r F_rᵀ has orthonormal spike directions Q_r
+with eigenvalues d + g_i, and one eigenvalue d on everything orthogonal to them. With P the 0/1 overlap of two members,
+Σ_rs = d P + F_r F_sᵀ, and the projector I - Q Qᵀ annihilates F, so that no large spike ever cancels against another.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse
+
+from subridge.arrays.types import BoolArray, FloatArray, IntArray
+from subridge.model.plan import SubsetPlan
+from subridge.model.problem import Problem
+from subridge.theory.saddle_point import EPS, Spectrum
+
+
+class Table(Protocol):
+    """A matrix of shape (n_r, n_s), dense or sparse, used only in products from the left."""
+
+    def __rmatmul__(self, left: FloatArray, /) -> FloatArray: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted:
+    """``diag(left) C diag(right)``, never formed; C = None is the identity."""
+
+    left: FloatArray
+    C: FloatArray | None
+    right: FloatArray
+
+    __array_ufunc__ = None  # so that NumPy leaves the product to this class
+
+    def __rmatmul__(self, x: FloatArray, /) -> FloatArray:
+        scaled = x * self.left
+        return np.asarray((scaled if self.C is None else scaled @ self.C) * self.right)
+
+
+class TableDoubt(NamedTuple):
+    """What rounding may have done to a member's table; `slip`, `solved` and `drift` are in units of the loadings a."""
+
+    theta: FloatArray  # relative error of each eigenvalue
+    slip: FloatArray  # error of each loading
+    solved: FloatArray  # part of each loading that comes from a linear system
+    drift: FloatArray  # error of μ, which is zero for the member itself in exact arithmetic
+    size: float  # root of the size of the terms of ρ_rr
+    alignment: float = 1.0  # how far the errors of different directions may add up
+    dropped: int = 0  # directions below rounding error, treated as zero
+    dropped_size: float = 0.0  # eigenvalue that each of them may have
+    blurred: float = 0.0  # eigenvalue below which kept directions mix with dropped ones
+
+
+class MemberTable(NamedTuple):
+    """A member by eigenvalues, shape (n,).
+
+    `whole` is a_i², each as accurate as it can be by itself; `fitted` is the same from the fit to infinite data, whose
+    coefficients add up.
+    """
+
+    spectrum: Spectrum
+    whole: FloatArray
+    fitted: FloatArray
+    doubt: TableDoubt
+
+
+class PairTable(NamedTuple):
+    """Members r ≤ s together; `same` says that both see the same features."""
+
+    same: bool
+    trace: Table  # C_ij², summed over eigenspaces
+    whole: Table  # a_i C_ij a_j
+    fitted: Table  # the same from the fits to infinite data
+    left_over_r: FloatArray  # a_i μ_i, shape (n_r,)
+    left_over_s: FloatArray  # a_j μ_j, shape (n_s,)
+    left_over: float  # ρ_rs
+    slip: float  # error of ρ_rs
+
+
+class Tables(NamedTuple):
+    """The members and pairs r ≤ s of a problem.
+
+    `signal_power` is w*ᵀΣ_s w*/M and `reach` the root of the size of its terms. `may_be_refined` says that a slower
+    decomposition would know small eigenvalues better.
+    """
+
+    n_features: int
+    signal_power: float
+    reach: float
+    members: tuple[MemberTable, ...]
+    pairs: dict[tuple[int, int], PairTable]
+    may_be_refined: bool = False
+
+    def of_member(self, member: int) -> "Tables":
+        """The tables of one member alone."""
+        return self._replace(members=(self.members[member],), pairs={(0, 0): self.pairs[member, member]})
+
+
+def product(table: Table, left: FloatArray, right: FloatArray) -> FloatArray:
+    """``leftᵀ T right`` at every grid point, shape (G,)."""
+    return np.asarray(np.sum((left @ table) * right, axis=1))
+
+
+def diagonal_tables(problem: Problem, plan: SubsetPlan, signal: FloatArray, noise: FloatArray) -> Tables:
+    """Tables of independent features with these variances, shape (M,) each."""
+    M, k = plan.n_features, plan.n_members
+    w2, total = problem.teacher_weights**2, signal + noise
+    seen = total > 0
+    safe = np.where(seen, total, 1.0)
+    load, left, whole = signal * (signal / safe) * w2 / M, signal * (noise / safe) * w2 / M, signal * w2 / M
+    distinct, which = np.unique(total, return_inverse=True)  # equal variances share one eigenspace
+    inside, places, members = [], [], []
+    for index in plan.measurements:
+        counts = np.bincount(which[index], minlength=len(distinct)).astype(np.float64)
+        kept = (counts > 0) & (distinct > 0)
+        inside.append(np.isin(np.arange(M), index))
+        places.append(np.where(seen, (np.cumsum(kept) - 1)[which], -1))  # of a feature among the member's eigenvalues
+        spectrum = Spectrum(distinct[kept] * (M / len(index)), counts[kept], M)
+        n = len(spectrum.values)
+        squares = _gathered(load, inside[-1] & seen, places[-1], n)
+        size = float(np.sqrt(np.where(inside[-1], left, whole).sum()))
+        doubt = TableDoubt(np.full(n, 4 * EPS), EPS * np.sqrt(squares), np.zeros(n), np.zeros(n), size)
+        members.append(MemberTable(spectrum, squares, squares, doubt))
+    pairs = {}
+    for r in range(k):
+        for s in range(r, k):
+            in_r, in_s, shape = inside[r], inside[s], (len(members[r].whole), len(members[s].whole))
+            both = np.flatnonzero(in_r & in_s & seen)
+            where = (places[r][both], places[s][both])
+            cross = scipy.sparse.csr_array((load[both], where), shape=shape)
+            rest = float(np.where(in_r | in_s, left, whole).sum())
+            pairs[r, s] = PairTable(
+                bool(np.array_equal(in_r, in_s)),
+                scipy.sparse.csr_array((np.ones(len(both)), where), shape=shape),
+                cross,
+                cross,
+                _gathered(load, in_r & ~in_s & seen, places[r], shape[0]),
+                _gathered(load, in_s & ~in_r & seen, places[s], shape[1]),
+                rest,
+                2 * EPS * rest,
+            )
+    power = float(signal @ w2) / M
+    return Tables(M, power, float(np.sqrt(power)), tuple(members), pairs)
+
+
+def _gathered(values: FloatArray, chosen: BoolArray, place: IntArray, n: int) -> FloatArray:
+    """Values of the chosen features summed by eigenvalue, shape (n,)."""
+    return np.bincount(place[chosen], values[chosen], minlength=n).astype(np.float64)
+
+
+class _Spikes:
+    """Spikes of one member: directions Q (N_r × f), strengths g and eigenvalues.
+
+    Vectors on its features come in two parts, y + F_r t. The projector off the spikes annihilates the second, which is
+    therefore never formed.
+    """
+
+    def __init__(self, index: IntArray, d: float, F: FloatArray) -> None:
+        self.index = index
+        Q, roots, Vt = np.linalg.svd(F[index], full_matrices=False)
+        kept = roots > roots[0] * len(index) * EPS
+        self.Q, self.V = Q[:, kept], Vt[kept].T
+        self.FQ = self.V * roots[kept]  # F_rᵀ Q, shape (rank, f), in which a large spike does not leak into a small one
+        self.values = np.concatenate([[d], d + roots[kept] ** 2])
+        self.counts = np.concatenate([[len(index) - kept.sum()], np.ones(kept.sum())])
+        self.seen = self.values > 0  # d = 0 leaves nothing beside the spikes
+        merged = (len(index) * EPS * roots[0]) ** 2 / d if d > 0 and not kept.all() else 0.0
+        spikes = 8 * EPS * (1 + roots[0] / roots[kept]) if kept.any() else np.zeros(0)
+        self.theta = np.concatenate([[8 * EPS + merged], spikes])
+
+    def split(self, y: FloatArray, t: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+        """The part of y + F_r t orthogonal to the spikes, and its products with them."""
+        along = self.Q.T @ y
+        rest = y - self.Q @ along
+        rest = rest - self.Q @ (self.Q.T @ rest)  # once more, as spikes may be huge
+        return rest, along if t is None else along + self.FQ.T @ t
+
+    def inverse(self, y: FloatArray, t: FloatArray) -> FloatArray:
+        """``Σ_rr⁺ (y + F_r t)``."""
+        rest, along = self.split(y, t)
+        bulk = rest / self.values[0] if self.seen[0] else np.zeros(len(rest))
+        return np.asarray(bulk + self.Q @ (along / self.values[1:]))
+
+    def left_of(self, y: FloatArray, t: FloatArray) -> FloatArray:
+        """``t - F_rᵀ Σ_rr⁺ (y + F_r t)`` without the difference: d/(d + g) of t along a spike."""
+        d, along = self.values[0], self.V.T @ t
+        rest = t - self.V @ along if self.V.shape[1] < len(t) else np.zeros(len(t))
+        return np.asarray(rest + self.V @ (d / self.values[1:] * along) - self.FQ @ (self.Q.T @ y / self.values[1:]))
+
+
+class _Fit(NamedTuple):
+    """A member's fit to infinite data."""
+
+    weights: FloatArray  # on the member's features
+    residual: FloatArray  # w* - b, shape (M,)
+    lifted: FloatArray  # b, shape (M,)
+    factor: FloatArray  # products of the residual with the signal's factor, and of -b with the noise's
+    uncertain: float  # error of these
+    solved: FloatArray  # squared loadings of what was solved for, by eigenspace
+
+
+class _Parts(NamedTuple):
+    """Signal and noise covariance, each a diagonal and a factor; F is both factors side by side."""
+
+    signal: FloatArray
+    noise: FloatArray
+    F: FloatArray
+    n_signal: int
+
+    def of_factors(self, x: FloatArray, b: FloatArray) -> FloatArray:
+        """``F_sᵀ x`` and ``-F_0ᵀ b``."""
+        return np.concatenate([self.F[:, : self.n_signal].T @ x, -self.F[:, self.n_signal :].T @ b])
+
+
+def spiked_tables(
+    problem: Problem, plan: SubsetPlan, signal: tuple[FloatArray, FloatArray], noise: tuple[FloatArray, FloatArray]
+) -> Tables:
+    """Tables of signal and noise that are each a diagonal (M,) plus F Fᵀ, F (M, f), with a constant sum of diagonals."""
+    M, k, w = plan.n_features, plan.n_members, problem.teacher_weights
+    parts = _Parts(signal[0], noise[0], np.hstack([signal[1], noise[1]]), signal[1].shape[1])
+    d = float(parts.signal[0] + parts.noise[0])
+    members = [_Spikes(index, d, parts.F) for index in plan.measurements]
+    fits = [_fit(parts, member, w) for member in members]
+    target, seen_signal = parts.of_factors(w, np.zeros(M)), parts.signal * w
+    solved = [member.inverse(seen_signal[member.index], target) for member in members]
+    pairs = {}
+    for r in range(k):
+        for s in range(r, k):
+            R, T, one, other = members[r], members[s], fits[r], fits[s]
+            rows = np.ix_(R.seen, T.seen)
+            apart = parts.signal * one.residual * other.residual, parts.noise * one.lifted * other.lifted
+            left = float(apart[0].sum() + apart[1].sum() + one.factor @ other.factor) / M
+            terms = np.abs(apart[0]).sum() + np.abs(apart[1]).sum() + np.abs(one.factor) @ np.abs(other.factor)
+            sizes = np.linalg.norm(one.factor), np.linalg.norm(other.factor)
+            uncertain = one.uncertain * (sizes[1] + other.uncertain) + other.uncertain * sizes[0]
+            same = bool(np.array_equal(np.sort(R.index), np.sort(T.index)))
+            trace, whole = _meeting(R, T, d, solved[r], solved[s])
+            pairs[r, s] = PairTable(
+                same,
+                trace[rows] / R.values[R.seen][:, None] / T.values[T.seen],
+                whole[rows] / M,
+                _meeting(R, T, d, one.weights, other.weights)[1][rows] / M,
+                _projected(parts, R, one, other)[R.seen] / M,
+                _projected(parts, T, other, one)[T.seen] / M,
+                max(left, 0.0) if same else left,
+                float(8 * EPS * terms + uncertain) / M,
+            )
+    tables = []
+    for member, fit in zip(members, fits, strict=True):
+        seen, theta = member.seen, member.theta[member.seen]
+        loads, weights = member.split(seen_signal[member.index], target), member.split(fit.weights)
+        size = parts.signal @ fit.residual**2 + parts.noise @ fit.lifted**2 + fit.factor @ fit.factor
+        bulk = (parts.signal + parts.noise) @ w**2
+        spikes = bulk + np.sum(parts.of_factors(w, w) ** 2)
+        slip = 2 * np.sqrt(theta * EPS * np.where(np.arange(len(seen)) == 0, bulk, spikes)[seen] / M)
+        tables.append(
+            MemberTable(
+                Spectrum(member.values[seen] * (M / len(member.index)), member.counts[seen], M),
+                _products(loads, loads)[seen] / member.values[seen] / M,
+                _products(weights, weights)[seen] * member.values[seen] / M,
+                TableDoubt(
+                    theta,
+                    slip,
+                    np.sqrt(fit.solved[seen] / M) + slip,
+                    2 * np.sqrt(theta * EPS * size / M),
+                    float(2 * np.sqrt(size / M)),
+                ),
+            )
+        )
+    power = float(parts.signal @ w**2 + target @ target) / M
+    return Tables(M, power, float(np.sqrt(4 * power)), tuple(tables), pairs)
+
+
+def _fit(parts: _Parts, member: _Spikes, w: FloatArray) -> _Fit:
+    M, index = len(w), member.index
+    lift = np.zeros(M)
+    lift[index] = 1.0
+    begun, unseen = w * lift, w * (1 - lift)
+    y, t = (parts.signal * unseen - parts.noise * begun)[index], parts.of_factors(unseen, begun)
+    step, split = member.inverse(y, t), member.split(y, t)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = member.values[0] / member.values[1:]
+        squares = np.where(member.seen, _products(split, split) / member.values, 0.0)
+    terms = np.linalg.norm(parts._replace(F=np.abs(parts.F)).of_factors(np.abs(unseen), np.abs(begun)))
+    uncertain = float(((share * member.theta[1:]).max(initial=0.0) + 4 * EPS) * terms)
+    uncertain += 4 * EPS * float(np.linalg.norm(member.FQ @ (member.Q.T @ y / member.values[1:])))
+    residual, lifted = unseen.copy(), begun.copy()
+    residual[index] -= step
+    lifted[index] += step
+    return _Fit(lifted[index], residual, lifted, member.left_of(y, t), uncertain, squares)
+
+
+def _projected(parts: _Parts, member: _Spikes, own: _Fit, other: _Fit) -> FloatArray:
+    """Products of a member's fit with what the residual of another fit projects on its features, by eigenspace."""
+    y = (parts.signal * other.residual - parts.noise * other.lifted)[member.index]
+    return _products(member.split(own.weights), member.split(y, other.factor))
+
+
+def _products(x: tuple[FloatArray, FloatArray], y: tuple[FloatArray, FloatArray]) -> FloatArray:
+    """``xᵀ Π_i y`` of every eigenspace for split vectors, shape (1 + f,)."""
+    return np.concatenate([[x[0] @ y[0]], x[1] * y[1]])
+
+
+def _meeting(r: _Spikes, s: _Spikes, d: float, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """``tr[Π_i Σ_rs Π_j Σ_sr]`` and ``xᵀ Π_i Σ_rs Π_j y``, shape (1 + f_r, 1 + f_s) each, bulk first."""
+    _, in_r, in_s = np.intersect1d(r.index, s.index, assume_unique=True, return_indices=True)
+    Q_r, Q_s = r.Q[in_r], s.Q[in_s]
+    PQ = Q_r.T @ Q_s  # Q_rᵀ P Q_s
+    own_r, own_s = np.sum(Q_r**2, axis=0), np.sum(Q_s**2, axis=0)  # |P Q|² column by column
+    spikes = d * PQ + r.FQ.T @ s.FQ
+    (x0, x1), (y0, y1) = r.split(x), s.split(y)
+    trace, cross = np.empty((2, len(r.values), len(s.values)))
+    trace[0, 0] = d**2 * (len(in_r) - own_r.sum() - own_s.sum() + np.sum(PQ**2))
+    trace[0, 1:] = d**2 * (own_s - np.sum(PQ**2, axis=0))
+    trace[1:, 0] = d**2 * (own_r - np.sum(PQ**2, axis=1))
+    trace[1:, 1:] = spikes**2
+    cross[0, 0] = d * (x0[in_r] @ y0[in_s])
+    cross[0, 1:] = d * (x0[in_r] @ Q_s) * y1
+    cross[1:, 0] = d * (y0[in_s] @ Q_r) * x1
+    cross[1:, 1:] = x1[:, None] * spikes * y1
+    return trace, cross
