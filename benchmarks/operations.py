@@ -1,7 +1,7 @@
 """Floating-point operations an experiment needs, counted from its plans."""
 
 from subridge.ridge.curves.plan import plan_curve
-from subridge.simulation.gaussian.experiment import GaussianExperiment
+from subridge.simulation.gaussian import GaussianExperiment
 
 
 def operations_per_trial(experiment: GaussianExperiment) -> dict[str, float]:

@@ -139,7 +139,7 @@ def child(store, n_trials, how="1", sign=None):
     if how == "count":
         from dataclasses import replace
 
-        from subridge.simulation.gaussian import simulate as driver
+        from subridge.simulation import simulate as driver
 
         run_trials, ran = driver.run_trials, []
 

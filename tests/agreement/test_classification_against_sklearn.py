@@ -7,7 +7,7 @@ from sklearn.linear_model import Ridge
 import subridge as sr
 from subridge.arrays.devices import device_problem, standard_normals
 from subridge.arrays.namespace import to_numpy
-from subridge.simulation.classification.experiment import TEST_NOISE, TRAINING_NOISE, make_classification
+from subridge.simulation.classification import TEST_NOISE, TRAINING_NOISE, make_classification
 
 # The sizes cross the interpolation threshold of every member; 12 and 36 hit those of k = 3 and k = 1 exactly.
 _GRID = {"ridges": [0.0, 0.1], "n_samples": [5, 12, 36, 120]}

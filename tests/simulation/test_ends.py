@@ -224,7 +224,7 @@ def test_an_interruption_that_python_hears_is_left_to_python(tmp_path):
 def test_without_a_store_an_interruption_says_that_nothing_is_kept(monkeypatch):
     from dataclasses import replace
 
-    from subridge.simulation.gaussian import simulate as driver
+    from subridge.simulation import simulate as driver
 
     def interrupted(*_):
         raise KeyboardInterrupt

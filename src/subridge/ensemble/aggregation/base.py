@@ -54,6 +54,9 @@ class Aggregation(Fingerprinted, ABC):
     is_linear: ClassVar[bool] = False
     decides_classes: ClassVar[bool] = False
     fits_weights: ClassVar[bool] = False
+    is_mean: ClassVar[bool] = False
+    counts_votes: ClassVar[bool] = False
+    adds_scores: ClassVar[bool] = False
 
     @abstractmethod
     def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:

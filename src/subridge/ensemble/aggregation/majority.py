@@ -30,6 +30,7 @@ class Majority(Aggregation):
 
     name: ClassVar[str] = "majority"
     decides_classes: ClassVar[bool] = True
+    counts_votes: ClassVar[bool] = True
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         """The votes, plus a fraction of a vote that orders ties by the summed scores; the largest entry is the class.

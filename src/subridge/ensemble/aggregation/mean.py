@@ -20,6 +20,7 @@ class Mean(LinearAggregation):
 
     name: ClassVar[str] = "mean"
     fits_weights: ClassVar[bool] = False
+    is_mean: ClassVar[bool] = True
 
     def weights(self, moments: MemberMoments) -> FloatArray:
         return np.full(moments.pairs.shape[:-1], 1 / moments.n_members)

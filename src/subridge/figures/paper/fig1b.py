@@ -17,7 +17,7 @@ from subridge.figures.paper.agreement import agreement_row, experiment_points
 from subridge.figures.paper.grids import sample_sizes
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
 from subridge.results.compare import compare
-from subridge.simulation.gaussian.simulate import simulate
+from subridge.simulation.simulate import simulate
 from subridge.simulation.run import Run
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.problem import EquicorrelatedProblem

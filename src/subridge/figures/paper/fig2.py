@@ -19,7 +19,7 @@ from subridge.figures.paper.experiments import part_of
 from subridge.figures.paper.grids import sample_sizes
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
 from subridge.results.compare import compare
-from subridge.simulation.gaussian.simulate import simulate
+from subridge.simulation.simulate import simulate
 from subridge.simulation.run import Run
 from subridge.spec.problem import EquicorrelatedProblem
 from subridge.subsets import Overlapping
