@@ -19,12 +19,9 @@ from settings import fig1a
 from sklearn.linear_model import Ridge
 
 import subridge as sr
-from subridge.simulation.run import conduct
-from subridge.simulation.training import draw_batch
+from subridge.simulation.run import Job, Run, conduct
 from subridge.simulation.simulate import GAUSSIAN
-from subridge.simulation.training import curves_of_batch
-from subridge.simulation.run import Job
-from subridge.simulation.run import Run
+from subridge.simulation.training import curves_of_batch, draw_batch
 
 
 def by_scikit_learn(experiment, trial):

@@ -20,10 +20,9 @@ from settings import fig1a, fig1b
 from subridge.arrays import cholesky
 from subridge.arrays.namespace import to_numpy
 from subridge.simulation.memory import bytes_per_trial
-from subridge.simulation.training import Batch, draw_batch
-from subridge.simulation.simulate import GAUSSIAN
-from subridge.simulation.training import curves_of_batch, train_member
 from subridge.simulation.run import Job
+from subridge.simulation.simulate import GAUSSIAN
+from subridge.simulation.training import Batch, curves_of_batch, draw_batch, train_member
 
 
 def clock(device, call, repeats=1):

@@ -15,8 +15,8 @@ import numpy as np
 from settings import experiment
 
 import subridge as sr
-from subridge.simulation.simulate import GAUSSIAN
 from subridge.simulation.run import Job
+from subridge.simulation.simulate import GAUSSIAN
 
 GRIDS = {
     "n_features": [250, 500, 1000, 2000, 4000],

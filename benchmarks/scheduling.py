@@ -38,7 +38,6 @@ def on_dask(n_tasks, seconds):
     """The same on a scheduler and two workers, each its own process, started beforehand."""
     from distributed import Client
     from scheduling import work as importable  # by a name that workers know, which a script's own functions lack
-
     from subridge.simulation.executors.dask import Cluster
 
     with tempfile.TemporaryDirectory() as folder:

@@ -19,8 +19,8 @@ from sklearn_ensemble_cv import Ensemble as EnsembleCV
 from timing import Case
 
 import subridge as sr
-from subridge.simulation.simulate import GAUSSIAN
 from subridge.simulation.run import Job
+from subridge.simulation.simulate import GAUSSIAN
 
 
 def rows(n, M, targets=None, seed=0, noise=0.5):

@@ -5,8 +5,8 @@ import time
 from scheduling import on_dask
 from settings import fig1a
 
-from subridge.simulation.simulate import GAUSSIAN
 from subridge.simulation.run import Job
+from subridge.simulation.simulate import GAUSSIAN
 
 TASKS = 10**6
 WORKERS = (10, 100, 1000)

@@ -22,10 +22,9 @@ import psutil
 
 import subridge as sr
 from subridge.simulation.classification import make_classification
-from subridge.simulation.simulate import CLASSIFICATION
 from subridge.simulation.gaussian import GaussianExperiment
-from subridge.simulation.simulate import GAUSSIAN
 from subridge.simulation.memory import bytes_of_arrays
+from subridge.simulation.simulate import CLASSIFICATION, GAUSSIAN
 
 MIB = 2**20
 RESULTS = Path(__file__).parents[1] / "results" / "memory.json"

@@ -21,9 +21,9 @@ from subridge.results.compare import compare as compare
 from subridge.results.phases import phase_diagram as phase_diagram
 from subridge.ridge.exact_risk import risk_of_weights as risk_of_weights
 from subridge.ridge.reference import fit_members as fit_members
-from subridge.simulation.simulate import simulate_classification as simulate_classification
-from subridge.simulation.simulate import simulate as simulate
 from subridge.simulation.run import Run as Run
+from subridge.simulation.simulate import simulate as simulate
+from subridge.simulation.simulate import simulate_classification as simulate_classification
 from subridge.spec import covariance as covariance
 from subridge.spec import errors as errors
 from subridge.spec.plan import SubsetPlan as SubsetPlan

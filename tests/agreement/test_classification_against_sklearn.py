@@ -69,7 +69,7 @@ def plain_loop(data, chosen, options, device):
     return error
 
 
-@pytest.mark.parametrize("subsets", ["equal", "dirichlet"])
+@pytest.mark.parametrize("subsets", [pytest.param("equal", marks=pytest.mark.slow), "dirichlet"])
 @pytest.mark.parametrize("aggregation", ["majority", "sum"])
 def test_every_vote_equals_that_of_a_scikit_learn_loop(subsets, aggregation):
     options, chosen = _GRID | {"n_trials": 1, "test_draws": 2, "seed": 3}, ensembles(subsets, aggregation)

@@ -12,11 +12,16 @@ import pytest
 import subridge as sr
 from subridge.simulation import run as run_module
 from subridge.simulation.classification import make_classification
-from subridge.simulation.simulate import CLASSIFICATION
 from subridge.simulation.gaussian import GaussianExperiment
-from subridge.simulation.memory import TOGETHER_ON_A_CARD, bytes_of_arrays, bytes_of_member, bytes_of_votes, bytes_per_trial
-from subridge.simulation.simulate import GAUSSIAN
+from subridge.simulation.memory import (
+    TOGETHER_ON_A_CARD,
+    bytes_of_arrays,
+    bytes_of_member,
+    bytes_of_votes,
+    bytes_per_trial,
+)
 from subridge.simulation.run import Job
+from subridge.simulation.simulate import CLASSIFICATION, GAUSSIAN
 
 
 def experiment(device="cpu", M=200, n_trials=20, sizes=(100, 400)):
@@ -100,8 +105,12 @@ SETTINGS = {
     "projections": lambda: gaussian(600, subsets=sr.subsets.Projection((500,) * 6)),
 }
 
+QUICK = ("low rank", "pairs", "noise sweep by member")
 
-@pytest.mark.parametrize("setting", SETTINGS)
+
+@pytest.mark.parametrize(
+    "setting", [each if each in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in SETTINGS]
+)
 def test_the_estimate_covers_what_a_trial_really_takes(setting):
     make = SETTINGS[setting]
 
@@ -119,10 +128,13 @@ def benchmark():
     return module
 
 
+HELD = ("isotropic", "feature noise", "pairs, 8 members", "weights by theory", "classification, noise")
 MEASURED = json.loads(benchmark().RESULTS.read_text())
 
 
-@pytest.mark.parametrize("setting", benchmark().SETTINGS)
+@pytest.mark.parametrize(
+    "setting", [each if each in HELD else pytest.param(each, marks=pytest.mark.slow) for each in benchmark().SETTINGS]
+)
 def test_a_plan_is_the_one_that_was_held_against_real_runs(setting):
     # Whoever changes how memory is counted measures it again: benchmarks/trust/memory.py --write.
     module, measured = benchmark(), MEASURED[setting]

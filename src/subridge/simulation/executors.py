@@ -13,7 +13,15 @@ import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -57,9 +65,7 @@ def perform(
 ) -> Iterator[tuple[range, TrialArrays]]:
     """Yield tasks with their results in any order; tasks are taken when they are needed, not all at once."""
     key = uuid.uuid4().hex
-    if executor is None and scheduler is None:
-        yield from ((task, work(task)) for task in tasks)
-    elif isinstance(executor, int):
+    if isinstance(executor, int):
         try:
             with ChildPool(executor, _remember, key, work) as pool:
                 yield from _performed(pool, key, work, tasks, lambda: AHEAD * executor)
@@ -216,19 +222,18 @@ def _starting_children() -> Iterator[None]:
     Starting a child makes the default start method of multiprocessing final; that is undone.
     """
     method = get_start_method(allow_none=True)
-    before = None
     if sys.platform != "win32":
         from multiprocessing.resource_tracker import ensure_running
 
         ensure_running()  # where multiprocessing has to start it later, it lets all signals through again
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        signals = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         if method is None:
             set_start_method(None, force=True)
-        if sys.platform != "win32" and before is not None:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if sys.platform != "win32":
+            signal.pthread_sigmask(signal.SIG_SETMASK, signals)
 
 
 def _begin(begin: Callable[..., None] | None, arguments: tuple[Any, ...]) -> None:
@@ -254,11 +259,8 @@ _libraries = cache(ThreadpoolController)  # finding them takes longer than a sma
 
 
 @contextmanager
-def blas_threads(n_threads: int | None) -> Iterator[None]:
-    """Limit the threads of BLAS; the limit is one of the process, and what was before is restored by the last to leave."""
-    if n_threads is None:
-        yield
-        return
+def blas_threads(n_threads: int) -> Iterator[None]:
+    """Limit the threads of BLAS in this process; the last of several users to leave restores what was before."""
     with _limits_lock:
         _limits.append(_libraries().limit(limits=n_threads))
     try:
@@ -293,8 +295,8 @@ def ended_by_interruption(message: str) -> Iterator[None]:
     """Let Ctrl-C end this process within two seconds whatever it is doing.
 
     Python hears of Ctrl-C only when a library call returns. The system tells a small process of the signal at once,
-    through a pipe. If the run has not ended a second later, that process prints the message and ends it. This is done at
-    a terminal or in a script, never in a session that holds more.
+    through a pipe. If the run has not ended a second later, that process prints the message and ends it. This is done
+    at a terminal or in a script, never in a session that holds more.
     """
     holds_more = hasattr(sys, "ps1") or "ipykernel" in sys.modules or "IPython" in sys.modules
     on_main = threading.current_thread() is threading.main_thread()

@@ -118,7 +118,9 @@ class Run:
             raise ParameterError("give either executor= or scheduler=, not both: each says where the tasks go")
         if isinstance(self.executor, int):
             positive_integer("executor", self.executor, 10**4)
-        elif not (self.executor is None or isinstance(self.executor, Executor) or hasattr(self.executor, "get_executor")):
+        elif not (
+            self.executor is None or isinstance(self.executor, Executor) or hasattr(self.executor, "get_executor")
+        ):
             raise ParameterError(
                 "executor must be None, a number of processes, a concurrent.futures.Executor or a "
                 f"dask.distributed.Client, got {self.executor!r}"
@@ -213,7 +215,7 @@ class Job:
     def __call__(self, trials: range) -> TrialArrays:
         plan = self.plan()
         try:
-            with blas_threads(self.threads):
+            with nullcontext() if self.threads is None else blas_threads(self.threads):
                 return self.engine.run_trials(self.experiment, list(trials), plan)
         except BudgetError:
             raise
@@ -244,8 +246,8 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
     needed, free = sum(8 * int(np.prod(schema.shape(name))) for name in schema.dimensions), available_memory()
     if needed > free // 2:
         raise BudgetError(
-            f"the results of {n_trials:,} trials take {needed / 2**30:,.2f} GiB here, where {free / 2**30:,.2f} GiB are "
-            "free and a run uses half; ask for fewer trials, n_samples or ridges, or for no pairs"
+            f"the results of {n_trials:,} trials take {needed / 2**30:,.2f} GiB here, and may take half of the "
+            f"{free / 2**30:,.2f} GiB that are free; ask for fewer trials, n_samples or ridges, or for no pairs"
         )
     usual = -(-n_trials // _TASKS) if experiment.device == "cpu" else _TRIALS_ON_A_CARD
     block, store = min(run.block or usual, n_trials), None
@@ -291,7 +293,8 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
 
 def _performed(job: Job, tasks: Iterator[range], schema: TrialSchema, run: Run) -> Iterator[tuple[range, TrialArrays]]:
     """What tasks give, in the shape of the schema and finite."""
-    for trials, values in perform(job, tasks, run.executor, run.scheduler):
+    here = ((trials, job(trials)) for trials in tasks)
+    for trials, values in here if run.is_serial else perform(job, tasks, run.executor, run.scheduler):
         for name, part in values.items():
             if not np.isfinite(part).all():
                 raise ConvergenceError(

@@ -213,7 +213,7 @@ def member_pairs(experiment: GaussianExperiment, batch: Batch, members: Array) -
 
 
 def _at_noise(members: Array, eta: Array) -> Array:
-    """Members at a readout noise, from their basis on the axis before the last two; noise that is not swept is in it."""
+    """Members at a readout noise, from their basis on the axis before the last two."""
     quiet: Array = members[..., 0, :, :]
     return quiet - eta * members[..., 1, :, :] if members.shape[-3] > 1 else quiet
 

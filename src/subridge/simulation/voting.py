@@ -61,9 +61,7 @@ def _wrong_shares(
 def _grouped(e: ClassificationExperiment, place: int, trials: IntArray, member_bytes: int) -> Iterator[_Members]:
     """Members of all trials, those of like size together: padded by a quarter, or by a few features."""
     plans = [(b, trial, e.plan_of(place, trial)) for b, trial in enumerate(trials.tolist())]
-    found = [
-        (len(index), b, r, trial, index) for b, trial, plan in plans for r, index in enumerate(plan.measurements)
-    ]
+    found = [(len(index), b, r, trial, index) for b, trial, plan in plans for r, index in enumerate(plan.measurements)]
     found.sort(key=lambda member: member[:3])
     start = 0
     for end in range(1, len(found) + 1):

@@ -63,8 +63,7 @@ class FeatureStore:
             if not np.array_equal(_readable(self._group, name), known[name]):
                 warnings.warn(f"{name} of store {path} are damaged; they are written again", DamagedStoreWarning, 2)
                 self._group[name][...] = known[name]
-        self._arrays, damaged = _sound(self._group)
-        if damaged:
+        if damaged := _sound(self._group)[1]:
             words = f"store {path} is damaged in batches {listed(damaged)}; they are computed again"
             warnings.warn(words, DamagedStoreWarning, stacklevel=2)
             self._group["done"][damaged] = np.uint64(0)
@@ -78,8 +77,8 @@ class FeatureStore:
     def missing(self) -> list[range]:
         """Images of the batches that are not done."""
         n, block = self._group["usable"].shape[0], self._group.attrs["block"]
-        done = _readable(self._group, "done")
-        return [range(b * block, min((b + 1) * block, n)) for b, digest in enumerate(done) if not digest]
+        done = enumerate(_readable(self._group, "done"))
+        return [range(b * block, min((b + 1) * block, n)) for b, digest in done if not digest]
 
     def claimed(self) -> Iterator[range]:
         """The same, one after the other; what another extraction has finished meanwhile is left out."""
@@ -88,7 +87,8 @@ class FeatureStore:
 
     def write(self, images: range, features: npt.NDArray[np.float32], usable: npt.NDArray[np.uint8]) -> None:
         """Write one batch."""
-        values, number = {"features": features, "usable": usable}, images.start // self._group.attrs["block"]
+        values: Arrays = {"features": features, "usable": usable}
+        number = images.start // self._group.attrs["block"]
         with clear_errors(self._path):
             for name in _FILLED:
                 self._group[name][images.start : images.stop] = values[name]
@@ -115,22 +115,30 @@ def _create(path: Path, known: Arrays, n_features: int, attributes: dict[str, Js
     from zarr.codecs import Crc32cCodec, ZstdCodec
 
     n, scratch = len(known["labels"]), path.with_name(f".{path.name}.{uuid.uuid4().hex}.creating")
+    layouts: list[tuple[str, tuple[str, ...], tuple[int, ...], int, Any, float]] = [
+        ("features", ("image", "feature"), (n, n_features), block, "float32", np.nan),
+        ("usable", ("image",), (n,), block, "uint8", 0),
+        ("done", ("task",), (-(-n // block),), 1, "uint64", 0),
+        *((name, ("image",), (n,), n, values.dtype, 0) for name, values in known.items()),
+    ]
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        group = zarr.create_group(store=str(scratch), zarr_format=3)
-        for name, dimensions, shape, chunk, dtype, empty in (
-            ("features", ("image", "feature"), (n, n_features), block, "float32", np.nan),
-            ("usable", ("image",), (n,), block, "uint8", 0),
-            ("done", ("task",), (-(-n // block),), 1, "uint64", 0),
-            *((name, ("image",), (n,), n, values.dtype, 0) for name, values in known.items()),
-        ):
-            options = {"dimension_names": dimensions, "compressors": (ZstdCodec(), Crc32cCodec())}
-            group.create_array(name, shape=shape, chunks=(chunk, *shape[1:]), dtype=dtype, fill_value=empty, **options)
+        group: Any = zarr.create_group(store=str(scratch), zarr_format=3)
+        for name, dimensions, shape, chunk, dtype, empty in layouts:
+            group.create_array(
+                name,
+                shape=shape,
+                chunks=(chunk, *shape[1:]),
+                dtype=dtype,
+                fill_value=empty,
+                dimension_names=dimensions,
+                compressors=(ZstdCodec(), Crc32cCodec()),
+            )
         for name, values in known.items():
             group[name][...] = values
         about = {"subridge_version": __version__, **attributes, "schema": SCHEMA, "schema_version": _VERSION}
         about |= {"block": block, "n_rows": n, "known_beforehand": list(_KNOWN)}
-        about["contents_digest"] = _digest_of_contents(group)
+        about["contents_digest"] = _digest_of_contents(group, known)
         group.attrs.update({**about, "attributes_digest": _digest_of_text(about)})
         try:
             scratch.rename(path)
@@ -169,48 +177,38 @@ def _opened(path: Path, mode: Any) -> Any:
 
 def _finished(path: Path, group: Any) -> Arrays:
     """All arrays of a store, or an error when something is missing or damaged."""
-    arrays, damaged = _sound(group)
-    n_missing = int((_readable(group, "done") == 0).sum())
+    arrays, damaged, n_missing = _sound(group)
     again = "run the same extraction again"
     if n_missing:
         raise StoreError(f"{path} is not finished, {n_missing} batches are missing; {again} to go on")
     if damaged:
         raise StoreError(f"{path} is damaged in {len(damaged)} of its batches; {again} to mend it")
-    try:
-        is_whole = _digest_of_contents(group) == group.attrs["contents_digest"]
-    except Exception:  # whatever decoding altered bytes can raise
-        is_whole = False
-    if not is_whole:
+    known = {name: _readable(group, name) for name in _KNOWN}
+    if _digest_of_contents(group, known) != group.attrs["contents_digest"]:
         raise StoreError(f"the description of store {path} is damaged; {again} to mend it")
-    return arrays | {name: _readable(group, name) for name in _KNOWN}
+    return arrays | known
 
 
-def _sound(group: Any) -> tuple[Arrays, list[int]]:
-    """What batches wrote, and the numbers of those that are not what was written."""
-    block, damaged = group.attrs["block"], []
-    arrays = {name: np.zeros(group[name].shape, group[name].dtype) for name in _FILLED}
-    for number, digest in enumerate(_readable(group, "done").tolist()):
+def _sound(group: Any) -> tuple[Arrays, list[int], int]:
+    """What batches wrote, the numbers of those that are not what was written, and how many are missing."""
+    block, done, damaged = group.attrs["block"], _readable(group, "done").tolist(), []
+    parts = []
+    for number, digest in enumerate(done):
         rows = slice(number * block, (number + 1) * block)
-        if digest:
-            found = {name: _readable(group, name, rows) for name in _FILLED}
-            if _digest(found, group.attrs["fingerprint"], number) != digest:
-                damaged.append(number)
-            for name in _FILLED:
-                arrays[name][rows] = found[name]
-    return arrays, damaged
+        parts.append({name: _readable(group, name, rows) for name in _FILLED})
+        if digest and _digest(parts[-1], group.attrs["fingerprint"], number) != digest:
+            damaged.append(number)
+    return {name: np.concatenate([part[name] for part in parts]) for name in _FILLED}, damaged, done.count(0)
 
 
 def _readable(group: Any, name: str, rows: slice = slice(None)) -> npt.NDArray[Any]:
-    """Rows of an array, zeros where a chunk cannot be decoded: no digest is of that, and such a task is not done."""
-    array = group[name]
+    """Rows of an array, zeros where a chunk cannot be decoded: no digest is of that, and such a batch is not done."""
     try:
-        return np.asarray(array[rows])
+        return np.asarray(group[name][rows])
     except OSError:
         raise
     except Exception:  # whatever decoding altered bytes can raise
-        if name != "done" or rows != slice(None):
-            return np.zeros(array.shape, array.dtype)[rows]
-        return np.concatenate([_readable(group, name, slice(i, i + 1)) for i in range(len(array))])
+        return np.zeros(group[name].shape, group[name].dtype)[rows]
 
 
 def _digest(values: Mapping[str, npt.NDArray[Any]], *context: str | int) -> int:
@@ -222,12 +220,10 @@ def _digest(values: Mapping[str, npt.NDArray[Any]], *context: str | int) -> int:
     return int.from_bytes(digest.digest(), "big") or 1
 
 
-def _digest_of_contents(group: Any) -> str:
+def _digest_of_contents(group: Any, known: Arrays) -> str:
     """Digest of the layout of every array, and of the arrays that are known before any batch."""
-    layouts: dict[str, Json] = {name: repr(group[name].metadata.to_dict()) for name in sorted(group.array_keys())}
-    return _digest_of_text(
-        {"layouts": layouts, "values": str(_digest({name: np.asarray(group[name][...]) for name in _KNOWN}))}
-    )
+    layouts: Json = {name: repr(group[name].metadata.to_dict()) for name in sorted(group.array_keys())}
+    return _digest_of_text({"layouts": layouts, "values": str(_digest(known))})
 
 
 def _digest_of_text(values: Mapping[str, Json]) -> str:

@@ -1,10 +1,10 @@
 """Finished work on disk: a task is a file, so that a run that was killed goes on where it stopped.
 
-A store is a directory. A task is a range of rows (trials, or images), and its file is written under a temporary name and
-then renamed, so that a file is either whole or not there. Every file also holds the fingerprint of the work that it
-belongs to and its rows: a file that was copied from another task or another experiment is noticed, as is every altered
-bit, because the checksums of a zip archive are compared when its members are read in full. (``numpy.load`` reads no
-further than an array's end, and may not reach the checksum.)
+A store is a directory. A task is a range of rows, the trials of an experiment. Its file is written under a temporary
+name and then renamed, so that a file is either whole or not there. Every file also holds the fingerprint of the work
+that it belongs to and its rows, so that a file that was copied from another task or experiment is noticed. Altered bits
+are noticed by the checksums of the zip archive, which are compared when its members are read in full. (``numpy.load``
+alone stops at the end of an array, and may not reach the checksum.)
 
 Several runs may fill one store. They do not wait for each other: each skips the files that have appeared, and two runs
 that repeat a task write the same numbers.
@@ -78,8 +78,8 @@ def clear_errors(path: Path) -> Iterator[None]:
 class TaskStore:
     """The files of one piece of work, which its fingerprint names.
 
-    A new store has `block` rows per task; an existing one keeps its own number. `another` says what a store with another
-    fingerprint holds.
+    A new store has `block` rows per task; an existing one keeps its own number. `another` says what a store with
+    another fingerprint holds.
     """
 
     def __init__(self, path: str | Path, fingerprint: str, block: int, another: str) -> None:
@@ -144,7 +144,7 @@ class TaskStore:
                 raise StoreError(f"store {self.path} was removed while it was in use; run again to begin anew")
             try:
                 with scratch.open("wb") as file:
-                    np.savez(file, **about, **arrays)
+                    np.savez(file, **(about | dict(arrays)))
                 os.replace(scratch, self.path / name)
             finally:
                 scratch.unlink(missing_ok=True)

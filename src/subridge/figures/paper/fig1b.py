@@ -17,8 +17,8 @@ from subridge.figures.paper.agreement import agreement_row, experiment_points
 from subridge.figures.paper.grids import sample_sizes
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
 from subridge.results.compare import compare
-from subridge.simulation.simulate import simulate
 from subridge.simulation.run import Run
+from subridge.simulation.simulate import simulate
 from subridge.spec.plan import SubsetPlan
 from subridge.spec.problem import EquicorrelatedProblem
 from subridge.theory.predict import risk

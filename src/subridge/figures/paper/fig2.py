@@ -19,8 +19,8 @@ from subridge.figures.paper.experiments import part_of
 from subridge.figures.paper.grids import sample_sizes
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
 from subridge.results.compare import compare
-from subridge.simulation.simulate import simulate
 from subridge.simulation.run import Run
+from subridge.simulation.simulate import simulate
 from subridge.spec.problem import EquicorrelatedProblem
 from subridge.subsets import Overlapping
 from subridge.theory.predict import risk
