@@ -4,8 +4,8 @@
 
 A round flips a bit of, cuts or deletes a random file of a finished store, or replaces it by one of another task or of
 another experiment, runs the same call on it, and compares the result with the truth, bit by bit. Afterwards the store
-must be whole again, unless the round ended in a `StoreError`. Every other round is on a store whose tasks have more than
-64 KB, in which the end of an array is far from its checksum.
+must be whole again, unless the round ended in a `StoreError`. Every other round is on a store whose tasks have more
+than 64 KB, in which the end of an array is far from its checksum.
 """
 
 import argparse

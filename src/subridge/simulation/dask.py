@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Executor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from subridge.simulation.executors import AHEAD
@@ -70,8 +70,9 @@ def on_cluster(where: "Client | str | None") -> Iterator[tuple[Executor, Callabl
                 said.add(trouble)
                 warnings.warn(trouble, WaitingWarning, stacklevel=2)
 
+        pool = client.get_executor(pure=False)
         try:
-            yield client.get_executor(pure=False), window, look
+            yield pool, window, look
         except KilledWorker as error:
             raise ClusterError(
                 f"a task killed several workers in a row ({error}), perhaps for want of memory; give workers more of "
@@ -85,3 +86,6 @@ def on_cluster(where: "Client | str | None") -> Iterator[tuple[Executor, Callabl
                     f"the Dask scheduler at {address} was restarted, or dropped the tasks of this run; run again"
                 ) from error
             raise
+        finally:
+            with suppress(Exception):  # a cluster that is gone has nothing to cancel
+                pool.shutdown(wait=False)

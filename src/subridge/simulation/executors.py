@@ -29,7 +29,7 @@ from itertools import islice
 from multiprocessing import get_context, get_start_method, parent_process, set_start_method
 from multiprocessing.process import BaseProcess
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, cast
 
 from threadpoolctl import ThreadpoolController
 
@@ -97,9 +97,9 @@ def _performed(
     work: Work,
     tasks: Iterable[range],
     window: Callable[[], int],
-    look: Callable[[int], None] = lambda n_tasks: None,
+    look: Callable[[int], None] | None = None,
 ) -> Iterator[tuple[range, TrialArrays]]:
-    """Hand out tasks, at most `window` at a time; `look` is called when none of them has finished for a while."""
+    """Hand out tasks, at most `window` at a time; `look` is called while none of a cluster's tasks finishes."""
     left, pending = iter(tasks), dict[Future[Any], tuple[range, bool]]()
     lacking, knowing = set[str](), set[str]()  # workers that asked for the work, and those that have used it
 
@@ -120,7 +120,7 @@ def _performed(
             if not pending:
                 return
             done, _ = wait(pending, _LOOK, return_when=FIRST_COMPLETED)
-            if not done:
+            if not done and look is not None:
                 look(len(pending))
             for future in done:
                 task, _ = pending.pop(future)
@@ -134,8 +134,8 @@ def _performed(
                     yield task, values
     finally:
         _works.pop(key, None)
-        for future in pending:
-            future.cancel()
+        for future in pending if look is None else ():
+            future.cancel()  # a cluster's are cancelled together, by `on_cluster`
 
 
 def run_task(key: str, task: range, work: Work | None = None) -> tuple[str, TrialArrays | None]:
@@ -221,7 +221,7 @@ def _starting_children() -> Iterator[None]:
 
     Starting a child makes the default start method of multiprocessing final; that is undone.
     """
-    method = get_start_method(allow_none=True)
+    method = cast(str | None, get_start_method(allow_none=True))  # typeshed has no None here
     if sys.platform != "win32":
         from multiprocessing.resource_tracker import ensure_running
 
