@@ -138,18 +138,19 @@ def test_errors_of_tasks_are_raised_as_they_are(monkeypatch):
         simulate(executor=pool)
 
 
-def threads_of(engine=None, **run):
-    """Threads of BLAS that the tasks of a run are given."""
-    run = sr.Run(**run)
-    return run.threads or engine or run.default_threads
+def test_processes_share_the_cores_and_foreign_executors_take_one_thread(monkeypatch):
+    threads = []
 
+    def performed(job, tasks, schema, run):
+        threads.append(job.threads)
+        raise KeyboardInterrupt
 
-def test_processes_share_the_cores_and_foreign_executors_take_one_thread():
-    assert threads_of() is None
-    assert threads_of(executor=1) == cores()
-    assert threads_of(executor=10**4) == 1
-    assert threads_of(executor=Watching()) == threads_of(scheduler="tcp://there:1") == 1
-    assert threads_of(executor=Watching(), threads=3) == 3
+    monkeypatch.setattr(run_module, "_performed", performed)
+    foreign = [{"executor": Watching()}, {"executor": Watching(), "threads": 3}, {"scheduler": "tcp://there:1"}]
+    for options in ({}, {"executor": 1}, {"executor": 10**4, "memory": 10**14}, *foreign):
+        with pytest.raises(KeyboardInterrupt):
+            simulate(**options)
+    assert threads == [None, cores(), 1, 1, 3, 1]
 
 
 def test_a_task_keeps_to_its_threads_in_any_executor(monkeypatch):

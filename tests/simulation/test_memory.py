@@ -44,7 +44,7 @@ def test_a_problem_that_cannot_fit_says_so_before_it_starts():
 def test_processes_share_the_budget():
     needed = bytes_per_trial(experiment()) + bytes_of_arrays(experiment())  # each has its own copy of the description
     assert Job(GAUSSIAN, experiment(), 2 * needed, n_processes=2).plan() == 1
-    with pytest.raises(sr.errors.BudgetError, match="2 processes"):
+    with pytest.raises(sr.errors.BudgetError, match=r"a process may use .* \(2 in all\)"):
         Job(GAUSSIAN, experiment(), 2 * needed - 2, n_processes=2).plan()
 
 
@@ -160,11 +160,9 @@ def test_memory_that_runs_out_is_a_budget_error(monkeypatch):
     def greedy(*_):
         raise MemoryError
 
-    job = Job(GAUSSIAN._replace(run_trials=greedy), experiment(), n_processes=2)
-    with pytest.raises(sr.errors.BudgetError, match="memory ran out during a trial; use fewer processes, fewer or"):
+    job = Job(GAUSSIAN._replace(run_trials=greedy), experiment())
+    with pytest.raises(sr.errors.BudgetError, match="memory ran out during a trial; use fewer processes where"):
         job([0])
-    with pytest.raises(sr.errors.BudgetError, match="memory ran out during a trial; use fewer or smaller n_samples"):
-        replace(job, n_processes=1)([0])
 
 
 def test_half_of_what_is_free_is_used(monkeypatch):

@@ -172,6 +172,19 @@ def test_a_damaged_head_is_mended_from_the_tasks(store, finished, ran, harm):
     assert simulate(store).identical(finished[1])
 
 
+@pytest.mark.parametrize("bit", [0, 7])
+def test_no_flipped_bit_of_the_head_is_an_error(store, bit):
+    whole, block = (store / "store.npz").read_bytes(), []
+    fingerprint = str(np.load(store / "store.npz")["fingerprint"])
+    for place in range(0, len(whole), 3):
+        flip(store / "store.npz", bit, place)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DAMAGED)
+            block.append(TaskStore(store, fingerprint, 5, "").block)
+        (store / "store.npz").write_bytes(whole)
+    assert set(block) == {3}
+
+
 def test_a_head_of_another_experiment_is_an_error(store, tmp_path):
     simulate(tmp_path / "b", seed=1)
     shutil.copy(tmp_path / "b" / "store.npz", store / "store.npz")
@@ -190,7 +203,7 @@ def test_a_flipped_bit_of_a_large_task_is_told(tmp_path):
         flip(tmp_path / "0-1.npz", rng.randrange(8), rng.randrange(len(whole)))
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            found = list(store.sound([range(0, 1)]))
+            found = list(store.sound([range(0, 1)], ["risk"]))
         assert said or np.array_equal(found[0][1]["risk"][0], values)
         (tmp_path / "0-1.npz").write_bytes(whole)
 

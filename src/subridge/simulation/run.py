@@ -37,6 +37,10 @@ _TASKS = 50
 _TRIALS_ON_A_CARD = 128
 # Trials that need less memory than this make no library call that lasts.
 _LARGE = 2**27
+_REMEDIES = (
+    "use fewer processes where there are several, fewer or smaller n_samples, fewer ridges or test samples, no pairs, "
+    'or dtype="float32"'
+)
 _ANOTHER = (
     "another grid: problem, ensemble, n_samples, ridges, seed, device, dtype and the other options must be the same to "
     "resume"
@@ -139,21 +143,9 @@ class Run:
         return self.executor is None and self.scheduler is None
 
     @property
-    def n_processes(self) -> int:
-        """Processes that share the memory and the cores of this machine."""
-        return self.executor if isinstance(self.executor, int) else 1
-
-    @property
     def is_here(self) -> bool:
         """Whether tasks run in processes of our own, so that device and memory can be judged before the first one."""
         return self.is_serial or isinstance(self.executor, int)
-
-    @property
-    def default_threads(self) -> int | None:
-        """Threads of BLAS for a task; None leaves them as they are."""
-        if self.is_serial:
-            return None
-        return max(1, cores() // self.n_processes) if self.is_here else 1
 
 
 def checked_run(run: Run | None) -> Run:
@@ -201,14 +193,13 @@ class Job:
     def plan(self) -> Any:
         """What is worked on at once on this machine; raises when the device is not there or a trial does not fit."""
         budget = self._memory_here() // self.n_processes
-        needed, where = self.engine.bytes_needed(self.experiment), ""
+        needed = self.engine.bytes_needed(self.experiment)
         if self.n_processes > 1:
             needed += bytes_of_arrays(self.experiment)  # each process has its own
-            where = f" in each of {self.n_processes} processes"
         if needed > budget:
             raise BudgetError(
-                f"one trial needs about {needed / 2**20:,.2f} MiB but the run may use {budget / 2**20:,.2f} MiB"
-                f"{where}; raise Run(memory=) if there is more, {self._remedies()}"
+                f"one trial needs about {needed / 2**20:,.2f} MiB but a process may use {budget / 2**20:,.2f} MiB "
+                f"({self.n_processes} in all); raise Run(memory=) if there is more, {_REMEDIES}"
             )
         return self.engine.plan(self.experiment, budget)
 
@@ -220,11 +211,7 @@ class Job:
         except BudgetError:
             raise
         except MemoryError as error:
-            raise BudgetError(f"memory ran out during a trial; {self._remedies()}") from error
-
-    def _remedies(self) -> str:
-        fewer = "use fewer processes, " if self.n_processes > 1 else "use "
-        return f'{fewer}fewer or smaller n_samples, fewer ridges or test samples, no pairs, or dtype="float32"'
+            raise BudgetError(f"memory ran out during a trial; {_REMEDIES}") from error
 
     def _memory_here(self) -> int:
         device = self.experiment.device
@@ -238,8 +225,11 @@ class Job:
 
 def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.Dataset:
     """Run what the store of a run does not have yet; the result is laid out by the engine's schema."""
-    threads = run.threads or (engine.threads_on_a_cpu if experiment.device == "cpu" else None) or run.default_threads
-    job = Job(engine, experiment, run.memory, run.n_processes, threads)
+    n_processes = run.executor if isinstance(run.executor, int) else 1
+    threads = run.threads or (engine.threads_on_a_cpu if experiment.device == "cpu" else None)
+    if threads is None and not run.is_serial:
+        threads = max(1, cores() // n_processes) if run.is_here else 1
+    job = Job(engine, experiment, run.memory, n_processes, threads)
     if run.is_here:
         job = job.judged_here()  # before anything large is made or written
     schema, n_trials = engine.schema(experiment), experiment.n_trials
@@ -264,7 +254,7 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
         del left[trials]
 
     def read(store: TaskStore) -> None:
-        for trials, values in store.sound(list(left)):
+        for trials, values in store.sound(list(left), schema.dimensions):
             if store.version != __version__ and len(left) == n_tasks:
                 _require_equal_numbers(store, job, schema, run, trials, values)
             put(trials, values)

@@ -33,6 +33,8 @@ Arrays = dict[str, npt.NDArray[Any]]
 # "s3://bucket" is "s3:/bucket" once it was a path; a single letter is a drive of Windows.
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _HEAD = "store.npz"
+# What every file says of the store.
+_ABOUT = {"fingerprint", "version", "block"}
 
 
 def place_of(path: str | Path) -> Path:
@@ -96,8 +98,8 @@ class TaskStore:
                 self._write(_HEAD, {})
             # Every file describes the store: a sound task will do where the head is damaged or was deleted.
             files = sorted(self.path.glob("*.npz"), key=lambda file: file.name != _HEAD)
-            head = next((found for file in files if (found := _read(file))), {})
-            if not {"fingerprint", "version", "block"} <= set(head):
+            head = next((found for file in files if set(found := _read(file) or {}) >= _ABOUT), None)
+            if head is None:
                 raise StoreError(f"{self.path} is not a store, or all of its files are damaged; give another path")
             if str(head["fingerprint"]) != fingerprint:
                 raise StoreError(f"store {self.path} belongs to {another}; give another path, or remove the old one")
@@ -110,8 +112,8 @@ class TaskStore:
         """Whether there is a file of a task."""
         return any(file.exists() for file in self._files(rows))
 
-    def sound(self, tasks: Iterable[range]) -> Iterator[tuple[range, Arrays]]:
-        """Tasks that are there and whole, with their arrays; damaged files are removed, with a warning."""
+    def sound(self, tasks: Iterable[range], names: Iterable[str]) -> Iterator[tuple[range, Arrays]]:
+        """Tasks that are there and whole, with the named arrays; damaged files are removed, with a warning."""
         damaged = []
         with clear_errors(self.path):
             for rows in tasks:
@@ -119,9 +121,9 @@ class TaskStore:
                     found = _read(file)
                     if found is None:
                         continue
-                    own = [str(found.pop("fingerprint", "")), *found.pop("rows", np.zeros(0)).tolist()]
-                    if own == [self._fingerprint, *map(int, file.stem.split("-"))]:
-                        yield rows, {name: found[name][: len(rows)] for name in found.keys() - {"version", "block"}}
+                    about = [str(found.get("fingerprint")), *found.get("rows", np.zeros(0)).tolist()]
+                    if about == [self._fingerprint, *map(int, file.stem.split("-"))] and set(names) <= set(found):
+                        yield rows, {name: found[name][: len(rows)] for name in names}
                         break
                     damaged.append(file)
             if damaged:
