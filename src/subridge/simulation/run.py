@@ -133,19 +133,19 @@ class Run:
             if not isinstance(self.store, str | Path) or not str(self.store):
                 raise ParameterError(f"store must be a path, got {self.store!r}")
             place_of(self.store)  # refuses what can be no directory
-        problem = device_problem(self.device) if self.is_here else device_name_problem(self.device)
+        problem = device_problem(self.device) if self._is_here else device_name_problem(self.device)
         if problem is not None:
             raise DeviceError(problem)
 
     @property
-    def is_serial(self) -> bool:
+    def _is_serial(self) -> bool:
         """Whether tasks run in this process, one after the other."""
         return self.executor is None and self.scheduler is None
 
     @property
-    def is_here(self) -> bool:
+    def _is_here(self) -> bool:
         """Whether tasks run in processes of our own, so that device and memory can be judged before the first one."""
-        return self.is_serial or isinstance(self.executor, int)
+        return self._is_serial or isinstance(self.executor, int)
 
 
 def checked_run(run: Run | None) -> Run:
@@ -227,10 +227,10 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
     """Run what the store of a run does not have yet; the result is laid out by the engine's schema."""
     n_processes = run.executor if isinstance(run.executor, int) else 1
     threads = run.threads or (engine.threads_on_a_cpu if experiment.device == "cpu" else None)
-    if threads is None and not run.is_serial:
-        threads = max(1, cores() // n_processes) if run.is_here else 1
+    if threads is None and not run._is_serial:
+        threads = max(1, cores() // n_processes) if run._is_here else 1
     job = Job(engine, experiment, run.memory, n_processes, threads)
-    if run.is_here:
+    if run._is_here:
         job = job.judged_here()  # before anything large is made or written
     schema, n_trials = engine.schema(experiment), experiment.n_trials
     needed, free = sum(8 * int(np.prod(schema.shape(name))) for name in schema.dimensions), available_memory()
@@ -264,7 +264,7 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
     if store is not None:
         read(store)
     bar = ProgressBar("trials", n_tasks, n_tasks - len(left), show=progress and bool(left))
-    with bar, _ended(store, n_tasks, left, lasts=run.is_serial and engine.bytes_needed(experiment) >= _LARGE):
+    with bar, _ended(store, n_tasks, left, lasts=run._is_serial and engine.bytes_needed(experiment) >= _LARGE):
         while left:
             # In random order, or runs that share a store would repeat each other's tasks.
             tasks = list(left) if store is None else random.sample(list(left), len(left))
@@ -284,7 +284,7 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
 def _performed(job: Job, tasks: Iterator[range], schema: TrialSchema, run: Run) -> Iterator[tuple[range, TrialArrays]]:
     """What tasks give, in the shape of the schema and finite."""
     here = ((trials, job(trials)) for trials in tasks)
-    for trials, values in here if run.is_serial else perform(job, tasks, run.executor, run.scheduler):
+    for trials, values in here if run._is_serial else perform(job, tasks, run.executor, run.scheduler):
         for name, part in values.items():
             if not np.isfinite(part).all():
                 raise ConvergenceError(
