@@ -160,7 +160,7 @@ class GaussianExperiment(Fingerprinted):
 
 
 def feature_count(problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, n_features: int | None) -> int:
-    """M, which the problem, the caller or the subsets say."""
+    """M, from the problem, the argument or the subsets."""
     if not isinstance(ensemble, Ensemble):
         raise ParameterError(f"ensemble must be an Ensemble, got {type(ensemble).__name__}")
     if isinstance(problem, Problem):

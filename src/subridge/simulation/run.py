@@ -52,7 +52,7 @@ class Run:
     """Where and how to run an experiment.
 
     Executor, store, memory, block and threads never change the numbers. The device changes which samples of the same
-    law are drawn: those of CPU and GPU differ.
+    distribution are drawn: those of CPU and GPU differ.
 
     Parameters
     ----------
@@ -84,11 +84,11 @@ class Run:
     Raises
     ------
     ParameterError
-        If a number is no positive integer, or text is expected and something else is given.
+        If an argument has the wrong type or is not positive.
     DeviceError
         If this machine is to run the tasks and does not have the device.
     StoreError
-        If the store can be no directory.
+        If `store` cannot be a directory of this machine.
 
     See Also
     --------
@@ -132,7 +132,7 @@ class Run:
         if self.store is not None:
             if not isinstance(self.store, str | Path) or not str(self.store):
                 raise ParameterError(f"store must be a path, got {self.store!r}")
-            place_of(self.store)  # refuses what can be no directory
+            place_of(self.store)  # refuses addresses
         problem = device_problem(self.device) if self._is_here else device_name_problem(self.device)
         if problem is not None:
             raise DeviceError(problem)
@@ -224,7 +224,7 @@ class Job:
 
 
 def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.Dataset:
-    """Run what the store of a run does not have yet; the result is laid out by the engine's schema."""
+    """Run the tasks that are not in the store yet, and put the results of all of them into a dataset."""
     n_processes = run.executor if isinstance(run.executor, int) else 1
     threads = run.threads or (engine.threads_on_a_cpu if experiment.device == "cpu" else None)
     if threads is None and not run._is_serial:
@@ -256,7 +256,13 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
     def read(store: TaskStore) -> None:
         for trials, values in store.sound(list(left), schema.dimensions):
             if store.version != __version__ and len(left) == n_tasks:
-                _require_equal_numbers(store, job, schema, run, trials, values)
+                # The first task is computed again: another version of the package may give other numbers.
+                again = dict(_performed(job, iter([trials]), schema, run))[trials]
+                if any(not np.array_equal(again[name], part) for name, part in values.items()):
+                    raise StoreError(
+                        f"store {store.path} was written by subridge {store.version}, and this version ({__version__}) "
+                        "gives other numbers; give another Run(store=), or use that version to go on"
+                    )
             put(trials, values)
         if left and not os.access(store.path, os.W_OK):
             raise StoreError(f"store {store.path} is read-only; make it writable, or give another Run(store=)")
@@ -282,7 +288,7 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
 
 
 def _performed(job: Job, tasks: Iterator[range], schema: TrialSchema, run: Run) -> Iterator[tuple[range, TrialArrays]]:
-    """What tasks give, in the shape of the schema and finite."""
+    """Results of tasks, checked to be finite, in the shape of the schema."""
     here = ((trials, job(trials)) for trials in tasks)
     for trials, values in here if run._is_serial else perform(job, tasks, run.executor, run.scheduler):
         for name, part in values.items():
@@ -294,21 +300,9 @@ def _performed(job: Job, tasks: Iterator[range], schema: TrialSchema, run: Run) 
         yield trials, schema.without_single_axes(values)
 
 
-def _require_equal_numbers(
-    store: TaskStore, job: Job, schema: TrialSchema, run: Run, trials: range, stored: TrialArrays
-) -> None:
-    """Refuse a store of another version of the package, unless a task of it has the same numbers today."""
-    for _, values in _performed(job, iter([trials]), schema, run):
-        if any(not np.array_equal(part, stored[name]) for name, part in values.items()):
-            raise StoreError(
-                f"store {store.path} was written by subridge {store.version}, and this version ({__version__}) gives "
-                "other numbers; give another Run(store=), or use that version to go on"
-            )
-
-
 @contextmanager
 def _ended(store: TaskStore | None, n_tasks: int, left: Sized, *, lasts: bool) -> Iterator[None]:
-    """Let what ends a run say what it leaves and how to go on; Ctrl-C ends also a library call that `lasts`."""
+    """Make errors and Ctrl-C say what is kept and how to go on; Ctrl-C also ends library calls where one `lasts`."""
     go_on = "the same call goes on with the others (with subridge simulate: add --resume)"
     kept = "nothing is kept" if store is None else f"finished tasks are kept in {store.path}; {go_on}"
     try:

@@ -44,7 +44,7 @@ def simulate(
     Parameters
     ----------
     problem : Problem or EquicorrelatedProblem
-        The law of the data; an equicorrelated one is realised with M features.
+        The distribution of the data; an `EquicorrelatedProblem` is realised with M features.
     ensemble : Ensemble
         Built from a `SubsetPlan`, or from a strategy of ``subridge.subsets``, which is drawn once or in every trial. A
         leading axis of ``readout_noise``, shape (n, 1) or (n, k), sweeps it at almost no cost and gives the result a
@@ -52,13 +52,13 @@ def simulate(
     n_samples : array_like of int, shape (n,)
         P, the training-set sizes, strictly ascending.
     n_trials : int
-        How often all is drawn and trained anew.
+        Number of independent repetitions.
     ridges : array_like, shape (n,) or (n, k), optional
         Sweep that replaces ``ensemble.ridge`` and gives the result a dimension ``ridge``.
     n_features : int, optional
         M of an `EquicorrelatedProblem` whose ensemble does not fix it.
     redraw : iterable of {"data", "teacher", "subsets"}
-        What is new in every trial; the rest is drawn once. "data" covers samples, label noise and readout noise. The
+        What is drawn again in every trial; the rest is drawn once. "data" covers samples, label noise and readout noise. The
         teacher of a plain `Problem` is redrawn from standard normals.
     nested : bool
         True: the training sets of a trial are prefixes of one sample, and a whole curve costs little more than its last
@@ -67,12 +67,12 @@ def simulate(
         Also return ``pairs``, the terms E_rr′ of every risk.
     weights_from : {"theory", "left_out"}
         Weights of other aggregations than the mean: fixed by theory, as `risk` has them, or fitted in every trial to
-        the leave-one-out errors of its members; the difference of the two risks is what the choosing costs.
+        the leave-one-out errors of its members. The difference between the two risks is the cost of fitting weights.
     dtype : {"float64", "float32"}
         float32 halves memory and is faster on a GPU. Its risks are off by about 1e-7/λ + 5e-7 relative for features of
         unit variance (measured at M=200: 7e-4 at λ=1e-4, 5e-6 at 1e-2, 4e-7 at 1); at λ = 0 use float64.
     seed : int, tuple of int or None
-        None draws one, which the attributes of the result tell.
+        None draws one; the attributes of the result record it.
         Streams derive from it and from the coordinates of what is drawn, so that batches, executors, order and
         interruptions cannot change the data.
     run : Run, optional
@@ -92,9 +92,9 @@ def simulate(
     Raises
     ------
     ParameterError, DataError
-        If something lies outside its range, is NaN, or does not fit the rest.
+        If an argument is out of range, contains NaN, or contradicts another one.
     BudgetError
-        If one trial does not fit into the memory it may use.
+        If one trial, or the result, does not fit into memory.
     StoreError, ClusterError
         If a store or a cluster cannot be used.
 
@@ -192,11 +192,11 @@ def simulate_classification(
     y : array_like, shape (n,)
         Their classes, of any type that sorts; their order is the order of ``numpy.unique(y)``.
     X_test : array_like, shape (n_test, M)
-        Samples to judge by.
+        Test samples.
     y_test : array_like, shape (n_test,)
         Their classes.
     ensemble : Ensemble or sequence of Ensemble
-        One, or several with different numbers of members k. ``subsets`` is a strategy, drawn anew in every trial;
+        One, or several with different numbers of members k. ``subsets`` is a strategy, drawn again in every trial;
         ``aggregation`` is "majority" (most votes; among classes with equally many the largest sum of all members'
         scores decides, then the lowest class) or "sum" (the largest sum of scores). Readout noise is the same for all
         members; a leading axis, shape (n, 1), sweeps it, and all its values come from one set of solves, because
@@ -212,7 +212,7 @@ def simulate_classification(
     dtype : {"float64", "float32"}
         float32 halves memory and is faster on a GPU; votes that are nearly tied may differ.
     seed : int, tuple of int or None
-        None draws one, which the attributes of the result tell.
+        None draws one; the attributes of the result record it.
         Order, subsets and noise derive from it, the trial and the member. They are common to all ridges, noises and
         training-set sizes, and orders and noise also to all numbers of members. CPU and GPU draw different noise of
         one law, and the same orders and subsets.
@@ -229,9 +229,9 @@ def simulate_classification(
     Raises
     ------
     ParameterError, DataError
-        If something lies outside its range, is NaN, or does not fit the rest.
+        If an argument is out of range, contains NaN, or contradicts another one.
     BudgetError
-        If one trial does not fit into the memory it may use.
+        If one trial, or the result, does not fit into memory.
     StoreError, ClusterError
         If a store or a cluster cannot be used.
 

@@ -48,7 +48,7 @@ def place_of(path: str | Path) -> Path:
             f"store {path} is an address, but a store is a directory of this machine; mount it, or give another path"
         )
     if not str(path) or "\0" in str(path):
-        raise StoreError(f"store {str(path)!r} is no path of a directory; give another")
+        raise StoreError(f"store {str(path)!r} is not a path; give another")
     try:
         return Path(path).expanduser()
     except RuntimeError as error:
