@@ -58,8 +58,8 @@ def simulate(
     n_features : int, optional
         M of an `EquicorrelatedProblem` whose ensemble does not fix it.
     redraw : iterable of {"data", "teacher", "subsets"}
-        What is drawn again in every trial; the rest is drawn once. "data" covers samples, label noise and readout noise. The
-        teacher of a plain `Problem` is redrawn from standard normals.
+        What is drawn again in every trial; the rest is drawn once. "data" covers samples, label noise and readout
+        noise. The teacher of a plain `Problem` is redrawn from standard normals.
     nested : bool
         True: the training sets of a trial are prefixes of one sample, and a whole curve costs little more than its last
         point. False: independent training sets.
