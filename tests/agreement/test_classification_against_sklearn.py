@@ -70,7 +70,7 @@ def plain_loop(data, chosen, options, device):
 
 
 @pytest.mark.parametrize("subsets", [pytest.param("equal", marks=pytest.mark.slow), "dirichlet"])
-@pytest.mark.parametrize("aggregation", ["majority", "sum"])
+@pytest.mark.parametrize("aggregation", ["majority", pytest.param("sum", marks=pytest.mark.slow)])
 def test_every_vote_equals_that_of_a_scikit_learn_loop(subsets, aggregation):
     options, chosen = _GRID | {"n_trials": 1, "test_draws": 2, "seed": 3}, ensembles(subsets, aggregation)
     ours = sr.simulate_classification(*toy(), chosen, **options, progress=False)

@@ -70,7 +70,7 @@ def trained(index, n_trials=150):
 
 
 @pytest.mark.parametrize("index", [2, *(pytest.param(i, marks=pytest.mark.slow) for i in (0, 1, 3, 4, 5))])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [pytest.param("scaled", marks=pytest.mark.slow), "free"])
 def test_theory_predicts_trained_ensembles_with_its_weights(index, name):
     problem, ensemble, sizes = described(SETTINGS[index], name)
     theory = sr.risk(problem, ensemble, sizes / M)

@@ -172,12 +172,11 @@ def test_a_damaged_head_is_mended_from_the_tasks(store, finished, ran, harm):
     assert simulate(store).identical(finished[1])
 
 
-@pytest.mark.parametrize("bit", [0, 7])
-def test_no_flipped_bit_of_the_head_is_an_error(store, bit):
+def test_no_flipped_bit_of_the_head_is_an_error(store):
     whole, block = (store / "store.npz").read_bytes(), []
     fingerprint = str(np.load(store / "store.npz")["fingerprint"])
-    for place in range(0, len(whole), 3):
-        flip(store / "store.npz", bit, place)
+    for place in range(0, len(whole), 7):
+        flip(store / "store.npz", place % 8, place)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DAMAGED)
             block.append(TaskStore(store, fingerprint, 5, "").block)
@@ -358,6 +357,7 @@ def test_results_that_are_not_finite_are_not_kept(tmp_path, monkeypatch):
     assert names(tmp_path / "a") == ["store.npz"]
 
 
+@pytest.mark.slow
 def test_the_rooms_load_and_runs_are_kept_without_zarr_and_dask(tmp_path):
     body = f"""
     import pkgutil, sys

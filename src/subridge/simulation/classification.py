@@ -1,9 +1,8 @@
 """What `simulate_classification` computes: data, ensembles, grid and seed, checked once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 
@@ -54,10 +53,6 @@ class ClassificationExperiment(Fingerprinted):
             raise RidgeError(f"ridges must be at least 0 to train, got {self.ridges.min():g}")
         if not all(self.plan_of(place, 0).selects_features for place in range(len(self.strategies))):
             raise SubsetError("classification trains on subsets of features; projections are not supported")
-
-    def with_trials(self, n_trials: int) -> Self:
-        """The same experiment with so many trials, of which common ones are equal."""
-        return replace(self, n_trials=n_trials)
 
     @property
     def n_classes(self) -> int:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 
@@ -81,10 +80,6 @@ class GaussianExperiment(Fingerprinted):
         """Digest of all that the numbers depend on; cards of one kind draw the same samples."""
         kind = self.device.partition(":")[0]
         return super().fingerprint() if kind == self.device else replace(self, device=kind).fingerprint()
-
-    def with_trials(self, n_trials: int) -> Self:
-        """The same experiment with so many trials, of which common ones are equal."""
-        return replace(self, n_trials=n_trials)
 
     @property
     def n_members(self) -> int:

@@ -242,8 +242,8 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
     usual = -(-n_trials // _TASKS) if experiment.device == "cpu" else _TRIALS_ON_A_CARD
     block, store = min(run.block or usual, n_trials), None
     if run.store is not None:
-        # The fingerprint of a single trial: a store may have fewer trials, or more.
-        store = TaskStore(run.store, experiment.with_trials(1).fingerprint(), block, _ANOTHER)
+        # The fingerprint of a single trial: a store may have fewer trials, or more, of which common ones are equal.
+        store = TaskStore(run.store, replace(experiment, n_trials=1).fingerprint(), block, _ANOTHER)
         block = store.block
     left = dict.fromkeys(range(start, min(start + block, n_trials)) for start in range(0, n_trials, block))
     n_tasks, arrays = len(left), schema.empty()
