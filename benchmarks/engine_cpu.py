@@ -19,12 +19,9 @@ from settings import fig1a
 from sklearn.linear_model import Ridge
 
 import subridge as sr
-from subridge.simulation.conduct import conduct
-from subridge.simulation.gaussian.sampling import draw_batch
-from subridge.simulation.gaussian.simulate import ENGINE
-from subridge.simulation.gaussian.training import curves_of_batch
-from subridge.simulation.job import Job
-from subridge.simulation.run import Run
+from subridge.simulation.run import Job, Run, conduct
+from subridge.simulation.simulate import GAUSSIAN
+from subridge.simulation.training import curves_of_batch, draw_batch
 
 
 def by_scikit_learn(experiment, trial):
@@ -51,7 +48,7 @@ def by_scikit_learn(experiment, trial):
 def by_engine(experiment, trial):
     """Seconds of drawing, training and exact risks of one trial."""
     start = time.perf_counter()
-    risks = Job(ENGINE, experiment, 1)(trial)["risk"][0, :, 0]
+    risks = Job(GAUSSIAN, experiment)([trial])["risk"][0, :, 0]
     return time.perf_counter() - start, risks
 
 
@@ -82,7 +79,7 @@ def side_by_side(name, experiment, n_trials, processes_s):
 
 def whole_run(experiment, run, name):
     start = time.perf_counter()
-    conduct(ENGINE, experiment, run, progress=False)
+    conduct(GAUSSIAN, experiment, run, progress=False)
     seconds = time.perf_counter() - start
     operations = experiment.n_trials * sum(operations_per_trial(experiment).values())
     return {"name": name, "trials": experiment.n_trials, "seconds": seconds, "gflops": operations / seconds / 1e9}

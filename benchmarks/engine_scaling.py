@@ -15,8 +15,8 @@ import numpy as np
 from settings import experiment
 
 import subridge as sr
-from subridge.simulation.gaussian.simulate import ENGINE
-from subridge.simulation.job import Job
+from subridge.simulation.run import Job
+from subridge.simulation.simulate import GAUSSIAN
 
 GRIDS = {
     "n_features": [250, 500, 1000, 2000, 4000],
@@ -36,11 +36,11 @@ def seconds_per_trial(setting, repeats):
     problem = sr.Problem(sr.covariance.autoregressive(M, 0.8), np.ones(M), label_noise=0.1)
     ensemble = sr.Ensemble(sr.subsets.equal(k, M, seed=0), readout_noise=0.1)
     what = experiment(problem, ensemble, repeats + 1, "cpu", ("data",), n_samples=sizes, ridges=ridges)
-    job = Job(ENGINE, what, 1)
+    job = Job(GAUSSIAN, what)
     times = []
     for trial in range(repeats + 1):
         start = time.perf_counter()
-        job(trial)
+        job([trial])
         times.append(time.perf_counter() - start)
     return min(times[1:])
 

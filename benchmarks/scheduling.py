@@ -17,12 +17,16 @@ import time
 from functools import partial
 from pathlib import Path
 
-from subridge.simulation.executors.processes import Processes
+from subridge.simulation.executors import perform
 
 
-def work(seconds, number):
+def work(seconds, task):
     time.sleep(seconds)
-    return number
+    return {"trial": task.start}
+
+
+def tasks_of(n_tasks):
+    return (range(number, number + 1) for number in range(n_tasks))
 
 
 def clock(tasks):
@@ -39,8 +43,6 @@ def on_dask(n_tasks, seconds):
     from distributed import Client
     from scheduling import work as importable  # by a name that workers know, which a script's own functions lack
 
-    from subridge.simulation.executors.dask import Cluster
-
     with tempfile.TemporaryDirectory() as folder:
         place = ["--scheduler-file", f"{folder}/scheduler.json"]
         dask = [sys.executable, "-m", "dask"]
@@ -48,7 +50,9 @@ def on_dask(n_tasks, seconds):
             [*dask, "scheduler", *place, "--host", "127.0.0.1", "--port", "0", "--no-dashboard"],
             *[[*dask, "worker", *place, "--nthreads", "1", "--no-nanny", "--no-dashboard"] for _ in range(2)],
         ]
-        environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+        environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+        }
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder, "env": environment}
         started = [subprocess.Popen(command, **quiet) for command in commands]
         try:
@@ -56,7 +60,7 @@ def on_dask(n_tasks, seconds):
                 time.sleep(0.05)
             with Client(scheduler_file=place[1]) as client:
                 client.wait_for_workers(2, timeout=60)
-                return clock(Cluster(client).perform(partial(importable, seconds), range(n_tasks)))
+                return clock(perform(partial(importable, seconds), tasks_of(n_tasks), client, None))
         finally:
             for process in started:
                 process.kill()
@@ -72,7 +76,7 @@ def main():
     ideal = arguments.tasks * arguments.seconds / 2
     task, results = partial(work, arguments.seconds), {}
     for name, run in (
-        ("two processes", lambda: clock(Processes(2).perform(task, range(arguments.tasks)))),
+        ("two processes", lambda: clock(perform(task, tasks_of(arguments.tasks), 2, None))),
         ("Dask, two workers", lambda: on_dask(arguments.tasks, arguments.seconds)),
     ):
         first, total = run()

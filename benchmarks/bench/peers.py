@@ -19,8 +19,8 @@ from sklearn_ensemble_cv import Ensemble as EnsembleCV
 from timing import Case
 
 import subridge as sr
-from subridge.simulation.gaussian.simulate import ENGINE
-from subridge.simulation.job import Job
+from subridge.simulation.run import Job
+from subridge.simulation.simulate import GAUSSIAN
 
 
 def rows(n, M, targets=None, seed=0, noise=0.5):
@@ -241,7 +241,7 @@ def feature_spaces(quick):
 
 def experiment(quick):
     setting = fig1a(4, shrink=10 if quick else 4)
-    job = Job(ENGINE, setting, 1)
+    job = Job(GAUSSIAN, setting)
 
     def theirs():
         from engine_cpu import by_scikit_learn
@@ -251,7 +251,7 @@ def experiment(quick):
     return Case(
         f"a trial of Fig. 1a, M = {setting.n_features}, 3 members, 20 sizes, 3 ridges, exact risks included",
         "subridge",
-        {"subridge": lambda: job(0)["risk"][0, :, 0], "a loop of scikit-learn Ridge": theirs},
+        {"subridge": lambda: job([0])["risk"][0, :, 0], "a loop of scikit-learn Ridge": theirs},
         lambda values: (
             "largest relative difference "
             f"{np.abs(values['subridge'] / values['a loop of scikit-learn Ridge'] - 1).max():.0e}"

@@ -5,8 +5,8 @@ import time
 from scheduling import on_dask
 from settings import fig1a
 
-from subridge.simulation.gaussian.simulate import ENGINE
-from subridge.simulation.job import Job
+from subridge.simulation.run import Job
+from subridge.simulation.simulate import GAUSSIAN
 
 TASKS = 10**6
 WORKERS = (10, 100, 1000)
@@ -14,11 +14,11 @@ WORKERS = (10, 100, 1000)
 
 def seconds_of_task(quick):
     """One trial of Fig. 1a at a quarter of its size, all sizes and ridges."""
-    job = Job(ENGINE, fig1a(3, shrink=10 if quick else 4), 1)
+    job = Job(GAUSSIAN, fig1a(3, shrink=10 if quick else 4))
     best = float("inf")
     for trial in range(3):
         start = time.perf_counter()
-        job(trial)
+        job([trial])
         best = min(best, time.perf_counter() - start)
     return best
 

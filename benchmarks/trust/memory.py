@@ -21,11 +21,10 @@ import numpy as np
 import psutil
 
 import subridge as sr
-from subridge.simulation.classification.experiment import make_classification
-from subridge.simulation.classification.simulate import ENGINE as CLASSIFICATION
-from subridge.simulation.gaussian.experiment import GaussianExperiment, WeightedExperiment
-from subridge.simulation.gaussian.simulate import ENGINE as GAUSSIAN
-from subridge.simulation.job import bytes_of_arrays
+from subridge.simulation.classification import make_classification
+from subridge.simulation.gaussian import GaussianExperiment
+from subridge.simulation.memory import bytes_of_arrays
+from subridge.simulation.simulate import CLASSIFICATION, GAUSSIAN
 
 MIB = 2**20
 RESULTS = Path(__file__).parents[1] / "results" / "memory.json"
@@ -185,7 +184,7 @@ def experiment_of(setting):
 
         return CLASSIFICATION, experiment, n_processes, work
     fields = {name: value for name, value in options.items() if name != "ridges"}
-    build = GaussianExperiment if ensemble.aggregation.name == "mean" else WeightedExperiment
+    build = GaussianExperiment
     ridges = np.asarray(options["ridges"])
     experiment = build(arguments, ensemble, tuple(sizes), n_trials, arguments.n_features, ridges, **fields)
 

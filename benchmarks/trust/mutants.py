@@ -42,12 +42,10 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = "src/subridge"
 ALTERED = (
     "store/*.py",
-    "simulation/executors/*.py",
-    "simulation/conduct.py",
-    "simulation/interruption.py",
-    "simulation/job.py",
-    "simulation/gaussian/memory.py",
-    "simulation/classification/memory.py",
+    "simulation/executors.py",
+    "simulation/dask.py",
+    "simulation/run.py",
+    "simulation/memory.py",
     "arrays/machine.py",
 )
 TESTS = ("tests/store", "tests/simulation", "tests/arrays/test_machine.py", "tests/datasets/images/test_extraction.py")

@@ -8,7 +8,7 @@ import subridge as sr
 from subridge.arrays.machine import device_problem
 from subridge.arrays.namespace import to_numpy
 from subridge.arrays.streams import standard_normals
-from subridge.simulation.classification.experiment import TEST_NOISE, TRAINING_NOISE, make_classification
+from subridge.simulation.classification import TEST_NOISE, TRAINING_NOISE, make_classification
 
 # The sizes cross the interpolation threshold of every member; 12 and 36 hit those of k = 3 and k = 1 exactly.
 _GRID = {"ridges": [0.0, 0.1], "n_samples": [5, 12, 36, 120]}
@@ -70,8 +70,8 @@ def plain_loop(data, chosen, options, device):
     return error
 
 
-@pytest.mark.parametrize("subsets", ["equal", "dirichlet"])
-@pytest.mark.parametrize("aggregation", ["majority", "sum"])
+@pytest.mark.parametrize("subsets", [pytest.param("equal", marks=pytest.mark.slow), "dirichlet"])
+@pytest.mark.parametrize("aggregation", ["majority", pytest.param("sum", marks=pytest.mark.slow)])
 def test_every_vote_equals_that_of_a_scikit_learn_loop(subsets, aggregation):
     options, chosen = _GRID | {"n_trials": 1, "test_draws": 2, "seed": 3}, ensembles(subsets, aggregation)
     ours = sr.simulate_classification(*toy(), chosen, **options, progress=False)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.simulation.gaussian.experiment import GaussianExperiment
-from subridge.simulation.gaussian.sampling import draw_batch
+from subridge.simulation.gaussian import GaussianExperiment
+from subridge.simulation.training import draw_batch
 
 M, SIZES = 40, [8, 13, 14, 15, 30, 90]
 

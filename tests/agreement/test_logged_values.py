@@ -11,7 +11,7 @@ import subridge as sr
 LOGGED = json.loads(files("subridge.figures.paper").joinpath("fig2b_logged.json").read_text())
 
 
-@pytest.mark.parametrize("fraction", [0.2, 0.4, 0.6, 0.8])
+@pytest.mark.parametrize("fraction", [0.2, *(pytest.param(each, marks=pytest.mark.slow) for each in (0.4, 0.6, 0.8))])
 def test_the_errors_logged_by_the_authors_are_reproduced_within_monte_carlo_error(fraction):
     rows = np.array([row for row in LOGGED["rows"] if row[1] == fraction])
     n_trials, M = 10, LOGGED["n_features"]

@@ -75,7 +75,10 @@ def reference_curve(problem, ensemble, n_samples, n_trials, seed):
     return pairs
 
 
-@pytest.mark.parametrize(("problem", "plan", "ridge", "noise", "n_samples"), SETTINGS)
+@pytest.mark.parametrize(
+    ("problem", "plan", "ridge", "noise", "n_samples"),
+    [*(pytest.param(*each, marks=pytest.mark.slow) for each in SETTINGS[:-2]), *SETTINGS[-2:]],
+)
 def test_theory_predicts_trained_ensembles(problem, plan, ridge, noise, n_samples):
     ensemble = sr.Ensemble(plans()[plan], ridge, noise)
     task = problems()[problem]
@@ -89,6 +92,7 @@ def test_theory_predicts_trained_ensembles(problem, plan, ridge, noise, n_sample
     assert (se < 0.02 * theory)[distance > 15].all()
 
 
+@pytest.mark.slow
 def test_pairs_of_members_agree_one_by_one():
     task = problems()["autoregressive"]
     ensemble = sr.Ensemble(plans()["overlapping"], [1e-2, 0.1, 1.0], [0.1, 0.3, 0.2])

@@ -69,8 +69,8 @@ def trained(index, n_trials=150):
     return found
 
 
-@pytest.mark.parametrize("index", range(len(SETTINGS)))
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("index", [2, *(pytest.param(i, marks=pytest.mark.slow) for i in (0, 1, 3, 4, 5))])
+@pytest.mark.parametrize("name", [pytest.param("scaled", marks=pytest.mark.slow), "free"])
 def test_theory_predicts_trained_ensembles_with_its_weights(index, name):
     problem, ensemble, sizes = described(SETTINGS[index], name)
     theory = sr.risk(problem, ensemble, sizes / M)
@@ -87,7 +87,7 @@ def test_theory_predicts_trained_ensembles_with_its_weights(index, name):
     assert (np.abs(mean - plain) > allowed)[apart & (distance > 15)].all()
 
 
-@pytest.mark.parametrize("index", range(len(SETTINGS)))
+@pytest.mark.parametrize("index", [2, *(pytest.param(i, marks=pytest.mark.slow) for i in (0, 1, 3, 4, 5))])
 def test_weights_of_the_theory_are_those_that_brute_force_finds(index):
     problem, ensemble, sizes = described(SETTINGS[index])
     k = ensemble.n_members
@@ -113,6 +113,7 @@ def test_weights_of_the_theory_are_those_that_brute_force_finds(index):
         assert found["free"].total == pytest.approx(free.fun, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_exact_moments_of_trained_members_are_those_of_a_large_test_set():
     problem, ensemble, _ = described(SETTINGS[0])
     rng = np.random.default_rng(0)
@@ -146,6 +147,7 @@ def best_risks(problem, k, readout_noise, n_features=None):
     ]
 
 
+@pytest.mark.slow
 def test_the_scale_that_the_mean_throws_away_on_three_settings():
     """Stated for one teacher among 240 features, whose square length varies by 9 %; the theory has its mean."""
     correlated = sr.EquicorrelatedProblem(1.0, 0.6, np.sqrt(0.1), 0.3, 0.1)

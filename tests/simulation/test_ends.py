@@ -9,10 +9,9 @@ import time
 import psutil
 import pytest
 
-import subridge as sr
 from scripts import script, started, tasks_done, wait_for
 
-pytest.importorskip("zarr")
+pytestmark = pytest.mark.slow
 posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 # A script in another process cannot import a test, so that both know the experiment by its text.
@@ -33,13 +32,17 @@ exec(EXPERIMENT)
 # The same for what needs no experiment, and loads no library.
 PROCESSES = """
 import os, sys, time
-from subridge.simulation.executors.processes import Processes
+from subridge.simulation.executors import ChildPool, perform
 
 def say(what):
     # In one piece: children write to the same pipe, and print may write a text and the end of its line apart.
     os.write(1, f"{what}\\n".encode())
 
-def hold(number):
+def sleep(task):
+    time.sleep(len(task) / 100)
+    return len(task)
+
+def hold(task):
     # The call never returns and keeps every other thread of its process waiting, as LAPACK does for a while.
     import ctypes
     library, lock = ctypes.PyDLL(None), ctypes.create_string_buffer(256)
@@ -68,9 +71,9 @@ def children_after(parent, ended_by):
 @posix
 @pytest.mark.parametrize("ended_by", ["SIGTERM", "SIGKILL"])
 def test_no_child_outlives_its_parent(tmp_path, ended_by):
-    body = "for number, _ in Processes(2).perform(time.sleep, [0.01, 0.02, *[60] * 9]): say(number)"
+    body = "for _, n in perform(sleep, [range(1), range(2), *[range(6000)] * 9], 2, None): say(n)"
     with started(script(tmp_path, PROCESSES, body), **PIPE) as parent:
-        assert {parent.stdout.readline() for _ in range(2)} == {"0.01\n", "0.02\n"}
+        assert {parent.stdout.readline() for _ in range(2)} == {"1\n", "2\n"}
         count, alive = children_after(parent, signal.Signals[ended_by])
     assert count >= 2
     assert not alive
@@ -78,7 +81,7 @@ def test_no_child_outlives_its_parent(tmp_path, ended_by):
 
 @posix
 def test_a_child_deep_in_a_library_call_ends_with_its_parent(tmp_path):
-    body = "list(Processes(1).perform(hold, [0]))"
+    body = "list(perform(hold, [range(1)], 1, None))"
     with started(script(tmp_path, PROCESSES, body), **PIPE) as parent:
         assert parent.stdout.readline() == "here\n"
         assert not children_after(parent, signal.SIGKILL)[1]
@@ -95,13 +98,13 @@ if __name__ != "__main__":
 def test_a_child_that_is_still_loading_its_modules_ends_with_its_parent(tmp_path):
     # Only a guard that knows both children can end them.
     body = """
-    from subridge.simulation.executors.lifeline import Lifeline
-    guard = Lifeline.guard
-    def told(self, children):
-        guard(self, children)
-        say(f"{len(list(children))} known")
-    Lifeline.guard = told
-    list(Processes(2).perform(abs, [0, 1]))
+    submit = ChildPool.submit
+    def told(self, *arguments):
+        future = submit(self, *arguments)
+        say(f"{len(self._children())} known")
+        return future
+    ChildPool.submit = told
+    list(perform(len, [range(1), range(2)], 2, None))
     """
     with started(script(tmp_path, PROCESSES + LOADING, body), **PIPE) as parent:
         said = []
@@ -113,9 +116,9 @@ def test_a_child_that_is_still_loading_its_modules_ends_with_its_parent(tmp_path
 
 @posix
 def test_children_end_also_when_their_guard_was_killed(tmp_path):
-    body = "for number, _ in Processes(1).perform(time.sleep, [0.01, *[60] * 9]): say(number)"
+    body = "for _, n in perform(sleep, [range(1), *[range(6000)] * 9], 1, None): say(n)"
     with started(script(tmp_path, PROCESSES, body), **PIPE) as parent:
-        assert parent.stdout.readline() == "0.01\n"
+        assert parent.stdout.readline() == "1\n"
         (guard,) = [child for child in psutil.Process(parent.pid).children() if "-S" in child.cmdline()]
         guard.kill()
         assert not children_after(parent, signal.SIGKILL)[1]
@@ -126,12 +129,12 @@ def test_a_run_that_ends_leaves_no_process_and_kills_none(tmp_path):
     body = """
     import psutil
     for _ in range(2):
-        say(sorted(Processes(2).perform(abs, range(-5, 0))))
+        say(sorted(n for _, n in perform(len, map(range, range(5)), 2, None)))
     say([child.cmdline() for child in psutil.Process().children() if "resource_tracker" not in str(child.cmdline())])
     """
     with started(script(tmp_path, PROCESSES, body), **PIPE) as parent:
         first, second, left = parent.communicate(timeout=240)[0].splitlines()
-        assert first == second == "[(-5, 5), (-4, 4), (-3, 3), (-2, 2), (-1, 1)]"
+        assert first == second == "[0, 1, 2, 3, 4]"
         assert left == "[]"
         assert parent.returncode == 0
 
@@ -139,7 +142,7 @@ def test_a_run_that_ends_leaves_no_process_and_kills_none(tmp_path):
 @posix
 @pytest.mark.parametrize("executor", [None, 2])
 def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path, executor):
-    store = tmp_path / "a.zarr"
+    store = tmp_path / "a"
     body = f"experiment({str(store)!r}, 1000, executor={executor})"
     with started(script(tmp_path, EXPERIMENT, body), stderr=subprocess.PIPE, text=True) as child:
         wait_for(lambda: tasks_done(store) >= 3)
@@ -152,7 +155,7 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path, executor):
 
 @posix
 def test_ctrl_c_while_children_load_their_modules_is_left_to_their_parent(tmp_path):
-    body = "list(Processes(2).perform(abs, [0, 1]))"
+    body = "list(perform(len, [range(1), range(2)], 2, None))"
     with started(script(tmp_path, PROCESSES + LOADING, body), stderr=subprocess.PIPE, **PIPE) as parent:
         assert [parent.stdout.readline() for _ in range(2)] == ["loading\n"] * 2
         for child in psutil.Process(parent.pid).children():
@@ -167,9 +170,9 @@ def test_ctrl_c_while_children_load_their_modules_is_left_to_their_parent(tmp_pa
 
 @posix
 def test_ctrl_c_during_long_tasks_in_processes_ends_at_once(tmp_path):
-    body = "for number, _ in Processes(2).perform(time.sleep, [0.01, 600, 600, 600]): say(number)"
+    body = "for _, n in perform(sleep, [range(1), *[range(60000)] * 3], 2, None): say(n)"
     with started(script(tmp_path, PROCESSES, body), stderr=subprocess.DEVNULL, **PIPE) as child:
-        assert child.stdout.readline() == "0.01\n"
+        assert child.stdout.readline() == "1\n"
         begun = time.monotonic()
         child.send_signal(signal.SIGINT)
         child.wait(timeout=30)
@@ -187,9 +190,9 @@ def in_a_call(process):
 @posix
 def test_ctrl_c_inside_a_library_call_ends_the_run_and_says_what_is_kept(tmp_path):
     body = """
-    from subridge.simulation.interruption import ended_by_interruption
+    from subridge.simulation.executors import ended_by_interruption
     with ended_by_interruption("kept in here"):
-        hold(0)
+        hold(range(1))
     """
     with started(script(tmp_path, PROCESSES, body), stderr=subprocess.PIPE, **PIPE) as child:
         assert child.stdout.readline() == "here\n"
@@ -207,7 +210,7 @@ def test_an_interruption_that_python_hears_is_left_to_python(tmp_path):
     # In another process, because a watcher that did not leave it to Python would end this one.
     body = """
     import signal
-    from subridge.simulation.interruption import ended_by_interruption
+    from subridge.simulation.executors import ended_by_interruption
     try:
         with ended_by_interruption("never said"):
             os.kill(os.getpid(), signal.SIGINT)
@@ -221,14 +224,16 @@ def test_an_interruption_that_python_hears_is_left_to_python(tmp_path):
         assert child.returncode == 0
 
 
-def test_without_a_store_an_interruption_says_that_nothing_is_kept(monkeypatch):
-    from dataclasses import replace
-
-    from subridge.simulation.gaussian import simulate as driver
-
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(driver, "ENGINE", replace(driver.ENGINE, run_trials=interrupted))
-    with pytest.raises(sr.errors.InterruptedRun, match=r"nothing is kept; with Run\(store=\)"):
-        experiment()  # noqa: F821
+@posix
+def test_ctrl_c_on_the_command_line_exits_with_130_and_leaves_no_process(tmp_path):
+    store, sizes = tmp_path / "a", ["--n-features", "200", "--n-samples", "50,150", "--n-trials", "1000"]
+    command = [sys.executable, "-m", "subridge", "simulate", *sizes, "--processes", "2", "--store", str(store)]
+    with started(command, stderr=subprocess.PIPE, **PIPE) as child:
+        wait_for(lambda: tasks_done(store) >= 3)
+        children = psutil.Process(child.pid).children(recursive=True)
+        os.killpg(child.pid, signal.SIGINT)  # to all, as a terminal does
+        said = child.communicate(timeout=240)[1]
+        assert child.returncode == 130
+        assert not psutil.wait_procs(children, timeout=5)[1]
+    assert f"tasks are kept in {store}; the same call goes on" in " ".join(said.split())
+    assert "Traceback" not in said

@@ -1,43 +1,52 @@
-"""Executors as such: who is chosen, how far ahead tasks are taken, and what a run hands to them."""
+"""Who runs tasks: what is chosen, how far ahead tasks are taken, what is sent to workers, and what they may use."""
 
+import multiprocessing
 import os
 import signal
 import sys
 import threading
 import time
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import replace
 
 import numpy as np
 import psutil
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import subridge as sr
 from scripts import when
 from subridge.arrays.machine import cores
-from subridge.simulation import conduct, interruption
-from subridge.simulation.executors import Executor, executor_for
-from subridge.simulation.executors.dask import Cluster
-from subridge.simulation.executors.processes import Processes
-from subridge.simulation.executors.serial import Serial
-from subridge.simulation.gaussian.experiment import GaussianExperiment
-from subridge.simulation.gaussian.simulate import ENGINE
-from subridge.simulation.job import Job
+from subridge.simulation import executors
+from subridge.simulation import run as run_module
+from subridge.simulation import simulate as driver
+from subridge.simulation.executors import ended_by_interruption, perform
+from subridge.simulation.gaussian import GaussianExperiment
+from subridge.simulation.run import Job
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 
-class Watching(Serial):
-    """Runs tasks here, and keeps what it was given."""
+class Watching(Executor):
+    """Runs tasks here, and keeps what it was given; every worker is another one that has to be told."""
 
     def __init__(self):
-        self.jobs, self.numbers = [], []
+        self.tasks, self.jobs, self.n_shut_down = [], [], 0
 
-    def perform(self, task, numbers):
-        self.jobs.append(task)
-        for number in numbers:
-            self.numbers.append(number)
-            yield number, task(number)
+    def submit(self, work, key, task, job=None):
+        known = executors._works.pop(key, None)
+        self.jobs.append(known)
+        self.tasks.append(task)
+        executors._works[key] = known
+        future = Future()
+        try:
+            future.set_result(work(key, task, job))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+    def shutdown(self, *_args, **_options):
+        self.n_shut_down += 1
 
 
 def simulate(n_trials=7, store=None, **run):
@@ -46,40 +55,9 @@ def simulate(n_trials=7, store=None, **run):
     return sr.simulate(problem, ensemble, [4, 9], n_trials, **options)
 
 
-def test_executors_are_chosen_by_plain_values():
-    assert isinstance(executor_for(None, None), Serial)
-    assert isinstance(executor_for(3, None), Processes)
-    assert executor_for(1, None).n_processes == 1
-    assert executor_for(3, None).n_processes == 3
-    assert isinstance(executor_for(None, "tcp://there:1"), Cluster)
-    own = Watching()
-    assert executor_for(own, None) is own
-    for wrong in (0, -1, "two", 1.5):
-        with pytest.raises(sr.errors.ParameterError, match="executor must be None, a number of processes"):
-            executor_for(wrong, None)
-    with pytest.raises(sr.errors.ParameterError, match="not both"):
-        executor_for(own, "tcp://there:1")
-    with pytest.raises(sr.errors.ParameterError, match="not both"):
-        executor_for(1, "tcp://there:1")
-
-
-def test_a_client_is_known_by_what_it_can_do():
-    class Client:
-        def scheduler_info(self): ...
-
-    assert isinstance(executor_for(Client(), None), Cluster)
-    assert not executor_for(Client(), None).is_here
-    with pytest.raises(TypeError, match="abstract"):
-        Executor()
-
-
-def test_processes_share_the_cores():
-    assert (Serial().n_processes, Serial().threads, Serial().is_here) == (1, None, True)
-    assert Processes(1).threads == cores()
-    assert Processes(10**4).threads == 1
-    assert Processes(2).threads == max(1, cores() // 2)
-    assert Cluster("tcp://there:1").threads == 1
-    assert Cluster("tcp://there:1").n_processes == 1
+def experiment(n_trials=2, **options):
+    ensemble = sr.Ensemble(sr.subsets.equal(2, 12, seed=0))
+    return GaussianExperiment(sr.EquicorrelatedProblem(), ensemble, (4,), n_trials, 12, **options)
 
 
 @pytest.mark.parametrize(
@@ -88,80 +66,162 @@ def test_processes_share_the_cores():
 def test_a_run_has_about_fifty_tasks_unless_it_is_told_otherwise(n_trials, block, tasks):
     watching = Watching()
     found = simulate(n_trials, executor=watching, block=block)
-    assert sorted(watching.numbers) == list(range(tasks))
+    assert len(watching.tasks) == tasks
+    assert sorted(trial for task in watching.tasks for trial in task) == list(range(n_trials))
     assert found.identical(simulate(n_trials))
 
 
-def test_tasks_on_a_card_are_large():
-    def card(n_trials):
-        problem, ensemble = sr.EquicorrelatedProblem(), sr.Ensemble(sr.subsets.equal(2, 12, seed=0))
-        return GaussianExperiment(problem, ensemble, (4,), n_trials, 12, device="cuda:1")
-
-    assert conduct._block(card(1000), sr.Run()) == 128
-    assert conduct._block(card(100), sr.Run()) == 100
-    assert conduct._block(card(1000), sr.Run(block=3)) == 3
-
-
-def test_threads_are_those_of_the_run_then_of_the_kind_then_of_the_executor():
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((30, 6)), np.arange(30) % 2
-    votes = sr.Ensemble(sr.subsets.Equal(2), aggregation="majority")
-
-    def classified(**run):
-        watching = Watching()
-        watching.threads = 2
-        options = {"n_samples": [10], "n_trials": 2, "ridges": [0.1], "progress": False}
-        sr.simulate_classification(
-            X[:20], y[:20], X[20:], y[20:], votes, **options, run=sr.Run(executor=watching, **run)
-        )
-        return watching.jobs[0].threads
-
-    assert classified() == 1
-    assert classified(threads=3) == 3
+def test_an_executor_that_is_handed_over_stays_open():
     watching = Watching()
-    watching.threads = 2
     simulate(executor=watching)
-    simulate(executor=watching, threads=4)
-    assert [job.threads for job in watching.jobs] == [2, 4]
+    assert watching.n_shut_down == 0
+    with ThreadPoolExecutor(2) as pool:
+        assert simulate(executor=pool).identical(simulate())
+        assert pool.submit(abs, -1).result() == 1
 
 
-def test_a_task_keeps_to_its_threads(monkeypatch):
-    from threadpoolctl import threadpool_info
+class Counting(Job):
+    """Counts how often it is pickled."""
 
+    n_sent = 0
+
+    def __getstate__(self):
+        Counting.n_sent += 1
+        return self.__dict__
+
+
+@pytest.mark.slow
+def test_the_description_is_sent_once_per_worker_not_per_task():
+    tasks = [range(i, i + 1) for i in range(40)]
+    job = Counting(driver.GAUSSIAN, experiment(40))
+    for n_workers in (1, 2):
+        Counting.n_sent = 0
+        with ProcessPoolExecutor(n_workers, multiprocessing.get_context("spawn")) as pool:
+            found = dict(perform(job, tasks, pool, None))
+            assert len(found) == 40
+            assert n_workers <= Counting.n_sent <= 2 * n_workers
+    assert not executors._works
+
+
+def test_a_worker_without_the_description_asks_for_it():
+    job = Job(driver.GAUSSIAN, experiment())
+    name, values = executors.run_task("k", range(0, 1))
+    assert values is None
+    assert str(os.getpid()) in name
+    executors.run_task("k", range(0, 1), job)
+    np.testing.assert_array_equal(executors.run_task("k", range(0, 1))[1]["risk"], job(range(0, 1))["risk"])
+    for number in range(4):
+        executors.run_task(str(number), range(0, 1), job)
+    assert executors.run_task("k", range(0, 1))[1] is None  # forgotten: a worker does not keep the work of every run
+    executors._works.clear()
+
+
+def test_an_executor_that_breaks_or_is_closed_is_named():
+    class Broken(Executor):
+        def submit(self, *_):
+            raise BrokenExecutor("it died")
+
+    with pytest.raises(sr.errors.ClusterError, match=r"lost tasks \(BrokenExecutor: it died\).*Nothing is kept"):
+        simulate(executor=Broken())
+    with ThreadPoolExecutor(1) as pool:
+        pass
+    with pytest.raises(sr.errors.ClusterError, match=r"takes no tasks .*hand over one that is open"):
+        simulate(executor=pool)
+
+
+def test_errors_of_tasks_are_raised_as_they_are(monkeypatch):
+    def broken(*_):
+        raise FileNotFoundError("nowhere")
+
+    monkeypatch.setattr(driver, "GAUSSIAN", driver.GAUSSIAN._replace(run_trials=broken))
+    with ThreadPoolExecutor(2) as pool, pytest.raises(FileNotFoundError, match="nowhere"):
+        simulate(executor=pool)
+
+
+def test_processes_share_the_cores_and_foreign_executors_take_one_thread(monkeypatch):
+    threads = []
+
+    def performed(job, tasks, schema, run):
+        threads.append(job.threads)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run_module, "_performed", performed)
+    foreign = [{"executor": Watching()}, {"executor": Watching(), "threads": 3}, {"scheduler": "tcp://there:1"}]
+    for options in ({}, {"executor": 1}, {"executor": 10**4, "memory": 10**14}, *foreign):
+        with pytest.raises(KeyboardInterrupt):
+            simulate(**options)
+    assert threads == [None, cores(), 1, 1, 3, 1]
+
+
+def test_a_task_keeps_to_its_threads_in_any_executor(monkeypatch):
     seen = []
 
     def watched(experiment, trials, plan):
         seen.append({pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"})
-        return {}
+        return run_trials(experiment, trials, plan)
 
-    experiment = GaussianExperiment(
-        sr.EquicorrelatedProblem(), sr.Ensemble(sr.subsets.equal(2, 12, seed=0)), (4,), 2, 12
-    )
-    Job(replace(ENGINE, run_trials=watched), experiment, 1, threads=1)(0)
-    assert seen == [{1}]
+    run_trials = driver.GAUSSIAN.run_trials
+    monkeypatch.setattr(driver, "GAUSSIAN", driver.GAUSSIAN._replace(run_trials=watched))
+    with threadpool_limits(2):
+        simulate(2, executor=Watching())
+        simulate(2)
+    assert seen == [{1}, {1}, {2}, {2}]
 
 
-def test_processes_take_three_tasks_each_ahead_and_lose_none():
-    taken = []
+def test_concurrent_runs_leave_blas_as_it_was():
+    with threadpool_limits(2):
+        before = threadpool_info()
+        runs = [threading.Thread(target=lambda: simulate(4, threads=1)) for _ in range(8)]
+        for run in runs:
+            run.start()
+        for run in runs:
+            run.join()
+        assert threadpool_info() == before
 
-    def numbers():
-        for number in range(-40, 0):
+
+def test_tasks_on_a_card_are_large(monkeypatch):
+    tasks = []
+
+    def performed(job, numbers, schema, run):
+        tasks.extend(numbers)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run_module, "_performed", performed)
+    monkeypatch.setattr(run_module, "device_problem", lambda device: None)
+    monkeypatch.setattr(run_module, "free_memory", lambda device: 2**40)
+    monkeypatch.setattr(run_module, "release", lambda device: None)
+    for n_trials, block in ((1000, None), (100, None), (1000, 3)):
+        with pytest.raises(KeyboardInterrupt):
+            run_module.conduct(
+                driver.GAUSSIAN, experiment(n_trials, device="cuda:1"), sr.Run(block=block), progress=False
+            )
+    assert [len(task) for task in tasks if task.start == 0] == [128, 100, 3]
+
+
+@pytest.mark.slow
+def test_processes_take_three_tasks_each_ahead_lose_none_and_leave_the_start_method():
+    taken, found, ahead = [], {}, []
+    method = multiprocessing.get_start_method(allow_none=True)
+
+    def tasks():
+        for number in range(40):
             taken.append(number)
-            yield number
+            yield range(number)
 
-    found, ahead = {}, []
-    for number, value in Processes(2).perform(abs, numbers()):
+    for task, value in perform(len, tasks(), 2, None):
         ahead.append(len(taken) - len(found))
-        found[number] = value
-    assert found == {n: -n for n in range(-40, 0)}
+        found[task] = value
+    assert found == {range(n): n for n in range(40)}
     assert ahead[0] == 6
     assert max(ahead) <= 6
-    assert list(Processes(1).perform(abs, [])) == []
+    assert list(perform(len, [], 1, None)) == []
+    assert multiprocessing.get_start_method(allow_none=True) == method
+    with pytest.raises(ZeroDivisionError):
+        list(perform(one_over_length, [range(0)], 1, None))
 
 
-def test_an_error_of_a_task_in_a_process_is_raised_as_it_is():
-    with pytest.raises(TypeError, match="object of type 'int' has no len"):
-        list(Processes(1).perform(len, [1]))
+def one_over_length(task):
+    return 1 / len(task)
 
 
 @pytest.fixture(scope="module")
@@ -172,62 +232,62 @@ def client():
         yield client
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_a_cluster_takes_three_tasks_per_thread_ahead(client):
+def test_a_cluster_by_client_executor_or_address_gives_the_run(client):
+    whole = simulate()
+    assert simulate(executor=client).identical(whole)
+    assert simulate(executor=client.get_executor()).identical(whole)
+    assert simulate(scheduler=client.scheduler.address).identical(whole)
+    assert client.status == "running"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_takes_three_tasks_per_thread_ahead_and_is_not_blamed_for_mistakes_beside_it(client):
     taken, ahead, found = [], [], {}
 
-    def numbers():
-        for number in range(-60, 0):
+    def tasks(n):
+        for number in range(n):
             taken.append(number)
-            yield number
+            yield range(number)
+        if n < 60:
+            raise ZeroDivisionError("mine")
 
-    for number, value in Cluster(client).perform(abs, numbers()):
+    for task, value in perform(len, tasks(60), client, None):
         ahead.append(len(taken) - len(found))
-        found[number] = value
-    assert found == {n: -n for n in range(-60, 0)}
+        found[task] = value
+    assert found == {range(n): n for n in range(60)}
     assert ahead[0] == 12
     assert max(ahead) <= 12
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_run_on_a_cluster_by_address_is_the_run(client):
-    assert simulate(scheduler=client.scheduler.address).identical(simulate())
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_errors_of_tasks_that_are_also_errors_of_systems_are_raised_as_they_are(client):
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        list(Cluster(client).perform(os.listdir, ["nowhere"]))
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_mistake_beside_a_cluster_that_lives_is_not_blamed_on_it(client):
-    def numbers():
-        yield -1
-        raise ZeroDivisionError("mine")
-
     with pytest.raises(ZeroDivisionError, match="mine"):
-        list(Cluster(client).perform(abs, numbers()))
+        list(perform(len, tasks(1), client, None))
+    with pytest.raises(ZeroDivisionError):
+        list(perform(one_over_length, [range(0)], client, None))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*:ResourceWarning")
-def test_a_cluster_without_workers_says_once_what_it_waits_for(monkeypatch):
+def test_a_cluster_without_workers_says_so_within_five_seconds_and_once():
     distributed = pytest.importorskip("distributed")
-    monkeypatch.setattr("subridge.simulation.executors.dask._LOOK", 0.05)
     options = {"n_workers": 0, "processes": False, "dashboard_address": ":0", "protocol": "tcp"}
 
     def told():
         return [str(each.message) for each in said if each.category is sr.errors.WaitingWarning]
 
     def give_a_worker():
-        time.sleep(1)  # for many more looks
+        waited.append(time.monotonic() - begun)
+        time.sleep(3)  # for more looks
         cluster.scale(1)
 
+    waited = []
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        begun = time.monotonic()
         with pytest.warns(sr.errors.WaitingWarning) as said, when(told, give_a_worker):
             found = simulate(4, executor=client, block=1)
         address = client.scheduler.address
     assert len(told()) == 1
+    assert waited[0] < 5
     assert f"scheduler at {address} has no workers, and 4 tasks wait for one; start it" in told()[0]
     assert found.identical(simulate(4))
 
@@ -242,7 +302,7 @@ def children():
 def test_a_watcher_lives_as_long_as_the_work_and_leaves_signals_as_they_were():
     before = signal.set_wakeup_fd(-1)
     signal.set_wakeup_fd(before)
-    with interruption.ended_by_interruption("never said"):
+    with ended_by_interruption("never said"):
         assert len(children()) == 1
     assert not children()
     assert signal.set_wakeup_fd(before) == before
@@ -251,16 +311,15 @@ def test_a_watcher_lives_as_long_as_the_work_and_leaves_signals_as_they_were():
 @posix
 def test_no_process_is_ended_that_holds_more_or_cannot_be_told(monkeypatch):
     def watched():
-        with interruption.ended_by_interruption("never said"):
+        with ended_by_interruption("never said"):
             return len(children())
 
     with monkeypatch.context() as patched:
         patched.setattr(sys, "ps1", ">>> ", raising=False)
         assert watched() == 0
-    for name in ("ipykernel", "IPython"):
-        with monkeypatch.context() as patched:
-            patched.setitem(sys.modules, name, sys)
-            assert watched() == 0
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "IPython", sys)
+        assert watched() == 0
     found = []
     thread = threading.Thread(target=lambda: found.append(watched()))
     thread.start()
@@ -271,39 +330,37 @@ def test_no_process_is_ended_that_holds_more_or_cannot_be_told(monkeypatch):
         assert watched() == 0
     finally:
         signal.signal(signal.SIGINT, before)
-    assert watched() == 1
 
 
-def test_only_large_serial_work_is_watched():
-    experiment = GaussianExperiment(
-        sr.EquicorrelatedProblem(), sr.Ensemble(sr.subsets.equal(2, 12, seed=0)), (4,), 2, 12
-    )
+@pytest.mark.parametrize(("needed", "executor", "is_watched"), [(2**27, None, True), (2**27 - 1, None, False)])
+def test_only_large_serial_work_is_watched(monkeypatch, needed, executor, is_watched):
+    watched = []
 
-    def job(needed):
-        return Job(replace(ENGINE, bytes_needed=lambda _: needed), experiment, 1)
+    def watching(message):
+        watched.append(message)
+        return nullcontext()
 
-    assert isinstance(conduct._ended(Serial(), job(2**27 - 1)), nullcontext)
-    assert not isinstance(conduct._ended(Serial(), job(2**27)), nullcontext)
-    assert isinstance(conduct._ended(Processes(2), job(2**30)), nullcontext)
+    monkeypatch.setattr(run_module, "ended_by_interruption", watching)
+    monkeypatch.setattr(driver, "GAUSSIAN", driver.GAUSSIAN._replace(bytes_needed=lambda _: needed))
+    simulate(2, executor=executor)
+    assert bool(watched) == is_watched
 
 
 def test_an_interruption_says_how_many_tasks_are_kept(tmp_path, monkeypatch):
-    pytest.importorskip("zarr")
-    from subridge.simulation.gaussian import simulate as driver
-
-    run_trials = driver.ENGINE.run_trials
+    calls, run_trials = [], driver.GAUSSIAN.run_trials
 
     def interrupted(experiment, trials, plan):
-        if 3 in trials:
+        calls.append(trials)
+        if len(calls) == 2:
             raise KeyboardInterrupt
         return run_trials(experiment, trials, plan)
 
-    monkeypatch.setattr(driver, "ENGINE", replace(driver.ENGINE, run_trials=interrupted))
-    with pytest.raises(
-        sr.errors.InterruptedRun, match=r"interrupted: 1 of 3 tasks are kept in .*a\.zarr; the same call"
-    ):
-        simulate(7, tmp_path / "a.zarr", block=3)
-    monkeypatch.undo()
+    monkeypatch.setattr(driver, "GAUSSIAN", driver.GAUSSIAN._replace(run_trials=interrupted))
+    with pytest.raises(sr.errors.InterruptedRun, match=r"interrupted: 1 of 3 tasks are kept in .*a; the same call"):
+        simulate(7, tmp_path / "a", block=3)
     watching = Watching()
-    assert simulate(7, tmp_path / "a.zarr", executor=watching).identical(simulate(7))
-    assert watching.numbers == [1, 2]
+    assert simulate(7, tmp_path / "a", executor=watching).identical(simulate(7))
+    assert len(watching.tasks) == 2
+    calls.clear()
+    with pytest.raises(sr.errors.InterruptedRun, match=r"nothing is kept; with Run\(store=\)"):
+        simulate()

@@ -9,9 +9,9 @@ import pytest
 
 import subridge as sr
 from scripts import script, started, tasks_done, wait_for, when
-from subridge.store.resumable import ResumableStore
+from subridge.store.tasks import TaskStore
 
-pytest.importorskip("zarr")
+pytestmark = pytest.mark.slow
 
 # Scripts and this file share the experiment by its text, because a script in another process cannot import a test.
 # Tasks of some ten milliseconds each.
@@ -38,21 +38,21 @@ def test_a_run_killed_in_the_middle_resumes_to_the_same_bits(tmp_path, uninterru
     # However late it is killed, it is in the middle of its work: the last tasks are never written.
     body = """
     import time
-    from subridge.store.resumable import ResumableStore
-    write = ResumableStore.write
-    def write_but_the_last(self, number, arrays):
-        if number >= 35:
+    from subridge.store.tasks import TaskStore
+    write = TaskStore.write
+    def write_but_the_last(self, trials, arrays):
+        if trials.start >= 35:
             time.sleep(600)
-        write(self, number, arrays)
-    ResumableStore.write = write_but_the_last
+        write(self, trials, arrays)
+    TaskStore.write = write_but_the_last
     experiment(sys.argv[1])
     """
     store = tmp_path / "run.zarr"
     with started([*script(tmp_path, EXPERIMENT, body), str(store)]) as child:
-        wait_for(lambda: tasks_done(store) >= 5)
+        wait_for(lambda: tasks_done(store) >= 1)
         child.kill()
         child.wait()
-    assert 5 <= tasks_done(store) < 40
+    assert 1 <= tasks_done(store) < 40
     assert experiment(store).identical(uninterrupted)  # noqa: F821
 
 
@@ -62,13 +62,13 @@ def test_processes_give_the_same_bits_as_one(uninterrupted):
 
 def test_a_worker_process_that_dies_is_reported_with_the_remedy(tmp_path):
     body = """
-    from subridge.simulation.executors.processes import Processes
+    from subridge.simulation.executors import perform
     try:
-        list(Processes(1).perform(die, [0, 1]))
+        list(perform(die, [range(1), range(2)], 1, None))
     except sr.errors.ClusterError as error:
         print(error)
     """
-    head = "def die(number):\n    import os\n    os._exit(1)\n" + EXPERIMENT
+    head = "def die(task):\n    import os\n    os._exit(1)\n" + EXPERIMENT
     out = subprocess.run(script(tmp_path, head, body), capture_output=True, text=True, check=True).stdout
     assert "worker process died" in out
     assert "use fewer processes" in out
@@ -84,7 +84,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_serial_result(tmp_path, monkeyp
         *[[*dask, "worker", *place, "--nthreads", "1", "--no-nanny", "--no-dashboard"] for _ in range(2)],
     ]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    write = ResumableStore.write
+    write = TaskStore.write
     with ExitStack() as stack:
         _, victim, _ = [stack.enter_context(started(command, cwd=tmp_path, **quiet)) for command in commands]
         wait_for(lambda: address.exists() and address.read_text().rstrip().endswith("}"))  # and is written whole
@@ -92,11 +92,11 @@ def test_a_cluster_that_loses_a_worker_gives_the_serial_result(tmp_path, monkeyp
         client.wait_for_workers(2, timeout=240)
         killed = stack.enter_context(when(lambda: tasks_done(store) >= 5, victim.kill))
 
-        def write_in_time(self, number, arrays):  # the worker dies before the last tasks are done
-            assert number < 20 or killed.wait(240)
-            write(self, number, arrays)
+        def write_in_time(self, trials, arrays):  # the worker dies before the last tasks are done
+            assert tasks_done(store) < 20 or killed.wait(240)
+            write(self, trials, arrays)
 
-        monkeypatch.setattr(ResumableStore, "write", write_in_time)
+        monkeypatch.setattr(TaskStore, "write", write_in_time)
         curves = experiment(store, executor=client)  # noqa: F821
         wait_for(lambda: len(client.scheduler_info(n_workers=-1)["workers"]) == 1)
     np.testing.assert_allclose(curves.risk, uninterrupted.risk, rtol=1e-10)
@@ -104,9 +104,15 @@ def test_a_cluster_that_loses_a_worker_gives_the_serial_result(tmp_path, monkeyp
 
 def test_a_cluster_that_cannot_be_reached_is_named(monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("subridge.simulation.executors.dask._PATIENCE", "0.2s")
+    monkeypatch.setattr("subridge.simulation.dask._PATIENCE", "0.2s")
     with pytest.raises(sr.errors.ClusterError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
         experiment(scheduler="tcp://127.0.0.1:9")  # noqa: F821
+
+
+def test_an_address_that_needs_certificates_says_so():
+    pytest.importorskip("distributed")
+    with pytest.raises(sr.errors.ClusterError, match=r"no Dask scheduler answers at 'tls://.*distributed\.comm\.tls"):
+        experiment(scheduler="tls://127.0.0.1:9")  # noqa: F821
 
 
 def test_without_dask_the_remedy_is_named(monkeypatch):
@@ -120,15 +126,15 @@ def test_a_write_that_fails_is_a_clear_error_and_the_run_goes_on_later(tmp_path,
     pytest.importorskip("resource")
     body = """
     import resource
-    from subridge.store.resumable import ResumableStore
+    from subridge.store.tasks import TaskStore
     written = []
-    original = ResumableStore.write
-    def write(self, number, arrays):
+    original = TaskStore.write
+    def write(self, trials, arrays):
         if len(written) == 4:
             resource.setrlimit(resource.RLIMIT_FSIZE, (8, resource.RLIM_INFINITY))
-        original(self, number, arrays)
-        written.append(number)
-    ResumableStore.write = write
+        original(self, trials, arrays)
+        written.append(trials)
+    TaskStore.write = write
     try:
         experiment(sys.argv[1])
     except sr.errors.StoreError as error:
@@ -168,7 +174,7 @@ def test_full_and_read_only_disks_are_clear_errors_and_corrupt_nothing(tmp_path)
     """
     disk = tmp_path / "disk"
     disk.mkdir()
-    run = f"mount -t tmpfs -o size=192k tmpfs {disk} && exec " + " ".join(
+    run = f"mount -t tmpfs -o size=96k tmpfs {disk} && exec " + " ".join(
         [*script(tmp_path, EXPERIMENT, body), str(disk)]
     )
     done = subprocess.run(["unshare", "-m", "sh", "-c", run], capture_output=True, text=True, check=True)

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,15 +10,18 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.simulation import job as job_module
-from subridge.simulation.classification.experiment import make_classification
-from subridge.simulation.classification.memory import TOGETHER_ON_A_CARD, bytes_of_member, bytes_of_votes
-from subridge.simulation.classification.simulate import ENGINE as CLASSIFICATION
-from subridge.simulation.executors.serial import Serial
-from subridge.simulation.gaussian.experiment import GaussianExperiment
-from subridge.simulation.gaussian.memory import bytes_per_trial
-from subridge.simulation.gaussian.simulate import ENGINE
-from subridge.simulation.job import Job, bytes_of_arrays
+from subridge.simulation import run as run_module
+from subridge.simulation.classification import make_classification
+from subridge.simulation.gaussian import GaussianExperiment
+from subridge.simulation.memory import (
+    TOGETHER_ON_A_CARD,
+    bytes_of_arrays,
+    bytes_of_member,
+    bytes_of_votes,
+    bytes_per_trial,
+)
+from subridge.simulation.run import Job
+from subridge.simulation.simulate import CLASSIFICATION, GAUSSIAN
 
 
 def experiment(device="cpu", M=200, n_trials=20, sizes=(100, 400)):
@@ -39,15 +43,9 @@ def test_a_problem_that_cannot_fit_says_so_before_it_starts():
 
 def test_processes_share_the_budget():
     needed = bytes_per_trial(experiment()) + bytes_of_arrays(experiment())  # each has its own copy of the description
-    assert Job(ENGINE, experiment(), 1, 2 * needed, n_processes=2).plan() == 1
-    with pytest.raises(sr.errors.BudgetError, match="2 processes"):
-        Job(ENGINE, experiment(), 1, 2 * needed - 2, n_processes=2).plan()
-
-
-class Elsewhere(Serial):
-    """Pretends that this process is another machine."""
-
-    is_here = False
+    assert Job(GAUSSIAN, experiment(), 2 * needed, n_processes=2).plan() == 1
+    with pytest.raises(sr.errors.BudgetError, match=r"a process may use .* \(2 in all\)"):
+        Job(GAUSSIAN, experiment(), 2 * needed - 2, n_processes=2).plan()
 
 
 def test_memory_is_counted_where_the_tasks_run(monkeypatch):
@@ -57,12 +55,13 @@ def test_memory_is_counted_where_the_tasks_run(monkeypatch):
         counted.append(device)
         return 10**9
 
-    monkeypatch.setattr(job_module, "free_memory", free_memory)
+    monkeypatch.setattr(run_module, "free_memory", free_memory)
     problem, ensemble = sr.EquicorrelatedProblem(), sr.Ensemble(sr.subsets.equal(2, 20, seed=0))
     arguments = {"n_samples": [10], "n_trials": 4, "progress": False}
     here = sr.simulate(problem, ensemble, **arguments, run=sr.Run(block=1))
     assert counted == ["cpu"]  # once for all tasks of this machine
-    there = sr.simulate(problem, ensemble, **arguments, run=sr.Run(block=1, executor=Elsewhere()))
+    with ThreadPoolExecutor(1) as pool:
+        there = sr.simulate(problem, ensemble, **arguments, run=sr.Run(block=1, executor=pool))
     assert counted == ["cpu"] * 5  # and again in every task that ran elsewhere
     assert there.identical(here)
 
@@ -71,8 +70,8 @@ def test_memory_is_counted_where_the_tasks_run(monkeypatch):
 def test_the_batch_grows_with_the_budget_up_to_all_trials():
     pytest.importorskip("torch")
     needed = bytes_per_trial(experiment("torch"))
-    assert Job(ENGINE, experiment("torch"), 1, 7 * needed).plan() == 7
-    assert Job(ENGINE, experiment("torch"), 1, 70 * needed).plan() == 20
+    assert Job(GAUSSIAN, experiment("torch"), 7 * needed).plan() == 7
+    assert Job(GAUSSIAN, experiment("torch"), 70 * needed).plan() == 20
 
 
 def peak_of(work):
@@ -106,13 +105,17 @@ SETTINGS = {
     "projections": lambda: gaussian(600, subsets=sr.subsets.Projection((500,) * 6)),
 }
 
+QUICK = ("low rank", "pairs", "noise sweep by member")
 
-@pytest.mark.parametrize("setting", SETTINGS)
+
+@pytest.mark.parametrize(
+    "setting", [each if each in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in SETTINGS]
+)
 def test_the_estimate_covers_what_a_trial_really_takes(setting):
     make = SETTINGS[setting]
 
     def work():
-        Job(ENGINE, make(), 1)(0)
+        Job(GAUSSIAN, make())([0])
 
     assert 0.3 * bytes_per_trial(make()) < peak_of(work) <= bytes_per_trial(make())
 
@@ -125,10 +128,13 @@ def benchmark():
     return module
 
 
+HELD = ("isotropic", "feature noise", "pairs, 8 members", "weights by theory", "classification, noise")
 MEASURED = json.loads(benchmark().RESULTS.read_text())
 
 
-@pytest.mark.parametrize("setting", benchmark().SETTINGS)
+@pytest.mark.parametrize(
+    "setting", [each if each in HELD else pytest.param(each, marks=pytest.mark.slow) for each in benchmark().SETTINGS]
+)
 def test_a_plan_is_the_one_that_was_held_against_real_runs(setting):
     # Whoever changes how memory is counted measures it again: benchmarks/trust/memory.py --write.
     module, measured = benchmark(), MEASURED[setting]
@@ -146,7 +152,7 @@ def test_the_estimate_covers_what_votes_really_take():
         return make_classification(data, several, [200, 800], 1, ridges=[0.1])
 
     whole = made()
-    peak = peak_of(lambda: Job(CLASSIFICATION, whole, 1)(0))
+    peak = peak_of(lambda: Job(CLASSIFICATION, whole)([0]))
     assert 0.3 * CLASSIFICATION.bytes_needed(whole) < peak <= CLASSIFICATION.bytes_needed(whole)
 
 
@@ -154,18 +160,16 @@ def test_memory_that_runs_out_is_a_budget_error(monkeypatch):
     def greedy(*_):
         raise MemoryError
 
-    job = Job(replace(ENGINE, run_trials=greedy), experiment(), 1, n_processes=2)
-    with pytest.raises(sr.errors.BudgetError, match="memory ran out during a trial; use fewer processes, fewer or"):
-        job(0)
-    with pytest.raises(sr.errors.BudgetError, match="memory ran out during a trial; use fewer or smaller n_samples"):
-        replace(job, n_processes=1)(0)
+    job = Job(GAUSSIAN._replace(run_trials=greedy), experiment())
+    with pytest.raises(sr.errors.BudgetError, match="memory ran out during a trial; use fewer processes where"):
+        job([0])
 
 
 def test_half_of_what_is_free_is_used(monkeypatch):
     needed = bytes_per_trial(experiment())
     for free, fits in ((2 * needed, True), (2 * needed - 2, False)):
-        monkeypatch.setattr(job_module, "free_memory", lambda _, free=free: free)
-        job = Job(ENGINE, experiment(), 1)
+        monkeypatch.setattr(run_module, "free_memory", lambda _, free=free: free)
+        job = Job(GAUSSIAN, experiment())
         if fits:
             assert job.judged_here().memory == needed
         else:
@@ -196,8 +200,8 @@ def test_single_precision_is_drawn_in_double_precision_here_and_not_on_a_card():
 def test_a_card_trains_as_many_trials_at_once_as_fit():
     card = on("cuda")
     needed = bytes_per_trial(card)
-    assert [ENGINE.plan(card, budget) for budget in (needed, 2 * needed - 1, 7 * needed, 10**12)] == [1, 1, 7, 20]
-    assert ENGINE.plan(on("cpu"), 10**12) == 1
+    assert [GAUSSIAN.plan(card, budget) for budget in (needed, 2 * needed - 1, 7 * needed, 10**12)] == [1, 1, 7, 20]
+    assert GAUSSIAN.plan(on("cpu"), 10**12) == 1
 
 
 def votes(device="cpu", n=400, n_test=100, M=60, *, noises=(0.0,), aggregation="majority", **options):
@@ -281,3 +285,24 @@ def test_a_plan_keeps_its_matrices_whatever_becomes_of_those_it_was_given():
     bad.setflags(write=False)
     with pytest.raises(sr.errors.DataError, match=r"matrices\[0\] contains infinity"):
         sr.SubsetPlan.from_matrices([bad])
+
+
+def test_results_that_do_not_fit_are_refused_before_anything_runs(monkeypatch):
+    monkeypatch.setattr(run_module, "available_memory", lambda: 2**30)
+    problem, ensemble = sr.EquicorrelatedProblem(), sr.Ensemble(sr.subsets.Equal(2))
+    with pytest.raises(sr.errors.BudgetError, match=r"results of 1,000,000 trials take .* GiB here.* ask for fewer"):
+        sr.simulate(problem, ensemble, range(1, 101), 10**6, ridges=np.geomspace(0.1, 1, 10), n_features=10)
+
+
+def test_members_that_are_alike_are_counted_once(monkeypatch):
+    from subridge.simulation import memory
+
+    planned, real = [], memory.plan_curve
+
+    def watched(*arguments, **options):
+        planned.append(arguments)
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(memory, "plan_curve", watched)
+    bytes_per_trial(gaussian(60, (20, 40), subsets=sr.subsets.equal(8, 60, seed=0)))
+    assert len(planned) == 2  # members of seven and of eight features

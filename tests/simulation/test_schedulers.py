@@ -1,8 +1,10 @@
 """Schedulers of Dask that die or are restarted in the middle of a run, or were never there."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from contextlib import ExitStack, contextmanager
 from functools import partial
 
@@ -10,9 +12,9 @@ import pytest
 
 import subridge as sr
 from scripts import started, tasks_done, wait_for, when
-from subridge.store.resumable import ResumableStore
+from subridge.store.tasks import TaskStore
 
-pytest.importorskip("zarr")
+pytestmark = pytest.mark.slow
 
 
 def experiment(store=None, **options):
@@ -30,10 +32,10 @@ class Dask:
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
         wait_for(lambda: self.file.exists() and self.file.read_text().rstrip().endswith("}"))  # and is written whole
         self.address = json.loads(self.file.read_text())["address"]
-        self.add_worker()
+        self.worker = self.add_worker()
 
     def add_worker(self):
-        self._start("worker", "--nthreads", "1", "--no-nanny", "--no-dashboard")
+        return self._start("worker", "--nthreads", "1", "--no-nanny", "--no-dashboard")
 
     def _start(self, kind, *options):
         command = [sys.executable, "-W", "ignore", "-m", "dask", kind, "--scheduler-file", str(self.file), *options]
@@ -50,16 +52,16 @@ def dask(tmp_path):
 
 @contextmanager
 def in_the_middle(store, n_tasks, action, monkeypatch):
-    """Do something after three more tasks, and before those from a number on are written, however late that is."""
-    enough, write = tasks_done(store) + 3, ResumableStore.write
+    """Do something after three more tasks, and before so many are written, however late that is."""
+    enough, write = tasks_done(store) + 3, TaskStore.write
     with when(lambda: tasks_done(store) >= enough, action) as done, monkeypatch.context() as patched:
 
-        def write_in_time(self, number, arrays):
-            if number >= n_tasks:
+        def write_in_time(self, trials, arrays):
+            if tasks_done(store) >= n_tasks:
                 assert done.wait(240)
-            write(self, number, arrays)
+            write(self, trials, arrays)
 
-        patched.setattr(ResumableStore, "write", write_in_time)
+        patched.setattr(TaskStore, "write", write_in_time)
         yield
 
 
@@ -67,7 +69,7 @@ def in_the_middle(store, n_tasks, action, monkeypatch):
 def test_a_dead_scheduler_and_a_restarted_one_are_named_and_the_run_goes_on(dask, tmp_path, monkeypatch):
     from distributed import Client
 
-    store = tmp_path / "a.zarr"
+    store = tmp_path / "a"
     with Client(dask.address) as client:
         client.wait_for_workers(1, timeout=240)
         restart = partial(client.restart, wait_for_workers=False)
@@ -89,8 +91,40 @@ def test_a_dead_scheduler_and_a_restarted_one_are_named_and_the_run_goes_on(dask
 
 def test_the_advice_to_start_a_scheduler_opens_no_door(monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("subridge.simulation.executors.dask._PATIENCE", "0.2s")
+    monkeypatch.setattr("subridge.simulation.dask._PATIENCE", "0.2s")
     with pytest.raises(sr.errors.ClusterError) as told:
         experiment(scheduler="tcp://127.0.0.1:9")
     assert "dask scheduler --host 127.0.0.1" in str(told.value)
     assert "--tls-cert" in str(told.value)
+
+
+@pytest.mark.parametrize(("victim", "words"), [("worker", "has no workers"), ("scheduler", "does not answer")])
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_killed_workers_and_a_stopped_scheduler_are_told_within_five_seconds(
+    dask, tmp_path, monkeypatch, victim, words
+):
+    begun, waited = [], []
+    process = getattr(dask, victim)
+
+    def strike():
+        process.send_signal(signal.SIGKILL if victim == "worker" else signal.SIGSTOP)
+        begun.append(time.monotonic())
+
+    def go_on():
+        waited.append(time.monotonic() - begun[0])
+        if victim == "worker":
+            dask.add_worker()
+        else:
+            process.send_signal(signal.SIGCONT)
+
+    def told():
+        return any(words in str(each.message) for each in said)
+
+    with (
+        pytest.warns(sr.errors.WaitingWarning, match=words) as said,
+        in_the_middle(tmp_path / "a", 20, strike, monkeypatch),
+        when(told, go_on),
+    ):
+        found = experiment(tmp_path / "a", scheduler=dask.address)
+    assert waited[0] < 5.5  # a second for this test to hear of it
+    assert found.identical(experiment())

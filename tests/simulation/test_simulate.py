@@ -2,12 +2,12 @@
 
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.simulation.executors.serial import Serial
 
 M, SIZES, RIDGES = 40, [10, 20, 60], [0.0, 0.1]
 
@@ -75,8 +75,8 @@ def test_on_torch_the_batch_changes_risks_by_rounding_only(redraw):
 @pytest.mark.torch
 def test_drawn_data_are_bit_identical_whatever_the_batch():
     pytest.importorskip("torch")
-    from subridge.simulation.gaussian.experiment import GaussianExperiment
-    from subridge.simulation.gaussian.sampling import draw_batch
+    from subridge.simulation.gaussian import GaussianExperiment
+    from subridge.simulation.training import draw_batch
 
     for device in ("cpu", "torch"):
         experiment = GaussianExperiment(problem(), ensemble(), tuple(SIZES), 5, M, seed=3, device=device)
@@ -129,6 +129,8 @@ def test_single_precision_is_off_by_no_more_than_its_stated_error(ridge):
         ({"ridges": [[1.0, 2.0, 3.0]]}, sr.errors.ParameterError, "ridges must have shape"),
         ({"dtype": "int8"}, sr.errors.ParameterError, "dtype"),
         ({"ensemble": ensemble(aggregation="median")}, sr.errors.ParameterError, "weighs members"),
+        ({"nested": "no"}, sr.errors.ParameterError, "nested must be True or False"),
+        ({"weights_from": "nowhere"}, sr.errors.ParameterError, "weights_from must be"),
         ({"redraw": ("labels",)}, sr.errors.ParameterError, "redraw may hold"),
         ({"redraw": ("subsets",)}, sr.errors.SubsetError, "strategy"),
         ({"n_features": 41}, sr.errors.ParameterError, "contradicts"),
@@ -156,7 +158,10 @@ def test_an_equicorrelated_problem_needs_a_size():
         ({"device": "abacus"}, sr.errors.DeviceError, "abacus"),
         ({"device": "cuda:first", "scheduler": "tcp://x:1"}, sr.errors.DeviceError, "cuda:<number>"),
         ({"memory": 0}, sr.errors.ParameterError, "memory"),
-        ({"executor": "many"}, sr.errors.ParameterError, "executor"),
+        ({"executor": "many"}, sr.errors.ParameterError, "executor must be None, a number of processes, a concurrent"),
+        ({"executor": 1.5}, sr.errors.ParameterError, "executor must be None"),
+        ({"executor": 0}, sr.errors.ParameterError, "executor must be a positive integer"),
+        ({"executor": True}, sr.errors.ParameterError, "executor must be a positive integer"),
         ({"executor": 2, "scheduler": "tcp://x:1"}, sr.errors.ParameterError, "not both"),
     ],
 )
@@ -175,9 +180,6 @@ def test_a_machine_without_a_card_can_drive_workers_that_have_one(monkeypatch):
 
 
 def test_a_device_that_is_not_where_the_tasks_run_is_named_by_the_task(monkeypatch):
-    class Elsewhere(Serial):
-        is_here = False
-
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(sr.errors.DeviceError, match="needs PyTorch"):
-        simulate(run=sr.Run(device="cuda", executor=Elsewhere()))
+    with ThreadPoolExecutor(1) as pool, pytest.raises(sr.errors.DeviceError, match="needs PyTorch"):
+        simulate(run=sr.Run(device="cuda", executor=pool))

@@ -1,5 +1,8 @@
 """The store of extracted features: what it gives back, what damage does to it, and how extractions share it."""
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,7 @@ import subridge as sr
 from subridge.store.features import FeatureStore, read_features
 
 pytest.importorskip("zarr")
+OLD = Path(__file__).parent / "data" / "features-0.2.0.zarr"
 DAMAGED = sr.errors.DamagedStoreWarning
 
 
@@ -44,7 +48,7 @@ def test_damaged_features_are_an_error_to_read_and_mended_by_the_extraction(tmp_
     )
     with pytest.raises(sr.errors.StoreError, match="damaged in 1 of its batches; run the same extraction again"):
         read_features(place)
-    with pytest.warns(DAMAGED, match="task 1"):
+    with pytest.warns(DAMAGED, match="damaged in batches 1"):
         store = feature_store(place)
     assert fill(store) == [range(4, 8)]
     np.testing.assert_array_equal(read_features(place).features, whole.features)
@@ -58,7 +62,7 @@ def test_damaged_labels_are_an_error_to_read_and_written_anew(tmp_path, name):
     flip(place / name / "c" / "0")
     with pytest.raises(sr.errors.StoreError, match=r"description of store .* is damaged"):
         read_features(place)
-    with pytest.warns(DAMAGED, match="description"):
+    with pytest.warns(DAMAGED, match=f"{name} of store"):
         feature_store(place)
     np.testing.assert_array_equal(read_features(place).labels, whole.labels)
 
@@ -71,8 +75,7 @@ def test_an_unfinished_feature_store_says_so(tmp_path):
 
 def test_features_begun_by_another_version_are_not_finished_by_this_one(tmp_path, monkeypatch):
     place = tmp_path / "f.zarr"
-    for module in ("subridge", "subridge.store.features"):
-        monkeypatch.setattr(f"{module}.__version__", "0.0.1")
+    monkeypatch.setattr("subridge.store.features.__version__", "0.0.1")
     feature_store(place)
     monkeypatch.undo()
     with pytest.raises(sr.errors.StoreError, match=r"begun by subridge 0\.0\.1"):
@@ -100,34 +103,38 @@ def test_a_feature_store_gives_back_what_was_written_without_what_could_not_be_r
     assert "class_names" not in found.attributes
 
 
-def test_an_extraction_that_stops_gives_its_claims_back(tmp_path):
-    one = feature_store(tmp_path / "f.zarr")
-    claimed = one.claimed()
+def test_an_extraction_that_stops_leaves_the_rest_to_the_next(tmp_path):
+    claimed = feature_store(tmp_path / "f.zarr").claimed()
     assert next(claimed) == range(0, 4)
     claimed.close()
     assert fill(feature_store(tmp_path / "f.zarr")) == [range(0, 4), range(4, 8), range(8, 10)]
 
 
-def test_an_extraction_leaves_to_another_what_that_works_on(tmp_path, monkeypatch):
-    monkeypatch.setattr("subridge.store.resumable._PAUSE", 0.001)
+def test_an_extraction_skips_what_another_has_finished(tmp_path):
     place = tmp_path / "f.zarr"
     one, other = feature_store(place), feature_store(place)
-    first, second = one.claimed(), other.claimed()
-    assert (next(first), next(second)) == (range(0, 4), range(4, 8))
-    for store, images in ((one, range(0, 4)), (other, range(4, 8))):
-        store.write(images, np.zeros((4, 3), dtype=np.float32), np.ones(4, dtype=np.uint8))
-    assert next(second) == range(8, 10)
-    other.write(range(8, 10), np.zeros((2, 3), dtype=np.float32), np.ones(2, dtype=np.uint8))
-    assert list(first) == []
-    assert list(second) == []
+    claimed = one.claimed()
+    assert next(claimed) == range(0, 4)
+    fill(other)
+    assert list(claimed) == []
     assert read_features(place).features.shape == (10, 3)
 
 
 def test_a_finished_feature_store_of_another_version_is_read(tmp_path, monkeypatch):
     place = tmp_path / "f.zarr"
-    for module in ("subridge", "subridge.store.features"):
-        monkeypatch.setattr(f"{module}.__version__", "0.0.1")
+    monkeypatch.setattr("subridge.store.features.__version__", "0.0.1")
     fill(feature_store(place))
     monkeypatch.undo()
     assert feature_store(place).missing() == []
     assert read_features(place).features.shape == (10, 3)
+
+
+def test_a_store_that_version_0_2_0_wrote_is_read(tmp_path):
+    place = shutil.copytree(OLD, tmp_path / "f.zarr")
+    found, kept = read_features(place), [image for image in range(10) if image != 5]
+    np.testing.assert_array_equal(found.features, np.arange(30, dtype=np.float32).reshape(10, 3)[kept])
+    assert found.labels.tolist() == [image % 2 for image in kept]
+    assert feature_store(place).missing() == []
+    flip(place / "usable" / "c" / "0")
+    with pytest.raises(sr.errors.StoreError, match="damaged in 1 of its batches"):
+        read_features(place)

@@ -46,7 +46,7 @@ class SimulateOptions(shared.EnsembleOptions, shared.ProblemOptions, shared.RunO
 @click.option("--nested/--independent", default=True, help="training sets")
 @click.option("--seed", type=click.IntRange(0), default=0)
 @shared.run_options
-@click.option("--store", type=click.Path(path_type=Path), help="zarr directory that keeps finished tasks")
+@click.option("--store", type=click.Path(path_type=Path), help="directory that keeps finished tasks")
 @click.option("--resume", is_flag=True, help="go on with what is in --store")
 @click.option("--memory", type=click.IntRange(1), help="bytes the run may use; default half of what is free")
 @shared.result_options()
@@ -57,7 +57,7 @@ def simulate(**options: Unpack[SimulateOptions]) -> None:
 
     \b
     subridge simulate --n-members 10 --n-samples 20:400:20 --out curves.png
-    subridge simulate --n-features 2000 --n-trials 100 --store run.zarr --out curves.nc
+    subridge simulate --n-features 2000 --n-trials 100 --store run --out curves.nc
     """
     _check_store(options["store"], options["resume"])
     curves = sr.simulate(
@@ -84,7 +84,7 @@ def _check_store(store: Path | None, resume: bool) -> None:
         return
     if re.match(r"\w+:/", str(store)):
         raise click.UsageError(f"--store {store} is an address, but a store is a directory of this machine")
-    from subridge.store.resumable import is_store
+    from subridge.store.tasks import is_store
 
     if is_store(store) and not resume:
         raise click.UsageError(f"{store} exists; add --resume to go on with it, or give another --store")

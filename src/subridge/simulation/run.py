@@ -1,24 +1,49 @@
-"""How an experiment is run: device, executor, store and memory. What is computed is said elsewhere."""
+"""How an experiment is run: device, executor, store and memory. What is computed is described elsewhere."""
 
-from dataclasses import dataclass
+import os
+import random
+from collections.abc import Callable, Iterator, Sized
+from concurrent.futures import Executor
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, NamedTuple, Self
 
-from subridge.arrays.machine import device_name_problem, device_problem
+import numpy as np
+import xarray as xr
+
+from subridge import __version__
+from subridge.arrays.machine import available_memory, cores, device_name_problem, device_problem, free_memory, release
 from subridge.model.checks import positive_integer
-from subridge.model.errors import DeviceError, ParameterError
-from subridge.simulation.executors import ExecutorChoice, executor_for
-from subridge.store.places import place_of
+from subridge.model.errors import (
+    BudgetError,
+    ClusterError,
+    ConvergenceError,
+    DeviceError,
+    InterruptedRun,
+    ParameterError,
+    StoreError,
+)
+from subridge.results.schemas import TrialSchema
+from subridge.simulation.executors import ExecutorChoice, TrialArrays, blas_threads, ended_by_interruption, perform
+from subridge.simulation.memory import bytes_of_arrays
+from subridge.store.progress import ProgressBar
+from subridge.store.tasks import TaskStore, place_of
 
-MOST_TRIALS = 10**7  # of an experiment; more are several experiments with different seeds
-
-
-def checked_run(run: "Run | None") -> "Run":
-    """The run that an experiment was given, or the plain one."""
-    if run is None:
-        return Run()
-    if not isinstance(run, Run):
-        raise ParameterError(f"run must be a Run, got {type(run).__name__}")
-    return run
+# Tasks of a run when nothing else is said: enough to keep processes busy and to lose little when killed.
+_TASKS = 50
+# A card trains many trials at once; tasks are large so that batches can be.
+_TRIALS_ON_A_CARD = 128
+# Trials that need less memory than this make no library call that lasts.
+_LARGE = 2**27
+_REMEDIES = (
+    "use fewer processes where there are several, fewer or smaller n_samples, fewer ridges or test samples, no pairs, "
+    'or dtype="float32"'
+)
+_ANOTHER = (
+    "another grid: problem, ensemble, n_samples, ridges, seed, device, dtype and the other options must be the same to "
+    "resume"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +51,7 @@ class Run:
     """Where and how to run an experiment.
 
     Executor, store, memory, block and threads never change the numbers. The device changes which samples of the same
-    law are drawn: those of CPU and GPU differ.
+    distribution are drawn: those of CPU and GPU differ.
 
     Parameters
     ----------
@@ -34,31 +59,35 @@ class Run:
         "cpu" (NumPy and LAPACK), "cuda" or "cuda:<number>" (PyTorch, batched over trials), or "torch" (PyTorch on the
         CPU). It must be there where the tasks run: a machine without a card can drive a cluster whose workers have
         cards.
-    executor : None, int, dask.distributed.Client or Executor
+    executor : None, int, concurrent.futures.Executor or dask.distributed.Client
         None works in this process; a number starts that many processes (a script must then start its work under
-        ``if __name__ == "__main__":``); a client sends the tasks to its cluster.
+        ``if __name__ == "__main__":``). Any other executor (threads, processes, loky, MPI, ``client.get_executor()``)
+        runs the tasks on its workers, and stays open: who made it ends it. A Dask client sends the tasks to its
+        cluster.
     store : path, optional
-        A zarr directory of this machine (needs the ``cluster`` extra). Finished tasks are kept there, and a run that
-        finds some goes on with the others: more trials may be asked for than a store has, damaged tasks are run again,
-        and several runs may fill one store at once.
+        A directory of this machine. Every finished task is a file there, and a run that finds some goes on with the
+        others: more trials may be asked for than a store has, damaged tasks are run again, and several runs may fill
+        one store at once.
     memory : int, optional
-        Bytes that arrays may take on the device, on every machine that runs tasks; default half of what is free there.
+        Bytes that arrays may take on the device, for all processes of this machine together; in an executor that you
+        hand over, and on a cluster, for each task. The default is half of what is free where and when a task starts.
         Batches adapt to it.
     scheduler : str, optional
         Address of a Dask scheduler, such as "tcp://host:8786", in place of `executor`.
     block : int, optional
         Trials per task, the unit of scheduling and of resuming. A store keeps the number it was created with.
     threads : int, optional
-        Threads of BLAS per process; default all cores divided among the processes.
+        Threads of BLAS per task. The default is all cores divided among the processes that are started here, and one
+        in an executor that you hand over and on a cluster.
 
     Raises
     ------
     ParameterError
-        If a number is no positive integer, or text is expected and something else is given.
+        If an argument has the wrong type or is not positive.
     DeviceError
         If this machine is to run the tasks and does not have the device.
     StoreError
-        If the store can be no directory.
+        If `store` cannot be a directory of this machine.
 
     See Also
     --------
@@ -84,17 +113,205 @@ class Run:
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, positive_integer(name, value, 10**4 if name == "threads" else None))
-        if isinstance(self.executor, int):
-            positive_integer("executor", self.executor, 10**4)
         for name in ("device", "scheduler"):
             value = getattr(self, name)
             if not (isinstance(value, str) and value) and not (value is None and name == "scheduler"):
                 raise ParameterError(f"{name} must be text, got {value!r}")
-        if self.store is not None and not (isinstance(self.store, str | Path) and str(self.store)):
-            raise ParameterError(f"store must be a path, got {self.store!r}")
+        if self.executor is not None and self.scheduler is not None:
+            raise ParameterError("give either executor= or scheduler=, not both: each says where the tasks go")
+        if isinstance(self.executor, int):
+            positive_integer("executor", self.executor, 10**4)
+        elif not (
+            self.executor is None or isinstance(self.executor, Executor) or hasattr(self.executor, "get_executor")
+        ):
+            raise ParameterError(
+                "executor must be None, a number of processes, a concurrent.futures.Executor or a "
+                f"dask.distributed.Client, got {self.executor!r}"
+            )
         if self.store is not None:
-            place_of(self.store)  # refuses what can be no directory
-        is_here = executor_for(self.executor, self.scheduler).is_here
-        problem = device_problem(self.device) if is_here else device_name_problem(self.device)
+            if not isinstance(self.store, str | Path) or not str(self.store):
+                raise ParameterError(f"store must be a path, got {self.store!r}")
+            place_of(self.store)  # refuses addresses
+        problem = device_problem(self.device) if self._is_here else device_name_problem(self.device)
         if problem is not None:
             raise DeviceError(problem)
+
+    @property
+    def _is_serial(self) -> bool:
+        """Whether tasks run in this process, one after the other."""
+        return self.executor is None and self.scheduler is None
+
+    @property
+    def _is_here(self) -> bool:
+        """Whether tasks run in processes of our own, so that device and memory can be judged before the first one."""
+        return self._is_serial or isinstance(self.executor, int)
+
+
+def checked_run(run: Run | None) -> Run:
+    """The run that an experiment was given, or the plain one."""
+    if run is not None and not isinstance(run, Run):
+        raise ParameterError(f"run must be a Run, got {type(run).__name__}")
+    return run or Run()
+
+
+class Engine(NamedTuple):
+    """How experiments of one kind are computed, by functions of modules, which other processes find by their names.
+
+    `schema` lays out the result, `bytes_needed` is the least memory for a trial, `plan` turns a budget in bytes into
+    what is worked on at once, `run_trials` runs trials by such a plan. `threads_on_a_cpu` are the threads of BLAS that
+    suit this kind; None leaves the choice to the run.
+    """
+
+    schema: Callable[[Any], TrialSchema]
+    bytes_needed: Callable[[Any], int]
+    plan: Callable[[Any, int], Any]
+    run_trials: Callable[[Any, list[int], Any], TrialArrays]
+    threads_on_a_cpu: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What every task of a run shares; called with the trials of a task, it runs them.
+
+    `memory` is in bytes, for all processes of a machine together; None is half of what is free where and when a task
+    starts. `threads` are those of BLAS; None leaves them alone.
+    """
+
+    engine: Engine
+    experiment: Any
+    memory: int | None = None
+    n_processes: int = 1
+    threads: int | None = None
+
+    def judged_here(self) -> Self:
+        """The job with the memory of this machine counted once for all tasks, after a look whether it can work here."""
+        here = replace(self, memory=self._memory_here())
+        here.plan()
+        return here
+
+    def plan(self) -> Any:
+        """What is worked on at once on this machine; raises when the device is not there or a trial does not fit."""
+        budget = self._memory_here() // self.n_processes
+        needed = self.engine.bytes_needed(self.experiment)
+        if self.n_processes > 1:
+            needed += bytes_of_arrays(self.experiment)  # each process has its own
+        if needed > budget:
+            raise BudgetError(
+                f"one trial needs about {needed / 2**20:,.2f} MiB but a process may use {budget / 2**20:,.2f} MiB "
+                f"({self.n_processes} in all); raise Run(memory=) if there is more, {_REMEDIES}"
+            )
+        return self.engine.plan(self.experiment, budget)
+
+    def __call__(self, trials: range) -> TrialArrays:
+        plan = self.plan()
+        try:
+            with nullcontext() if self.threads is None else blas_threads(self.threads):
+                return self.engine.run_trials(self.experiment, list(trials), plan)
+        except BudgetError:
+            raise
+        except MemoryError as error:
+            raise BudgetError(f"memory ran out during a trial; {_REMEDIES}") from error
+
+    def _memory_here(self) -> int:
+        device = self.experiment.device
+        if (problem := device_problem(device)) is not None:
+            raise DeviceError(problem)
+        if self.memory is not None:
+            return self.memory
+        release(device)
+        return free_memory(device) // 2
+
+
+def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.Dataset:
+    """Run the tasks that are not in the store yet, and put the results of all of them into a dataset."""
+    n_processes = run.executor if isinstance(run.executor, int) else 1
+    threads = run.threads or (engine.threads_on_a_cpu if experiment.device == "cpu" else None)
+    if threads is None and not run._is_serial:
+        threads = max(1, cores() // n_processes) if run._is_here else 1
+    job = Job(engine, experiment, run.memory, n_processes, threads)
+    if run._is_here:
+        job = job.judged_here()  # before anything large is made or written
+    schema, n_trials = engine.schema(experiment), experiment.n_trials
+    needed, free = sum(8 * int(np.prod(schema.shape(name))) for name in schema.dimensions), available_memory()
+    if needed > free // 2:
+        raise BudgetError(
+            f"the results of {n_trials:,} trials take {needed / 2**30:,.2f} GiB here, and may take half of the "
+            f"{free / 2**30:,.2f} GiB that are free; ask for fewer trials, n_samples or ridges, or for no pairs"
+        )
+    usual = -(-n_trials // _TASKS) if experiment.device == "cpu" else _TRIALS_ON_A_CARD
+    block, store = min(run.block or usual, n_trials), None
+    if run.store is not None:
+        # The fingerprint of a single trial: a store may have fewer trials, or more, of which common ones are equal.
+        store = TaskStore(run.store, replace(experiment, n_trials=1).fingerprint(), block, _ANOTHER)
+        block = store.block
+    left = dict.fromkeys(range(start, min(start + block, n_trials)) for start in range(0, n_trials, block))
+    n_tasks, arrays = len(left), schema.empty()
+
+    def put(trials: range, values: TrialArrays) -> None:
+        for name, part in values.items():
+            arrays[name][trials.start : trials.stop] = part
+        del left[trials]
+
+    def read(store: TaskStore) -> None:
+        for trials, values in store.sound(list(left), schema.dimensions):
+            if store.version != __version__ and len(left) == n_tasks:
+                # The first task is computed again: another version of the package may give other numbers.
+                again = dict(_performed(job, iter([trials]), schema, run))[trials]
+                if any(not np.array_equal(again[name], part) for name, part in values.items()):
+                    raise StoreError(
+                        f"store {store.path} was written by subridge {store.version}, and this version ({__version__}) "
+                        "gives other numbers; give another Run(store=), or use that version to go on"
+                    )
+            put(trials, values)
+        if left and not os.access(store.path, os.W_OK):
+            raise StoreError(f"store {store.path} is read-only; make it writable, or give another Run(store=)")
+
+    if store is not None:
+        read(store)
+    bar = ProgressBar("trials", n_tasks, n_tasks - len(left), show=progress and bool(left))
+    with bar, _ended(store, n_tasks, left, lasts=run._is_serial and engine.bytes_needed(experiment) >= _LARGE):
+        while left:
+            # In random order, or runs that share a store would repeat each other's tasks.
+            tasks = list(left) if store is None else random.sample(list(left), len(left))
+            missing = (trials for trials in tasks if store is None or not store.has(trials))
+            for trials, values in _performed(job, missing, schema, run):
+                if store is not None:
+                    store.write(trials, values)
+                put(trials, values)
+                bar.advance()
+            if store is not None and left:  # what other runs have finished
+                n_before = len(left)
+                read(store)
+                bar.advance(n_before - len(left))
+    return schema.dataset(arrays)
+
+
+def _performed(job: Job, tasks: Iterator[range], schema: TrialSchema, run: Run) -> Iterator[tuple[range, TrialArrays]]:
+    """Results of tasks, checked to be finite, in the shape of the schema."""
+    here = ((trials, job(trials)) for trials in tasks)
+    for trials, values in here if run._is_serial else perform(job, tasks, run.executor, run.scheduler):
+        for name, part in values.items():
+            if not np.isfinite(part).all():
+                raise ConvergenceError(
+                    f"{name} of trials {trials.start} to {trials.stop - 1} is not finite: a factorisation broke down. "
+                    "Use dtype='float64', or a larger ridge"
+                )
+        yield trials, schema.without_single_axes(values)
+
+
+@contextmanager
+def _ended(store: TaskStore | None, n_tasks: int, left: Sized, *, lasts: bool) -> Iterator[None]:
+    """Make errors and Ctrl-C say what is kept and how to go on; Ctrl-C also ends library calls where one `lasts`."""
+    go_on = "the same call goes on with the others (with subridge simulate: add --resume)"
+    kept = "nothing is kept" if store is None else f"finished tasks are kept in {store.path}; {go_on}"
+    try:
+        with ended_by_interruption(f"interrupted: {kept}") if lasts else nullcontext():
+            yield
+    except (KeyboardInterrupt, ClusterError) as error:
+        if store is None:
+            kept += "; with Run(store=), or --store, finished tasks would be"
+        else:
+            kept = f"{n_tasks - len(left)} of {n_tasks} {kept.removeprefix('finished ')}"
+        if isinstance(error, ClusterError):
+            raise ClusterError(f"{error}. {kept[0].upper()}{kept[1:]}") from error
+        raise InterruptedRun(f"interrupted: {kept}") from error

@@ -1,51 +1,173 @@
-"""The store of an experiment: one array per variable and coordinate, named and dimensioned as in the result.
+"""Finished work on disk: a task is a file, so that a run that was killed goes on where it stopped.
 
-``xarray.open_zarr`` reads the directory. A task is a block of trials.
+A store is a directory. A task is a range of rows, the trials of an experiment. Its file is written under a temporary
+name and then renamed, so that a file is either whole or not there. Every file also holds the fingerprint of the work
+that it belongs to and its rows, so that a file that was copied from another task or experiment is noticed. Altered bits
+are noticed by the checksums of the zip archive, which are compared when its members are read in full. (``numpy.load``
+alone stops at the end of an array, and may not reach the checksum.)
+
+Several runs may fill one store. They do not wait for each other: each skips the files that have appeared, and two runs
+that repeat a task write the same numbers.
 """
 
-from collections.abc import Mapping
+import os
+import re
+import uuid
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
-from typing import Protocol
+from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 import numpy.typing as npt
 
-from subridge.store.resumable import Contents, Kind, ResumableStore, Variable
+from subridge import __version__
+from subridge.model.checks import listed
+from subridge.model.errors import DamagedStoreWarning, StoreError
 
-KIND = Kind(
-    schema="subridge-curves",
-    version=2,
-    holds="curves",
-    another="another grid: problem, ensemble, n_samples, ridges, seed, device, dtype and the other options "
-    "must be the same to resume",
-    remedy="give another Run(store=)",
-    extra="cluster",
-)
+Arrays = dict[str, npt.NDArray[Any]]
 
-
-class Schema(Protocol):
-    """What a store needs to know of a result; `subridge.results.schemas.TrialSchema` is one."""
-
-    @property
-    def attributes(self) -> Mapping[str, str | int | float]: ...
-
-    @property
-    def dimensions(self) -> Mapping[str, tuple[str, ...]]: ...
-
-    @property
-    def coordinates(self) -> Mapping[str, tuple[tuple[str, ...], npt.NDArray[np.generic]]]: ...
-
-    def shape(self, name: str) -> tuple[int, ...]: ...
+# "s3://bucket" is "s3:/bucket" once it was a path; a single letter is a drive of Windows.
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+_HEAD = "store.npz"
+# What every file says of the store.
+_ABOUT = {"fingerprint", "version", "block"}
 
 
-def open_task_store(path: str | Path, schema: Schema, fingerprint: str, block: int) -> ResumableStore:
-    """Open the store of an experiment, or create it with so many trials per task.
+def place_of(path: str | Path) -> Path:
+    """The directory that a path means.
 
-    The fingerprint is that of a trial: a store may have fewer trials than the schema, and gets the others, or more.
+    >>> place_of("run").name
+    'run'
     """
-    contents = Contents(
-        {name: Variable(dimensions, schema.shape(name)) for name, dimensions in schema.dimensions.items()},
-        {name: (dimensions, np.asarray(values)) for name, (dimensions, values) in schema.coordinates.items()},
-        schema.attributes,
-    )
-    return ResumableStore.open_or_create(path, KIND, contents, fingerprint, block)
+    if _ADDRESS.match(str(path)):
+        raise StoreError(
+            f"store {path} is an address, but a store is a directory of this machine; mount it, or give another path"
+        )
+    if not str(path) or "\0" in str(path):
+        raise StoreError(f"store {str(path)!r} is not a path; give another")
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise StoreError(f"store {path}: there is no such home directory; give another path") from error
+
+
+def is_store(path: str | Path) -> bool:
+    """Whether something is at the path already."""
+    place = place_of(path)
+    return place.exists() and (not place.is_dir() or any(place.iterdir()))
+
+
+@contextmanager
+def clear_errors(path: Path) -> Iterator[None]:
+    """Turn errors of the operating system into errors that say what to do."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except (FileExistsError, NotADirectoryError) as error:
+        raise StoreError(f"{path} is not a store but a file, or lies in one; give another path") from error
+    except OSError as error:
+        raise StoreError(
+            f"store {path} cannot be read or written ({error.strerror or error}); check the path, its permissions and "
+            "the free space, then run again: finished tasks are kept"
+        ) from error
+
+
+class TaskStore:
+    """The files of one piece of work, which its fingerprint names.
+
+    A new store has `block` rows per task; an existing one keeps its own number. `another` says what a store with
+    another fingerprint holds.
+    """
+
+    def __init__(self, path: str | Path, fingerprint: str, block: int, another: str) -> None:
+        self.path, self._fingerprint = place_of(path), fingerprint
+        self.block, self.version = block, __version__
+        with clear_errors(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            if (self.path / "zarr.json").exists():
+                raise StoreError(
+                    f"store {self.path} was written by subridge 0.2 or an earlier version, whose stores this version "
+                    "does not read; give another path, or use that version to go on"
+                )
+            if all(file.name.startswith(".") for file in self.path.iterdir()):
+                self._write(_HEAD, {})
+            # Every file describes the store: a sound task will do where the head is damaged or was deleted.
+            files = sorted(self.path.glob("*.npz"), key=lambda file: file.name != _HEAD)
+            head = next((found for file in files if set(found := _read(file) or {}) >= _ABOUT), None)
+            if head is None:
+                raise StoreError(f"{self.path} is not a store, or all of its files are damaged; give another path")
+            if str(head["fingerprint"]) != fingerprint:
+                raise StoreError(f"store {self.path} belongs to {another}; give another path, or remove the old one")
+            self.block, self.version = int(head["block"]), str(head["version"])
+            if "rows" in head:
+                warnings.warn(f"{_HEAD} of store {self.path} is damaged; it is written again", DamagedStoreWarning, 4)
+                self._write(_HEAD, {})
+
+    def has(self, rows: range) -> bool:
+        """Whether there is a file of a task."""
+        return any(file.exists() for file in self._files(rows))
+
+    def sound(self, tasks: Iterable[range], names: Iterable[str]) -> Iterator[tuple[range, Arrays]]:
+        """Tasks that are there and whole, with the named arrays; damaged files are removed, with a warning."""
+        damaged = []
+        with clear_errors(self.path):
+            for rows in tasks:
+                for file in self._files(rows):
+                    found = _read(file)
+                    if found is None:
+                        continue
+                    about = [str(found.get("fingerprint")), *found.get("rows", np.zeros(0)).tolist()]
+                    if about == [self._fingerprint, *map(int, file.stem.split("-"))] and set(names) <= set(found):
+                        yield rows, {name: found[name][: len(rows)] for name in names}
+                        break
+                    damaged.append(file)
+            if damaged:
+                words = f"store {self.path} is damaged in {listed(file.name for file in damaged)}"
+                if not os.access(self.path, os.W_OK):
+                    raise StoreError(f"{words} and read-only; copy it to mend it")
+                for file in damaged:
+                    file.unlink(missing_ok=True)
+                warnings.warn(f"{words}; these tasks are computed again", DamagedStoreWarning, stacklevel=3)
+
+    def write(self, rows: range, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Write the file of a task."""
+        self._write(f"{rows.start}-{rows.stop}.npz", {**arrays, "rows": np.array([rows.start, rows.stop])})
+
+    def _write(self, name: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        scratch = self.path / f".{uuid.uuid4().hex}.tmp"
+        about: dict[str, Any] = {"fingerprint": self._fingerprint, "version": self.version, "block": self.block}
+        with clear_errors(self.path):
+            if not self.path.exists():
+                raise StoreError(f"store {self.path} was removed while it was in use; run again to begin anew")
+            try:
+                with scratch.open("wb") as file:
+                    np.savez(file, **(about | dict(arrays)))
+                os.replace(scratch, self.path / name)
+            finally:
+                scratch.unlink(missing_ok=True)
+
+    def _files(self, rows: range) -> list[Path]:
+        """Where the rows may be: in a file of a whole block, or in that of a last block that is shorter."""
+        stops = {rows.start + self.block: None, rows.stop: None}
+        return [self.path / f"{rows.start}-{stop}.npz" for stop in stops]
+
+
+def _read(file: Path) -> Arrays | None:
+    """All arrays of a file, after the checksum of each was compared; empty if it is damaged, None if not there."""
+    try:
+        contents = file.read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
+        with ZipFile(BytesIO(contents)) as archive:
+            members = {name.removesuffix(".npy"): archive.read(name) for name in archive.namelist()}
+        return {name: np.load(BytesIO(member), allow_pickle=False) for name, member in members.items()}
+    except MemoryError:
+        raise
+    except Exception:  # whatever reading altered bytes can raise
+        return {}

@@ -15,7 +15,7 @@ from subridge.datasets.tables.sources import ColumnName, RawTable, TargetName, g
 from subridge.datasets.tables.text_files import read_parquet, read_text
 from subridge.model.checks import counted, listed
 from subridge.model.errors import DataError
-from subridge.store.features import KIND, read_features
+from subridge.store.features import SCHEMA, read_features
 
 _TEXT = (".csv", ".tsv", ".txt")
 _SUFFIXES = (*_TEXT, ".parquet", ".npz", ".zarr")
@@ -94,7 +94,7 @@ def _from_zarr(path: Path, key: str, drop: Sequence[ColumnName], groups: ColumnN
         group = zarr.open_group(str(path), mode="r", use_consolidated=False)
     except (OSError, ValueError, KeyError) as error:
         raise DataError(f"{path} is not a zarr group ({error}); check the path") from error
-    if group.attrs.get("schema") == KIND.schema:
+    if group.attrs.get("schema") == SCHEMA:
         if groups is not None:
             raise DataError(f"groups {str(groups)!r} cannot be had from {path}: a store of features has no groups")
         return _from_store(path, drop)

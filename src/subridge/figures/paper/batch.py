@@ -15,7 +15,7 @@ import xarray as xr
 from subridge.figures.paper.files import forget_parts, plot_and_write, read_figure
 from subridge.figures.paper.reproduction import FigureRequest, compute_figure
 from subridge.model.errors import SubridgeError
-from subridge.simulation.executors.pool import ChildPool
+from subridge.simulation.executors import ChildPool
 from subridge.simulation.run import Run
 
 MADE, KEPT, FAILED = "made", "kept", "failed"

@@ -9,8 +9,8 @@ from subridge.datasets.images.feature_set import FeatureSet
 from subridge.datasets.images.load import load_set
 from subridge.figures.paper.recipe import FigureSettings
 from subridge.model.ensemble import Ensemble
-from subridge.simulation.classification.simulate import simulate_classification
 from subridge.simulation.run import Run
+from subridge.simulation.simulate import simulate_classification
 
 # The paper's features cannot be had without its images; said once for all of these figures.
 DATA_NOTE = (

@@ -20,8 +20,8 @@ from subridge.model.ensemble import Ensemble
 from subridge.model.problem import Problem
 from subridge.model.subsets import overlapping
 from subridge.results.compare import compare
-from subridge.simulation.gaussian.simulate import simulate
 from subridge.simulation.run import Run
+from subridge.simulation.simulate import simulate
 from subridge.theory.predict import risk
 from subridge.theory.thresholds import around_thresholds
 

@@ -21,8 +21,8 @@ from subridge.model.ensemble import Ensemble
 from subridge.model.problem import EquicorrelatedProblem
 from subridge.model.subsets import Overlapping
 from subridge.results.compare import compare
-from subridge.simulation.gaussian.simulate import simulate
 from subridge.simulation.run import Run
+from subridge.simulation.simulate import simulate
 from subridge.theory.predict import risk
 from subridge.theory.thresholds import around_thresholds
 

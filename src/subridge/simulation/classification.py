@@ -1,0 +1,190 @@
+"""What `simulate_classification` computes: data, ensembles, grid and seed, checked once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from subridge.arrays.streams import Seed, stream
+from subridge.arrays.types import ArrayLike, FloatArray, IntArray
+from subridge.model.aggregation import Aggregation
+from subridge.model.checks import ascending_integers, finite_array, items_of, one_of, positive_integer
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import DataError, ParameterError, RidgeError, SubsetError
+from subridge.model.fingerprint import Fingerprinted
+from subridge.model.plan import SubsetPlan
+from subridge.model.subsets import Strategy
+
+# Purposes of random streams, the first coordinate of each; the others are the trial and the member or its count.
+ORDER, SUBSETS, TRAINING_NOISE, TEST_NOISE = range(100, 104)
+MOST_TRIALS = 10**7  # of an experiment; more are several experiments with different seeds
+
+
+@dataclass(frozen=True, eq=False)
+class ClassificationExperiment(Fingerprinted):
+    """The description of an experiment; the device decides which readout noise is drawn."""
+
+    features: FloatArray  # shape (n, M)
+    labels: IntArray  # positions in `classes`
+    test_features: FloatArray
+    test_labels: IntArray
+    classes: tuple[str, ...]
+    strategies: tuple[Strategy, ...]  # one per number of members
+    aggregation: Aggregation
+    ridges: FloatArray  # one-dimensional, the same for all members, as are readout noises
+    readout_noises: FloatArray
+    n_samples: tuple[int, ...]
+    n_trials: int
+    test_draws: int = 1
+    seed: Seed = 0
+    device: str = "cpu"
+    dtype: str = "float64"
+
+    def __post_init__(self) -> None:
+        one_of("dtype", self.dtype, ("float64", "float32"))
+        if self.n_samples[-1] > len(self.features):
+            raise ParameterError(
+                f"n_samples asks for {self.n_samples[-1]} training samples but X has {len(self.features)}"
+            )
+        if self.ridges.ndim != 1 or not self.ridges.size:
+            raise ParameterError(f"ridges must be a list of numbers, got shape {self.ridges.shape}")
+        if self.ridges.min() < 0:
+            raise RidgeError(f"ridges must be at least 0 to train, got {self.ridges.min():g}")
+        if not all(self.plan_of(place, 0).selects_features for place in range(len(self.strategies))):
+            raise SubsetError("classification trains on subsets of features; projections are not supported")
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.classes)
+
+    @property
+    def n_members(self) -> tuple[int, ...]:
+        return tuple(strategy.n_members for strategy in self.strategies)
+
+    @property
+    def has_noise(self) -> bool:
+        return bool(self.readout_noises.any())
+
+    @cached_property
+    def feature_scale(self) -> float:
+        """Mean square of a feature, the unit in which a ridge counts as small."""
+        return float(np.mean(self.features[:1000] ** 2))
+
+    @cached_property
+    def one_hot(self) -> FloatArray:
+        """Labels as rows of zeros and a one, shape (n, C)."""
+        return np.eye(self.n_classes)[self.labels]
+
+    def order_of(self, trial: int) -> IntArray:
+        """The training samples of a trial in their order, shape (P_max,); smaller training sets are its prefixes."""
+        return stream(self.seed, ORDER, trial).permutation(len(self.features))[: self.n_samples[-1]]
+
+    def plan_of(self, place: int, trial: int) -> SubsetPlan:
+        """The subsets of a trial at the number of members in that place of the grid."""
+        strategy = self.strategies[place]
+        return strategy.draw(self.features.shape[1], stream(self.seed, SUBSETS, trial, strategy.n_members))
+
+
+def make_classification(
+    data: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike],
+    ensembles: Ensemble | Sequence[Ensemble],
+    n_samples: ArrayLike,
+    n_trials: int,
+    *,
+    ridges: ArrayLike | None = None,
+    test_draws: int = 1,
+    seed: Seed = 0,
+    device: str = "cpu",
+    dtype: str = "float64",
+) -> ClassificationExperiment:
+    """Turn the arguments of `simulate_classification` into an experiment."""
+    X, X_test = _matrix("X", data[0]), _matrix("X_test", data[2])
+    if X.shape[1] != X_test.shape[1]:
+        raise DataError(f"X_test has {X_test.shape[1]} features but X has {X.shape[1]}")
+    classes, labels = np.unique(_labels("y", data[1], X), return_inverse=True)
+    y_test = _labels("y_test", data[3], X_test)
+    unknown = np.setdiff1d(y_test, classes)
+    if unknown.size:
+        raise DataError(f"y_test has class {unknown[0]!r}, which y does not have")
+    if len(classes) < 2:
+        raise DataError("y must have at least two classes")
+    listed = [ensembles] if isinstance(ensembles, Ensemble) else items_of("ensemble", ensembles)
+    strategies = _strategies(listed)
+    aggregation, names = listed[0].aggregation, {each.aggregation.name for each in listed}
+    if len(names) > 1 or not (aggregation.counts_votes or aggregation.adds_scores):
+        raise ParameterError(
+            'aggregation must be "majority" or "sum" to classify, the same for all ensembles, got '
+            f"{' and '.join(map(repr, sorted(names)))}"
+        )
+    return ClassificationExperiment(
+        features=X,
+        labels=labels,
+        test_features=X_test,
+        test_labels=np.searchsorted(classes, y_test),
+        classes=tuple(str(name) for name in classes),
+        strategies=strategies,
+        aggregation=aggregation,
+        ridges=_common("ridge", listed) if ridges is None else np.atleast_1d(finite_array("ridges", ridges)),
+        readout_noises=_common("readout_noise", listed),
+        n_samples=ascending_integers("n_samples", n_samples),
+        n_trials=positive_integer("n_trials", n_trials, MOST_TRIALS),
+        test_draws=positive_integer("test_draws", test_draws),
+        seed=seed,
+        device=device,
+        dtype=dtype,
+    )
+
+
+def _strategies(ensembles: Sequence[Ensemble]) -> tuple[Strategy, ...]:
+    strategies = []
+    for ensemble in ensembles:
+        if not isinstance(ensemble, Ensemble):
+            raise ParameterError(f"ensemble must be an Ensemble or several, got {type(ensemble).__name__}")
+        if isinstance(ensemble.subsets, SubsetPlan) or not isinstance(ensemble.subsets, Strategy):
+            raise SubsetError(
+                "every trial draws new subsets, so that an ensemble to classify needs a strategy, for example "
+                'sr.Ensemble(sr.subsets.Equal(n_members), aggregation="majority")'
+            )
+        strategies.append(ensemble.subsets)
+    counts = [strategy.n_members for strategy in strategies]
+    if not counts or len(set(counts)) < len(counts):
+        raise ParameterError(f"ensembles must have different numbers of members, got {counts}; simulate them apart")
+    return tuple(strategies)
+
+
+def _common(name: str, ensembles: Sequence[Ensemble]) -> FloatArray:
+    """The values of a ridge or a readout noise, which all members and all ensembles share."""
+    tables = [np.atleast_2d(getattr(ensemble, name)) for ensemble in ensembles]
+    values: FloatArray = tables[0][..., 0]
+    for table in tables:
+        if values.ndim > 1 or len(table) != len(values) or (table != values[:, None]).any():
+            raise ParameterError(
+                f"{name} must be the same for all members and all ensembles to classify, got {table.tolist()}; a "
+                "leading axis sweeps it: values[:, None]"
+            )
+    return values
+
+
+def _matrix(name: str, value: ArrayLike) -> FloatArray:
+    array = finite_array(name, value)
+    if array.ndim != 2 or not array.size:
+        raise DataError(f"{name} must have shape (n_samples, n_features), got {array.shape}")
+    return array
+
+
+def _labels(name: str, value: ArrayLike, X: FloatArray) -> IntArray:
+    if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
+        raise DataError(f"{name} hides labels by a mask; drop those rows")
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise DataError(f"{name} must hold one class per row: {error}") from error
+    if array.dtype.kind in "cmMV":
+        raise DataError(f"{name} has type {array.dtype}; classes are whole numbers or text")
+    absent = [item is None or item != item for item in array.flat] if array.dtype.kind == "O" else []
+    if any(absent) or (array.dtype.kind == "f" and not np.isfinite(array).all()):
+        raise DataError(f"{name} has labels that are missing, NaN or infinite; drop those rows")
+    if array.shape != (len(X),):
+        raise DataError(f"{name} must have shape ({len(X)},), one class per row, got {array.shape}")
+    return array

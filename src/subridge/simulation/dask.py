@@ -1,0 +1,91 @@
+"""Tasks on the workers of a Dask scheduler, with clear words when a worker or the scheduler is lost."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Executor
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from subridge.model.errors import ClusterError, WaitingWarning
+from subridge.simulation.executors import AHEAD
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+# How long a scheduler may take to answer, when it is first asked and later.
+_PATIENCE, _ANSWER = "10s", 2.0
+# Looks, a second apart, that find no worker before that is said.
+_SILENT = 3
+# The least tasks that are handed out.
+_LEAST = 8
+
+
+@contextmanager
+def on_cluster(where: "Client | str | None") -> Iterator[tuple[Executor, Callable[[], int], Callable[[int], None]]]:
+    """The executor of a client, or of the scheduler at an address; the tasks to hand out; and a look at the cluster.
+
+    A worker runs one task per thread of its own; tasks of a worker that dies are run elsewhere.
+    """
+    try:
+        from distributed import Client
+        from distributed.scheduler import KilledWorker
+    except ImportError as error:
+        raise ClusterError("a cluster needs Dask, which is not installed; pip install 'subridge[cluster]'") from error
+    with ExitStack() as stack:
+        if isinstance(where, str):
+            try:
+                client = stack.enter_context(Client(where, timeout=_PATIENCE))
+            except (OSError, TimeoutError, ValueError, TypeError) as error:
+                raise ClusterError(
+                    f"no Dask scheduler answers at {where!r}; check address and port, or run without scheduler=. On "
+                    "this machine `dask scheduler --host 127.0.0.1` starts one that only this machine reaches; one for "
+                    "other machines runs any program it is sent, so give it certificates (`--tls-ca-file`, "
+                    "`--tls-cert`, `--tls-key`) and an address tls://host:8786, and name the same certificates in "
+                    "Dask's configuration here (distributed.comm.tls)"
+                ) from error
+        else:
+            assert where is not None
+            client = where
+        address = client.scheduler.address if client.scheduler is not None else "an unknown address"
+        said, looks = set[str](), 0
+
+        def window() -> int:
+            workers = client.scheduler_info(n_workers=-1)["workers"].values()
+            return max(_LEAST, AHEAD * sum(int(worker["nthreads"]) for worker in workers))
+
+        def look(n_tasks: int) -> None:
+            nonlocal looks
+            try:
+                assert client.scheduler is not None
+                workers = client.sync(client.scheduler.identity, callback_timeout=_ANSWER)["workers"]
+            except (OSError, TimeoutError):
+                trouble = f"the Dask scheduler at {address} does not answer; check it, or interrupt the run"
+            else:
+                looks = 0 if workers else looks + 1
+                trouble = "" if looks < _SILENT else (
+                    f"the Dask scheduler at {address} has no workers, and {n_tasks} tasks wait for one; start it with "
+                    f"`dask worker {address}`, or interrupt the run"
+                )  # fmt: skip
+            if trouble and trouble not in said:
+                said.add(trouble)
+                warnings.warn(trouble, WaitingWarning, stacklevel=2)
+
+        pool = client.get_executor(pure=False)
+        try:
+            yield pool, window, look
+        except KilledWorker as error:
+            raise ClusterError(
+                f"a task killed several workers in a row ({error}), perhaps for want of memory; give workers more of "
+                "it, start fewer of them on a machine, or use fewer or smaller n_samples"
+            ) from error
+        except Exception as error:
+            if client.status != "running":
+                raise ClusterError(f"the Dask scheduler at {address} is gone; start it again and run again") from error
+            if isinstance(error, CancelledError):
+                raise ClusterError(
+                    f"the Dask scheduler at {address} was restarted, or dropped the tasks of this run; run again"
+                ) from error
+            raise
+        finally:
+            with suppress(Exception):  # a cluster that is gone has nothing to cancel
+                pool.shutdown(wait=False)

@@ -1,0 +1,318 @@
+"""Who runs tasks: this process, a pool of processes of our own, any ``concurrent.futures.Executor``, or Dask.
+
+A task is a range of trials, and the work that all tasks of a run share is sent once to each worker, not with every
+task. Workers of our own pool get it when they start. A worker of another executor that does not have it answers so, and
+the task is sent again with the work.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
+from functools import cache
+from itertools import islice
+from multiprocessing import get_context, get_start_method, parent_process, set_start_method
+from multiprocessing.process import BaseProcess
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, cast
+
+from threadpoolctl import ThreadpoolController
+
+from subridge.arrays.types import FloatArray
+from subridge.model.errors import ClusterError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+# What ``Run(executor=)`` may be.
+ExecutorChoice: TypeAlias = "int | Client | Executor | None"
+# Results of some trials by name, the trials on the first axis.
+TrialArrays: TypeAlias = dict[str, FloatArray]
+Work: TypeAlias = Callable[[range], TrialArrays]
+
+# Tasks handed out for every worker: enough that none waits for the next, and few enough that a run which shares a store
+# leaves some to others.
+AHEAD = 3
+# Workers of an executor that does not say how many it has.
+_UNKNOWN_WORKERS = 100
+# Seconds after which a wait looks up, so that an interruption is noticed on every system, and a lost cluster too.
+_LOOK = 1.0
+# Works that a worker remembers: of more than one where runs share an executor.
+_REMEMBERED = 4
+_works: dict[str, Work] = {}
+
+
+def perform(
+    work: Work, tasks: Iterable[range], executor: ExecutorChoice, scheduler: str | None
+) -> Iterator[tuple[range, TrialArrays]]:
+    """Yield tasks with their results in any order; tasks are taken when they are needed, not all at once."""
+    key = uuid.uuid4().hex
+    if isinstance(executor, int):
+        try:
+            with ChildPool(executor, _remember, key, work) as pool:
+                yield from _performed(pool, key, work, tasks, lambda: AHEAD * executor)
+        except BrokenProcessPool as error:
+            raise ClusterError(
+                "a worker process died. A script must start its work under `if __name__ == '__main__':`, because new "
+                "processes import it. If memory ran out, use fewer processes, fewer or smaller n_samples, or "
+                'dtype="float32"'
+            ) from error
+    elif isinstance(executor, Executor):
+        n_workers = getattr(executor, "_max_workers", None) or _UNKNOWN_WORKERS
+        try:
+            yield from _performed(executor, key, work, tasks, lambda: AHEAD * n_workers)
+        except (BrokenExecutor, CancelledError) as error:
+            raise ClusterError(
+                f"the executor lost tasks ({type(error).__name__}: {error}); a worker may have died for want of "
+                "memory. Make a new executor and run again"
+            ) from error
+    else:
+        from subridge.simulation.dask import on_cluster
+
+        with on_cluster(scheduler if executor is None else executor) as (pool, window, look):
+            yield from _performed(pool, key, work, tasks, window, look)
+
+
+def _performed(
+    pool: Executor,
+    key: str,
+    work: Work,
+    tasks: Iterable[range],
+    window: Callable[[], int],
+    look: Callable[[int], None] | None = None,
+) -> Iterator[tuple[range, TrialArrays]]:
+    """Hand out tasks, at most `window` at a time; `look` is called while none of a cluster's tasks finishes."""
+    left, pending = iter(tasks), dict[Future[Any], tuple[range, bool]]()
+    lacking, knowing = set[str](), set[str]()  # workers that asked for the work, and those that have used it
+
+    def submit(task: range, carries_work: bool = False) -> None:
+        try:
+            future = pool.submit(run_task, key, task, work if carries_work else None)
+        except BrokenExecutor:
+            raise
+        except RuntimeError as error:
+            raise ClusterError(f"the executor takes no tasks ({error}); hand over one that is open") from error
+        pending[future] = task, carries_work
+
+    _remember(key, work)  # for threads of this process
+    try:
+        while True:
+            for task in islice(left, max(0, window() - len(pending))):
+                submit(task)
+            if not pending:
+                return
+            done, _ = wait(pending, _LOOK, return_when=FIRST_COMPLETED)
+            if not done and look is not None:
+                look(len(pending))
+            for future in done:
+                task, _ = pending.pop(future)
+                worker, values = future.result()
+                if values is None:
+                    lacking.add(worker)
+                    n_sent = sum(carries_work for _, carries_work in pending.values())
+                    submit(task, carries_work=worker not in knowing and n_sent < len(lacking - knowing))
+                else:
+                    knowing.add(worker)
+                    yield task, values
+    finally:
+        _works.pop(key, None)
+        for future in pending if look is None else ():
+            future.cancel()  # a cluster's are cancelled together, by `on_cluster`
+
+
+def run_task(key: str, task: range, work: Work | None = None) -> tuple[str, TrialArrays | None]:
+    """In a worker: its name, and the result of a task, or None where it does not have the work."""
+    if work is not None:
+        _remember(key, work)
+    known = _works.get(key)
+    return f"{socket.gethostname()}:{os.getpid()}", None if known is None else known(task)
+
+
+def _remember(key: str, work: Work) -> None:
+    _works[key] = work
+    for old in list(_works)[:-_REMEMBERED]:
+        _works.pop(old, None)
+
+
+# A process that reads lines of process numbers; when its input ends, those of the last line are killed.
+_GUARD = """
+import os, signal, sys
+numbers = []
+for line in sys.stdin:
+    numbers = line.split()
+for number in numbers:
+    try:
+        os.kill(int(number), signal.SIGKILL)
+    except OSError:
+        pass
+"""
+
+
+class ChildPool(ProcessPoolExecutor):
+    """Processes that end with the one that started them, however that one ends, and leave Ctrl-C to it.
+
+    Each calls `begin` with its arguments before its first work. A thread of each watches the parent. It cannot do so
+    while a child loads its modules, or is deep in a library call that keeps the interpreter; on POSIX systems a small
+    process therefore knows the children too, and kills them when the parent is gone.
+
+    Children are spawned, never forked: a fork would inherit the threads of BLAS in an unusable state. At the end of a
+    ``with`` all work is waited for; after an error, or Ctrl-C, nothing is, because it may take minutes.
+    """
+
+    def __init__(self, n_processes: int, begin: Callable[..., None] | None = None, *arguments: Any) -> None:
+        super().__init__(n_processes, get_context("spawn"), _begin, (begin, arguments))
+        self._guard: subprocess.Popen[str] | None = None
+        if os.name == "posix":
+            command, unheard = [sys.executable, "-S", "-E", "-c", _GUARD], subprocess.DEVNULL
+            # In a session of its own, where Ctrl-C at a terminal does not reach it.
+            self._guard = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=unheard, stderr=unheard, text=True, start_new_session=True
+            )
+
+    def submit(self, work: Callable[_P, _T], /, *arguments: _P.args, **named: _P.kwargs) -> Future[_T]:
+        """Hand out work; a process is started for it unless one is free or all are."""
+        before = set(self._children())
+        with _starting_children():
+            future = super().submit(work, *arguments, **named)
+        if self._guard is not None and self._guard.stdin is not None and set(self._children()) != before:
+            with suppress(BrokenPipeError):  # someone killed the guard; the threads are left
+                self._guard.stdin.write(" ".join(map(str, self._children())) + "\n")
+                self._guard.stdin.flush()
+        return future
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            if kind is None:
+                self.shutdown()
+        finally:
+            for process in self._children().values():
+                process.kill()  # it may be deep in a library call
+            if self._guard is not None:
+                self._guard.kill()  # it must not kill others that get the same numbers later
+                self._guard.communicate()
+            self.shutdown(cancel_futures=True)
+
+    def _children(self) -> dict[int, BaseProcess]:
+        """Processes by their numbers; a pool that was shut down has none."""
+        return dict(getattr(self, "_processes", None) or {})
+
+
+@contextmanager
+def _starting_children() -> Iterator[None]:
+    """Block SIGINT in children until they have begun: a terminal sends it to all, and they would print tracebacks.
+
+    Starting a child makes the default start method of multiprocessing final; that is undone.
+    """
+    method = cast(str | None, get_start_method(allow_none=True))  # typeshed has no None here
+    if sys.platform != "win32":
+        from multiprocessing.resource_tracker import ensure_running
+
+        ensure_running()  # where multiprocessing has to start it later, it lets all signals through again
+        signals = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        if method is None:
+            set_start_method(None, force=True)
+        if sys.platform != "win32":
+            signal.pthread_sigmask(signal.SIG_SETMASK, signals)
+
+
+def _begin(begin: Callable[..., None] | None, arguments: tuple[Any, ...]) -> None:
+    """In a child: leave Ctrl-C to the parent, and end with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if begin is not None:
+        begin(*arguments)
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+_limits_lock = threading.Lock()
+_limits: list[Any] = []  # those in force, the first of which knows what was before
+_libraries = cache(ThreadpoolController)  # finding them takes longer than a small task
+
+
+@contextmanager
+def blas_threads(n_threads: int) -> Iterator[None]:
+    """Limit the threads of BLAS in this process; the last of several users to leave restores what was before."""
+    with _limits_lock:
+        _limits.append(_libraries().limit(limits=n_threads))
+    try:
+        yield
+    finally:
+        with _limits_lock:
+            last = _limits.pop()
+            if not _limits:
+                last.restore_original_limits()
+
+
+# Reads the number of a signal, or nothing when the run has ended.
+_WATCHER = """
+import os, select, signal, sys
+while True:
+    told = os.read(0, 1)
+    if not told:
+        break
+    if told[0] == signal.SIGINT:
+        while select.select([0], [], [], 1.0)[0]:
+            if not os.read(0, 64):
+                sys.exit()
+        sys.stderr.write("\\n" + sys.argv[2] + "\\n")
+        sys.stderr.flush()
+        os.kill(int(sys.argv[1]), signal.SIGKILL)
+        break
+"""
+
+
+@contextmanager
+def ended_by_interruption(message: str) -> Iterator[None]:
+    """Let Ctrl-C end this process within two seconds whatever it is doing.
+
+    Python hears of Ctrl-C only when a library call returns. The system tells a small process of the signal at once,
+    through a pipe. If the run has not ended a second later, that process prints the message and ends it. This is done
+    at a terminal or in a script, never in a session that holds more.
+    """
+    holds_more = hasattr(sys, "ps1") or "ipykernel" in sys.modules or "IPython" in sys.modules
+    on_main = threading.current_thread() is threading.main_thread()
+    if os.name != "posix" or not on_main or holds_more or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        yield
+        return
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    watcher = subprocess.Popen(
+        [sys.executable, "-S", "-E", "-c", _WATCHER, str(os.getpid()), message], stdin=reading, start_new_session=True
+    )
+    os.close(reading)
+    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(writing)
+        watcher.wait()

@@ -1,0 +1,176 @@
+"""What `simulate` computes: problem, ensemble, grid and seed, checked once. Equal experiments give equal numbers."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from subridge.arrays.streams import Seed, stream
+from subridge.arrays.types import FloatArray
+from subridge.model.checks import counted, one_of, positive_integer
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ParameterError, RidgeError, SubsetError
+from subridge.model.fingerprint import Fingerprinted
+from subridge.model.plan import SubsetPlan
+from subridge.model.problem import EquicorrelatedProblem, Problem
+from subridge.model.subsets import Strategy
+
+# Purposes of random streams, the first coordinate of each; a second coordinate is the trial, a third the training set.
+SIGNAL, FEATURE_NOISE, LABEL_NOISE, READOUT_NOISE, TEACHER, SUBSETS = range(6)
+_MOST_FEATURES = 10**7
+_REDRAWABLE = ("data", "teacher", "subsets")
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianExperiment(Fingerprinted):
+    """The description of an experiment; `simulate` explains the fields. The device decides which samples are drawn."""
+
+    problem: Problem | EquicorrelatedProblem
+    ensemble: Ensemble
+    n_samples: tuple[int, ...]
+    n_trials: int
+    n_features: int
+    ridges: FloatArray | None = None
+    redraw: tuple[str, ...] = ("data",)
+    nested: bool = True
+    seed: Seed = 0
+    device: str = "cpu"
+    dtype: str = "float64"
+    pairs: bool = False
+    weights_from: str = "theory"  # for members that are weighted: "theory", or "left_out" errors of each trial
+
+    def __post_init__(self) -> None:
+        one_of("dtype", self.dtype, ("float64", "float32"))
+        one_of("weights_from", self.weights_from, ("theory", "left_out"))
+        unknown = [word for word in self.redraw if not (isinstance(word, str) and word in _REDRAWABLE)]
+        if unknown:
+            raise ParameterError(f"redraw may hold {', '.join(_REDRAWABLE)}, got {unknown[0]!r}")
+        if not self.ensemble.aggregation.is_linear:
+            raise ParameterError(
+                f"simulate weighs members, got aggregation={self.ensemble.aggregation.name!r}; "
+                'use "mean", "scaled", "simplex" or "free"'
+            )
+        redrawn = [word for word in ("teacher", "subsets") if word in self.redraw]
+        if self.is_weighted and self.weights_from == "theory" and redrawn:
+            raise ParameterError(
+                f'weights_from="theory" needs one problem and one plan, but redraw has {redrawn[0]!r}; '
+                'use weights_from="left_out", or redraw=("data",)'
+            )
+        if "subsets" in redrawn and not isinstance(self.ensemble.subsets, Strategy):
+            raise SubsetError(
+                'redraw has "subsets" but the ensemble holds fixed ones; build it from a strategy, for example '
+                "sr.Ensemble(sr.subsets.Equal(n_members), ...)"
+            )
+        if isinstance(self.problem, Problem) and self.problem.label_noise.size != 1:
+            raise ParameterError(
+                f"label_noise must be a scalar to simulate, got shape {self.problem.label_noise.shape}"
+            )
+        if self.ridge_table.min() < 0:
+            raise RidgeError(f"ridge must be at least 0 to train, got {self.ridge_table.min():g}")
+        if self.ensemble.readout_noise.ndim > 2:
+            raise ParameterError("readout_noise may have one leading axis to sweep it, got more")
+        plan = self.plan_of(0)
+        if plan.n_features != self.n_features:
+            raise SubsetError(
+                f"the subsets are of {counted(plan.n_features, 'feature')} but the problem has {self.n_features}"
+            )
+
+    def fingerprint(self) -> str:
+        """Digest of all that the numbers depend on; cards of one kind draw the same samples."""
+        kind = self.device.partition(":")[0]
+        return super().fingerprint() if kind == self.device else replace(self, device=kind).fingerprint()
+
+    @property
+    def n_members(self) -> int:
+        return self.ensemble.n_members
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether members have weights of their own; otherwise their mean is taken."""
+        return not self.ensemble.aggregation.is_mean
+
+    @property
+    def keeps_members(self) -> bool:
+        """Whether the coefficients of all members are needed at once; a mean is summed member by member."""
+        return self.pairs or self.is_weighted
+
+    @cached_property
+    def finite_problem(self) -> Problem:
+        """The problem at M features, with the teacher of the fixed stream where one has to be drawn."""
+        if isinstance(self.problem, Problem):
+            return self.problem
+        return self.problem.realise(self.n_features, stream(self.seed, TEACHER))
+
+    @cached_property
+    def ridge_table(self) -> FloatArray:
+        """λ of every sweep value and member, shape (n_ridges, k)."""
+        table = self.ensemble.ridge if self.ridges is None else self.ridges
+        if self.ridges is None and table.ndim > 1:
+            raise ParameterError("ensemble.ridge has leading axes; give the sweep as ridges= instead")
+        if table.ndim < 2:
+            table = table[None, :] if self.ridges is None else table[:, None]
+        if table.ndim != 2 or not table.size or table.shape[1] not in (1, self.n_members):
+            raise ParameterError(f"ridges must have shape (n,) or (n, {self.n_members}), got {table.shape}")
+        return _one_column_per_member(table, self.n_members)
+
+    @cached_property
+    def noise_table(self) -> FloatArray:
+        """η of every sweep value and member, shape (n_noises, k)."""
+        return _one_column_per_member(np.atleast_2d(self.ensemble.readout_noise), self.n_members)
+
+    @cached_property
+    def feature_variance(self) -> float:
+        """Mean variance of a feature, the unit in which a ridge counts as small."""
+        problem = self.finite_problem
+        signal, noise = problem.signal_covariance, problem.noise_covariance
+        return float(signal.variances_of_features().mean() + noise.variances_of_features().mean())
+
+    @cached_property
+    def has_feature_noise(self) -> bool:
+        return bool(self.finite_problem.noise_covariance.variances_of_features().any())
+
+    def coordinates(self, purpose: int, trial: int, training_set: int = 0) -> tuple[int, ...]:
+        """Where a stream lives: it depends on the trial only when its kind is redrawn."""
+        kind = {TEACHER: "teacher", SUBSETS: "subsets"}.get(purpose)
+        if kind is None:
+            return (purpose, trial if "data" in self.redraw else 0, training_set)
+        return (purpose, trial) if kind in self.redraw else (purpose,)
+
+    def teacher_of(self, trial: int) -> FloatArray:
+        """w* of a trial, shape (M,): the problem's own, or redrawn (standard normal for a plain `Problem`)."""
+        if "teacher" not in self.redraw:
+            return self.finite_problem.teacher_weights
+        rng = stream(self.seed, *self.coordinates(TEACHER, trial))
+        if isinstance(self.problem, EquicorrelatedProblem):
+            return self.problem.realise(self.n_features, rng).teacher_weights
+        return rng.standard_normal(self.n_features)
+
+    def plan_of(self, trial: int) -> SubsetPlan:
+        """The subsets of a trial."""
+        if isinstance(self.ensemble.subsets, Strategy) and not isinstance(self.ensemble.subsets, SubsetPlan):
+            rng = stream(self.seed, *self.coordinates(SUBSETS, trial))
+            return self.ensemble.subsets.draw(self.n_features, rng)
+        return self.ensemble.plan
+
+
+def feature_count(problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, n_features: int | None) -> int:
+    """M, from the problem, the argument or the subsets."""
+    if not isinstance(ensemble, Ensemble):
+        raise ParameterError(f"ensemble must be an Ensemble, got {type(ensemble).__name__}")
+    if isinstance(problem, Problem):
+        if n_features not in (None, problem.n_features):
+            raise ParameterError(f"n_features={n_features} contradicts the problem, which has {problem.n_features}")
+        return problem.n_features
+    if not isinstance(problem, EquicorrelatedProblem):
+        raise ParameterError(f"problem must be a Problem or an EquicorrelatedProblem, got {type(problem).__name__}")
+    if n_features is not None:
+        return positive_integer("n_features", n_features, _MOST_FEATURES)
+    if isinstance(ensemble.subsets, SubsetPlan):
+        return ensemble.subsets.n_features
+    raise ParameterError("an EquicorrelatedProblem has no size of its own; give n_features=")
+
+
+def _one_column_per_member(table: FloatArray, n_members: int) -> FloatArray:
+    """A copy with a column per member. A broadcast view would be multiplied by another routine here than in a process
+    that received it as a copy, and differ in the last bit."""
+    return np.array(np.broadcast_to(table, (len(table), n_members)), order="C")

@@ -1,1 +1,0 @@
-"""Ridge ensembles on Gaussian data that are drawn for the purpose: exact risks along whole learning curves."""
