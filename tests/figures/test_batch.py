@@ -5,15 +5,13 @@ import xarray as xr
 
 import subridge as sr
 from subridge.figures.paper import batch as batch_module
-from subridge.figures.paper import files
-from subridge.figures.paper.batch import FigureBatch, run_batch
-from subridge.figures.paper.files import read_figure
+from subridge.figures.paper.batch import read_figure, run_batch
 from subridge.figures.paper.reproduction import FigureRequest
 
 
 def made(folder, *figures, **options):
     requests = [FigureRequest(figure, quick=True) for figure in figures]
-    return list(run_batch(FigureBatch(requests, folder, **options)))
+    return list(run_batch(requests, folder, **options))
 
 
 def test_a_figure_becomes_three_files_and_is_kept_the_second_time(tmp_path):
@@ -25,7 +23,7 @@ def test_a_figure_becomes_three_files_and_is_kept_the_second_time(tmp_path):
 
 def test_other_settings_make_a_figure_anew(tmp_path):
     made(tmp_path, "fig3b")
-    (outcome,) = run_batch(FigureBatch([FigureRequest("fig3b")], tmp_path))
+    (outcome,) = run_batch([FigureRequest("fig3b")], tmp_path)
     assert outcome.status == "made"
     assert "--quick" not in read_figure("fig3b", tmp_path).attrs["command"]
 
@@ -87,9 +85,9 @@ def test_pictures_and_data_of_different_settings_are_never_taken_for_one_figure(
 
     made(tmp_path, "fig3b")
     with monkeypatch.context() as patched:
-        patched.setattr(files, "write_result", stopped)  # the pictures of other settings are there by now
+        patched.setattr(batch_module, "write_result", stopped)  # the pictures of other settings are there by now
         with pytest.raises(KeyboardInterrupt):
-            list(run_batch(FigureBatch([FigureRequest("fig3b")], tmp_path)))
+            list(run_batch([FigureRequest("fig3b")], tmp_path))
     assert made(tmp_path, "fig3b")[0].status == "made"
 
 

@@ -7,7 +7,7 @@ from importlib.resources import files
 import numpy as np
 
 import subridge as sr
-from subridge.figures.paper.fig2 import Fig2
+from subridge.figures.paper.learning_curves import Fig2
 
 LOGGED = json.loads(files("subridge.figures.paper").joinpath("fig2b_logged.json").read_text())
 

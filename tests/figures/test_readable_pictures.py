@@ -110,5 +110,10 @@ def test_the_legend_of_a_forecast_explains_its_marks(forecasts):
     assert {"label noise ζ²", "90% interval"} <= set(told(everywhere))
     assert not any("reach" in text or "at most" in text for text in told(everywhere))
     nowhere = forecasts.assign(in_reach=xr.zeros_like(forecasts.in_reach), is_bound=xr.ones_like(forecasts.is_bound))
-    assert any("beyond the pilot's reach" in text for text in told(nowhere))
     assert any("at most" in text for text in told(nowhere))
+    assert "beyond the pilot's reach" in sr.figures.plot_forecast(nowhere).get_supxlabel()
+
+
+def test_a_forecast_for_infinite_data_alone_is_drawn(forecasts):
+    alone = forecasts.isel(n_samples=[0]).assign_coords(n_samples=[np.inf])
+    FigureCanvasAgg(sr.figures.plot_forecast(alone)).draw()
