@@ -1,16 +1,18 @@
 """λ*: stationary at every sample size, and as printed."""
 
+import pytest
 import sympy as sp
 
-from subridge.derivations.notation import S_r, a, alpha, b, eta, nu, nu_r, rho, sigma, zeta
-from subridge.derivations.optimal_ridge import (
-    isotropic_optimal_ridge,
+from subridge.derivations.equicorrelated import (
     member_error,
     optimal_ridge,
+    ridge_of_sigma,
     slope_factor,
     stationarity_bracket,
-)  # fmt: skip
-from subridge.derivations.saddle_point import ridge_of_sigma
+)
+from subridge.derivations.notation import S_r, a, alpha, b, eta, nu, nu_r, rho, sigma, zeta
+
+pytestmark = pytest.mark.slow
 
 
 def test_optimal_ridge_is_the_printed_one():
@@ -39,5 +41,7 @@ def test_bracket_with_the_printed_power_of_c_does_not_vanish_at_the_optimum():
 
 def test_isotropic_form_reduces_to_the_printed_one_without_feature_noise_only():
     printed = (zeta**2 + eta**2) / nu + b * (1 / nu - 1)
-    assert sp.factor(isotropic_optimal_ridge().subs(a, b) - printed) == 0
-    assert sp.factor(isotropic_optimal_ridge() - printed) != 0
+    isotropic = optimal_ridge().subs(rho, 0)  # at c = 0 no direction is special, and b is s
+    assert sp.factor(isotropic - a * (a * (zeta**2 + eta**2 + b) / (b**2 * nu) - 1)) == 0
+    assert sp.factor(isotropic.subs(a, b) - printed) == 0
+    assert sp.factor(isotropic - printed) != 0

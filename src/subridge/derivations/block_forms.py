@@ -1,4 +1,4 @@
-"""Numbers made from block matrices: traces, quadratic forms, and their leading order in the size.
+"""Numbers made from block matrices: quadratic forms, and their leading order in the size.
 
 These are the contractions that Prop. 1 is written in; with N_r = ν_r M they are rational in M, so that the
 limit M → ∞ is read off from the degrees of numerator and denominator.
@@ -11,46 +11,9 @@ import sympy as sp
 from sympy.polys.fields import FracElement
 from sympy.polys.rings import PolyElement
 
-from subridge.derivations.block_matrix import BlockMatrix
-from subridge.derivations.coefficients import common
+from subridge.derivations.block_matrix import BlockMatrix, trace
 
 ByDegree: TypeAlias = dict[int, PolyElement]  # the terms of a polynomial, by their total degree in the group sizes
-
-
-def trace(matrix: BlockMatrix) -> sp.Expr:
-    """Return the trace, Σ_i n_i (D_ii + B_ii).
-
-    Parameters
-    ----------
-    matrix : BlockMatrix
-        X, square by blocks.
-
-    Returns
-    -------
-    sympy.Expr
-        Its trace, rational in the group sizes.
-
-    Raises
-    ------
-    ValueError
-        If row groups and column groups differ.
-
-    Examples
-    --------
-    >>> n = sp.Symbol("n")
-    >>> trace(BlockMatrix.identity([n]) + BlockMatrix.all_ones([n], [n]))
-    2*n
-    """
-    if matrix.row_sizes != matrix.column_sizes:
-        raise ValueError("the trace needs a matrix that is square by blocks")
-    diagonal, ones = matrix.in_field()
-    groups = range(len(matrix.row_sizes))
-    counted = BlockMatrix.by_group(matrix.row_sizes, matrix.row_sizes).in_field()[0]
-    sizes, diagonal, ones = common(counted, diagonal, ones)
-    total = sum(
-        (sizes[i, i].element * (diagonal[i, i].element + ones[i, i].element) for i in groups), start=sizes.domain.zero
-    )
-    return sizes.domain.to_sympy(total)
 
 
 def ones_form(matrix: BlockMatrix) -> sp.Expr:
@@ -75,7 +38,7 @@ def ones_form(matrix: BlockMatrix) -> sp.Expr:
     # 1ᵀ X 1 is the coefficient of the 1 × 1 matrix that is left when both sides are multiplied by ones.
     left = BlockMatrix.all_ones([1], matrix.row_sizes)
     right = BlockMatrix.all_ones(matrix.column_sizes, [1])
-    ones = (left @ matrix @ right).in_field()[1]
+    ones = (left @ matrix @ right).field_ones
     return ones.domain.to_sympy(ones[0, 0].element)
 
 

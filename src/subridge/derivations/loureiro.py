@@ -1,7 +1,7 @@
 """Prop. 1 by the second route: the fixed point of Loureiro et al., with its normalisation put right.
 
 Their theorem works with p-dimensional features padded by zeros, covariances Σ̄_kk′ = √(ν_kk ν_k′k′) Σ̃_kk′ and
-ridges ν_kk λ_k. In the eigenbases of :mod:`~subridge.derivations.spectral_sums` the padding drops out, and so
+ridges ν_kk λ_k. In the eigenbases of :mod:`~subridge.derivations.replica` the padding drops out, and so
 do the ν. The paper's R_k lacks 1/p; with it, the route gives Prop. 1 up to where the readout noise is booked: here each
 of the K² terms E_kk′ carries (1/K²) Σ_k η_k² while each E_kk lacks η_k², so that E_g is the same.
 """
@@ -9,17 +9,21 @@ of the K² terms E_kk′ carries (1/K²) Σ_k η_k² while each E_kk lacks η_k�
 import sympy as sp
 
 from subridge.derivations.notation import alpha, nu_r, nu_s, q_hat, zeta
-from subridge.derivations.replica import eta_r, lam_r, lam_s, r_hat, signal_power
-from subridge.derivations.spectral_sums import (
+from subridge.derivations.replica import (
     B,
     canonical,
     d,
+    eta_r,
     f,
     i,
     j,
+    lam_r,
+    lam_s,
     over_first,
     over_pairs,
     over_second,
+    r_hat,
+    signal_power,
     solve_linear,
     t,
     u,
@@ -40,7 +44,7 @@ def fixed_point() -> sp.Expr:
     --------
     With V̂ = λq̂ it is q/λ, so both equations become those of Prop. 1 (eq. 10 (saddle_point)):
 
-    >>> from subridge.derivations.spectral_sums import is_identically_zero
+    >>> from subridge.derivations.replica import is_identically_zero
     >>> q = over_first(d[i] / (1 + q_hat * d[i]))
     >>> is_identically_zero(as_in_proposition_one(fixed_point()) - q / lam_r)
     True
@@ -79,7 +83,7 @@ def crossed_error() -> sp.Expr:
     """Return E_kk′ = ρ − m_k − m_k′ + Q_kk′ (k ≠ k′), without the constant readout term.
 
     >>> from subridge.derivations import replica
-    >>> from subridge.derivations.spectral_sums import is_identically_zero
+    >>> from subridge.derivations.replica import is_identically_zero
     >>> is_identically_zero(as_in_proposition_one(crossed_error()) - replica.crossed_error())
     True
     """
@@ -100,7 +104,7 @@ def member_error() -> sp.Expr:
     It is E_rr of Prop. 1 less η_r²:
 
     >>> from subridge.derivations import replica
-    >>> from subridge.derivations.spectral_sums import is_identically_zero
+    >>> from subridge.derivations.replica import is_identically_zero
     >>> difference = as_in_proposition_one(member_error()) - (replica.member_error() - eta_r**2)
     >>> is_identically_zero(difference)
     True

@@ -259,38 +259,24 @@ def slope_in_member_size() -> sp.Expr:
 
 
 @lru_cache
-def aligned_scale() -> sp.Expr:
-    """Return s of k equal members at any ρ and fixed T = scM, in units of s(1−c).
+def aligned_forms() -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """Return s, the error of the mean and that of the scaled mean of k equal members at any ρ and fixed T = scM.
 
-    A teacher along 1 pins it as the features grow:
+    Errors are in units of s(1−c). A teacher along 1 pins the scale as the features grow:
 
-    >>> sp.factor(sp.limit(aligned_scale(), T, sp.oo))
+    >>> sp.factor(sp.limit(aligned_forms()[0], T, sp.oo))
     1
-    """
-    v, c, error_of_mean = _moments_at_size()
-    return sp.factor(c / (error_of_mean - v + 2 * c))
-
-
-def aligned_errors() -> tuple[sp.Expr, sp.Expr]:
-    """Return the errors of the mean and of the scaled mean at any ρ and fixed T = scM.
-
-    >>> mean, scaled = (each.subs({rho: 0}) for each in aligned_errors())
-    >>> sp.factor(scaled - error())
+    >>> sp.factor(aligned_forms()[2].subs({rho: 0}) - error())
     0
     """
-    v, c, error_of_mean = _moments_at_size()
-    return error_of_mean, v - c * aligned_scale()
-
-
-@lru_cache
-def _moments_at_size() -> tuple[sp.Expr, sp.Expr, sp.Expr]:
-    """Return v, c̄ and the error of the mean at fixed T, all with b = 1 and a = 1 + W."""
     units = {a: e, b: 1, eta: sp.sqrt(H), zeta: sp.sqrt(Z)}
     disjoint = {S_r: sigma / e, S_s: sigma / e, nu_r: 1 / k, nu_s: 1 / k, nu_rs: 0}
     own = {S_r: sigma / e, nu_r: 1 / k}
     bias = (1 - rho**2) * random_bias() + rho**2 * uniform_aligned_bias()
     amplified = on_the_diagonal(gamma()).subs(units).subs(own)
     member = (on_the_diagonal(bias).subs(units).subs(own) + amplified * Z + H) / (1 - amplified)
-    c = (1 - rho**2) * random_cross_moment() + rho**2 * uniform_aligned_cross_moment()
+    c = ((1 - rho**2) * random_cross_moment() + rho**2 * uniform_aligned_cross_moment()).subs(units).subs(own)
     v = 1 - rho**2 + rho**2 * (1 + T)
-    return v, c.subs(units).subs(own), member / k + (k - 1) / k * bias.subs(units).subs(disjoint)
+    mean = member / k + (k - 1) / k * bias.subs(units).subs(disjoint)
+    scale_of_mean = sp.factor(c / (mean - v + 2 * c))
+    return scale_of_mean, mean, v - c * scale_of_mean

@@ -6,9 +6,7 @@
 import sympy as sp
 
 from subridge.derivations import equicorrelated as eq
-from subridge.derivations import limits, optimal_ridge, saddle_point
-from subridge.derivations.block_matrix import BlockMatrix
-from subridge.derivations.block_printing import block_latex
+from subridge.derivations.block_matrix import BlockMatrix, block_latex
 from subridge.derivations.notation import nu_r, rho
 from subridge.derivations.proposition_one import order_parameter_q
 
@@ -21,12 +19,9 @@ member is written $s$ where the paper writes $r'$.
 """
 
 
-def _display(left: str, right: sp.Expr) -> str:
-    return f"$$\n{left} = {sp.latex(right)}\n$$\n"
-
-
-def _matrix(left: str, matrix: BlockMatrix) -> str:
-    return f"$$\n{left} = {block_latex(matrix)}\n$$\n"
+def _display(left: str, right: sp.Expr | BlockMatrix) -> str:
+    written = block_latex(right) if isinstance(right, BlockMatrix) else sp.latex(right)
+    return f"$$\n{left} = {written}\n$$\n"
 
 
 def _blocks() -> list[str]:
@@ -36,15 +31,15 @@ def _blocks() -> list[str]:
         "Features fall into four groups: seen by member $r$ only, by $s$ only, by both, by neither. "
         "The covariances and the measurement matrices of Prop. 1 are made of blocks "
         r"$x I + y \mathbf{1}\mathbf{1}^\top$:" + "\n",
-        _matrix(r"\Sigma_s", pair.signal),
-        _matrix("A_r", pair.first),
-        _matrix("A_s", pair.second),
+        _display(r"\Sigma_s", pair.signal),
+        _display("A_r", pair.first),
+        _display("A_s", pair.second),
         r"With $C_{rr} = A_r(\Sigma_s+\Sigma_0)A_r^\top$ and $x_r = \nu_{rr}/\hat q_r$, the matrix that "
         r"Prop. 1 needs is $R_r = (x_r I + C_{rr})^{-1} = (\hat q_r/\nu_{rr})\, G_r^{-1}$. For a member on its "
         "own, with $n_r$ features, Sherman-Morrison gives\n",
-        _matrix("R_r", one.resolvents[0]),
+        _display("R_r", one.resolvents[0]),
         "and for a pair the Schur complement gives the same over two groups:\n",
-        _matrix("R_r", pair.resolvents[0]),
+        _display("R_r", pair.resolvents[0]),
     ]
 
 
@@ -59,11 +54,11 @@ def _saddle() -> list[str]:
         _display(sp.latex(equation.lhs), equation.rhs),
         r"Together with $\hat q = \alpha/(\lambda+q)$ this is a quadratic in "
         r"$\sigma = aS = a\hat q/(\nu + a\hat q)$, with $t = \lambda\nu/a$:" + "\n",
-        _display("0", saddle_point.quadratic()),
+        _display("0", eq.quadratic()),
         "Its smaller root is the solution; in a form that keeps its digits as the ridge vanishes:\n",
-        _display(r"\sigma", saddle_point.sigma_closed_form()),
+        _display(r"\sigma", eq.sigma_closed_form()),
         "Read the other way round, the ridge is rational in $\\sigma$:\n",
-        _display(r"\lambda", saddle_point.ridge_of_sigma()),
+        _display(r"\lambda", eq.ridge_of_sigma()),
     ]
 
 
@@ -103,18 +98,18 @@ def _consequences() -> list[str]:
         "nu_r < alpha < nu_s": r"\nu_r < \alpha < \nu_s",
         "nu_r < nu_s < alpha": r"\nu_r < \nu_s < \alpha",
     }
-    for name, branch in limits.ridgeless_random_bias().items():
+    for name, branch in eq.ridgeless_random_bias().items():
         parts.append(f"$$\nF_0 = {sp.latex(branch)} \\qquad ({names[name]})\n$$\n")
     parts += [
         r"The error of one member without ridge, at $\rho = 0$ and $\alpha > \nu_r$:" + "\n",
-        _display("E_{rr}", sp.factor(limits.ridgeless_member_error(True).subs(rho, 0))),
+        _display("E_{rr}", sp.factor(eq.ridgeless_member_error(True).subs(rho, 0))),
         r"Its derivative in $\sigma$ at any ridge factors into a positive term times $\lambda^* - \lambda$, "
         "with\n",
-        _display(r"\lambda^*", optimal_ridge.optimal_ridge()),
+        _display(r"\lambda^*", eq.optimal_ridge()),
         r"which does not contain $\alpha$: the best ridge of a member is the same at every sample size. With "
         r"infinitely many samples a pair of members is left with" + "\n",
-        _display(r"E_{rs}(\alpha\to\infty)", limits.infinite_data_pair_error(same=False)),
-        _display(r"E_{rr}(\alpha\to\infty)", sp.collect(limits.infinite_data_pair_error(same=True), nu_r)),
+        _display(r"E_{rs}(\alpha\to\infty)", eq.infinite_data_pair_error(same=False)),
+        _display(r"E_{rr}(\alpha\to\infty)", sp.collect(eq.infinite_data_pair_error(same=True), nu_r)),
     ]
     return parts
 

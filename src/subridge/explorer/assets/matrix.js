@@ -63,7 +63,7 @@ function matrixInWords({ pairs, mean }, low, high) {
   const cross = (mean * k - own) / (k - 1);
   const both = own === Infinity ? "infinite" : brief(own);
   const shared = Number.isFinite(cross) ? ` With infinitely many members the error would fall to ${brief(cross)}.` : "";
-  return `Colours run from ${brief(low)} (dark) to ${brief(high)} (bright). A member by itself errs by ${both} on average, their mean by ${brief(mean)}.${shared}`;
+  return `Colours run from ${brief(low)} (dark) to ${brief(high)} (bright). A single member has error ${both} on average, their mean ${brief(mean)}.${shared}`;
 }
 
 /** Who sees which features: a bar for each member, the shared core first. */
