@@ -125,6 +125,7 @@ def test_results_without_a_page_are_refused_by_name(tmp_path):
         write_report(xr.Dataset(attrs={"schema": "comparison"}), tmp_path / "page.html", "")
 
 
+@pytest.mark.slow
 def test_figures_become_one_whole_page(tmp_path):
     requests = [FigureRequest(figure, quick=True) for figure in ("fig1b", "fig3b", "fig4b")]
     outcomes = list(run_batch(requests, tmp_path))

@@ -50,6 +50,7 @@ def test_one_failure_does_not_stop_the_rest(tmp_path, monkeypatch):
     assert [outcome.status for outcome in made(tmp_path, "fig3a", "fig3b")] == ["failed", "made"]
 
 
+@pytest.mark.slow
 def test_an_interrupted_simulation_goes_on_where_it_stopped(tmp_path, monkeypatch):
     pytest.importorskip("zarr")
     from subridge.simulation.gaussian import simulate as driver
@@ -91,6 +92,7 @@ def test_pictures_and_data_of_different_settings_are_never_taken_for_one_figure(
     assert made(tmp_path, "fig3b")[0].status == "made"
 
 
+@pytest.mark.slow
 def test_other_processes_may_draw(tmp_path):
     outcomes = made(tmp_path / "pool", "fig3a", "fig3b", n_plotters=1)
     made(tmp_path / "here", "fig3a", "fig3b")
@@ -105,15 +107,9 @@ def test_a_picture_that_cannot_be_written_is_a_failure(tmp_path):
 
 
 def test_netcdf_keeps_numbers_text_and_history(tmp_path):
-    dataset = made(tmp_path, "fig1b")[0].dataset
-    with xr.open_dataset(tmp_path / "fig1b.nc", engine="scipy") as back:
+    dataset = made(tmp_path, "fig3b")[0].dataset
+    with xr.open_dataset(tmp_path / "fig3b.nc", engine="scipy") as back:
         xr.testing.assert_allclose(back.load(), dataset)
         for name in ("settings", "subridge_version", "command", "agreement", "errata"):
             assert back.attrs[name] == dataset.attrs[name]
-    assert "subridge reproduce fig1b --quick" in (tmp_path / "fig1b.svg").read_text()
-
-
-def test_equal_numbers_give_equal_pictures(tmp_path):
-    made(tmp_path / "a", "fig3a")
-    made(tmp_path / "b", "fig3a")
-    assert (tmp_path / "a" / "fig3a.svg").read_bytes() == (tmp_path / "b" / "fig3a.svg").read_bytes()
+    assert "subridge reproduce fig3b --quick" in (tmp_path / "fig3b.svg").read_text()

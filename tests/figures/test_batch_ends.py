@@ -9,7 +9,7 @@ import pytest
 
 from scripts import script, started
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")]
 
 SAY = """
 import os, time

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
-from subridge.figures.drawing.style import COLUMN, GREY, PALETTE, journal, log_samples, name_line, note
+from subridge.figures.drawing.style import COLUMN, GREY, PALETTE, log_samples, name_line, note, panels
 from subridge.results.plain_numbers import plain
 from subridge.spec.wording import counted
 
@@ -40,11 +40,10 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
     >>> [axes.get_xlabel() for axes in sr.figures.plot_forecast(curves).axes]
     ['training samples']
     """
-    panels = [str(name) for name in curves if f"{name}_upper" in curves]
+    metrics = [str(name) for name in curves if f"{name}_upper" in curves]
     n_pilot = curves.attrs["n_pilot"]
-    with journal():
-        figure = Figure(figsize=(COLUMN * len(panels) + 1.7, 2.9))
-        for axes, variable in zip(np.atleast_1d(figure.subplots(1, len(panels))), panels, strict=True):
+    with panels((COLUMN * len(metrics) + 1.7, 2.9), 1, len(metrics)) as (figure, grid):
+        for axes, variable in zip(grid[0], metrics, strict=True):
             for name, colour in zip(curves.ensemble.values, cycle(PALETTE), strict=False):
                 _add_curve(axes, curves.sel(ensemble=name), variable, colour)
             axes.axvline(n_pilot, color="0.8", linewidth=0.8, zorder=0)
@@ -115,9 +114,7 @@ def plot_advice(table: xr.Dataset) -> Figure:
     single = next(name for name in names if str(table.sel(candidate=name).strategy.values) == "single")
     if single not in kept:
         kept = [*kept[:-1], single]
-    with journal():
-        figure = Figure(figsize=(2 * COLUMN, 0.6 + 0.2 * len(kept)))
-        axes = figure.subplots()
+    with panels((2 * COLUMN, 0.6 + 0.2 * len(kept))) as (figure, ((axes,),)):
         for height, name in enumerate(kept):
             row = table.sel(candidate=name)
             colour = PALETTE[1] if name == single else PALETTE[0]

@@ -1,5 +1,6 @@
 """Learning curves: lines of theory and, if there was an experiment, its points with error bars."""
 
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,14 @@ from subridge.figures.drawing.style import (
     NOISE_SYMBOLS,
     PAGE,
     PALETTE,
+    colour_bar,
     journal,
+    label_edges,
     log_errors,
+    mean_and_error,
     number,
     panel_letter,
+    panels,
     shades,
 )
 from subridge.figures.drawing.subsets import add_predictor
@@ -50,12 +55,9 @@ def plot_curve(curves: xr.Dataset) -> Figure:
     >>> len(sr.figures.plot_curve(curves).axes[0].lines)
     2
     """
-    with journal():
-        figure = Figure(figsize=(COLUMN, 2.5))
-        axes = figure.subplots()
-        for position, ridge in enumerate(curves.ridge.values):
-            colour = PALETTE[position % len(PALETTE)]
-            axes.plot(curves.sample_ratio, curves.risk[position], color=colour, label=f"λ = {number(float(ridge))}")
+    with panels((COLUMN, 2.5)) as (figure, ((axes,),)):
+        for ridge, risk, colour in zip(curves.ridge.values, curves.risk, cycle(PALETTE), strict=False):
+            axes.plot(curves.sample_ratio, risk, color=colour, label=f"λ = {number(float(ridge))}")
         if "risk_at_optimal_ridge" in curves:
             axes.plot(curves.sample_ratio, curves.risk_at_optimal_ridge, color=GREY, label="each at its own λ*")
         _label(axes, "sample ratio α = P/M", curves.risk)
@@ -83,15 +85,13 @@ def plot_simulated(curves: xr.Dataset) -> Figure:
     >>> sr.figures.plot_simulated(curves).axes[0].get_xlabel()
     'training samples P'
     """
-    mean = curves.risk.mean("trial")
-    error = curves.risk.std("trial", ddof=1) / curves.sizes["trial"] ** 0.5
-    with journal():
-        figure = Figure(figsize=(COLUMN, 2.5))
-        axes = figure.subplots()
-        for position, ridge in enumerate(curves.ridge.values):
-            points = (curves.n_samples, mean[position], error[position])
-            colour, name = PALETTE[position % len(PALETTE)], f"λ = {number(float(ridge))}"
-            axes.errorbar(*points, fmt="o-", markersize=2.5, linewidth=0.8, color=colour, label=name)
+    mean, error = mean_and_error(curves.risk)
+    with panels((COLUMN, 2.5)) as (figure, ((axes,),)):
+        for ridge, points, bars, colour in zip(curves.ridge.values, mean, error, cycle(PALETTE), strict=False):
+            name = f"λ = {number(float(ridge))}"
+            axes.errorbar(
+                curves.n_samples, points, bars, fmt="o-", markersize=2.5, linewidth=0.8, color=colour, label=name
+            )
         _label(axes, "training samples P", mean)
     return figure
 
@@ -107,9 +107,7 @@ def _label(axes: Axes, xlabel: str, risk: xr.DataArray) -> None:
 def plot_ridges(data: xr.Dataset) -> Figure:
     """Figs. 1a and 1b: ``theory``, ``mean`` ± ``standard_error`` and, in Fig. 1b, ``infinite_theory`` (dashed)."""
     dashes: dict[str, Any] = {"linewidth": 0.9, "linestyle": (0, (3, 2))}
-    with journal():
-        figure = Figure(figsize=(COLUMN * 1.25, 2.7))
-        axes = figure.subplots()
+    with panels((COLUMN * 1.25, 2.7)) as (figure, ((axes,),)):
         M = int(data.n_samples.max())  # the last training set of Fig. 1 has as many samples as features
         for position, (ridge, colour) in enumerate(zip(data.ridge.values, PALETTE, strict=False)):
             one = data.isel(ridge=position)
@@ -186,9 +184,8 @@ def plot_reduced_curves(data: xr.Dataset) -> Figure:
     finite = data.n_members.values[np.isfinite(data.n_members.values)]
     scale = ScalarMappable(LogNorm(2, finite.max()), shades("plasma"))
     shape = (data.sizes[row], data.sizes[noise])
-    with journal():
-        figure = Figure(figsize=(PAGE * min(1, 0.2 + 0.27 * shape[1]), 0.5 + 1.55 * shape[0]))
-        grid = figure.subplots(*shape, sharex=True, sharey="row", squeeze=False)
+    size = (PAGE * min(1, 0.2 + 0.27 * shape[1]), 0.5 + 1.55 * shape[0])
+    with panels(size, *shape, sharex=True, sharey="row") as (figure, grid):
         for (i, j), axes in np.ndenumerate(grid):
             one = data.isel({row: i, noise: j}).squeeze(drop=False)
             curves = one.reduced_risk.transpose("n_members", "sample_ratio").values
@@ -208,13 +205,9 @@ def plot_reduced_curves(data: xr.Dataset) -> Figure:
         for i, axes in enumerate(grid[:, 0]):
             highest = float(data.reduced_risk.isel({row: i}).max())
             axes.set_ylim(0, 2.2 if highest > 1.15 else 1.15)  # divergences are cut, bounded curves fill their panel
-        for axes in grid[-1]:
-            axes.set_xlabel("sample ratio α")
-        for axes in grid[:, 0]:
-            axes.set_ylabel(r"$E_g\,/\,s(1-c)$")
-        bar = figure.colorbar(scale, ax=grid, label="ensemble size k", shrink=0.8, aspect=30)
-        bar.set_ticks([2, 5, 10, 20, 60], labels=["2", "5", "10", "20", "60"])
-        bar.minorticks_off()
+        label_edges(grid, "sample ratio α", r"$E_g\,/\,s(1-c)$")
+        ticks = {k: str(k) for k in (2, 5, 10, 20, 60)}
+        colour_bar(figure, scale, grid, "ensemble size k", ticks, shrink=0.8, aspect=30)
         handles = [Line2D([], [], color=GREY), Line2D([], [], color="black", linestyle="--")]
         grid[0, 0].legend(handles, ["k = 1", "k → ∞"], loc="lower left", handlelength=1.5, fontsize=7)
     return figure

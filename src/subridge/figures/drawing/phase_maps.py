@@ -1,6 +1,5 @@
 """Phase diagrams: maps of the best ensemble size over sample ratio and noise."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import matplotlib as mpl
@@ -14,9 +13,20 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from subridge.arrays.types import FloatArray
-from subridge.figures.drawing.style import GREY, NOISE_SYMBOLS, PAGE, PALETTE, journal, panel_letter, shades
+from subridge.figures.drawing.style import (
+    GREY,
+    NOISE_SYMBOLS,
+    PAGE,
+    PALETTE,
+    colour_bar,
+    label_edges,
+    panel_letter,
+    panels,
+    shades,
+)
 
 _MOST = 100  # members at the top of the colour scale; larger finite k* share its colour
+_SIZES, _SIZE_TICKS = "best ensemble size $k^*$", {2: "2", 5: "5", 10: "10", 20: "20", 50: "50", _MOST: "≥100"}
 
 
 def plot_maps(data: xr.Dataset, *, errors: bool) -> Figure:
@@ -29,17 +39,14 @@ def plot_maps(data: xr.Dataset, *, errors: bool) -> Figure:
     reduced = ScalarMappable(Normalize(0, float(data.reduced_risk.max())), mpl.colormaps["viridis"])
     rows = [("optimal_n_members", sizes, ridge) for ridge in range(n)]
     rows += [("reduced_risk", reduced, ridge) for ridge in range(n) if errors]
-    with journal(framed=True):
-        figure = Figure(figsize=(PAGE * (0.22 + 0.26 * columns), 0.6 + 1.72 * len(rows)))
-        grid = figure.subplots(len(rows), 2 * columns, width_ratios=[15, 1] * columns, squeeze=False)
+    size, widths = (PAGE * (0.22 + 0.26 * columns), 0.6 + 1.72 * len(rows)), [15, 1] * columns
+    with panels(size, len(rows), len(widths), width_ratios=widths, framed=True) as (figure, grid):
         for i, (name, scale, ridge) in enumerate(rows):
             for j in range(columns):
                 _add_pair(grid[i, 2 * j], grid[i, 2 * j + 1], data.isel(ridge=ridge, alignment=j), name, scale)
-        for axes in grid[:-1].ravel():
-            axes.set_xlabel("")
-        for axes in grid[:, 2:].ravel():
-            axes.set_ylabel("")
-        _add_size_bar(figure, sizes, grid[:n].ravel(), aspect=30, shrink=0.8)
+        noise = next(letter for name, letter in NOISE_SYMBOLS.items() if name in data.dims)
+        label_edges(grid[:, ::2], "sample ratio α", noise)
+        colour_bar(figure, sizes, grid[:n], _SIZES, _SIZE_TICKS, extend="min", aspect=30, shrink=0.8)
         if errors:
             figure.colorbar(reduced, ax=list(grid[n:].ravel()), label=r"$E_{k^*}\,/\,s(1-c)$", aspect=30, shrink=0.8)
         keys = [
@@ -56,12 +63,6 @@ def _size_scale() -> ScalarMappable:
     return ScalarMappable(LogNorm(1.5, _MOST), shades("plasma").with_extremes(under=GREY, bad="white"))
 
 
-def _add_size_bar(figure: Figure, scale: ScalarMappable, axes: Iterable[Axes], **layout: Any) -> None:
-    bar = figure.colorbar(scale, ax=list(axes), label="best ensemble size $k^*$", extend="min", **layout)
-    bar.set_ticks([2, 5, 10, 20, 50, 100], labels=["2", "5", "10", "20", "50", "≥100"])
-    bar.minorticks_off()
-
-
 def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable, *, infinite: bool = False) -> None:
     """A map over noise and finite sample ratios or, as a bar, over noise at infinite data."""
     noise = next(name for name in NOISE_SYMBOLS if name in values.dims)
@@ -74,7 +75,7 @@ def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable, *, infinit
     axes.imshow(image, extent=(*x, *_edges(height)), origin="lower", aspect="auto", interpolation="nearest")
     axes.set(ylim=(0, height.max()))
     if not infinite:
-        axes.set(xlim=(0, alpha[chosen].max()), xlabel="sample ratio α", ylabel=NOISE_SYMBOLS[noise])
+        axes.set(xlim=(0, alpha[chosen].max()))
 
 
 def _edges(centres: FloatArray) -> tuple[float, float]:
@@ -122,9 +123,7 @@ def plot_scaled_phases(data: xr.Dataset) -> Figure:
     colours, ridges = {"mean": GREY, "scaled": PALETTE[0]}, {"0": "λ = 0", "optimal": "best λ"}
     sizes = _size_scale()
     ratios = ScalarMappable(Normalize(0, 1), mpl.colormaps["viridis"])
-    with journal(framed=True):
-        figure = Figure(figsize=(PAGE, 6.4))
-        grid = figure.subplots(3, 3)
+    with panels((PAGE, 6.4), 3, 3, framed=True) as (figure, grid):
         for i, (ridge, title) in enumerate(ridges.items()):
             one = data.sel(ridge=ridge)
             for j, (name, colour) in enumerate(colours.items()):
@@ -138,12 +137,9 @@ def plot_scaled_phases(data: xr.Dataset) -> Figure:
             grid[2, i].set(ylabel=r"$E_g\,/\,s(1-c)$", ylim=(0, 2))
             grid[2, i].set_title(f"ρ = 0, {title}")
             grid[2, i].legend(loc="upper right", handlelength=1.5)
-        for axes in grid[:2, 1:].ravel():
-            axes.set_ylabel("")
-        for axes in grid[0]:
-            axes.set_xlabel("")
+        label_edges(grid[:2], "sample ratio α", "H")
         below: dict[str, Any] = {"location": "bottom", "shrink": 0.9, "pad": 0.02}
-        _add_size_bar(figure, sizes, grid[:2, :2].ravel(), aspect=40, **below)
+        colour_bar(figure, sizes, grid[:2, :2], _SIZES, _SIZE_TICKS, extend="min", aspect=40, **below)
         figure.colorbar(ratios, ax=list(grid[:2, 2]), label="risk at $k^*$, scaled / mean", aspect=20, **below)
         for M, style in zip(data.n_features.values, ("-", "--", ":"), strict=False):
             for name, colour in colours.items():

@@ -1,15 +1,18 @@
 """The look of every figure (palette, column sizes, labels), and figures as picture files."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import xarray as xr
 from cycler import cycler
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colorbar import Colorbar
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
@@ -48,6 +51,39 @@ def journal(*, framed: bool = False) -> Iterator[None]:
         }
     ):
         yield
+
+
+@contextmanager
+def panels(
+    size: tuple[float, float], rows: int = 1, columns: int = 1, *, framed: bool = False, **layout: Any
+) -> Iterator[tuple[Figure, Any]]:
+    """A figure of a size in inches with a grid of axes, shape (rows, columns), to draw in the look of journals."""
+    with journal(framed=framed):
+        figure = Figure(figsize=size)
+        yield figure, figure.subplots(rows, columns, squeeze=False, **layout)
+
+
+def label_edges(grid: Any, xlabel: str, ylabel: str) -> None:
+    """Label the horizontal axes of the lowest row and the vertical axes of the first column."""
+    for axes in grid[-1]:
+        axes.set_xlabel(xlabel)
+    for axes in grid[:, 0]:
+        axes.set_ylabel(ylabel)
+
+
+def colour_bar(
+    figure: Figure, scale: ScalarMappable, grid: Any, label: str, ticks: Mapping[Any, str], **layout: Any
+) -> Colorbar:
+    """A colour bar for some axes, with ticks at these places only."""
+    bar = figure.colorbar(scale, ax=list(grid.ravel()), label=label, **layout)
+    bar.set_ticks(list(ticks), labels=list(ticks.values()))
+    bar.minorticks_off()
+    return bar
+
+
+def mean_and_error(values: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+    """Mean over trials and its standard error."""
+    return values.mean("trial"), values.std("trial", ddof=1) / values.sizes["trial"] ** 0.5
 
 
 def shades(name: str) -> LinearSegmentedColormap:

@@ -12,7 +12,19 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from subridge.arrays.streams import stream
-from subridge.figures.drawing.style import COLUMN, GREY, PAGE, PALETTE, journal, name_line, note, number, shades
+from subridge.figures.drawing.style import (
+    COLUMN,
+    GREY,
+    PAGE,
+    PALETTE,
+    label_edges,
+    mean_and_error,
+    name_line,
+    note,
+    number,
+    panels,
+    shades,
+)
 
 _SHOWN = 20  # features in the drawing of one predictor
 _DASHES = (0, (2.5, 1.5))
@@ -47,14 +59,11 @@ def plot_demo(curves: xr.Dataset) -> Figure:
     >>> len(sr.figures.plot_demo(curves).axes)
     2
     """
-    with journal():
-        figure = Figure(figsize=(2 * COLUMN, 2.7))
-        sizes, axes = figure.subplots(1, 2, width_ratios=(1, 2.2))
+    with panels((PAGE, 2.7), 1, 2, width_ratios=(1, 2.2)) as (figure, ((sizes, axes),)):
         for position, (name, colour) in enumerate(zip(curves.ensemble.values, PALETTE, strict=False)):
             one = curves.sel(ensemble=name)
             axes.plot(one.dense_samples, one.theory, color=colour, label=f"{name}, theory")
-            mean = one.experiment.mean("trial")
-            error = one.experiment.std("trial", ddof=1) / np.sqrt(one.sizes["trial"])
+            mean, error = mean_and_error(one.experiment)
             axes.errorbar(one.n_samples, mean, error, color=colour, fmt="o", label=f"{name}, trained", capsize=2)
             # One bar of M features, cut where one member ends and the next begins.
             ordered = np.sort(one.subset_sizes.values)[::-1]
@@ -79,9 +88,8 @@ def plot_ensembles(data: xr.Dataset) -> Figure:
         "(i) equal subsets, $\\nu_{rr} = 1/k$",
         "(ii) heterogeneous subsets, $\\nu_{rr}$ drawn from $\\Gamma_{k,\\sigma}$",
     )
-    with journal():
-        figure = Figure(figsize=(COLUMN, 2.4))
-        for axes, title, sizes in zip(figure.subplots(2, 1), titles, data.subset_sizes.values, strict=True):
+    with panels((COLUMN, 2.4), 2, 1) as (figure, grid):
+        for axes, title, sizes in zip(grid[:, 0], titles, data.subset_sizes.values, strict=True):
             # k readouts above a row of features, each linked to its own disjoint subset.
             M, k = int(np.sum(sizes)), len(sizes)
             for member, (end, size) in enumerate(zip(np.cumsum(sizes), sizes, strict=True)):
@@ -101,9 +109,7 @@ def plot_densities(data: xr.Dataset) -> Figure:
     """Fig. 3b: densities on a logarithmic scale, coloured by standard deviation."""
     sigma = data.deviation.values
     scale = ScalarMappable(Normalize(sigma.min(), sigma.max()), shades("plasma"))
-    with journal():
-        figure = Figure(figsize=(COLUMN, 2.5))
-        axes = figure.subplots()
+    with panels((COLUMN, 2.5)) as (figure, ((axes,),)):
         for row, one in zip(data.density.values, sigma, strict=True):
             axes.plot(data.subset_fraction, row, color=scale.to_rgba(one))
         axes.set(yscale="log", xlim=(0, 0.3), ylim=(0.09, 25))
@@ -127,15 +133,10 @@ def add_predictor(axes: Axes, fraction: float, colour: str) -> None:
 
 def plot_heterogeneity(data: xr.Dataset) -> Figure:
     """Fig. 3c: learning curves over draws of the subset fractions; ridges on the rows, (c, η) on the columns."""
-    with journal():
-        figure = Figure(figsize=(PAGE, 4.0))
-        grid = figure.subplots(data.sizes["ridge"], data.sizes["panel"], sharex=True)
+    with panels((PAGE, 4.0), data.sizes["ridge"], data.sizes["panel"], sharex=True) as (figure, grid):
         for (row, column), axes in np.ndenumerate(grid):
             _add_heterogeneous(axes, data.isel(ridge=row, panel=column))
-        for axes in grid[:, 0]:
-            axes.set_ylabel("generalization error $E_g$")
-        for axes in grid[-1]:
-            axes.set_xlabel("α = P/M")
+        label_edges(grid, "α = P/M", "generalization error $E_g$")
         keys = {
             "equal" if spread == 0 else f"σ = {spread:g}/k": Line2D([], [], color=colour)
             for spread, colour in zip(data.fraction_spread.values, PALETTE, strict=False)

@@ -23,7 +23,7 @@ from subridge.figures.drawing.classifiers import (
     plot_statistics,
     plot_subsets,
 )
-from subridge.figures.paper.recipe import FigureRecipe, FigureSettings, log_sizes, part_of, shared
+from subridge.figures.paper.recipe import FigureRecipe, FigureSettings, axis, log_sizes, part_of, shared
 from subridge.results.ensemble_sizes import best_ensemble_sizes
 from subridge.results.feature_statistics import feature_statistics
 from subridge.simulation.classification.simulate import simulate_classification
@@ -88,8 +88,7 @@ class Redundancy(FeatureSettings):
             ensemble = Ensemble(Overlapping((N,)), aggregation="majority")
             part = self.misclassification(data, [ensemble], [self.n_samples], part_of(run, f"features-{N}"))
             parts.append(part.isel(n_members=0, readout_noise=0, drop=True).squeeze("n_samples"))
-        axis = xr.DataArray(sizes / data.n_features, dims="subset_fraction", name="subset_fraction")
-        shares = xr.concat(parts, axis).to_dataset()
+        shares = xr.concat(parts, axis("subset_fraction", sizes / data.n_features)).to_dataset()
         mean = shares.misclassification.mean("trial")
         mean = mean.isel(ridge=int(mean.sel(subset_fraction=1, method="nearest").argmin("ridge")))
         all_seen, tenth_seen = (float(mean.sel(subset_fraction=nu, method="nearest")) for nu in (1.0, 0.1))
@@ -155,7 +154,7 @@ class Classifiers(FeatureSettings):
         for strategy in STRATEGY_NAMES:
             ensembles = [Ensemble(read_strategy(strategy, one), aggregation="majority") for one in options]
             parts.append(self.misclassification(data, ensembles, sizes, part_of(run, strategy)))
-        both = xr.concat(parts, xr.DataArray(list(STRATEGY_NAMES), dims="strategy", name="strategy"))
+        both = xr.concat(parts, axis("strategy", STRATEGY_NAMES))
         return both.isel(readout_noise=0, drop=True).to_dataset()
 
 

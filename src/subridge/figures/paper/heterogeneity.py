@@ -7,7 +7,7 @@ import xarray as xr
 
 from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.subsets import plot_densities, plot_ensembles, plot_heterogeneity
-from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
+from subridge.figures.paper.recipe import FigureRecipe, FigureSettings, axis
 from subridge.simulation.run import Run
 from subridge.spec.problem import EquicorrelatedProblem
 from subridge.subsets import Dirichlet, dirichlet, equal, fraction_density, rescaled_spread
@@ -90,7 +90,7 @@ class Fig3c(FigureSettings):
             drawn = [risk(problem, Ensemble(np.diag(nu), lam, eta), alpha).total for nu in draws]
             total = np.broadcast_to(np.concatenate(drawn, axis=2), (*drawn[0].shape[:2], self.n_draws, len(alpha)))
             curves.append(xr.DataArray(total, dims=("panel", "ridge", "draw", "sample_ratio")))
-        spreads = xr.DataArray(list(self.fraction_spreads), dims="fraction_spread", name="fraction_spread")
+        spreads = axis("fraction_spread", self.fraction_spreads)
         everything = xr.concat(curves, spreads)
         best = Ensemble([1.0], optimal_ridge(problem, Ensemble([1.0], readout_noise=eta)), eta)
         # The mean over draws exists if E[1/ν] is finite, that is if the Dirichlet parameter (σk)⁻² exceeds one, or if

@@ -16,6 +16,7 @@ from subridge.figures.paper.recipe import (
     FigureRecipe,
     FigureSettings,
     agreement_row,
+    axis,
     part_of,
     sample_sizes,
     theory_beside_trials,
@@ -163,7 +164,7 @@ class Fig2(FigureSettings):
         alpha = around_thresholds(np.concatenate([regular, edges]), nu)
         alpha = alpha[np.abs(alpha[:, None] - np.array(nu)).min(axis=1) > 0.99e-4]
         parts, rows = zip(*(self._one_fraction(fraction, sizes, alpha, run) for fraction in nu), strict=True)
-        data = xr.concat(parts, xr.DataArray(list(nu), dims="subset_fraction", name="subset_fraction"))
+        data = xr.concat(parts, axis("subset_fraction", nu))
         data.attrs = {"agreement": list(rows)}
         return self._with_logged_values(data)
 

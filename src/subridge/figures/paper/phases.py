@@ -12,7 +12,7 @@ from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.learning_curves import plot_reduced_curves
 from subridge.figures.drawing.phase_maps import plot_maps, plot_scaled_phases
 from subridge.figures.drawing.style import NOISE_SYMBOLS
-from subridge.figures.paper.recipe import FigureRecipe, FigureSettings, shared
+from subridge.figures.paper.recipe import FigureRecipe, FigureSettings, axis, shared
 from subridge.results.phases import phase_diagram
 from subridge.simulation.run import Run
 from subridge.spec.problem import EquicorrelatedProblem
@@ -88,7 +88,7 @@ class PhaseDiagrams(FigureSettings):
 def _both_ridges(*grid: FloatArray | float, aggregation: str = "mean") -> xr.Dataset:
     """Phase diagrams without a ridge and at the best ridge."""
     parts = [phase_diagram(*grid, ridge=ridge, aggregation=aggregation) for ridge in (0, "optimal")]
-    return xr.concat(parts, xr.DataArray(["0", "optimal"], dims="ridge", name="ridge"), combine_attrs="drop")
+    return xr.concat(parts, axis("ridge", ["0", "optimal"]), combine_attrs="drop")
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class ScaledPhases(FigureSettings):
 
     def compute(self, run: Run) -> xr.Dataset:
         """k* and risk over (aggregation, ridge, H, α), and risk over (aggregation, ridge or n_features, k)."""
-        names = xr.DataArray(["mean", "scaled"], dims="aggregation", name="aggregation")
+        names = axis("aggregation", ["mean", "scaled"])
         return xr.concat([self._one(str(name)) for name in names.values], names, combine_attrs="drop")
 
     def _one(self, aggregation: str) -> xr.Dataset:

@@ -6,7 +6,7 @@ the quick variant change.
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,11 @@ class FigureRecipe:
     seconds: tuple[float, float] = (1.0, 1.0)
     quick: Mapping[str, Any] = field(default_factory=dict)
     caption: Mapping[str, Any] = field(default_factory=dict)
+
+
+def axis(name: str, values: Iterable[str] | Iterable[float]) -> xr.DataArray:
+    """A dimension along which datasets are put side by side."""
+    return xr.DataArray(list(values), dims=name, name=name)
 
 
 def sample_sizes(n_features: int, count: int, offset: int = 0) -> tuple[int, ...]:
