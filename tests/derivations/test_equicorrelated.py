@@ -5,14 +5,7 @@ import sympy as sp
 
 from subridge.derivations import equicorrelated as eq
 from subridge.derivations.block_forms import limit
-from subridge.derivations.equicorrelated import (
-    paper_order_parameters,
-    quadratic,
-    ridge_of_sigma,
-    sigma_closed_form,
-    t,
-    without_radical,
-)
+from subridge.derivations.equicorrelated import quadratic, ridge_of_sigma, sigma_closed_form, t, without_radical
 from subridge.derivations.notation import (
     M,
     S_r,
@@ -74,8 +67,8 @@ def test_diagonal_derived_on_its_own_equals_the_pair_at_full_overlap(finite, pai
 
 
 def test_without_shared_variance_no_direction_is_special():
-    at_zero = limit(eq.member_pair().aligned_bias().subs(e, 0), M, eq.FRACTIONS)
-    assert is_zero(eq._in_terms_of_S(at_zero) - eq.random_bias())
+    at_zero = eq.limit_in_S(eq.member_pair().aligned_bias().subs(e, 0))
+    assert is_zero(at_zero - eq.random_bias())
 
 
 def test_uniform_form_is_the_one_the_theory_uses():
@@ -92,7 +85,10 @@ def test_uniform_form_is_the_one_the_theory_uses():
 
 
 def test_closed_forms_of_the_saddle_point_solve_it():
-    printed_q, printed_q_hat = paper_order_parameters()
+    # eqs. 171 (q_equicorr), 172 (qhat_equicorr)
+    root = sp.sqrt(a**2 * alpha**2 + 2 * a * alpha * (lam - a) * nu + (a + lam) ** 2 * nu**2)
+    printed_q = (root - a * alpha + (a - lam) * nu) / (2 * nu)
+    printed_q_hat = (root + a * alpha - (a + lam) * nu) / (2 * a * lam)
     q_of_sigma = a * (1 - sigma)  # positive exactly when σ < 1
     assert is_zero(eq.saddle_point().rhs.subs(q_hat, nu * sigma / (a * (1 - sigma))) - q_of_sigma)
     assert without_radical(sigma_closed_form() - sigma) == 0

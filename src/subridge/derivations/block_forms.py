@@ -35,11 +35,10 @@ def ones_form(matrix: BlockMatrix) -> sp.Expr:
     >>> ones_form(BlockMatrix.all_ones([n], [m]))
     m*n
     """
-    # 1ᵀ X 1 is the coefficient of the 1 × 1 matrix that is left when both sides are multiplied by ones.
+    # 1ᵀ X 1 is the trace of the 1 × 1 matrix that is left when both sides are multiplied by ones.
     left = BlockMatrix.all_ones([1], matrix.row_sizes)
     right = BlockMatrix.all_ones(matrix.column_sizes, [1])
-    ones = (left @ matrix @ right).field_ones
-    return ones.domain.to_sympy(ones[0, 0].element)
+    return trace(left @ matrix @ right)
 
 
 def gaussian_form(matrix: BlockMatrix, covariance: BlockMatrix | None = None, mean: sp.Expr = sp.S.Zero) -> sp.Expr:

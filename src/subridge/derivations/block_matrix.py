@@ -21,6 +21,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import product
 
 import sympy as sp
 from sympy.polys.constructor import construct_domain
@@ -71,12 +72,12 @@ class BlockMatrix:
     ) -> None:
         self.row_sizes = tuple(sp.sympify(size) for size in row_sizes)
         self.column_sizes = tuple(sp.sympify(size) for size in column_sizes)
-        self.field_diagonal, self.field_ones = _to_field(diagonal), _to_field(ones)  # for arithmetic
+        self._parts = _in_one_field(diagonal, ones)
         shape = (len(self.row_sizes), len(self.column_sizes))
-        for name, coefficients in (("diagonal", self.field_diagonal), ("ones", self.field_ones)):
+        for name, coefficients in zip(("diagonal", "ones"), self._parts, strict=True):
             if coefficients.shape != shape:
                 raise ValueError(f"{name} has shape {coefficients.shape}, but there are {shape} blocks")
-        for i, j in _nonzero(self.field_diagonal):
+        for i, j in _nonzero(self._parts[0]):
             rows, columns = self.row_sizes[i], self.column_sizes[j]
             if rows != columns:
                 raise ValueError(f"block ({i}, {j}) is {rows} by {columns}: an identity part needs a square block")
@@ -84,12 +85,12 @@ class BlockMatrix:
     @cached_property
     def diagonal(self) -> sp.ImmutableMatrix:
         """Coefficients of the identity, factored."""
-        return sp.ImmutableMatrix(self.field_diagonal.to_Matrix().applyfunc(sp.factor))
+        return sp.ImmutableMatrix(self._parts[0].to_Matrix().applyfunc(sp.factor))
 
     @cached_property
     def ones(self) -> sp.ImmutableMatrix:
         """Coefficients of 11ᵀ, factored."""
-        return sp.ImmutableMatrix(self.field_ones.to_Matrix().applyfunc(sp.factor))
+        return sp.ImmutableMatrix(self._parts[1].to_Matrix().applyfunc(sp.factor))
 
     @classmethod
     def identity(cls, sizes: Sequence[sp.Expr]) -> BlockMatrix:
@@ -145,10 +146,8 @@ class BlockMatrix:
     def __add__(self, other: BlockMatrix) -> BlockMatrix:
         if (self.row_sizes, self.column_sizes) != (other.row_sizes, other.column_sizes):
             raise ValueError("the two matrices are made of blocks of different sizes")
-        return BlockMatrix(
-            self.row_sizes, self.column_sizes,
-            _plus(self.field_diagonal, other.field_diagonal), _plus(self.field_ones, other.field_ones),
-        )  # fmt: skip
+        D, B, D_other, B_other = _in_one_field(*self._parts, *other._parts)
+        return BlockMatrix(self.row_sizes, self.column_sizes, D + D_other, B + B_other)
 
     def __sub__(self, other: BlockMatrix) -> BlockMatrix:
         return self + (-1) * other
@@ -157,27 +156,23 @@ class BlockMatrix:
         return (-1) * self
 
     def __mul__(self, scalar: sp.Expr) -> BlockMatrix:
-        factor = _to_field(sp.Matrix([[sp.sympify(scalar)]]))
-        diagonal, ones, factor = _common(self.field_diagonal, self.field_ones, factor)
+        D, B, factor = _in_one_field(*self._parts, sp.Matrix([[sp.sympify(scalar)]]))
         value = factor[0, 0].element
-        return BlockMatrix(self.row_sizes, self.column_sizes, diagonal.scalarmul(value), ones.scalarmul(value))
+        return BlockMatrix(self.row_sizes, self.column_sizes, D.scalarmul(value), B.scalarmul(value))
 
     __rmul__ = __mul__
 
     def __matmul__(self, other: BlockMatrix) -> BlockMatrix:
         if self.column_sizes != other.row_sizes:
             raise ValueError(f"columns {self.column_sizes} do not meet rows {other.row_sizes}")
-        D, B, D_other, B_other = self.field_diagonal, self.field_ones, other.field_diagonal, other.field_ones
-        inner = _times(B, _to_field(sp.diag(*self.column_sizes)), B_other)
-        ones = _plus(_plus(_times(D, B_other), _times(B, D_other)), inner)
-        return BlockMatrix(self.row_sizes, other.column_sizes, _times(D, D_other), ones)
+        D, B, D_other, B_other, N = _in_one_field(*self._parts, *other._parts, sp.diag(*self.column_sizes))
+        ones = D * B_other + B * D_other + B * N * B_other
+        return BlockMatrix(self.row_sizes, other.column_sizes, D * D_other, ones)
 
     @property
     def T(self) -> BlockMatrix:
         """The transpose."""
-        return BlockMatrix(
-            self.column_sizes, self.row_sizes, self.field_diagonal.transpose(), self.field_ones.transpose()
-        )
+        return BlockMatrix(self.column_sizes, self.row_sizes, *(part.transpose() for part in self._parts))
 
     def inverse(self) -> BlockMatrix:
         """Invert: D⁻¹·I - (D + B N)⁻¹ B D⁻¹·11ᵀ, Sherman-Morrison for all groups at once.
@@ -187,30 +182,26 @@ class BlockMatrix:
         ZeroDivisionError
             If the identity parts are singular, as in a block of rank one, or the whole matrix is.
         """
-        own, across = _inverse(*self._apart(), _to_field(sp.diag(*self.row_sizes)))
-        return BlockMatrix(self.row_sizes, self.row_sizes, own, across)
+        return BlockMatrix(self.row_sizes, self.row_sizes, *_inverse(*self._square_parts()))
 
     def determinant(self) -> sp.Expr:
         """Return det = det(D + B N) Π det(D_n)^(n-1), the product over groups of equal size n."""
-        D, B = self._apart()
-        result = _determinant(_plus(D, _times(B, _to_field(sp.diag(*self.row_sizes)))))
+        D, B, N = self._square_parts()
+        result = _determinant(D + B * N)
         for size in dict.fromkeys(self.row_sizes):
             places = [i for i, other in enumerate(self.row_sizes) if other == size]
             result *= _determinant(D.extract(places, places)) ** (size - 1)
         return result
 
-    def _apart(self) -> tuple[DomainMatrix, DomainMatrix]:
-        """Both parts of a square matrix; blocks of one entry, which could be either part, count as identities."""
+    def _square_parts(self) -> list[DomainMatrix]:
+        """D, B and N of a square matrix; blocks of one entry, which could be in D or in B, are in D."""
         if self.row_sizes != self.column_sizes:
             raise ValueError("row and column groups differ: the matrix is not square by blocks")
+        D, B = (part.to_Matrix() for part in self._parts)
         single = [i for i, size in enumerate(self.row_sizes) if size == 1]
-        if not single:
-            return self.field_diagonal, self.field_ones
-        D, B = (part.to_Matrix() for part in (self.field_diagonal, self.field_ones))
-        for i in single:
-            for j in single:
-                D[i, j], B[i, j] = D[i, j] + B[i, j], sp.S.Zero
-        return _to_field(D), _to_field(B)
+        for i, j in product(single, single):
+            D[i, j], B[i, j] = D[i, j] + B[i, j], sp.S.Zero
+        return _in_one_field(*((D, B) if single else self._parts), sp.diag(*self.row_sizes))
 
     def equals(self, other: BlockMatrix) -> bool:
         """Whether all coefficients agree identically, symbols being positive.
@@ -226,7 +217,7 @@ class BlockMatrix:
             True where it is proved.
         """
         difference = self - other
-        if not _nonzero(difference.field_diagonal) and not _nonzero(difference.field_ones):
+        if not any(map(_nonzero, difference._parts)):
             return True
         for i, rows in enumerate(self.row_sizes):
             for j, columns in enumerate(self.column_sizes):
@@ -250,11 +241,8 @@ class BlockMatrix:
         BlockMatrix
             Perhaps of other group sizes.
         """
-        return BlockMatrix(
-            [size.subs(values) for size in self.row_sizes],
-            [size.subs(values) for size in self.column_sizes],
-            self.field_diagonal.to_Matrix().subs(values), self.field_ones.to_Matrix().subs(values),
-        )  # fmt: skip
+        sizes = [[size.subs(values) for size in group] for group in (self.row_sizes, self.column_sizes)]
+        return BlockMatrix(*sizes, *(part.to_Matrix().subs(values) for part in self._parts))
 
     def dense(self, sizes: dict[sp.Expr, int]) -> sp.ImmutableMatrix:
         """Write the matrix out entry by entry for given group sizes.
@@ -312,9 +300,9 @@ def trace(matrix: BlockMatrix) -> sp.Expr:
     """
     if matrix.row_sizes != matrix.column_sizes:
         raise ValueError("the trace needs a matrix that is square by blocks")
-    sizes, diagonal, ones = _common(_to_field(sp.diag(*matrix.row_sizes)), matrix.field_diagonal, matrix.field_ones)
-    terms = [sizes[i, i].element * (diagonal[i, i].element + ones[i, i].element) for i in range(len(matrix.row_sizes))]
-    return sizes.domain.to_sympy(sum(terms, start=sizes.domain.zero))
+    D, B, N = _in_one_field(*matrix._parts, sp.diag(*matrix.row_sizes))
+    terms = [N[i, i].element * (D[i, i].element + B[i, i].element) for i in range(len(matrix.row_sizes))]
+    return N.domain.to_sympy(sum(terms, start=N.domain.zero))
 
 
 def block_text(matrix: BlockMatrix) -> str:
@@ -387,35 +375,21 @@ def _block(matrix: BlockMatrix, i: int, j: int, text: Callable[[sp.Expr], str], 
     return " + ".join(terms).replace("+ -", "- ") or "0"
 
 
-def _to_field(coefficients: sp.MatrixBase | DomainMatrix) -> DomainMatrix:
-    """The coefficients in their own field."""
-    if isinstance(coefficients, DomainMatrix):
-        return coefficients
-    matrix = sp.Matrix(coefficients)
-    found = DomainMatrix.from_Matrix(matrix).to_field()
-    return found if _is_rational(found.domain) else _meet([matrix])[0]
-
-
-def _common(*matrices: DomainMatrix) -> list[DomainMatrix]:
-    """The same matrices in one field."""
-    if all(_is_rational(matrix.domain) for matrix in matrices):
-        return list(matrices[0].unify(*matrices[1:]))
-    return _meet([matrix.to_Matrix() for matrix in matrices])
-
-
-def _plus(left: DomainMatrix, right: DomainMatrix) -> DomainMatrix:
-    """The sum."""
-    left, right = _common(left, right)
-    return left + right
-
-
-def _times(*factors: DomainMatrix) -> DomainMatrix:
-    """The product."""
-    product = factors[0]
-    for factor in factors[1:]:
-        product, factor = _common(product, factor)
-        product = product * factor
-    return product
+def _in_one_field(*coefficients: sp.MatrixBase | DomainMatrix) -> list[DomainMatrix]:
+    """The same matrices in one field that knows how its generators depend on each other."""
+    found = [
+        matrix if isinstance(matrix, DomainMatrix) else DomainMatrix.from_Matrix(sp.Matrix(matrix)).to_field()
+        for matrix in coefficients
+    ]
+    if all(_is_rational(matrix.domain) for matrix in found):
+        return list(found[0].unify(*found[1:]))
+    entries = [_tidied(entry) for matrix in found for entry in matrix.to_Matrix()]
+    domain, elements = construct_domain(entries, field=True)
+    values = iter(elements)
+    return [
+        DomainMatrix([[next(values) for _ in range(columns)] for _ in range(rows)], (rows, columns), domain)
+        for rows, columns in (matrix.shape for matrix in found)
+    ]
 
 
 def _nonzero(coefficients: DomainMatrix) -> list[tuple[int, int]]:
@@ -430,7 +404,6 @@ def _inverse(D: DomainMatrix, B: DomainMatrix, sizes: DomainMatrix) -> tuple[Dom
 
     Adjugates of polynomials and one division per entry: dividing at every step is hundreds of times slower.
     """
-    D, B, sizes = _common(D, B, sizes)
     domain = D.domain
     (D, below_D), (B, below_B), (W, below_W) = (_over_one_denominator(part) for part in (D, B, D + B * sizes))
     (adjugate_D, det_D), (adjugate_W, det_W) = _adjugate(D), _adjugate(W)
@@ -455,16 +428,6 @@ def _is_rational(domain: Domain) -> bool:
     if not domain.is_Composite:
         return bool(domain.is_ZZ or domain.is_QQ)
     return bool(domain.domain.is_ZZ or domain.domain.is_QQ) and all(symbol.is_Symbol for symbol in domain.symbols)
-
-
-def _meet(matrices: Sequence[sp.MatrixBase]) -> list[DomainMatrix]:
-    """Matrices of expressions in one field that knows how its generators depend on each other."""
-    domain, elements = construct_domain([_tidied(x) for matrix in matrices for x in matrix], field=True)
-    values = iter(elements)
-    return [
-        DomainMatrix([[next(values) for _ in range(matrix.cols)] for _ in range(matrix.rows)], matrix.shape, domain)
-        for matrix in matrices
-    ]
 
 
 def _is_zero(value: DomainElement, domain: Domain) -> bool:

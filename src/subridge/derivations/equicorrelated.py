@@ -105,9 +105,25 @@ def saddle_point() -> sp.Eq:
     return sp.Eq(q, sp.factor(leading.subs(x_r, nu / q_hat)))
 
 
-def _in_terms_of_S(expression: sp.Expr) -> sp.Expr:
-    """Replace x = ν/q̂ by S = q̂/(ν + a q̂) = 1/(x + a)."""
-    return sp.factor(expression.subs({x_r: 1 / S_r - a, x_s: 1 / S_s - a}))
+def limit_in_S(finite: sp.Expr) -> sp.Expr:
+    """Return the limit M → ∞ of a quantity of `member_pair`, in S = q̂/(ν + a q̂) = 1/(x + a) instead of x = ν/q̂.
+
+    Parameters
+    ----------
+    finite : sympy.Expr
+        At finite size, in the group sizes and x.
+
+    Returns
+    -------
+    sympy.Expr
+        In the fractions ν and S.
+
+    Examples
+    --------
+    >>> limit_in_S(N_BOTH / member_pair().n_features / (x_r + a))
+    S_r*nu_rs
+    """
+    return sp.factor(limit(finite, M, FRACTIONS).subs({x_r: 1 / S_r - a, x_s: 1 / S_s - a}))
 
 
 @lru_cache
@@ -117,7 +133,7 @@ def gamma() -> sp.Expr:
     >>> gamma()
     S_r*S_s*a**2*nu_rs/alpha
     """
-    return _in_terms_of_S(limit(member_pair().gamma, M, FRACTIONS))
+    return limit_in_S(member_pair().gamma)
 
 
 @lru_cache
@@ -127,7 +143,7 @@ def random_bias() -> sp.Expr:
     >>> sp.expand(random_bias() / b)
     S_r*S_s*a*b*nu_rs - S_r*b*nu_r - S_s*b*nu_s + 1
     """
-    return _in_terms_of_S(limit(member_pair().random_bias(), M, FRACTIONS))
+    return limit_in_S(member_pair().random_bias())
 
 
 @lru_cache
@@ -137,7 +153,7 @@ def aligned_bias() -> sp.Expr:
     >>> aligned_bias()
     (a*nu_rs - b*nu_r*nu_s)/(nu_r*nu_s)
     """
-    return _in_terms_of_S(limit(member_pair().aligned_bias(), M, FRACTIONS))
+    return limit_in_S(member_pair().aligned_bias())
 
 
 @lru_cache
@@ -149,7 +165,7 @@ def uniform_aligned_bias() -> sp.Expr:
     >>> sp.factor(uniform_aligned_bias().subs(T, 0) - random_bias())
     0
     """
-    return _in_terms_of_S(limit(member_pair().aligned_bias().subs(e, T / M), M, FRACTIONS))
+    return limit_in_S(member_pair().aligned_bias().subs(e, T / M))
 
 
 def on_the_diagonal(expression: sp.Expr) -> sp.Expr:
@@ -238,19 +254,6 @@ def sigma_closed_form() -> sp.Expr:
     ridge = lam * nu / a
     root = sp.sqrt((alpha - nu) ** 2 + 2 * ridge * (alpha + nu) + ridge**2)
     return 2 * alpha / (alpha + nu + ridge + root)
-
-
-def paper_order_parameters() -> tuple[sp.Expr, sp.Expr]:
-    """Return q and q̂ as printed (eqs. 171 (q_equicorr), 172 (qhat_equicorr)).
-
-    >>> printed_q, _ = paper_order_parameters()
-    >>> without_radical(printed_q - a * (1 - sigma))
-    0
-    """
-    root = sp.sqrt(a**2 * alpha**2 + 2 * a * alpha * (lam - a) * nu + (a + lam) ** 2 * nu**2)
-    printed_q = (root - a * alpha + (a - lam) * nu) / (2 * nu)
-    printed_q_hat = (root + a * alpha - (a + lam) * nu) / (2 * a * lam)
-    return printed_q, printed_q_hat
 
 
 def without_radical(expression: sp.Expr) -> sp.Expr:
@@ -456,21 +459,3 @@ def slope_factor() -> sp.Expr:
     """
     slope = sp.diff(member_error(), sigma)
     return sp.factor(slope / (optimal_ridge() - ridge_of_sigma()))
-
-
-def stationarity_bracket() -> sp.Expr:
-    """Return the bracket of the paper's stationarity condition, with (1−c)² as it must be.
-
-    dE_rr/dS is 2/(1−γ) times it. The second term below carries s²(1−c)² = b², where the paper prints
-    s²(1−c²).
-
-    >>> slope = sp.diff(pair_error(same=True), S_r)
-    >>> gamma_rr = a**2 * nu_r * S_r**2 / alpha
-    >>> sp.factor(slope - 2 / (1 - gamma_rr) * stationarity_bracket())
-    0
-    """
-    gamma_rr = a**2 * nu_r * S_r**2 / alpha
-    I0, I1 = on_the_diagonal(random_bias()), on_the_diagonal(aligned_bias())
-    mixture = (1 - rho**2) * I0 + rho**2 * I1 + zeta**2 + eta**2
-    first = a**2 * nu_r / (alpha * (1 - gamma_rr)) * S_r * mixture
-    return first + (1 - rho**2) * b**2 * nu_r * (a * S_r - 1)

@@ -11,6 +11,7 @@ import sympy as sp
 from subridge.derivations.notation import alpha, nu_r, nu_s, q_hat, zeta
 from subridge.derivations.replica import (
     B,
+    averaged,
     canonical,
     d,
     eta_r,
@@ -19,9 +20,6 @@ from subridge.derivations.replica import (
     j,
     lam_r,
     lam_s,
-    over_first,
-    over_pairs,
-    over_second,
     r_hat,
     signal_power,
     solve_linear,
@@ -45,11 +43,11 @@ def fixed_point() -> sp.Expr:
     With V̂ = λq̂ it is q/λ, so both equations become those of Prop. 1 (eq. 10 (saddle_point)):
 
     >>> from subridge.derivations.replica import is_identically_zero
-    >>> q = over_first(d[i] / (1 + q_hat * d[i]))
+    >>> q = averaged(d[i] / (1 + q_hat * d[i]))
     >>> is_identically_zero(as_in_proposition_one(fixed_point()) - q / lam_r)
     True
     """
-    return over_first(sp.factor(nu_r * d[i] / _G_r))
+    return averaged(sp.factor(nu_r * d[i] / _G_r))
 
 
 def channel_overlap(m_sum: sp.Expr, J_overlap: sp.Expr, Lambda: sp.Expr, noise: sp.Expr) -> sp.Expr:
@@ -87,12 +85,12 @@ def crossed_error() -> sp.Expr:
     >>> is_identically_zero(as_in_proposition_one(crossed_error()) - replica.crossed_error())
     True
     """
-    m_sum = V_hat * over_first(sp.factor(nu_r * t[i] ** 2 / _G_r)) + V_hat_other * over_second(
+    m_sum = V_hat * averaged(sp.factor(nu_r * t[i] ** 2 / _G_r)) + V_hat_other * averaged(
         sp.factor(nu_s * u[j] ** 2 / _G_s)
     )
     # The roots √ν of Σ̄ and of Ā pair up to ν_kk ν_k′k′.
-    J_overlap = over_pairs(sp.factor(nu_r * nu_s * B[i, j] ** 2 / (_G_r * _G_s)))
-    Lambda = over_pairs(sp.factor(nu_r * nu_s * t[i] * B[i, j] * u[j] / (_G_r * _G_s)))
+    J_overlap = averaged(sp.factor(nu_r * nu_s * B[i, j] ** 2 / (_G_r * _G_s)))
+    Lambda = averaged(sp.factor(nu_r * nu_s * t[i] * B[i, j] * u[j] / (_G_r * _G_s)))
     return signal_power - m_sum + channel_overlap(m_sum, J_overlap, Lambda, zeta**2)
 
 
@@ -109,9 +107,9 @@ def member_error() -> sp.Expr:
     >>> is_identically_zero(difference)
     True
     """
-    m_sum = 2 * V_hat * over_first(sp.factor(nu_r * t[i] ** 2 / _G_r))
-    J_overlap = over_first(sp.factor((nu_r * d[i] / _G_r) ** 2))
-    Lambda = over_first(sp.factor(nu_r**2 * t[i] ** 2 * d[i] / _G_r**2))
+    m_sum = 2 * V_hat * averaged(sp.factor(nu_r * t[i] ** 2 / _G_r))
+    J_overlap = averaged(sp.factor((nu_r * d[i] / _G_r) ** 2))
+    Lambda = averaged(sp.factor(nu_r**2 * t[i] ** 2 * d[i] / _G_r**2))
     Q = channel_overlap(m_sum, J_overlap, Lambda, zeta**2 + eta_r**2).subs(V_hat_other, V_hat)
     return signal_power - m_sum + Q
 

@@ -31,67 +31,26 @@ t, u = sp.IndexedBase("t", real=True), sp.IndexedBase("u", real=True)  # A_rΣ_s
 B = sp.IndexedBase("B", real=True)  # Σ̃_rr′ between the two eigenbases
 
 
-def over_first(term: sp.Expr) -> sp.Expr:
-    """Return (1/M) Σ_i term.
+def averaged(term: sp.Expr) -> sp.Expr:
+    """Return (1/M) Σ term, over those of the indices i and j that the term has.
 
     Parameters
     ----------
     term : sympy.Expr
-        In the eigenvalues d_i of the first member.
+        In the eigenvalues d_i of the first member, f_j of the second, or both.
 
     Returns
     -------
-    sympy.Sum
-        Over the eigenvalues of the first member.
+    sympy.Expr
+        With a sum over all eigenvalues, or all pairs of them.
 
     Examples
     --------
-    >>> over_first(d[i])
-    Sum(d[i], (i, 1, N_r))/M
+    >>> averaged(d[i]), averaged(B[i, j] ** 2)
+    (Sum(d[i], (i, 1, N_r))/M, Sum(B[i, j]**2, (i, 1, N_r), (j, 1, N_s))/M)
     """
-    return sp.Sum(term, (i, 1, n_first)) / M
-
-
-def over_second(term: sp.Expr) -> sp.Expr:
-    """Return (1/M) Σ_j term.
-
-    Parameters
-    ----------
-    term : sympy.Expr
-        In the eigenvalues f_j of the second member.
-
-    Returns
-    -------
-    sympy.Sum
-        Over the eigenvalues of the second member.
-
-    Examples
-    --------
-    >>> over_second(f[j])
-    Sum(f[j], (j, 1, N_s))/M
-    """
-    return sp.Sum(term, (j, 1, n_second)) / M
-
-
-def over_pairs(term: sp.Expr) -> sp.Expr:
-    """Return (1/M) Σ_ij term.
-
-    Parameters
-    ----------
-    term : sympy.Expr
-        In the eigenvalues of both.
-
-    Returns
-    -------
-    sympy.Sum
-        Over all pairs of eigenvalues.
-
-    Examples
-    --------
-    >>> over_pairs(B[i, j]**2)
-    Sum(B[i, j]**2, (i, 1, N_r), (j, 1, N_s))/M
-    """
-    return sp.Sum(term, (i, 1, n_first), (j, 1, n_second)) / M
+    limits = [(index, 1, size) for index, size in ((i, n_first), (j, n_second)) if term.has(index)]
+    return sp.Sum(term, *limits) / M
 
 
 def _canonical_sum(total: sp.Sum) -> sp.Expr:
@@ -127,7 +86,7 @@ def canonical(expression: sp.Expr) -> sp.Expr:
     Examples
     --------
     >>> x = sp.Symbol("x", positive=True)
-    >>> canonical(over_first(d[i] / (x + d[i])))
+    >>> canonical(averaged(d[i] / (x + d[i])))
     (N_r - x*Sum(1/(x + d[i]), (i, 1, N_r)))/M
     """
     return sp.sympify(expression).replace(lambda part: isinstance(part, sp.Sum), _canonical_sum)
@@ -154,8 +113,8 @@ def is_identically_zero(expression: sp.Expr) -> bool:
     Examples
     --------
     >>> x = sp.Symbol("x", positive=True)
-    >>> left = sp.diff(over_first(sp.log(1 + x * d[i])), x)
-    >>> is_identically_zero(left - over_first(d[i] / (1 + x * d[i])))
+    >>> left = sp.diff(averaged(sp.log(1 + x * d[i])), x)
+    >>> is_identically_zero(left - averaged(d[i] / (1 + x * d[i])))
     True
     """
     plain, _ = _atoms(canonical(expression))
@@ -185,7 +144,7 @@ def solve_linear(equation: sp.Expr, unknown: sp.Symbol) -> sp.Expr:
     Examples
     --------
     >>> y = sp.Symbol("y")
-    >>> solve_linear(2 * y - over_first(d[i]), y)
+    >>> solve_linear(2 * y - averaged(d[i]), y)
     Sum(d[i], (i, 1, N_r))/(2*M)
     """
     plain, sums = _atoms(sp.sympify(equation))
@@ -221,8 +180,8 @@ def member_action() -> sp.Expr:
     data = alpha * (sp.log(1 + q / lam_r) + beta * q0 / (lam_r + q))
     conjugate = -(q * q_hat + beta * q * q0_hat + beta * q0 * q_hat)
     source = J * (q + beta * q0 - beta * zeta**2)
-    weights = -beta * q_hat**2 * over_first(t[i] ** 2 * _g)
-    volume = over_first(sp.log(1 / _g)) + beta * q0_hat * over_first(d[i] * _g)
+    weights = -beta * q_hat**2 * averaged(t[i] ** 2 * _g)
+    volume = averaged(sp.log(1 / _g)) + beta * q0_hat * averaged(d[i] * _g)
     return data + conjugate + source + weights + volume + beta * q_hat * (zeta**2 + eta_r**2 + signal_power)
 
 
@@ -250,7 +209,7 @@ def member_gamma() -> sp.Expr:
     >>> member_gamma().subs(q_hat, 0)
     0
     """
-    return q_hat**2 / alpha * over_first((d[i] * _g) ** 2)
+    return q_hat**2 / alpha * averaged((d[i] * _g) ** 2)
 
 
 def member_error() -> sp.Expr:
@@ -261,7 +220,7 @@ def member_error() -> sp.Expr:
     It is Prop. 1 (eq. 9 (GeneralErr) with r = r′):
 
     >>> g = member_gamma()
-    >>> bias = (signal_power - 2*q_hat*over_first(t[i]**2*_g) + q_hat**2*over_first(t[i]**2*d[i]*_g**2))
+    >>> bias = (signal_power - 2*q_hat*averaged(t[i]**2*_g) + q_hat**2*averaged(t[i]**2*d[i]*_g**2))
     >>> is_identically_zero(member_error() - (g*zeta**2 + eta_r**2 + bias) / (1 - g))
     True
     """
@@ -288,18 +247,18 @@ def pair_action() -> sp.Expr:
     labels = beta * ((q_hat + r_hat + 2 * c_hat) * (signal_power + zeta**2) + q_hat * eta_r**2 + r_hat * eta_s**2)
     both = (q_hat + c_hat) * (r_hat + c_hat)
     weights = -beta * (
-        (q_hat + c_hat) ** 2 * over_first(t[i] ** 2 * _g)
-        + (r_hat + c_hat) ** 2 * over_second(u[j] ** 2 * _h)
-        - 2 * c_hat * both * over_pairs(t[i] * _g * B[i, j] * _h * u[j])
+        (q_hat + c_hat) ** 2 * averaged(t[i] ** 2 * _g)
+        + (r_hat + c_hat) ** 2 * averaged(u[j] ** 2 * _h)
+        - 2 * c_hat * both * averaged(t[i] * _g * B[i, j] * _h * u[j])
     )
     volume = (
-        over_first(sp.log(1 / _g))
-        + over_second(sp.log(1 / _h))
+        averaged(sp.log(1 / _g))
+        + averaged(sp.log(1 / _h))
         + beta
         * (
-            Q_hat * over_first(d[i] * _g)
-            + R_hat * over_second(f[j] * _h)
-            - 2 * c_hat * C_hat * over_pairs(_g * B[i, j] ** 2 * _h)
+            Q_hat * averaged(d[i] * _g)
+            + R_hat * averaged(f[j] * _h)
+            - 2 * c_hat * C_hat * averaged(_g * B[i, j] ** 2 * _h)
         )
     )
     return data + conjugate + source + labels + weights + volume
@@ -309,8 +268,7 @@ def _for_second(expression: sp.Expr) -> sp.Expr:
     """Rename what belongs to member r to what belongs to member r′."""
     names = {q: r, q_hat: r_hat, lam_r: lam_s, eta_r: eta_s, n_first: n_second}
     swapped = expression.replace(
-        lambda part: isinstance(part, sp.Sum),
-        lambda part: over_second(part.function.subs({d[i]: f[j], t[i]: u[j]})) * M,
+        lambda part: isinstance(part, sp.Sum), lambda part: averaged(part.function.subs({d[i]: f[j], t[i]: u[j]})) * M
     )
     return swapped.subs(names)
 
@@ -367,7 +325,7 @@ def crossed_gamma() -> sp.Expr:
     >>> crossed_gamma().subs(r_hat, 0)
     0
     """
-    return q_hat * r_hat / alpha * over_pairs(_g * B[i, j] ** 2 * _h)
+    return q_hat * r_hat / alpha * averaged(_g * B[i, j] ** 2 * _h)
 
 
 def crossed_error() -> sp.Expr:
@@ -383,9 +341,9 @@ def crossed_error() -> sp.Expr:
     g = crossed_gamma()
     bias = (
         signal_power
-        - q_hat * over_first(t[i] ** 2 * _g)
-        - r_hat * over_second(u[j] ** 2 * _h)
-        + q_hat * r_hat * over_pairs(t[i] * _g * B[i, j] * _h * u[j])
+        - q_hat * averaged(t[i] ** 2 * _g)
+        - r_hat * averaged(u[j] ** 2 * _h)
+        + q_hat * r_hat * averaged(t[i] * _g * B[i, j] * _h * u[j])
     )
     return (g * zeta**2 + bias) / (1 - g)
 
@@ -404,22 +362,13 @@ def pair_error() -> sp.Expr:
 effective_ridge = sp.Symbol(r"\bar\kappa", positive=True)
 
 
-def order_parameter_q() -> sp.Expr:
-    """Return q = (1/M) Σ_i d_i/(1 + q̂ d_i), eq. 10 (saddle_point) in the eigenbasis of Σ̃_rr.
-
-    >>> order_parameter_q().subs(q_hat, 0)
-    Sum(d[i], (i, 1, N_r))/M
-    """
-    return over_first(d[i] / (1 + q_hat * d[i]))
-
-
 def gamma() -> sp.Expr:
     """Return γ_rr = (1/(αM)) Σ_i (d_i/(κ̄ + d_i))².
 
     >>> gamma().subs(effective_ridge, 0).doit()
     N_r/(M*alpha)
     """
-    return over_first((d[i] / (effective_ridge + d[i])) ** 2) / alpha
+    return averaged((d[i] / (effective_ridge + d[i])) ** 2) / alpha
 
 
 def ridge() -> sp.Expr:
@@ -428,10 +377,8 @@ def ridge() -> sp.Expr:
     >>> ridge().subs(effective_ridge, 0)
     0
     """
-    # λ = α/q̂ − q with q̂ = 1/κ̄
-    q = order_parameter_q().subs(q_hat, 1 / effective_ridge)
-    term = sp.factor(q.atoms(sp.Sum).pop().function)
-    return alpha * effective_ridge - effective_ridge * over_first(term / effective_ridge)
+    # λ = α/q̂ − q with q̂ = 1/κ̄ and q = (1/M) Σ_i d_i/(1 + q̂ d_i), eq. 10 (saddle_point) in the eigenbasis of Σ̃_rr.
+    return alpha * effective_ridge - effective_ridge * averaged(d[i] / (effective_ridge + d[i]))
 
 
 def ridge_slope() -> sp.Expr:

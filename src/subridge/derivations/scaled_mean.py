@@ -8,10 +8,9 @@ from functools import lru_cache
 
 import sympy as sp
 
-from subridge.derivations.block_forms import limit
 from subridge.derivations.equicorrelated import (
-    FRACTIONS,
     gamma,
+    limit_in_S,
     member_pair,
     on_the_diagonal,
     random_bias,
@@ -36,7 +35,6 @@ from subridge.derivations.notation import (
     nu_s,
     rho,
     sigma,
-    x_r,
     zeta,
 )  # fmt: skip
 from subridge.derivations.notation import e as shared
@@ -54,7 +52,7 @@ def random_cross_moment() -> sp.Expr:
     >>> random_cross_moment()
     S_r*b**2*nu_r
     """
-    return sp.factor(limit(member_pair().random_explained(), M, FRACTIONS).subs(x_r, 1 / S_r - a))
+    return limit_in_S(member_pair().random_explained())
 
 
 @lru_cache
@@ -65,7 +63,7 @@ def uniform_aligned_cross_moment() -> sp.Expr:
     0
     """
     fixed = member_pair().aligned_explained().subs(shared, T / M)
-    return sp.factor(limit(fixed, M, FRACTIONS).subs(x_r, 1 / S_r - a))
+    return limit_in_S(fixed)
 
 
 @lru_cache
@@ -161,10 +159,15 @@ def size_bracket(more_samples: bool) -> sp.Expr:
     """
     explained = 1 - error_by_size(more_samples)
     bracket = H * (1 - 2 * y) - (1 + Z - alpha / e) * y**2
-    factor = sp.cancel(sp.diff(explained, y) / bracket)
+    return _checked(bracket, sp.diff(explained, y))
+
+
+def _checked(form: sp.Expr, expression: sp.Expr) -> sp.Expr:
+    """Return the form if the expression is a positive multiple of it; otherwise the claim is wrong."""
+    factor = sp.cancel(expression / form)
     if not is_square_over_positive(factor):
-        raise ValueError(f"the slope is not a positive multiple of the bracket: {factor}")
-    return bracket
+        raise ValueError(f"the expression is not a positive multiple of {form}: {factor}")
+    return form
 
 
 def is_square_over_positive(factor: sp.Expr) -> bool:
@@ -220,12 +223,8 @@ def one_or_two_members() -> sp.Expr:
     -Z + alpha/(W + 1) - 1
     """
     difference = sp.factor(error().subs({sigma: 1, k: 2}) - error().subs({sigma: 1, k: 1}))
-    numerator = sp.Poly(sp.numer(difference), alpha)
-    wanted = sp.Poly(2 * H * alpha**2 + (1 / e - 3 * H) * alpha - (1 + Z), alpha)
-    ratio = sp.cancel(numerator.as_expr() / wanted.as_expr())
-    if not sp.factor(ratio).is_positive:
-        raise ValueError(f"the difference is not a positive multiple of the polynomial: {ratio}")
-    return wanted.as_expr()
+    wanted = 2 * H * alpha**2 + (1 / e - 3 * H) * alpha - (1 + Z)
+    return _checked(wanted, sp.numer(difference))
 
 
 def ridge_bracket() -> sp.Expr:
@@ -240,10 +239,7 @@ def ridge_bracket() -> sp.Expr:
     """
     fitted = (alpha + e * (1 + Z)) * sigma - nu * sigma**2 - alpha
     bracket = nu**2 * sigma**3 * fitted - e * alpha * H * (alpha - 2 * nu * sigma**2)
-    factor = sp.cancel(sp.diff(error().subs(k, 1 / nu), sigma) / bracket)
-    if not is_square_over_positive(factor):
-        raise ValueError(f"the slope is not a positive multiple of the bracket: {factor}")
-    return bracket
+    return _checked(bracket, sp.diff(error().subs(k, 1 / nu), sigma))
 
 
 def slope_in_member_size() -> sp.Expr:
