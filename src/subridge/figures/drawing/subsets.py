@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from subridge.arrays.streams import stream
+from subridge.arrays.types import IntArray
 from subridge.figures.drawing.style import (
     COLUMN,
     GREY,
@@ -78,7 +79,7 @@ def plot_demo(curves: xr.Dataset) -> Figure:
         sizes.set(xlabel="features", yticks=[0, -1], yticklabels=list(curves.ensemble.values), xlim=(0, M))
         sizes.spines["left"].set_visible(False)
         sizes.tick_params(left=False)
-        sizes.set_title("who sees how many features")
+        sizes.set_title("features per member")
     return figure
 
 
@@ -95,12 +96,9 @@ def plot_ensembles(data: xr.Dataset) -> Figure:
             for member, (end, size) in enumerate(zip(np.cumsum(sizes), sizes, strict=True)):
                 colour, place = PALETTE[member % len(PALETTE)], np.linspace(0.05 * M, 0.95 * M, k)[member]
                 features = np.arange(end - size, end)
-                for feature in features:
-                    axes.plot([feature, place], [0, 1], color=colour, linewidth=0.5, zorder=1)
+                _add_readout(axes, features, place, colour, linewidth=0.5, size=30)
                 axes.scatter(features, np.zeros(size), s=5, c=colour, edgecolors="0.35", linewidths=0.3, zorder=2)
-                axes.scatter([place], [1], s=30, c=colour, edgecolors="0.35", linewidths=0.6, marker="s", zorder=2)
             axes.set(xlim=(-2, M + 1), ylim=(-0.2, 1.2))
-            axes.set_axis_off()
             axes.set_title(title, fontsize=8)
     return figure
 
@@ -112,8 +110,13 @@ def plot_densities(data: xr.Dataset) -> Figure:
     with panels((COLUMN, 2.5)) as (figure, ((axes,),)):
         for row, one in zip(data.density.values, sigma, strict=True):
             axes.plot(data.subset_fraction, row, color=scale.to_rgba(one))
-        axes.set(yscale="log", xlim=(0, 0.3), ylim=(0.09, 25))
-        axes.set(xlabel="subset fraction ν", ylabel="probability density $\\Gamma_{k,\\sigma}(\\nu)$")
+        axes.set(
+            yscale="log",
+            xlim=(0, 0.3),
+            ylim=(0.09, 25),
+            xlabel="subset fraction ν",
+            ylabel="probability density $\\Gamma_{k,\\sigma}(\\nu)$",
+        )
         figure.colorbar(scale, ax=axes, label="standard deviation σ")
     return figure
 
@@ -121,14 +124,19 @@ def plot_densities(data: xr.Dataset) -> Figure:
 def add_predictor(axes: Axes, fraction: float, colour: str) -> None:
     """One readout above a row of features, linked to the share it sees."""
     seen = np.sort(stream(0, round(1000 * fraction)).permutation(_SHOWN)[: round(fraction * _SHOWN)])
-    for feature in seen:
-        axes.plot([feature, (_SHOWN - 1) / 2], [0, 1], color=colour, linewidth=0.7, zorder=1)
+    _add_readout(axes, seen, (_SHOWN - 1) / 2, colour, linewidth=0.7, size=36)
     face = [colour if feature in seen else "white" for feature in range(_SHOWN)]
     axes.scatter(range(_SHOWN), np.zeros(_SHOWN), s=14, c=face, edgecolors="0.35", linewidths=0.6, zorder=2)
-    axes.scatter([(_SHOWN - 1) / 2], [1], s=36, c=colour, edgecolors="0.35", linewidths=0.6, marker="s", zorder=2)
     axes.set(xlim=(-1, _SHOWN), ylim=(-0.25, 1.3))
-    axes.set_axis_off()
     axes.set_title(f"ν = {fraction:g}", fontsize=8, color="0.2")
+
+
+def _add_readout(axes: Axes, features: IntArray, place: float, colour: str, *, linewidth: float, size: float) -> None:
+    """A readout, linked to the features it sees."""
+    for feature in features:
+        axes.plot([feature, place], [0, 1], color=colour, linewidth=linewidth, zorder=1)
+    axes.scatter([place], [1], s=size, c=colour, edgecolors="0.35", linewidths=0.6, marker="s", zorder=2)
+    axes.set_axis_off()
 
 
 def plot_heterogeneity(data: xr.Dataset) -> Figure:

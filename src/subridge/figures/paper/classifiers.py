@@ -23,7 +23,7 @@ from subridge.figures.drawing.classifiers import (
     plot_statistics,
     plot_subsets,
 )
-from subridge.figures.paper.recipe import FigureRecipe, FigureSettings, axis, log_sizes, part_of, shared
+from subridge.figures.paper.recipe import FigureRecipe, FigureSettings, Numbers, axis, log_sizes, part_of, shared
 from subridge.results.ensemble_sizes import best_ensemble_sizes
 from subridge.results.feature_statistics import feature_statistics
 from subridge.simulation.classification.simulate import simulate_classification
@@ -39,7 +39,7 @@ class FeatureSettings(FigureSettings):
     n_features: int | None = None
     n_train: int | None = None
     n_test: int | None = None
-    ridges: tuple[float, ...] = (0.0, 0.1)
+    ridges: Numbers = (0.0, 0.1)
     n_trials: int = 100
     seed: int = 0
 
@@ -73,7 +73,7 @@ class Redundancy(FeatureSettings):
 
     n_samples: int = 1000
     n_fractions: int = 50
-    ridges: tuple[float, ...] = (0.0, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
+    ridges: Numbers = (0.0, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
 
     def compute(self, run: Run) -> xr.Dataset:
         """Errors over trials, for subsets of every size: new samples and features in each trial."""
@@ -182,7 +182,7 @@ class NoisyClassifiers(FeatureSettings):
 
     n_trials: int = 50
     n_members: tuple[int, ...] = (1, 2, 3, 4, 5, 10, 15, 20, 25, 30, 100, 200)
-    readout_noises: tuple[float, ...] = tuple(round(0.1 * step, 1) for step in range(11))
+    readout_noises: Numbers = tuple(round(0.1 * step, 1) for step in range(11))
     smallest: int = 50
     largest: int = 4000
     n_sizes: int = 40

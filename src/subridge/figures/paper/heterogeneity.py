@@ -7,7 +7,7 @@ import xarray as xr
 
 from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.subsets import plot_densities, plot_ensembles, plot_heterogeneity
-from subridge.figures.paper.recipe import FigureRecipe, FigureSettings, axis
+from subridge.figures.paper.recipe import FigureRecipe, FigureSettings, Numbers, axis
 from subridge.simulation.run import Run
 from subridge.spec.problem import EquicorrelatedProblem
 from subridge.subsets import Dirichlet, dirichlet, equal, fraction_density, rescaled_spread
@@ -38,7 +38,7 @@ class Fig3b(FigureSettings):
     """Settings of Fig. 3b."""
 
     n_members: int = 10
-    deviations: tuple[float, ...] = tuple(float(sigma) for sigma in np.linspace(0.02, 0.2, 10))
+    deviations: Numbers = tuple(float(sigma) for sigma in np.linspace(0.02, 0.2, 10))
     n_fractions: int = 400
 
     def compute(self, run: Run) -> xr.Dataset:
@@ -65,9 +65,9 @@ class Fig3c(FigureSettings):
     """
 
     n_members: int = 10
-    fraction_spreads: tuple[float, ...] = (0.0, 0.25, 0.5, 1.0)
+    fraction_spreads: Numbers = (0.0, 0.25, 0.5, 1.0)
     panels: tuple[tuple[float, float], ...] = ((0.0, 0.0), (0.8, 0.0), (0.0, 0.5), (0.8, 0.5))
-    ridges: tuple[float, ...] = (1e-3, 1e-1)
+    ridges: Numbers = (1e-3, 1e-1)
     label_noise: float = 0.1
     alignment: float = 0.0
     n_ratios: int = 100

@@ -15,6 +15,7 @@ from subridge.figures.drawing.learning_curves import plot_fractions, plot_ridges
 from subridge.figures.paper.recipe import (
     FigureRecipe,
     FigureSettings,
+    Numbers,
     agreement_row,
     axis,
     part_of,
@@ -44,8 +45,8 @@ class Fig1a(FigureSettings):
     signal_correlation: float = 0.8
     noise_correlation: float = 0.3
     noise_variance: float = 0.1
-    subset_fractions: tuple[float, ...] = (0.2, 0.4, 0.6)
-    ridges: tuple[float, ...] = (1e-6, 1e-3, 1.0)
+    subset_fractions: Numbers = (0.2, 0.4, 0.6)
+    ridges: Numbers = (1e-6, 1e-3, 1.0)
     label_noise: float = 0.1
     readout_noise: float = 0.2
     n_sizes: int = 20
@@ -89,8 +90,8 @@ class Fig1b(FigureSettings):
     alignment: float = 0.3
     label_noise: float = 0.1
     readout_noise: float = 0.1
-    subset_fractions: tuple[float, ...] = (0.1, 0.3, 0.5)
-    ridges: tuple[float, ...] = (1e-6, 1e-3, 1.0)
+    subset_fractions: Numbers = (0.1, 0.3, 0.5)
+    ridges: Numbers = (1e-6, 1e-3, 1.0)
     n_sizes: int = 20
     n_ratios: int = 400
     n_trials: int = 100
@@ -147,8 +148,8 @@ class Fig2(FigureSettings):
     """
 
     n_features: int = 1000
-    subset_fractions: tuple[float, ...] = (0.2, 0.4, 0.6, 0.8)
-    ridges: tuple[float, ...] = (0.0, 1e-4, 1e-2)
+    subset_fractions: Numbers = (0.2, 0.4, 0.6, 0.8)
+    ridges: Numbers = (0.0, 1e-4, 1e-2)
     n_sizes: int = 20
     offset: int = 5  # keeps every P but the last off the thresholds
     n_ratios: int = 5000

@@ -12,7 +12,7 @@ from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.learning_curves import plot_reduced_curves
 from subridge.figures.drawing.phase_maps import plot_maps, plot_scaled_phases
 from subridge.figures.drawing.style import NOISE_SYMBOLS
-from subridge.figures.paper.recipe import FigureRecipe, FigureSettings, axis, shared
+from subridge.figures.paper.recipe import FigureRecipe, FigureSettings, Numbers, axis, shared
 from subridge.results.phases import phase_diagram
 from subridge.simulation.run import Run
 from subridge.spec.problem import EquicorrelatedProblem
@@ -33,10 +33,10 @@ class ReducedCurves(FigureSettings):
     """
 
     noise: str = "readout_nsr"
-    noise_values: tuple[float, ...] = (0.0, 0.5, 1.0)
-    alignments: tuple[float, ...] = (0.0, 0.3, 0.6)
+    noise_values: Numbers = (0.0, 0.5, 1.0)
+    alignments: Numbers = (0.0, 0.3, 0.6)
     ridges: tuple[str, ...] = ("0",)
-    n_members: tuple[float, ...] = (*range(1, 11), 15, 20, 30, 60, np.inf)
+    n_members: Numbers = (*range(1, 11), 15, 20, 30, 60, np.inf)
     n_ratios: int = 600
 
     def compute(self, run: Run) -> xr.Dataset:
@@ -74,7 +74,7 @@ class PhaseDiagrams(FigureSettings):
     n_noises: int = 211
     largest_ratio: float = 3.0
     n_ratios: int = 301
-    alignments: tuple[float, ...] = (0.0, 0.3, 0.6)
+    alignments: Numbers = (0.0, 0.3, 0.6)
     ridges: tuple[str, ...] = ("0", "optimal")
 
     def compute(self, run: Run) -> xr.Dataset:
@@ -105,7 +105,7 @@ class ScaledPhases(FigureSettings):
     n_ratios: int = 301
     curve_ratio: float = 0.35
     curve_noise: float = 0.5
-    n_features: tuple[float, ...] = (240, 2400, np.inf)
+    n_features: Numbers = (240, 2400, np.inf)
     sizes: tuple[int, ...] = (1, 2, 3, 4, 6, 8, 10, 12, 15, 20, 30, 40, 60)
     n_ridges: int = 121
 

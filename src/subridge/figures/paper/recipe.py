@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import xarray as xr
@@ -18,6 +18,8 @@ from matplotlib.figure import Figure
 from subridge.arrays.types import FloatArray, Json
 from subridge.simulation.run import Run
 from subridge.spec.fingerprint import Fingerprinted
+
+Numbers: TypeAlias = tuple[float, ...]
 
 
 @dataclass(frozen=True)
