@@ -105,12 +105,10 @@ def theory_beside_trials(report: xr.Dataset, alpha: FloatArray, **curves: FloatA
 
     `report` is the result of ``subridge.compare``.
     """
-    data = report[["mean", "standard_error", "z", "allowance", "agrees", "near_threshold"]]
-    data = data.assign(theory_at_points=report.theory)
-    data = data.assign({name: (("ridge", "sample_ratio"), values) for name, values in curves.items()})
-    data["agrees"] = data.agrees.astype("int8")  # netCDF 3 has no booleans
-    data["near_threshold"] = data.near_threshold.astype("int8")
-    return data.drop_attrs(deep=False).assign_coords(sample_ratio=alpha)
+    data = report[["mean", "standard_error", "z", "allowance"]].drop_attrs(deep=False)
+    added: dict[str, Any] = {name: (("ridge", "sample_ratio"), values) for name, values in curves.items()}
+    added |= {name: report[name].astype("int8") for name in ("agrees", "near_threshold")}  # netCDF 3 has no booleans
+    return data.assign(added | {"theory_at_points": report.theory}).assign_coords(sample_ratio=alpha)
 
 
 def agreement_row(name: str, report: xr.Dataset) -> dict[str, Json]:

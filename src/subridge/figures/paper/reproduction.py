@@ -143,12 +143,13 @@ class FigureRequest:
 
     def command(self, device: str) -> str:
         """The command line that makes this figure."""
-        parts = ["subridge reproduce", self.figure]
-        parts += ["--quick"] * self.quick
-        parts += [f"--settings {self.variant}"] * (self.variant != "published")
-        parts += [f"--data {self.data}"] * (self.data is not None)
-        parts += [f"--device {device}"] * (device != "cpu")
-        return " ".join(parts)
+        flags = {
+            " --quick": self.quick,
+            f" --settings {self.variant}": self.variant != "published",
+            f" --data {self.data}": self.data is not None,
+            f" --device {device}": device != "cpu",
+        }
+        return f"subridge reproduce {self.figure}" + "".join(flag for flag, is_set in flags.items() if is_set)
 
 
 def compute_figure(request: FigureRequest, run: Run) -> xr.Dataset:
