@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import ArrayLike, FloatArray, Json
-from subridge.results.plain_numbers import plain
+from subridge.results.numbers import plain
 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8a00", "#7f7f7f")
 TRAINED = ", trained"  # the end of the name of points that belong to a curve

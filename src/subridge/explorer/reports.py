@@ -24,9 +24,9 @@ from subridge.explorer.parts import (
     thinned,
     with_trials,
 )
-from subridge.results.plain_numbers import percent, short_interval
-from subridge.spec.errors import ParameterError
-from subridge.spec.wording import counted
+from subridge.model.checks import counted
+from subridge.model.errors import ParameterError
+from subridge.results.numbers import percent, short_interval
 
 
 def write_report(dataset: xr.Dataset, place: Path, command: str) -> None:

@@ -19,10 +19,10 @@ import xarray as xr
 from subridge.figures.drawing.style import write_pictures
 from subridge.figures.paper.registry import figure_ids
 from subridge.figures.paper.reproduction import FigureRequest, compute_figure, plot_figure
+from subridge.model.errors import StoreError, SubridgeError
 from subridge.results.files import part_of, read_result, write_result
 from subridge.simulation.executors.pool import ChildPool
 from subridge.simulation.run import Run
-from subridge.spec.errors import StoreError, SubridgeError
 
 MADE, KEPT, FAILED = "made", "kept", "failed"
 _PICTURES = (".png", ".svg")

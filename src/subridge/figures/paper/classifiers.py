@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 
 from subridge.datasets.images.feature_set import FeatureSet
 from subridge.datasets.images.load import load_set
-from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.classifiers import (
     STRATEGY_NAMES,
     plot_best_sizes,
@@ -24,11 +23,11 @@ from subridge.figures.drawing.classifiers import (
     plot_subsets,
 )
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings, Numbers, axis, log_sizes, part_of, shared
-from subridge.results.ensemble_sizes import best_ensemble_sizes
-from subridge.results.feature_statistics import feature_statistics
+from subridge.model.ensemble import Ensemble
+from subridge.model.subsets import Equal, Overlapping, StrategyOptions, read_strategy
+from subridge.results.schemas import best_ensemble_sizes, feature_statistics
 from subridge.simulation.classification.simulate import simulate_classification
 from subridge.simulation.run import Run
-from subridge.subsets import Equal, Overlapping, StrategyOptions, read_strategy
 
 
 @dataclass(frozen=True)

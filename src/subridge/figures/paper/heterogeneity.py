@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.subsets import plot_densities, plot_ensembles, plot_heterogeneity
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings, Numbers, axis
+from subridge.model.ensemble import Ensemble
+from subridge.model.problem import EquicorrelatedProblem
+from subridge.model.subsets import Dirichlet, dirichlet, equal, fraction_density, rescaled_spread
 from subridge.simulation.run import Run
-from subridge.spec.problem import EquicorrelatedProblem
-from subridge.subsets import Dirichlet, dirichlet, equal, fraction_density, rescaled_spread
 from subridge.theory.predict import risk
 from subridge.theory.ridge_search import optimal_ridge
 from subridge.theory.thresholds import around_thresholds

@@ -10,7 +10,6 @@ import xarray as xr
 
 from subridge.arrays.streams import stream
 from subridge.arrays.types import FloatArray, Json
-from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.learning_curves import plot_fractions, plot_ridges, plot_ridges_and_subsets
 from subridge.figures.paper.recipe import (
     FigureRecipe,
@@ -22,13 +21,14 @@ from subridge.figures.paper.recipe import (
     sample_sizes,
     theory_beside_trials,
 )
+from subridge.model.covariance import autoregressive
+from subridge.model.ensemble import Ensemble
+from subridge.model.plan import SubsetPlan
+from subridge.model.problem import EquicorrelatedProblem, Problem
+from subridge.model.subsets import Overlapping, overlapping
 from subridge.results.compare import compare
 from subridge.simulation.gaussian.simulate import simulate
 from subridge.simulation.run import Run
-from subridge.spec.covariance import autoregressive
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.problem import EquicorrelatedProblem, Problem
-from subridge.subsets import Overlapping, overlapping
 from subridge.theory.predict import risk
 from subridge.theory.thresholds import around_thresholds
 

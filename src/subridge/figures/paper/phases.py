@@ -8,14 +8,14 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.learning_curves import plot_reduced_curves
 from subridge.figures.drawing.phase_maps import plot_maps, plot_scaled_phases
 from subridge.figures.drawing.style import NOISE_SYMBOLS
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings, Numbers, axis, shared
-from subridge.results.phases import phase_diagram
+from subridge.model.ensemble import Ensemble
+from subridge.model.problem import EquicorrelatedProblem
+from subridge.results.predictions import phase_diagram
 from subridge.simulation.run import Run
-from subridge.spec.problem import EquicorrelatedProblem
 from subridge.theory.predict import risk
 from subridge.theory.reduced.risk import reduced_optimal_ridge, reduced_risk
 from subridge.theory.thresholds import around_thresholds

@@ -16,8 +16,8 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from subridge.arrays.types import FloatArray, Json
+from subridge.model.fingerprint import Fingerprinted
 from subridge.simulation.run import Run
-from subridge.spec.fingerprint import Fingerprinted
 
 Numbers: TypeAlias = tuple[float, ...]
 

@@ -7,7 +7,7 @@ imported when one of its figures is asked for.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from subridge.spec.errors import ParameterError
+from subridge.model.errors import ParameterError
 
 if TYPE_CHECKING:
     from subridge.figures.paper.recipe import FigureRecipe

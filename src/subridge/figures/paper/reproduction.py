@@ -11,12 +11,11 @@ from subridge import __version__
 from subridge.figures.drawing.style import journal, note
 from subridge.figures.paper.recipe import FigureSettings
 from subridge.figures.paper.registry import recipe_of
-from subridge.results.attributes import result_attributes
+from subridge.model.checks import counted
+from subridge.model.errors import ParameterError
+from subridge.model.fingerprint import describe, fingerprint
+from subridge.results.schemas import result_attributes
 from subridge.simulation.run import Run
-from subridge.spec.describe import describe
-from subridge.spec.errors import ParameterError
-from subridge.spec.fingerprint import fingerprint
-from subridge.spec.wording import counted
 
 VARIANTS = ("published", "caption")
 # Settings that a quick figure mentions when they are smaller than in the full one.
