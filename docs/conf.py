@@ -38,7 +38,7 @@ for picture in sorted((HERE.parent / "benchmarks" / "results").glob("growth-*.pn
 
 def write_explorer(app) -> None:
     """The explorer beside the pages, under its own address."""
-    from subridge.explorer.write import write_explorer as write
+    from subridge.explorer.page import write_explorer as write
 
     (Path(app.outdir) / "explorer").mkdir(parents=True, exist_ok=True)
     write(Path(app.outdir) / "explorer" / "index.html")

@@ -3,7 +3,8 @@ Equal and unequal members
 =========================
 
 Equal members all interpolate at the same number of samples, and the error of the ensemble has a spike there. Members of
-different sizes have their spikes apart, and the ensemble has none. Lines are theory, points are trained ensembles.
+different sizes have their spikes at different places, and the ensemble has none. Lines are theory, points are trained
+ensembles.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Real features without a spike
 =============================
 
-Ridgeless members on deep features of pictures of clothes. One ridgeless model has its spike where samples and features
-are equally many; an ensemble of unequal members has none, without a ridge and without a validation set.
+Ridgeless members on deep features of images of clothes. The error of one ridgeless model has a spike when there are as
+many samples as features. An ensemble of unequal members has none, without a ridge and without a validation set.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 The scale that a mean throws away
 =================================
 
-Members that each see 1/k of the features predict too little, and so does their mean. One number gives it back: the
-mean times c̄/F̄, which `aggregation="scaled"` takes from the theory (and the estimators from left-out rows).
+Members that each see 1/k of the features shrink their predictions, and so does their mean. `aggregation="scaled"`
+multiplies the mean by c̄/F̄. Theory gives that factor; the estimators fit it to left-out rows.
 """
 
 import matplotlib.pyplot as plt

@@ -16,18 +16,19 @@ _GONE = {"subridge.ensemble", "subridge.spec"}
 def names_of_stub(package: str, file: str) -> LazyNames:
     """``__getattr__``, ``__dir__`` and ``__all__`` of a package, given its ``__name__`` and ``__file__``.
 
-    A stub beside its ``__init__.py`` consists of lines ``from home import name as name``.
+    A stub beside its ``__init__.py`` consists of lines ``from home import name as public_name``.
     """
     stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
-    homes = {alias.name: str(node.module) for node in imports for alias in node.names}
+    homes = {alias.asname or alias.name: (str(node.module), alias.name) for node in imports for alias in node.names}
 
     def load(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = None if homes[name] == package else getattr(import_module(homes[name]), name, None)
+        home, real_name = homes[name]
+        value = None if home == package else getattr(import_module(home), real_name, None)
         if value is None:  # a module, which is an attribute of its parent only once it has been imported
-            value = import_module(f"{homes[name]}.{name}")
+            value = import_module(f"{home}.{real_name}")
         setattr(sys.modules[package], name, value)
         return value
 

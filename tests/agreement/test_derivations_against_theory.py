@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.derivations import large_ensembles, numeric, optimal_ridge, reduced
+from subridge.derivations import equicorrelated, numeric, reduced
 from subridge.derivations.notation import H, W, Z, a, alpha, b, eta, k, nu, rho, zeta
 
 DRAWS = 30
@@ -56,7 +56,7 @@ def test_pair_errors_and_gamma_of_proposition_two_are_the_derived_ones(draws):
 
 
 def test_optimal_ridge_is_the_derived_one(draws):
-    derived = numeric.numeric_version(optimal_ridge.optimal_ridge(), [nu, a, b, eta, zeta, rho])
+    derived = numeric.numeric_version(equicorrelated.optimal_ridge(), [nu, a, b, eta, zeta, rho])
     for problem, ensemble, one in cases(draws):
         bulk = one["s"] * (1 - one["c"])
         expected = derived(one["nu_r"], bulk + one["omega"] ** 2, bulk, one["eta"], one["zeta"], one["rho"])
@@ -79,17 +79,17 @@ def test_reduced_error_and_optimal_ridge_are_the_derived_ones(draws):
 
 def test_large_ensemble_coefficients_and_boundaries_are_the_derived_ones(draws):
     r, h, w, z = ratios(draws)
-    compiled = numeric.numeric_version(large_ensembles.ridgeless_coefficient(), [alpha, rho, H, W])
+    compiled = numeric.numeric_version(reduced.ridgeless_coefficient(), [alpha, rho, H, W])
     theory = sr.large_k_coefficient(draws["alpha"], r, h, w, z)
     np.testing.assert_allclose(theory, compiled(draws["alpha"], r, h, w), rtol=TOLERANCE)
-    compiled = numeric.numeric_version(large_ensembles.optimal_coefficient(False), [alpha, H, W, Z])
+    compiled = numeric.numeric_version(reduced.optimal_coefficient(False), [alpha, H, W, Z])
     theory = sr.large_k_coefficient(draws["alpha"], 0.0, h, w, z, ridge="optimal")
     np.testing.assert_allclose(theory, compiled(draws["alpha"], h, w, z), rtol=TOLERANCE)
-    boundary = numeric.numeric_version(large_ensembles.ridgeless_boundary(), [rho, H, W])(r, h, w)
+    boundary = numeric.numeric_version(reduced.ridgeless_boundary(), [rho, H, W])(r, h, w)
     theory = sr.phase_boundary(r, h, w, z)
     exists = np.isfinite(theory)
     assert exists.sum() > DRAWS / 4
     np.testing.assert_allclose(theory[exists], boundary[exists], rtol=TOLERANCE)
     assert (boundary[~exists] <= 0).all()
-    boundary = numeric.numeric_version(large_ensembles.optimal_boundary(), [H, W, Z])(h, w, z)
+    boundary = numeric.numeric_version(reduced.optimal_boundary(), [H, W, Z])(h, w, z)
     np.testing.assert_allclose(sr.phase_boundary(0.0, h, w, z, ridge="optimal"), boundary, rtol=1e-6)

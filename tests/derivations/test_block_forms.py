@@ -3,8 +3,8 @@
 import pytest
 import sympy as sp
 
-from subridge.derivations.block_forms import leading_order, limit, ones_form, trace
-from subridge.derivations.block_matrix import BlockMatrix
+from subridge.derivations.block_forms import leading_order, limit, ones_form
+from subridge.derivations.block_matrix import BlockMatrix, trace
 
 N, M, nu, a, b = sp.symbols("N M nu a b", positive=True)
 

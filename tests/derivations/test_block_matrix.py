@@ -9,8 +9,8 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subridge.derivations.block_forms import gaussian_form, gaussian_form_variance, ones_form, trace
-from subridge.derivations.block_matrix import BlockMatrix
+from subridge.derivations.block_forms import gaussian_form, gaussian_form_variance, ones_form
+from subridge.derivations.block_matrix import BlockMatrix, trace
 
 n, m, p = sp.symbols("n m p", positive=True, integer=True)
 GROUPS = (n, m, p)
@@ -42,12 +42,14 @@ def at(expression, numbers):
     return float(expression.subs(dict(zip(GROUPS, numbers, strict=True))))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(blocks((n, m), (n, m, p)), blocks((n, m, p), (p, n)), sizes)
 def test_product_equals_the_dense_product(left, right, numbers):
     np.testing.assert_allclose(dense(left @ right, numbers), dense(left, numbers) @ dense(right, numbers))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(blocks((n, m), (n, m)), blocks((n, m), (n, m)), sizes)
 def test_sum_difference_and_transpose_equal_the_dense_ones(left, right, numbers):
@@ -57,6 +59,7 @@ def test_sum_difference_and_transpose_equal_the_dense_ones(left, right, numbers)
     np.testing.assert_allclose(dense(left.T, numbers), a.T)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(blocks((n, m, p), (n, m, p)), sizes)
 def test_trace_and_forms_equal_the_dense_ones(matrix, numbers):
@@ -68,6 +71,7 @@ def test_trace_and_forms_equal_the_dense_ones(matrix, numbers):
     assert at(gaussian_form_variance(matrix), numbers) == np.trace(symmetric @ symmetric) / 2
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(blocks((n, m), (n, m)), sizes)
 def test_inverse_and_determinant_equal_the_dense_ones(matrix, numbers):
@@ -191,6 +195,7 @@ def test_zero_is_known_however_it_was_built():
         (sp.sqrt(n) * identity * sp.sqrt(n) - BlockMatrix.all_ones([n], [n])).inverse()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sqrt(x)", "sqrt(2)", "sqrt(x + y)", "sin(x)", "exp(y)"])
 def test_roots_and_functions_in_several_blocks(name):
     x, y = sp.symbols("x y", positive=True)

@@ -4,8 +4,8 @@ import pytest
 import sympy as sp
 
 from subridge.derivations import equicorrelated as eq
-from subridge.derivations import limits
 from subridge.derivations.block_forms import limit
+from subridge.derivations.equicorrelated import quadratic, ridge_of_sigma, sigma_closed_form, t, without_radical
 from subridge.derivations.notation import (
     M,
     S_r,
@@ -28,16 +28,8 @@ from subridge.derivations.notation import (
     x_r,
     zeta,
 )  # fmt: skip
-from subridge.derivations.saddle_point import (
-    paper_order_parameters,
-    q_of_sigma,
-    quadratic,
-    reduced_ridge_of_sigma,
-    ridge_of_sigma,
-    sigma_closed_form,
-    t,
-    without_radical,
-)  # fmt: skip
+
+pytestmark = pytest.mark.slow
 
 s, c, omega = sp.symbols("s c omega", positive=True)
 PAPER = {b: s * (1 - c), a: s * (1 - c) + omega**2}
@@ -75,8 +67,8 @@ def test_diagonal_derived_on_its_own_equals_the_pair_at_full_overlap(finite, pai
 
 
 def test_without_shared_variance_no_direction_is_special():
-    at_zero = limit(eq.member_pair().aligned_bias().subs(e, 0), M, eq.FRACTIONS)
-    assert is_zero(eq._in_terms_of_S(at_zero) - eq.random_bias())
+    at_zero = eq.limit_in_S(eq.member_pair().aligned_bias().subs(e, 0))
+    assert is_zero(at_zero - eq.random_bias())
 
 
 def test_uniform_form_is_the_one_the_theory_uses():
@@ -93,11 +85,16 @@ def test_uniform_form_is_the_one_the_theory_uses():
 
 
 def test_closed_forms_of_the_saddle_point_solve_it():
-    printed_q, printed_q_hat = paper_order_parameters()
+    # eqs. 171 (q_equicorr), 172 (qhat_equicorr)
+    root = sp.sqrt(a**2 * alpha**2 + 2 * a * alpha * (lam - a) * nu + (a + lam) ** 2 * nu**2)
+    printed_q = (root - a * alpha + (a - lam) * nu) / (2 * nu)
+    printed_q_hat = (root + a * alpha - (a + lam) * nu) / (2 * a * lam)
+    q_of_sigma = a * (1 - sigma)  # positive exactly when σ < 1
+    assert is_zero(eq.saddle_point().rhs.subs(q_hat, nu * sigma / (a * (1 - sigma))) - q_of_sigma)
     assert without_radical(sigma_closed_form() - sigma) == 0
-    assert without_radical(printed_q - q_of_sigma()) == 0
+    assert without_radical(printed_q - q_of_sigma) == 0
     assert without_radical(printed_q_hat - nu * sigma / (a * (1 - sigma))) == 0
-    assert is_zero(quadratic().subs(t, reduced_ridge_of_sigma()))
+    assert is_zero(quadratic().subs(t, ridge_of_sigma() * nu / a))
 
 
 def test_radical_of_the_other_branch_is_not_sigma():
@@ -116,17 +113,17 @@ def test_effective_ridge_solves_its_own_quadratic_and_gives_q_and_S():
     lam_of = ridge_of_sigma()
     h = lam_of + a * (1 - alpha / nu)
     assert is_zero(alpha * kappa_bar**2 - h * kappa_bar - lam_of * a / nu)
-    assert is_zero(kappa_bar * a / (kappa_bar + a / nu) - q_of_sigma())
+    assert is_zero(kappa_bar * a / (kappa_bar + a / nu) - a * (1 - sigma))
     assert is_zero(1 / (nu * kappa_bar + a) - sigma / a)
 
 
 def test_ridgeless_sigma_and_gamma_are_the_printed_ones():
     for more, sign in ((False, -1), (True, 1)):
         modulus = sign * (alpha - nu)  # |α − ν| on that side
-        assert is_zero(limits.ridgeless_sigma()[more] - 2 * alpha / (alpha + nu + modulus))
+        assert is_zero(eq.ridgeless_sigma()[more] - 2 * alpha / (alpha + nu + modulus))
     sides = {nu_r: True, nu_s: False}
     roots = {n: alpha + n + (1 if more else -1) * (alpha - n) for n, more in sides.items()}
-    assert is_zero(limits.ridgeless_gamma(True, False) - 4 * alpha * nu_rs / (roots[nu_r] * roots[nu_s]))
+    assert is_zero(eq.ridgeless_gamma(True, False) - 4 * alpha * nu_rs / (roots[nu_r] * roots[nu_s]))
 
 
 def test_three_branches_of_F0_are_the_printed_ones():
@@ -140,7 +137,7 @@ def test_three_branches_of_F0_are_the_printed_ones():
         / ((one - w) * nu_s),
         "nu_r < nu_s < alpha": one * (one * nu_s - c * s * nu_rs + one * nu_r - c * s + s * nu_rs + s + w) / (one - w),
     }
-    derived = limits.ridgeless_random_bias()
+    derived = eq.ridgeless_random_bias()
     for name, expression in printed.items():
         assert is_zero(derived[name].subs(PAPER) - expression), name
 
@@ -159,29 +156,30 @@ def test_ridgeless_member_errors_are_the_printed_ones():
         True: (nu_r * zeta**2 + alpha * eta**2) / (alpha - nu_r),
     }
     for (more, alignment), signal in printed.items():
-        derived = limits.ridgeless_member_error(more).subs(rho, alignment).subs(PAPER)
+        derived = eq.ridgeless_member_error(more).subs(rho, alignment).subs(PAPER)
         assert is_zero(derived - signal - noise[more])
 
 
 def test_single_isotropic_member_is_the_printed_one():
     few = nu_r / (nu_r - alpha) * ((1 - nu_r) + (alpha - nu_r) ** 2 / nu_r) + alpha / (nu_r - alpha) * zeta**2
     many = alpha / (alpha - nu_r) * (1 - nu_r) + nu_r / (alpha - nu_r) * zeta**2
-    assert is_zero(limits.isotropic_single_member(False) - few)
-    assert is_zero(limits.isotropic_single_member(True) - many)
+    isotropic = {rho: 0, a: 1, b: 1, eta: 0}
+    assert is_zero(eq.ridgeless_member_error(False).subs(isotropic) - few)
+    assert is_zero(eq.ridgeless_member_error(True).subs(isotropic) - many)
 
 
 def test_infinite_data_error_is_the_mean_over_explicit_pairs():
     fractions = [sp.Rational(1, 10), sp.Rational(1, 5), sp.Rational(7, 10)]
-    own, crossed = limits.infinite_data_pair_error(True), limits.infinite_data_pair_error(False)
+    own, crossed = eq.infinite_data_pair_error(True), eq.infinite_data_pair_error(False)
     total = (
         sum(own.subs(nu_r, f) for f in fractions)
         + sum(crossed.subs({nu_r: f, nu_s: g, nu_rs: 0}) for i, f in enumerate(fractions) for g in fractions[:i]) * 2
     )
-    means = {limits.mean_fraction: sum(fractions) / 3, limits.mean_inverse_fraction: sum(1 / f for f in fractions) / 3}
-    assert is_zero(limits.infinite_data_error().subs({k: 3, **means}) - total / 9)
+    means = {eq.mean_fraction: sum(fractions) / 3, eq.mean_inverse_fraction: sum(1 / f for f in fractions) / 3}
+    assert is_zero(eq.infinite_data_error().subs({k: 3, **means}) - total / 9)
 
 
 def test_unequal_sizes_cost_at_infinite_data_only_for_aligned_weights():
-    error = limits.infinite_data_error().subs({a: b, limits.mean_fraction: 1 / k})
-    equal = error.subs(limits.mean_inverse_fraction, k)
-    assert is_zero(error - equal - b * rho**2 * (limits.mean_inverse_fraction / k - 1))
+    error = eq.infinite_data_error().subs({a: b, eq.mean_fraction: 1 / k})
+    equal = error.subs(eq.mean_inverse_fraction, k)
+    assert is_zero(error - equal - b * rho**2 * (eq.mean_inverse_fraction / k - 1))

@@ -3,7 +3,7 @@ from importlib.resources import files
 
 import pytest
 
-from subridge.derivations.javascript.module import formulas, javascript_module
+from subridge.derivations.javascript import formulas, javascript_module
 from subridge.derivations.notation import alpha
 
 
@@ -13,6 +13,7 @@ def test_the_explorers_formulas_are_what_the_derivations_print():
     assert place.read_text(encoding="utf-8") == javascript_module()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [formula.name for formula in formulas()])
 def test_a_formula_that_differs_from_its_derivation_is_not_printed(name):
     (formula,) = (one for one in formulas() if one.name == name)

@@ -1,10 +1,13 @@
 """Block forms of Prop. 1 against dense matrices, at finite size."""
 
 import numpy as np
+import pytest
 import sympy as sp
 
 from subridge.derivations.equicorrelated import GROUPS, member_pair
 from subridge.derivations.notation import a, alpha, b, e, x_r, x_s
+
+pytestmark = pytest.mark.slow
 
 
 def test_block_forms_equal_the_dense_ones_at_finite_size(dense_pair):

@@ -1,25 +1,27 @@
 """Both replica actions: stationary, giving Prop. 1, and equal to the full actions on dense matrices."""
 
 import numpy as np
+import pytest
 import sympy as sp
 
 from subridge.derivations import loureiro, replica
-from subridge.derivations.effective_ridge import gamma, ridge_slope
 from subridge.derivations.notation import alpha, q, q_hat, zeta
-from subridge.derivations.spectral_sums import B, d, f, i, is_identically_zero, over_first, t, u
+from subridge.derivations.replica import B, averaged, d, f, gamma, i, is_identically_zero, ridge_slope, t, u
+
+pytestmark = pytest.mark.slow
 
 
 def test_both_actions_are_stationary_at_the_order_parameters():
-    assert len(replica.member_gradient()) == 4
-    assert all(is_identically_zero(slope) for slope in replica.member_gradient())
-    assert len(replica.pair_gradient()) == 12
-    assert all(is_identically_zero(slope) for slope in replica.pair_gradient())
+    for pair, count in ((False, 4), (True, 12)):
+        slopes = replica.gradient(pair)
+        assert len(slopes) == count
+        assert all(is_identically_zero(slope) for slope in slopes)
 
 
 def test_replica_errors_are_those_of_proposition_one():
     g = 1 / (1 + q_hat * d[i])
     gam = replica.member_gamma()
-    bias = replica.signal_power - 2 * q_hat * over_first(t[i] ** 2 * g) + q_hat**2 * over_first(t[i] ** 2 * d[i] * g**2)
+    bias = replica.signal_power - 2 * q_hat * averaged(t[i] ** 2 * g) + q_hat**2 * averaged(t[i] ** 2 * d[i] * g**2)
     expected = (gam * zeta**2 + replica.eta_r**2 + bias) / (1 - gam)
     assert is_identically_zero(replica.member_error() - expected)
     assert is_identically_zero(replica.pair_error() - replica.crossed_error())

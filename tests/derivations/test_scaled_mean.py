@@ -1,12 +1,16 @@
 """The scaled mean: every closed form of the theory, proved from Prop. 1 and Prop. 2."""
 
+import pytest
 import sympy as sp
 
 from subridge.derivations import scaled_mean as sm
 from subridge.derivations.notation import H, S_r, T, W, Z, a, alpha, b, k, nu, nu_r, rho, sigma
 from subridge.derivations.reduced import optimal_sigma_quadratic
-from subridge.theory.prop2 import missed_unaligned
-from subridge.theory.reduced import Ratios, odds, stationarity
+from subridge.theory.equicorrelated.error import missed_orthogonally
+from subridge.theory.reduced.error import Ratios
+from subridge.theory.reduced.scaled import odds, stationarity
+
+pytestmark = pytest.mark.slow
 
 e = 1 + W
 RATIOS = Ratios(alpha, 0, H, W, Z)
@@ -22,7 +26,7 @@ def exact(array):
 
 
 def test_what_a_member_misses_is_the_form_of_the_theory():
-    missed = exact(missed_unaligned(b, b**2 / a, nu_r, sigma))
+    missed = exact(missed_orthogonally(b, b**2 / a, nu_r, sigma))
     assert is_zero(b - sm.random_cross_moment().subs(S_r, sigma / a) - missed)
 
 
@@ -117,8 +121,8 @@ def test_at_its_best_ridge_a_larger_member_is_always_better():
 
 
 def test_a_teacher_along_one_pins_the_scale_as_the_features_grow():
-    assert sp.factor(sp.limit(sm.aligned_scale(), T, sp.oo)) == 1
-    mean, scaled = sm.aligned_errors()
+    assert sp.factor(sp.limit(sm.aligned_forms()[0], T, sp.oo)) == 1
+    _, mean, scaled = sm.aligned_forms()
     assert is_zero(sp.limit(sp.factor(mean), T, sp.oo) - sp.limit(sp.factor(scaled), T, sp.oo))
     assert is_zero(mean.subs(T, 0) - mean.subs(rho, 0))
     assert is_zero(scaled.subs(T, 0) - sm.error())

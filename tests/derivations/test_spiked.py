@@ -1,11 +1,14 @@
 """The low-rank trace: proved by words, checked on random matrices."""
 
 import numpy as np
+import pytest
 import sympy as sp
 
 from subridge.derivations import spiked
 from subridge.derivations.equicorrelated import GROUPS, member_pair
 from subridge.derivations.notation import a, e, x_r, x_s
+
+pytestmark = pytest.mark.slow
 
 
 def test_both_forms_reduce_to_the_same_words():

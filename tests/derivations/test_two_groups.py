@@ -5,8 +5,10 @@ import pytest
 import sympy as sp
 
 from subridge.derivations import two_groups
+from subridge.derivations.equicorrelated import sigma_closed_form
 from subridge.derivations.notation import a, alpha, b, x_r, x_s
-from subridge.derivations.saddle_point import sigma_closed_form
+
+pytestmark = pytest.mark.slow
 
 SEEN, UNSEEN = (0.1, 0.3), (0.35, 0.25)  # of group A, of group B
 VARIANCES = {a: 1.1, b: 0.8}

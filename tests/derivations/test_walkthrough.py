@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from subridge.derivations.walkthrough import page
+
+pytestmark = pytest.mark.slow
 
 PAGE = Path(__file__).parents[2] / "docs" / "derivations" / "proposition-2.md"
 

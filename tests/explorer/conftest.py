@@ -22,7 +22,7 @@ def browser():
 
 @pytest.fixture(scope="session")
 def explorer_file(tmp_path_factory):
-    from subridge.explorer.write import write_explorer
+    from subridge.explorer.page import write_explorer
 
     place = tmp_path_factory.mktemp("page") / "explorer.html"
     write_explorer(place)

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import xarray as xr
 from click.testing import CliRunner
+from subridge.model.errors import ParameterError
 
 import subridge as sr
 from subridge.cli import main
-from subridge.explorer.reports.figures import write_figures
-from subridge.explorer.reports.write import write_report
-from subridge.figures.paper.batch import FigureBatch, run_batch
+from subridge.explorer.figures import write_figures
+from subridge.explorer.reports import write_report
+from subridge.figures.paper.batch import run_batch
 from subridge.figures.paper.reproduction import FigureRequest
-from subridge.model.errors import ParameterError
 
 HOSTILE = "</script><script>alert('name')</script><img src=x onerror=alert(1)>"
 
@@ -106,14 +106,29 @@ def test_names_from_a_file_reach_a_page_as_text(tmp_path):
     assert "&lt;script&gt;alert" in text
 
 
+def test_forecasts_for_new_groups_and_for_infinite_data_have_a_page(table, tmp_path):
+    with table.open(newline="") as file:
+        rows = list(csv.reader(file))
+    rows = [["subject", *rows[0]], *([str(i // 6), *row] for i, row in enumerate(rows[1:]))]
+    with (tmp_path / "groups.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    place = tmp_path / "groups.html"
+    words = ("--target", HOSTILE, "--groups", "subject", "--n-samples", "90,180", "--n-members", "2", "--out", place)
+    run("forecast", tmp_path / "groups.csv", *words)
+    assert "Errors are those on new groups" in place.read_text(encoding="utf-8")
+    run("forecast", table, "--target", HOSTILE, "--n-samples", "inf", "--n-members", "2", "--out", place)
+    Balanced(place.read_text(encoding="utf-8"))
+
+
 def test_results_without_a_page_are_refused_by_name(tmp_path):
     with pytest.raises(ParameterError, match="no page for results of the kind 'comparison'"):
         write_report(xr.Dataset(attrs={"schema": "comparison"}), tmp_path / "page.html", "")
 
 
+@pytest.mark.slow
 def test_figures_become_one_whole_page(tmp_path):
     requests = [FigureRequest(figure, quick=True) for figure in ("fig1b", "fig3b", "fig4b")]
-    outcomes = list(run_batch(FigureBatch(requests, tmp_path)))
+    outcomes = list(run_batch(requests, tmp_path))
     place = tmp_path / "report.html"
     write_figures([outcome.dataset for outcome in outcomes], place, tmp_path, [("fig9", "no <such> figure")])
     text = place.read_text(encoding="utf-8")

@@ -1,17 +1,17 @@
+from dataclasses import replace
+
 import pytest
 import xarray as xr
 
 import subridge as sr
 from subridge.figures.paper import batch as batch_module
-from subridge.figures.paper import files
-from subridge.figures.paper.batch import FigureBatch, run_batch
-from subridge.figures.paper.files import read_figure
+from subridge.figures.paper.batch import read_figure, run_batch
 from subridge.figures.paper.reproduction import FigureRequest
 
 
 def made(folder, *figures, **options):
     requests = [FigureRequest(figure, quick=True) for figure in figures]
-    return list(run_batch(FigureBatch(requests, folder, **options)))
+    return list(run_batch(requests, folder, **options))
 
 
 def test_a_figure_becomes_three_files_and_is_kept_the_second_time(tmp_path):
@@ -23,7 +23,7 @@ def test_a_figure_becomes_three_files_and_is_kept_the_second_time(tmp_path):
 
 def test_other_settings_make_a_figure_anew(tmp_path):
     made(tmp_path, "fig3b")
-    (outcome,) = run_batch(FigureBatch([FigureRequest("fig3b")], tmp_path))
+    (outcome,) = run_batch([FigureRequest("fig3b")], tmp_path)
     assert outcome.status == "made"
     assert "--quick" not in read_figure("fig3b", tmp_path).attrs["command"]
 
@@ -50,10 +50,12 @@ def test_one_failure_does_not_stop_the_rest(tmp_path, monkeypatch):
     assert [outcome.status for outcome in made(tmp_path, "fig3a", "fig3b")] == ["failed", "made"]
 
 
+@pytest.mark.slow
 def test_an_interrupted_simulation_goes_on_where_it_stopped(tmp_path, monkeypatch):
-    from subridge.simulation import simulate as driver
+    pytest.importorskip("zarr")
+    from subridge.simulation.gaussian import simulate as driver
 
-    real, done, after = driver.GAUSSIAN, [], []
+    real, done, after = driver.ENGINE, [], []
 
     def stops_after_three(experiment, trials, plan):
         if len(done) == 3:
@@ -65,11 +67,11 @@ def test_an_interrupted_simulation_goes_on_where_it_stopped(tmp_path, monkeypatc
         after.append(trials[0])
         return real.run_trials(experiment, trials, plan)
 
-    monkeypatch.setattr(driver, "GAUSSIAN", real._replace(run_trials=stops_after_three))
+    monkeypatch.setattr(driver, "ENGINE", replace(real, run_trials=stops_after_three))
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path, "fig1b")
     assert not (tmp_path / "fig1b.nc").exists()
-    monkeypatch.setattr(driver, "GAUSSIAN", real._replace(run_trials=goes_on))
+    monkeypatch.setattr(driver, "ENGINE", replace(real, run_trials=goes_on))
     dataset = made(tmp_path, "fig1b")[0].dataset
     assert after
     assert not set(after) & set(done)
@@ -84,12 +86,13 @@ def test_pictures_and_data_of_different_settings_are_never_taken_for_one_figure(
 
     made(tmp_path, "fig3b")
     with monkeypatch.context() as patched:
-        patched.setattr(files, "write_result", stopped)  # the pictures of other settings are there by now
+        patched.setattr(batch_module, "write_result", stopped)  # the pictures of other settings are there by now
         with pytest.raises(KeyboardInterrupt):
-            list(run_batch(FigureBatch([FigureRequest("fig3b")], tmp_path)))
+            list(run_batch([FigureRequest("fig3b")], tmp_path))
     assert made(tmp_path, "fig3b")[0].status == "made"
 
 
+@pytest.mark.slow
 def test_other_processes_may_draw(tmp_path):
     outcomes = made(tmp_path / "pool", "fig3a", "fig3b", n_plotters=1)
     made(tmp_path / "here", "fig3a", "fig3b")
@@ -104,15 +107,9 @@ def test_a_picture_that_cannot_be_written_is_a_failure(tmp_path):
 
 
 def test_netcdf_keeps_numbers_text_and_history(tmp_path):
-    dataset = made(tmp_path, "fig1b")[0].dataset
-    with xr.open_dataset(tmp_path / "fig1b.nc", engine="scipy") as back:
+    dataset = made(tmp_path, "fig3b")[0].dataset
+    with xr.open_dataset(tmp_path / "fig3b.nc", engine="scipy") as back:
         xr.testing.assert_allclose(back.load(), dataset)
         for name in ("settings", "subridge_version", "command", "agreement", "errata"):
             assert back.attrs[name] == dataset.attrs[name]
-    assert "subridge reproduce fig1b --quick" in (tmp_path / "fig1b.svg").read_text()
-
-
-def test_equal_numbers_give_equal_pictures(tmp_path):
-    made(tmp_path / "a", "fig3a")
-    made(tmp_path / "b", "fig3a")
-    assert (tmp_path / "a" / "fig3a.svg").read_bytes() == (tmp_path / "b" / "fig3a.svg").read_bytes()
+    assert "subridge reproduce fig3b --quick" in (tmp_path / "fig3b.svg").read_text()

@@ -9,7 +9,7 @@ import pytest
 
 from scripts import script, started
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")]
 
 SAY = """
 import os, time
@@ -44,9 +44,9 @@ main(["reproduce", "fig3a", "fig3b", "--quick", "--out", {folder!r}])
 
 WAITING = """
 from pathlib import Path
-from subridge.figures.paper.batch import FigureBatch, run_batch
+from subridge.figures.paper.batch import run_batch
 from subridge.figures.paper.reproduction import FigureRequest
-for outcome in run_batch(FigureBatch([FigureRequest("fig3a", quick=True)], Path({folder!r}), n_plotters=1)):
+for outcome in run_batch([FigureRequest("fig3a", quick=True)], Path({folder!r}), n_plotters=1):
     say(outcome.status)
     time.sleep(60)
 """
@@ -100,10 +100,10 @@ def begin(figure):
 
 BATCH = """
 from pathlib import Path
-from subridge.figures.paper.batch import FigureBatch, run_batch
+from subridge.figures.paper.batch import run_batch
 from subridge.figures.paper.reproduction import FigureRequest
 requests = [FigureRequest(figure, quick=True) for figure in ("fig3a", "fig3b")]
-for outcome in run_batch(FigureBatch(requests, Path({folder!r}), n_plotters=1), begin):
+for outcome in run_batch(requests, Path({folder!r}), n_plotters=1, begin=begin):
     say(outcome.figure + " " + outcome.status)
 """
 

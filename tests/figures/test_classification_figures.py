@@ -8,6 +8,7 @@ import subridge as sr
 from subridge.figures.paper.reproduction import FigureRequest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("figure", ["fig3d", "fig3e", "figS2", "fig4e", "fig4f", "figS3", "figS4", "figS5"])
 def test_every_figure_is_drawn_and_names_its_features(figure, quick_figure):
     made = quick_figure(figure)
@@ -16,6 +17,7 @@ def test_every_figure_is_drawn_and_names_its_features(figure, quick_figure):
     assert any("Imagenette" in line for line in json.loads(made.dataset.attrs["errata"]))
 
 
+@pytest.mark.slow
 def test_equal_subsets_peak_at_their_thresholds_and_many_unequal_ones_do_not(quick_figure):
     data = quick_figure("fig3e").dataset
     curves = data.misclassification.mean("trial").isel(ridge=0)
@@ -30,11 +32,13 @@ def test_equal_subsets_peak_at_their_thresholds_and_many_unequal_ones_do_not(qui
         assert (np.diff(spread) < 0.02).all()
 
 
+@pytest.mark.slow
 def test_readout_noise_asks_for_more_members(quick_figure):
     best = quick_figure("fig4f").dataset.optimal_n_members.sel(ridge=0.1)
     assert float(best.sel(readout_noise=1.0).mean()) > float(best.sel(readout_noise=0.0).mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("figure", "tolerance"), [("figS4", 0.001), ("figS5", 0.01)])
 def test_nearly_best_sizes_are_the_extremes_of_those_within_the_tolerance(figure, tolerance, quick_figure):
     data = quick_figure(figure).dataset
@@ -47,6 +51,7 @@ def test_nearly_best_sizes_are_the_extremes_of_those_within_the_tolerance(figure
         assert found == [k[shares.argmin()], near.min(), near.max()]
 
 
+@pytest.mark.slow
 def test_a_larger_tolerance_admits_more_sizes(quick_figure):
     strict, loose = (quick_figure(figure).dataset for figure in ("figS4", "figS5"))
     assert bool((loose.smallest <= strict.smallest).all())
@@ -67,6 +72,7 @@ def test_features_that_are_absent_are_named():
         sr.figures.reproduce("fig3e", quick=True, data="nowhere.zarr")
 
 
+@pytest.mark.slow
 def test_the_spectrum_of_real_features_is_a_power_law(quick_figure):
     data = quick_figure("figS1").dataset
     assert -1.5 < float(data.power) < -0.7

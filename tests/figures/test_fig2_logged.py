@@ -5,13 +5,15 @@ from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
+import pytest
 
 import subridge as sr
-from subridge.figures.paper.fig2 import Fig2
+from subridge.figures.paper.learning_curves import Fig2
 
 LOGGED = json.loads(files("subridge.figures.paper").joinpath("fig2b_logged.json").read_text())
 
 
+@pytest.mark.slow
 def test_published_grid_is_the_logged_one_and_few_trials_agree_with_it():
     data = replace(Fig2(), n_trials=6, n_ratios=50).compute(sr.Run())
     assert data.logged_mean.shape == (4, 20)

@@ -18,6 +18,7 @@ VOTES = {"fig3d", "fig3e", "fig4e", "fig4f", "figS1", "figS2", "figS3", "figS4",
 # Every other figure as published, and what has a caption variant of its own.
 CASES = [(figure, "published") for figure in sr.figures.figure_ids() if figure not in VOTES]
 CASES += [("fig1b", "caption"), ("fig3c", "caption")]
+QUICK = {("fig1b", "published"), ("fig3a", "published"), ("fig3b", "published"), ("fig4a", "published")}
 # Differences of near-equal numbers and flags made from them: their inputs are held instead.
 DERIVED = {"z", "logged_z", "allowance", "agrees", "boundary_before_end"}
 
@@ -39,7 +40,9 @@ def selected(dataset):
     return found
 
 
-@pytest.mark.parametrize(("figure", "variant"), CASES)
+@pytest.mark.parametrize(
+    ("figure", "variant"), [pytest.param(*case, marks=() if case in QUICK else pytest.mark.slow) for case in CASES]
+)
 def test_numbers_of_a_figure_do_not_change(figure, variant, quick_figure):
     expected = json.loads((DATA / f"{figure}-{variant}.json").read_text())
     found = selected(quick_figure(figure, variant).dataset)

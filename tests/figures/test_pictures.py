@@ -3,8 +3,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 import subridge as sr
-from subridge.figures.drawing.pictures import write_pictures
-from subridge.figures.drawing.style import journal
+from subridge.figures.drawing.style import journal, write_pictures
 
 
 def picture():

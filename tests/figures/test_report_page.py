@@ -13,14 +13,14 @@ def reproduce(figure, folder):
 
 
 def test_earlier_figures_stay_and_what_they_say_is_escaped(tmp_path):
-    assert 'id="fig4a"' in reproduce("fig4a", tmp_path)
-    planted = read_result(tmp_path / "fig4a.nc")
+    assert 'id="fig3b"' in reproduce("fig3b", tmp_path)
+    planted = read_result(tmp_path / "fig3b.nc")
     planted.attrs |= {"description": "<script>alert(1)</script>", "command": '"><img src=x onerror=alert(1)>'}
-    write_result(planted, tmp_path / "fig4a.nc")
-    page = reproduce("figS9", tmp_path)
-    assert 'id="fig4a"' in page
-    assert 'id="figS9"' in page
+    write_result(planted, tmp_path / "fig3b.nc")
+    page = reproduce("fig3a", tmp_path)
+    assert 'id="fig3b"' in page
+    assert 'id="fig3a"' in page
     assert "<script>alert" not in page
     assert "<img src=x" not in page
-    (tmp_path / "fig4a.nc").write_bytes(b"no figure")
-    assert 'id="fig4a"' not in reproduce("figS9", tmp_path)
+    (tmp_path / "fig3b.nc").write_bytes(b"no figure")
+    assert 'id="fig3b"' not in reproduce("fig3a", tmp_path)

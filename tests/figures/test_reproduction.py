@@ -12,6 +12,10 @@ from subridge.figures.paper.registry import recipe_of
 from subridge.figures.paper.reproduction import VARIANTS, FigureRequest
 
 
+def slow(*figures):
+    return [pytest.param(figure, marks=pytest.mark.slow) for figure in figures]
+
+
 def test_every_figure_has_settings_of_both_variants_and_quick_ones():
     for figure in sr.figures.figure_ids():
         for variant in VARIANTS:
@@ -49,10 +53,10 @@ def test_reproduce_returns_a_figure_and_its_data_with_their_history(quick_figure
     assert json.loads(dataset.attrs["settings"])["n_members"] == 10
 
 
-def test_quick_theory_and_experiment_agree_at_finite_size(quick_figure):
-    for figure in ("fig1a", "fig1b", "fig2"):
-        rows = json.loads(quick_figure(figure).dataset.attrs["agreement"])
-        assert all(row["outside"] == 0 for row in rows if "M → ∞" not in row["name"]), rows
+@pytest.mark.parametrize("figure", [*slow("fig1a", "fig2"), "fig1b"])
+def test_quick_theory_and_experiment_agree_at_finite_size(figure, quick_figure):
+    rows = json.loads(quick_figure(figure).dataset.attrs["agreement"])
+    assert all(row["outside"] == 0 for row in rows if "M → ∞" not in row["name"]), rows
 
 
 def test_fig1b_shows_both_theories_and_they_differ_at_small_samples(quick_figure):
@@ -61,6 +65,7 @@ def test_fig1b_shows_both_theories_and_they_differ_at_small_samples(quick_figure
     assert (gap > 0.005).all()
 
 
+@pytest.mark.slow
 def test_fig3c_peak_of_the_equal_ensemble_is_near_48_hundredths(quick_figure):
     data = quick_figure("fig3c").dataset
     curve = data.risk.sel(ridge=1e-3, fraction_spread=0.0).isel(panel=3)
@@ -69,6 +74,7 @@ def test_fig3c_peak_of_the_equal_ensemble_is_near_48_hundredths(quick_figure):
     assert "0.4794" in data.attrs["notes"]
 
 
+@pytest.mark.slow
 def test_fig3c_as_captioned_says_that_the_average_does_not_exist(quick_figure):
     figure, data = quick_figure("fig3c", "caption")
     assert "does not exist for σ = 1/k, ρ ≠ 0" in data.attrs["notes"]
@@ -77,6 +83,7 @@ def test_fig3c_as_captioned_says_that_the_average_does_not_exist(quick_figure):
     assert exists.tolist() == [[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 1, 1], [1, 1, 1, 0]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("figure", ["fig4b", "fig4c", "fig4d"])
 def test_analytic_boundary_lies_on_the_numerical_one(figure, quick_figure):
     data = quick_figure(figure).dataset
@@ -90,6 +97,7 @@ def test_analytic_boundary_lies_on_the_numerical_one(figure, quick_figure):
     assert (np.isinf(before) | (before < 10)).all()
 
 
+@pytest.mark.slow
 def test_without_readout_noise_one_member_at_its_best_ridge_is_best(quick_figure):
     for figure in ("fig4c", "fig4d"):
         assert (quick_figure(figure).dataset.optimal_n_members.sel(ridge="optimal") == 1).all()

@@ -85,9 +85,8 @@ def reproduce(**options: Unpack[ReproduceOptions]) -> None:
     subridge reproduce fig1b fig2 --device cuda
     subridge reproduce fig3c --settings caption
     """
-    from subridge.explorer.reports.figures import write_figures
-    from subridge.figures.paper.batch import FAILED, FigureBatch, run_batch
-    from subridge.figures.paper.earlier import earlier_figures
+    from subridge.explorer.figures import write_figures
+    from subridge.figures.paper.batch import FAILED, earlier_figures, run_batch
     from subridge.figures.paper.reproduction import FigureRequest
 
     figures, out = options["figures"], options["out"]
@@ -96,11 +95,17 @@ def reproduce(**options: Unpack[ReproduceOptions]) -> None:
         page, out = out, out.with_suffix("")
     wanted = figure_ids() if "all" in figures else tuple(dict.fromkeys(figures))
     requests = [FigureRequest(figure, options["quick"], options["settings"], options["data"]) for figure in wanted]
-    batch = FigureBatch(requests, out, shared.run_of(options), options["force"], _plotters(len(wanted)))
     start = time.perf_counter()
     outcomes = []
     with BatchProgress({request.figure: request.seconds for request in requests}) as progress:
-        for outcome in run_batch(batch, progress.begin):
+        for outcome in run_batch(
+            requests,
+            out,
+            shared.run_of(options),
+            force=options["force"],
+            n_plotters=_plotters(len(wanted)),
+            begin=progress.begin,
+        ):
             progress.finish(outcome.figure, outcome.status, outcome.seconds)
             outcomes.append(outcome)
     outcomes.sort(key=lambda outcome: wanted.index(outcome.figure))
@@ -148,12 +153,11 @@ def _summary(outcomes: Sequence["Outcome"], page: Path, elapsed: float) -> Json:
 
 
 def _show_agreement(datasets: Sequence[xr.Dataset]) -> None:
-    from subridge.figures.paper.agreement import agreement_rows
-
     columns = ["", "judged", "outside", "largest |Δ|/allowance", "verdict"]
     rows = [
         [row["name"], f"{row['judged']}", f"{row['outside']}", f"{row['largest_deviation']:.2f}", row["verdict"]]
-        for row in agreement_rows(datasets)
+        for data in datasets
+        for row in json.loads(data.attrs["agreement"])
     ]
     if rows:
         print_table("theory and experiment", columns, rows, names=True)

@@ -1,56 +1,16 @@
-"""Numbers made from block matrices: traces, quadratic forms, and their leading order in the size.
+"""Numbers made from block matrices: quadratic forms, and their leading order in the size.
 
 These are the contractions that Prop. 1 is written in; with N_r = ν_r M they are rational in M, so that the
 limit M → ∞ is read off from the degrees of numerator and denominator.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
-from typing import TypeAlias
 
 import sympy as sp
 from sympy.polys.fields import FracElement
-from sympy.polys.rings import PolyElement
 
-from subridge.derivations.block_matrix import BlockMatrix
-from subridge.derivations.coefficients import common
-
-ByDegree: TypeAlias = dict[int, PolyElement]  # the terms of a polynomial, by their total degree in the group sizes
-
-
-def trace(matrix: BlockMatrix) -> sp.Expr:
-    """Return the trace, Σ_i n_i (D_ii + B_ii).
-
-    Parameters
-    ----------
-    matrix : BlockMatrix
-        X, square by blocks.
-
-    Returns
-    -------
-    sympy.Expr
-        Its trace, rational in the group sizes.
-
-    Raises
-    ------
-    ValueError
-        If row groups and column groups differ.
-
-    Examples
-    --------
-    >>> n = sp.Symbol("n")
-    >>> trace(BlockMatrix.identity([n]) + BlockMatrix.all_ones([n], [n]))
-    2*n
-    """
-    if matrix.row_sizes != matrix.column_sizes:
-        raise ValueError("the trace needs a matrix that is square by blocks")
-    diagonal, ones = matrix.in_field()
-    groups = range(len(matrix.row_sizes))
-    counted = BlockMatrix.by_group(matrix.row_sizes, matrix.row_sizes).in_field()[0]
-    sizes, diagonal, ones = common(counted, diagonal, ones)
-    total = sum(
-        (sizes[i, i].element * (diagonal[i, i].element + ones[i, i].element) for i in groups), start=sizes.domain.zero
-    )
-    return sizes.domain.to_sympy(total)
+from subridge.derivations.block_matrix import BlockMatrix, trace
 
 
 def ones_form(matrix: BlockMatrix) -> sp.Expr:
@@ -72,11 +32,10 @@ def ones_form(matrix: BlockMatrix) -> sp.Expr:
     >>> ones_form(BlockMatrix.all_ones([n], [m]))
     m*n
     """
-    # 1ᵀ X 1 is the coefficient of the 1 × 1 matrix that is left when both sides are multiplied by ones.
+    # 1ᵀ X 1 is the trace of the 1 × 1 matrix that is left when both sides are multiplied by ones.
     left = BlockMatrix.all_ones([1], matrix.row_sizes)
     right = BlockMatrix.all_ones(matrix.column_sizes, [1])
-    ones = (left @ matrix @ right).in_field()[1]
-    return ones.domain.to_sympy(ones[0, 0].element)
+    return trace(left @ matrix @ right)
 
 
 def gaussian_form(matrix: BlockMatrix, covariance: BlockMatrix | None = None, mean: sp.Expr = sp.S.Zero) -> sp.Expr:
@@ -162,10 +121,8 @@ def leading_order(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Ex
     >>> leading_order(N * a / (a + N * b), M, {N: nu * M})
     a/b
     """
-    part = _Ratio(sp.sympify(expression), size, fractions)
-    if part.power is None:
-        return sp.S.Zero
-    return sp.factor(part.quotient(part.power)[part.power].as_expr()) * size**part.power
+    found = _expansion(sp.sympify(expression), size, fractions, lowest=None)
+    return sp.Add(*[sp.factor(coefficient.as_expr()) * size**power for power, coefficient in found.items()])
 
 
 def limit(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
@@ -197,64 +154,52 @@ def limit(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.E
     nu
     """
     # Term by term: long division down to size⁰ needs a few coefficients only, a common denominator needs all.
-    totals: dict[int, list[sp.Expr]] = {}
+    totals: dict[int, list[sp.Expr]] = defaultdict(list)
     for term in sp.Add.make_args(sp.sympify(expression)):
-        for power, coefficient in _Ratio(term, size, fractions).quotient(0).items():
-            totals.setdefault(power, []).append(coefficient.as_expr())
+        for power, coefficient in _expansion(term, size, fractions, lowest=0).items():
+            totals[power].append(coefficient.as_expr())
     for power in sorted(totals, reverse=True):
         total = sp.cancel(sp.Add(*totals[power]))
         if power > 0 and total != 0:
             raise ValueError(f"the expression grows like {size}**{power}, with coefficient {total}")
-    return sp.factor(sp.cancel(sp.Add(*totals.get(0, []))))
+    return sp.factor(sp.cancel(sp.Add(*totals[0])))
 
 
-class _Ratio:
-    """A rational expression, expanded about infinite size inside the field of rational functions.
+def _expansion(
+    expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.Expr], lowest: int | None
+) -> dict[int, FracElement]:
+    """Return the coefficients of size^p about infinite size, from the leading power down to `lowest`.
 
-    With every group size a multiple of the size, powers of the size are total degrees in the group sizes; only
-    the degrees that are asked for are ever substituted.
+    With `lowest` None, the leading one only; nothing for zero. Every group size is a multiple of the size, so powers of
+    the size are total degrees in the group sizes. Fractions are put in only in the degrees that are needed.
     """
+    scales = {size: sp.S.One, **{group: sp.cancel(value / size) for group, value in fractions.items()}}
+    if any(scale.has(size) for scale in scales.values()):
+        raise ValueError(f"every group size must be a multiple of {size}")
+    symbols = set(scales) | expression.free_symbols.union(*[scale.free_symbols for scale in scales.values()])
+    field = sp.QQ.frac_field(*sorted(symbols, key=str))
+    ring = field.field.ring
+    substitutions = [(ring(group), ring(scale)) for group, scale in scales.items()]
+    positions = [ring.symbols.index(group) for group in scales]
 
-    def __init__(self, expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.Expr]) -> None:
-        scales = {size: sp.S.One, **{group: sp.cancel(value / size) for group, value in fractions.items()}}
-        if any(scale.has(size) for scale in scales.values()):
-            raise ValueError(f"every group size must be a multiple of {size}")
-        symbols = set(scales) | expression.free_symbols.union(*[scale.free_symbols for scale in scales.values()])
-        field = sp.QQ.frac_field(*sorted(symbols, key=str))
-        ring = field.field.ring
-        self._field = field
-        self._scales = [(ring(group), ring(scale)) for group, scale in scales.items()]
-        ratio = field.from_sympy(expression)
-        positions = [ring.symbols.index(group) for group in scales]
-        self._top, self._bottom = (self._by_degree(part, positions) for part in (ratio.numer, ratio.denom))
-        top, low = self._leading(self._top), self._leading(self._bottom)
-        if low is None:
-            raise ValueError(f"at the fractions {dict(fractions)} the denominator of {expression} vanishes identically")
-        self._low = low
-        self.power = None if top is None else top - self._low
+    def coefficient(terms: Mapping[tuple[int, ...], sp.Expr]) -> FracElement:
+        return field.field(ring.from_dict(dict(terms)).compose(substitutions))
 
-    @staticmethod
-    def _by_degree(polynomial: PolyElement, positions: list[int]) -> ByDegree:
-        graded: dict[int, dict[tuple[int, ...], sp.Expr]] = {}
-        for powers, coefficient in polynomial.terms():
-            graded.setdefault(sum(powers[p] for p in positions), {})[powers] = coefficient
-        return {degree: polynomial.ring.from_dict(terms) for degree, terms in graded.items()}
-
-    def _at(self, graded: ByDegree, degree: int) -> FracElement:
-        """Return the coefficient of size^degree, as an element of the field."""
-        if degree not in graded:
-            return self._field.zero
-        return self._field.field(graded[degree].compose(self._scales))
-
-    def _leading(self, graded: ByDegree) -> int | None:
-        """Return the highest degree whose coefficient does not cancel once the fractions are put in."""
-        return next((degree for degree in sorted(graded, reverse=True) if self._at(graded, degree)), None)
-
-    def quotient(self, lowest: int) -> dict[int, FracElement]:
-        """Return the coefficients of size^p for p from the leading power down to ``lowest``."""
-        found: dict[int, FracElement] = {}
-        for power in range(self.power if self.power is not None else lowest - 1, lowest - 1, -1):
-            degree = self._low + power
-            taken = sum((c * self._at(self._bottom, degree - p) for p, c in found.items()), start=self._field.zero)
-            found[power] = (self._at(self._top, degree) - taken) / self._at(self._bottom, self._low)
+    ratio, by_degree, leading = field.from_sympy(expression), [], []
+    for polynomial in (ratio.numer, ratio.denom):
+        graded: dict[int, dict[tuple[int, ...], sp.Expr]] = defaultdict(dict)
+        for powers, value in polynomial.terms():
+            graded[sum(powers[p] for p in positions)][powers] = value
+        by_degree.append(graded)
+        leading.append(next((d for d in sorted(graded, reverse=True) if coefficient(graded[d])), None))
+    (top, bottom), (first, low) = by_degree, leading
+    if low is None:
+        raise ValueError(f"at the fractions {dict(fractions)} the denominator of {expression} vanishes identically")
+    found: dict[int, FracElement] = {}
+    if first is None:
         return found
+    for power in range(first - low, (first - low if lowest is None else lowest) - 1, -1):
+        taken = [value * coefficient(bottom.get(low + power - p, {})) for p, value in found.items()]
+        rest = coefficient(top.get(low + power, {})) - sum(taken, start=field.zero)
+        found[power] = rest / coefficient(bottom[low])
+    return found

@@ -11,24 +11,23 @@ so products, inverses and determinants of matrices of any size cost as much as t
 An identity part needs a square block: its row and column sizes must be the same symbol.
 
 Coefficients are kept in SymPy's field of rational functions, where cancelling is built in; that is about a
-hundred times faster than simplifying expressions. They are factored when they are read.
+hundred times faster than simplifying expressions. They are factored when they are read. The field takes its generators
+for independent: √x beside x, or sin x beside cos x, would never cancel. If anything but symbols occurs, coefficients
+are combined as expressions instead, and an entry is zero if it vanishes identically.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import product
 
 import sympy as sp
+from sympy.polys.constructor import construct_domain
+from sympy.polys.domains.domain import Domain
+from sympy.polys.domains.domainelement import DomainElement
 from sympy.polys.matrices import DomainMatrix
-
-from subridge.derivations.block_printing import block_latex, block_text
-from subridge.derivations.coefficients import common, determinant, inverse, nonzero, plus, times, to_field
-from subridge.derivations.vanishing import vanishes
-
-
-def _sizes(values: Sequence[sp.Expr]) -> DomainMatrix:
-    return to_field(sp.diag(*values))
 
 
 class BlockMatrix:
@@ -52,8 +51,8 @@ class BlockMatrix:
     [1/a I_{n} - b/(a*(a + b*n)) 11ᵀ]
     >>> (matrix @ matrix.inverse()).equals(BlockMatrix.identity([n]))
     True
-    >>> matrix.diagonal, matrix.ones, [part.shape for part in matrix.in_field()]
-    (Matrix([[a]]), Matrix([[b]]), [(1, 1), (1, 1)])
+    >>> matrix.diagonal, matrix.ones
+    (Matrix([[a]]), Matrix([[b]]))
     >>> sp.factor(matrix.determinant().subs(n, 2)), matrix.subs({b: 0}).dense({n: 2})
     (a*(a + 2*b), Matrix([
     [a, 0],
@@ -73,12 +72,12 @@ class BlockMatrix:
     ) -> None:
         self.row_sizes = tuple(sp.sympify(size) for size in row_sizes)
         self.column_sizes = tuple(sp.sympify(size) for size in column_sizes)
-        self._diagonal, self._ones = to_field(diagonal), to_field(ones)
+        self._parts = _in_one_field(diagonal, ones)
         shape = (len(self.row_sizes), len(self.column_sizes))
-        for name, coefficients in (("diagonal", self._diagonal), ("ones", self._ones)):
+        for name, coefficients in zip(("diagonal", "ones"), self._parts, strict=True):
             if coefficients.shape != shape:
                 raise ValueError(f"{name} has shape {coefficients.shape}, but there are {shape} blocks")
-        for i, j in nonzero(self._diagonal):
+        for i, j in _nonzero(self._parts[0]):
             rows, columns = self.row_sizes[i], self.column_sizes[j]
             if rows != columns:
                 raise ValueError(f"block ({i}, {j}) is {rows} by {columns}: an identity part needs a square block")
@@ -86,16 +85,12 @@ class BlockMatrix:
     @cached_property
     def diagonal(self) -> sp.ImmutableMatrix:
         """Coefficients of the identity, factored."""
-        return sp.ImmutableMatrix(self._diagonal.to_Matrix().applyfunc(sp.factor))
+        return sp.ImmutableMatrix(self._parts[0].to_Matrix().applyfunc(sp.factor))
 
     @cached_property
     def ones(self) -> sp.ImmutableMatrix:
         """Coefficients of 11ᵀ, factored."""
-        return sp.ImmutableMatrix(self._ones.to_Matrix().applyfunc(sp.factor))
-
-    def in_field(self) -> tuple[DomainMatrix, DomainMatrix]:
-        """Return both coefficient matrices as they are kept, for arithmetic."""
-        return self._diagonal, self._ones
+        return sp.ImmutableMatrix(self._parts[1].to_Matrix().applyfunc(sp.factor))
 
     @classmethod
     def identity(cls, sizes: Sequence[sp.Expr]) -> BlockMatrix:
@@ -148,16 +143,11 @@ class BlockMatrix:
         kept = sp.Matrix(len(groups), len(sizes), lambda i, j: int(groups[i] == j))
         return cls(rows, sizes, kept, sp.zeros(len(groups), len(sizes)))
 
-    def _check_same_shape(self, other: BlockMatrix) -> None:
+    def __add__(self, other: BlockMatrix) -> BlockMatrix:
         if (self.row_sizes, self.column_sizes) != (other.row_sizes, other.column_sizes):
             raise ValueError("the two matrices are made of blocks of different sizes")
-
-    def __add__(self, other: BlockMatrix) -> BlockMatrix:
-        self._check_same_shape(other)
-        return BlockMatrix(
-            self.row_sizes, self.column_sizes,
-            plus(self._diagonal, other._diagonal), plus(self._ones, other._ones),
-        )  # fmt: skip
+        D, B, D_other, B_other = _in_one_field(*self._parts, *other._parts)
+        return BlockMatrix(self.row_sizes, self.column_sizes, D + D_other, B + B_other)
 
     def __sub__(self, other: BlockMatrix) -> BlockMatrix:
         return self + (-1) * other
@@ -166,29 +156,23 @@ class BlockMatrix:
         return (-1) * self
 
     def __mul__(self, scalar: sp.Expr) -> BlockMatrix:
-        factor = to_field(sp.Matrix([[sp.sympify(scalar)]]))
-        diagonal, ones, factor = common(self._diagonal, self._ones, factor)
+        D, B, factor = _in_one_field(*self._parts, sp.Matrix([[sp.sympify(scalar)]]))
         value = factor[0, 0].element
-        return BlockMatrix(self.row_sizes, self.column_sizes, diagonal.scalarmul(value), ones.scalarmul(value))
+        return BlockMatrix(self.row_sizes, self.column_sizes, D.scalarmul(value), B.scalarmul(value))
 
     __rmul__ = __mul__
 
     def __matmul__(self, other: BlockMatrix) -> BlockMatrix:
         if self.column_sizes != other.row_sizes:
             raise ValueError(f"columns {self.column_sizes} do not meet rows {other.row_sizes}")
-        D, B, D_other, B_other = self._diagonal, self._ones, other._diagonal, other._ones
-        inner = times(B, _sizes(self.column_sizes), B_other)
-        ones = plus(plus(times(D, B_other), times(B, D_other)), inner)
-        return BlockMatrix(self.row_sizes, other.column_sizes, times(D, D_other), ones)
+        D, B, D_other, B_other, N = _in_one_field(*self._parts, *other._parts, sp.diag(*self.column_sizes))
+        ones = D * B_other + B * D_other + B * N * B_other
+        return BlockMatrix(self.row_sizes, other.column_sizes, D * D_other, ones)
 
     @property
     def T(self) -> BlockMatrix:
         """The transpose."""
-        return BlockMatrix(self.column_sizes, self.row_sizes, self._diagonal.transpose(), self._ones.transpose())
-
-    def _require_square(self) -> None:
-        if self.row_sizes != self.column_sizes:
-            raise ValueError("row and column groups differ: the matrix is not square by blocks")
+        return BlockMatrix(self.column_sizes, self.row_sizes, *(part.transpose() for part in self._parts))
 
     def inverse(self) -> BlockMatrix:
         """Invert: D⁻¹·I - (D + B N)⁻¹ B D⁻¹·11ᵀ, Sherman-Morrison for all groups at once.
@@ -198,30 +182,26 @@ class BlockMatrix:
         ZeroDivisionError
             If the identity parts are singular, as in a block of rank one, or the whole matrix is.
         """
-        self._require_square()
-        own, across = inverse(*self._apart(), _sizes(self.row_sizes))
-        return BlockMatrix(self.row_sizes, self.row_sizes, own, across)
+        return BlockMatrix(self.row_sizes, self.row_sizes, *_inverse(*self._square_parts()))
 
     def determinant(self) -> sp.Expr:
         """Return det = det(D + B N) Π det(D_n)^(n-1), the product over groups of equal size n."""
-        self._require_square()
-        D, B = self._apart()
-        result = determinant(plus(D, times(B, _sizes(self.row_sizes))))
+        D, B, N = self._square_parts()
+        result = _determinant(D + B * N)
         for size in dict.fromkeys(self.row_sizes):
             places = [i for i, other in enumerate(self.row_sizes) if other == size]
-            result *= determinant(D.extract(places, places)) ** (size - 1)
+            result *= _determinant(D.extract(places, places)) ** (size - 1)
         return result
 
-    def _apart(self) -> tuple[DomainMatrix, DomainMatrix]:
-        """Both parts, with blocks of one entry, which are either, counted to the identity."""
+    def _square_parts(self) -> list[DomainMatrix]:
+        """D, B and N of a square matrix; blocks of one entry, which could be in D or in B, are in D."""
+        if self.row_sizes != self.column_sizes:
+            raise ValueError("row and column groups differ: the matrix is not square by blocks")
+        D, B = (part.to_Matrix() for part in self._parts)
         single = [i for i, size in enumerate(self.row_sizes) if size == 1]
-        if not single:
-            return self._diagonal, self._ones
-        D, B = (part.to_Matrix() for part in (self._diagonal, self._ones))
-        for i in single:
-            for j in single:
-                D[i, j], B[i, j] = D[i, j] + B[i, j], sp.S.Zero
-        return to_field(D), to_field(B)
+        for i, j in product(single, single):
+            D[i, j], B[i, j] = D[i, j] + B[i, j], sp.S.Zero
+        return _in_one_field(*((D, B) if single else self._parts), sp.diag(*self.row_sizes))
 
     def equals(self, other: BlockMatrix) -> bool:
         """Whether all coefficients agree identically, symbols being positive.
@@ -236,16 +216,15 @@ class BlockMatrix:
         bool
             True where it is proved.
         """
-        self._check_same_shape(other)
         difference = self - other
-        if not nonzero(difference._diagonal) and not nonzero(difference._ones):
+        if not any(map(_nonzero, difference._parts)):
             return True
         for i, rows in enumerate(self.row_sizes):
             for j, columns in enumerate(self.column_sizes):
                 own, ones = difference.diagonal[i, j], difference.ones[i, j]
                 # In a block of one entry the identity and the matrix of ones are the same.
                 parts = [own + ones] if rows == columns == 1 else [own, ones]
-                if not all(vanishes(part) for part in parts):
+                if not all(_vanishes(part) for part in parts):
                     return False
         return True
 
@@ -262,11 +241,8 @@ class BlockMatrix:
         BlockMatrix
             Perhaps of other group sizes.
         """
-        return BlockMatrix(
-            [size.subs(values) for size in self.row_sizes],
-            [size.subs(values) for size in self.column_sizes],
-            self._diagonal.to_Matrix().subs(values), self._ones.to_Matrix().subs(values),
-        )  # fmt: skip
+        sizes = [[size.subs(values) for size in group] for group in (self.row_sizes, self.column_sizes)]
+        return BlockMatrix(*sizes, *(part.to_Matrix().subs(values) for part in self._parts))
 
     def dense(self, sizes: dict[sp.Expr, int]) -> sp.ImmutableMatrix:
         """Write the matrix out entry by entry for given group sizes.
@@ -296,3 +272,217 @@ class BlockMatrix:
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {block_latex(self)}$"
+
+
+def trace(matrix: BlockMatrix) -> sp.Expr:
+    """Return the trace, Σ_i n_i (D_ii + B_ii).
+
+    Parameters
+    ----------
+    matrix : BlockMatrix
+        X, square by blocks.
+
+    Returns
+    -------
+    sympy.Expr
+        Its trace, rational in the group sizes.
+
+    Raises
+    ------
+    ValueError
+        If row groups and column groups differ.
+
+    Examples
+    --------
+    >>> n = sp.Symbol("n")
+    >>> trace(BlockMatrix.identity([n]) + BlockMatrix.all_ones([n], [n]))
+    2*n
+    """
+    if matrix.row_sizes != matrix.column_sizes:
+        raise ValueError("the trace needs a matrix that is square by blocks")
+    D, B, N = _in_one_field(*matrix._parts, sp.diag(*matrix.row_sizes))
+    terms = [N[i, i].element * (D[i, i].element + B[i, i].element) for i in range(len(matrix.row_sizes))]
+    return N.domain.to_sympy(sum(terms, start=N.domain.zero))
+
+
+def block_text(matrix: BlockMatrix) -> str:
+    """Write one line per row group, blocks separated by bars.
+
+    Parameters
+    ----------
+    matrix : BlockMatrix
+        What is to be written.
+
+    Returns
+    -------
+    str
+        As ``print`` shows a block matrix.
+
+    Examples
+    --------
+    >>> n, m, c = sp.symbols("n m c")
+    >>> print(block_text(BlockMatrix.identity([n, m]) + c * BlockMatrix.all_ones([n, m], [n, m])))
+    [I_{n} + c 11ᵀ | c 11ᵀ]
+    [c 11ᵀ | I_{m} + c 11ᵀ]
+    """
+    lines = []
+    for i, rows in enumerate(matrix.row_sizes):
+        units = (f"I_{{{rows}}}", "11ᵀ")
+        blocks = [_block(matrix, i, j, str, units) for j in range(len(matrix.column_sizes))]
+        lines.append("[" + " | ".join(blocks) + "]")
+    return "\n".join(lines)
+
+
+def block_latex(matrix: BlockMatrix) -> str:
+    r"""Write a LaTeX ``bmatrix`` whose ones carry their sizes.
+
+    Parameters
+    ----------
+    matrix : BlockMatrix
+        What is to be written.
+
+    Returns
+    -------
+    str
+        For a formula in LaTeX.
+
+    Examples
+    --------
+    >>> n, a = sp.symbols("n a")
+    >>> print(block_latex(a * BlockMatrix.identity([n])))
+    \begin{bmatrix}a I_{n}\end{bmatrix}
+    """
+    rows = []
+    for i, n in enumerate(matrix.row_sizes):
+        blocks = []
+        for j, m in enumerate(matrix.column_sizes):
+            sizes = sp.latex(n), sp.latex(m)
+            units = f"I_{{{sizes[0]}}}", rf"\mathbf{{1}}_{{{sizes[0]}}} \mathbf{{1}}_{{{sizes[1]}}}^\top"
+            blocks.append(_block(matrix, i, j, sp.latex, units))
+        rows.append(" & ".join(blocks))
+    return r"\begin{bmatrix}" + r" \\ ".join(rows) + r"\end{bmatrix}"
+
+
+def _block(matrix: BlockMatrix, i: int, j: int, text: Callable[[sp.Expr], str], units: tuple[str, str]) -> str:
+    """Write a block as ``coefficient·unit`` twice, leaving out factors one and bracketing sums."""
+    terms = []
+    for coefficient, unit in zip((matrix.diagonal[i, j], matrix.ones[i, j]), units, strict=True):
+        if coefficient in (1, -1):
+            terms.append(unit if coefficient == 1 else f"-{unit}")
+        elif coefficient != 0:
+            written = text(coefficient)
+            terms.append(f"({written}) {unit}" if coefficient.is_Add else f"{written} {unit}")
+    return " + ".join(terms).replace("+ -", "- ") or "0"
+
+
+def _in_one_field(*coefficients: sp.MatrixBase | DomainMatrix) -> list[DomainMatrix]:
+    """The same matrices in one field that knows how its generators depend on each other."""
+    found = [
+        matrix if isinstance(matrix, DomainMatrix) else DomainMatrix.from_Matrix(sp.Matrix(matrix)).to_field()
+        for matrix in coefficients
+    ]
+    if all(_is_rational(matrix.domain) for matrix in found):
+        return list(found[0].unify(*found[1:]))
+    entries = [_tidied(entry) for matrix in found for entry in matrix.to_Matrix()]
+    domain, elements = construct_domain(entries, field=True)
+    values = iter(elements)
+    return [
+        DomainMatrix([[next(values) for _ in range(columns)] for _ in range(rows)], (rows, columns), domain)
+        for rows, columns in (matrix.shape for matrix in found)
+    ]
+
+
+def _nonzero(coefficients: DomainMatrix) -> list[tuple[int, int]]:
+    """Places of the entries that are not identically zero."""
+    domain = coefficients.domain
+    rows = coefficients.to_dod().items()
+    return [(i, j) for i, row in rows for j, value in row.items() if not _is_zero(value, domain)]
+
+
+def _inverse(D: DomainMatrix, B: DomainMatrix, sizes: DomainMatrix) -> tuple[DomainMatrix, DomainMatrix]:
+    """Both parts of the inverse of D·I + B·11ᵀ: D⁻¹ and -(D + B N)⁻¹ B D⁻¹.
+
+    Adjugates of polynomials and one division per entry: dividing at every step is hundreds of times slower.
+    """
+    domain = D.domain
+    (D, below_D), (B, below_B), (W, below_W) = (_over_one_denominator(part) for part in (D, B, D + B * sizes))
+    (adjugate_D, det_D), (adjugate_W, det_W) = _adjugate(D), _adjugate(W)
+    if _is_zero(det_D, D.domain):
+        raise ZeroDivisionError("a block without identity part has rank one and no inverse")
+    if _is_zero(det_W, W.domain):
+        raise ZeroDivisionError("the matrix is singular: a sum over its groups vanishes identically")
+    own = _divided(adjugate_D, below_D, det_D, domain)
+    across = _divided(adjugate_W * B * adjugate_D, -below_W * below_D, det_W * det_D * below_B, domain)
+    return own, across
+
+
+def _determinant(coefficients: DomainMatrix) -> sp.Expr:
+    """The determinant, as an expression."""
+    numerator, denominator = _over_one_denominator(coefficients)
+    value, ring = _adjugate(numerator)[1], numerator.domain
+    return sp.factor(ring.to_sympy(value) / ring.to_sympy(denominator) ** coefficients.shape[0])
+
+
+def _is_rational(domain: Domain) -> bool:
+    """Whether all generators are symbols, and all numbers rational."""
+    if not domain.is_Composite:
+        return bool(domain.is_ZZ or domain.is_QQ)
+    return bool(domain.domain.is_ZZ or domain.domain.is_QQ) and all(symbol.is_Symbol for symbol in domain.symbols)
+
+
+def _is_zero(value: DomainElement, domain: Domain) -> bool:
+    return not value or (not _is_rational(domain) and _vanishes(domain.to_sympy(value)))
+
+
+def _over_one_denominator(matrix: DomainMatrix) -> tuple[DomainMatrix, DomainElement]:
+    """A matrix of polynomials and what it is divided by."""
+    denominator, numerator = matrix.clear_denoms(convert=True)
+    return numerator, denominator.element
+
+
+def _adjugate(matrix: DomainMatrix) -> tuple[DomainMatrix, DomainElement]:
+    """The adjugate and the determinant, from the characteristic polynomial p: adj A = ±(p(A) - p(0))/A."""
+    n, domain = matrix.shape[0], matrix.domain
+    first, *coefficients = matrix.charpoly()
+    one = DomainMatrix.eye(n, domain)
+    adjugate = one.scalarmul(first)
+    for coefficient in coefficients[:-1]:
+        adjugate = matrix * adjugate + one.scalarmul(coefficient)
+    sign = domain.convert((-1) ** n)
+    return adjugate.scalarmul(-sign), sign * coefficients[-1]
+
+
+def _divided(matrix: DomainMatrix, factor: DomainElement, divisor: DomainElement, field: Domain) -> DomainMatrix:
+    ring = matrix.domain
+    return matrix.convert_to(field).scalarmul(field.convert_from(factor, ring) / field.convert_from(divisor, ring))
+
+
+def _vanishes(expression: sp.Expr) -> bool:
+    """True where the expression is zero for all values of its symbols, taken as positive.
+
+    >>> a, b, x = sp.symbols("a b x", positive=True)
+    >>> _vanishes((1 / sp.sqrt(a * b)) ** 2 - 1 / (a * b)), _vanishes(sp.sin(x) ** 2 + sp.cos(x) ** 2 - 1)
+    (True, True)
+    >>> _vanishes(sp.sqrt(x) - x)
+    False
+    """
+    numerator = sp.expand(sp.fraction(sp.together(_tidied(expression)))[0])
+    if numerator == 0:
+        return True
+    # A value at a random point that is clearly not rounding settles it.
+    draw = random.Random(0)
+    at = {symbol: sp.Float(draw.uniform(0.5, 2), 60) for symbol in sorted(numerator.free_symbols, key=str)}
+    value = sp.N(numerator.subs(at), 50)
+    if value.is_number and abs(value) > sp.Float(10) ** -40:
+        return False
+    return bool(sp.simplify(sp.trigsimp(numerator)) == 0)
+
+
+def _tidied(expression: sp.Expr) -> sp.Expr:
+    """The same with the roots of products as products of roots, symbols being positive.
+
+    >>> x, y = sp.symbols("x y")
+    >>> _tidied(sp.sqrt(x * y) * sp.sqrt(x))
+    x*sqrt(y)
+    """
+    return sp.powdenest(sp.expand_power_base(sp.sympify(expression), force=True), force=True)

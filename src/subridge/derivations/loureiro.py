@@ -1,7 +1,7 @@
 """Prop. 1 by the second route: the fixed point of Loureiro et al., with its normalisation put right.
 
 Their theorem works with p-dimensional features padded by zeros, covariances Σ̄_kk′ = √(ν_kk ν_k′k′) Σ̃_kk′ and
-ridges ν_kk λ_k. In the eigenbases of :mod:`~subridge.derivations.spectral_sums` the padding drops out, and so
+ridges ν_kk λ_k. In the eigenbases of :mod:`~subridge.derivations.replica` the padding drops out, and so
 do the ν. The paper's R_k lacks 1/p; with it, the route gives Prop. 1 up to where the readout noise is booked: here each
 of the K² terms E_kk′ carries (1/K²) Σ_k η_k² while each E_kk lacks η_k², so that E_g is the same.
 """
@@ -9,17 +9,19 @@ of the K² terms E_kk′ carries (1/K²) Σ_k η_k² while each E_kk lacks η_k�
 import sympy as sp
 
 from subridge.derivations.notation import alpha, nu_r, nu_s, q_hat, zeta
-from subridge.derivations.replica import eta_r, lam_r, lam_s, r_hat, signal_power
-from subridge.derivations.spectral_sums import (
+from subridge.derivations.replica import (
     B,
+    averaged,
     canonical,
     d,
+    eta_r,
     f,
     i,
     j,
-    over_first,
-    over_pairs,
-    over_second,
+    lam_r,
+    lam_s,
+    r_hat,
+    signal_power,
     solve_linear,
     t,
     u,
@@ -40,12 +42,12 @@ def fixed_point() -> sp.Expr:
     --------
     With V̂ = λq̂ it is q/λ, so both equations become those of Prop. 1 (eq. 10 (saddle_point)):
 
-    >>> from subridge.derivations.spectral_sums import is_identically_zero
-    >>> q = over_first(d[i] / (1 + q_hat * d[i]))
+    >>> from subridge.derivations.replica import is_identically_zero
+    >>> q = averaged(d[i] / (1 + q_hat * d[i]))
     >>> is_identically_zero(as_in_proposition_one(fixed_point()) - q / lam_r)
     True
     """
-    return over_first(sp.factor(nu_r * d[i] / _G_r))
+    return averaged(sp.factor(nu_r * d[i] / _G_r))
 
 
 def channel_overlap(m_sum: sp.Expr, J_overlap: sp.Expr, Lambda: sp.Expr, noise: sp.Expr) -> sp.Expr:
@@ -79,16 +81,16 @@ def crossed_error() -> sp.Expr:
     """Return E_kk′ = ρ − m_k − m_k′ + Q_kk′ (k ≠ k′), without the constant readout term.
 
     >>> from subridge.derivations import replica
-    >>> from subridge.derivations.spectral_sums import is_identically_zero
+    >>> from subridge.derivations.replica import is_identically_zero
     >>> is_identically_zero(as_in_proposition_one(crossed_error()) - replica.crossed_error())
     True
     """
-    m_sum = V_hat * over_first(sp.factor(nu_r * t[i] ** 2 / _G_r)) + V_hat_other * over_second(
+    m_sum = V_hat * averaged(sp.factor(nu_r * t[i] ** 2 / _G_r)) + V_hat_other * averaged(
         sp.factor(nu_s * u[j] ** 2 / _G_s)
     )
     # The roots √ν of Σ̄ and of Ā pair up to ν_kk ν_k′k′.
-    J_overlap = over_pairs(sp.factor(nu_r * nu_s * B[i, j] ** 2 / (_G_r * _G_s)))
-    Lambda = over_pairs(sp.factor(nu_r * nu_s * t[i] * B[i, j] * u[j] / (_G_r * _G_s)))
+    J_overlap = averaged(sp.factor(nu_r * nu_s * B[i, j] ** 2 / (_G_r * _G_s)))
+    Lambda = averaged(sp.factor(nu_r * nu_s * t[i] * B[i, j] * u[j] / (_G_r * _G_s)))
     return signal_power - m_sum + channel_overlap(m_sum, J_overlap, Lambda, zeta**2)
 
 
@@ -100,14 +102,14 @@ def member_error() -> sp.Expr:
     It is E_rr of Prop. 1 less η_r²:
 
     >>> from subridge.derivations import replica
-    >>> from subridge.derivations.spectral_sums import is_identically_zero
+    >>> from subridge.derivations.replica import is_identically_zero
     >>> difference = as_in_proposition_one(member_error()) - (replica.member_error() - eta_r**2)
     >>> is_identically_zero(difference)
     True
     """
-    m_sum = 2 * V_hat * over_first(sp.factor(nu_r * t[i] ** 2 / _G_r))
-    J_overlap = over_first(sp.factor((nu_r * d[i] / _G_r) ** 2))
-    Lambda = over_first(sp.factor(nu_r**2 * t[i] ** 2 * d[i] / _G_r**2))
+    m_sum = 2 * V_hat * averaged(sp.factor(nu_r * t[i] ** 2 / _G_r))
+    J_overlap = averaged(sp.factor((nu_r * d[i] / _G_r) ** 2))
+    Lambda = averaged(sp.factor(nu_r**2 * t[i] ** 2 * d[i] / _G_r**2))
     Q = channel_overlap(m_sum, J_overlap, Lambda, zeta**2 + eta_r**2).subs(V_hat_other, V_hat)
     return signal_power - m_sum + Q
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import sympy as sp
 from sympy.utilities.iterables import flatten
 
-from subridge.derivations.equicorrelated import gamma, pair_error
+from subridge.derivations.equicorrelated import gamma, pair_error, sigma_closed_form
 from subridge.derivations.notation import (
     H,
     Lam,
@@ -28,7 +28,6 @@ from subridge.derivations.notation import (
     zeta,
 )
 from subridge.derivations.reduced import error, sigma_of_ridge
-from subridge.derivations.saddle_point import sigma_closed_form
 
 lam_r, lam_s = sp.symbols("lambda_r lambda_s", real=True)
 

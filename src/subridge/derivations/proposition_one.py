@@ -16,8 +16,8 @@ from functools import cached_property
 
 import sympy as sp
 
-from subridge.derivations.block_forms import gaussian_form, ones_form, trace
-from subridge.derivations.block_matrix import BlockMatrix
+from subridge.derivations.block_forms import ones_form
+from subridge.derivations.block_matrix import BlockMatrix, trace
 from subridge.derivations.notation import alpha, x_r, x_s
 
 
@@ -149,10 +149,10 @@ class MemberPair:
         (R, R_other), (_, C, _) = self.resolvents, self._covariances
         A, B = self.first @ self.signal, self.second @ self.signal
         return (
-            gaussian_form(self.signal),
-            -gaussian_form(R @ (A @ A.T)),
-            -gaussian_form(R_other @ (B @ B.T)),
-            gaussian_form((R @ C) @ (R_other @ (B @ A.T))),
+            trace(self.signal),
+            -trace(R @ (A @ A.T)),
+            -trace(R_other @ (B @ B.T)),
+            trace((R @ C) @ (R_other @ (B @ A.T))),
         )
 
     def _bias_ones_forms(self) -> tuple[sp.Expr, ...]:

@@ -1,16 +1,20 @@
-"""Reduced forms: k equal disjoint members, errors in units of s(1−c).
+"""Reduced forms: k equal disjoint members, errors in units of s(1−c), and their expansions in 1/k.
 
 With b = s(1−c) and a = (1+W) b, every error of Prop. 2 is b times a function of k, α, ρ, Λ = λ/b and the
 noise ratios H, W, Z. All of it is written in σ = aS = (1+W)𝓢, in which it is rational;
 :func:`sigma_of_ridge` puts the ridge back.
+
+If 𝓔_k approaches 𝓔_∞ = 1 − ρ² + Wρ² from above, an infinite ensemble may be best; if it approaches from below, some
+finite k is better. The sign is that of the coefficient of 1/k; where it vanishes are the phase boundaries.
 """
 
 from functools import lru_cache
 
 import sympy as sp
 
-from subridge.derivations.equicorrelated import pair_error
+from subridge.derivations.equicorrelated import optimal_ridge, pair_error, sigma_closed_form
 from subridge.derivations.notation import (
+    E_bulk,
     H,
     Lam,
     S_r,
@@ -31,8 +35,6 @@ from subridge.derivations.notation import (
     sigma,
     zeta,
 )
-from subridge.derivations.optimal_ridge import optimal_ridge
-from subridge.derivations.saddle_point import ridge_of_sigma, sigma_closed_form
 
 _REDUCED = {a: (1 + W) * b, eta: sp.sqrt(H * b), zeta: sp.sqrt(Z * b), lam: Lam * b}
 
@@ -76,50 +78,6 @@ def error() -> sp.Expr:
     return own_error() / k + (k - 1) / k * crossed_error()
 
 
-def paper_own_error(calS: sp.Expr) -> sp.Expr:
-    """Return 𝓔_rr as printed, (N_1 + N_2)/D, for a given 𝓢.
-
-    Parameters
-    ----------
-    calS : sympy.Expr
-        𝓢 = σ/(1+W).
-
-    Returns
-    -------
-    sympy.Expr
-        𝓔_rr of the paper.
-
-    Examples
-    --------
-    >>> sp.factor(paper_own_error(sigma / (1 + W)) - own_error())
-    0
-    """
-    N_1 = alpha * (H + 1) * k + calS * (calS * (W + 1) * (alpha + W * Z + Z) - 2 * alpha)
-    N_2 = alpha * rho**2 * (k - calS) * (W * (k + calS) + k + calS - 2)
-    return (N_1 + N_2) / (alpha * k - calS**2 * (W + 1) ** 2)
-
-
-def paper_crossed_error(calS: sp.Expr) -> sp.Expr:
-    """Return 𝓔_rr′ as printed, for a given 𝓢.
-
-    Parameters
-    ----------
-    calS : sympy.Expr
-        𝓢 = σ/(1+W).
-
-    Returns
-    -------
-    sympy.Expr
-        𝓔_rr′ of the paper.
-
-    Examples
-    --------
-    >>> sp.factor(paper_crossed_error(sigma / (1 + W)) - crossed_error())
-    0
-    """
-    return 2 * (rho**2 - 1) * calS / k - 2 * rho**2 + 1
-
-
 def sigma_of_ridge() -> sp.Expr:
     """Return σ as a function of the reduced ridge Λ, at ν = 1/k.
 
@@ -128,15 +86,6 @@ def sigma_of_ridge() -> sp.Expr:
     """
     # lam/a = Λ/(1+W): the scale drops out before the symbols are exchanged.
     return sigma_closed_form().subs(lam, Lam * a / (1 + W)).subs(nu, 1 / k)
-
-
-def reduced_ridge_of_sigma() -> sp.Expr:
-    """Return Λ as a function of σ, at ν = 1/k.
-
-    >>> sp.factor(reduced_ridge_of_sigma().subs(k, 1) - (1 + W) * (1 - sigma) * (alpha - sigma) / sigma)
-    0
-    """
-    return _reduce(ridge_of_sigma().subs(nu, 1 / k))
 
 
 def ridgeless_error(more_samples: bool) -> sp.Expr:
@@ -184,3 +133,147 @@ def optimal_sigma_quadratic() -> sp.Expr:
     # νσ² − (α + ν + t)σ + α with t = λ*ν/a = Λ*/(k(1+W))
     t_star = reduced_optimal_ridge() / (k * (1 + W))
     return sigma**2 / k - (alpha + sp.factor(1 / k + t_star)) * sigma + alpha
+
+
+def ridgeless_coefficient() -> sp.Expr:
+    """Return the coefficient of 1/k in 𝓔_k at λ = 0.
+
+    >>> sp.factor(ridgeless_coefficient() * (1 + W) * alpha - (
+    ...     (1 + W)**2 * rho**2 + alpha * (-2 + H + H*W + 2*rho**2)))
+    0
+    """
+    excess = sp.factor(ridgeless_error(more_samples=True).subs(k, 1 / nu) - E_bulk)
+    return sp.factor(sp.limit(sp.factor(excess / nu), nu, 0))
+
+
+def ridgeless_boundary() -> sp.Expr:
+    """Return the α at which that coefficient vanishes (eq. 214 (AnalyticalBoundaryZeroReg)).
+
+    >>> sp.factor(ridgeless_boundary() - (1 + W)**2 * rho**2 / (2*(1 - rho**2) - H*(1 + W)))
+    0
+    """
+    (boundary,) = sp.solve(ridgeless_coefficient(), alpha)
+    return sp.factor(boundary)
+
+
+def few_samples_form() -> dict[str, sp.Expr]:
+    """Return e′, H and C_2 of 𝓔_k = e′ + H/k + C_2/(1 − αk), at λ = 0 and k < 1/α.
+
+    >>> parts = few_samples_form()
+    >>> total = parts["constant"] + parts["inverse"] / k + parts["pole"] / (1 - alpha * k)
+    >>> sp.factor(total - ridgeless_error(more_samples=False))
+    0
+    """
+    expression = ridgeless_error(more_samples=False)
+    pole = sp.factor(sp.cancel(expression * (1 - alpha * k)).subs(k, 1 / alpha))
+    rest = sp.Poly(sp.cancel((expression - pole / (1 - alpha * k)).subs(k, 1 / nu)), nu)
+    constant, inverse = (sp.factor(rest.coeff_monomial(nu**power)) for power in (0, 1))
+    return {"constant": constant, "inverse": inverse, "pole": pole}
+
+
+def many_samples_form() -> dict[str, sp.Expr]:
+    """Return p_0, p_1, p_2 and C of 𝓔_k = p_0 + p_1 ν + p_2 ν² + C/(α − ν), at λ = 0, ν = 1/k < α.
+
+    For α ≤ 1 + W, C is a sum of non-negative terms and 𝓔 is convex in ν. Beyond that it need not be: at α = 2
+    without any noise C = −4 and 𝓔 is concave near ν = 1.
+
+    >>> many_samples_form()["quadratic"]
+    -2*(rho - 1)*(rho + 1)/(W + 1)
+    >>> terms = (1 + W) * alpha * (H + Z) + alpha * (1 + W - alpha) + rho**2 * (1 + W - alpha) ** 2
+    >>> sp.factor(many_samples_form()["pole"] - alpha * terms / (1 + W))
+    0
+    """
+    expression = sp.factor(ridgeless_error(more_samples=True).subs(k, 1 / nu))
+    pole = sp.factor(sp.cancel(expression * (alpha - nu)).subs(nu, alpha))
+    rest = sp.Poly(sp.cancel(expression - pole / (alpha - nu)), nu)
+    names = ("constant", "linear", "quadratic")
+    form = {name: sp.factor(rest.coeff_monomial(nu**power)) for power, name in enumerate(names)}
+    return {**form, "pole": pole}
+
+
+@lru_cache
+def optimal_error() -> sp.Expr:
+    """Return 𝓔*_k in σ and ν = 1/k; σ is the smaller root of the quadratic at λ*.
+
+    >>> sp.factor(optimal_error() - E_bulk - nu * (H - (1 - rho**2) * (2 - nu) * sigma / (1 + W)))
+    0
+    """
+    # α is eliminated with the quadratic, which is linear in it; the result is then rational in σ.
+    (stationary_alpha,) = sp.solve(optimal_sigma_quadratic(), alpha)
+    return sp.factor(error().subs(alpha, stationary_alpha).subs(k, 1 / nu))
+
+
+def _root_of_linear_part() -> sp.Expr:
+    """Return σ_k: the smaller root tends to it as k grows, while the other root goes to infinity like k."""
+    _, c1, c0 = sp.Poly(optimal_sigma_quadratic(), sigma).all_coeffs()
+    return sp.factor(-c0 / c1)
+
+
+@lru_cache
+def optimal_coefficient(aligned: bool) -> sp.Expr:
+    """Return the coefficient of 1/k in 𝓔*_k: for ρ ≠ 0 (``aligned``), or for ρ = 0, where H is wrong.
+
+    Parameters
+    ----------
+    aligned : bool
+        Whether the teacher has a part along 1, ρ ≠ 0.
+
+    Returns
+    -------
+    sympy.Expr
+        The coefficient of 1/k.
+
+    Examples
+    --------
+    >>> optimal_coefficient(aligned=True)
+    H
+    >>> sp.factor(optimal_coefficient(aligned=False) - (H - 2*alpha/((1+W)*(alpha + (1+W)*(1+H+Z)))))
+    0
+    """
+    if aligned:
+        # h grows like k, so that σ → 0 and only the readout noise is left at order 1/k.
+        h = -sp.Poly(optimal_sigma_quadratic(), sigma).coeff_monomial(sigma) - alpha
+        growth = sp.limit(sp.factor(h / k), k, sp.oo)
+        if growth == 0:
+            raise ValueError("σ keeps a finite limit: the member does not switch off")
+        value = sp.S.Zero
+    else:
+        value = _root_of_linear_part().subs(rho, 0)
+    excess = sp.factor((optimal_error() - E_bulk) / nu).subs(sigma, value)
+    return sp.factor((excess if aligned else excess.subs(rho, 0)).subs(nu, 0))
+
+
+def uniform_optimal_coefficient() -> sp.Expr:
+    """Return H − 2(1−ρ²)σ_k/(1+W), which holds for large k whether or not ρ²k is large.
+
+    σ_k is the root at λ* of the quadratic without its term σ²/k.
+
+    >>> sp.factor(uniform_optimal_coefficient().subs(rho, 0) - optimal_coefficient(aligned=False))
+    0
+    """
+    # The leading part of 𝓔* − 𝓔_∞ in ν at fixed σ.
+    excess = sp.factor(sp.factor((optimal_error() - E_bulk) / nu).subs(nu, 0))
+    return sp.factor(excess.subs(sigma, _root_of_linear_part()))
+
+
+def optimal_boundary() -> sp.Expr:
+    """Return the boundary at λ* and ρ = 0, which the paper holds to be out of reach.
+
+    >>> sp.factor(optimal_boundary() - H*(1+W)**2*(1+H+Z)/(2 - H*(1+W)))
+    0
+    """
+    (boundary,) = sp.solve(optimal_coefficient(aligned=False), alpha)
+    return sp.factor(boundary)
+
+
+def optimal_crossing() -> sp.Expr:
+    """Return the α at which 𝓔*_k = 𝓔_∞ for a given k, any ρ.
+
+    As k grows at ρ = 0 it becomes the boundary:
+
+    >>> sp.factor(sp.limit(optimal_crossing().subs(rho, 0), k, sp.oo) - optimal_boundary())
+    0
+    """
+    (crossing_sigma,) = sp.solve(sp.numer(sp.factor((optimal_error() - E_bulk) / nu)), sigma)
+    (crossing,) = sp.solve(optimal_sigma_quadratic().subs(sigma, crossing_sigma.subs(nu, 1 / k)), alpha)
+    return sp.factor(crossing)

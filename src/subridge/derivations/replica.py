@@ -1,15 +1,21 @@
 """The replica calculation as a check of Prop. 1: both effective actions, their saddle points, their errors.
 
-Both actions are written for arbitrary covariances, as sums over eigenvalues. The saddle point is *solved*
-from the derivatives, never typed in, so a wrong action would give a wrong error. Corrections to the paper
-that matter here: (λ+q)² in eq. 55 (qhat0sp), 1/M in the γ of the off-diagonal terms, η_r² in the rr entries of the
-off-diagonal action, and a ridge for each member.
+**Sums over eigenvalues.** In the eigenbases of Σ̃_rr (eigenvalues d_i) and Σ̃_r′r′ (eigenvalues f_j) every trace of the
+calculation is a sum over i, over j, or over both with the overlaps B_ij. Two expressions are equal for every spectrum
+if their coefficients agree once all sums are brought to one form; :func:`canonical` does that.
+
+**Actions.** Both are written for arbitrary covariances. The saddle point is *solved* from the derivatives, never typed
+in, so a wrong action would give a wrong error. Corrections to the paper that matter here: (λ+q)² in eq. 55 (qhat0sp),
+1/M in the γ of the off-diagonal terms, η_r² in the rr entries of the off-diagonal action, and a ridge for each member.
 
 The off-diagonal action is kept to first order in ĉ, which is exact for its use: the saddle point has ĉ = 0,
 so only the value and the first derivative there are needed. To that order, with 𝐠 = 1/(1+q̂d), 𝐡 = 1/(1+r̂f),
 
     log det G = Σ log(1+q̂ d_i) + Σ log(1+r̂ f_j) + O(ĉ²)
     G⁻¹ = [[𝐠_i, −ĉ 𝐠_i B_ij 𝐡_j], [−ĉ 𝐡_j B_ij 𝐠_i, 𝐡_j]] + O(ĉ²).
+
+**Effective ridge.** In κ̄ = 1/q̂ Prop. 1 is explicit: solving the saddle point for λ instead of q̂ needs no root finding.
+λ(κ̄) is a sum over eigenvalues, and it increases with κ̄ wherever γ_rr < 1, which makes bracketed root finding safe.
 """
 
 from functools import lru_cache
@@ -17,23 +23,138 @@ from functools import lru_cache
 import sympy as sp
 
 from subridge.derivations.notation import M, alpha, q, q_hat, zeta
-from subridge.derivations.spectral_sums import (
-    B,
-    canonical,
-    d,
-    f,
-    i,
-    j,
-    n_first,
-    n_second,
-    over_first,
-    over_pairs,
-    over_second,
-    solve_linear,
-    t,
-    u,
-)
 
+i, j = sp.symbols("i j", integer=True, positive=True)
+n_first, n_second = sp.symbols("N_r N_s", integer=True, positive=True)
+d, f = sp.IndexedBase("d", positive=True), sp.IndexedBase("f", positive=True)  # eigenvalues of members r, r′
+t, u = sp.IndexedBase("t", real=True), sp.IndexedBase("u", real=True)  # A_rΣ_s w*/√ν_rr in the eigenbases
+B = sp.IndexedBase("B", real=True)  # Σ̃_rr′ between the two eigenbases
+
+
+def averaged(term: sp.Expr) -> sp.Expr:
+    """Return (1/M) Σ term, over those of the indices i and j that the term has.
+
+    Parameters
+    ----------
+    term : sympy.Expr
+        In the eigenvalues d_i of the first member, f_j of the second, or both.
+
+    Returns
+    -------
+    sympy.Expr
+        With a sum over all eigenvalues, or all pairs of them.
+
+    Examples
+    --------
+    >>> averaged(d[i]), averaged(B[i, j] ** 2)
+    (Sum(d[i], (i, 1, N_r))/M, Sum(B[i, j]**2, (i, 1, N_r), (j, 1, N_s))/M)
+    """
+    limits = [(index, 1, size) for index, size in ((i, n_first), (j, n_second)) if term.has(index)]
+    return sp.Sum(term, *limits) / M
+
+
+def _canonical_sum(total: sp.Sum) -> sp.Expr:
+    """Split a sum into partial fractions of its eigenvalues, constants in front."""
+    term = total.function
+    for eigenvalue in (d[i], f[j]):
+        if term.has(eigenvalue) and not term.has(sp.log):
+            plain = sp.Dummy("x")
+            term = sp.expand(term.subs(eigenvalue, plain))
+            term = sp.Add(*[sp.apart(part, plain) for part in sp.Add.make_args(term)]).subs(plain, eigenvalue)
+    pieces = []
+    for part in sp.Add.make_args(sp.expand(term)):
+        # Factored first: partial fractions leave constants multiplied into the denominators.
+        constant, dependent = sp.factor(part).as_independent(i, j, as_Add=False)
+        size = sp.Mul(*[upper - lower + 1 for _, lower, upper in total.limits])
+        pieces.append(constant * (size if dependent == 1 else sp.Sum(dependent, *total.limits)))
+    return sp.Add(*pieces)
+
+
+def canonical(expression: sp.Expr) -> sp.Expr:
+    """Bring every sum to partial fractions with the constants outside.
+
+    Parameters
+    ----------
+    expression : sympy.Expr
+        With sums over eigenvalues.
+
+    Returns
+    -------
+    sympy.Expr
+        Equal to it; equal sums look equal in it.
+
+    Examples
+    --------
+    >>> x = sp.Symbol("x", positive=True)
+    >>> canonical(averaged(d[i] / (x + d[i])))
+    (N_r - x*Sum(1/(x + d[i]), (i, 1, N_r)))/M
+    """
+    return sp.sympify(expression).replace(lambda part: isinstance(part, sp.Sum), _canonical_sum)
+
+
+def _atoms(expression: sp.Expr) -> tuple[sp.Expr, dict[sp.Expr, sp.Symbol]]:
+    sums = {total: sp.Dummy(f"s{n}") for n, total in enumerate(sorted(expression.atoms(sp.Sum), key=str))}
+    return expression.xreplace(sums), sums
+
+
+def is_identically_zero(expression: sp.Expr) -> bool:
+    """Whether an expression in sums vanishes for every spectrum.
+
+    Parameters
+    ----------
+    expression : sympy.Expr
+        With sums over eigenvalues.
+
+    Returns
+    -------
+    bool
+        True where it is proved.
+
+    Examples
+    --------
+    >>> x = sp.Symbol("x", positive=True)
+    >>> left = sp.diff(averaged(sp.log(1 + x * d[i])), x)
+    >>> is_identically_zero(left - averaged(d[i] / (1 + x * d[i])))
+    True
+    """
+    plain, _ = _atoms(canonical(expression))
+    return bool(sp.factor(plain) == 0)
+
+
+def solve_linear(equation: sp.Expr, unknown: sp.Symbol) -> sp.Expr:
+    """Solve an equation that is linear in one unknown, with sums as coefficients.
+
+    Parameters
+    ----------
+    equation : sympy.Expr
+        What is to be zero.
+    unknown : sympy.Symbol
+        What to solve for.
+
+    Returns
+    -------
+    sympy.Expr
+        The unknown, in everything else.
+
+    Raises
+    ------
+    ValueError
+        If the equation is not linear in the unknown.
+
+    Examples
+    --------
+    >>> y = sp.Symbol("y")
+    >>> solve_linear(2 * y - averaged(d[i]), y)
+    Sum(d[i], (i, 1, N_r))/(2*M)
+    """
+    plain, sums = _atoms(sp.sympify(equation))
+    constant, slope = plain.subs(unknown, 0), sp.diff(plain, unknown)
+    if slope.has(unknown):
+        raise ValueError(f"the equation is not linear in {unknown}")
+    return sp.factor(-constant / slope).xreplace({symbol: total for total, symbol in sums.items()})
+
+
+# Both actions.
 beta = sp.Symbol("beta", positive=True)
 J = sp.Symbol("J", real=True)
 signal_power = sp.Symbol("p_s", positive=True)  # w*ᵀΣ_s w*/M
@@ -59,8 +180,8 @@ def member_action() -> sp.Expr:
     data = alpha * (sp.log(1 + q / lam_r) + beta * q0 / (lam_r + q))
     conjugate = -(q * q_hat + beta * q * q0_hat + beta * q0 * q_hat)
     source = J * (q + beta * q0 - beta * zeta**2)
-    weights = -beta * q_hat**2 * over_first(t[i] ** 2 * _g)
-    volume = over_first(sp.log(1 / _g)) + beta * q0_hat * over_first(d[i] * _g)
+    weights = -beta * q_hat**2 * averaged(t[i] ** 2 * _g)
+    volume = averaged(sp.log(1 / _g)) + beta * q0_hat * averaged(d[i] * _g)
     return data + conjugate + source + weights + volume + beta * q_hat * (zeta**2 + eta_r**2 + signal_power)
 
 
@@ -82,24 +203,13 @@ def member_saddle() -> dict[sp.Symbol, sp.Expr]:
     return {q: q_value, lam_r: ridge.subs(q, q_value), q0_hat: q0_hat_value.subs(q0, q0_value), q0: q0_value}
 
 
-def member_gradient() -> list[sp.Expr]:
-    """Return the four derivatives of the action at the saddle point; each is identically zero.
-
-    >>> from subridge.derivations.spectral_sums import is_identically_zero
-    >>> all(is_identically_zero(slope) for slope in member_gradient())
-    True
-    """
-    action, saddle = member_action().subs(J, 0), member_saddle()
-    return [sp.diff(action, parameter).subs(saddle) for parameter in MEMBER_PARAMETERS]
-
-
 def member_gamma() -> sp.Expr:
     """Return γ_rr of Prop. 1 in the eigenbasis, with κ = α/q̂.
 
     >>> member_gamma().subs(q_hat, 0)
     0
     """
-    return q_hat**2 / alpha * over_first((d[i] * _g) ** 2)
+    return q_hat**2 / alpha * averaged((d[i] * _g) ** 2)
 
 
 def member_error() -> sp.Expr:
@@ -109,9 +219,8 @@ def member_error() -> sp.Expr:
     --------
     It is Prop. 1 (eq. 9 (GeneralErr) with r = r′):
 
-    >>> from subridge.derivations.spectral_sums import is_identically_zero
     >>> g = member_gamma()
-    >>> bias = (signal_power - 2*q_hat*over_first(t[i]**2*_g) + q_hat**2*over_first(t[i]**2*d[i]*_g**2))
+    >>> bias = (signal_power - 2*q_hat*averaged(t[i]**2*_g) + q_hat**2*averaged(t[i]**2*d[i]*_g**2))
     >>> is_identically_zero(member_error() - (g*zeta**2 + eta_r**2 + bias) / (1 - g))
     True
     """
@@ -138,18 +247,18 @@ def pair_action() -> sp.Expr:
     labels = beta * ((q_hat + r_hat + 2 * c_hat) * (signal_power + zeta**2) + q_hat * eta_r**2 + r_hat * eta_s**2)
     both = (q_hat + c_hat) * (r_hat + c_hat)
     weights = -beta * (
-        (q_hat + c_hat) ** 2 * over_first(t[i] ** 2 * _g)
-        + (r_hat + c_hat) ** 2 * over_second(u[j] ** 2 * _h)
-        - 2 * c_hat * both * over_pairs(t[i] * _g * B[i, j] * _h * u[j])
+        (q_hat + c_hat) ** 2 * averaged(t[i] ** 2 * _g)
+        + (r_hat + c_hat) ** 2 * averaged(u[j] ** 2 * _h)
+        - 2 * c_hat * both * averaged(t[i] * _g * B[i, j] * _h * u[j])
     )
     volume = (
-        over_first(sp.log(1 / _g))
-        + over_second(sp.log(1 / _h))
+        averaged(sp.log(1 / _g))
+        + averaged(sp.log(1 / _h))
         + beta
         * (
-            Q_hat * over_first(d[i] * _g)
-            + R_hat * over_second(f[j] * _h)
-            - 2 * c_hat * C_hat * over_pairs(_g * B[i, j] ** 2 * _h)
+            Q_hat * averaged(d[i] * _g)
+            + R_hat * averaged(f[j] * _h)
+            - 2 * c_hat * C_hat * averaged(_g * B[i, j] ** 2 * _h)
         )
     )
     return data + conjugate + source + labels + weights + volume
@@ -159,8 +268,7 @@ def _for_second(expression: sp.Expr) -> sp.Expr:
     """Rename what belongs to member r to what belongs to member r′."""
     names = {q: r, q_hat: r_hat, lam_r: lam_s, eta_r: eta_s, n_first: n_second}
     swapped = expression.replace(
-        lambda part: isinstance(part, sp.Sum),
-        lambda part: over_second(part.function.subs({d[i]: f[j], t[i]: u[j]})) * M,
+        lambda part: isinstance(part, sp.Sum), lambda part: averaged(part.function.subs({d[i]: f[j], t[i]: u[j]})) * M
     )
     return swapped.subs(names)
 
@@ -188,15 +296,27 @@ def pair_saddle() -> dict[sp.Symbol, sp.Expr]:
     return saddle
 
 
-def pair_gradient() -> list[sp.Expr]:
-    """Return the twelve derivatives of the pair action at its saddle point; each is identically zero.
+def gradient(pair: bool) -> list[sp.Expr]:
+    """Return the derivatives of an action at its saddle point; each is identically zero.
 
-    >>> from subridge.derivations.spectral_sums import is_identically_zero
-    >>> all(is_identically_zero(slope) for slope in pair_gradient())
-    True
+    Parameters
+    ----------
+    pair : bool
+        Whether of the action of two members, with twelve parameters, or of one, with four.
+
+    Returns
+    -------
+    list of sympy.Expr
+        One derivative for each parameter.
+
+    Examples
+    --------
+    >>> [all(is_identically_zero(slope) for slope in gradient(pair)) for pair in (False, True)]
+    [True, True]
     """
-    action, saddle = pair_action().subs(J, 0), pair_saddle()
-    return [sp.diff(action, parameter).subs(saddle) for parameter in PAIR_PARAMETERS]
+    action, saddle = (pair_action(), pair_saddle()) if pair else (member_action(), member_saddle())
+    parameters = PAIR_PARAMETERS if pair else MEMBER_PARAMETERS
+    return [sp.diff(action.subs(J, 0), parameter).subs(saddle) for parameter in parameters]
 
 
 def crossed_gamma() -> sp.Expr:
@@ -205,7 +325,7 @@ def crossed_gamma() -> sp.Expr:
     >>> crossed_gamma().subs(r_hat, 0)
     0
     """
-    return q_hat * r_hat / alpha * over_pairs(_g * B[i, j] ** 2 * _h)
+    return q_hat * r_hat / alpha * averaged(_g * B[i, j] ** 2 * _h)
 
 
 def crossed_error() -> sp.Expr:
@@ -221,9 +341,9 @@ def crossed_error() -> sp.Expr:
     g = crossed_gamma()
     bias = (
         signal_power
-        - q_hat * over_first(t[i] ** 2 * _g)
-        - r_hat * over_second(u[j] ** 2 * _h)
-        + q_hat * r_hat * over_pairs(t[i] * _g * B[i, j] * _h * u[j])
+        - q_hat * averaged(t[i] ** 2 * _g)
+        - r_hat * averaged(u[j] ** 2 * _h)
+        + q_hat * r_hat * averaged(t[i] * _g * B[i, j] * _h * u[j])
     )
     return (g * zeta**2 + bias) / (1 - g)
 
@@ -231,9 +351,40 @@ def crossed_error() -> sp.Expr:
 def pair_error() -> sp.Expr:
     """Return E_rr′ = lim (1/β) ∂𝔤/∂J = C − ζ² at the saddle point.
 
-    >>> from subridge.derivations.spectral_sums import is_identically_zero
     >>> is_identically_zero(pair_error() - crossed_error())
     True
     """
     per_source = sp.limit(sp.expand(sp.diff(pair_action(), J) / beta), beta, sp.oo)
     return per_source.subs(C, pair_saddle()[C])
+
+
+# The effective ridge.
+effective_ridge = sp.Symbol(r"\bar\kappa", positive=True)
+
+
+def gamma() -> sp.Expr:
+    """Return γ_rr = (1/(αM)) Σ_i (d_i/(κ̄ + d_i))².
+
+    >>> gamma().subs(effective_ridge, 0).doit()
+    N_r/(M*alpha)
+    """
+    return averaged((d[i] / (effective_ridge + d[i])) ** 2) / alpha
+
+
+def ridge() -> sp.Expr:
+    """Return λ = α κ̄ − (κ̄/M) Σ_i d_i/(κ̄ + d_i).
+
+    >>> ridge().subs(effective_ridge, 0)
+    0
+    """
+    # λ = α/q̂ − q with q̂ = 1/κ̄ and q = (1/M) Σ_i d_i/(1 + q̂ d_i), eq. 10 (saddle_point) in the eigenbasis of Σ̃_rr.
+    return alpha * effective_ridge - effective_ridge * averaged(d[i] / (effective_ridge + d[i]))
+
+
+def ridge_slope() -> sp.Expr:
+    """Return dλ/dκ̄, which equals α(1 − γ_rr).
+
+    >>> is_identically_zero(ridge_slope() - alpha * (1 - gamma()))
+    True
+    """
+    return canonical(sp.diff(ridge(), effective_ridge))

@@ -8,10 +8,9 @@ from functools import lru_cache
 
 import sympy as sp
 
-from subridge.derivations.block_forms import limit
 from subridge.derivations.equicorrelated import (
-    FRACTIONS,
     gamma,
+    limit_in_S,
     member_pair,
     on_the_diagonal,
     random_bias,
@@ -36,7 +35,6 @@ from subridge.derivations.notation import (
     nu_s,
     rho,
     sigma,
-    x_r,
     zeta,
 )  # fmt: skip
 from subridge.derivations.notation import e as shared
@@ -54,7 +52,7 @@ def random_cross_moment() -> sp.Expr:
     >>> random_cross_moment()
     S_r*b**2*nu_r
     """
-    return sp.factor(limit(member_pair().random_explained(), M, FRACTIONS).subs(x_r, 1 / S_r - a))
+    return limit_in_S(member_pair().random_explained())
 
 
 @lru_cache
@@ -65,7 +63,7 @@ def uniform_aligned_cross_moment() -> sp.Expr:
     0
     """
     fixed = member_pair().aligned_explained().subs(shared, T / M)
-    return sp.factor(limit(fixed, M, FRACTIONS).subs(x_r, 1 / S_r - a))
+    return limit_in_S(fixed)
 
 
 @lru_cache
@@ -161,10 +159,15 @@ def size_bracket(more_samples: bool) -> sp.Expr:
     """
     explained = 1 - error_by_size(more_samples)
     bracket = H * (1 - 2 * y) - (1 + Z - alpha / e) * y**2
-    factor = sp.cancel(sp.diff(explained, y) / bracket)
+    return _checked(bracket, sp.diff(explained, y))
+
+
+def _checked(form: sp.Expr, expression: sp.Expr) -> sp.Expr:
+    """Return the form if the expression is a positive multiple of it; otherwise the claim is wrong."""
+    factor = sp.cancel(expression / form)
     if not is_square_over_positive(factor):
-        raise ValueError(f"the slope is not a positive multiple of the bracket: {factor}")
-    return bracket
+        raise ValueError(f"the expression is not a positive multiple of {form}: {factor}")
+    return form
 
 
 def is_square_over_positive(factor: sp.Expr) -> bool:
@@ -220,12 +223,8 @@ def one_or_two_members() -> sp.Expr:
     -Z + alpha/(W + 1) - 1
     """
     difference = sp.factor(error().subs({sigma: 1, k: 2}) - error().subs({sigma: 1, k: 1}))
-    numerator = sp.Poly(sp.numer(difference), alpha)
-    wanted = sp.Poly(2 * H * alpha**2 + (1 / e - 3 * H) * alpha - (1 + Z), alpha)
-    ratio = sp.cancel(numerator.as_expr() / wanted.as_expr())
-    if not sp.factor(ratio).is_positive:
-        raise ValueError(f"the difference is not a positive multiple of the polynomial: {ratio}")
-    return wanted.as_expr()
+    wanted = 2 * H * alpha**2 + (1 / e - 3 * H) * alpha - (1 + Z)
+    return _checked(wanted, sp.numer(difference))
 
 
 def ridge_bracket() -> sp.Expr:
@@ -240,10 +239,7 @@ def ridge_bracket() -> sp.Expr:
     """
     fitted = (alpha + e * (1 + Z)) * sigma - nu * sigma**2 - alpha
     bracket = nu**2 * sigma**3 * fitted - e * alpha * H * (alpha - 2 * nu * sigma**2)
-    factor = sp.cancel(sp.diff(error().subs(k, 1 / nu), sigma) / bracket)
-    if not is_square_over_positive(factor):
-        raise ValueError(f"the slope is not a positive multiple of the bracket: {factor}")
-    return bracket
+    return _checked(bracket, sp.diff(error().subs(k, 1 / nu), sigma))
 
 
 def slope_in_member_size() -> sp.Expr:
@@ -259,38 +255,24 @@ def slope_in_member_size() -> sp.Expr:
 
 
 @lru_cache
-def aligned_scale() -> sp.Expr:
-    """Return s of k equal members at any ρ and fixed T = scM, in units of s(1−c).
+def aligned_forms() -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """Return s, the error of the mean and that of the scaled mean of k equal members at any ρ and fixed T = scM.
 
-    A teacher along 1 pins it as the features grow:
+    Errors are in units of s(1−c). A teacher along 1 pins the scale as the features grow:
 
-    >>> sp.factor(sp.limit(aligned_scale(), T, sp.oo))
+    >>> sp.factor(sp.limit(aligned_forms()[0], T, sp.oo))
     1
-    """
-    v, c, error_of_mean = _moments_at_size()
-    return sp.factor(c / (error_of_mean - v + 2 * c))
-
-
-def aligned_errors() -> tuple[sp.Expr, sp.Expr]:
-    """Return the errors of the mean and of the scaled mean at any ρ and fixed T = scM.
-
-    >>> mean, scaled = (each.subs({rho: 0}) for each in aligned_errors())
-    >>> sp.factor(scaled - error())
+    >>> sp.factor(aligned_forms()[2].subs({rho: 0}) - error())
     0
     """
-    v, c, error_of_mean = _moments_at_size()
-    return error_of_mean, v - c * aligned_scale()
-
-
-@lru_cache
-def _moments_at_size() -> tuple[sp.Expr, sp.Expr, sp.Expr]:
-    """Return v, c̄ and the error of the mean at fixed T, all with b = 1 and a = 1 + W."""
     units = {a: e, b: 1, eta: sp.sqrt(H), zeta: sp.sqrt(Z)}
     disjoint = {S_r: sigma / e, S_s: sigma / e, nu_r: 1 / k, nu_s: 1 / k, nu_rs: 0}
     own = {S_r: sigma / e, nu_r: 1 / k}
     bias = (1 - rho**2) * random_bias() + rho**2 * uniform_aligned_bias()
     amplified = on_the_diagonal(gamma()).subs(units).subs(own)
     member = (on_the_diagonal(bias).subs(units).subs(own) + amplified * Z + H) / (1 - amplified)
-    c = (1 - rho**2) * random_cross_moment() + rho**2 * uniform_aligned_cross_moment()
+    c = ((1 - rho**2) * random_cross_moment() + rho**2 * uniform_aligned_cross_moment()).subs(units).subs(own)
     v = 1 - rho**2 + rho**2 * (1 + T)
-    return v, c.subs(units).subs(own), member / k + (k - 1) / k * bias.subs(units).subs(disjoint)
+    mean = member / k + (k - 1) / k * bias.subs(units).subs(disjoint)
+    scale_of_mean = sp.factor(c / (mean - v + 2 * c))
+    return scale_of_mean, mean, v - c * scale_of_mean

@@ -63,10 +63,10 @@ def member_pair(same: bool) -> MemberPair:
     return MemberPair(signal, noise, first, second, same=same)
 
 
-def _with_unit_total(expression: sp.Expr) -> sp.Expr:
-    """Use that the four fractions add up to one."""
+def _limit(finite: sp.Expr) -> sp.Expr:
+    """M → ∞; the four fractions add up to one."""
     rest_B = 1 - sum(fractions_of_member) - fractions_of_rest[0]
-    return sp.factor(expression.subs(fractions_of_rest[1], rest_B))
+    return sp.factor(limit(finite, M, _FRACTIONS).subs(fractions_of_rest[1], rest_B))
 
 
 def saddle_point_q() -> sp.Expr:
@@ -78,7 +78,7 @@ def saddle_point_q() -> sp.Expr:
     """
     signal, noise = _covariances()
     finite = order_parameter_q(signal + noise, BlockMatrix.selection(SIZES, [0, 2]))
-    return _with_unit_total(limit(finite, M, _FRACTIONS))
+    return _limit(finite)
 
 
 @lru_cache
@@ -100,7 +100,7 @@ def gamma(same: bool) -> sp.Expr:
     >>> gamma(same=False)
     0
     """
-    return _with_unit_total(limit(member_pair(same).gamma, M, _FRACTIONS))
+    return _limit(member_pair(same).gamma)
 
 
 @lru_cache
@@ -113,7 +113,7 @@ def random_bias() -> sp.Expr:
     >>> sp.factor(in_S - b * (1 - b * nu * S_r - b * (1 - nu) * S_s))
     0
     """
-    return _with_unit_total(limit(member_pair(same=False).random_bias(), M, _FRACTIONS))
+    return _limit(member_pair(same=False).random_bias())
 
 
 @lru_cache
@@ -139,7 +139,7 @@ def aligned_bias(same: bool) -> sp.Expr:
     >>> aligned_bias(same=False)
     -b
     """
-    return _with_unit_total(limit(member_pair(same).aligned_bias(), M, _FRACTIONS))
+    return _limit(member_pair(same).aligned_bias())
 
 
 def blind_member_growth() -> sp.Expr:

@@ -6,9 +6,7 @@
 import sympy as sp
 
 from subridge.derivations import equicorrelated as eq
-from subridge.derivations import limits, optimal_ridge, saddle_point
-from subridge.derivations.block_matrix import BlockMatrix
-from subridge.derivations.block_printing import block_latex
+from subridge.derivations.block_matrix import BlockMatrix, block_latex
 from subridge.derivations.notation import nu_r, rho
 from subridge.derivations.proposition_one import order_parameter_q
 
@@ -21,55 +19,50 @@ member is written $s$ where the paper writes $r'$.
 """
 
 
-def _display(left: str, right: sp.Expr) -> str:
-    return f"$$\n{left} = {sp.latex(right)}\n$$\n"
+def _display(left: str, right: sp.Expr | BlockMatrix) -> str:
+    written = block_latex(right) if isinstance(right, BlockMatrix) else sp.latex(right)
+    return f"$$\n{left} = {written}\n$$\n"
 
 
-def _matrix(left: str, matrix: BlockMatrix) -> str:
-    return f"$$\n{left} = {block_latex(matrix)}\n$$\n"
+def page() -> str:
+    """Return the page as Markdown with LaTeX.
 
-
-def _blocks() -> list[str]:
+    >>> print(page().splitlines()[0])
+    # How Proposition 2 follows from Proposition 1
+    """
     pair, one = eq.member_pair(), eq.member()
-    return [
+    equation = eq.saddle_point()
+    branches = {
+        name.replace("alpha", r"\alpha").replace("nu", r"\nu"): branch
+        for name, branch in eq.ridgeless_random_bias().items()
+    }
+    parts = [
+        _HEAD,
         "## 1. Everything is a block matrix\n",
         "Features fall into four groups: seen by member $r$ only, by $s$ only, by both, by neither. "
         "The covariances and the measurement matrices of Prop. 1 are made of blocks "
         r"$x I + y \mathbf{1}\mathbf{1}^\top$:" + "\n",
-        _matrix(r"\Sigma_s", pair.signal),
-        _matrix("A_r", pair.first),
-        _matrix("A_s", pair.second),
+        _display(r"\Sigma_s", pair.signal),
+        _display("A_r", pair.first),
+        _display("A_s", pair.second),
         r"With $C_{rr} = A_r(\Sigma_s+\Sigma_0)A_r^\top$ and $x_r = \nu_{rr}/\hat q_r$, the matrix that "
         r"Prop. 1 needs is $R_r = (x_r I + C_{rr})^{-1} = (\hat q_r/\nu_{rr})\, G_r^{-1}$. For a member on its "
         "own, with $n_r$ features, Sherman-Morrison gives\n",
-        _matrix("R_r", one.resolvents[0]),
+        _display("R_r", one.resolvents[0]),
         "and for a pair the Schur complement gives the same over two groups:\n",
-        _matrix("R_r", pair.resolvents[0]),
-    ]
-
-
-def _saddle() -> list[str]:
-    finite = order_parameter_q(eq.member().signal + eq.member().noise, eq.member().first)
-    equation = eq.saddle_point()
-    return [
+        _display("R_r", pair.resolvents[0]),
         "## 2. The saddle point\n",
         r"At finite size, $q_r = \frac1M \mathrm{tr}[G_r^{-1}\tilde\Sigma_{rr}]$ is" + "\n",
-        _display("q_r", sp.factor(finite)),
+        _display("q_r", sp.factor(order_parameter_q(one.signal + one.noise, one.first))),
         r"and as $M \to \infty$ at fixed $\nu = n_r/M$ the shared variance drops out:" + "\n",
         _display(sp.latex(equation.lhs), equation.rhs),
         r"Together with $\hat q = \alpha/(\lambda+q)$ this is a quadratic in "
         r"$\sigma = aS = a\hat q/(\nu + a\hat q)$, with $t = \lambda\nu/a$:" + "\n",
-        _display("0", saddle_point.quadratic()),
+        _display("0", eq.quadratic()),
         "Its smaller root is the solution; in a form that keeps its digits as the ridge vanishes:\n",
-        _display(r"\sigma", saddle_point.sigma_closed_form()),
+        _display(r"\sigma", eq.sigma_closed_form()),
         "Read the other way round, the ridge is rational in $\\sigma$:\n",
-        _display(r"\lambda", saddle_point.ridge_of_sigma()),
-    ]
-
-
-def _errors() -> list[str]:
-    pair = eq.member_pair()
-    return [
+        _display(r"\lambda", eq.ridge_of_sigma()),
         "## 3. The variance factor\n",
         r"$\gamma_{rs} = \mathrm{tr}[R_r C_{rs} R_s C_{sr}]/(\alpha M)$ tends to" + "\n",
         _display(r"\gamma_{rs}", eq.gamma()),
@@ -89,44 +82,21 @@ def _errors() -> list[str]:
         "With $T = scM$ held fixed instead of $c$, the same expression gives the form that joins $c = 0$ "
         "and $c > 0$:\n",
         _display("I^1_{rs}(T)", eq.uniform_aligned_bias()),
-    ]
-
-
-def _consequences() -> list[str]:
-    parts = [
         "## 6. Consequences\n",
         r"The two parts mix with $1-\rho^2$ and $\rho^2$, noise is added, and all is divided by $1-\gamma$. "
         r"Without ridge $\sigma = \min(1, \alpha/\nu)$, so $I^0$ has three branches:" + "\n",
-    ]
-    names = {
-        "alpha < nu_r < nu_s": r"\alpha < \nu_r < \nu_s",
-        "nu_r < alpha < nu_s": r"\nu_r < \alpha < \nu_s",
-        "nu_r < nu_s < alpha": r"\nu_r < \nu_s < \alpha",
-    }
-    for name, branch in limits.ridgeless_random_bias().items():
-        parts.append(f"$$\nF_0 = {sp.latex(branch)} \\qquad ({names[name]})\n$$\n")
-    parts += [
+        *(f"$$\nF_0 = {sp.latex(branch)} \\qquad ({name})\n$$\n" for name, branch in branches.items()),
         r"The error of one member without ridge, at $\rho = 0$ and $\alpha > \nu_r$:" + "\n",
-        _display("E_{rr}", sp.factor(limits.ridgeless_member_error(True).subs(rho, 0))),
+        _display("E_{rr}", sp.factor(eq.ridgeless_member_error(True).subs(rho, 0))),
         r"Its derivative in $\sigma$ at any ridge factors into a positive term times $\lambda^* - \lambda$, "
         "with\n",
-        _display(r"\lambda^*", optimal_ridge.optimal_ridge()),
+        _display(r"\lambda^*", eq.optimal_ridge()),
         r"which does not contain $\alpha$: the best ridge of a member is the same at every sample size. With "
         r"infinitely many samples a pair of members is left with" + "\n",
-        _display(r"E_{rs}(\alpha\to\infty)", limits.infinite_data_pair_error(same=False)),
-        _display(r"E_{rr}(\alpha\to\infty)", sp.collect(limits.infinite_data_pair_error(same=True), nu_r)),
+        _display(r"E_{rs}(\alpha\to\infty)", eq.infinite_data_pair_error(same=False)),
+        _display(r"E_{rr}(\alpha\to\infty)", sp.collect(eq.infinite_data_pair_error(same=True), nu_r)),
     ]
-    return parts
-
-
-def page() -> str:
-    """Return the page as Markdown with LaTeX.
-
-    >>> print(page().splitlines()[0])
-    # How Proposition 2 follows from Proposition 1
-    """
-    sections = [*_blocks(), *_saddle(), *_errors(), *_consequences()]
-    return "\n".join([_HEAD, *sections])
+    return "\n".join(parts)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""Pages that work by themselves: the explorer, and reports with data in them.
+"""Self-contained pages: the explorer, and reports that hold the data of a result.
 
-One HTML file holds all it needs; nothing listens on a port and no request leaves the page. The functions in the
-explorer are printed by SymPy from the derived expressions (:mod:`subridge.derivations.javascript`).
+One HTML file holds all it needs; nothing listens on a port and no request leaves the page. SymPy prints the formulas of
+the explorer from the derived expressions (:mod:`subridge.derivations.javascript`).
 """

@@ -4,16 +4,58 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from importlib.resources import files
+from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from subridge import __version__
 from subridge.arrays.types import Json
+from subridge.explorer.presets import presets
+from subridge.results.files import whole_file
 
-_ASSETS = files("subridge.explorer").joinpath("assets")
-_PLOTTING = ("uplot/uPlot.iife.min.js",)
-_STYLES = ("uplot/uPlot.min.css", "look.css")
+REPORT_SCRIPTS = ("colours.js", "plot.js", "export.js", "report.js")
+_EXPLORER_SCRIPTS = (
+    "formulas.js",
+    "theory.js",
+    "ensemble_size.js",
+    "draws.js",
+    "colours.js",
+    "state.js",
+    "curves.js",
+    "plot.js",
+    "export.js",
+    "python.js",
+    "curves_view.js",
+    "phase.js",
+    "matrix.js",
+    "app.js",
+)
+
+
+def write_explorer(place: Path) -> None:
+    """Write the explorer, one HTML file that needs nothing else.
+
+    Parameters
+    ----------
+    place : Path
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_explorer(Path(folder) / "explorer.html")
+    ...     (Path(folder) / "explorer.html").stat().st_size < 5_000_000
+    True
+    """
+    write_page(place, "explorer.html", _EXPLORER_SCRIPTS, presets=presets())
+
+
+def write_page(place: Path, template: str, scripts: Sequence[str], **values: Json) -> None:
+    """Fill a template and write it; the file appears complete or not at all. Parameters are those of `render`."""
+    text = render(template, scripts, **values)
+    with whole_file(place) as beside:
+        beside.write_text(text, encoding="utf-8")
 
 
 def render(template: str, scripts: Sequence[str], **values: Json) -> str:
@@ -34,29 +76,19 @@ def render(template: str, scripts: Sequence[str], **values: Json) -> str:
         The page.
     """
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    script = _script(scripts)
+    licence, library = _text("uplot/LICENSE").replace("*/", ""), _text("uplot/uPlot.iife.min.js")
+    own = "\n".join(map(_text, scripts))  # the files share a scope of their own
+    script = f'\n/* uPlot:\n{licence}*/\n{library}\n(() => {{\n"use strict";\n{own}\n}})();\n'
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     return environment.from_string(_text(template)).render(
-        policy=_policy(script),
+        # Only this script runs, pictures are made here, and nothing is fetched.
+        policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data: blob:",
         script=Markup(script),
-        style=Markup("\n".join(map(_text, _STYLES))),
+        style=Markup("\n".join(map(_text, ("uplot/uPlot.min.css", "look.css")))),
         version=__version__,
         **values,
     )
 
 
 def _text(name: str) -> str:
-    return _ASSETS.joinpath(name).read_text(encoding="utf-8")
-
-
-def _script(names: Sequence[str]) -> str:
-    """One script of many files; the files share a scope of their own."""
-    licence = _text("uplot/LICENSE").replace("*/", "")
-    library = "\n".join(map(_text, _PLOTTING))
-    own = "\n".join(map(_text, names))
-    return f'\n/* uPlot:\n{licence}*/\n{library}\n(() => {{\n"use strict";\n{own}\n}})();\n'
-
-
-def _policy(script: str) -> str:
-    """Only this script runs, pictures are made here, and nothing is fetched."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
-    return f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data: blob:"
+    return files("subridge.explorer").joinpath("assets", name).read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
 """Pictures of results (``drawing``), and the figures of the paper remade (``paper``).
 
-Public names are listed in ``__init__.pyi`` and loaded when first used: they need Matplotlib, which takes its time.
+Public names are listed in ``__init__.pyi`` and loaded when first used, because Matplotlib is slow to import.
 """
 
 from subridge.lazy import names_of_stub

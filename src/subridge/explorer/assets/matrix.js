@@ -62,8 +62,8 @@ function matrixInWords({ pairs, mean }, low, high) {
   if (k === 1) return `One member, with error ${brief(own)}.`;
   const cross = (mean * k - own) / (k - 1);
   const both = own === Infinity ? "infinite" : brief(own);
-  const shared = Number.isFinite(cross) ? ` Errors of two different members have ${brief(cross)} in common: averaging more of them leads there.` : "";
-  return `Colours run from ${brief(low)} (dark) to ${brief(high)} (bright). A member by itself errs by ${both} on average, their mean by ${brief(mean)}.${shared}`;
+  const shared = Number.isFinite(cross) ? ` With infinitely many members the error would fall to ${brief(cross)}.` : "";
+  return `Colours run from ${brief(low)} (dark) to ${brief(high)} (bright). A single member has error ${both} on average, their mean ${brief(mean)}.${shared}`;
 }
 
 /** Who sees which features: a bar for each member, the shared core first. */

@@ -1,5 +1,5 @@
-"""What draws: a dataset in, a matplotlib Figure out.
+"""Functions that draw: a dataset in, a matplotlib Figure out.
 
-Nothing here predicts, trains or starts processes; numbers arrive in the dataset, and the most that is done to them is a
-mean over trials with its error bar. Functions are called ``plot_*``: to draw, in this package, is to draw at random.
+Nothing here predicts, trains or starts processes. Numbers arrive in the dataset; at most a mean over trials with its
+error bar is computed. Functions are called ``plot_*``, because "draw" means random draws in this package.
 """

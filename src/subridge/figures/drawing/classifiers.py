@@ -1,85 +1,70 @@
-"""Learning curves of classifiers: Figs. 3e and S2 by subsets, 4e and S3 by readout noise."""
+"""Classifiers on deep features: statistics of the features, learning curves, and the best number of members."""
 
+from typing import Any
+
+import matplotlib as mpl
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LogNorm
+from matplotlib.colors import BoundaryNorm, ListedColormap, LogNorm, Normalize, TwoSlopeNorm, to_rgba
 from matplotlib.figure import Figure
 
-from subridge.figures.drawing.style import GREY, PAGE, PALETTE, journal, log_samples, name_features, shades
+from subridge.figures.drawing.style import (
+    COLUMN,
+    GREY,
+    PAGE,
+    PALETTE,
+    colour_bar,
+    label_edges,
+    log_samples,
+    mean_and_error,
+    name_features,
+    panel_letter,
+    panels,
+    shades,
+)
 
 STRATEGY_NAMES = {"equal": "equal subsets", "dirichlet": "heterogeneous subsets"}
-_SHOWN = (0.0, 0.3, 0.6, 1.0)
 
 
-def plot_subset_means(data: xr.Dataset) -> Figure:
-    """Fig. 3e: means without a ridge; grey, one classifier with the ridge."""
-    with journal():
-        figure = Figure(figsize=(PAGE, 2.7))
-        panels = figure.subplots(1, 2, sharey=True)
-        for axes, strategy in zip(panels, data.strategy.values, strict=True):
-            one = data.misclassification.sel(strategy=strategy)
-            label = f"k = 1, λ = {float(data.ridge[-1]):g}"
-            single = one.isel(ridge=-1).sel(n_members=1).mean("trial")
-            axes.plot(data.n_samples, single, color=GREY, linewidth=2.2, alpha=0.7, label=label)
-            _add_curves(axes, one.isel(ridge=0), band=False)
-            axes.set_title(f"{STRATEGY_NAMES[str(strategy)]}, λ = {float(data.ridge[0]):g}")
-        _label(figure, list(panels), data)
+def plot_subsets(data: xr.Dataset, *, spread: bool) -> Figure:
+    """Fig. 3e: means without a ridge, and one classifier with the ridge in grey.
+
+    With `spread`, Fig. S2: both ridges, with the standard deviation over trials shaded.
+    """
+    ridges = data.ridge.values if spread else data.ridge.values[:1]
+    with panels((PAGE, 4.8 if spread else 2.7), len(ridges), 2, sharey=True, sharex=True) as (figure, grid):
+        for (i, j), axes in np.ndenumerate(grid):
+            strategy = str(data.strategy.values[j])
+            shares = data.misclassification.sel(strategy=strategy)
+            if not spread:
+                single = shares.isel(ridge=-1).sel(n_members=1).mean("trial")
+                label = f"k = 1, λ = {float(data.ridge[-1]):g}"
+                axes.plot(data.n_samples, single, color=GREY, linewidth=2.2, alpha=0.7, label=label)
+            for k, colour in zip(data.n_members.values, PALETTE, strict=False):
+                one = shares.sel(ridge=ridges[i], n_members=k)
+                mean, error = one.mean("trial"), one.std("trial", ddof=1)
+                axes.plot(one.n_samples, mean, color=colour, marker="o", markersize=2, linewidth=1.1, label=f"k = {k}")
+                if spread:
+                    axes.fill_between(one.n_samples, mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
+                axes.axvline(int(data.n_features) // k, color=colour, linewidth=0.6, linestyle=":", zorder=0)
+            axes.set_title(f"{STRATEGY_NAMES[strategy]}, λ = {ridges[i]:g}")
+            axes.set(ylim=(0, None))
+            log_samples(axes, data.n_samples)
+        label_edges(grid, "training samples P", "test error")
+        handles, labels = grid[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside right center", title="dotted: P = M/k", handlelength=1.4)
+        name_features(figure, data)
     return figure
-
-
-def plot_subset_spreads(data: xr.Dataset) -> Figure:
-    """Fig. S2: both ridges, with the standard deviation over trials shaded."""
-    with journal():
-        figure = Figure(figsize=(PAGE, 4.8))
-        grid = figure.subplots(data.sizes["ridge"], 2, sharey=True, sharex=True, squeeze=False)
-        for row, ridge in zip(grid, data.ridge.values, strict=True):
-            for axes, strategy in zip(row, data.strategy.values, strict=True):
-                _add_curves(axes, data.misclassification.sel(strategy=strategy, ridge=ridge), band=True)
-                axes.set_title(f"{STRATEGY_NAMES[str(strategy)]}, λ = {ridge:g}")
-        _label(figure, list(grid.ravel()), data)
-        for axes in grid[:-1].ravel():
-            axes.set_xlabel("")
-    return figure
-
-
-def _add_curves(axes: Axes, shares: xr.DataArray, *, band: bool) -> None:
-    for k, colour in zip(shares.n_members.values, PALETTE, strict=False):
-        one = shares.sel(n_members=k)
-        mean = one.mean("trial")
-        axes.plot(one.n_samples, mean, color=colour, marker="o", markersize=2, linewidth=1.1, label=f"k = {k}")
-        if band:
-            spread = one.std("trial", ddof=1)
-            axes.fill_between(one.n_samples, mean - spread, mean + spread, color=colour, alpha=0.2, linewidth=0)
-
-
-def _label(figure: Figure, panels: list[Axes], data: xr.Dataset) -> None:
-    for axes in panels:
-        log_samples(axes, data.n_samples)
-        axes.set(xlabel="training samples P", ylim=(0, None))
-        for k, colour in zip(data.n_members.values, PALETTE, strict=False):
-            axes.axvline(int(data.n_features) // k, color=colour, linewidth=0.6, linestyle=":", zorder=0)
-    for axes in panels[::2]:
-        axes.set_ylabel("test error")
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center", title="dotted: P = M/k", handlelength=1.4)
-    name_features(figure, data)
-
-
-def plot_noise_without_ridge(data: xr.Dataset) -> Figure:
-    """Fig. 4e: one row of learning curves without a ridge."""
-    return plot_noise(data.isel(ridge=[0]))
 
 
 def plot_noise(data: xr.Dataset) -> Figure:
-    """Fig. S3: learning curves by readout noise (columns) and ridge (rows)."""
-    noises = [eta for eta in _SHOWN if np.isclose(data.readout_noise, eta).any()]
+    """Figs. 4e and S3: learning curves by readout noise (columns) and ridge (rows)."""
+    noises = [eta for eta in (0.0, 0.3, 0.6, 1.0) if np.isclose(data.readout_noise, eta).any()]
     colours = ScalarMappable(LogNorm(2, max(3, int(data.n_members.max()))), shades("plasma"))
-    with journal():
-        rows = data.sizes["ridge"]
-        figure = Figure(figsize=(PAGE, 0.7 + 1.75 * rows))
-        grid = figure.subplots(rows, len(noises), sharex=True, sharey=True, squeeze=False)
+    rows = data.sizes["ridge"]
+    with panels((PAGE, 0.7 + 1.75 * rows), rows, len(noises), sharex=True, sharey=True) as (figure, grid):
         for row, ridge in zip(grid, data.ridge.values, strict=True):
             for axes, eta in zip(row, noises, strict=True):
                 mean = data.misclassification.sel(ridge=ridge).sel(readout_noise=eta, method="nearest").mean("trial")
@@ -88,13 +73,145 @@ def plot_noise(data: xr.Dataset) -> Figure:
                     axes.plot(data.n_samples, mean.sel(n_members=k), color=colour, linewidth=1)
                 axes.set_title(f"η = {eta:g}, λ = {ridge:g}", fontsize=8)
                 log_samples(axes, data.n_samples)
-            row[0].set_ylabel("test error")
-        for axes in grid[-1]:
-            axes.set_xlabel("training samples P")
-        bar = figure.colorbar(colours, ax=list(grid.ravel()), label="members k (grey: 1)", aspect=25)
-        ticks = [k for k in (2, 5, 10, 30, 100, 200) if k <= int(data.n_members.max())]
-        bar.set_ticks(ticks, labels=[str(k) for k in ticks])
-        bar.minorticks_off()
+        label_edges(grid, "training samples P", "test error")
+        ticks = {k: str(k) for k in (2, 5, 10, 30, 100, 200) if k <= int(data.n_members.max())}
+        colour_bar(figure, colours, grid, "members k (grey: 1)", ticks, aspect=25)
         grid[0, 0].set_ylim(0, 1)
         name_features(figure, data)
     return figure
+
+
+def plot_best_sizes(data: xr.Dataset) -> Figure:
+    """Fig. 4f: k* over P and η, at both ridges."""
+    with panels((PAGE, 2.6), 1, data.sizes["ridge"], sharey=True, framed=True) as (figure, grid):
+        for axes, ridge in zip(grid[0], data.ridge.values, strict=True):
+            _add_map(axes, data.optimal_n_members.sel(ridge=ridge), _sizes_scale(data))
+            axes.set_title(f"λ = {ridge:g}")
+        label_edges(grid, "training samples P", "readout noise η")
+        _add_sizes_bar(figure, grid, data, "best ensemble size $k^*$", "right")
+        name_features(figure, data)
+    return figure
+
+
+def plot_nearly_best_sizes(data: xr.Dataset) -> Figure:
+    """Figs. S4 and S5: k*, the smallest and largest k within ε, the best error, and its difference between ridges."""
+    eps = float(data.tolerance)
+    names = {"optimal_n_members": "best $k^*$", "smallest": f"least k, ε = {eps:g}", "largest": f"most k, ε = {eps:g}"}
+    errors = ScalarMappable(Normalize(0, float(data.best_error.max())), mpl.colormaps["viridis"])
+    rows = data.sizes["ridge"]
+    with panels((PAGE, 1.2 + 1.6 * rows), rows, 5, sharex=True, sharey=True, framed=True) as (figure, grid):
+        for row, ridge in zip(grid, data.ridge.values, strict=True):
+            one = data.sel(ridge=ridge)
+            for axes, (name, title) in zip(row, names.items(), strict=False):
+                _add_map(axes, one[name], _sizes_scale(data))
+                axes.set_title(title, fontsize=7.5)
+            _add_map(row[3], one.best_error, errors)
+            row[3].set_title("error at $k^*$", fontsize=7.5)
+            row[0].set_ylabel(f"λ = {ridge:g}\nreadout noise η")
+        for axes in grid[-1, :4]:
+            axes.set_xlabel("P")
+        _add_sizes_bar(figure, grid[:, :3], data, "members k", "bottom")
+        figure.colorbar(errors, ax=list(grid[:, 3]), label="error", location="bottom", aspect=10)
+        _add_difference(figure, grid[:, 4], data)
+        name_features(figure, data)
+    return figure
+
+
+def _add_difference(figure: Figure, column: Any, data: xr.Dataset) -> None:
+    """How much the ridge changes the best error, in the first of a column of panels; the others stay empty."""
+    difference = data.best_error.isel(ridge=-1) - data.best_error.isel(ridge=0)
+    reach = max(float(np.abs(difference).max()), 1e-6)
+    scale = ScalarMappable(TwoSlopeNorm(0, -reach, reach), mpl.colormaps["RdBu_r"])
+    _add_map(column[0], difference, scale)
+    column[0].set_title(f"λ = {float(data.ridge[-1]):g} less λ = {float(data.ridge[0]):g}", fontsize=7.5)
+    column[0].set_xlabel("P")
+    column[0].tick_params(labelbottom=True)
+    for axes in column[1:]:
+        axes.set_visible(False)
+    end = float(f"{0.7 * reach:.0e}")  # three ticks of few digits: more would overlap
+    ticks = {-end: f"{-end:g}", 0: "0", end: f"{end:+g}"}
+    colour_bar(figure, scale, column, "difference", ticks, location="bottom", aspect=10)
+
+
+def _sizes_scale(data: xr.Dataset) -> ScalarMappable:
+    """One colour per number of members that was tried; grey for one."""
+    tried = data.n_members.values
+    colours = shades("plasma")(np.linspace(0.05, 0.95, len(tried) - 1))
+    edges = np.concatenate([[0.5], np.sqrt(tried[:-1] * tried[1:]), [tried[-1] * 1.5]])
+    return ScalarMappable(BoundaryNorm(edges, len(tried)), ListedColormap([to_rgba(GREY), *map(tuple, colours)]))
+
+
+def _add_sizes_bar(figure: Figure, grid: Any, data: xr.Dataset, label: str, location: str) -> None:
+    scale = _sizes_scale(data)
+    norm: Any = scale.norm
+    middles = (norm.boundaries[:-1] + norm.boundaries[1:]) / 2
+    ticks = dict(zip(middles, map(str, data.n_members.values), strict=True))
+    bar = colour_bar(figure, scale, grid, label, ticks, aspect=25, spacing="uniform", location=location)
+    bar.ax.tick_params(labelsize=6, length=0)
+
+
+def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable) -> None:
+    """A map over P (logarithmic) and η."""
+    P, eta = values.n_samples.values, values.readout_noise.values
+    height = np.concatenate([[eta[0]], (eta[1:] + eta[:-1]) / 2, [eta[-1]]])
+    width = np.concatenate([[P[0]], np.sqrt(P[1:] * P[:-1]), [P[-1]]])
+    table = values.transpose("readout_noise", "n_samples").values
+    norm: Any = scale.norm
+    axes.pcolormesh(width, height, table, cmap=scale.cmap, norm=norm, rasterized=True)
+    log_samples(axes, values.n_samples)
+    axes.set_xlim(P[0], P[-1])
+
+
+def plot_statistics(data: xr.Dataset) -> Figure:
+    """Fig. S1: Gram matrix, covariance, spectrum, error against the fraction of features."""
+    with panels((PAGE, 5.4), 2, 2) as (figure, grid):
+        (gram, covariance), (spectrum, fractions) = grid
+        matrices = ((gram, data.gram, "images, sorted by class"), (covariance, data.covariance, "features"))
+        for axes, values, label in matrices:
+            # Colours are cut at the 99th percentile, so that the diagonal does not hide the rest.
+            reach = float(np.quantile(np.abs(values), 0.99))
+            shown = axes.imshow(values, cmap="RdBu_r", vmin=-reach, vmax=reach, interpolation="nearest")
+            axes.set(xlabel=label, ylabel=label)
+            figure.colorbar(shown, ax=axes, shrink=0.85)
+            axes.spines[["top", "right"]].set_visible(True)
+        borders = np.flatnonzero(np.diff(data.label.values)) + 0.5
+        gram.set(xticks=borders, yticks=borders, xticklabels=[], yticklabels=[])
+        covariance.set(xticks=[], yticks=[])
+        spectrum.loglog(data["rank"], data.eigenvalue, color=PALETTE[0], label="of the covariance")
+        fitted = data["rank"].values[: int(data.n_fitted)]
+        law = float(data.prefactor) * fitted ** float(data.power)
+        label = f"{float(data.prefactor):.3g} $n^{{{float(data.power):.2f}}}$, top {len(fitted)}"
+        spectrum.loglog(fitted, law, "--", color=PALETTE[1], label=label)
+        spectrum.set(xlabel="rank n", ylabel="eigenvalue")
+        spectrum.legend(loc="lower left")
+        _add_fractions(fractions, data)
+        for letter, axes in zip("abcd", grid.ravel(), strict=True):
+            panel_letter(axes, letter)
+        name_features(figure, data)
+    return figure
+
+
+def plot_redundancy(data: xr.Dataset) -> Figure:
+    """Fig. 3d: error against the fraction of features, one line per ridge."""
+    with panels((1.25 * COLUMN, 2.8)) as (figure, grid):
+        _add_fractions(grid[0, 0], data)
+        name_features(figure, data)
+    return figure
+
+
+def _add_fractions(axes: Axes, data: xr.Dataset) -> None:
+    """The curves, black without a ridge, coloured by ridge otherwise."""
+    positive = data.ridge.values[data.ridge.values > 0]
+    scale = ScalarMappable(LogNorm(positive.min(), positive.max()), shades("viridis"))
+    for ridge in data.ridge.values:
+        one = data.misclassification.sel(ridge=ridge)
+        colour = "black" if ridge == 0 else scale.to_rgba(ridge)
+        mean, error = mean_and_error(one)
+        axes.plot(one.subset_fraction, mean, color=colour, label="λ = 0" if ridge == 0 else None)
+        axes.fill_between(one.subset_fraction, mean - error, mean + error, color=colour, alpha=0.25, linewidth=0)
+    axes.axvline(float(data.n_samples / data.n_features), color="0.7", linewidth=0.7, linestyle=":", zorder=0)
+    axes.set(xscale="log", yscale="log", xlabel="fraction of features ν", ylabel="test error")
+    axes.set_yticks([0.1, 0.2, 0.5, 1.0], labels=["0.1", "0.2", "0.5", "1"])
+    axes.minorticks_off()
+    axes.legend(loc="lower left", title=f"P = {int(data.n_samples)}; dotted: N = P", title_fontsize=7)
+    axes.figure.colorbar(scale, ax=axes, label="ridge λ")

@@ -4,14 +4,13 @@ from itertools import cycle
 
 import numpy as np
 import xarray as xr
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
-from subridge.figures.drawing.style import COLUMN, GREY, PALETTE, journal, log_samples, name_line, note
+from subridge.figures.drawing.style import COLUMN, GREY, PALETTE, log_samples, name_line, note, panels
 from subridge.model.checks import counted
 from subridge.results.numbers import plain
 
@@ -19,7 +18,9 @@ _MOST_CANDIDATES = 14
 
 
 def plot_forecast(curves: xr.Dataset) -> Figure:
-    """Forecast learning curves with their intervals; dashed beyond the pilot's reach, hollow where they are bounds.
+    """Forecast learning curves with their intervals; hollow points are upper bounds.
+
+    There is no curve beyond the pilot's reach.
 
     Parameters
     ----------
@@ -39,14 +40,14 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
     >>> [axes.get_xlabel() for axes in sr.figures.plot_forecast(curves).axes]
     ['training samples']
     """
-    panels = [str(name) for name in curves if f"{name}_upper" in curves]
-    with journal():
-        figure = Figure(figsize=(COLUMN * len(panels) + 1.7, 2.9))
-        for axes, variable in zip(np.atleast_1d(figure.subplots(1, len(panels))), panels, strict=True):
+    metrics = [str(name) for name in curves if f"{name}_upper" in curves]
+    n_pilot = curves.attrs["n_pilot"]
+    with panels((COLUMN * len(metrics) + 1.7, 2.9), 1, len(metrics)) as (figure, grid):
+        for axes, variable in zip(grid[0], metrics, strict=True):
             for name, colour in zip(curves.ensemble.values, cycle(PALETTE), strict=False):
-                _add_curve(axes, curves.sel(ensemble=name), variable, str(name), colour)
-            axes.axvline(curves.attrs["n_pilot"], color="0.8", linewidth=0.8, zorder=0)
-            name_line(axes, "pilot", (curves.attrs["n_pilot"], 0), (3, 3))
+                _add_curve(axes, curves.sel(ensemble=name), variable, colour)
+            axes.axvline(n_pilot, color="0.8", linewidth=0.8, zorder=0)
+            name_line(axes, "pilot", (n_pilot, 0), (3, 3))
             axes.set(xlabel="training samples", ylabel=curves[variable].attrs["long_name"])
             log_samples(axes, curves.n_samples)
             if variable != "prediction_error":
@@ -55,58 +56,39 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
         if "label_noise" in curves.attrs:
             noise = curves.attrs["label_noise"] ** 2
             first.axhline(noise, color=GREY, linestyle=":", linewidth=1, label="label noise ζ²", zorder=0)
-        first.set_ylim(0, _ceiling(curves))
-        handles, labels = first.get_legend_handles_labels()
-        keys = _keys(curves)
-        figure.legend(
-            [*handles, *keys],
-            [*labels, *(str(key.get_label()) for key in keys)],
-            loc="outside right center",
-            handlelength=1.6,
+        error, upper = (
+            values.values[np.isfinite(values.values)]
+            for values in (curves.prediction_error, curves.prediction_error_upper)
         )
+        # Wild upper bounds near a threshold must not flatten the curves.
+        first.set_ylim(0, float(min(1.05 * upper.max(), 2 * error.max())) if error.size else None)
+        keys = first.get_legend_handles_labels()[0]
+        keys.append(Patch(color=GREY, alpha=0.25, linewidth=0, label=f"{curves.attrs['level']:.0%} interval"))
+        if bool(curves.is_bound.any()):
+            label = "at most: a smaller\nridge may be best"
+            keys.append(Line2D([], [], color=GREY, linestyle="none", marker="o", markerfacecolor="white", label=label))
+        figure.legend(handles=keys, loc="outside right center", handlelength=1.6)
+        if not bool(curves.in_reach.all()):
+            note(figure, "no curve: beyond the pilot's reach")
     return figure
 
 
-def _keys(curves: xr.Dataset) -> list[Artist]:
-    """What the marks mean that the picture shows, one for all ensembles."""
-    keys: list[Artist] = [Patch(color=GREY, alpha=0.25, linewidth=0, label=f"{curves.attrs['level']:.0%} interval")]
-    if not bool(curves.in_reach.all()):
-        keys.append(Line2D([], [], color=GREY, linestyle="--", label="beyond the\npilot's reach"))
-    if bool(curves.is_bound.any()):
-        keys.append(_mark("o", "at most: a smaller\nridge may be best"))
-    if "self_test_forecast" in curves and bool(curves.self_test_forecast.notnull().any()):
-        keys.append(_mark("x", "self-test: from\nparts of the rows"))
-    return keys
-
-
-def _mark(marker: str, label: str) -> Line2D:
-    return Line2D([], [], color=GREY, linestyle="none", marker=marker, markerfacecolor="white", label=label)
-
-
-def _add_curve(axes: Axes, one: xr.Dataset, variable: str, label: str, colour: str) -> None:
-    sizes, values = one.n_samples.values.astype(float), one[variable].values
-    shown = np.isfinite(sizes) & np.isfinite(values)
-    order = np.argsort(sizes[shown])
-    sizes, values, reach = (array[shown][order] for array in (sizes, values, one.in_reach.values))
-    lower, upper = (one[f"{variable}_{side}"].values[shown][order] for side in ("lower", "upper"))
-    axes.fill_between(sizes, lower, upper, color=colour, alpha=0.15, linewidth=0)
-    within = np.where(reach, values, np.nan)
-    # The dashed part starts at the last point in reach, so that the line has no gap.
-    beyond = np.where(~reach | np.append(~reach[1:], False), values, np.nan)
-    axes.plot(sizes, within, color=colour, marker="o" if len(sizes) < 25 else None, label=label)
+def _add_curve(axes: Axes, one: xr.Dataset, variable: str, colour: str) -> None:
+    shown = one.isel(n_samples=np.isfinite(one.n_samples.values) & np.isfinite(one[variable].values))
+    shown = shown.sortby("n_samples")
+    sizes, values = shown.n_samples, shown[variable]
+    bounds = (shown[f"{variable}_lower"], shown[f"{variable}_upper"])
+    axes.fill_between(sizes, *bounds, color=colour, alpha=0.15, linewidth=0)
+    marker = "o" if len(sizes) < 25 else None
+    axes.plot(sizes, values, color=colour, marker=marker, label=str(one.ensemble.values))
     if variable == "prediction_error":  # hollow: the best ridge may be smaller than the pilot can judge
-        bound = np.where(one.is_bound.values[shown][order], values, np.nan)
-        axes.plot(sizes, bound, color=colour, marker="o", linestyle="none", markerfacecolor="white")
-        # What parts of the pilot forecast for its own size, beside what it shows there: the self-test.
-        if "self_test_forecast" in one:
-            tested = one.self_test_forecast.values
-            pilot = np.full(len(tested), float(one.attrs["n_pilot"]))
-            axes.plot(pilot, tested, color=colour, marker="x", markersize=3, linestyle="none", alpha=0.6)
-    axes.plot(sizes, beyond, color=colour, linestyle="--")
+        axes.plot(
+            sizes, values.where(shown.is_bound), color=colour, marker="o", linestyle="none", markerfacecolor="white"
+        )
 
 
 def plot_advice(table: xr.Dataset) -> Figure:
-    """The best candidates with their intervals, and one tuned ridge to compare with.
+    """The best candidates with their intervals, and one tuned ridge for comparison.
 
     Parameters
     ----------
@@ -132,9 +114,7 @@ def plot_advice(table: xr.Dataset) -> Figure:
     single = next(name for name in names if str(table.sel(candidate=name).strategy.values) == "single")
     if single not in kept:
         kept = [*kept[:-1], single]
-    with journal():
-        figure = Figure(figsize=(2 * COLUMN, 0.6 + 0.2 * len(kept)))
-        axes = figure.subplots()
+    with panels((2 * COLUMN, 0.6 + 0.2 * len(kept))) as (figure, ((axes,),)):
         for height, name in enumerate(kept):
             row = table.sel(candidate=name)
             colour = PALETTE[1] if name == single else PALETTE[0]
@@ -152,13 +132,3 @@ def plot_advice(table: xr.Dataset) -> Figure:
         if not bool(table.sel(candidate=kept).in_reach.all()):
             note(figure, "hollow: beyond the pilot's reach")
     return figure
-
-
-def _ceiling(curves: xr.Dataset) -> float | None:
-    """Top of the error axis: wild upper bounds near a threshold must not flatten the curves."""
-    error, upper = curves.prediction_error.values, curves.prediction_error_upper.values
-    if not np.isfinite(error).any():
-        return None
-    return float(
-        min(1.05 * np.nanmax(np.where(np.isfinite(upper), upper, np.nan)), 2 * np.nanmax(error[np.isfinite(error)]))
-    )

@@ -1,14 +1,34 @@
-"""Learning curves: lines of theory by ridge and, where there was an experiment, its points with error bars."""
+"""Learning curves: lines of theory and, if there was an experiment, its points with error bars."""
+
+from itertools import cycle
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullFormatter
 
-from subridge.arrays.types import FloatArray
-from subridge.figures.drawing.style import COLUMN, GREY, PAGE, PALETTE, journal, log_errors, number, panel_letter
-from subridge.figures.drawing.subset_fractions import add_predictor
+from subridge.figures.drawing.style import (
+    COLUMN,
+    GREY,
+    NOISE_SYMBOLS,
+    PAGE,
+    PALETTE,
+    colour_bar,
+    journal,
+    label_edges,
+    log_errors,
+    mean_and_error,
+    number,
+    panel_letter,
+    panels,
+    shades,
+)
+from subridge.figures.drawing.subsets import add_predictor
 
 
 def plot_curve(curves: xr.Dataset) -> Figure:
@@ -35,12 +55,9 @@ def plot_curve(curves: xr.Dataset) -> Figure:
     >>> len(sr.figures.plot_curve(curves).axes[0].lines)
     2
     """
-    with journal():
-        figure = Figure(figsize=(COLUMN, 2.5))
-        axes = figure.subplots()
-        for position, ridge in enumerate(curves.ridge.values):
-            colour = PALETTE[position % len(PALETTE)]
-            axes.plot(curves.sample_ratio, curves.risk[position], color=colour, label=f"λ = {number(float(ridge))}")
+    with panels((COLUMN, 2.5)) as (figure, ((axes,),)):
+        for ridge, risk, colour in zip(curves.ridge.values, curves.risk, cycle(PALETTE), strict=False):
+            axes.plot(curves.sample_ratio, risk, color=colour, label=f"λ = {number(float(ridge))}")
         if "risk_at_optimal_ridge" in curves:
             axes.plot(curves.sample_ratio, curves.risk_at_optimal_ridge, color=GREY, label="each at its own λ*")
         _label(axes, "sample ratio α = P/M", curves.risk)
@@ -68,21 +85,19 @@ def plot_simulated(curves: xr.Dataset) -> Figure:
     >>> sr.figures.plot_simulated(curves).axes[0].get_xlabel()
     'training samples P'
     """
-    mean = curves.risk.mean("trial")
-    error = curves.risk.std("trial", ddof=1) / curves.sizes["trial"] ** 0.5
-    with journal():
-        figure = Figure(figsize=(COLUMN, 2.5))
-        axes = figure.subplots()
-        for position, ridge in enumerate(curves.ridge.values):
-            points = (curves.n_samples, mean[position], error[position])
-            colour, name = PALETTE[position % len(PALETTE)], f"λ = {number(float(ridge))}"
-            axes.errorbar(*points, fmt="o-", markersize=2.5, linewidth=0.8, color=colour, label=name)
+    mean, error = mean_and_error(curves.risk)
+    with panels((COLUMN, 2.5)) as (figure, ((axes,),)):
+        for ridge, points, bars, colour in zip(curves.ridge.values, mean, error, cycle(PALETTE), strict=False):
+            name = f"λ = {number(float(ridge))}"
+            axes.errorbar(
+                curves.n_samples, points, bars, fmt="o-", markersize=2.5, linewidth=0.8, color=colour, label=name
+            )
         _label(axes, "training samples P", mean)
     return figure
 
 
 def _label(axes: Axes, xlabel: str, risk: xr.DataArray) -> None:
-    """Names of axes and curves; risks that differ by more than a factor of ten are shown on a logarithmic scale."""
+    """Label axes and curves; risks that differ by more than a factor of ten get a logarithmic axis."""
     axes.set(xlabel=xlabel, ylabel="generalization error $E_g$")
     if float(risk.max()) > 10 * float(risk.min()):
         log_errors(axes, risk)
@@ -90,94 +105,109 @@ def _label(axes: Axes, xlabel: str, risk: xr.DataArray) -> None:
 
 
 def plot_ridges(data: xr.Dataset) -> Figure:
-    """Figs. 1a and 1b: ``theory``, ``mean`` ± ``standard_error`` and, where there, ``infinite_theory`` (dashed)."""
-    with journal():
-        figure = Figure(figsize=(COLUMN * 1.25, 2.7))
-        axes = figure.subplots()
+    """Figs. 1a and 1b: ``theory``, ``mean`` ± ``standard_error`` and, in Fig. 1b, ``infinite_theory`` (dashed)."""
+    dashes: dict[str, Any] = {"linewidth": 0.9, "linestyle": (0, (3, 2))}
+    with panels((COLUMN * 1.25, 2.7)) as (figure, ((axes,),)):
         M = int(data.n_samples.max())  # the last training set of Fig. 1 has as many samples as features
         for position, (ridge, colour) in enumerate(zip(data.ridge.values, PALETTE, strict=False)):
             one = data.isel(ridge=position)
             axes.plot(one.sample_ratio, one.theory, color=colour, linewidth=1.1)
             if "infinite_theory" in one:
-                axes.plot(one.sample_ratio, one.infinite_theory, color=colour, linewidth=0.9, linestyle=(0, (3, 2)))
+                axes.plot(one.sample_ratio, one.infinite_theory, color=colour, **dashes)
             _add_points(axes, one, M, colour, f"λ = {number(ridge)}", size=3)
         for threshold in np.unique(data.subset_fraction.values):
             axes.axvline(threshold, color="0.85", linewidth=0.7, zorder=0)
         axes.set(yscale="log", xlim=(0, 1.02), xlabel="sample ratio α = P/M", ylabel="generalization error $E_g$")
         handles, labels = axes.get_legend_handles_labels()
         handles.append(Line2D([], [], color="0.3", linewidth=1.1))
-        labels.append(f"theory, M = {M}" if "infinite_theory" in data else "theory")
+        labels.append("theory")
         if "infinite_theory" in data:
-            handles.append(Line2D([], [], color="0.3", linewidth=0.9, linestyle=(0, (3, 2))))
-            labels.append("theory, M → ∞")
+            handles.append(Line2D([], [], color="0.3", **dashes))
+            labels[-1:] = [f"theory, M = {M}", "theory, M → ∞"]
         axes.legend(handles, labels, loc="upper right", handlelength=1.6)
     return figure
 
 
 def plot_ridges_and_subsets(data: xr.Dataset) -> Figure:
-    """Fig. 1b: `plot_ridges`, with an inset of the disjoint subsets."""
-    figure = plot_ridges(data)
+    """Fig. 1b: `plot_ridges` with an inset: the bar of all features, cut into the members' disjoint subsets."""
+    figure, left = plot_ridges(data), 0.0
     with journal():
-        _add_subsets(figure.axes[0], data.subset_fraction.values)
+        inset = figure.axes[0].inset_axes((0.59, 0.35, 0.4, 0.06))
+        for fraction, colour in zip(data.subset_fraction.values, PALETTE[3:], strict=False):
+            inset.barh(0, fraction, left=left, color=colour, height=1, edgecolor="white", linewidth=0.5)
+            inset.text(left + fraction / 2, 0, f"{fraction:g}", ha="center", va="center", fontsize=5.5)
+            left += fraction
+        inset.set(xlim=(0, 1), ylim=(-0.5, 0.5), xticks=[], yticks=[])
+        inset.set_title("subsets $\\nu_{rr}$ of the features", fontsize=6.5, pad=2)
+        for side in inset.spines.values():
+            side.set(visible=True, color=GREY, linewidth=0.6)
     return figure
 
 
 def _add_points(axes: Axes, one: xr.Dataset, M: int, colour: str, label: str, *, size: float) -> None:
     """The experiment's means with their standard errors."""
-    axes.errorbar(
-        one.n_samples / M,
-        one["mean"],
-        one.standard_error,
-        fmt="o",
-        color=colour,
-        markersize=size,
-        capsize=size / 2,
-        elinewidth=0.8,
-        zorder=3,
-        label=label,
-    )
-
-
-def _add_subsets(axes: Axes, fractions: FloatArray) -> None:
-    """The bar of all features, cut into the members' disjoint subsets; features that no member sees stay white."""
-    inset = axes.inset_axes((0.59, 0.35, 0.4, 0.06))
-    left = 0.0
-    for member, fraction in enumerate(fractions):
-        inset.barh(0, fraction, left=left, color=PALETTE[3 + member], height=1, edgecolor="white", linewidth=0.5)
-        inset.text(left + fraction / 2, 0, f"{fraction:g}", ha="center", va="center", fontsize=5.5)
-        left += fraction
-    inset.set(xlim=(0, 1), ylim=(-0.5, 0.5), xticks=[], yticks=[])
-    inset.set_title("subsets $\\nu_{rr}$ of the features", fontsize=6.5, pad=2)
-    for side in inset.spines.values():
-        side.set(visible=True, color=GREY, linewidth=0.6)
+    style: dict[str, Any] = {"fmt": "o", "markersize": size, "capsize": size / 2, "elinewidth": 0.8, "zorder": 3}
+    axes.errorbar(one.n_samples / M, one["mean"], one.standard_error, color=colour, label=label, **style)
 
 
 def plot_fractions(data: xr.Dataset) -> Figure:
     """Fig. 2: predictors above, learning curves by ridge below, one colour per fraction of the features."""
-    nu = data.subset_fraction.values
+    nu, M = data.subset_fraction.values, int(data.n_samples.max())
     with journal():
         figure = Figure(figsize=(PAGE, 3.5))
         above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=(1, 2.4))[:, 0]
-        for position, axes in enumerate(above.subplots(1, len(nu))):
-            add_predictor(axes, float(nu[position]), PALETTE[position])
-        for position, axes in enumerate(below.subplots(1, data.sizes["ridge"])):
-            _add_fractions(axes, data.isel(ridge=position))
+        for fraction, colour, axes in zip(nu, PALETTE, above.subplots(1, len(nu)), strict=False):
+            add_predictor(axes, float(fraction), colour)
+        for ridge, axes in zip(data.ridge.values, below.subplots(1, data.sizes["ridge"]), strict=True):
+            for fraction, colour in zip(nu, PALETTE, strict=False):
+                one = data.sel(ridge=ridge, subset_fraction=fraction)
+                axes.plot(one.sample_ratio, one.theory, color=colour, linewidth=1.0)
+                _add_points(axes, one, M, colour, f"ν = {fraction:g}", size=2.6)
+            axes.set(yscale="log", xlim=(0, 1.02), xlabel="sample ratio α = P/M", title=f"λ = {number(float(ridge))}")
+            if ridge == 0:
+                axes.legend(
+                    loc="upper right", ncols=2, fontsize=6.5, handlelength=1, columnspacing=0.8, borderaxespad=0
+                )
+                axes.set_ylim(0.5, 2e4)
+            else:
+                log_errors(axes, data.theory.sel(ridge=ridge))
         panel_letter(above.axes[0], "a")
         panel_letter(below.axes[0], "b")
         below.axes[0].set_ylabel("generalization error $E_g$")
     return figure
 
 
-def _add_fractions(axes: Axes, data: xr.Dataset) -> None:
-    M = int(data.n_samples.max())
-    for position, fraction in enumerate(data.subset_fraction.values):
-        one, colour = data.isel(subset_fraction=position), PALETTE[position]
-        axes.plot(one.sample_ratio, one.theory, color=colour, linewidth=1.0)
-        _add_points(axes, one, M, colour, f"ν = {fraction:g}", size=2.6)
-    ridge = float(data.ridge)
-    axes.set(yscale="log", xlim=(0, 1.02), xlabel="sample ratio α = P/M", title=f"λ = {number(ridge)}")
-    if ridge == 0:
-        axes.legend(loc="upper right", ncols=2, fontsize=6.5, handlelength=1, columnspacing=0.8, borderaxespad=0)
-        axes.set_ylim(0.5, 2e4)
-    else:
-        log_errors(axes, data.theory)
+def plot_reduced_curves(data: xr.Dataset) -> Figure:
+    """Figs. 4a and S9 to S14: panels of noise (columns) by alignment or ridge (rows), coloured by ensemble size k."""
+    noise = next(name for name in NOISE_SYMBOLS if name in data.dims)
+    row = "reduced_ridge" if data.sizes["reduced_ridge"] > 1 else "alignment"
+    finite = data.n_members.values[np.isfinite(data.n_members.values)]
+    scale = ScalarMappable(LogNorm(2, finite.max()), shades("plasma"))
+    shape = (data.sizes[row], data.sizes[noise])
+    size = (PAGE * min(1, 0.2 + 0.27 * shape[1]), 0.5 + 1.55 * shape[0])
+    with panels(size, *shape, sharex=True, sharey="row") as (figure, grid):
+        for (i, j), axes in np.ndenumerate(grid):
+            one = data.isel({row: i, noise: j}).squeeze(drop=False)
+            curves = one.reduced_risk.transpose("n_members", "sample_ratio").values
+            for k, curve in zip(one.n_members.values, curves, strict=True):
+                if np.isinf(k):
+                    axes.plot(one.sample_ratio, curve, color="black", linestyle="--", zorder=3)
+                else:
+                    colour = GREY if k == 1 else scale.to_rgba(k)
+                    axes.plot(one.sample_ratio, curve, color=colour, linewidth=1.6 if k == 1 else 0.9)
+            axes.set(xscale="log", xlim=(0.01, 5))
+            axes.xaxis.set_minor_locator(LogLocator(subs=(2, 5)))  # all minor ticks of nine panels take seconds
+            axes.xaxis.set_minor_formatter(NullFormatter())
+            ridge = "λ = 0" if str(one.reduced_ridge.values) == "0" else "λ = λ*"
+            axes.set_title(
+                f"ρ = {float(one.alignment):g}, {NOISE_SYMBOLS[noise]} = {float(one[noise]):g}, {ridge}", fontsize=8
+            )
+        for i, axes in enumerate(grid[:, 0]):
+            highest = float(data.reduced_risk.isel({row: i}).max())
+            axes.set_ylim(0, 2.2 if highest > 1.15 else 1.15)  # divergences are cut, bounded curves fill their panel
+        label_edges(grid, "sample ratio α", r"$E_g\,/\,s(1-c)$")
+        ticks = {k: str(k) for k in (2, 5, 10, 20, 60)}
+        colour_bar(figure, scale, grid, "ensemble size k", ticks, shrink=0.8, aspect=30)
+        handles = [Line2D([], [], color=GREY), Line2D([], [], color="black", linestyle="--")]
+        grid[0, 0].legend(handles, ["k = 1", "k → ∞"], loc="lower left", handlelength=1.5, fontsize=7)
+    return figure

@@ -1,4 +1,6 @@
-"""Phase diagrams: maps over sample ratio and noise, with a bar for infinite data."""
+"""Phase diagrams: maps of the best ensemble size over sample ratio and noise."""
+
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -10,33 +12,41 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from subridge.arrays.types import FloatArray, IntArray
-from subridge.figures.drawing.style import GREY, NOISE_SYMBOLS, PAGE, journal, shades
+from subridge.arrays.types import FloatArray
+from subridge.figures.drawing.style import (
+    GREY,
+    NOISE_SYMBOLS,
+    PAGE,
+    PALETTE,
+    colour_bar,
+    label_edges,
+    panel_letter,
+    panels,
+    shades,
+)
 
 _MOST = 100  # members at the top of the colour scale; larger finite k* share its colour
+_SIZES, _SIZE_TICKS = "best ensemble size $k^*$", {2: "2", 5: "5", 10: "10", 20: "20", 50: "50", _MOST: "≥100"}
 
 
 def plot_maps(data: xr.Dataset, *, errors: bool) -> Figure:
-    """Map k*, ridges on the rows and alignments on the columns; below them, on request, the error at k*."""
-    rows = [("optimal_n_members", ridge) for ridge in range(data.sizes["ridge"])]
-    if errors:
-        rows += [("reduced_risk", ridge) for ridge in range(data.sizes["ridge"])]
-    sizes = size_scale()
+    """Map k*, ridges on the rows and alignments on the columns; with `errors`, also the error at k* below.
+
+    A bar beside each map shows infinite data.
+    """
+    n, columns = data.sizes["ridge"], data.sizes["alignment"]
+    sizes = _size_scale()
     reduced = ScalarMappable(Normalize(0, float(data.reduced_risk.max())), mpl.colormaps["viridis"])
-    with journal(framed=True):
-        columns = data.sizes["alignment"]
-        figure = Figure(figsize=(PAGE * (0.22 + 0.26 * columns), 0.6 + 1.72 * len(rows)))
-        grid = figure.subplots(len(rows), 2 * columns, width_ratios=[15, 1] * columns, squeeze=False)
-        for i, (name, ridge) in enumerate(rows):
+    rows = [("optimal_n_members", sizes, ridge) for ridge in range(n)]
+    rows += [("reduced_risk", reduced, ridge) for ridge in range(n) if errors]
+    size, widths = (PAGE * (0.22 + 0.26 * columns), 0.6 + 1.72 * len(rows)), [15, 1] * columns
+    with panels(size, len(rows), len(widths), width_ratios=widths, framed=True) as (figure, grid):
+        for i, (name, scale, ridge) in enumerate(rows):
             for j in range(columns):
-                one = data.isel(ridge=ridge, alignment=j)
-                _add_pair(grid[i, 2 * j], grid[i, 2 * j + 1], one, name, sizes if name != "reduced_risk" else reduced)
-                if i < len(rows) - 1:
-                    grid[i, 2 * j].set_xlabel("")
-                if j:
-                    grid[i, 2 * j].set_ylabel("")
-        n = data.sizes["ridge"]
-        _size_bar(figure, grid[:n], sizes)
+                _add_pair(grid[i, 2 * j], grid[i, 2 * j + 1], data.isel(ridge=ridge, alignment=j), name, scale)
+        noise = next(letter for name, letter in NOISE_SYMBOLS.items() if name in data.dims)
+        label_edges(grid[:, ::2], "sample ratio α", noise)
+        colour_bar(figure, sizes, grid[:n], _SIZES, _SIZE_TICKS, extend="min", aspect=30, shrink=0.8)
         if errors:
             figure.colorbar(reduced, ax=list(grid[n:].ravel()), label=r"$E_{k^*}\,/\,s(1-c)$", aspect=30, shrink=0.8)
         keys = [
@@ -48,56 +58,56 @@ def plot_maps(data: xr.Dataset, *, errors: bool) -> Figure:
     return figure
 
 
-def size_scale() -> ScalarMappable:
+def _size_scale() -> ScalarMappable:
     """Grey for one member, colour for a finite ensemble, white for an infinite one (masked)."""
-    colours = shades("plasma").with_extremes(under=GREY, bad="white")
-    return ScalarMappable(LogNorm(1.5, _MOST), colours)
+    return ScalarMappable(LogNorm(1.5, _MOST), shades("plasma").with_extremes(under=GREY, bad="white"))
 
 
-def _size_bar(figure: Figure, grid: np.ndarray, scale: ScalarMappable) -> None:
-    bar = figure.colorbar(
-        scale, ax=list(grid.ravel()), label="best ensemble size $k^*$", aspect=30, shrink=0.8, extend="min"
-    )
-    bar.set_ticks([2, 5, 10, 20, 50, 100], labels=["2", "5", "10", "20", "50", "≥100"])
-    bar.minorticks_off()
+def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable, *, infinite: bool = False) -> None:
+    """A map over noise and finite sample ratios or, as a bar, over noise at infinite data."""
+    noise = next(name for name in NOISE_SYMBOLS if name in values.dims)
+    alpha, height = values.sample_ratio.values, values[noise].values
+    chosen = np.isfinite(alpha) != infinite
+    x = (0.0, 1.0) if infinite else _edges(alpha[chosen])
+    # Coloured before it is enlarged: pixels of four bytes are cheaper to resample than numbers.
+    table = np.ma.masked_invalid(values.transpose(noise, "sample_ratio").values[:, chosen])
+    image = scale.to_rgba(table, bytes=True)
+    axes.imshow(image, extent=(*x, *_edges(height)), origin="lower", aspect="auto", interpolation="nearest")
+    axes.set(ylim=(0, height.max()))
+    if not infinite:
+        axes.set(xlim=(0, alpha[chosen].max()))
+
+
+def _edges(centres: FloatArray) -> tuple[float, float]:
+    """Outer edges of equally spaced pixels."""
+    half = (centres[1] - centres[0]) / 2
+    return float(centres[0] - half), float(centres[-1] + half)
 
 
 def _add_pair(panel: Axes, bar: Axes, data: xr.Dataset, name: str, scale: ScalarMappable) -> None:
     """The map over finite sample ratios and, beside it, infinite data."""
-    noise = next(key for key in NOISE_SYMBOLS if key in data.dims)
-    values = data[name].transpose(noise, "sample_ratio").values
-    alpha, height = data.sample_ratio.values, data[noise].values
-    finite = np.isfinite(alpha)
-    # Coloured before it is enlarged: pixels of four bytes are cheaper to resample than numbers.
-    shown = scale.to_rgba(np.ma.masked_invalid(values), bytes=True)
-    add_image(panel, shown[:, finite], edges(alpha[finite]), edges(height))
-    if finite.all():
-        bar.set_visible(False)
-    else:
-        add_image(bar, shown[:, ~finite], (0.0, 1.0), edges(height))
-    for axes in (panel, bar):
-        axes.set_ylim(0, height.max())
+    _add_map(panel, data[name], scale)
     bar.set(xticks=[0.5], xticklabels=["∞"], yticks=[])
-    panel.set(xlim=(0, alpha[finite].max()), xlabel="sample ratio α", ylabel=NOISE_SYMBOLS[noise])
+    if np.isinf(data.sample_ratio.values).any():
+        _add_map(bar, data[name], scale, infinite=True)
+    else:
+        bar.set_visible(False)
     ridge = "λ = 0" if str(data.ridge.values) == "0" else "λ = λ*"
     panel.set_title(f"ρ = {float(data.alignment):g}, {ridge}", fontsize=8)
     if name == "optimal_n_members":
-        _add_boundary(panel, data, noise)
+        _add_boundary(panel, data)
 
 
-def add_image(axes: Axes, colours: IntArray, x: tuple[float, float], y: tuple[float, float]) -> None:
-    axes.imshow(colours, extent=(*x, *y), origin="lower", aspect="auto", interpolation="nearest")
-
-
-def _add_boundary(axes: Axes, data: xr.Dataset, noise: str) -> None:
+def _add_boundary(axes: Axes, data: xr.Dataset) -> None:
     """The analytic boundary of the noise-dominated phase, dotted, on rows that have such a phase."""
+    noise = next(name for name in NOISE_SYMBOLS if name in data.dims)
     alpha, height = data.sample_ratio.values, data[noise].values
     rows = np.isinf(data.optimal_n_members.transpose(noise, "sample_ratio").values).any(axis=1)
     beyond = 2 * alpha[np.isfinite(alpha)].max()  # outside the axes; joins the last finite point to the right edge
     place = np.where(rows, np.minimum(data.boundary.values, beyond), np.nan)
     end = float(data.boundary_end)
     if np.isfinite(end):
-        # The boundary leaves for infinity at a noise of its own, between two rows: there, not from row to row.
+        # The boundary goes to infinity at a noise between two rows.
         last = min(float(data.boundary_before_end), beyond)
         below = height < end
         place = np.concatenate([place[below], [last, beyond]])
@@ -105,7 +115,43 @@ def _add_boundary(axes: Axes, data: xr.Dataset, noise: str) -> None:
     axes.plot(place, height, ":", color="black", linewidth=1.4, zorder=4)
 
 
-def edges(centres: FloatArray) -> tuple[float, float]:
-    """Outer edges of equally spaced pixels."""
-    half = (centres[1] - centres[0]) / 2
-    return float(centres[0] - half), float(centres[-1] + half)
+def plot_scaled_phases(data: xr.Dataset) -> Figure:
+    """Fig. 4-scaled. Rows of maps for either ridge: k* of the mean and of the scaled mean, ratio of their risks.
+
+    Below, risks over the ensemble size.
+    """
+    colours, ridges = {"mean": GREY, "scaled": PALETTE[0]}, {"0": "λ = 0", "optimal": "best λ"}
+    sizes = _size_scale()
+    ratios = ScalarMappable(Normalize(0, 1), mpl.colormaps["viridis"])
+    with panels((PAGE, 6.4), 3, 3, framed=True) as (figure, grid):
+        for i, (ridge, title) in enumerate(ridges.items()):
+            one = data.sel(ridge=ridge)
+            for j, (name, colour) in enumerate(colours.items()):
+                _add_map(grid[i, j], one.optimal_n_members.sel(aggregation=name), sizes)
+                grid[i, j].set_title(f"{name}, {title}")
+                grid[2, i].plot(data.n_members, one.risk_by_size.sel(aggregation=name), "o-", color=colour, label=name)
+            # Without noise and with enough data both errors vanish; their ratio is then set to one.
+            mean, scaled = (one.reduced_risk.sel(aggregation=name) for name in colours)
+            _add_map(grid[i, 2], (scaled / mean).where(mean > 1e-12, 1.0), ratios)
+            grid[i, 2].set_title(title)
+            grid[2, i].set(ylabel=r"$E_g\,/\,s(1-c)$", ylim=(0, 2))
+            grid[2, i].set_title(f"ρ = 0, {title}")
+            grid[2, i].legend(loc="upper right", handlelength=1.5)
+        label_edges(grid[:2], "sample ratio α", "H")
+        below: dict[str, Any] = {"location": "bottom", "shrink": 0.9, "pad": 0.02}
+        colour_bar(figure, sizes, grid[:2, :2], _SIZES, _SIZE_TICKS, extend="min", aspect=40, **below)
+        figure.colorbar(ratios, ax=list(grid[:2, 2]), label="risk at $k^*$, scaled / mean", aspect=20, **below)
+        for M, style in zip(data.n_features.values, ("-", "--", ":"), strict=False):
+            for name, colour in colours.items():
+                risks = data.risk_at_size.sel(aggregation=name, n_features=M)
+                grid[2, 2].plot(data.n_members, risks, style, color=colour)
+            label = f"M = {M:g}" if np.isfinite(M) else "M → ∞"
+            grid[2, 2].plot([], [], style, color="black", label=label)
+        grid[2, 2].legend(loc="upper left", handlelength=1.8)
+        grid[2, 2].set(ylabel="$E_g$", ylim=(0, None))
+        grid[2, 2].set_title("ρ = 0.3, c = 0.6, best λ > 0", fontsize=8)
+        for axes in grid[2]:
+            axes.set(xscale="log", xlabel="ensemble size k")
+        for axes, letter in zip(grid.ravel(), "abcdefghi", strict=True):
+            panel_letter(axes, letter)
+    return figure

@@ -1,17 +1,24 @@
-"""One look for every figure: a palette safe for colour-blind readers, sizes of columns, text of labels."""
+"""The look of every figure (palette, column sizes, labels), and figures as picture files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import xarray as xr
 from cycler import cycler
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colorbar import Colorbar
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from subridge import __version__
+from subridge.results.files import whole_file
 
 # Okabe & Ito (2008), in the order blue, vermillion, green, purple, orange, sky; their yellow cannot be seen on white,
 # and a dark wine (Tol, "muted") stands in its place.
@@ -25,7 +32,7 @@ NOISE_SYMBOLS = {"readout_nsr": "H", "feature_nsr": "W", "label_nsr": "Z"}
 
 @contextmanager
 def journal(*, framed: bool = False) -> Iterator[None]:
-    """Sizes and lines as journals want them, for the duration of one figure; maps are framed on all sides."""
+    """Sizes and lines as journals want them, while a figure is drawn; `framed` axes (maps) have all four sides."""
     with mpl.rc_context(
         {
             "axes.prop_cycle": cycler(color=PALETTE),
@@ -46,8 +53,41 @@ def journal(*, framed: bool = False) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def panels(
+    size: tuple[float, float], rows: int = 1, columns: int = 1, *, framed: bool = False, **layout: Any
+) -> Iterator[tuple[Figure, Any]]:
+    """A figure of a size in inches with a grid of axes, shape (rows, columns), to draw in the look of journals."""
+    with journal(framed=framed):
+        figure = Figure(figsize=size)
+        yield figure, figure.subplots(rows, columns, squeeze=False, **layout)
+
+
+def label_edges(grid: Any, xlabel: str, ylabel: str) -> None:
+    """Label the horizontal axes of the lowest row and the vertical axes of the first column."""
+    for axes in grid[-1]:
+        axes.set_xlabel(xlabel)
+    for axes in grid[:, 0]:
+        axes.set_ylabel(ylabel)
+
+
+def colour_bar(
+    figure: Figure, scale: ScalarMappable, grid: Any, label: str, ticks: Mapping[Any, str], **layout: Any
+) -> Colorbar:
+    """A colour bar for some axes, with ticks at these places only."""
+    bar = figure.colorbar(scale, ax=list(grid.ravel()), label=label, **layout)
+    bar.set_ticks(list(ticks), labels=list(ticks.values()))
+    bar.minorticks_off()
+    return bar
+
+
+def mean_and_error(values: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+    """Mean over trials and its standard error."""
+    return values.mean("trial"), values.std("trial", ddof=1) / values.sizes["trial"] ** 0.5
+
+
 def shades(name: str) -> LinearSegmentedColormap:
-    """A colour map of matplotlib for lines on white: without its yellow end, of which little is seen.
+    """A colour map of matplotlib for lines on white, without its yellow end, which is hard to see.
 
     >>> shades("plasma")(1.0)[:3] == mpl.colormaps["plasma"](0.75)[:3]
     True
@@ -84,35 +124,33 @@ def panel_letter(axes: Axes, letter: str) -> None:
 
 
 def name_line(axes: Axes, name: str, place: tuple[float, float], offset: tuple[float, float]) -> None:
-    """Name a vertical line in grey; of its place the height is a share of the axes, and the offset is in points."""
+    """Name a vertical line in grey, at (data, fraction of the axes) and an offset in points."""
     where = ("data", "axes fraction")
     axes.annotate(name, place, xycoords=where, xytext=offset, textcoords="offset points", color="0.5")
 
 
-def log_samples(axes: Axes, n_samples: xr.DataArray) -> None:
-    """A logarithmic axis of training-set sizes, labelled in plain numbers: as many as stand apart."""
-    sizes = n_samples.values[np.isfinite(n_samples.values)]
-    axes.set_xscale("log")
-    low, high = float(sizes.min()), float(sizes.max())
-    width = 0.9 * axes.bbox.width / axes.figure.dpi  # inches, before labels and legends are laid out
-    for digits in _LADDERS:
-        shown = [digit * 10**power for power in range(16) for digit in digits if low <= digit * 10**power <= high]
-        if len(shown) > 1 and _stand_apart(shown, width / np.log(1.1 * high / low)):
-            axes.set_xticks(shown, labels=[f"{P:,}" for P in shown])
-            axes.xaxis.set_minor_formatter(NullFormatter())
-            return  # an axis without room for two of them keeps matplotlib's own ticks
-
-
-_LADDERS = ((1, 2, 5), (1, 3), (1,))
 _CHARACTER = 0.068  # inches of a character of a label
 
 
-def _stand_apart(ticks: list[int], inches: float) -> bool:
-    """Whether labels of neighbouring ticks leave a gap, at so many inches for a factor of e."""
-    return all(
-        np.log(after / before) * inches > _CHARACTER * ((len(f"{before:,}") + len(f"{after:,}")) / 2 + 1)
-        for before, after in pairwise(ticks)
-    )
+def log_samples(axes: Axes, n_samples: xr.DataArray) -> None:
+    """A logarithmic axis of training-set sizes with plain numbers as labels, as many as fit side by side."""
+    sizes = n_samples.values[np.isfinite(n_samples.values)]
+    axes.set_xscale("log")
+    if not sizes.size:
+        return
+    low, high = float(sizes.min()), float(sizes.max())
+    # Inches for a factor of e, before labels and legends are laid out.
+    inches = 0.9 * axes.bbox.width / axes.figure.dpi / np.log(1.1 * high / low)
+    for digits in ((1, 2, 5), (1, 3), (1,)):
+        shown = [digit * 10**power for power in range(16) for digit in digits if low <= digit * 10**power <= high]
+        gaps = [
+            np.log(after / before) * inches - _CHARACTER * ((len(f"{before:,}") + len(f"{after:,}")) / 2 + 1)
+            for before, after in pairwise(shown)
+        ]
+        if len(shown) > 1 and min(gaps) > 0:
+            axes.set_xticks(shown, labels=[f"{P:,}" for P in shown])
+            axes.xaxis.set_minor_formatter(NullFormatter())
+            return  # an axis without room for two of them keeps matplotlib's own ticks
 
 
 def log_errors(axes: Axes, values: xr.DataArray) -> None:
@@ -127,12 +165,35 @@ def log_errors(axes: Axes, values: xr.DataArray) -> None:
 
 
 def name_features(figure: Figure, data: xr.Dataset) -> None:
-    """Say above a figure which features it was made from, and how many of them."""
+    """Write the name and the number of the features above a figure."""
     name = str(data.data.values).replace(" x ", " × ")
     figure.suptitle(f"{name}, {int(data.n_features):,} features", fontsize=8, color="0.4")
 
 
 def note(figure: Figure, text: str) -> None:
-    """A line in small grey print below a figure, under what is there."""
+    """Add a line in small grey print below a figure."""
     above = figure.get_supxlabel()
     figure.supxlabel(f"{above}\n{text}" if above else text, fontsize=7, color="0.4")
+
+
+def write_pictures(figure: Figure, places: Sequence[Path], command: str = "") -> None:
+    """Write a figure under every name, as ``.png``, ``.svg`` or ``.pdf`` by its suffix.
+
+    Each file appears complete or not at all. It holds the version and the command that made it, and no date: equal
+    numbers give equal bytes.
+    """
+    maker = f"subridge {__version__}"
+    metadata: dict[str, dict[str, str | None]] = {
+        ".png": {"Software": maker, "Description": command},
+        ".svg": {"Creator": maker, "Description": command, "Date": None},
+        ".pdf": {"Creator": maker, "Subject": command, "CreationDate": None},
+    }
+    with journal():
+        # The layout is half the work of a picture; do it once for all files.
+        engine = figure.get_layout_engine()
+        if engine is not None:
+            engine.execute(figure)
+            figure.set_layout_engine("none")
+        for place in places:
+            with whole_file(place) as beside:
+                figure.savefig(beside, metadata=metadata[place.suffix.lower()])

@@ -1,4 +1,4 @@
-"""The figures of the paper: settings and computation of each, recipes, batches of them and their report.
+"""The figures of the paper: settings and computation of each (recipes), and batches of them.
 
-What a figure shows is computed here from the rooms below and drawn by ``subridge.figures.drawing``.
+Each figure is computed here from the rooms below and drawn by ``subridge.figures.drawing``.
 """

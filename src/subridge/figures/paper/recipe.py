@@ -1,40 +1,43 @@
-"""What a figure of the paper consists of: settings that compute its numbers, its picture, and its errata."""
+"""What a figure of the paper consists of, and what several figures share.
 
+A figure is a `FigureRecipe`: settings that compute its numbers, a function that draws them, and what the caption and
+the quick variant change.
+"""
+
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Self
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeAlias
 
+import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
+from subridge.arrays.types import FloatArray, Json
 from subridge.model.fingerprint import Fingerprinted
 from subridge.simulation.run import Run
+
+Numbers: TypeAlias = tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class FigureSettings(Fingerprinted, ABC):
-    """Base of a figure's settings; the defaults of the fields are those behind the published picture."""
+    """Settings of a figure; the defaults of the fields are those behind the published picture."""
 
     @abstractmethod
     def compute(self, run: Run) -> xr.Dataset:
-        """The numbers behind the figure. Attributes ``agreement`` and ``notes``, lists, go into the report."""
-
-    def caption(self) -> Self:
-        """Settings as the caption has them; the published ones where caption and picture agree."""
-        return self
-
-    def quick(self) -> Self:
-        """Settings that take seconds: smaller and coarser, otherwise the same."""
-        return self
+        """The numbers behind the figure. The lists in the attributes ``agreement`` and ``notes`` go to the report."""
 
 
 @dataclass(frozen=True, eq=False)
 class FigureRecipe:
-    """How to make one figure: `plot` draws the dataset that `settings`, those behind the published picture, compute.
+    """How to make one figure: `plot` draws the dataset that `settings` compute.
 
-    `errata` say what the published caption or text gets wrong about it; `seconds` is the rough time on two cores, full
-    and quick, from which the time left of a batch is told.
+    `errata` say what the published caption or text gets wrong. `seconds` is the rough time on two cores, full and
+    quick, from which a batch estimates its remaining time. `caption` and `quick` are the settings that differ in the
+    published caption and in the variant that takes seconds.
     """
 
     title: str
@@ -42,3 +45,83 @@ class FigureRecipe:
     plot: Callable[[xr.Dataset], Figure]
     errata: tuple[str, ...] = ()
     seconds: tuple[float, float] = (1.0, 1.0)
+    quick: Mapping[str, Any] = field(default_factory=dict)
+    caption: Mapping[str, Any] = field(default_factory=dict)
+
+
+def axis(name: str, values: Iterable[str] | Iterable[float]) -> xr.DataArray:
+    """A dimension along which datasets are put side by side."""
+    return xr.DataArray(list(values), dims=name, name=name)
+
+
+def sample_sizes(n_features: int, count: int, offset: int = 0) -> tuple[int, ...]:
+    """The authors' training-set sizes: P = M/20, 2M/20, ..., M less an offset, the last always M.
+
+    >>> sample_sizes(1000, 20, offset=5)[:2], sample_sizes(1000, 20, offset=5)[-2:]
+    ((45, 95), (945, 1000))
+    """
+    sizes = np.round(np.linspace(n_features / count, n_features, count) - offset).astype(int)
+    return (*map(int, sizes[:-1]), n_features)
+
+
+def log_sizes(low: int, high: int, count: int, extra: Sequence[int] = ()) -> tuple[int, ...]:
+    """Training-set sizes, evenly spaced on a logarithmic scale, and some more.
+
+    >>> log_sizes(100, 400, 3, [320])
+    (100, 200, 320, 400)
+    """
+    grid = np.round(np.geomspace(low, high, count)).astype(int)
+    return tuple(int(P) for P in np.unique(np.concatenate([grid, np.asarray(extra, dtype=int)])))
+
+
+def part_of(run: Run, name: str) -> Run:
+    """The same run, with a folder of its own inside the run's store.
+
+    >>> import subridge as sr
+    >>> part_of(sr.Run(store="tasks"), "first").store.as_posix()
+    'tasks/first'
+    >>> part_of(sr.Run(), "first").store is None
+    True
+    """
+    return run if run.store is None else replace(run, store=Path(run.store) / name)
+
+
+_MOST_KEPT = 6
+_kept: dict[tuple[FigureSettings, str], xr.Dataset] = {}
+
+
+def shared(settings: FigureSettings, run: Run, make: Callable[[], xr.Dataset]) -> xr.Dataset:
+    """The numbers of an experiment that several figures show: computed for the first figure, kept for the next."""
+    key = (settings, run.device)
+    if key not in _kept:
+        if len(_kept) == _MOST_KEPT:
+            del _kept[next(iter(_kept))]  # the oldest
+        _kept[key] = make()
+    return _kept[key].copy()
+
+
+def theory_beside_trials(report: xr.Dataset, alpha: FloatArray, **curves: FloatArray) -> xr.Dataset:
+    """The points of a comparison with their errors, and curves of theory (ridge, sample_ratio) over `alpha`.
+
+    `report` is the result of ``subridge.compare``.
+    """
+    data = report[["mean", "standard_error", "z", "allowance"]].drop_attrs(deep=False)
+    added: dict[str, Any] = {name: (("ridge", "sample_ratio"), values) for name, values in curves.items()}
+    added |= {name: report[name].astype("int8") for name in ("agrees", "near_threshold")}  # netCDF 3 has no booleans
+    return data.assign(added | {"theory_at_points": report.theory}).assign_coords(sample_ratio=alpha)
+
+
+def agreement_row(name: str, report: xr.Dataset) -> dict[str, Json]:
+    """One line of the report's table of agreement, from the result of ``subridge.compare``."""
+    judged = ~report.near_threshold.broadcast_like(report["mean"]).astype(bool)
+    precision = (report.standard_error / abs(report["mean"])).where(judged)
+    return {
+        "name": name,
+        "judged": report.attrs["n_judged"],
+        "outside": report.attrs["n_outside"],
+        "at_threshold": int((~judged).sum()),
+        "largest_deviation": report.attrs["largest_deviation"],
+        "largest_deviation_at": json.loads(report.attrs["largest_deviation_at"]),
+        "median_relative_standard_error": float(precision.median()),
+        "verdict": report.attrs["verdict"],
+    }

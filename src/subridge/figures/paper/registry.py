@@ -1,31 +1,30 @@
-"""Which figures there are, in the order of the paper, and where each lives.
+"""The figures of the paper, in its order, and the module that holds the recipe of each.
 
-A new figure adds one line to the table; its module, beside this one, holds a dictionary ``RECIPES`` from id to
-`FigureRecipe`. Modules load when a figure of theirs is asked for.
+A new figure adds its id to the table. Its module has a dictionary ``RECIPES`` from id to `FigureRecipe`, and is
+imported when one of its figures is asked for.
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from subridge.figures.paper.recipe import FigureRecipe
 from subridge.model.errors import ParameterError
 
-_HOMES = {
-    "fig1a": "fig1a",
-    "fig1b": "fig1b",
-    "fig2": "fig2",
-    **dict.fromkeys(("fig3a", "fig3b"), "subset_fractions"),
-    "fig3c": "fig3c",
-    "fig3d": "feature_statistics",
-    "fig3e": "classifiers",
-    "fig4a": "reduced_curves",
-    **dict.fromkeys(("fig4b", "fig4c", "fig4d"), "phase_diagrams"),
-    **dict.fromkeys(("fig4e", "fig4f"), "noisy_classifiers"),
-    "fig4-scaled": "scaled_phases",
-    "figS1": "feature_statistics",
-    "figS2": "classifiers",
-    **dict.fromkeys(("figS3", "figS4", "figS5"), "noisy_classifiers"),
-    **dict.fromkeys(("figS6", "figS7", "figS8"), "phase_diagrams"),
-    **dict.fromkeys((f"figS{number}" for number in range(9, 15)), "reduced_curves"),
+if TYPE_CHECKING:
+    from subridge.figures.paper.recipe import FigureRecipe
+
+_MODULES = {
+    figure: module
+    for module, figures in (
+        ("learning_curves", "fig1a fig1b fig2"),
+        ("heterogeneity", "fig3a fig3b fig3c"),
+        ("classifiers", "fig3d fig3e"),
+        ("phases", "fig4a fig4b fig4c fig4d"),
+        ("classifiers", "fig4e fig4f"),
+        ("phases", "fig4-scaled"),
+        ("classifiers", "figS1 figS2 figS3 figS4 figS5"),
+        ("phases", "figS6 figS7 figS8 figS9 figS10 figS11 figS12 figS13 figS14"),
+    )
+    for figure in figures.split()
 }
 
 
@@ -37,12 +36,12 @@ def figure_ids() -> tuple[str, ...]:
     >>> figure_ids()[:3]
     ('fig1a', 'fig1b', 'fig2')
     """
-    return tuple(_HOMES)
+    return tuple(_MODULES)
 
 
-def recipe_of(figure: str) -> FigureRecipe:
-    """The recipe of a figure; `ParameterError` where there is no such figure."""
-    if figure not in _HOMES:
-        raise ParameterError(f"there is no figure {figure!r}; choose from {', '.join(_HOMES)}")
-    recipes: dict[str, FigureRecipe] = import_module(f"subridge.figures.paper.{_HOMES[figure]}").RECIPES
+def recipe_of(figure: str) -> "FigureRecipe":
+    """The recipe of a figure; `ParameterError` if there is no such figure."""
+    if figure not in _MODULES:
+        raise ParameterError(f"there is no figure {figure!r}; choose from {', '.join(_MODULES)}")
+    recipes: dict[str, FigureRecipe] = import_module(f"subridge.figures.paper.{_MODULES[figure]}").RECIPES
     return recipes[figure]

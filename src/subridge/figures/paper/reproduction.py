@@ -1,7 +1,7 @@
 """One figure of the paper, remade."""
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
 import xarray as xr
@@ -9,16 +9,17 @@ from matplotlib.figure import Figure
 
 from subridge import __version__
 from subridge.figures.drawing.style import journal, note
-from subridge.figures.paper.features import FeatureSettings
-from subridge.figures.paper.quick import quick_note
-from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
+from subridge.figures.paper.recipe import FigureSettings
 from subridge.figures.paper.registry import recipe_of
+from subridge.model.checks import counted
 from subridge.model.errors import ParameterError
 from subridge.model.fingerprint import describe, fingerprint
 from subridge.results.schemas import result_attributes
 from subridge.simulation.run import Run
 
 VARIANTS = ("published", "caption")
+# Settings that a quick figure mentions when they are smaller than in the full one.
+_COUNTS = {"n_features": "feature", "n_train": "training image", "n_trials": "trial", "n_draws": "draw"}
 
 
 class Reproduction(NamedTuple):
@@ -88,8 +89,7 @@ def reproduce(
     >>> dataset.density.dims
     ('fraction_spread', 'subset_fraction')
     """
-    request = FigureRequest(figure, quick, settings, data)
-    dataset = compute_figure(request, Run() if run is None else run)
+    dataset = compute_figure(FigureRequest(figure, quick, settings, data), Run() if run is None else run)
     return Reproduction(plot_figure(dataset), dataset)
 
 
@@ -103,19 +103,15 @@ class FigureRequest:
     data: str | None = None
 
     @property
-    def recipe(self) -> FigureRecipe:
-        """The figure's recipe."""
-        return recipe_of(self.figure)
-
-    @property
     def settings(self) -> FigureSettings:
-        """Settings of the figure, shrunk when quick, on the features chosen for figures that are made from some."""
+        """Settings of the figure, with what the variant, the quick version and the choice of features change."""
         if self.variant not in VARIANTS:
             raise ParameterError(f'settings must be "published" or "caption", got {self.variant!r}')
-        full = self.recipe.settings if self.variant == "published" else self.recipe.settings.caption()
-        if self.data is not None and isinstance(full, FeatureSettings):
-            full = replace(full, data=self.data)
-        return full.quick() if self.quick else full
+        recipe = recipe_of(self.figure)
+        changes = dict(recipe.caption) if self.variant == "caption" else {}
+        if self.data is not None and hasattr(recipe.settings, "data"):
+            changes["data"] = self.data
+        return replace(recipe.settings, **changes, **(recipe.quick if self.quick else {}))
 
     @property
     def identity(self) -> str:
@@ -125,27 +121,45 @@ class FigureRequest:
     @property
     def seconds(self) -> float:
         """Rough time it takes on two cores."""
-        return self.recipe.seconds[int(self.quick)]
+        return recipe_of(self.figure).seconds[int(self.quick)]
+
+    @property
+    def quick_note(self) -> str:
+        """How much smaller a quick figure is than the full one, so that it is not taken for it; else empty.
+
+        >>> FigureRequest("fig1a", quick=True).quick_note
+        'quick variant: 400 features (full: 2,000), 20 trials (100)'
+        """
+        less, full = asdict(self.settings), asdict(replace(self, quick=False).settings)
+        if less == full:
+            return ""
+        parts: list[str] = []
+        for name, word in _COUNTS.items():
+            if name in less and less[name] != full[name]:
+                number = "all" if full[name] is None else f"{full[name]:,}"
+                parts.append(f"{counted(less[name], word)} ({'' if parts else 'full: '}{number})")
+        return f"quick variant: {', '.join(parts) or 'a coarser grid'}"
 
     def command(self, device: str) -> str:
         """The command line that makes this figure."""
-        parts = ["subridge reproduce", self.figure]
-        parts += ["--quick"] * self.quick
-        parts += [f"--settings {self.variant}"] * (self.variant != "published")
-        parts += [f"--data {self.data}"] * (self.data is not None)
-        parts += [f"--device {device}"] * (device != "cpu")
-        return " ".join(parts)
+        flags = {
+            " --quick": self.quick,
+            f" --settings {self.variant}": self.variant != "published",
+            f" --data {self.data}": self.data is not None,
+            f" --device {device}": device != "cpu",
+        }
+        return f"subridge reproduce {self.figure}" + "".join(flag for flag, is_set in flags.items() if is_set)
 
 
 def compute_figure(request: FigureRequest, run: Run) -> xr.Dataset:
     """The numbers behind a figure, with their history as attributes; `reproduce` without the picture."""
-    settings = request.settings
+    settings, recipe = request.settings, recipe_of(request.figure)
     start = time.perf_counter()
     dataset = settings.compute(run)
     dataset.attrs = result_attributes(
         "figure",
         1,
-        request.recipe.title,
+        recipe.title,
         figure=request.figure,
         variant=request.variant,
         quick=request.quick,
@@ -153,20 +167,19 @@ def compute_figure(request: FigureRequest, run: Run) -> xr.Dataset:
         fingerprint=request.identity,
         command=request.command(run.device),
         device=run.device,
-        errata=request.recipe.errata,
+        errata=recipe.errata,
         agreement=dataset.attrs.get("agreement", []),
         notes=dataset.attrs.get("notes", []),
-        quick_note=quick_note(settings, replace(request, quick=False).settings) if request.quick else "",
+        quick_note=request.quick_note,
         seconds=time.perf_counter() - start,
     )
     return dataset
 
 
 def plot_figure(dataset: xr.Dataset) -> Figure:
-    """The picture of a computed figure; a quick one says on it that it is."""
+    """The picture of a computed figure; a quick one says so."""
     figure = recipe_of(str(dataset.attrs["figure"])).plot(dataset)
-    told = str(dataset.attrs.get("quick_note", ""))
-    if told:
+    if dataset.attrs.get("quick_note"):
         with journal():
-            note(figure, told)
+            note(figure, str(dataset.attrs["quick_note"]))
     return figure

@@ -1,0 +1,142 @@
+"""One page about remade figures: pictures, interactive curves, settings, agreement, errata, versions, timing."""
+
+import base64
+import json
+import platform
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from subridge import __version__
+from subridge.arrays.types import ArrayLike, Json
+from subridge.explorer.page import REPORT_SCRIPTS, write_page
+from subridge.explorer.parts import Axis, Line, Panel, brief, exceeds, map_panel, thinned, with_trials
+
+_SHOWN = {
+    "theory": "generalization error E",
+    "risk": "generalization error E",
+    "reduced_risk": "reduced error",
+    "misclassification": "share misclassified",
+    "density": "density",
+}
+_ACROSS = {
+    "sample_ratio": "samples per feature α = P/M",
+    "n_samples": "training samples P",
+    "subset_fraction": "subset fraction ν",
+}
+_BY = ("ridge", "n_members", "fraction_spread", "subset_fraction", "strategy")
+_WORDS = {
+    "ridge": "λ",
+    "reduced_ridge": "ridge",
+    "n_members": "k",
+    "fraction_spread": "kσ",
+    "subset_fraction": "ν",
+    "alignment": "ρ",
+    "readout_nsr": "H",
+    "feature_nsr": "W",
+    "label_nsr": "Z",
+    "readout_noise": "η",
+}
+_MOST_PANELS, _MOST_POINTS, _MOST_CELLS = 12, 250, 80
+
+
+def write_figures(
+    datasets: Sequence[xr.Dataset], place: Path, folder: Path, failures: Sequence[tuple[str, str]] = ()
+) -> None:
+    """Write a page on figures as `reproduce` returns them.
+
+    Parameters
+    ----------
+    datasets : sequence of xarray.Dataset
+    place : Path
+        The page.
+    folder : Path
+        The folder of their pictures.
+    failures : sequence of pairs of str
+        Figures that could not be made, and why.
+    """
+    panels: list[Json] = []
+    entries: list[Json] = []
+    for data in datasets:
+        made = [panel.as_json() for panel in figure_panels(data)]
+        entry = {str(name): value for name, value in data.attrs.items()}
+        entry |= {name: json.loads(entry[name]) for name in ("notes", "errata")}
+        settings = json.loads(entry["settings"])
+        entry["settings"] = {name: json.dumps(value) for name, value in settings.items() if name != "type"}
+        entry["panels"] = [{"number": len(panels) + i, "title": panel["title"]} for i, panel in enumerate(made)]
+        # As an image, not inline: pictures would share the names of their clip paths.
+        entry["picture"] = base64.b64encode((folder / f"{entry['figure']}.svg").read_bytes()).decode("ascii")
+        panels.extend(made)
+        entries.append(entry)
+    libraries = ("numpy", "scipy", "xarray", "matplotlib")
+    write_page(
+        place,
+        "figures.html",
+        REPORT_SCRIPTS,
+        agreement=[row for data in datasets for row in json.loads(data.attrs["agreement"])],
+        figures=entries,
+        failures=[list(pair) for pair in failures],
+        panels=panels,
+        versions={"python": platform.python_version(), "subridge": __version__}
+        | {name: version(name) for name in libraries},
+    )
+
+
+def figure_panels(data: xr.Dataset) -> list[Panel]:
+    """Panels of a figure's numbers: maps of ensemble sizes, or lines over samples or fractions; none for drawings."""
+    if "optimal_n_members" in data and "sample_ratio" in data.optimal_n_members.dims:
+        sizes, x = data.optimal_n_members, "sample_ratio"
+        noise = next(dim for dim in ("readout_nsr", "feature_nsr", "label_nsr") if dim in sizes.dims)
+        labels = (_ACROSS[x], f"noise ratio {_WORDS[noise]}")
+        return [
+            map_panel(f"best ensemble size k*, {title}", one, x, noise, labels, _MOST_CELLS)
+            for title, one in _facets(sizes, (noise, x))
+        ]
+    name = next((name for name in _SHOWN if name in data), None)
+    if name is None:
+        return []
+    values = data[name].mean("trial") if "trial" in data[name].dims else data[name]
+    across = next((dim for dim in _ACROSS if dim in values.dims), None)
+    by = next((dim for dim in _BY if dim in values.dims and dim != across and values.sizes[dim] > 1), None)
+    if across is None or by is None:
+        return []
+    return [_curves(data, one, across, by, title) for title, one in _facets(values, (across, by))]
+
+
+def _facets(values: xr.DataArray, kept: tuple[str, ...]) -> Iterator[tuple[str, xr.DataArray]]:
+    """Every slice of the other dimensions, with a title; a dozen at most."""
+    others = [str(dim) for dim in values.dims if dim not in kept]
+    for place in list(product(*(range(values.sizes[dim]) for dim in others)))[:_MOST_PANELS]:
+        chosen = values.isel(dict(zip(others, place, strict=True)))
+        words = [
+            _said(dim, chosen[dim].values if dim in chosen.coords else i) for dim, i in zip(others, place, strict=True)
+        ]
+        yield ", ".join(words) or "curves", chosen
+
+
+def _said(dim: str, place: ArrayLike) -> str:
+    value = np.asarray(place).item()
+    return f"{_WORDS.get(dim, dim.replace('_', ' '))} = {brief(value) if isinstance(value, float) else value}"
+
+
+def _curves(data: xr.Dataset, values: xr.DataArray, across: str, by: str, title: str) -> Panel:
+    """Lines over `across`, one for each value of `by`, with the points of an experiment if the figure has them."""
+    at = values[across].values.astype(np.float64)
+    places = np.flatnonzero(np.isfinite(at))
+    places = places[thinned(len(places), _MOST_POINTS)]
+    at, table = at[places], values.isel({across: places}).transpose(by, across).values
+    names = [_said(by, value) for value in values[by].values]
+    log_y = exceeds(table, 10)
+    if across == "sample_ratio" and "mean" in data and "standard_error" in data:
+        same = {dim: values[dim] for dim in data["mean"].dims if dim in values.coords and values[dim].ndim == 0}
+        mean, error = (data[name].sel(same).transpose(by, "n_samples").values for name in ("mean", "standard_error"))
+        sizes = data.n_samples.values.astype(np.float64)
+        at, lines = with_trials(names, at, table, sizes / sizes.max(), mean, error)
+    else:
+        lines = [Line(name, row) for name, row in zip(names, table, strict=True)]
+    x = Axis(_ACROSS[across], bool(at.min() > 0 and at.max() > 30 * at.min()))
+    return Panel(title, x, Axis(_SHOWN[str(values.name)], log_y), at, lines)
