@@ -132,9 +132,9 @@ def test_a_repeated_name_is_changed_and_told(tmp_path):
     rows = ["\t".join(f"{value:.3f}" for value in row) for row in rng.standard_normal((40, 4))]
     (tmp_path / "t.tsv").write_text('"a b"\tc\t"a b"\ty\n' + "\n".join(rows) + "\n")
     words = ["forecast", str(tmp_path / "t.tsv"), "--target", "y", "--n-samples", "40"]
-    result = CliRunner().invoke(main, [*words, "--drop", "a b (2)"])
+    result = CliRunner().invoke(main, [*words, "--drop", "a b.1"])
     assert result.exit_code == 0, result.output
-    assert "named 1 column whose name is repeated: a b (2)" in result.output
+    assert "named 1 column whose name is repeated: a b.1" in result.output
     assert "40 rows, 2 features" in result.output
 
 

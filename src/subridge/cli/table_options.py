@@ -11,10 +11,9 @@ from subridge.cli import options as shared
 from subridge.cli.busy import Busy
 from subridge.cli.messages import cleaned, with_flags
 from subridge.cli.numbers import finite, numbers
-from subridge.datasets.tables.reading_form import Categories, Dates
-from subridge.datasets.tables.table import Table, read_table
-from subridge.datasets.tables.target_rows import Task
-from subridge.datasets.tables.treatments import Missing, Unlabelled
+from subridge.datasets.tables.columns import Categories, Dates
+from subridge.datasets.tables.table import Missing, Table, Unlabelled, read_table
+from subridge.datasets.tables.targets import Task
 from subridge.spec.wording import counted
 
 

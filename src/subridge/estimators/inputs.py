@@ -9,7 +9,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 
 from subridge.arrays.namespace import is_tensor, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike, SparseMatrix
-from subridge.datasets.tables.odd_values import refuse_odd_table
+from subridge.datasets.tables.columns import refuse_odd_table
 from subridge.estimators.members import example_of
 from subridge.spec.checks import refuse_odd_values
 from subridge.spec.errors import DataError

@@ -3,13 +3,11 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from subridge.datasets import read_table
 from subridge.spec.errors import DataError, ParameterError
-
-pd = pytest.importorskip("pandas")
-pl = pytest.importorskip("polars")
 
 N = 40
 X0, Y0 = np.random.default_rng(0).standard_normal((N, 3)), np.random.default_rng(1).standard_normal(N)
@@ -21,7 +19,7 @@ FRAME = pd.DataFrame(X0, columns=list("abc")).assign(y=Y0)
     [
         (FRAME, {}, "target is missing: name the column to predict, one of a, b, c, y"),
         (pd.DataFrame({"price": X0[:, 0], "y": Y0}), {"target": "prise"}, "did you mean 'price'"),
-        (pl.DataFrame({"price": X0[:, 0], "y": Y0}), {"target": "nothing"}, "the columns are price, y"),
+        (pd.DataFrame({"price": X0[:, 0], "y": Y0}), {"target": "nothing"}, "the columns are price, y"),
         (FRAME, {"target": "y", "drop": ["aa"]}, "drop 'aa' is not a column; did you mean 'a'"),
         (FRAME, {"target": "y", "drop": "y"}, "drop contains the target"),
         (FRAME, {"target": []}, "or several that differ"),
