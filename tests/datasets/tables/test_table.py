@@ -34,7 +34,7 @@ FRAME = pd.DataFrame(X0, columns=list("abc")).assign(y=Y0)
         ((np.where(X0 > 1, -np.inf, X0), Y0), {"missing": "mean"}, "infinite values in 3 columns: x0, x1, x2"),
         ((X0[:, 0], Y0), {}, r"X must be a dense array .* got shape \(40,\)"),
         ((X0.astype(str), Y0), {}, "X must be a dense array of numbers"),
-        ((X0, Y0), {"target": "y"}, "leave target out"),
+        ((X0, Y0), {"target": "y"}, "leave target and groups out"),
         ((X0, Y0, Y0), {}, "got tuple"),
         (SimpleNamespace(), {}, "got SimpleNamespace"),
         ("table.xlsx", {}, r"must end in .csv, .tsv, .txt, .parquet, .npz, .zarr or .csv.gz, got 'table.xlsx'"),

@@ -1,6 +1,6 @@
 """Data frames of any library as pandas frames, and their columns as numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
@@ -11,7 +11,7 @@ from narwhals.dependencies import is_into_dataframe
 from narwhals.typing import IntoDataFrame
 
 from subridge.arrays.namespace import is_sparse, is_tensor
-from subridge.arrays.types import ArrayLike, FloatArray, MatrixLike
+from subridge.arrays.types import ArrayLike, MatrixLike
 from subridge.spec.checks import refuse_odd_values
 from subridge.spec.errors import DataError
 from subridge.spec.wording import agreeing, counted, listed
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 Categories: TypeAlias = Literal["error", "one-hot"]
 Dates: TypeAlias = Literal["error", "days"]
-Features: TypeAlias = tuple[FloatArray, tuple[str, ...], list[str]]  # values, names, notes on what was encoded
 T = TypeVar("T")
 
 _WORDS = (nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Datetime, nw.Duration, nw.Time, nw.Binary)
@@ -45,7 +44,7 @@ def open_frame(native: IntoDataFrame) -> pd.DataFrame:
         as_floats = (column.cast(nw.Float64) if column.dtype.is_numeric() else column for column in columns)
         frame = pd.DataFrame({column.name: column.to_numpy() for column in as_floats})
     # Objects that are all numbers, booleans or text get the type of their values.
-    objects = [name for name, dtype in frame.dtypes.items() if dtype == object]
+    objects = [name for name, dtype in frame.dtypes.items() if dtype == np.dtype(object)]
     return frame.assign(**{name: frame[name].convert_dtypes() for name in objects}) if objects else frame
 
 
@@ -58,22 +57,41 @@ def position(name: str | int, names: Sequence[str], argument: str) -> int:
     raise DataError(f"{argument} {str(name)!r} is not a column; {remedy}")
 
 
-def read_features(frame: pd.DataFrame, categories: Categories, dates: Dates) -> Features:
-    """Features (n, M) with NaN where missing, their names, and notes on what was encoded.
+def frame_of_array(X: ArrayLike, names: Iterable[str] | None = None) -> pd.DataFrame:
+    """An array of shape (n, M) as a frame, without a copy; features without names are called x0, x1, and so on."""
+    array = np.asanyarray(X)
+    if array.ndim != 2 or array.dtype.kind not in "biuf":
+        raise DataError(
+            f"X must be a dense array of numbers of shape (n, number of features), got shape {array.shape} of type "
+            f"{array.dtype}"
+        )
+    if isinstance(array, np.ma.MaskedArray):
+        array = np.ma.filled(array.astype(np.float64), np.nan)
+    names = [f"x{i}" for i in range(array.shape[1])] if names is None else [str(name) for name in names]
+    if len(names) != array.shape[1]:
+        raise DataError(
+            f"feature_names has {counted(len(names), 'entry', 'entries')}, but X has "
+            f"{counted(array.shape[1], 'column')}"
+        )
+    return pd.DataFrame(array, columns=names, copy=False)
+
+
+def read_features(frame: pd.DataFrame, categories: Categories, dates: Dates) -> tuple[pd.DataFrame, list[str]]:
+    """Columns as float64 with NaN where missing, and notes on what was encoded.
 
     Columns that hold no numbers are encoded as asked, or refused with a remedy.
     """
-    odd = [name for name, dtype in frame.dtypes.items() if dtype.kind not in "biuf"]
-    frame = frame.assign(**{name: np.nan for name in odd if frame[name].isna().all()})
+    if (frame.dtypes == np.float64).all():
+        return frame, []
+    odd = [name for name, dtype in frame.dtypes.items() if dtype.kind not in "biuf" and frame[name].notna().any()]
     times = [name for name in odd if frame[name].dtype.kind == "M"]
-    texts = [name for name in odd if frame[name].dtype.kind not in "biufM"]
-    refused = [name for name in odd if name in times * (dates == "error") + texts * (categories == "error")]
+    texts = [name for name in odd if name not in times]
+    refused = {name: _what_it_holds(frame[name]) for name in odd if (dates if name in times else categories) == "error"}
     if refused:
-        told = {name: _what_it_holds(frame[name]) for name in refused}
-        remedies = ", ".join(dict.fromkeys(remedy for _, remedy in told.values()))
-        held = listed(f"{name} ({what})" for name, (what, _) in told.items())
+        remedies = ", ".join(dict.fromkeys(remedy for _, remedy in refused.values()))
+        held = listed(f"{name} ({what})" for name, (what, _) in refused.items())
         raise DataError(
-            f"{counted(len(told), 'column')} of features without numbers: {held}; {remedies}, drop=[...] leaves "
+            f"{counted(len(refused), 'column')} of features without numbers: {held}; {remedies}, drop=[...] leaves "
             "columns out"
         )
     encoded = [_one_hot(frame[name]) for name in texts]
@@ -84,9 +102,10 @@ def read_features(frame: pd.DataFrame, categories: Categories, dates: Dates) -> 
         notes.append(f"made {made} of 0 and 1 from categories: {listed(texts)}")
     if times:
         notes.append(f"counted days since the first date of {listed(times)}")
-    frame = pd.concat([frame.drop(columns=texts + times), *encoded, *days], axis=1)
-    X = np.array(frame.to_numpy(dtype=np.float64, na_value=np.nan), order="C")
-    return X, tuple(frame.columns), notes
+    frame = pd.concat([frame.drop(columns=odd), *encoded, *days], axis=1) if odd else frame
+    empty = {name: np.nan for name, dtype in frame.dtypes.items() if dtype.kind not in "biuf"}
+    values = frame.assign(**empty).to_numpy(dtype=np.float64, na_value=np.nan)
+    return pd.DataFrame(np.ascontiguousarray(values), columns=frame.columns, copy=False), notes
 
 
 def _what_it_holds(column: "pd.Series[str]") -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -15,13 +15,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from subridge.datasets.tables.columns import frame_of_array
 from subridge.spec.errors import DataError
 from subridge.spec.wording import counted, listed
 from subridge.store.features import KIND, read_features
 
 ColumnName: TypeAlias = str | int  # column names of pandas may be numbers
 TargetName: TypeAlias = ColumnName | Sequence[ColumnName]
-Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
+Array: TypeAlias = npt.NDArray[Any]
 
 _TEXT = (".csv", ".tsv", ".txt")
 _SUFFIXES = (*_TEXT, ".parquet", ".npz", ".zarr")
@@ -43,11 +44,11 @@ class TextFormat:
 
 def read_file(
     path: Path, target: TargetName | None, groups: ColumnName | None, form: TextFormat
-) -> tuple[pd.DataFrame | Arrays, tuple[str, ...]]:
-    """A file or a zarr directory, by the ending of its name, and notes on what was done to it.
+) -> tuple[pd.DataFrame | tuple[pd.DataFrame, Array], Array | None, list[str]]:
+    """A file or a zarr directory, by the ending of its name, labels of groups, and notes.
 
-    Text and parquet give a data frame. NumPy archives, zarr groups and feature stores give arrays "X", "y" and, as far
-    as asked for or there, "groups" and "feature_names".
+    Text and parquet give one data frame. NumPy archives, zarr groups and feature stores give a frame of features, their
+    target, and the labels of groups.
     """
     path = path.expanduser()
     suffix = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
@@ -57,27 +58,32 @@ def read_file(
         raise DataError(f"source {str(path)!r} does not exist on this machine; check the path")
     if suffix in _TEXT:
         asked = [groups, *([target] if isinstance(target, str | int) else target or [])]
-        return _read_text(path, suffix, form, [str(name) for name in asked])
+        frame, notes = _read_text(path, suffix, form, [str(name) for name in asked])
+        return frame, None, notes
     if suffix == ".parquet":
         return _read_parquet(path)
     if target is not None and not isinstance(target, str):
         raise DataError(f"target of a {suffix} source is the name of one array, got {target!r}")
-    wanted = {"X": "X", "y": target or "y"} | ({} if groups is None else {"groups": str(groups)})
-    found, notes = _read_npz(path) if suffix == ".npz" else _read_zarr(path, wanted)
-    lacking = [wanted[each] for each in ("X", "y") if wanted[each] not in found]
-    if lacking:
+    y, by, notes = target or "y", str(groups), []
+    if suffix == ".npz":
+        arrays = _read_npz(path)
+    else:
+        arrays, notes = _read_zarr(path, y, by)
+    if lacking := [name for name in ("X", y) if name not in arrays]:
         raise DataError(
-            f"{path} has no array {' and '.join(map(repr, lacking))}, only {listed(sorted(found)) or 'none'}; X holds "
+            f"{path} has no array {' and '.join(map(repr, lacking))}, only {listed(sorted(arrays)) or 'none'}; X holds "
             "the features, y the target, or name the target's array by target="
         )
-    if groups is not None and (labels := found.get(str(groups), np.empty(0))).shape != found["X"].shape[:1]:
-        got = f"shape {labels.shape}" if str(groups) in found else "no such array"
-        raise DataError(f"groups {str(groups)!r} must be an array of {len(found['X'])} labels beside X, got {got}")
-    extra = {"feature_names": found["feature_names"]} if "feature_names" in found else {}
-    return {each: found[name] for each, name in wanted.items()} | extra, notes
+    frame = frame_of_array(arrays["X"], arrays.get("feature_names"))
+    if groups is None:
+        return (frame, arrays[y]), None, notes
+    if by not in arrays or arrays[by].shape != (len(frame),):
+        got = f"shape {arrays[by].shape}" if by in arrays else "no such array"
+        raise DataError(f"groups {by!r} must be an array of {len(frame)} labels beside X, got {got}")
+    return (frame, arrays[y]), arrays[by], notes
 
 
-def _read_text(path: Path, suffix: str, form: TextFormat, asked: Sequence[str]) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def _read_text(path: Path, suffix: str, form: TextFormat, asked: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
     """A table of text, plain or compressed; columns that are asked for by name must have a name of their own."""
     separator = form.separator or ("\t" if suffix == ".tsv" else ";" if form.decimal == "," else ",")
     # Spreadsheets write a byte-order mark, which is not part of the first name.
@@ -114,7 +120,7 @@ def _read_text(path: Path, suffix: str, form: TextFormat, asked: Sequence[str]) 
     if unnamed := [new for new, old in named if not old and new in frame]:
         notes.append(f"named {counted(len(unnamed), 'column')} without a name: {listed(unnamed)}")
     texts = {name: _parsed(column) for name, column in frame.select_dtypes("string").items()}
-    return frame.assign(**texts), tuple(notes)
+    return frame.assign(**texts), notes
 
 
 def _check_header(path: Path, header: list[str], separator: str, asked: Sequence[str]) -> None:
@@ -141,7 +147,7 @@ def _parsed(text: "pd.Series[str]") -> "pd.Series[Any]":
     return text
 
 
-def _read_parquet(path: Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def _read_parquet(path: Path) -> tuple[pd.DataFrame, None, list[str]]:
     try:
         frame = pd.read_parquet(path, dtype_backend="numpy_nullable")
     except ImportError as error:
@@ -149,25 +155,24 @@ def _read_parquet(path: Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
     except (OSError, ValueError) as error:
         raise DataError(f"{path} is not a parquet file ({error}); check the file") from error
     numbering = [name for name in frame if str(name).startswith("__index_level_")]
-    if not numbering:
-        return frame, ()
-    return frame.drop(columns=numbering), (f"dropped a column of row numbers that pandas wrote: {listed(numbering)}",)
+    notes = [f"dropped a column of row numbers that pandas wrote: {listed(numbering)}"] if numbering else []
+    return frame.drop(columns=numbering), None, notes
 
 
-def _read_npz(path: Path) -> tuple[Arrays, tuple[str, ...]]:
+def _read_npz(path: Path) -> dict[str, Array]:
     try:
         with ZipFile(path) as archive:
             if (damaged := archive.testzip()) is not None:  # numpy.load does not notice every flipped bit
                 raise BadZipFile(f"{damaged} is damaged")
         with np.load(path, allow_pickle=False) as file:
-            return dict(file), ()
+            return dict(file)
     except Exception as error:  # what is raised depends on which byte is damaged
         raise DataError(
             f"{path} cannot be read ({error}); save plain arrays, with labels as strings: np.savez(path, X=X, y=y)"
         ) from error
 
 
-def _read_zarr(path: Path, wanted: Mapping[str, str]) -> tuple[Arrays, tuple[str, ...]]:
+def _read_zarr(path: Path, y: str, by: str) -> tuple[dict[str, Array], list[str]]:
     try:
         import zarr
     except ImportError as error:
@@ -177,25 +182,23 @@ def _read_zarr(path: Path, wanted: Mapping[str, str]) -> tuple[Arrays, tuple[str
     except (OSError, ValueError, KeyError) as error:
         raise DataError(f"{path} is not a zarr group ({error}); check the path") from error
     if group.attrs.get("schema") == KIND.schema:
-        return _read_store(path, wanted)
-    arrays: Arrays = {}
+        return _read_store(path, y)
+    arrays: dict[str, Array] = {}
     for name, array in group.arrays():
-        if name in wanted.values() and (lacking := array.nchunks - array.nchunks_initialized):
+        if name in ("X", y, by) and (lacking := array.nchunks - array.nchunks_initialized):
             raise DataError(
                 f"{path} lacks {lacking} of the {counted(array.nchunks, 'chunk')} of {name}, which would be read as "
                 f"{array.fill_value}; copy the directory again, or, if these are its values, write the array with "
                 "config={'write_empty_chunks': True}"
             )
-        arrays[name] = np.asarray(array[:]) if name in wanted.values() else np.empty(0)
+        arrays[name] = np.asarray(array[:]) if name in ("X", y, by) else np.empty(0)
     if isinstance(names := group.attrs.get("feature_names"), list):
         arrays["feature_names"] = np.array(names)
-    return arrays, ()
+    return arrays, []
 
 
-def _read_store(path: Path, wanted: Mapping[str, str]) -> tuple[Arrays, tuple[str, ...]]:
+def _read_store(path: Path, y: str) -> tuple[dict[str, Array], list[str]]:
     """The training images of a feature store; the names of its classes are the labels."""
-    if "groups" in wanted:
-        raise DataError(f"groups {wanted['groups']!r} cannot be had from {path}: a store of features has no groups")
     found = read_features(path)
     training, notes = ~found.is_test, []
     if found.n_unreadable:
@@ -204,4 +207,4 @@ def _read_store(path: Path, wanted: Mapping[str, str]) -> tuple[Arrays, tuple[st
         tests = int(found.is_test.sum())
         notes.append(f"left out {tests:,} of {counted(len(training), 'image')} that the store keeps for testing")
     labels = np.array(found.class_names, dtype=object)[found.labels[training]]
-    return {"X": found.features[training], wanted["y"]: labels}, tuple(notes)
+    return {"X": found.features[training], y: labels}, notes

@@ -1,9 +1,8 @@
 """A user's own table as features and targets, with a note on everything that was done to it."""
 
 from codecs import lookup
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
@@ -15,9 +14,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import gen_batches
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray
-from subridge.datasets.tables.columns import Categories, Dates, Features, is_frame, open_frame, position, read_features
+from subridge.datasets.tables.columns import (
+    Categories,
+    Dates,
+    frame_of_array,
+    is_frame,
+    open_frame,
+    position,
+    read_features,
+)
 from subridge.datasets.tables.files import ColumnName, TargetName, TextFormat, read_file
-from subridge.datasets.tables.targets import Target, TargetLike, Task, missing_targets, read_target, target_rows
+from subridge.datasets.tables.targets import TargetLike, Task, missing_targets, read_target, target_rows
 from subridge.spec.checks import items_of
 from subridge.spec.errors import DataError, ParameterError
 from subridge.spec.wording import agreeing, counted, listed
@@ -27,7 +34,7 @@ Missing: TypeAlias = Literal["error", "drop", "mean"]
 Unlabelled: TypeAlias = Literal["error", "drop"]
 
 LEAST_ROWS = 20  # fewer rows say next to nothing about a covariance or a residual
-_ROWS, _COLUMNS = 4096, 64  # of a large table that are looked at together
+_COLUMNS = 64  # of a large table that are looked at together
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,236 +199,147 @@ def read_table(
     gaps = [missing_values] if isinstance(missing_values, str) else items_of("missing_values", missing_values)
     if not all(isinstance(text, str) for text in gaps):
         raise ParameterError(f"missing_values must be text, got {missing_values!r}")
-    raw = _read(
-        source,
-        target,
-        [drop] if isinstance(drop, str) else items_of("drop", drop),
-        groups,
-        TextFormat("\t" if separator in ("tab", "\\t") else separator, decimal, encoding, tuple(gaps)),
-        partial(read_features, categories=categories, dates=dates),
-    )
-    _treat_missing(raw, missing, unlabelled)
-    _treat_constant(raw)
-    if raw.groups is not None:
-        if lacking := int((raw.groups < 0).sum()):
+    form = TextFormat("\t" if separator in ("tab", "\\t") else separator, decimal, encoding, tuple(gaps))
+    dropped = [drop] if isinstance(drop, str) else items_of("drop", drop)
+    frame, y, labels, notes = _read(source, target, dropped, groups, form)
+    features, encoded = read_features(frame, categories, dates)
+    notes += encoded
+    goal, numbers = read_target(y), None if labels is None else pd.factorize(labels)[0]
+    if len(goal) != len(features):
+        raise DataError(f"X has {counted(len(features), 'row')} but y has {len(goal):,}; give one target per row")
+    features, kept = _without_gaps(features, missing_targets(goal), missing, unlabelled, notes)
+    goal = goal[kept]
+    features = _without_constants(features, notes)
+    if numbers is not None:
+        numbers = numbers[kept]
+        if lacking := int((numbers < 0).sum()):
             raise DataError(
-                f"groups must name the group of every row, but {str(groups)!r} lacks {lacking} of {len(raw.X)}; "
+                f"groups must name the group of every row, but {str(groups)!r} lacks {lacking} of {len(goal)}; "
                 "fill it in"
             )
-        if len(np.unique(raw.groups)) < 2:
+        if len(np.unique(numbers)) < 2:
             raise DataError(
                 f"groups must differ, but {str(groups)!r} is the same in all rows; name one with several groups"
             )
-    targets = target_rows(raw.target, task)
+    targets = target_rows(goal, task)
+    X = np.ascontiguousarray(features.to_numpy())
     if standardise:
-        _standardise(raw)
-    notes = (*raw.notes, *targets.notes)
-    return Table(raw.X, targets.rows, tuple(raw.names), targets.class_names, notes, raw.groups)
-
-
-@dataclass
-class _RawTable:
-    """A table before its treatment: X with NaN where missing, groups numbered from 0 with -1 where missing."""
-
-    X: FloatArray
-    is_own: bool  # X may be changed in place; otherwise it is the caller's array
-    names: Sequence[str]
-    target: Target
-    groups: IntArray | None
-    notes: list[str]
-
-    def keep_rows(self, kept: BoolArray, note: str) -> None:
-        self.X, self.target, self.is_own = self.X[kept], self.target[kept], True
-        self.groups = None if self.groups is None else self.groups[kept]
-        self.notes.append(note)
-
-    def drop_columns(self, dropped: BoolArray, what: str) -> None:
-        names = np.array(self.names, dtype=object)
-        self.X, self.names, self.is_own = self.X.compress(~dropped, axis=1), tuple(names[~dropped]), True
-        self.notes.append(f"dropped {what}: {listed(names[dropped])}")
+        X = _standardised(X, features.columns)
+        notes.append("divided every feature by its standard deviation; standardise=False leaves them as they are")
+    return Table(X, targets.rows, tuple(features.columns), targets.class_names, (*notes, *targets.notes), numbers)
 
 
 def _read(
-    source: Source,
-    target: TargetName | None,
-    drop: Sequence[ColumnName],
-    groups: ColumnName | None,
-    text: TextFormat,
-    read_columns: Callable[[pd.DataFrame], Features],
-) -> _RawTable:
-    """Any source as features and target, before any treatment."""
+    source: Source, target: TargetName | None, drop: Sequence[ColumnName], groups: ColumnName | None, form: TextFormat
+) -> tuple[pd.DataFrame, TargetLike, ArrayLike | None, list[str]]:
+    """Columns of features, the target, labels of groups, and notes, from any source."""
+    labels, is_file = None, isinstance(source, str | Path)
+    notes: list[str] = []
     if isinstance(source, str | Path):
-        found, notes = read_file(Path(source), target, groups, text)
-        if isinstance(found, pd.DataFrame):
-            raw = _read_frame(found, target, drop, groups, read_columns)
-        else:
-            raw = _read_pair(found["X"], found["y"], drop, found.get("feature_names"), read_columns)
-            raw.is_own = True  # nobody else holds what was read from disk
-            raw.groups = pd.factorize(found["groups"])[0] if "groups" in found else None
-        raw.notes[:0] = notes
-        return raw
+        source, labels, notes = read_file(Path(source), target, groups, form)
+    targets, taken = [], []
     if is_frame(source):
-        return _read_frame(source, target, drop, groups, read_columns)
-    if not isinstance(source, tuple | list) or len(source) != 2:
+        frame = open_frame(source)
+        names = list(frame.columns)
+        if target is None:
+            raise DataError(f"target is missing: name the column to predict, one of {listed(names)}")
+        wanted = [target] if isinstance(target, str | int) else list(target)
+        targets = taken = list(dict.fromkeys(names[position(name, names, "target")] for name in wanted))
+        if not targets or len(targets) < len(wanted):
+            raise DataError(f"target must be a column, or several that differ, got {target!r}")
+        if groups is not None:
+            by = names[position(groups, names, "groups")]
+            if by in targets:
+                raise DataError(f"groups {by!r} is the target; name the column that says whose row it is")
+            labels, taken = frame[by], [*targets, by]
+        y = frame[targets]
+    elif isinstance(source, tuple | list) and len(source) == 2:
+        if not is_file and (target is not None or groups is not None):
+            raise DataError("a pair (X, y) has its target in y and no column of groups; leave target and groups out")
+        X, y = source
+        frame = open_frame(X) if is_frame(X) else frame_of_array(X)
+        names = list(frame.columns)
+    else:
         raise DataError(
             f"source must be a DataFrame of pandas or polars, a pair (X, y) or a path, got {type(source).__name__}"
         )
-    if groups is not None:
-        raise DataError(f"groups={groups!r} names a column, which a pair (X, y) has not; give forecast the labels")
-    if target is not None:
-        raise DataError(f"a pair (X, y) has its target in y, got target={target!r} as well; leave target out")
-    return _read_pair(*source, drop, None, read_columns)
-
-
-def _read_frame(
-    native: IntoDataFrame,
-    target: TargetName | None,
-    drop: Sequence[ColumnName],
-    groups: ColumnName | None,
-    read_columns: Callable[[pd.DataFrame], Features],
-) -> _RawTable:
-    """A data frame: one column or several are the target, one may name groups, the others are features."""
-    frame = open_frame(native)
-    names = list(frame.columns)
-    if target is None:
-        raise DataError(f"target is missing: name the column to predict, one of {listed(names)}")
-    wanted = [target] if isinstance(target, str | int) else list(target)
-    if not wanted or len(set(map(str, wanted))) < len(wanted):
-        raise DataError(f"target must be a column, or several that differ, got {target!r}")
-    targets = [names[position(name, names, "target")] for name in wanted]
-    kept, notes = _kept(names, drop)
-    if not set(targets) <= {names[place] for place in kept}:
+    dropped = [position(name, names, "drop") for name in drop]
+    if drop:
+        notes.append(f"left out {counted(len(drop), 'column')} as asked: {listed(drop)}")
+    if any(names[place] in targets for place in dropped):
         raise DataError(f"drop contains the target {target!r}; take it out of one of them")
-    labels = None if groups is None else names[position(groups, names, "groups")]
-    if labels in targets:
-        raise DataError(f"groups {labels!r} is the target; name the column that says whose row it is")
-    features = frame.iloc[:, kept].drop(columns=[*targets, labels], errors="ignore")
-    X, features_names, more = read_columns(features)
-    numbers = None if labels is None else pd.factorize(frame[labels])[0]
-    return _RawTable(X, True, features_names, read_target(frame[targets]), numbers, [*notes, *more])
+    kept = [place for place, name in enumerate(names) if place not in dropped and name not in taken]
+    return frame if len(kept) == len(names) else frame.iloc[:, kept], y, labels, notes
 
 
-def _read_pair(
-    X: ArrayLike | IntoDataFrame,
-    y: TargetLike,
-    drop: Sequence[ColumnName],
-    names: Iterable[str] | None,
-    read_columns: Callable[[pd.DataFrame], Features],
-) -> _RawTable:
-    """Features, an array or a frame of shape (n, M), and a target of shape (n,) or (n, C)."""
-    target = read_target(y)
-    if is_frame(X):
-        frame = open_frame(X)
-        kept, notes = _kept(list(frame.columns), drop)
-        features, names, more = read_columns(frame.iloc[:, kept])
-        raw = _RawTable(features, True, names, target, None, [*notes, *more])
-    else:
-        array = np.asanyarray(X)
-        if array.ndim != 2 or array.dtype.kind not in "biuf":
-            raise DataError(
-                f"X must be a dense array of numbers of shape (n, number of features), got shape {array.shape} of type "
-                f"{array.dtype}"
-            )
-        names = [f"x{i}" for i in range(array.shape[1])] if names is None else [str(name) for name in names]
-        if len(names) != array.shape[1]:
-            raise DataError(
-                f"feature_names has {counted(len(names), 'entry', 'entries')}, "
-                f"but X has {counted(array.shape[1], 'column')}"
-            )
-        if isinstance(array, np.ma.MaskedArray):
-            array = np.ma.filled(array.astype(np.float64), np.nan)
-        kept, notes = _kept(names, drop)
-        features = np.ascontiguousarray(array.take(kept, axis=1) if drop else array, dtype=np.float64)
-        is_own = not np.may_share_memory(features, array)
-        raw = _RawTable(features, is_own, [names[place] for place in kept], target, None, notes)
-    if len(raw.X) != len(target):
-        raise DataError(f"X has {counted(len(raw.X), 'row')} but y has {len(target):,}; give one target per row")
-    return raw
-
-
-def _kept(names: Sequence[str], drop: Sequence[ColumnName]) -> tuple[list[int], list[str]]:
-    """Places of the columns that are not dropped, and a note."""
-    dropped = {position(name, names, "drop") for name in drop}
-    note = f"left out {counted(len(drop), 'column')} as asked: {listed(drop)}"
-    return [place for place in range(len(names)) if place not in dropped], [note] if drop else []
-
-
-def _treat_missing(raw: _RawTable, missing: Missing, unlabelled: Unlabelled) -> None:
-    """Refuse, drop or fill gaps, and see that enough rows are left."""
-    n, without_target = len(raw.X), missing_targets(raw.target)
-    if missing != "drop" and without_target.any():
+def _without_gaps(
+    features: pd.DataFrame, unlabelled_rows: BoolArray, missing: Missing, unlabelled: Unlabelled, notes: list[str]
+) -> tuple[pd.DataFrame, BoolArray]:
+    """Refuse, drop or fill missing values; features of the rows that are left, and which they are."""
+    n, kept = len(features), np.ones(len(features), dtype=bool)
+    if missing != "drop" and unlabelled_rows.any():
         if unlabelled == "error":
             raise DataError(
-                f"the target is missing in {counted(int(without_target.sum()), 'row')} of {n}; "
+                f"the target is missing in {counted(int(unlabelled_rows.sum()), 'row')} of {n}; "
                 "unlabelled='drop' leaves them out, as missing='drop' does with every gap"
             )
-        raw.keep_rows(~without_target, f"dropped {without_target.sum():,} of {counted(n, 'row')} without target")
-        without_target = without_target[~without_target]
-    n_labelled, (places, cells) = len(raw.X), _gaps(raw)
-    if missing == "error" and places.size:
-        where = listed(f"{raw.names[i]} ({count})" for i, count in zip(places, cells.sum(axis=0), strict=True))
+        kept = ~unlabelled_rows
+        features = features[kept]
+        notes.append(f"dropped {n - len(features):,} of {counted(n, 'row')} without target")
+    if (infinite := np.isinf(features).any()).any():
         raise DataError(
-            f"{counted(int(cells.sum()), 'cell')} missing in {counted(len(places), 'column')}: {where}; missing='drop' "
+            f"infinite values in {counted(int(infinite.sum()), 'column')}: {listed(infinite.index[infinite])}; correct "
+            "them, or leave the columns out with drop=[...]"
+        )
+    gaps = features.isna().sum()
+    gaps = gaps[gaps > 0]
+    if missing == "error" and len(gaps):
+        where = listed(f"{name} ({count})" for name, count in gaps.items())
+        raise DataError(
+            f"{counted(int(gaps.sum()), 'cell')} missing in {counted(len(gaps), 'column')}: {where}; missing='drop' "
             "leaves out their rows, missing='mean' fills in column means, drop=[...] leaves out columns"
         )
-    empty = places[cells.all(axis=0)]
-    if empty.size and n_labelled:
-        is_empty = np.isin(np.arange(raw.X.shape[1]), empty)
-        raw.drop_columns(is_empty, f"{counted(len(empty), 'column')} without any value")
-        places, cells = _gaps(raw)
-    lost = cells.any(axis=1) | without_target
-    if missing == "drop" and lost.any():
-        raw.keep_rows(~lost, f"dropped {lost.sum():,} of {counted(n, 'row')} with missing values")
-    elif places.size:
-        raw.X, raw.is_own = raw.X if raw.is_own else raw.X.copy(), True
-        gaps = raw.X[:, places]
+    if (empty := features.isna().all()).any() and len(features):
+        notes.append(f"dropped {counted(int(empty.sum()), 'column')} without any value: {listed(empty.index[empty])}")
+        features, gaps = features.loc[:, ~empty], gaps[gaps < len(features)]
+    if missing == "drop":
+        kept = features.notna().all(axis=1).to_numpy() & ~unlabelled_rows
+        if not kept.all():
+            notes.append(f"dropped {n - kept.sum():,} of {counted(n, 'row')} with missing values")
+            features = features[kept]
+    elif len(gaps):
         # A mean can round past the values it is taken of, and a constant column would not be constant any more.
-        filled = SimpleImputer().fit_transform(gaps)
-        raw.X[:, places] = np.clip(filled, np.nanmin(gaps, axis=0), np.nanmax(gaps, axis=0))
-        raw.notes.append(
-            f"filled {counted(int(cells.sum()), 'missing cell')} in {counted(len(places), 'column')} with column "
-            f"means, which a forecast takes for data: {listed(raw.names[i] for i in places)}"
+        filled = SimpleImputer().set_output(transform="pandas").fit_transform(features)
+        features = filled.clip(features.min(), features.max(), axis=1)
+        notes.append(
+            f"filled {counted(int(gaps.sum()), 'missing cell')} in {counted(len(gaps), 'column')} with column means, "
+            f"which a forecast takes for data: {listed(gaps.index)}"
         )
-    if len(raw.X) < LEAST_ROWS:
-        dropped = n_labelled - len(raw.X)
-        told = f" ({dropped} of {n_labelled} were dropped for missing values)" if dropped else ""
-        raise DataError(f"a pilot needs at least {LEAST_ROWS} rows, got {len(raw.X)}{told}; bring more data")
+    if len(features) < LEAST_ROWS:
+        told = f" ({n - len(features)} of {n} were dropped for missing values)" if len(features) < n else ""
+        raise DataError(f"a pilot needs at least {LEAST_ROWS} rows, got {len(features)}{told}; bring more data")
+    return features, kept
 
 
-def _gaps(raw: _RawTable) -> tuple[IntArray, BoolArray]:
-    """Columns with missing values, and where they miss them, shape (n, columns); infinite values are an error."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        # A sum with NaN or infinity in it is not finite: this finds the columns to look at without a table of flags.
-        suspects = np.flatnonzero(~np.isfinite(raw.X.sum(axis=0)))
-    values = raw.X[:, suspects]
-    infinite = suspects[np.isinf(values).any(axis=0)]
-    if infinite.size:
-        raise DataError(
-            f"infinite values in {counted(len(infinite), 'column')}: {listed(raw.names[i] for i in infinite)}; "
-            "correct them, or leave the columns out with drop=[...]"
-        )
-    cells = np.isnan(values)
-    some = cells.any(axis=0)
-    return suspects[some], cells[:, some]
-
-
-def _treat_constant(raw: _RawTable) -> None:
+def _without_constants(features: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     """Drop constant columns, and note repeated ones.
 
     VarianceThreshold of scikit-learn asks whether the variance is zero, which it also is for small numbers whose
     squares vanish.
     """
-    constant = raw.X.min(axis=0) == raw.X.max(axis=0)
+    constant = features.min() == features.max()
     if constant.any():
-        raw.drop_columns(constant, counted(int(constant.sum()), "constant column"))
-    if not len(raw.names):
-        told = f" ({'; '.join(raw.notes)})" if raw.notes else ""
+        names = listed(constant.index[constant])
+        notes.append(f"dropped {counted(int(constant.sum()), 'constant column')}: {names}")
+        features = features.loc[:, ~constant]
+    if features.empty:
+        told = f" ({'; '.join(notes)})" if notes else ""
         raise DataError(f"no features are left{told}; bring columns of numbers that vary")
-    pairs = repeated_columns(raw.X)
-    if pairs:
-        equal = listed(f"{raw.names[i]} = {raw.names[j]}" for i, j in pairs)
+    if pairs := repeated_columns(features.to_numpy()):
+        equal = listed(f"{features.columns[i]} = {features.columns[j]}" for i, j in pairs)
         shares = agreeing(len(pairs), "shares", "share")
-        raw.notes.append(f"kept {counted(len(pairs), 'column')} equal to another, which {shares} its weight: {equal}")
+        notes.append(f"kept {counted(len(pairs), 'column')} equal to another, which {shares} its weight: {equal}")
+    return features
 
 
 def repeated_columns(X: FloatArray) -> list[tuple[int, int]]:
@@ -434,18 +352,15 @@ def repeated_columns(X: FloatArray) -> list[tuple[int, int]]:
     return [(i, j) for i, j in pairs if i != j and np.array_equal(X[:, i], X[:, j])]
 
 
-def _standardise(raw: _RawTable) -> None:
-    """Divide every feature by its standard deviation."""
-    scaler = StandardScaler()
+def _standardised(X: FloatArray, names: Sequence[str]) -> FloatArray:
+    """Every feature divided by its standard deviation."""
+    scaler = StandardScaler(with_mean=False)
     with np.errstate(over="ignore", invalid="ignore"):
-        for block in gen_batches(len(raw.X), _ROWS):
-            scaler.partial_fit(raw.X[block])
+        scaled: FloatArray = scaler.fit_transform(X)
     spread = np.sqrt(scaler.var_)
-    useless = np.flatnonzero(~((spread > 0) & np.isfinite(spread)))
-    if useless.size:
+    if useless := [name for name, each in zip(names, spread, strict=True) if not 0 < each < np.inf]:
         raise DataError(
-            f"the standard deviation of {listed(raw.names[int(i)] for i in useless)} is beyond the range of floats; "
-            "rescale these columns, or leave them out with drop=[...]"
+            f"the standard deviation of {listed(useless)} is beyond the range of floats; rescale these columns, or "
+            "leave them out with drop=[...]"
         )
-    raw.X = np.divide(raw.X, spread, out=raw.X if raw.is_own else None)
-    raw.notes.append("divided every feature by its standard deviation; standardise=False leaves them as they are")
+    return scaled
