@@ -3,8 +3,7 @@
 import signal
 from importlib.util import find_spec
 
-_NETWORKS = "src/subridge/datasets/images/networks"  # these files define torch modules when they are imported
-collect_ignore = [] if find_spec("torch") else [f"{_NETWORKS}/resnet.py", f"{_NETWORKS}/efficientnet.py"]
+collect_ignore = [] if find_spec("torch") else ["src/subridge/datasets/images/modules.py"]
 
 # A shell without job control starts what it leaves in the background deaf to Ctrl-C, and so would be all children.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

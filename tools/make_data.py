@@ -14,8 +14,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from subridge.datasets.images.cache import build_set, finished_set
-from subridge.datasets.images.published import COLLECTIONS
+from subridge.datasets.images.published import COLLECTIONS, build_set, finished_set
 from subridge.spec.errors import SubridgeError
 
 

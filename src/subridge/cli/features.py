@@ -24,7 +24,7 @@ def features(
     on when the command is given again.
     """
     from subridge.datasets.images.extraction import extract_folder
-    from subridge.datasets.images.load import load_store
+    from subridge.datasets.images.sets import load_store
 
     skipped = extract_folder(
         images,

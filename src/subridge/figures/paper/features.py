@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import xarray as xr
 
-from subridge.datasets.images.feature_set import FeatureSet
-from subridge.datasets.images.load import load_set
+from subridge.datasets.images.sets import FeatureSet, load_set
 from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.paper.recipe import FigureSettings
 from subridge.simulation.classification.simulate import simulate_classification
