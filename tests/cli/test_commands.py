@@ -43,7 +43,7 @@ def test_ctrl_c_is_said_in_a_word_and_has_its_own_exit_code(monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("subridge.cli.curve.predicted_curves", interrupted)
+    monkeypatch.setattr("subridge.results.learning_curves.predicted_curves", interrupted)
     result = call("curve", "--fractions", "0.1,0.3", "--sample-ratios", "0.2", code=130)
     assert result.stderr == "\ninterrupted\n"
 
@@ -118,6 +118,10 @@ def test_mistakes_in_a_specification_file_are_wrong_usage(tmp_path):
     file = tmp_path / "spec.toml"
     file.write_text("n_membres = 3\n")
     assert "'n_membres', which is no option" in call("curve", "--spec", file, code=2).stderr
+    file.write_text("ridges = 0.5\nn_members = 3\noptimal_ridge = true\n")
+    found = json.loads(call("curve", "--spec", file, "--json").stdout)
+    assert found["coordinates"]["ridge"]["values"] == [0.5]
+    assert "risk_at_optimal_ridge" in found["variables"]
     file.write_text("n_members = \n")
     assert "is not TOML" in call("curve", "--spec", file, code=2).stderr
 
@@ -157,7 +161,7 @@ def test_exit_codes_of_the_real_program(words, code, message):
 
 
 def test_a_mistake_of_the_program_is_told_without_a_traceback(monkeypatch):
-    monkeypatch.setattr("subridge.cli.curve._predict", lambda options, ratios: 1 / 0)
+    monkeypatch.setattr("subridge.cli.theory._predict", lambda options, ratios: 1 / 0)
     result = call("curve", code=1)
     assert "unexpected ZeroDivisionError" in result.stderr
     assert "--debug" in result.stderr

@@ -5,7 +5,7 @@ from click.testing import CliRunner
 
 import subridge as sr
 from subridge.cli import main
-from subridge.cli.progress import BatchProgress
+from subridge.cli.reproduce import BatchProgress
 
 
 def call(*words, code=0):
