@@ -28,6 +28,7 @@ def folder(tmp_path):
 @pytest.fixture
 def seen(monkeypatch):
     """A network whose features are the mean and spread of the pixels; records how many images it was given."""
+    pytest.importorskip("zarr")
     counts = []
 
     def build(self, weights=None, device="cpu"):
