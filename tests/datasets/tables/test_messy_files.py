@@ -46,6 +46,13 @@ def test_other_encodings_and_marks_of_spreadsheets(tmp_path):
         read_table(path, "y", encoding="klingon")
 
 
+def test_a_column_may_be_named_like_a_missing_value(tmp_path):
+    path = written(tmp_path / "data.csv", lines(header=("NA", "nan", "y")))
+    table = read_table(path, "y", missing_values=["y"])
+    assert table.feature_names == ("NA", "nan")
+    assert table.notes == ()
+
+
 def test_compressed_text(tmp_path):
     path = tmp_path / "data.csv.gz"
     path.write_bytes(gzip.compress(lines().encode()))

@@ -4,8 +4,6 @@ import re
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 from zipfile import BadZipFile, ZipFile
@@ -22,6 +20,7 @@ from subridge.store.features import KIND, read_features
 
 ColumnName: TypeAlias = str | int  # column names of pandas may be numbers
 TargetName: TypeAlias = ColumnName | Sequence[ColumnName]
+TextOptions: TypeAlias = dict[str, Any]  # sep, decimal, encoding and na_values of pandas.read_csv
 Array: TypeAlias = npt.NDArray[Any]
 
 _TEXT = (".csv", ".tsv", ".txt")
@@ -32,18 +31,8 @@ _LOOKS_LIKE_A_DATE = re.compile(r"\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}")
 _DATE_FORMATS = ("ISO8601", "%Y/%m/%d", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y")
 
 
-@dataclass(frozen=True)
-class TextFormat:
-    """How a text file is written; without a separator the ending of its name decides."""
-
-    separator: str | None = None
-    decimal: str = "."
-    encoding: str = "utf-8"
-    missing_values: tuple[str, ...] = ()
-
-
 def read_file(
-    path: Path, target: TargetName | None, groups: ColumnName | None, form: TextFormat
+    path: Path, target: TargetName | None, groups: ColumnName | None, options: TextOptions
 ) -> tuple[pd.DataFrame | tuple[pd.DataFrame, Array], Array | None, list[str]]:
     """A file or a zarr directory, by the ending of its name, labels of groups, and notes.
 
@@ -58,7 +47,7 @@ def read_file(
         raise DataError(f"source {str(path)!r} does not exist on this machine; check the path")
     if suffix in _TEXT:
         asked = [groups, *([target] if isinstance(target, str | int) else target or [])]
-        frame, notes = _read_text(path, suffix, form, [str(name) for name in asked])
+        frame, notes = _read_text(path, suffix, options, [str(name) for name in asked])
         return frame, None, notes
     if suffix == ".parquet":
         return _read_parquet(path)
@@ -83,25 +72,33 @@ def read_file(
     return (frame, arrays[y]), arrays[by], notes
 
 
-def _read_text(path: Path, suffix: str, form: TextFormat, asked: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+def _read_text(path: Path, suffix: str, options: TextOptions, asked: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
     """A table of text, plain or compressed; columns that are asked for by name must have a name of their own."""
-    separator = form.separator or ("\t" if suffix == ".tsv" else ";" if form.decimal == "," else ",")
-    # Spreadsheets write a byte-order mark, which is not part of the first name.
-    encoding = "utf-8-sig" if form.encoding.lower() in ("utf-8", "utf8") else form.encoding
-    read = partial(pd.read_csv, path, sep=separator, encoding=encoding, keep_default_na=False, low_memory=False)
+    separator = options["sep"] or ("\t" if suffix == ".tsv" else ";" if options["decimal"] == "," else ",")
+    encoding, missing = options["encoding"], [*_MISSING_TEXT, *options["na_values"]]
+    options = options | {
+        "sep": separator,
+        # Spreadsheets write a byte-order mark, which is not part of the first name.
+        "encoding": "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding,
+        "keep_default_na": False,
+        "low_memory": False,
+    }
     try:
-        header = [str(name) for name in read(header=None, nrows=1, dtype=str).iloc[0]]
+        header = [
+            str(name)
+            for name in pd.read_csv(path, header=None, nrows=1, dtype=str, **options | {"na_values": []}).iloc[0]
+        ]
         _check_header(path, header, separator, asked)
         with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):  # more cells than names
-            frame = read(
-                index_col=False,
-                decimal=form.decimal,
-                na_values=[*_MISSING_TEXT, *form.missing_values],
-                dtype_backend="numpy_nullable",  # otherwise booleans with a gap are objects
+            # Nullable types: otherwise booleans with a gap are objects.
+            frame = pd.read_csv(
+                path, index_col=False, dtype_backend="numpy_nullable", **options | {"na_values": missing}
             )
+    except DataError:
+        raise
     except UnicodeDecodeError as error:
         raise DataError(
-            f"{path} is not written in {form.encoding} (byte {error.object[error.start]:#x}); give its encoding, for "
+            f"{path} is not written in {encoding} (byte {error.object[error.start]:#x}); give its encoding, for "
             "example encoding='latin-1'"
         ) from error
     except (OSError, EOFError, ZlibError) as error:

@@ -23,8 +23,8 @@ from subridge.datasets.tables.columns import (
     position,
     read_features,
 )
-from subridge.datasets.tables.files import ColumnName, TargetName, TextFormat, read_file
-from subridge.datasets.tables.targets import TargetLike, Task, missing_targets, read_target, target_rows
+from subridge.datasets.tables.files import ColumnName, TargetName, TextOptions, read_file
+from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
 from subridge.spec.checks import items_of
 from subridge.spec.errors import DataError, ParameterError
 from subridge.spec.wording import agreeing, counted, listed
@@ -33,7 +33,6 @@ Source: TypeAlias = IntoDataFrame | tuple[ArrayLike | IntoDataFrame, TargetLike]
 Missing: TypeAlias = Literal["error", "drop", "mean"]
 Unlabelled: TypeAlias = Literal["error", "drop"]
 
-LEAST_ROWS = 20  # fewer rows say next to nothing about a covariance or a residual
 _COLUMNS = 64  # of a large table that are looked at together
 
 
@@ -184,11 +183,8 @@ def read_table(
     ):
         if not isinstance(value, str) or value not in choices:
             raise ParameterError(f"{argument} must be one of {', '.join(map(repr, choices))}, got {value!r}")
-    if (
-        separator is not None
-        and separator not in ("tab", "\\t")
-        and (not isinstance(separator, str) or len(separator) != 1)
-    ):
+    separator = "\t" if separator in ("tab", "\\t") else separator
+    if separator is not None and (not isinstance(separator, str) or len(separator) != 1):
         raise ParameterError(f"separator must be one character, or 'tab', got {separator!r}")
     if separator == decimal:
         raise ParameterError(f"separator and decimal are both {decimal!r}; they must differ")
@@ -199,9 +195,9 @@ def read_table(
     gaps = [missing_values] if isinstance(missing_values, str) else items_of("missing_values", missing_values)
     if not all(isinstance(text, str) for text in gaps):
         raise ParameterError(f"missing_values must be text, got {missing_values!r}")
-    form = TextFormat("\t" if separator in ("tab", "\\t") else separator, decimal, encoding, tuple(gaps))
+    options = {"sep": separator, "decimal": decimal, "encoding": encoding, "na_values": gaps}
     dropped = [drop] if isinstance(drop, str) else items_of("drop", drop)
-    frame, y, labels, notes = _read(source, target, dropped, groups, form)
+    frame, y, labels, notes = _read(source, target, dropped, groups, options)
     features, encoded = read_features(frame, categories, dates)
     notes += encoded
     goal, numbers = read_target(y), None if labels is None else pd.factorize(labels)[0]
@@ -230,13 +226,17 @@ def read_table(
 
 
 def _read(
-    source: Source, target: TargetName | None, drop: Sequence[ColumnName], groups: ColumnName | None, form: TextFormat
+    source: Source,
+    target: TargetName | None,
+    drop: Sequence[ColumnName],
+    groups: ColumnName | None,
+    options: TextOptions,
 ) -> tuple[pd.DataFrame, TargetLike, ArrayLike | None, list[str]]:
     """Columns of features, the target, labels of groups, and notes, from any source."""
     labels, is_file = None, isinstance(source, str | Path)
     notes: list[str] = []
     if isinstance(source, str | Path):
-        source, labels, notes = read_file(Path(source), target, groups, form)
+        source, labels, notes = read_file(Path(source), target, groups, options)
     targets, taken = [], []
     if is_frame(source):
         frame = open_frame(source)

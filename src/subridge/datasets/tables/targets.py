@@ -19,6 +19,7 @@ TargetLike: TypeAlias = ArrayLike | IntoSeries | IntoDataFrame
 Target: TypeAlias = FloatArray | npt.NDArray[np.object_]
 Task: TypeAlias = Literal["auto", "classification", "regression"]
 
+LEAST_ROWS = 20  # fewer rows say next to nothing about a covariance or a residual
 _FEW_VALUES = 10  # so few different whole numbers may be codes of classes
 
 

@@ -11,8 +11,7 @@ from sklearn.utils import check_array
 from subridge.arrays.namespace import is_sparse
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, Json, MatrixLike, SparseMatrix
 from subridge.datasets.tables.columns import refuse_odd_table
-from subridge.datasets.tables.table import LEAST_ROWS
-from subridge.datasets.tables.targets import TargetLike, Task, missing_targets, read_target, target_rows
+from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
 from subridge.ridge.rows.diagnostics import copied_rows, warn_of_pilot, warn_of_rows
 from subridge.ridge.rows.left_out_sets import left_out_groups
 from subridge.ridge.rows.training import TrainingRows, training_rows
