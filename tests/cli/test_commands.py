@@ -53,8 +53,11 @@ SMALL = ("--n-features", 20, "--n-trials", 2, "--n-samples", "5,30")
 BEGINNINGS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF", "nc": b"CDF", "json": b'{"coordinates"', "csv": b""}
 
 
-@pytest.mark.parametrize("suffix", BEGINNINGS)
-@pytest.mark.parametrize("words", [("curve",), ("phase",), ("simulate", *SMALL)])
+@pytest.mark.parametrize(
+    ("words", "suffix"),
+    [(("curve",), suffix) for suffix in BEGINNINGS]
+    + [(words, suffix) for words in (("phase",), ("simulate", *SMALL)) for suffix in ("png", "nc")],
+)
 def test_the_suffix_decides_what_is_written(words, suffix, tmp_path):
     out = tmp_path / f"result.{suffix}"
     result = call(*words, "--out", out, "--json")

@@ -150,6 +150,7 @@ def test_rows_without_target_are_dropped_on_request_while_gaps_are_filled(tmp_pa
     assert np.isfinite(table.X).all()
 
 
+@pytest.mark.slow
 def test_a_wide_table_in_quotes_is_not_read_column_by_column(tmp_path):
     def seconds(width):
         header = ",".join(f'"c{i}"' for i in range(width)) + ",y"
