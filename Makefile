@@ -1,12 +1,14 @@
 # Everything runs inside .venv, which the first target that needs it creates; only Python itself must exist.
 PYTHON ?= python3
 VENV   := .venv
-BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN    := $(VENV)/$(SCRIPTS)
+PLAIN  := .venv-plain
 STAMP  := $(VENV)/.installed
 # Two test processes with a thread of BLAS each: more threads than cores are slower than fewer.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: bench hostile demo test test-all test-slow test-torch test-page coverage docs release-check lint style types layers data clean trust mutants
+.PHONY: bench hostile demo test test-all test-slow test-plain test-torch test-page coverage docs release-check lint style types layers data clean trust mutants
 
 demo: $(STAMP)          ## set up, then draw one learning curve, theory beside experiment
 	$(BIN)/subridge demo
@@ -14,10 +16,14 @@ demo: $(STAMP)          ## set up, then draw one learning curve, theory beside e
 test: $(STAMP) lint     ## set up, then what protects users: style, types, layers and the quick tests; two minutes
 	$(PYTEST) -m "not page and not slow"
 
-test-all: test test-slow test-torch test-page  ## everything: killed processes, published figures, proofs, fuzz at full size
+test-all: test test-slow test-plain test-torch test-page  ## everything: killed processes, published figures, proofs, fuzz at full size
 
 test-slow: $(STAMP)     ## the tests that `make test` leaves out
 	$(PYTEST) -m "slow and not page"
+
+test-plain: $(PLAIN)/.installed  ## tables, command line and estimators in an install without extras
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PLAIN)/$(SCRIPTS)/python -m pytest -n 2 -m "not slow and not page and not torch" \
+	  tests/datasets tests/cli tests/estimators
 
 coverage: $(STAMP)      ## every test, and which lines and branches none of them reaches (also in htmlcov/)
 	$(PYTEST) --cov --cov-report=term-missing:skip-covered --cov-report=html
@@ -84,5 +90,14 @@ $(STAMP): pyproject.toml constraints.txt
 	fi
 	touch $@
 
+$(PLAIN)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(PLAIN)
+	if $(PLAIN)/$(SCRIPTS)/python -m pip install --quiet uv; then \
+	  VIRTUAL_ENV=$(PLAIN) $(PLAIN)/$(SCRIPTS)/uv pip install --quiet -e . pytest pytest-xdist -c constraints.txt; \
+	else \
+	  $(PLAIN)/$(SCRIPTS)/python -m pip install --quiet -e . pytest pytest-xdist -c constraints.txt; \
+	fi
+	touch $@
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage htmlcov build dist
+	rm -rf $(VENV) $(PLAIN) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage htmlcov build dist

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from subridge.datasets.images.networks.resnet import PooledResNet, resnext50_32x4d
+from subridge.datasets.images.modules import PooledResNet, resnext50_32x4d
 
 _KEPT = Path(__file__).parents[1] / "tests/data/resnext_features.npz"
 _SHAPES = {"resnext50_32x4d": (32, 4), "resnet50": (1, 64)}

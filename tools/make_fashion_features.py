@@ -14,11 +14,9 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import RidgeClassifier
 
-from subridge.datasets.images.bundled import read_quantised, restored
 from subridge.datasets.images.extraction import Extraction, extract
-from subridge.datasets.images.feature_set import FeatureSet
-from subridge.datasets.images.load import load_store
-from subridge.datasets.images.published.fashion import FASHION
+from subridge.datasets.images.published import COLLECTIONS
+from subridge.datasets.images.sets import FeatureSet, load_store, read_quantised, restored
 
 _EXTRACTION, _N_TRAIN, _N_TEST = Extraction("efficientnet-lite0", size=128), 4000, 2000
 _TARGET = Path(__file__).parents[1] / "src/subridge/datasets/data/fashion_lite0.npz"
@@ -27,7 +25,7 @@ _TARGET = Path(__file__).parents[1] / "src/subridge/datasets/data/fashion_lite0.
 def extracted(folder):
     """X, y, X_test, y_test, with features in the precision that the network has."""
     with tempfile.TemporaryDirectory() as scratch:
-        extract(FASHION.pictures(folder, _N_TRAIN, _N_TEST), Path(scratch) / "fashion.zarr", _EXTRACTION)
+        extract(COLLECTIONS["fashion"].pictures(folder, _N_TRAIN, _N_TEST), Path(scratch) / "fashion.zarr", _EXTRACTION)
         data = load_store(Path(scratch) / "fashion.zarr")
     return data.X.astype(np.float32), data.y, data.X_test.astype(np.float32), data.y_test
 
@@ -79,7 +77,9 @@ def main():
         "preprocessing": _EXTRACTION.preprocessing.describe(),
         "quantisation": "one byte per entry; value = byte * scale + offset, per feature",
     }
-    whole = FeatureSet(*(np.asarray(part) for part in parts), FASHION.class_names, "fashion-mnist", attributes)
+    whole = FeatureSet(
+        *(np.asarray(part) for part in parts), COLLECTIONS["fashion"].class_names, "fashion-mnist", attributes
+    )
     kept = whole.without_constant_features()
     error = write_quantised(arguments.out, kept)
     size = arguments.out.stat().st_size / 1e6

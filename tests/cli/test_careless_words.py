@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from scripts import wait_for
 from subridge.cli import main
-from subridge.cli.busy import Busy
+from subridge.cli.show import busy
 from subridge.forecasting.side_by_side import side_by_side
 
 
@@ -99,15 +99,15 @@ class Stream(io.StringIO):
 def test_work_says_what_it_does_and_how_much_is_done(monkeypatch):
     stream = Stream(is_terminal=True)
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr("subridge.cli.busy._PATIENCE", 0.02)
-    monkeypatch.setattr("subridge.cli.busy._PERIOD", 0.02)
+    monkeypatch.setattr("subridge.cli.show._PATIENCE", 0.02)
+    monkeypatch.setattr("subridge.cli.show._PERIOD", 0.02)
     told = "comparing ensembles, 2 of 4 done (50%)"
 
     def work(number):  # the second half begins when it was told of the first, on however many cores
         if number >= 2:
             wait_for(lambda: told in stream.getvalue())
 
-    with Busy("comparing ensembles"):
+    with busy("comparing ensembles"):
         side_by_side(work, range(4))
     assert told in stream.getvalue()
     assert stream.getvalue().endswith("\r\033[K")
@@ -116,12 +116,12 @@ def test_work_says_what_it_does_and_how_much_is_done(monkeypatch):
 def test_away_from_a_terminal_it_says_so_once(monkeypatch):
     stream = Stream(is_terminal=False)
     monkeypatch.setattr("sys.stderr", stream)
-    with Busy("something short"):
+    with busy("something short"):
         pass
     assert stream.getvalue() == ""
-    monkeypatch.setattr("subridge.cli.busy._PATIENCE", 0.02)
-    monkeypatch.setattr("subridge.cli.busy._PERIOD", 0.02)
-    with Busy("comparing ensembles"):
+    monkeypatch.setattr("subridge.cli.show._PATIENCE", 0.02)
+    monkeypatch.setattr("subridge.cli.show._PERIOD", 0.02)
+    with busy("comparing ensembles"):
         wait_for(stream.getvalue)
         time.sleep(0.2)  # for many more signs
     assert stream.getvalue() == "comparing ensembles ...\n"
@@ -132,9 +132,9 @@ def test_a_repeated_name_is_changed_and_told(tmp_path):
     rows = ["\t".join(f"{value:.3f}" for value in row) for row in rng.standard_normal((40, 4))]
     (tmp_path / "t.tsv").write_text('"a b"\tc\t"a b"\ty\n' + "\n".join(rows) + "\n")
     words = ["forecast", str(tmp_path / "t.tsv"), "--target", "y", "--n-samples", "40"]
-    result = CliRunner().invoke(main, [*words, "--drop", "a b (2)"])
+    result = CliRunner().invoke(main, [*words, "--drop", "a b.1"])
     assert result.exit_code == 0, result.output
-    assert "named 1 column whose name is repeated: a b (2)" in result.output
+    assert "named 1 column whose name is repeated: a b.1" in result.output
     assert "40 rows, 2 features" in result.output
 
 

@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 
@@ -43,7 +44,7 @@ def test_ctrl_c_is_said_in_a_word_and_has_its_own_exit_code(monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("subridge.cli.curve.predicted_curves", interrupted)
+    monkeypatch.setattr("subridge.results.predictions.predicted_curves", interrupted)
     result = call("curve", "--fractions", "0.1,0.3", "--sample-ratios", "0.2", code=130)
     assert result.stderr == "\ninterrupted\n"
 
@@ -52,8 +53,11 @@ SMALL = ("--n-features", 20, "--n-trials", 2, "--n-samples", "5,30")
 BEGINNINGS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF", "nc": b"CDF", "json": b'{"coordinates"', "csv": b""}
 
 
-@pytest.mark.parametrize("suffix", BEGINNINGS)
-@pytest.mark.parametrize("words", [("curve",), ("phase",), ("simulate", *SMALL)])
+@pytest.mark.parametrize(
+    ("words", "suffix"),
+    [(("curve",), suffix) for suffix in BEGINNINGS]
+    + [(words, suffix) for words in (("phase",), ("simulate", *SMALL)) for suffix in ("png", "nc")],
+)
 def test_the_suffix_decides_what_is_written(words, suffix, tmp_path):
     out = tmp_path / f"result.{suffix}"
     result = call(*words, "--out", out, "--json")
@@ -118,6 +122,10 @@ def test_mistakes_in_a_specification_file_are_wrong_usage(tmp_path):
     file = tmp_path / "spec.toml"
     file.write_text("n_membres = 3\n")
     assert "'n_membres', which is no option" in call("curve", "--spec", file, code=2).stderr
+    file.write_text("ridges = 0.5\nn_members = 3\noptimal_ridge = true\n")
+    found = json.loads(call("curve", "--spec", file, "--json").stdout)
+    assert found["coordinates"]["ridge"]["values"] == [0.5]
+    assert "risk_at_optimal_ridge" in found["variables"]
     file.write_text("n_members = \n")
     assert "is not TOML" in call("curve", "--spec", file, code=2).stderr
 
@@ -136,28 +144,66 @@ def test_a_warning_is_a_line_on_the_error_stream():
     assert ".py" not in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "message"),
-    [
-        (["curve", "--sample-ratios", "1"], 0, ""),
-        (["curve", "--ridges=-5"], 2, "Error: --ridges is too negative"),
-        (["curve", "--ridges", "many"], 2, "is not a,b,c"),
-        (["reproduce", "fig9"], 2, "there is no figure 'fig9'"),
-        (["reproduce"], 2, "Missing argument"),
-        (["--debug", "curve", "--ridges=-5"], 1, "Traceback"),
-        (["simulate", "--correlation", "3"], 2, "Error: --correlation"),
-        (["--debug", "simulate", "--correlation", "3"], 1, "Traceback"),
-    ],
-)
-def test_exit_codes_of_the_real_program(words, code, message):
+WRONG = [
+    (["curve", "--ridges=-5"], 2, "Error: --ridges is too negative"),
+    (["curve", "--ridges", "many"], 2, "is not a,b,c"),
+    (["reproduce", "fig9"], 2, "there is no figure 'fig9'"),
+    (["reproduce"], 2, "Missing argument"),
+    (["simulate", "--correlation", "3"], 2, "Error: --correlation"),
+]
+
+
+@pytest.mark.parametrize(("words", "code", "message"), WRONG)
+def test_exit_codes(words, code, message):
+    assert message in call(*words, code=code).stderr
+    assert CliRunner().invoke(main, ["--debug", *words]).exit_code in (1, 2)
+
+
+@pytest.mark.parametrize("words", [["curve", "--ridges=-5"], ["--debug", "curve", "--ridges=-5"]])
+def test_exit_codes_of_the_real_program(words):
     done = subprocess.run([sys.executable, "-m", "subridge", *words], capture_output=True, text=True)
-    assert done.returncode == code, done.stderr
-    assert message in done.stderr
+    assert done.returncode == (1 if "--debug" in words else 2), done.stderr
     assert ("Traceback" in done.stderr) == ("--debug" in words)
+    assert ("Error: --ridges is too negative" in done.stderr) == ("--debug" not in words)
+
+
+HEAVY = {"numpy", "pandas", "rich", "scipy", "sklearn", "xarray"}
+
+
+@pytest.mark.parametrize("words", ["--help", "forecast --help", "forecast --no-such-flag", "forecast no-such-file.csv"])
+def test_help_and_mistakes_import_nothing_heavy(words):
+    code = f"""
+import sys
+from subridge.cli import main
+try:
+    main({words.split()!r})
+finally:
+    print(*sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert HEAVY.isdisjoint(done.stdout.splitlines()[-1].split())
+    assert ("Usage" in done.stdout) == ("--help" in words)
+
+
+def test_names_that_are_listed_without_an_import_are_those_of_the_package():
+    from subridge.model.aggregation import AGGREGATIONS
+    from subridge.model.subsets import STRATEGIES
+
+    from subridge.cli import options
+
+    assert set(options.AGGREGATIONS) == {name for name in AGGREGATIONS if name not in ("median", "majority", "sum")}
+    assert tuple(STRATEGIES) == options.STRATEGIES
+
+
+def test_letters_that_a_terminal_lacks_are_replaced():
+    code = (sys.executable, "-m", "subridge", "phase", "--sample-ratios", "0:3:4", "--readout-nsr", "0,1,3")
+    done = subprocess.run(code, capture_output=True, env=os.environ | {"PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0, done.stderr
+    assert b"k*" in done.stdout
 
 
 def test_a_mistake_of_the_program_is_told_without_a_traceback(monkeypatch):
-    monkeypatch.setattr("subridge.cli.curve._predict", lambda options, ratios: 1 / 0)
+    monkeypatch.setattr("subridge.cli.theory._predict", lambda options, ratios: 1 / 0)
     result = call("curve", code=1)
     assert "unexpected ZeroDivisionError" in result.stderr
     assert "--debug" in result.stderr

@@ -2,7 +2,7 @@ import click
 import numpy as np
 import pytest
 
-from subridge.cli.numbers import numbers, sizes
+from subridge.cli.options import numbers, sizes
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 import json
 
+import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 import subridge as sr
 from subridge.cli import main
-from subridge.cli.progress import BatchProgress
+from subridge.cli.reproduce import BatchProgress
 
 
 def call(*words, code=0):
@@ -25,6 +26,7 @@ def test_reproduce_writes_figures_and_a_report_and_keeps_them(tmp_path):
     assert "2 kept" in call("fig3a", "fig3b", "--quick", "--out", tmp_path).stdout
 
 
+@pytest.mark.slow
 def test_summary_as_json_holds_agreement(tmp_path):
     document = json.loads(call("fig1b", "--quick", "--out", tmp_path, "--json").stdout)
     (entry,) = document["figures"]

@@ -3,13 +3,13 @@
 import re
 
 import numpy as np
-import polars as pl
+import pandas as pd
 import pytest
 from click.testing import CliRunner
-
-from subridge.cli import main
 from subridge.model.checks import counted
 from subridge.results.numbers import percent, plain, unit_of
+
+from subridge.cli import main
 
 
 def call(*words):
@@ -26,9 +26,8 @@ def prices(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((120, 12))
     y = 3000 * (X[:, :4].sum(axis=1) + rng.standard_normal(120))
-    columns = [pl.Series(f"x{i}", X[:, i]) for i in range(12)]
     path = tmp_path / "prices.csv"
-    pl.DataFrame([*columns, pl.Series("price", y)]).write_csv(path)
+    pd.DataFrame(X, columns=[f"x{i}" for i in range(12)]).assign(price=y).to_csv(path, index=False)
     return path
 
 

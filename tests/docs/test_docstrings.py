@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 from numpydoc.docscrape import get_doc_object
 from numpydoc.validate import validate
+from subridge.model import errors
 
 from reference.public_names import public_names
-from subridge.model import errors
 
 ROOT = Path(__file__).parents[2]
 NAMES = public_names()
@@ -63,7 +63,6 @@ def takes_nothing(each):
 
 
 OWN = [each for each in NAMES if not is_documented_by_its_base(each)]
-by_name = pytest.mark.parametrize("each", OWN, ids=lambda each: each.path.removeprefix("subridge."))
 
 
 def test_the_list_holds_what_is_public_and_nothing_private():
@@ -72,15 +71,14 @@ def test_the_list_holds_what_is_public_and_nothing_private():
         "subridge.theory.predict.risk",
         "subridge.model.plan.SubsetPlan.fractions",
         "subridge.model.errors.StoreError",
-        "subridge.estimators.regressor.RidgeEnsembleRegressor.predict_interval",
+        "subridge.estimators.coverage.PredictsIntervals.predict_interval",
         "subridge.estimators.regressor.RidgeEnsembleRegressor.partial_fit",
         "subridge.derivations.numeric.pair_error_function",
     } <= paths
     assert not [path for path in paths if "._" in path]
 
 
-@by_name
-def test_a_docstring_is_whole(each):
+def check_that_it_is_whole(each):
     found = [(code, text) for code, text in validate(each.path)["errors"] if code in CODES]
     spared = {"PR01"} if is_made_for_users(each) or is_a_protocol(each) else {"RT01"} if takes_nothing(each) else set()
     assert not [(code, text) for code, text in found if code not in spared]
@@ -92,8 +90,7 @@ def test_what_users_get_lists_its_fields(each):
     assert {field.name for field in dataclasses.fields(each.value)} <= described
 
 
-@by_name
-def test_arrays_state_their_shape(each):
+def check_shapes(each):
     documented = sections(each)
     entries = [entry for kind in ("Parameters", "Attributes", "Returns") for entry in documented[kind]]
     texts = [(entry.type, " ".join([entry.type, *entry.desc])) for entry in entries]
@@ -104,8 +101,7 @@ def test_arrays_state_their_shape(each):
             assert SHAPE.search(text), text
 
 
-@by_name
-def test_what_is_raised_is_told(each):
+def check_raises(each):
     told = {name for entry in sections(each)["Raises"] for name in entry.type.split(", ")}
     assert told <= {*vars(errors), *vars(builtins), "NotFittedError"}
     if each.is_attribute:  # which has no sections
@@ -113,8 +109,7 @@ def test_what_is_raised_is_told(each):
     assert each.raised <= told
 
 
-@by_name
-def test_an_example_shows_it_at_work(each):
+def check_example(each):
     if each.owner:
         classes = [base for base in each.owner.__mro__ if base.__module__.startswith("subridge")]
         lines = [line for value in (each.value, *classes) for line in code_of(value)]
@@ -125,6 +120,15 @@ def test_an_example_shows_it_at_work(each):
         assert code_of(each.value)
     else:
         assert any(re.search(rf"\b{each.name}\b", line) for line in code_of(each.value))
+
+
+# One test for a name: many small tests take longer than what they check.
+@pytest.mark.parametrize("each", OWN, ids=lambda each: each.path.removeprefix("subridge."))
+def test_a_public_name_is_documented(each):
+    check_that_it_is_whole(each)
+    check_shapes(each)
+    check_raises(each)
+    check_example(each)
 
 
 def test_the_reference_holds_every_function_and_class():

@@ -49,12 +49,9 @@ def test_there_are_enough_cases():
     assert len(FLAGS) * len(WORDS) >= 1000
 
 
-@pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize(("command", "flag"), FLAGS)
-def test_a_flag_takes_any_word(command, flag, data, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def check(command, flag, words, data):
     base = [str(data) if word == "DATA" else word for word in SMALL[command]]
-    for word in WORDS[::3] if flag == "--na" else WORDS:  # any text is fine there
+    for word in words:
         result = CliRunner().invoke(main, [command, *base, f"{flag}={word}"])
         told = f"{command} {flag}={word!r}: {result.output} {result.exception!r}"
         assert result.exit_code in (0, 1, 2), told
@@ -63,8 +60,23 @@ def test_a_flag_takes_any_word(command, flag, data, tmp_path, monkeypatch):
         assert result.exception is None or isinstance(result.exception, SystemExit), told
 
 
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("place", range(0, len(FLAGS), 5))
+def test_a_flag_takes_some_words(place, data, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    check(*FLAGS[place], WORDS[place % 8 :: 8], data)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(("command", "flag"), FLAGS)
+def test_a_flag_takes_any_word(command, flag, data, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    check(command, flag, WORDS[::3] if flag == "--na" else WORDS, data)  # any text is fine for --na
+
+
 @pytest.mark.parametrize("command", SMALL)
-@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("word", WORDS[::6])
 def test_a_stray_word_is_wrong_usage(command, word, data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     base = [str(data) if each == "DATA" else each for each in SMALL[command]]

@@ -1,33 +1,26 @@
-"""The command line: parse, call, show. Commands load when used, so that ``--help`` answers at once.
+"""The command line: parse, call, show. What is heavy is imported after the arguments are checked.
 
 Exit codes: 0 done, 1 the work failed, 2 the command line or the specification file is wrong, 130 interrupted.
 """
 
+import sys
 import warnings
-from importlib import import_module
-from typing import TextIO
+from typing import Any
 
 import click
 
 from subridge import __version__
+from subridge.cli.experiments import demo, simulate
 from subridge.cli.messages import cleaned, with_flags
+from subridge.cli.options import ARGUMENTS
+from subridge.cli.reproduce import reproduce
+from subridge.cli.tables import advise, forecast
+from subridge.cli.theory import curve, phase
+from subridge.cli.writers import explore, features
 from subridge.model.errors import ParameterError, RidgeError, SubridgeError, SubsetError
 
 # What was asked for cannot be: exit code 2, as for a flag that does not exist.
 _WRONG_USAGE = (ParameterError, SubsetError, RidgeError)
-
-# What --help says of the command in each module, without importing it.
-_COMMANDS = {
-    "demo": "One learning curve in seconds: theory beside trained ensembles.",
-    "curve": "Predict a learning curve: the risk of an ensemble by theory.",
-    "phase": "The best ensemble size over sample ratio and noise.",
-    "simulate": "Train ensembles on sampled data; exact risks along a curve.",
-    "forecast": "The learning curve your data will have, from its first rows.",
-    "advise": "Which ensemble for your data, at a planned size, and why.",
-    "reproduce": "Remake the paper's figures, with data and a report page.",
-    "features": "Deep features of a folder of images, into a store.",
-    "explore": "A page with sliders: curves, phases, risk matrices; no server.",
-}
 
 _EPILOG = """\b
 Exit codes: 0 done, 1 the work failed, 2 wrong usage, 130 interrupted.
@@ -38,44 +31,29 @@ Completion, in the start-up file of the shell:
 """
 
 
-class _LazyGroup(click.Group):
-    """A group whose commands are imported on first use, and whose errors are messages."""
+class _Group(click.Group):
+    """The commands, in their order, with errors and warnings as messages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
-        command: click.Command = getattr(import_module(f"subridge.cli.{cmd_name}"), cmd_name)
-        return command
+        return list(self.commands)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta["subridge.arguments"] = tuple(args)  # for pages, which say how to make them again
+        ctx.meta[ARGUMENTS] = tuple(args)  # pages say how to make them again
         return super().parse_args(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
-
     def invoke(self, ctx: click.Context) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="replace")  # letters that the terminal lacks
         if ctx.params["debug"]:
             super().invoke(ctx)
             return
-
-        def told(text: str) -> str:
-            return with_flags(text, self.get_command(ctx, ctx.invoked_subcommand or ""))
-
         said = set[str]()
 
-        def show_warning(
-            message: Warning | str,
-            category: type[Warning],
-            filename: str,
-            lineno: int,
-            file: TextIO | None = None,
-            line: str | None = None,
-        ) -> None:
+        def told(text: str) -> str:
+            return with_flags(text, self.commands.get(ctx.invoked_subcommand or ""))
+
+        def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
             """Say a warning in one line and once, without the place in the program."""
             if str(message) not in said:
                 click.echo(f"Warning: {told(str(message))}", err=True)
@@ -103,10 +81,12 @@ class _LazyGroup(click.Group):
                 ) from error
 
 
-@click.group(
-    cls=_LazyGroup, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
-)
+@click.group(cls=_Group, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(__version__, prog_name="subridge")
 @click.option("--debug", is_flag=True, envvar="SUBRIDGE_DEBUG", help="Show the traceback of an error.")
 def main(debug: bool) -> None:
     """Learning curves of ridge ensembles on subsets of features."""
+
+
+for _command in (demo, curve, phase, simulate, forecast, advise, reproduce, features, explore):
+    main.add_command(_command)

@@ -1,8 +1,7 @@
-"""Messages of the package as the command line says them: flags for arguments, and nothing that moves a cursor."""
+"""Messages of the package in the words of the command line: flags for arguments, and no control characters."""
 
 import re
 import shlex
-from collections.abc import Callable, Iterable
 
 import click
 
@@ -12,13 +11,11 @@ _SYNONYMS = {
     "ridge": "ridges",
     "executor": "processes",
     "n_estimators": "n_members",
-    "redraw": "redraw",
     "as_json": "json",
 }
 # An argument stands after a blank or a bracket; in a formula it is left alone.
 _BEFORE = r"(?:(?<=[\s(;:,'\"])|^)"
-# What only Python offers.
-_NOT_HERE = re.compile(r", no pairs, or dtype=\"float32\"")
+_NOT_HERE = ', no pairs, or dtype="float32"'  # what only Python offers
 _REMEDIES = {
     r"give (smaller|larger) ones as ridges": r"give \1 ones with --ridges",
     r"write sr\.Ensemble\(.*?\)(?: or .*)?$": "",
@@ -42,15 +39,6 @@ def cleaned(text: str) -> str:
     )
 
 
-def _as_typed(flag: str) -> Callable[[re.Match[str]], str]:
-    """A flag with the value that was found, as a shell takes it: a bare ';' would end the command."""
-
-    def typed(found: re.Match[str]) -> str:
-        return f"{flag} {shlex.quote(found[2])}"
-
-    return typed
-
-
 def with_flags(text: str, command: click.Command | None) -> str:
     """A message of the package with the flags of a command in place of arguments.
 
@@ -62,31 +50,24 @@ def with_flags(text: str, command: click.Command | None) -> str:
     >>> with_flags("decimal=',' reads decimal commas", click.Command("x", params=[click.Option(["--decimal"])]))
     '--decimal , reads decimal commas'
     """
-    flags = flags_of([] if command is None else command.params)
+    options = [] if command is None else [each for each in command.params if isinstance(each, click.Option)]
+    flags = {str(option.name): max(option.opts, key=len) for option in options}
+    flags |= {python: flags[name] for python, name in _SYNONYMS.items() if name in flags and python not in flags}
     for name, flag in flags.items():
         text = re.sub(rf"Run\({name}=\)", flag, text)
         text = re.sub(rf"{_BEFORE}{name}=(?:\[\.\.\.\]|\.\.\.)", f"{flag} NAME", text)
         text = re.sub(rf"{_BEFORE}{name}=\['([^']*)'\]", rf"{flag} '\1'", text)
-        text = re.sub(rf"{_BEFORE}{name}=(['\"])([^'\"]+)\1", _as_typed(flag), text)
+        for found in re.finditer(rf"{_BEFORE}{name}=(['\"])([^'\"]+)\1", text):
+            # As a shell takes it: a bare ';' would end the command.
+            text = text.replace(found[0], f"{flag} {shlex.quote(found[2])}")
         text = re.sub(rf"{_BEFORE}{name}=([^\s'\",;)]+)", rf"{flag} \1", text)
         text = re.sub(rf"{_BEFORE}{name}=(?!\w)", flag, text)
         if "_" in name:
             text = re.sub(rf"{_BEFORE}{name}(?=[\s;:,.)'\"]|$)", flag, text)
         else:
             text = re.sub(rf"^{name}(?= (must|contains|holds|is|has|may|needs)\b| ')", flag, text)
-    if "--standardise" in flags.values():
+    if "standardise" in flags:
         for pattern, replacement in _REMEDIES.items():
             text = re.sub(pattern, replacement, text)
-    text = re.sub(r"(?<!\S)(--[\w-]+) True\b", r"\1", _NOT_HERE.sub("", text))
-    text = re.sub(r"(?<!\S)--([\w-]+) False\b", r"--no-\1", text)
-    return cleaned(text)
-
-
-def flags_of(parameters: Iterable[click.Parameter]) -> dict[str, str]:
-    """The flag for every argument of Python that a command has one for."""
-    found = {
-        str(parameter.name): max(parameter.opts, key=len)
-        for parameter in parameters
-        if isinstance(parameter, click.Option)
-    }
-    return found | {python: found[flag] for python, flag in _SYNONYMS.items() if flag in found and python not in found}
+    text = re.sub(r"(?<!\S)(--[\w-]+) True\b", r"\1", text.replace(_NOT_HERE, ""))
+    return cleaned(re.sub(r"(?<!\S)--([\w-]+) False\b", r"--no-\1", text))

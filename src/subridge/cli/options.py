@@ -1,30 +1,33 @@
-"""Options that several commands share, one group for each concept, and what is built from them.
+"""Options that several commands share, what is built from them, and how their values are read.
 
-A group is a decorator, a typed dictionary of what the command receives, and a function that makes the object. A new
-option of a group is added here and nowhere else.
+Nothing heavy is imported before a command has checked its arguments, so that help and mistakes answer at once.
 """
 
+import math
 import os
 import re
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import click
 
 import subridge as sr
-from subridge.arrays.types import ArrayLike
-from subridge.cli.numbers import finite
-from subridge.cli.specification import spec_option
-from subridge.model.aggregation import AGGREGATIONS
-from subridge.model.errors import ParameterError
-from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_strategy
-from subridge.results.files import checked_suffix
 
-# Where a context keeps the words of the command line.
-ARGUMENTS = "subridge.arguments"
+if TYPE_CHECKING:
+    from subridge.arrays.types import ArrayLike, Json
+    from subridge.model.subsets import Strategy
 
+# What a command was given, by the names of its flags; click has checked the values.
+Options: TypeAlias = Mapping[str, Any]
 Command = TypeVar("Command", bound=Callable[..., None])
+
+ARGUMENTS = "subridge.arguments"  # where a context keeps the words of the command line
+AGGREGATIONS = ("mean", "scaled", "simplex", "free")  # those that have a theory
+STRATEGIES = ("equal", "dirichlet", "overlapping", "projection")
+_SIZES = 12  # of "start:stop"
+_MOST = 100_000  # numbers in a list
 
 
 class Decorator(Protocol):
@@ -44,97 +47,90 @@ def option_group(*options: Decorator) -> Decorator:
     return add
 
 
-def number_option(flag: str, default: float, letter: str) -> Decorator:
-    """An option that takes a finite number, with the letter of the paper."""
-    return click.option(flag, type=finite, default=default, help=letter)
+# How values are read.
 
 
-class ProblemOptions(TypedDict):
-    """Equicorrelated data."""
+def numbers(text: str) -> tuple[float, ...]:
+    """Read a list of numbers; it may join several of these with commas.
 
-    data_scale: float
-    correlation: float
-    feature_noise: float
-    alignment: float
-    label_noise: float
+    ``a,b,c``; evenly spaced ``start:stop:count``; with equal factors ``log:start:stop:count``, or ``start:stop`` for
+    twelve of them.
 
-
-problem_options = option_group(
-    number_option("--data-scale", 1.0, "s"),
-    number_option("--correlation", 0.0, "c"),
-    number_option("--feature-noise", 0.0, "ω"),
-    number_option("--alignment", 0.0, "ρ"),
-    number_option("--label-noise", 0.0, "ζ"),
-)
+    Examples
+    --------
+    >>> numbers("0:1:3,inf")
+    (0.0, 0.5, 1.0, inf)
+    >>> len(numbers("400:20000"))
+    12
+    """
+    return tuple(number for part in _parts(text) for number in part)
 
 
-def problem_of(options: ProblemOptions) -> sr.EquicorrelatedProblem:
-    """The problem that the options describe."""
-    return sr.EquicorrelatedProblem(
-        options["data_scale"],
-        options["correlation"],
-        options["feature_noise"],
-        options["alignment"],
-        options["label_noise"],
-    )
+def sizes(text: str) -> tuple[float, ...]:
+    """Read a list of sizes: `numbers`, rounded to whole ones; spaced ones that coincide count once."""
+    parts = _parts(text)
+    if any(not (1 <= number < 1e15 or number == math.inf) for part in parts for number in part):
+        raise click.BadParameter(f"{text!r} must hold whole numbers from 1 to 10¹⁵")
+    rounded = ([round(number) if math.isfinite(number) else number for number in part] for part in parts)
+    return tuple(number for part in rounded for number in dict.fromkeys(part))
 
 
-class EnsembleOptions(TypedDict):
-    """An ensemble without its ridge."""
+def member_counts(text: str) -> tuple[float, ...]:
+    """Read a list of finite sizes.
 
-    n_members: int
-    subsets: str
-    fraction_spread: float
-    readout_noise: float
-    aggregation: str
-
-
-def ensemble_options(
-    n_members: int, fraction_spread: float, strategies: tuple[str, ...] = tuple(STRATEGIES)
-) -> Decorator:
-    """Options of an ensemble, with the defaults of a command and the strategies that it can use."""
-    return option_group(
-        click.option("--n-members", type=click.IntRange(1, 10_000), default=n_members, help="k"),
-        click.option(
-            "--subsets",
-            type=click.Choice(strategies),
-            default="dirichlet",
-            help="how members share the features; dirichlet: as unequal as --fraction-spread says",
-        ),
-        number_option("--fraction-spread", fraction_spread, "kσ of dirichlet subsets; 0: equal ones"),
-        number_option("--readout-noise", 0.0, "η of every member"),
-        click.option(
-            "--aggregation",
-            type=click.Choice(tuple(AGGREGATIONS)),
-            default="mean",
-            help="how outputs of members become one",
-        ),
-    )
+    Examples
+    --------
+    >>> member_counts("2,4,8")
+    (2, 4, 8)
+    """
+    if max(found := sizes(text)) >= 1e9:
+        raise click.BadParameter(f"{text!r} must hold whole numbers of at least 1")
+    return found
 
 
-def strategy_of(options: EnsembleOptions, n_features: int) -> Strategy:
-    """How members share so many features."""
-    return read_strategy(
-        options["subsets"],
-        StrategyOptions(options["n_members"], n_features, fraction_spread=options["fraction_spread"]),
-    )
+def _parts(text: str) -> list[list[float]]:
+    try:
+        return [_part(part.strip()) for part in text.split(",")]
+    except (ValueError, OverflowError, ZeroDivisionError) as error:
+        forms = "a,b,c, start:stop:count, log:start:stop:count or start:stop"
+        raise click.BadParameter(f"{text!r} is not {forms}") from error
 
 
-def ensemble_of(options: EnsembleOptions, subsets: Strategy | ArrayLike) -> sr.Ensemble:
-    """The ensemble that the options describe, on such subsets."""
-    return sr.Ensemble(subsets, readout_noise=options["readout_noise"], aggregation=options["aggregation"])
+def _part(text: str) -> list[float]:
+    words = text.removeprefix("log:").split(":")
+    start, stop = float(words[0]), float(words[min(1, len(words) - 1)])
+    if len(words) == 1 and text == words[0] and not math.isnan(start):
+        return [start]
+    count = int(words[2]) if len(words) == 3 else _SIZES
+    even = len(words) == 3 and not text.startswith("log:")
+    if not (math.isfinite(start) and math.isfinite(stop) and 2 <= len(words) <= 3 and (even or start * stop > 0)):
+        raise ValueError
+    if not 1 <= count <= _MOST:
+        raise click.BadParameter(f"{text!r} asks for {count:,} numbers; a list has 1 to {_MOST:,}")
+    shares = [place / (count - 1) for place in range(1, count - 1)]
+    inner = [start + share * (stop - start) if even else start * (stop / start) ** share for share in shares]
+    return [start, *inner, stop][:count]
 
 
-class RunOptions(TypedDict):
-    """Where experiments run."""
+def finite(text: str) -> float:
+    """Read one number.
 
-    device: str
-    processes: int | None
-    scheduler: str | None
+    Examples
+    --------
+    >>> finite("1e-3")
+    0.001
+    """
+    try:
+        number = float(text)
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r} is not a number") from error
+    if not abs(number) <= 1e100:  # its square must be a number, too
+        raise click.BadParameter(f"{text!r} is not a finite number up to 1e100")
+    return number
 
 
 def _address(text: str) -> str:
-    """The address of a scheduler; a name without a port would be looked for for half a minute."""
+    """The address of a scheduler; Dask would look for half a minute for a name without a port."""
     if not re.fullmatch(r"(?:\w+://)?[^\s/:]+:\d+|(?:inproc|ucx|tls|tcp|ws|wss)://\S+", text):
         raise click.BadParameter(f"{text!r} is not the address of a Dask scheduler, such as tcp://host:8786")
     return text
@@ -147,6 +143,63 @@ def _device(text: str) -> str:
     return text
 
 
+# Groups of options, and what is built from them
+
+
+def number_option(flag: str, default: float, letter: str) -> Decorator:
+    """An option that takes a finite number, with the letter of the paper."""
+    return click.option(flag, type=finite, default=default, help=letter)
+
+
+problem_options = option_group(
+    number_option("--data-scale", 1.0, "s"),
+    number_option("--correlation", 0.0, "c"),
+    number_option("--feature-noise", 0.0, "ω"),
+    number_option("--alignment", 0.0, "ρ"),
+    number_option("--label-noise", 0.0, "ζ"),
+)
+
+
+def problem_of(options: Options) -> "sr.EquicorrelatedProblem":
+    """Equicorrelated data, as the options say."""
+    names = ("data_scale", "correlation", "feature_noise", "alignment", "label_noise")
+    return sr.EquicorrelatedProblem(**{name: options[name] for name in names})
+
+
+def ensemble_options(n_members: int, fraction_spread: float, strategies: tuple[str, ...] = STRATEGIES) -> Decorator:
+    """Options of an ensemble without its ridge, with the defaults of a command and the strategies that it can use."""
+    return option_group(
+        click.option("--n-members", type=click.IntRange(1, 10_000), default=n_members, help="k"),
+        click.option(
+            "--subsets",
+            type=click.Choice(strategies),
+            default="dirichlet",
+            help="how members share the features; dirichlet: as unequal as --fraction-spread says",
+        ),
+        number_option("--fraction-spread", fraction_spread, "kσ of dirichlet subsets; 0: equal ones"),
+        number_option("--readout-noise", 0.0, "η of every member"),
+        click.option(
+            "--aggregation",
+            type=click.Choice(AGGREGATIONS),
+            default="mean",
+            help="how the outputs of members are combined",
+        ),
+    )
+
+
+def strategy_of(options: Options, n_features: int, n_members: int | None = None) -> "Strategy":
+    """How members share so many features."""
+    from subridge.model.subsets import StrategyOptions, read_strategy
+
+    k = options["n_members"] if n_members is None else n_members
+    return read_strategy(options["subsets"], StrategyOptions(k, n_features, fraction_spread=options["fraction_spread"]))
+
+
+def ensemble_of(options: Options, subsets: "Strategy | ArrayLike") -> "sr.Ensemble":
+    """The ensemble that the options describe, on such subsets."""
+    return sr.Ensemble(subsets, readout_noise=options["readout_noise"], aggregation=options["aggregation"])
+
+
 run_options = option_group(
     click.option("--device", type=_device, metavar="NAME", default="cpu", help="cpu, cuda, cuda:1, torch"),
     click.option("--processes", type=click.IntRange(1), help="simulate in that many processes"),
@@ -154,23 +207,18 @@ run_options = option_group(
 )
 
 
-def run_of(options: RunOptions, *, store: Path | None = None, memory: int | None = None) -> sr.Run:
+def run_of(options: Options) -> "sr.Run":
     """Where to run, as the options say."""
     return sr.Run(
         device=options["device"],
         executor=options["processes"],
         scheduler=options["scheduler"],
-        store=store,
-        memory=memory,
+        store=options.get("store"),
+        memory=options.get("memory"),
     )
 
 
-class ResultOptions(TypedDict):
-    """What becomes of a result."""
-
-    out: Path | None
-    as_json: bool
-
+# Results and specification files
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON (infinity as a string).")
 
@@ -193,15 +241,14 @@ def result_options(out: Path | None = None) -> Decorator:
 def _checked_place(_context: click.Context, _option: click.Parameter, out: Path | None) -> Path | None:
     if out is None:
         return None
-    try:
-        checked_suffix(out)
-    except ParameterError as error:
-        raise click.BadParameter(str(error)) from error
+    from subridge.results.files import checked_suffix
+
+    checked_suffix(out)
     return writable(out)
 
 
 def writable(out: Path) -> Path:
-    """A file to be written; what stands in its way is told before the work."""
+    """A file to be written; what prevents that is said before the work."""
     if "://" in str(out) or str(out).startswith(("s3:/", "gs:/", "http:/", "https:/")):
         raise click.BadParameter(f"{out} is an address; results are written to files of this machine")
     out = out.expanduser()
@@ -212,3 +259,55 @@ def writable(out: Path) -> Path:
     if not os.access(out if out.exists() else out.parent, os.W_OK):
         raise click.BadParameter(f"{out} cannot be written: you may not write there")
     return out
+
+
+def _read_specification(ctx: click.Context, option: click.Parameter, file: Path | None) -> None:
+    """Take the defaults of a command's options from a TOML file.
+
+    Keys are the names of flags, with dashes or underscores, at the top of the file or in a table named after the
+    command; tables of other commands are passed over.
+    """
+    if file is None:
+        return
+    try:
+        written: dict[str, Json] = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{file} is not TOML: {error}", ctx, option) from error
+    group = ctx.parent.command if ctx.parent is not None else None
+    commands = group.list_commands(ctx) if isinstance(group, click.Group) else [ctx.info_name]
+    chosen = {key: value for key, value in written.items() if not (isinstance(value, dict) and key in commands)}
+    table = written.get(ctx.info_name or "")
+    chosen |= table if isinstance(table, dict) else {}
+    nested = [key for key, value in chosen.items() if isinstance(value, dict)]
+    if nested:
+        raise click.BadParameter(
+            f"{file} has a table [{nested[0]}], but tables are named after commands ({', '.join(map(str, commands))}) "
+            "and hold options only; put its options at the top of the file or into the table of the command",
+            ctx,
+            option,
+        )
+    known: dict[str, click.Parameter] = {}
+    for param in ctx.command.params:
+        flags = (flag.lstrip("-").replace("-", "_") for flag in (*param.opts, *param.secondary_opts))
+        known |= dict.fromkeys([*flags, str(param.name)], param)
+    defaults: dict[str, Json] = {}
+    for key, value in chosen.items():
+        param = known.get(key.replace("-", "_"), option)
+        if param is option:
+            names = ", ".join(sorted(known.keys() - {"spec", "help"}))
+            raise click.BadParameter(f"{file} has {key!r}, which is no option of this command ({names})", ctx, option)
+        if param.nargs == 1 and not (isinstance(param, click.Option) and (param.multiple or param.is_flag)):
+            # As it is typed on the command line.
+            value = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+        defaults[str(param.name)] = value
+    ctx.default_map = {**(ctx.default_map or {}), **defaults}
+
+
+spec_option = click.option(
+    "--spec",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    callback=_read_specification,
+    is_eager=True,  # before the others, which take their defaults from it
+    expose_value=False,
+    help="TOML file with these options; flags override it.",
+)

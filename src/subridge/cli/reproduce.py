@@ -3,42 +3,39 @@
 import json
 import time
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Unpack
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 import click
-import xarray as xr
 
-from subridge.arrays.machine import cores
-from subridge.arrays.types import Json
 from subridge.cli import options as shared
-from subridge.cli.progress import BatchProgress
 from subridge.cli.show import print_table
-from subridge.cli.specification import spec_option
-from subridge.figures.paper.registry import figure_ids
+from subridge.model.errors import InterruptedRun
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import xarray as xr
+
     from subridge.figures.paper.batch import Outcome
-
-
-class ReproduceOptions(shared.RunOptions):
-    figures: tuple[str, ...]
-    quick: bool
-    settings: Literal["published", "caption"]
-    data: str | None
-    out: Path
-    force: bool
-    as_json: bool
 
 
 def _figure_id(text: str) -> str:
     """An id of a figure, or "all"."""
+    from subridge.figures.paper.registry import figure_ids
+
     known = ("all", *figure_ids())
     found = {name.lower(): name for name in known}.get(text.lower())
     if found is None:
         raise click.BadParameter(f"there is no figure {text!r}; choose from {', '.join(known)}")
     return found
+
+
+def _complete(_context: click.Context, _argument: click.Parameter, incomplete: str) -> list[str]:
+    from subridge.figures.paper.registry import figure_ids
+
+    return [name for name in ("all", *figure_ids()) if name.startswith(incomplete)]
 
 
 def _checked_place(_context: click.Context, _option: click.Parameter, out: Path) -> Path:
@@ -49,11 +46,7 @@ def _checked_place(_context: click.Context, _option: click.Parameter, out: Path)
     return out.expanduser()
 
 
-def _complete(_context: click.Context, _argument: click.Parameter, incomplete: str) -> list[str]:
-    return [name for name in ("all", *figure_ids()) if name.startswith(incomplete)]
-
-
-@click.command()
+@click.command(short_help="Remake the paper's figures, with data and a report page.")
 @click.argument("figures", nargs=-1, required=True, type=_figure_id, shell_complete=_complete, metavar="FIGURE...")
 @click.option("--quick", is_flag=True, help="Smaller and coarser: seconds a figure.")
 @click.option(
@@ -72,57 +65,53 @@ def _complete(_context: click.Context, _argument: click.Parameter, incomplete: s
     help="Folder, or a page: PAGE.html.",
 )
 @click.option("--force", is_flag=True, help="Make also what is there.")
-@spec_option
+@shared.spec_option
 @shared.json_option
-def reproduce(**options: Unpack[ReproduceOptions]) -> None:
+def reproduce(**options: Any) -> None:
     """Remake figures of the paper: FIGURE.png, .svg and .nc for each, and report.html for all.
 
     FIGURE is an id such as fig1a or figS6, or "all". Figures that are in the folder with the same settings are kept,
-    and an interrupted simulation goes on where it stopped (with zarr installed): run the same command again.
+    and an interrupted simulation goes on where it stopped: run the same command again.
 
     \b
     subridge reproduce all --quick --out figures
     subridge reproduce fig1b fig2 --device cuda
     subridge reproduce fig3c --settings caption
     """
-    from subridge.explorer.figures import write_figures
-    from subridge.figures.paper.batch import FAILED, earlier_figures, run_batch
+    from subridge.explorer.reports.figures import write_figures
+    from subridge.figures.paper.batch import FAILED, FigureBatch, run_batch
+    from subridge.figures.paper.earlier import earlier_figures
+    from subridge.figures.paper.registry import figure_ids
     from subridge.figures.paper.reproduction import FigureRequest
 
     figures, out = options["figures"], options["out"]
     page = out / "report.html"
     if out.suffix.lower() == ".html":
         page, out = out, out.with_suffix("")
-    wanted = figure_ids() if "all" in figures else tuple(dict.fromkeys(figures))
+    order = figure_ids()
+    wanted = order if "all" in figures else tuple(dict.fromkeys(figures))
     requests = [FigureRequest(figure, options["quick"], options["settings"], options["data"]) for figure in wanted]
+    batch = FigureBatch(requests, out, shared.run_of(options), options["force"], _plotters(len(wanted)))
     start = time.perf_counter()
     outcomes = []
     with BatchProgress({request.figure: request.seconds for request in requests}) as progress:
-        for outcome in run_batch(
-            requests,
-            out,
-            shared.run_of(options),
-            force=options["force"],
-            n_plotters=_plotters(len(wanted)),
-            begin=progress.begin,
-        ):
+        for outcome in run_batch(batch, progress.begin):
             progress.finish(outcome.figure, outcome.status, outcome.seconds)
             outcomes.append(outcome)
     outcomes.sort(key=lambda outcome: wanted.index(outcome.figure))
     failures = [(outcome.figure, str(outcome.error)) for outcome in outcomes if outcome.status == FAILED]
     datasets = [outcome.dataset for outcome in outcomes if outcome.dataset is not None]
     out.mkdir(parents=True, exist_ok=True)
-    order = figure_ids()
     shown = [*datasets, *earlier_figures(out, wanted)]
     write_figures(sorted(shown, key=lambda data: order.index(data.attrs["figure"])), page, out, failures)
     elapsed = time.perf_counter() - start
     if options["as_json"]:
-        click.echo(json.dumps(_summary(outcomes, page, elapsed), ensure_ascii=False))
+        summary = {"report": str(page), "seconds": round(elapsed, 3), "figures": [_summary(each) for each in outcomes]}
+        click.echo(json.dumps(summary, ensure_ascii=False))
     else:
         _show_agreement(datasets)
         counts = Counter(outcome.status for outcome in outcomes)
-        told = ", ".join(f"{count} {status}" for status, count in counts.items())
-        click.echo(f"{told} in {elapsed:.1f} s; {page}")
+        click.echo(f"{', '.join(f'{n} {status}' for status, n in counts.items())} in {elapsed:.1f} s; {page}")
     for outcome in outcomes:
         if outcome.error is not None and click.get_current_context().find_root().params.get("debug"):
             raise outcome.error
@@ -132,32 +121,81 @@ def reproduce(**options: Unpack[ReproduceOptions]) -> None:
 
 def _plotters(n_figures: int) -> int:
     """Processes that draw beside the one that computes; not worth their start for a few figures."""
+    from subridge.arrays.machine import cores
+
     return min(4, cores() // 2) if n_figures > 3 else 0
 
 
-def _summary(outcomes: Sequence["Outcome"], page: Path, elapsed: float) -> Json:
+def _summary(outcome: "Outcome") -> dict[str, Any]:
     return {
-        "report": str(page),
-        "seconds": round(elapsed, 3),
-        "figures": [
-            {
-                "figure": outcome.figure,
-                "status": outcome.status,
-                "seconds": round(outcome.seconds, 3),
-                "error": None if outcome.error is None else str(outcome.error),
-                "agreement": [] if outcome.dataset is None else json.loads(outcome.dataset.attrs["agreement"]),
-            }
-            for outcome in outcomes
-        ],
+        "figure": outcome.figure,
+        "status": outcome.status,
+        "seconds": round(outcome.seconds, 3),
+        "error": None if outcome.error is None else str(outcome.error),
+        "agreement": [] if outcome.dataset is None else json.loads(outcome.dataset.attrs["agreement"]),
     }
 
 
-def _show_agreement(datasets: Sequence[xr.Dataset]) -> None:
-    columns = ["", "judged", "outside", "largest |Δ|/allowance", "verdict"]
+def _show_agreement(datasets: "Sequence[xr.Dataset]") -> None:
+    from subridge.figures.paper.agreement import agreement_rows
+
     rows = [
         [row["name"], f"{row['judged']}", f"{row['outside']}", f"{row['largest_deviation']:.2f}", row["verdict"]]
-        for data in datasets
-        for row in json.loads(data.attrs["agreement"])
+        for row in agreement_rows(datasets)
     ]
     if rows:
+        columns = ["", "judged", "outside", "largest |Δ|/allowance", "verdict"]
         print_table("theory and experiment", columns, rows, names=True)
+
+
+class BatchProgress:
+    """How many figures are done, which is being made, and how long the rest will take.
+
+    A bar on the error stream at a terminal, a line per figure elsewhere. `expected` holds rough seconds of every
+    figure; the speed of the machine is learnt from the figures made so far.
+    """
+
+    def __init__(self, expected: dict[str, float]) -> None:
+        from subridge.store.progress import ProgressBar
+
+        self._expected, self._left = expected, dict(expected)
+        self._spent = self._planned = 0.0  # by the figures made, as measured and as expected
+        self._begun = 0
+        self._started = time.perf_counter()
+        self._bar = ProgressBar("", sum(expected.values()), seconds_left=self.seconds_left)
+
+    def __enter__(self) -> Self:
+        self._bar.__enter__()
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._bar.__exit__(kind, error, trace)
+        if isinstance(error, KeyboardInterrupt):
+            # In place of what a simulation says of its own tasks: they are kept where this command looks for them.
+            raise InterruptedRun("interrupted: what is done is kept, and the same command goes on from here") from error
+
+    def begin(self, figure: str) -> None:
+        """A figure is being made."""
+        self._started = time.perf_counter()
+        self._begun += 1  # not those finished: drawing may lag behind
+        self._bar.describe(f"{figure} ({self._begun} of {len(self._expected)})")
+
+    def finish(self, figure: str, status: str, seconds: float) -> None:
+        """A figure is done, was there already, or failed."""
+        from subridge.store.progress import spoken
+
+        expected = self._left.pop(figure)
+        if status == "made":
+            self._spent += seconds
+            self._planned += expected
+        self._started = time.perf_counter()
+        self._bar.advance(expected)
+        if not self._bar.is_shown:
+            done = len(self._expected) - len(self._left)
+            told = f", about {spoken(self.seconds_left())} left" if self._left else ""
+            click.echo(f"{figure} {status} in {seconds:.1f} s, {done} of {len(self._expected)}{told}", err=True)
+
+    def seconds_left(self) -> float:
+        """Expected time of what is left at the speed seen so far, less what the current figure has taken."""
+        speed = self._spent / self._planned if self._planned > 1 else 1.0
+        return max(sum(self._left.values()) * speed - (time.perf_counter() - self._started), 0.0)

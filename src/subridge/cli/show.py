@@ -1,42 +1,48 @@
-"""Results to files and to the terminal, for every command."""
+"""Results to files and to the terminal, and signs of life from work that takes long."""
 
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 import click
-import numpy as np
-import xarray as xr
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from subridge.cli.messages import cleaned
-from subridge.cli.options import ARGUMENTS, ResultOptions
+from subridge.cli.options import ARGUMENTS, Options
 from subridge.model.checks import counted, listed
-from subridge.results.files import PAGES, PICTURES, checked_suffix, to_json, write_result
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.figure import Figure
+
+WIDTH = 80  # of a printed table
+_NAME = 26  # characters of a name before it wraps
+_PATIENCE = 2.0  # seconds before work says that it goes on
+_PERIOD = 0.5  # between signs at a terminal
 
 
 def deliver(
-    dataset: xr.Dataset,
-    options: ResultOptions,
+    dataset: "xr.Dataset",
+    options: Options,
     *,
-    draw: Callable[[xr.Dataset], "Figure"],
-    show: Callable[[xr.Dataset], None],
+    draw: Callable[["xr.Dataset"], "Figure"],
+    show: Callable[["xr.Dataset"], None],
 ) -> None:
-    """Write a result to a file if one was named, as a picture or as data, and print it as JSON or for the eye."""
+    """Write a result to a file if one was named, as a page, a picture or data, and print it as JSON or as text."""
+    from subridge.results.files import PAGES, PICTURES, checked_suffix, to_json, write_result
+
     out = options["out"]
     if out is not None:
         if checked_suffix(out) in PAGES:
-            from subridge.explorer.reports import write_report
+            from subridge.explorer.reports.write import write_report
 
-            write_report(dataset, out, command_line())
+            arguments = click.get_current_context().find_root().meta.get(ARGUMENTS, ())
+            write_report(dataset, out, shlex.join(["subridge", *arguments]))
         elif checked_suffix(out) in PICTURES:
-            from subridge.figures.drawing.style import write_pictures
+            from subridge.figures.drawing.pictures import write_pictures
 
             write_pictures(draw(dataset), [out], str(dataset.attrs.get("command", "")))
         else:
@@ -46,15 +52,6 @@ def deliver(
         click.echo(to_json(dataset))
     else:
         show(dataset)
-
-
-def command_line() -> str:
-    """The command that is being run, as it can be typed again."""
-    return shlex.join(["subridge", *click.get_current_context().find_root().meta.get(ARGUMENTS, ())])
-
-
-WIDTH = 80  # of a printed table
-_NAME = 26  # characters of a name before it wraps
 
 
 def print_table(
@@ -68,13 +65,25 @@ def print_table(
 ) -> list[str]:
     """Print a table of numbers that fits into 80 columns; with `names` the first column holds words, which may wrap.
 
-    Columns that do not fit are left out and told of: the `optional` ones first, then the last ones. Returns those that
-    are shown.
+    Columns that do not fit are left out and listed below: first the `optional` ones, then the last ones. Returns those
+    that are shown.
     """
-    cells, kept = [list(row) for row in rows], list(range(len(columns)))
-    left_out: list[str] = []
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    cells = [list(row) for row in rows]
+    # The longest cell of every column and three characters for its borders; names may wrap.
+    widths = [
+        3 + max(len(Text.from_markup(line)) for cell in column for line in cell.split("\n"))
+        for column in ([name, *(row[i] for row in cells)] for i, name in enumerate(columns))
+    ]
+    if names:
+        widths[0] = min(widths[0], _NAME + 3)
+    kept, left_out = list(range(len(columns))), list[str]()
     spare = [columns.index(name) for name in optional if name in columns]
-    while len(kept) > 2 and _width([[columns[i], *(row[i] for row in cells)] for i in kept], names) > WIDTH:
+    while len(kept) > 2 and sum(widths[i] for i in kept) > WIDTH:
         place = next((i for i in spare if i in kept), kept[-1])
         kept.remove(place)
         left_out.append(columns[place].replace("\n", " "))
@@ -94,32 +103,13 @@ def print_table(
     return [columns[i] for i in kept]
 
 
-def _width(columns: Sequence[Sequence[str]], names: bool) -> int:
-    """Characters that a table takes: the longest cell of every column and three for its borders; names may wrap."""
-    longest = [max(len(Text.from_markup(line)) for cell in column for line in cell.split("\n")) for column in columns]
-    if names:
-        longest[0] = min(longest[0], _NAME)
-    return sum(longest) + 3 * len(longest)
-
-
 def say(sentence: str) -> None:
     """Print a sentence, broken between words."""
+    from rich.console import Console
+
     console = Console()
     width = min(console.width, WIDTH) if console.is_terminal else WIDTH
     console.print(cleaned(sentence), markup=False, highlight=False, width=width, soft_wrap=False)
-
-
-def peaks(values: Sequence[float]) -> set[int]:
-    """Places of the highest value and of every value that is higher than both its neighbours.
-
-    Examples
-    --------
-    >>> sorted(peaks([1.0, 3.0, 2.0, 2.5, 1.0]))
-    [1, 3]
-    """
-    array = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=-np.inf)
-    inner = np.flatnonzero((array[1:-1] > array[:-2]) & (array[1:-1] > array[2:])) + 1
-    return {int(np.argmax(array)), *map(int, inner)}
 
 
 def thinned(length: int, most: int) -> list[int]:
@@ -130,4 +120,45 @@ def thinned(length: int, most: int) -> list[int]:
     >>> thinned(9, 3)
     [0, 4, 8]
     """
-    return [int(place) for place in np.unique(np.linspace(0, length - 1, min(most, length)).round())]
+    return sorted({round(place * (length - 1) / max(min(most, length) - 1, 1)) for place in range(min(most, length))})
+
+
+@contextmanager
+def busy(doing: str) -> Iterator[None]:
+    """Say on the error stream what is being done if it takes more than two seconds.
+
+    At a terminal one line is kept up to date, with the share that is done where the work knows it; elsewhere it is said
+    once.
+
+    Examples
+    --------
+    >>> with busy("counting"):
+    ...     pass
+    """
+    from subridge.forecasting.side_by_side import told_of_progress
+
+    done, at_terminal, share, started = Event(), sys.stderr.isatty(), "", time.perf_counter()
+
+    def count(n_done: int, total: int) -> None:
+        nonlocal share
+        share = f", {n_done} of {total} done ({n_done / total:.0%})"
+
+    def speak() -> None:
+        if done.wait(_PATIENCE):
+            return
+        if not at_terminal:
+            click.echo(f"{doing} ...", err=True)
+            return
+        while not done.wait(_PERIOD):
+            told = f"{doing}{share}, {time.perf_counter() - started:.0f} s so far"
+            click.echo(f"\r{told}\033[K", err=True, nl=False)
+        click.echo("\r\033[K", err=True, nl=False)
+
+    speaker = Thread(target=speak, daemon=True)
+    speaker.start()
+    try:
+        with told_of_progress(count):
+            yield
+    finally:
+        done.set()
+        speaker.join()

@@ -7,8 +7,7 @@ import numpy as np
 
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, Json, MatrixLike
-from subridge.datasets.tables.target_rows import Task
-from subridge.datasets.tables.targets import TargetLike
+from subridge.datasets.tables.targets import TargetLike, Task
 from subridge.forecasting.advice.advice import Advice
 from subridge.forecasting.advice.candidates import Candidate, candidates
 from subridge.forecasting.advice.ranking import AGGREGATIONS, possible_names, ranking_columns

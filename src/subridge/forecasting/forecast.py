@@ -7,8 +7,7 @@ import xarray
 
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, MatrixLike
-from subridge.datasets.tables.target_rows import Task
-from subridge.datasets.tables.targets import TargetLike
+from subridge.datasets.tables.targets import TargetLike, Task
 from subridge.forecasting.curve.curve import forecast_curve
 from subridge.forecasting.inputs.request import DrawnEnsemble, default_ensembles, read_ensembles
 from subridge.forecasting.inputs.ridge_path import read_ridges, refuse_vanishing

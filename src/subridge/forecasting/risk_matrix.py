@@ -4,8 +4,7 @@ import numpy as np
 
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import FloatArray, MatrixLike
-from subridge.datasets.tables.target_rows import Task
-from subridge.datasets.tables.targets import TargetLike
+from subridge.datasets.tables.targets import TargetLike, Task
 from subridge.forecasting.inputs.request import read_ensembles
 from subridge.forecasting.inputs.sample import read_sample
 from subridge.model.checks import non_negative, one_number

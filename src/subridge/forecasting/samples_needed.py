@@ -7,8 +7,7 @@ import xarray
 
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, FloatArray, MatrixLike
-from subridge.datasets.tables.target_rows import Task
-from subridge.datasets.tables.targets import TargetLike, read_target
+from subridge.datasets.tables.targets import TargetLike, Task, read_target
 from subridge.forecasting.forecast import forecast
 from subridge.model.checks import non_negative, one_number
 from subridge.model.ensemble import Ensemble

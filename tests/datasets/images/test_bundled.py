@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.datasets.images.bundled import read_quantised
-from subridge.datasets.images.feature_set import FeatureSet
+from subridge.datasets.images.sets import FeatureSet, read_quantised
 
 ROOT = Path(__file__).parents[3]
 

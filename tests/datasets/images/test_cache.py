@@ -9,9 +9,8 @@ import pytest
 
 import subridge as sr
 from subridge.datasets.images import extraction
-from subridge.datasets.images.cache import build_set, finished_set
 from subridge.datasets.images.networks import Network
-from subridge.datasets.images.published import COLLECTIONS
+from subridge.datasets.images.published import COLLECTIONS, build_set, finished_set
 
 pytest.importorskip("PIL")
 pytest.importorskip("zarr")

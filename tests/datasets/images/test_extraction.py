@@ -7,9 +7,8 @@ from click.testing import CliRunner
 import subridge as sr
 from subridge.cli import main
 from subridge.datasets import extract_folder, load_store
-from subridge.datasets.images.folders import read_folder
-from subridge.datasets.images.networks import Network, network
-from subridge.datasets.images.networks.preprocessing import Preprocessing
+from subridge.datasets.images.extraction import read_folder
+from subridge.datasets.images.networks import Network, Preprocessing, network
 
 Image = pytest.importorskip("PIL.Image")
 
@@ -29,6 +28,7 @@ def folder(tmp_path):
 @pytest.fixture
 def seen(monkeypatch):
     """A network whose features are the mean and spread of the pixels; records how many images it was given."""
+    pytest.importorskip("zarr")
     counts = []
 
     def build(self, weights=None, device="cpu"):

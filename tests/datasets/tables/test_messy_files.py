@@ -2,12 +2,13 @@
 
 import gzip
 import time
+from datetime import date, timedelta
 
 import numpy as np
 import pytest
+from subridge.model.errors import DataError, ParameterError
 
 from subridge.datasets import read_table
-from subridge.model.errors import DataError, ParameterError
 
 N = 40
 RNG = np.random.default_rng(0)
@@ -45,6 +46,13 @@ def test_other_encodings_and_marks_of_spreadsheets(tmp_path):
         read_table(path, "y", encoding="klingon")
 
 
+def test_a_column_may_be_named_like_a_missing_value(tmp_path):
+    path = written(tmp_path / "data.csv", lines(header=("NA", "nan", "y")))
+    table = read_table(path, "y", missing_values=["y"])
+    assert table.feature_names == ("NA", "nan")
+    assert table.notes == ()
+
+
 def test_compressed_text(tmp_path):
     path = tmp_path / "data.csv.gz"
     path.write_bytes(gzip.compress(lines().encode()))
@@ -77,6 +85,10 @@ def test_categories_are_refused_or_encoded(tmp_path):
     assert table.feature_names == ("a", "b", "kind=green", "kind=red")
     np.testing.assert_array_equal(table.X[:, 2:].sum(axis=1), 1)
     assert any("made 2 columns of 0 and 1 from categories: kind" in note for note in table.notes)
+    gap = written(tmp_path / "gap.csv", with_column("kind", ["", *["red", "green"] * (N // 2)][:N]))
+    table = read_table(gap, "y", categories="one-hot", missing="drop")
+    assert table.feature_names == ("a", "b", "kind=green", "kind=red")
+    assert table.n_samples == N - 1
     names = written(tmp_path / "names.csv", with_column("who", [f"person {i}" for i in range(N)]))
     with pytest.raises(DataError, match="who has 40 different values"):
         read_table(names, "y", categories="one-hot")
@@ -88,6 +100,42 @@ def test_dates_are_refused_or_counted(tmp_path):
         read_table(path, "y")
     table = read_table(path, "y", dates="days")
     np.testing.assert_array_equal(table.X[:, 2], np.arange(N) % 28)
+
+
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%d/%m/%Y", "%Y/%m/%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"])
+def test_dates_are_read_in_the_usual_forms_and_may_have_gaps(tmp_path, form):
+    days = [(date(2024, 1, 20) + timedelta(days=i)).strftime(form) for i in range(N)]
+    path = written(tmp_path / "data.csv", with_column("when", [*days[:5], "", *days[6:]]))
+    table = read_table(path, "y", dates="days", missing="drop")
+    np.testing.assert_array_equal(table.X[:, 2], np.delete(np.arange(N), 5))
+
+
+def test_numbers_in_odd_spellings_are_named_or_read(tmp_path):
+    path = written(tmp_path / "data.csv", with_column("who", ["1_000", *range(N - 1)]))
+    with pytest.raises(DataError, match=r"who \('1_000' in row 1\)"):
+        read_table(path, "y")
+    path = written(tmp_path / "data.csv", with_column("big", [10**20 + i * 10**18 for i in range(N)]))
+    np.testing.assert_allclose(read_table(path, "y").X[:, 2], 1e20 + np.arange(N) * 1e18)
+    path = written(tmp_path / "data.csv", with_column("share", [f"{i} %" for i in range(N)]))
+    for task in ("auto", "regression"):
+        with pytest.raises(DataError, match="without units"):
+            read_table(path, "share", task=task)
+
+
+def test_lines_with_more_cells_than_names_are_refused(tmp_path):
+    path = written(tmp_path / "data.csv", "a,y\n" + "1,2,3\n" * N)
+    with pytest.raises(DataError, match=r"data\.csv is not a table of text"):
+        read_table(path, "y")
+
+
+@pytest.mark.slow
+def test_a_million_rows_are_read_within_a_minute(tmp_path):
+    path = tmp_path / "large.csv"
+    block = "\n".join(",".join(map(str, row)) for row in RNG.standard_normal((10_000, 20)).round(5)) + "\n"
+    path.write_text(",".join(f"x{i}" for i in range(20)) + "\n" + block * 100)
+    start = time.process_time()
+    assert read_table(path, "x19", standardise=True).n_samples == 10**6
+    assert time.process_time() - start < 60
 
 
 def test_rows_without_target_are_dropped_on_request_while_gaps_are_filled(tmp_path):
@@ -102,6 +150,7 @@ def test_rows_without_target_are_dropped_on_request_while_gaps_are_filled(tmp_pa
     assert np.isfinite(table.X).all()
 
 
+@pytest.mark.slow
 def test_a_wide_table_in_quotes_is_not_read_column_by_column(tmp_path):
     def seconds(width):
         header = ",".join(f'"c{i}"' for i in range(width)) + ",y"

@@ -3,48 +3,52 @@
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
+from subridge.model.errors import DataError, StoreError
 
 from subridge.datasets import read_table
-from subridge.model.errors import DataError, StoreError
 from subridge.store.features import FeatureStore
-
-pd = pytest.importorskip("pandas")
-pl = pytest.importorskip("polars")
-zarr = pytest.importorskip("zarr")
 
 
 @pytest.fixture
-def sources(tmp_path, columns, expected):
-    """One table in every form that `read_table` takes, given its target."""
-    return lambda y: forms_of(tmp_path, columns | {"y": y}, expected)
+def source(tmp_path, columns, expected):
+    """One table in any form that `read_table` takes, given its target; skips where an extra is absent."""
 
+    def made(form, y):
+        data, names = columns | {"y": y}, ["a", "b", "c"]
+        frame, path = pd.DataFrame(data), tmp_path / f"t.{form}"
+        if form == "polars":
+            return pytest.importorskip("polars").DataFrame(data), "y"
+        if form in ("csv", "tsv"):
+            frame.to_csv(path, sep="," if form == "csv" else "\t", index=False)
+        elif form == "parquet":
+            pytest.importorskip("pyarrow")
+            frame.to_parquet(path)
+        elif form == "npz":
+            np.savez(path, X=expected, y=np.asarray(y), feature_names=names)
+        elif form == "zarr":
+            group = pytest.importorskip("zarr").create_group(store=str(path))
+            group.attrs["feature_names"] = names
+            group.create_array("X", data=expected)
+            group.create_array("y", data=np.asarray(y))
+        in_memory = {
+            "pandas": (frame, "y"),
+            "pair": ((expected, y), None),
+            "pair of frames": ((frame[names], pd.Series(y)), None),
+        }
+        return in_memory.get(form, (path, None if form in ("npz", "zarr") else "y"))
 
-def forms_of(folder, data, X):
-    y = data["y"]
-    frame, names = pl.DataFrame(data), ["a", "b", "c"]
-    frame.write_csv(folder / "t.csv")
-    frame.write_csv(folder / "t.tsv", separator="\t")
-    frame.write_parquet(folder / "t.parquet")
-    np.savez(folder / "t.npz", X=X, y=np.asarray(y), feature_names=names)
-    group = zarr.create_group(store=str(folder / "t.zarr"))
-    group.attrs["feature_names"] = names
-    group.create_array("X", data=X)
-    # zarr's strings of fixed width are not yet in its specification, and it warns; numbers stand for them.
-    group.create_array("y", data=np.asarray(y) if np.asarray(y).dtype.kind == "f" else np.zeros(len(X)))
-    found = {"pandas": (pd.DataFrame(data), "y"), "polars": (frame, "y"), "pair": ((X, y), None)}
-    found["pair of frames"] = ((pd.DataFrame(data)[names], pd.Series(y)), None)
-    found |= {suffix: (folder / f"t.{suffix}", "y") for suffix in ("csv", "tsv", "parquet")}
-    return found | {suffix: (folder / f"t.{suffix}", None) for suffix in ("npz", "zarr")}
+    return made
 
 
 FORMS = ("pandas", "polars", "pair", "pair of frames", "csv", "tsv", "parquet", "npz", "zarr")
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_source_gives_the_same_regression_table(sources, columns, expected, form):
+def test_every_source_gives_the_same_regression_table(source, columns, expected, form):
     y = columns["y"]
-    table = read_table(*sources(y)[form])
+    table = read_table(*source(form, y))
     np.testing.assert_array_equal(table.X, expected)
     np.testing.assert_array_equal(table.targets, y[None])
     np.testing.assert_array_equal(table.y, y)
@@ -55,51 +59,33 @@ def test_every_source_gives_the_same_regression_table(sources, columns, expected
     assert table.notes == ()
 
 
+# Strings of fixed width are not yet in the specification of zarr, and it warns.
 @pytest.mark.parametrize("form", [form for form in FORMS if form != "zarr"])
-def test_every_source_gives_the_same_classification_table(sources, labels, form):
-    table = read_table(*sources(labels)[form])
+def test_every_source_gives_the_same_classification_table(source, labels, form):
+    table = read_table(*source(form, labels))
     assert table.class_names == ("high", "low", "mid")
     assert [table.class_names[i] for i in table.y] == labels
     np.testing.assert_array_equal(table.targets.sum(axis=0), np.ones(len(labels)))
     assert table.targets[1, 0] == 1
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
-def test_pandas_reads_files_where_polars_is_absent(sources, columns, expected, monkeypatch, suffix):
-    if suffix == "parquet":
-        pytest.importorskip("pyarrow")
-    source = sources(columns["y"])[suffix]
-    monkeypatch.setitem(sys.modules, "polars", None)
-    table = read_table(*source)
-    np.testing.assert_array_equal(table.X, expected)
-    np.testing.assert_array_equal(table.y, columns["y"])
-
-
 @pytest.mark.parametrize(
-    ("suffix", "absent", "remedy"),
-    [
-        ("csv", ["polars", "pandas"], "tables"),
-        ("parquet", ["polars", "pandas"], "tables"),
-        ("zarr", ["zarr"], "cluster"),
-    ],
+    ("form", "absent", "remedy"), [("parquet", ["pyarrow", "fastparquet"], "tables"), ("zarr", ["zarr"], "cluster")]
 )
 def test_an_absent_library_is_an_error_with_the_command_that_installs_it(
-    sources, columns, monkeypatch, suffix, absent, remedy
+    source, columns, monkeypatch, form, absent, remedy
 ):
-    source = sources(columns["y"])[suffix]
+    found = source(form, columns["y"])
     for name in absent:
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(DataError, match=rf"pip install 'subridge\[{remedy}\]'"):
-        read_table(*source)
+        read_table(*found)
 
 
-@pytest.mark.parametrize("reader", ["polars", "pandas"])
-def test_text_with_gaps_quotes_and_blanks_is_read_alike(tmp_path, monkeypatch, reader):
+def test_text_is_read_alike_with_gaps_quotes_and_blanks(tmp_path):
     rows = [f'{i * i % 17}, {i % 5}.5,{("True", "False")[i % 2]},"{i}"' for i in range(30)]
     rows[3] = "NA,,,3"
     (tmp_path / "t.csv").write_text("a,b,c,y\n" + "\n".join(rows))
-    if reader == "pandas":
-        monkeypatch.setitem(sys.modules, "polars", None)
     table = read_table(tmp_path / "t.csv", "y", missing="drop")
     kept = np.array([i for i in range(30) if i != 3])
     np.testing.assert_array_equal(table.y, kept)
@@ -107,21 +93,35 @@ def test_text_with_gaps_quotes_and_blanks_is_read_alike(tmp_path, monkeypatch, r
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-@pytest.mark.parametrize("reader", ["polars", "pandas"])
-def test_row_numbers_that_pandas_wrote_are_no_feature(tmp_path, columns, monkeypatch, suffix, reader):
-    numbers = np.arange(len(columns["y"]))
-    frame = pd.DataFrame(columns, index=numbers + 5)
+def test_row_numbers_that_pandas_wrote_are_no_feature(tmp_path, columns, suffix):
+    frame = pd.DataFrame(columns, index=np.arange(len(columns["y"])) + 5)
     if suffix == "csv":
         frame.to_csv(tmp_path / "t.csv")
     else:
-        pl.DataFrame(columns | {"__index_level_0__": numbers}).write_parquet(tmp_path / "t.parquet")
-        if reader == "pandas":
-            pytest.importorskip("pyarrow")
-    if reader == "pandas":
-        monkeypatch.setitem(sys.modules, "polars", None)
+        pytest.importorskip("pyarrow")
+        frame.reset_index(names="__index_level_0__").to_parquet(tmp_path / "t.parquet")
     table = read_table(tmp_path / f"t.{suffix}", "y")
     assert table.feature_names == ("a", "b", "c")
     assert table.notes[0].startswith("dropped a column of row numbers")
+
+
+def test_a_first_column_without_a_name_is_kept_unless_it_numbers_or_names_rows(tmp_path, columns, expected):
+    path = tmp_path / "t.csv"
+    for labels in ([f"car {i}" for i in range(40)], range(40, 0, -1)):
+        pd.DataFrame(columns, index=labels).to_csv(path)
+        assert read_table(path, "y").feature_names == ("a", "b", "c")
+    pd.DataFrame(columns, index=columns["a"] * 2).to_csv(path)
+    table = read_table(path, "y")
+    np.testing.assert_allclose(table.X[:, 1:], expected)
+    assert table.notes == ("named 1 column without a name: Unnamed: 0",)
+
+
+def test_two_columns_with_the_name_of_the_target_are_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("y,a,y,g,g\n" + "1,2,3,4,5\n" * 30)
+    with pytest.raises(DataError, match="has 2 columns named 'y'; rename"):
+        read_table(tmp_path / "t.csv", "y")
+    with pytest.raises(DataError, match="has 2 columns named 'g'"):
+        read_table(tmp_path / "t.csv", "a", groups="g")
 
 
 def store_of_features(path, X, is_test):
@@ -132,6 +132,7 @@ def store_of_features(path, X, is_test):
 
 
 def test_a_features_store_gives_its_training_images(tmp_path, sample):
+    pytest.importorskip("zarr")
     X = sample[0].astype(np.float32)
     store_of_features(tmp_path / "s.zarr", X, np.arange(len(X)) >= 30)
     table = read_table(tmp_path / "s.zarr")
@@ -146,6 +147,7 @@ def test_a_features_store_gives_its_training_images(tmp_path, sample):
 
 
 def test_an_unfinished_features_store_is_refused(tmp_path):
+    pytest.importorskip("zarr")
     names = {"class_names": ["cat"], "paths": [], "fingerprint": "f"}
     FeatureStore(tmp_path / "s.zarr", np.zeros(40, int), np.zeros(40), 3, names, 16)
     with pytest.raises(StoreError, match="not finished"):
@@ -158,10 +160,10 @@ def test_another_array_can_be_the_target(tmp_path, sample):
     np.testing.assert_array_equal(read_table(tmp_path / "t.npz", "other").y, 2 * y)
 
 
-@pytest.mark.parametrize("library", [pd, pl])
+@pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_several_targets_are_rows(library, columns, sample):
     data = columns | {"z": sample[0][:, 2]}
-    table = read_table(library.DataFrame(data), ["z", "y"])
+    table = read_table(pytest.importorskip(library).DataFrame(data), ["z", "y"])
     np.testing.assert_array_equal(table.targets, [data["z"], data["y"]])
     np.testing.assert_array_equal(table.y, table.targets.T)
     assert table.feature_names == ("a", "b", "c")
@@ -192,7 +194,7 @@ def test_the_callers_array_stays_as_it_is(treatment, sample):
 
 def test_broken_files_are_refused(tmp_path, sample, labels):
     X, y = sample
-    for name, content in (("e.csv", b""), ("e.parquet", b""), ("e.npz", b""), ("cut.npz", b"PK\3\4"), ("e.zarr", b"")):
+    for name, content in (("e.csv", b""), ("e.npz", b""), ("cut.npz", b"PK\3\4")):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(DataError, match=name):
             read_table(tmp_path / name, "y")
@@ -207,13 +209,43 @@ def test_broken_files_are_refused(tmp_path, sample, labels):
         read_table(tmp_path / "other.npz")
     with pytest.raises(DataError, match="name of one array"):
         read_table(tmp_path / "other.npz", ["y"])
-    zarr.create_group(store=str(tmp_path / "group.zarr"))
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_every_damaged_byte_of_an_archive_is_noticed(tmp_path, sample, save):
+    X, y = sample
+    save(tmp_path / "t.npz", X=X, y=y)
+    whole = (tmp_path / "t.npz").read_bytes()
+    for place in range(0, len(whole), 29):
+        damaged = bytearray(whole)
+        damaged[place] ^= 8
+        (tmp_path / "t.npz").write_bytes(damaged)
+        try:
+            table = read_table(tmp_path / "t.npz")
+        except DataError:
+            continue
+        np.testing.assert_array_equal(table.X, X)  # a byte that says nothing about the numbers, such as a date
+        np.testing.assert_array_equal(table.y, y)
+
+
+def test_a_zarr_group_that_lacks_arrays_or_chunks_is_refused(tmp_path, sample):
+    zarr = pytest.importorskip("zarr")
+    (tmp_path / "e.zarr").write_bytes(b"")
+    with pytest.raises(DataError, match=r"e\.zarr is not a zarr group"):
+        read_table(tmp_path / "e.zarr")
+    group = zarr.create_group(store=str(tmp_path / "t.zarr"))
     with pytest.raises(DataError, match="has no array 'X' and 'y', only none"):
-        read_table(tmp_path / "group.zarr")
+        read_table(tmp_path / "t.zarr")
+    group.create_array("X", data=sample[0], chunks=(10, 3))
+    group.create_array("y", data=sample[1])
+    np.testing.assert_array_equal(read_table(tmp_path / "t.zarr").X, sample[0])
+    (tmp_path / "t.zarr" / "X" / "c" / "2" / "0").unlink()
+    with pytest.raises(DataError, match="lacks 1 of the 4 chunks of X, which would be read as 0"):
+        read_table(tmp_path / "t.zarr")
 
 
-def test_broken_text_is_refused_by_pandas_too(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "polars", None)
-    (tmp_path / "empty.csv").write_bytes(b"")
-    with pytest.raises(DataError, match=r"empty.csv is not a table of text"):
-        read_table(tmp_path / "empty.csv", "y")
+def test_a_broken_parquet_file_is_refused(tmp_path):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "e.parquet").write_bytes(b"")
+    with pytest.raises(DataError, match=r"e\.parquet is not a parquet file"):
+        read_table(tmp_path / "e.parquet", "y")

@@ -3,13 +3,11 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
-
-from subridge.datasets import read_table
 from subridge.model.errors import DataError, ParameterError
 
-pd = pytest.importorskip("pandas")
-pl = pytest.importorskip("polars")
+from subridge.datasets import read_table
 
 N = 40
 X0, Y0 = np.random.default_rng(0).standard_normal((N, 3)), np.random.default_rng(1).standard_normal(N)
@@ -21,7 +19,7 @@ FRAME = pd.DataFrame(X0, columns=list("abc")).assign(y=Y0)
     [
         (FRAME, {}, "target is missing: name the column to predict, one of a, b, c, y"),
         (pd.DataFrame({"price": X0[:, 0], "y": Y0}), {"target": "prise"}, "did you mean 'price'"),
-        (pl.DataFrame({"price": X0[:, 0], "y": Y0}), {"target": "nothing"}, "the columns are price, y"),
+        (pd.DataFrame({"price": X0[:, 0], "y": Y0}), {"target": "nothing"}, "the columns are price, y"),
         (FRAME, {"target": "y", "drop": ["aa"]}, "drop 'aa' is not a column; did you mean 'a'"),
         (FRAME, {"target": "y", "drop": "y"}, "drop contains the target"),
         (FRAME, {"target": []}, "or several that differ"),
@@ -36,7 +34,7 @@ FRAME = pd.DataFrame(X0, columns=list("abc")).assign(y=Y0)
         ((np.where(X0 > 1, -np.inf, X0), Y0), {"missing": "mean"}, "infinite values in 3 columns: x0, x1, x2"),
         ((X0[:, 0], Y0), {}, r"X must be a dense array .* got shape \(40,\)"),
         ((X0.astype(str), Y0), {}, "X must be a dense array of numbers"),
-        ((X0, Y0), {"target": "y"}, "leave target out"),
+        ((X0, Y0), {"target": "y"}, "leave target and groups out"),
         ((X0, Y0, Y0), {}, "got tuple"),
         (SimpleNamespace(), {}, "got SimpleNamespace"),
         ("table.xlsx", {}, r"must end in .csv, .tsv, .txt, .parquet, .npz, .zarr or .csv.gz, got 'table.xlsx'"),

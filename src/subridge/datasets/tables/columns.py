@@ -1,26 +1,29 @@
-"""Columns of data frames as plain NumPy arrays, whichever library a frame belongs to."""
+"""Data frames of any library as pandas frames, and their columns as numbers."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import narwhals as nw
 import numpy as np
-from narwhals.dependencies import is_into_dataframe, is_into_series
-from narwhals.dtypes import DType
-from narwhals.typing import IntoDataFrame, IntoSeries
+import pandas as pd
+from narwhals.dependencies import is_into_dataframe
+from narwhals.typing import IntoDataFrame
 
-from subridge.arrays.types import FloatArray
-from subridge.model.checks import counted, listed
+from subridge.arrays.namespace import is_sparse, is_tensor
+from subridge.arrays.types import ArrayLike, MatrixLike
+from subridge.model.checks import agreeing, counted, listed, refuse_odd_values
 from subridge.model.errors import DataError
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
+Categories: TypeAlias = Literal["error", "one-hot"]
+Dates: TypeAlias = Literal["error", "days"]
 T = TypeVar("T")
-Frame: TypeAlias = nw.DataFrame[IntoDataFrame]
-Column: TypeAlias = nw.Series[IntoSeries]
+
+_WORDS = (nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Datetime, nw.Duration, nw.Time, nw.Binary)
+_MOST_CATEGORIES = 100  # of one column; more are names or numbers, not categories
 
 
 def is_frame(value: T | IntoDataFrame) -> "TypeIs[IntoDataFrame]":
@@ -28,22 +31,20 @@ def is_frame(value: T | IntoDataFrame) -> "TypeIs[IntoDataFrame]":
     return is_into_dataframe(value)
 
 
-def is_column(value: T | IntoSeries) -> "TypeIs[IntoSeries]":
-    """Whether this is one column of such a frame."""
-    return is_into_series(value)
-
-
-def open_frame(native: IntoDataFrame) -> Frame:
-    """A frame of pandas, polars or another library behind one interface; its columns are named by text that differs."""
-    try:
-        frame = nw.from_native(native, eager_only=True)
-        names = [str(name) for name in frame.columns]  # pandas allows any value as a name
-    except nw.exceptions.DuplicateError:
-        names = [str(name) for name in native.columns]
-    repeated = sorted(name for name, count in Counter(names).items() if count > 1)
-    if repeated:
-        raise DataError(f"column names must differ, these are repeated: {listed(repeated)}; rename them")
-    return frame if names == frame.columns else frame.rename(dict(zip(frame.columns, names, strict=True)))
+def open_frame(native: IntoDataFrame) -> pd.DataFrame:
+    """A frame of any library as one of pandas, with rows numbered from 0 and columns named by text."""
+    if isinstance(native, pd.DataFrame):
+        frame = native.set_axis([str(name) for name in native.columns], axis=1).reset_index(drop=True)
+        if not frame.columns.is_unique:
+            repeated = frame.columns[frame.columns.duplicated()].unique()
+            raise DataError(f"column names must differ, these are repeated: {listed(repeated)}; rename them")
+    else:
+        columns = nw.from_native(native, eager_only=True).iter_columns()
+        as_floats = (column.cast(nw.Float64) if column.dtype.is_numeric() else column for column in columns)
+        frame = pd.DataFrame({column.name: column.to_numpy() for column in as_floats})
+    # Objects that are all numbers, booleans or text get the type of their values.
+    objects = [name for name, dtype in frame.dtypes.items() if dtype == np.dtype(object)]
+    return frame.assign(**{name: frame[name].convert_dtypes() for name in objects}) if objects else frame
 
 
 def position(name: str | int, names: Sequence[str], argument: str) -> int:
@@ -55,92 +56,116 @@ def position(name: str | int, names: Sequence[str], argument: str) -> int:
     raise DataError(f"{argument} {str(name)!r} is not a column; {remedy}")
 
 
-def frame_features(frame: Frame, names: Sequence[str]) -> FloatArray:
-    """Numeric and boolean columns as floats, shape (n, M), by rows, with NaN where a value is missing.
+def frame_of_array(X: ArrayLike, names: Iterable[str] | None = None) -> pd.DataFrame:
+    """An array of shape (n, M) as a frame, without a copy; features without names are called x0, x1, and so on."""
+    array = np.asanyarray(X)
+    if array.ndim != 2 or array.dtype.kind not in "biuf":
+        raise DataError(
+            f"X must be a dense array of numbers of shape (n, number of features), got shape {array.shape} of type "
+            f"{array.dtype}"
+        )
+    if isinstance(array, np.ma.MaskedArray):
+        array = np.ma.filled(array.astype(np.float64), np.nan)
+    names = [f"x{i}" for i in range(array.shape[1])] if names is None else [str(name) for name in names]
+    if len(names) != array.shape[1]:
+        raise DataError(
+            f"feature_names has {counted(len(names), 'entry', 'entries')}, but X has "
+            f"{counted(array.shape[1], 'column')}"
+        )
+    return pd.DataFrame(array, columns=names, copy=False)
 
-    Raises `DataError` when a column holds anything else.
+
+def read_features(frame: pd.DataFrame, categories: Categories, dates: Dates) -> tuple[pd.DataFrame, list[str]]:
+    """Columns as float64 with NaN where missing, and notes on what was encoded.
+
+    Columns that hold no numbers are encoded as asked, or refused with a remedy.
     """
-    kinds = frame.schema
-    odd = {place: frame[name] for place, name in enumerate(names) if not _is_plain(kinds[name])}
-    refuse_words([column for column in odd.values() if not is_number(column)])
-    X = np.empty((len(frame), len(names)))
-    # All columns of a type at once: a wide frame takes long to read column by column.
-    for kind in {kinds[name] for name in names if _is_plain(kinds[name])}:
-        places = [place for place, name in enumerate(names) if kinds[name] == kind]
-        alike = frame.select([names[place] for place in places])
-        values = alike.to_numpy()
-        if values.dtype == object:  # booleans with gaps
-            values = alike.select(nw.all().cast(nw.Float64)).to_numpy()
-        X[:, places] = values
-    for place, column in odd.items():
-        X[:, place] = floats(column)
-    return X
+    if (frame.dtypes == np.float64).all():
+        return frame, []
+    odd = [name for name, dtype in frame.dtypes.items() if dtype.kind not in "biuf" and frame[name].notna().any()]
+    times = [name for name in odd if frame[name].dtype.kind == "M"]
+    texts = [name for name in odd if name not in times]
+    refused = {name: _what_it_holds(frame[name]) for name in odd if (dates if name in times else categories) == "error"}
+    if refused:
+        remedies = ", ".join(dict.fromkeys(remedy for _, remedy in refused.values()))
+        held = listed(f"{name} ({what})" for name, (what, _) in refused.items())
+        raise DataError(
+            f"{counted(len(refused), 'column')} of features without numbers: {held}; {remedies}, drop=[...] leaves "
+            "columns out"
+        )
+    encoded = [_one_hot(frame[name]) for name in texts]
+    days = [(frame[name] - frame[name].min()) / pd.Timedelta(days=1) for name in times]
+    notes = []
+    if texts:
+        made = counted(sum(len(part.columns) for part in encoded), "column")
+        notes.append(f"made {made} of 0 and 1 from categories: {listed(texts)}")
+    if times:
+        notes.append(f"counted days since the first date of {listed(times)}")
+    frame = pd.concat([frame.drop(columns=odd), *encoded, *days], axis=1) if odd else frame
+    empty = {name: np.nan for name, dtype in frame.dtypes.items() if dtype.kind not in "biuf"}
+    values = frame.assign(**empty).to_numpy(dtype=np.float64, na_value=np.nan)
+    return pd.DataFrame(np.ascontiguousarray(values), columns=frame.columns, copy=False), notes
 
 
-def refuse_words(columns: Sequence[Column]) -> None:
-    """Refuse columns that hold no numbers, each with what it holds and where, and what can be done about it."""
-    if not columns:
+def _what_it_holds(column: "pd.Series[str]") -> tuple[str, str]:
+    """What a column without numbers holds, and what can be done about it.
+
+    Text that is mostly numbers shows its first odd cell.
+    """
+    as_categories = "categories='one-hot' makes a column of every value"
+    if column.dtype.kind == "M":
+        return "dates", "dates='days' counts days"
+    if not isinstance(column.dtype, pd.StringDtype):
+        return str(column.dtype), as_categories
+    odd = column[column.notna() & pd.to_numeric(column, errors="coerce").isna()]
+    where = f"{odd.iloc[0]!r} in row {odd.index[0] + 1}"
+    if pd.to_numeric(odd.str.replace(",", ".", n=1, regex=False), errors="coerce").notna().all():
+        return f"numbers with a decimal comma, {where}", "decimal=',' reads decimal commas"
+    if len(odd) < column.notna().sum() / 2:
+        more = f" and {len(odd) - 1} more" if len(odd) > 1 else ""
+        return f"{where}{more}", "missing_values=... names what stands for a missing value"
+    return f"text such as {odd.iloc[0]!r}", as_categories
+
+
+def _one_hot(column: "pd.Series[str]") -> pd.DataFrame:
+    """A column of 0 and 1 for every value; a missing value is missing in all of them."""
+    text = column.astype("string")
+    if text.nunique() > min(_MOST_CATEGORIES, len(text) / 2):
+        raise DataError(
+            f"the column {column.name} has {counted(text.nunique(), 'different value')} in "
+            f"{counted(len(text), 'row')}, too many for categories; drop=['{column.name}'] leaves it out"
+        )
+    made = pd.get_dummies(text, prefix=column.name, prefix_sep="=", dtype=np.float64)
+    return made.mask(text.isna())
+
+
+def refuse_odd_table(name: str, table: MatrixLike | ArrayLike) -> None:
+    """Refuse columns of text, categories or dates, repeated names, hidden values, and numbers written as text.
+
+    Complex numbers and objects without a type of their own are left to scikit-learn's checks.
+
+    Examples
+    --------
+    >>> refuse_odd_table("X", [[1.0, 2.0]])
+    """
+    if is_tensor(table) or is_sparse(table):
         return
-    told = [f"{column.name} ({_held(column)})" for column in columns]
-    remedies = {
-        "decimal=',' reads decimal commas": "decimal comma",
-        "missing_values=... names what stands for a missing value": "('",
-        "categories='one-hot' makes a column of every value": "(text such as",
-        "dates='days' counts days": "(dates)",
-    }
-    remedy = ", ".join(words for words, sign in remedies.items() if any(sign in each for each in told))
-    remedy = remedy or "categories='one-hot' makes a column of every value"
-    raise DataError(
-        f"{counted(len(told), 'column')} of features without numbers: {listed(told)}; {remedy}, drop=[...] leaves "
-        "columns out"
-    )
-
-
-def is_date(column: Column) -> bool:
-    """Whether a column holds dates or times."""
-    return column.dtype in (nw.Date, nw.Datetime) or isinstance(column.dtype, nw.Datetime)
-
-
-def _held(column: Column) -> str:
-    """What a column holds: its type, or for text that is mostly numbers the first cell that is none."""
-    if column.dtype != nw.String:
-        return "dates" if is_date(column) else _type_name(column)
-    cells = [(row, text) for row, text in enumerate(column.to_list(), 1) if text is not None]
-    odd = [(row, text) for row, text in cells if not _is_float(text)]
-    if odd and all(_is_float(text.replace(",", ".", 1)) for _, text in odd):
-        return f"numbers with a decimal comma, {odd[0][1]!r} in row {odd[0][0]}"
-    if len(odd) < len(cells) / 2:
-        return f"{odd[0][1]!r} in row {odd[0][0]}" + (f" and {len(odd) - 1} more" if len(odd) > 1 else "")
-    return f"text such as {cells[0][1]!r}"
-
-
-def _is_float(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def is_number(column: Column) -> bool:
-    """Whether a column becomes floats; one without any value does, whatever its type."""
-    if _is_plain(column.dtype) or column.null_count() == len(column):
-        return True
-    # The sparse columns of pandas have no type in narwhals; as arrays they are numbers like any other.
-    return column.dtype == nw.Unknown and column.to_numpy().dtype.kind in "biuf"
-
-
-def floats(column: Column) -> FloatArray:
-    """The values of a column for which `is_number` holds, NaN where one is missing."""
-    if column.null_count() == len(column):  # not every type without values can be cast
-        return np.full(len(column), np.nan)
-    return column.cast(nw.Float64).to_numpy()
-
-
-def _is_plain(kind: DType) -> bool:
-    return kind.is_numeric() or kind == nw.Boolean
-
-
-def _type_name(column: Column) -> str:
-    """The type of a column as its own library calls it."""
-    return str(getattr(column.to_native(), "dtype", column.dtype))
+    if is_frame(table):
+        try:
+            schema = nw.from_native(table, eager_only=True).schema
+        except nw.exceptions.DuplicateError:
+            schema = open_frame(table)  # says which names are repeated
+        odd = [f"{each} ({kind})" for each, kind in schema.items() if kind in _WORDS]
+        if odd:
+            raise DataError(
+                f"{counted(len(odd), 'column')} of {name} {agreeing(len(odd), 'holds', 'hold')} no numbers: "
+                f"{listed(odd)}; leave out such columns or encode them, for example with "
+                "sklearn.preprocessing.OneHotEncoder"
+            )
+    elif isinstance(table, list | tuple | np.ndarray):
+        try:
+            array = np.asanyarray(table)
+        except ValueError as error:
+            raise DataError(f"{name} must be a table with rows of equal length: {error}") from error
+        if array.dtype.kind not in "biufc" or isinstance(array, np.ma.MaskedArray):
+            refuse_odd_values(name, array)

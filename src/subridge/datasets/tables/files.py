@@ -1,91 +1,175 @@
-"""Tables on disk: text, parquet, NumPy archives, zarr groups and features stores."""
+"""Tables on disk: text, parquet, NumPy archives, zarr groups and feature stores."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import re
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from zipfile import BadZipFile
+from typing import Any, TypeAlias
+from zipfile import BadZipFile, ZipFile
+from zlib import error as ZlibError
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
-from narwhals.typing import IntoDataFrame
+import pandas as pd
 
-from subridge.datasets.tables.reading_form import ReadingForm
-from subridge.datasets.tables.sources import ColumnName, RawTable, TargetName, group_numbers, read_frame, read_pair
-from subridge.datasets.tables.text_files import read_parquet, read_text
+from subridge.datasets.tables.columns import frame_of_array
 from subridge.model.checks import counted, listed
 from subridge.model.errors import DataError
-from subridge.store.features import SCHEMA, read_features
+from subridge.store.features import KIND, read_features
+
+ColumnName: TypeAlias = str | int  # column names of pandas may be numbers
+TargetName: TypeAlias = ColumnName | Sequence[ColumnName]
+TextOptions: TypeAlias = dict[str, Any]  # sep, decimal, encoding and na_values of pandas.read_csv
+Array: TypeAlias = npt.NDArray[Any]
 
 _TEXT = (".csv", ".tsv", ".txt")
 _SUFFIXES = (*_TEXT, ".parquet", ".npz", ".zarr")
+# Cells of a text file that stand for a missing value.
+_MISSING_TEXT = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "<NA>")
+_LOOKS_LIKE_A_DATE = re.compile(r"\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}")
+_DATE_FORMATS = ("ISO8601", "%Y/%m/%d", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y")
 
 
-def read_path(
-    path: Path,
-    target: TargetName | None,
-    drop: Sequence[ColumnName],
-    form: ReadingForm,
-    groups: ColumnName | None = None,
-) -> RawTable:
-    """A file or a zarr directory, by the ending of its name; text may be compressed, as in data.csv.gz."""
+def read_file(
+    path: Path, target: TargetName | None, groups: ColumnName | None, options: TextOptions
+) -> tuple[pd.DataFrame | tuple[pd.DataFrame, Array], Array | None, list[str]]:
+    """A file or a zarr directory, by the ending of its name, labels of groups, and notes.
+
+    Text and parquet give one data frame. NumPy archives, zarr groups and feature stores give a frame of features, their
+    target, and the labels of groups.
+    """
     path = path.expanduser()
-    packed = path.suffix.lower() == ".gz"
-    suffix = (path.with_suffix("") if packed else path).suffix.lower()
-    if suffix not in _SUFFIXES or (packed and suffix not in _TEXT):
+    suffix = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+    if suffix not in _SUFFIXES or (path.suffix.lower() == ".gz" and suffix not in _TEXT):
         raise DataError(f"source must end in {', '.join(_SUFFIXES)} or .csv.gz, got {str(path)!r}; convert it first")
     if "://" in str(path) or not path.exists():
         raise DataError(f"source {str(path)!r} does not exist on this machine; check the path")
     if suffix in _TEXT:
-        frame, notes = read_text(path, suffix, form.text)
-        raw = _from_frame(frame, suffix, target, drop, form, groups)
-        return replace(raw, notes=(*notes, *raw.notes))
+        asked = [groups, *([target] if isinstance(target, str | int) else target or [])]
+        frame, notes = _read_text(path, suffix, options, [str(name) for name in asked])
+        return frame, None, notes
     if suffix == ".parquet":
-        return _from_frame(read_parquet(path), suffix, target, drop, form, groups)
-    key = "y" if target is None else target
-    if not isinstance(key, str):
+        return _read_parquet(path)
+    if target is not None and not isinstance(target, str):
         raise DataError(f"target of a {suffix} source is the name of one array, got {target!r}")
-    raw = (_from_npz if suffix == ".npz" else _from_zarr)(path, key, drop, groups)
-    return replace(raw, owned=True)  # nobody else holds what was read from disk
-
-
-def _from_frame(
-    native: IntoDataFrame,
-    suffix: str,
-    target: TargetName | None,
-    drop: Sequence[ColumnName],
-    form: ReadingForm,
-    groups: ColumnName | None,
-) -> RawTable:
-    """Without the row numbers that pandas writes beside the data by default, which would pass for a feature."""
-    frame = nw.from_native(native, eager_only=True)
-    if suffix == ".parquet":
-        numbering = [name for name in frame.columns if name.startswith("__index_level_")]
+    y, by, notes = target or "y", str(groups), []
+    if suffix == ".npz":
+        arrays = _read_npz(path)
     else:
-        numbering = [name for name in frame.columns[:1] if name in ("", "Unnamed: 0")]
-    if not numbering:
-        return read_frame(native, target, drop, form.encoding, groups)
-    raw = read_frame(frame.drop(numbering).to_native(), target, drop, form.encoding, groups)
-    note = f"dropped a column of row numbers without a name: {listed(map(repr, numbering))}"
-    return replace(raw, notes=(note, *raw.notes))
+        arrays, notes = _read_zarr(path, y, by)
+    if lacking := [name for name in ("X", y) if name not in arrays]:
+        raise DataError(
+            f"{path} has no array {' and '.join(map(repr, lacking))}, only {listed(sorted(arrays)) or 'none'}; X holds "
+            "the features, y the target, or name the target's array by target="
+        )
+    frame = frame_of_array(arrays["X"], arrays.get("feature_names"))
+    if groups is None:
+        return (frame, arrays[y]), None, notes
+    if by not in arrays or arrays[by].shape != (len(frame),):
+        got = f"shape {arrays[by].shape}" if by in arrays else "no such array"
+        raise DataError(f"groups {by!r} must be an array of {len(frame)} labels beside X, got {got}")
+    return (frame, arrays[y]), arrays[by], notes
 
 
-def _from_npz(path: Path, key: str, drop: Sequence[ColumnName], groups: ColumnName | None) -> RawTable:
+def _read_text(path: Path, suffix: str, options: TextOptions, asked: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+    """A table of text, plain or compressed; columns that are asked for by name must have a name of their own."""
+    separator = options["sep"] or ("\t" if suffix == ".tsv" else ";" if options["decimal"] == "," else ",")
+    encoding, missing = options["encoding"], [*_MISSING_TEXT, *options["na_values"]]
+    options = options | {
+        "sep": separator,
+        # Spreadsheets write a byte-order mark, which is not part of the first name.
+        "encoding": "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding,
+        "keep_default_na": False,
+        "low_memory": False,
+    }
     try:
-        # NumPy leaves the file of a broken archive open, so it is opened here.
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in {"X", key, "feature_names", str(groups)} & set(file.files)}
-            found = list(file.files)
-    except (OSError, ValueError, TypeError, EOFError, BadZipFile) as error:
+        header = [
+            str(name)
+            for name in pd.read_csv(path, header=None, nrows=1, dtype=str, **options | {"na_values": []}).iloc[0]
+        ]
+        _check_header(path, header, separator, asked)
+        with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):  # more cells than names
+            # Nullable types: otherwise booleans with a gap are objects.
+            frame = pd.read_csv(
+                path, index_col=False, dtype_backend="numpy_nullable", **options | {"na_values": missing}
+            )
+    except DataError:
+        raise
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path} is not written in {encoding} (byte {error.object[error.start]:#x}); give its encoding, for "
+            "example encoding='latin-1'"
+        ) from error
+    except (OSError, EOFError, ZlibError) as error:
+        raise DataError(f"{path} cannot be read ({error}); check the file") from error
+    except (ValueError, pd.errors.ParserWarning) as error:
+        short = str(error).strip().partition("\n")[0]
+        raise DataError(f"{path} is not a table of text ({short}); check the file and its separator") from error
+    notes = []
+    named = [(new, old) for new, old in zip(frame.columns, header, strict=True) if new != old]
+    if repeated := [new for new, old in named if old]:
+        notes.append(f"named {counted(len(repeated), 'column')} whose name is repeated: {listed(repeated)}")
+    first = frame.iloc[:, 0]
+    if first.name == "Unnamed: 0" and first.is_unique and first.dtype in ("Int64", "string"):
+        frame = frame.drop(columns=first.name)
+        notes.append("dropped a column of row numbers or row names, the first one, which has no name")
+    if unnamed := [new for new, old in named if not old and new in frame]:
+        notes.append(f"named {counted(len(unnamed), 'column')} without a name: {listed(unnamed)}")
+    texts = {name: _parsed(column) for name, column in frame.select_dtypes("string").items()}
+    return frame.assign(**texts), notes
+
+
+def _check_header(path: Path, header: list[str], separator: str, asked: Sequence[str]) -> None:
+    other = max((";", ",", "\t", "|"), key=header[0].count)
+    if len(header) == 1 and other in header[0]:
+        name = "tab" if other == "\t" else other
+        raise DataError(
+            f"{path} has no {separator!r} in its first line, but {other!r}: give its separator, separator={name!r}"
+        )
+    for name in asked:
+        if header.count(name) > 1:
+            raise DataError(f"{path} has {header.count(name)} columns named {name!r}; rename those that are not meant")
+
+
+def _parsed(text: "pd.Series[str]") -> "pd.Series[Any]":
+    """Text that is all numbers, such as integers beyond 64 bits, or all dates, as numbers or dates."""
+    numbers = pd.to_numeric(text, errors="coerce").astype("Float64")
+    if numbers.count() == text.count():
+        return numbers
+    if _LOOKS_LIKE_A_DATE.match(text.dropna().iloc[0]):
+        for form in _DATE_FORMATS:
+            with suppress(ValueError):
+                return pd.to_datetime(text, format=form, utc=True).dt.tz_localize(None)
+    return text
+
+
+def _read_parquet(path: Path) -> tuple[pd.DataFrame, None, list[str]]:
+    try:
+        frame = pd.read_parquet(path, dtype_backend="numpy_nullable")
+    except ImportError as error:
+        raise DataError(f"{path} needs pyarrow to be read; pip install 'subridge[tables]'") from error
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path} is not a parquet file ({error}); check the file") from error
+    numbering = [name for name in frame if str(name).startswith("__index_level_")]
+    notes = [f"dropped a column of row numbers that pandas wrote: {listed(numbering)}"] if numbering else []
+    return frame.drop(columns=numbering), None, notes
+
+
+def _read_npz(path: Path) -> dict[str, Array]:
+    try:
+        with ZipFile(path) as archive:
+            if (damaged := archive.testzip()) is not None:  # numpy.load does not notice every flipped bit
+                raise BadZipFile(f"{damaged} is damaged")
+        with np.load(path, allow_pickle=False) as file:
+            return dict(file)
+    except Exception as error:  # what is raised depends on which byte is damaged
         raise DataError(
             f"{path} cannot be read ({error}); save plain arrays, with labels as strings: np.savez(path, X=X, y=y)"
         ) from error
-    _need_arrays(path, key, found)
-    names = [str(name) for name in arrays["feature_names"]] if "feature_names" in arrays else None
-    return _grouped(read_pair(arrays["X"], arrays[key], drop, names), arrays, groups)
 
 
-def _from_zarr(path: Path, key: str, drop: Sequence[ColumnName], groups: ColumnName | None) -> RawTable:
+def _read_zarr(path: Path, y: str, by: str) -> tuple[dict[str, Array], list[str]]:
     try:
         import zarr
     except ImportError as error:
@@ -94,47 +178,30 @@ def _from_zarr(path: Path, key: str, drop: Sequence[ColumnName], groups: ColumnN
         group = zarr.open_group(str(path), mode="r", use_consolidated=False)
     except (OSError, ValueError, KeyError) as error:
         raise DataError(f"{path} is not a zarr group ({error}); check the path") from error
-    if group.attrs.get("schema") == SCHEMA:
-        if groups is not None:
-            raise DataError(f"groups {str(groups)!r} cannot be had from {path}: a store of features has no groups")
-        return _from_store(path, drop)
-    arrays = dict(group.arrays())
-    _need_arrays(path, key, sorted(arrays))
-    given = group.attrs.get("feature_names")
-    names = [str(name) for name in given] if isinstance(given, list) else None
-    held = {name: np.asarray(arrays[name][:]) for name in {"X", key, str(groups)} & set(arrays)}
-    return _grouped(read_pair(held["X"], held[key], drop, names), held, groups)
+    if group.attrs.get("schema") == KIND.schema:
+        return _read_store(path, y)
+    arrays: dict[str, Array] = {}
+    for name, array in group.arrays():
+        if name in ("X", y, by) and (lacking := array.nchunks - array.nchunks_initialized):
+            raise DataError(
+                f"{path} lacks {lacking} of the {counted(array.nchunks, 'chunk')} of {name}, which would be read as "
+                f"{array.fill_value}; copy the directory again, or, if these are its values, write the array with "
+                "config={'write_empty_chunks': True}"
+            )
+        arrays[name] = np.asarray(array[:]) if name in ("X", y, by) else np.empty(0)
+    if isinstance(names := group.attrs.get("feature_names"), list):
+        arrays["feature_names"] = np.array(names)
+    return arrays, []
 
 
-def _grouped(raw: RawTable, arrays: Mapping[str, npt.NDArray[np.generic]], groups: ColumnName | None) -> RawTable:
-    """With the groups of an array of labels, one for each row."""
-    if groups is None:
-        return raw
-    labels = arrays.get(str(groups))
-    if labels is None or labels.shape != (len(raw.X),):
-        found = "no such array" if labels is None else f"shape {labels.shape}"
-        raise DataError(f"groups {str(groups)!r} must be an array of {len(raw.X)} labels beside X, got {found}")
-    return replace(raw, groups=group_numbers(labels.tolist()))
-
-
-def _from_store(path: Path, drop: Sequence[ColumnName]) -> RawTable:
-    """The training images of a features store; the names of its classes are the labels."""
+def _read_store(path: Path, y: str) -> tuple[dict[str, Array], list[str]]:
+    """The training images of a feature store; the names of its classes are the labels."""
     found = read_features(path)
-    training, classes = ~found.is_test, np.array(found.class_names, dtype=object)
-    X, labels, notes = found.features, found.labels, []
+    training, notes = ~found.is_test, []
     if found.n_unreadable:
         notes.append(f"left out {counted(found.n_unreadable, 'image')} of the store that could not be read")
     if not training.all():
-        notes.append(f"left out {(~training).sum():,} of {counted(len(X), 'image')} that the store keeps for testing")
-        X, labels = X[training], labels[training]
-    raw = read_pair(X, classes[labels], drop)
-    return replace(raw, notes=(*notes, *raw.notes))
-
-
-def _need_arrays(path: Path, key: str, found: Sequence[str]) -> None:
-    absent = [name for name in ("X", key) if name not in found]
-    if absent:
-        raise DataError(
-            f"{path} has no array {' and '.join(map(repr, absent))}, only {listed(found) or 'none'}; X holds the "
-            "features, y the target, or name the target's array by target="
-        )
+        tests = int(found.is_test.sum())
+        notes.append(f"left out {tests:,} of {counted(len(training), 'image')} that the store keeps for testing")
+    labels = np.array(found.class_names, dtype=object)[found.labels[training]]
+    return {"X": found.features[training], y: labels}, notes

@@ -1,26 +1,38 @@
 """A user's own table as features and targets, with a note on everything that was done to it."""
 
-from collections.abc import Iterable
+from codecs import lookup
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
+import pandas as pd
 from narwhals.typing import IntoDataFrame
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import gen_batches
 
-from subridge.arrays.types import ArrayLike, FloatArray, IntArray
-from subridge.datasets.tables.columns import is_frame
-from subridge.datasets.tables.files import read_path
-from subridge.datasets.tables.reading_form import Categories, Dates, Encoding, ReadingForm
-from subridge.datasets.tables.sources import ColumnName, RawTable, TargetName, read_frame, read_pair
-from subridge.datasets.tables.target_rows import Task, target_rows
-from subridge.datasets.tables.targets import TargetLike
-from subridge.datasets.tables.text_format import TextFormat
-from subridge.datasets.tables.treatments import Missing, Unlabelled, complete, labelled, standardised, varying
-from subridge.model.checks import items_of
+from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray
+from subridge.datasets.tables.columns import (
+    Categories,
+    Dates,
+    frame_of_array,
+    is_frame,
+    open_frame,
+    position,
+    read_features,
+)
+from subridge.datasets.tables.files import ColumnName, TargetName, TextOptions, read_file
+from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
+from subridge.model.checks import agreeing, counted, items_of, listed
 from subridge.model.errors import DataError, ParameterError
 
 Source: TypeAlias = IntoDataFrame | tuple[ArrayLike | IntoDataFrame, TargetLike] | str | Path
+Missing: TypeAlias = Literal["error", "drop", "mean"]
+Unlabelled: TypeAlias = Literal["error", "drop"]
+
+_COLUMNS = 64  # of a large table that are looked at together
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +42,7 @@ class Table:
     Attributes
     ----------
     X : ndarray, shape (n, M)
-        float64 by rows; finite, and no column constant. The caller's own array where nothing had to be changed.
+        float64 by rows; finite, no column constant. The caller's own array if nothing had to be changed.
     targets : ndarray, shape (C, n)
         The target, or one row per target; for classes one row each, 1 for its members and 0 for the others.
     feature_names : tuple of str
@@ -101,30 +113,29 @@ def read_table(
 ) -> Table:
     """Read a table and make it fit for use.
 
-    Constant columns are left out, since nothing of them remains after centring; repeated ones are kept, since ridge
-    regression shares the weight among them. The notes of the result tell.
+    Constant columns are dropped, because nothing of them remains after centring. Repeated columns are kept, because
+    ridge regression shares the weight among them. The notes of the result say what was done.
 
     Parameters
     ----------
     source : DataFrame, pair of arrays or path
         A DataFrame of pandas, polars or another library that narwhals reads; a pair (X, y) of shapes (n, M)
-        and (n,) or (n, C); or a path that ends in .csv, .tsv, .txt (also with .gz), .parquet, .npz (arrays ``X`` and
-        ``y``, and ``feature_names`` if there) or .zarr (a store of `subridge features`, of which the training
-        images are taken, or a group with arrays ``X`` and ``y``).
+        and (n,) or (n, C); or a path that ends in .csv, .tsv, .txt (also with .gz), .parquet (needs pyarrow), .npz
+        (arrays ``X`` and ``y``, and ``feature_names`` if there) or .zarr (a group with arrays ``X`` and ``y``, or a
+        store of `subridge features`, of which the training images are taken).
     target : str or sequence of str, optional
         The column to predict, required for frames and their files; several columns of numbers for several regressions.
         In .npz and .zarr the array to take in place of ``y``.
     drop : iterable of str
         Columns to leave out. Features without names are called x0, x1, and so on.
     missing : {"error", "drop", "mean"}
-        What to do about missing features: refuse, leave out their rows, or put in the mean of the column's observed
-        values.
+        What to do about missing features: refuse, drop their rows, or fill in the mean of the column.
     task : {"auto", "classification", "regression"}
         "auto" takes strings, categories and booleans for classes and numbers for numbers.
     standardise : bool
         Divide every feature by its standard deviation.
     unlabelled : {"error", "drop"}
-        Rows without target: refuse, or leave out; ``missing="drop"`` leaves them out too.
+        Rows without target: refuse, or drop; ``missing="drop"`` drops them too.
     categories : {"error", "one-hot"}
         Columns of text or categories: refuse, or make a column of 0 and 1 for every value.
     dates : {"error", "days"}
@@ -135,7 +146,8 @@ def read_table(
     missing_values : iterable of str
         What else stands for a missing value in a file of text, for example "?".
     groups : str, optional
-        The column that says whose row it is, such as a subject; it is no feature. In .npz and .zarr an array.
+        The column that says to which group a row belongs, such as a subject; it is not a feature. In .npz and .zarr an
+        array.
 
     Returns
     -------
@@ -145,9 +157,9 @@ def read_table(
     Raises
     ------
     DataError
-        When the data cannot be used as they are; the message says what to do.
+        If the data cannot be used as they are; the message says what to do.
     ParameterError
-        When a treatment is asked for that does not exist.
+        If an option has a value that does not exist.
 
     Examples
     --------
@@ -166,46 +178,188 @@ def read_table(
         ("unlabelled", unlabelled, get_args(Unlabelled)),
         ("categories", categories, get_args(Categories)),
         ("dates", dates, get_args(Dates)),
+        ("decimal", decimal, (".", ",")),
     ):
         if not isinstance(value, str) or value not in choices:
             raise ParameterError(f"{argument} must be one of {', '.join(map(repr, choices))}, got {value!r}")
-    form = ReadingForm(TextFormat.checked(separator, decimal, encoding, missing_values), Encoding(categories, dates))
-    raw = _read(source, target, [drop] if isinstance(drop, str) else items_of("drop", drop), form, groups)
-    raw = varying(complete(raw if missing == "drop" else labelled(raw, unlabelled), missing))
-    if raw.groups is not None:
-        _check_groups(raw.groups, groups)
-    targets = target_rows(raw.target, task)
+    separator = "\t" if separator in ("tab", "\\t") else separator
+    if separator is not None and (not isinstance(separator, str) or len(separator) != 1):
+        raise ParameterError(f"separator must be one character, or 'tab', got {separator!r}")
+    if separator == decimal:
+        raise ParameterError(f"separator and decimal are both {decimal!r}; they must differ")
+    try:
+        lookup(encoding)
+    except (LookupError, TypeError, ValueError) as error:
+        raise ParameterError(f"encoding must be one that Python knows, such as 'latin-1', got {encoding!r}") from error
+    gaps = [missing_values] if isinstance(missing_values, str) else items_of("missing_values", missing_values)
+    if not all(isinstance(text, str) for text in gaps):
+        raise ParameterError(f"missing_values must be text, got {missing_values!r}")
+    options = {"sep": separator, "decimal": decimal, "encoding": encoding, "na_values": gaps}
+    dropped = [drop] if isinstance(drop, str) else items_of("drop", drop)
+    frame, y, labels, notes = _read(source, target, dropped, groups, options)
+    features, encoded = read_features(frame, categories, dates)
+    notes += encoded
+    goal, numbers = read_target(y), None if labels is None else pd.factorize(labels)[0]
+    if len(goal) != len(features):
+        raise DataError(f"X has {counted(len(features), 'row')} but y has {len(goal):,}; give one target per row")
+    features, kept = _without_gaps(features, missing_targets(goal), missing, unlabelled, notes)
+    goal = goal[kept]
+    features = _without_constants(features, notes)
+    if numbers is not None:
+        numbers = numbers[kept]
+        if lacking := int((numbers < 0).sum()):
+            raise DataError(
+                f"groups must name the group of every row, but {str(groups)!r} lacks {lacking} of {len(goal)}; "
+                "fill it in"
+            )
+        if len(np.unique(numbers)) < 2:
+            raise DataError(
+                f"groups must differ, but {str(groups)!r} is the same in all rows; name one with several groups"
+            )
+    targets = target_rows(goal, task)
+    X = np.ascontiguousarray(features.to_numpy())
     if standardise:
-        raw = standardised(raw)
-    return Table(raw.X, targets.rows, raw.feature_names, targets.class_names, raw.notes + targets.notes, raw.groups)
-
-
-def _check_groups(numbers: IntArray, name: ColumnName | None) -> None:
-    """Refuse groups that say nothing: labels that are missing, or the same in all rows."""
-    lacking = int((numbers < 0).sum())
-    if lacking:
-        raise DataError(
-            f"groups must name the group of every row, but {str(name)!r} lacks {lacking} of {len(numbers)}; fill it in"
-        )
-    if len(np.unique(numbers)) < 2:
-        raise DataError(
-            f"groups must differ, but {str(name)!r} is the same in all rows; name a column with at least two groups"
-        )
+        X = _standardised(X, features.columns)
+        notes.append("divided every feature by its standard deviation; standardise=False leaves them as they are")
+    return Table(X, targets.rows, tuple(features.columns), targets.class_names, (*notes, *targets.notes), numbers)
 
 
 def _read(
-    source: Source, target: TargetName | None, drop: list[ColumnName], form: ReadingForm, groups: ColumnName | None
-) -> RawTable:
-    if is_frame(source):
-        return read_frame(source, target, drop, form.encoding, groups)
+    source: Source,
+    target: TargetName | None,
+    drop: Sequence[ColumnName],
+    groups: ColumnName | None,
+    options: TextOptions,
+) -> tuple[pd.DataFrame, TargetLike, ArrayLike | None, list[str]]:
+    """Columns of features, the target, labels of groups, and notes, from any source."""
+    labels, is_file = None, isinstance(source, str | Path)
+    notes: list[str] = []
     if isinstance(source, str | Path):
-        return read_path(Path(source), target, drop, form, groups)
-    if isinstance(source, tuple | list) and len(source) == 2:
+        source, labels, notes = read_file(Path(source), target, groups, options)
+    targets, taken = [], []
+    if is_frame(source):
+        frame = open_frame(source)
+        names = list(frame.columns)
+        if target is None:
+            raise DataError(f"target is missing: name the column to predict, one of {listed(names)}")
+        wanted = [target] if isinstance(target, str | int) else list(target)
+        targets = taken = list(dict.fromkeys(names[position(name, names, "target")] for name in wanted))
+        if not targets or len(targets) < len(wanted):
+            raise DataError(f"target must be a column, or several that differ, got {target!r}")
         if groups is not None:
-            raise DataError(f"groups={groups!r} names a column, which a pair (X, y) has not; give forecast the labels")
-        if target is not None:
-            raise DataError(f"a pair (X, y) has its target in y, got target={target!r} as well; leave target out")
-        return read_pair(*source, drop, encoding=form.encoding)
-    raise DataError(
-        f"source must be a DataFrame of pandas or polars, a pair (X, y) or a path, got {type(source).__name__}"
-    )
+            by = names[position(groups, names, "groups")]
+            if by in targets:
+                raise DataError(f"groups {by!r} is the target; name the column that says whose row it is")
+            labels, taken = frame[by], [*targets, by]
+        y = frame[targets]
+    elif isinstance(source, tuple | list) and len(source) == 2:
+        if not is_file and (target is not None or groups is not None):
+            raise DataError("a pair (X, y) has its target in y and no column of groups; leave target and groups out")
+        X, y = source
+        frame = open_frame(X) if is_frame(X) else frame_of_array(X)
+        names = list(frame.columns)
+    else:
+        raise DataError(
+            f"source must be a DataFrame of pandas or polars, a pair (X, y) or a path, got {type(source).__name__}"
+        )
+    dropped = [position(name, names, "drop") for name in drop]
+    if drop:
+        notes.append(f"left out {counted(len(drop), 'column')} as asked: {listed(drop)}")
+    if any(names[place] in targets for place in dropped):
+        raise DataError(f"drop contains the target {target!r}; take it out of one of them")
+    kept = [place for place, name in enumerate(names) if place not in dropped and name not in taken]
+    return frame if len(kept) == len(names) else frame.iloc[:, kept], y, labels, notes
+
+
+def _without_gaps(
+    features: pd.DataFrame, unlabelled_rows: BoolArray, missing: Missing, unlabelled: Unlabelled, notes: list[str]
+) -> tuple[pd.DataFrame, BoolArray]:
+    """Refuse, drop or fill missing values; features of the rows that are left, and which they are."""
+    n, kept = len(features), np.ones(len(features), dtype=bool)
+    if missing != "drop" and unlabelled_rows.any():
+        if unlabelled == "error":
+            raise DataError(
+                f"the target is missing in {counted(int(unlabelled_rows.sum()), 'row')} of {n}; "
+                "unlabelled='drop' leaves them out, as missing='drop' does with every gap"
+            )
+        kept = ~unlabelled_rows
+        features = features[kept]
+        notes.append(f"dropped {n - len(features):,} of {counted(n, 'row')} without target")
+    if (infinite := np.isinf(features).any()).any():
+        raise DataError(
+            f"infinite values in {counted(int(infinite.sum()), 'column')}: {listed(infinite.index[infinite])}; correct "
+            "them, or leave the columns out with drop=[...]"
+        )
+    gaps = features.isna().sum()
+    gaps = gaps[gaps > 0]
+    if missing == "error" and len(gaps):
+        where = listed(f"{name} ({count})" for name, count in gaps.items())
+        raise DataError(
+            f"{counted(int(gaps.sum()), 'cell')} missing in {counted(len(gaps), 'column')}: {where}; missing='drop' "
+            "leaves out their rows, missing='mean' fills in column means, drop=[...] leaves out columns"
+        )
+    if (empty := features.isna().all()).any() and len(features):
+        notes.append(f"dropped {counted(int(empty.sum()), 'column')} without any value: {listed(empty.index[empty])}")
+        features, gaps = features.loc[:, ~empty], gaps[gaps < len(features)]
+    if missing == "drop":
+        kept = features.notna().all(axis=1).to_numpy() & ~unlabelled_rows
+        if not kept.all():
+            notes.append(f"dropped {n - kept.sum():,} of {counted(n, 'row')} with missing values")
+            features = features[kept]
+    elif len(gaps):
+        # A mean can round past the values it is taken of, and a constant column would not be constant any more.
+        filled = SimpleImputer().set_output(transform="pandas").fit_transform(features)
+        features = filled.clip(features.min(), features.max(), axis=1)
+        notes.append(
+            f"filled {counted(int(gaps.sum()), 'missing cell')} in {counted(len(gaps), 'column')} with column means, "
+            f"which a forecast takes for data: {listed(gaps.index)}"
+        )
+    if len(features) < LEAST_ROWS:
+        told = f" ({n - len(features)} of {n} were dropped for missing values)" if len(features) < n else ""
+        raise DataError(f"a pilot needs at least {LEAST_ROWS} rows, got {len(features)}{told}; bring more data")
+    return features, kept
+
+
+def _without_constants(features: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
+    """Drop constant columns, and note repeated ones.
+
+    VarianceThreshold of scikit-learn asks whether the variance is zero, which it also is for small numbers whose
+    squares vanish.
+    """
+    constant = features.min() == features.max()
+    if constant.any():
+        names = listed(constant.index[constant])
+        notes.append(f"dropped {counted(int(constant.sum()), 'constant column')}: {names}")
+        features = features.loc[:, ~constant]
+    if features.empty:
+        told = f" ({'; '.join(notes)})" if notes else ""
+        raise DataError(f"no features are left{told}; bring columns of numbers that vary")
+    if pairs := repeated_columns(features.to_numpy()):
+        equal = listed(f"{features.columns[i]} = {features.columns[j]}" for i, j in pairs)
+        shares = agreeing(len(pairs), "shares", "share")
+        notes.append(f"kept {counted(len(pairs), 'column')} equal to another, which {shares} its weight: {equal}")
+    return features
+
+
+def repeated_columns(X: FloatArray) -> list[tuple[int, int]]:
+    """Columns that equal an earlier one, each with the first one that it repeats."""
+    first: dict[int, int] = {}
+    pairs = []
+    for block in gen_batches(X.shape[1], _COLUMNS):
+        columns = np.ascontiguousarray(X[:, block].T) + 0.0  # + 0.0 gives 0 and -0 the same bytes
+        pairs += [(i, first.setdefault(hash(column.tobytes()), i)) for i, column in enumerate(columns, block.start)]
+    return [(i, j) for i, j in pairs if i != j and np.array_equal(X[:, i], X[:, j])]
+
+
+def _standardised(X: FloatArray, names: Sequence[str]) -> FloatArray:
+    """Every feature divided by its standard deviation."""
+    scaler = StandardScaler(with_mean=False)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled: FloatArray = scaler.fit_transform(X)
+    spread = np.sqrt(scaler.var_)
+    if useless := [name for name, each in zip(names, spread, strict=True) if not 0 < each < np.inf]:
+        raise DataError(
+            f"the standard deviation of {listed(useless)} is beyond the range of floats; rescale these columns, or "
+            "leave them out with drop=[...]"
+        )
+    return scaled

@@ -1,116 +1,141 @@
-"""What a user hands over as a target, read as numbers or as labels."""
+"""Targets: what a user gives as y, read as numbers or labels, and laid out as rows of numbers."""
 
-from collections.abc import Hashable
-from numbers import Real
-from typing import TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from narwhals.typing import IntoDataFrame, IntoSeries
+from sklearn.preprocessing import OneHotEncoder
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray
-from subridge.datasets.tables.columns import Column, floats, is_column, is_frame, is_number, open_frame
-from subridge.model.checks import listed
+from subridge.datasets.tables.columns import is_frame, open_frame
+from subridge.model.checks import counted, listed
 from subridge.model.errors import DataError
 
 TargetLike: TypeAlias = ArrayLike | IntoSeries | IntoDataFrame
 # Numbers, NaN where missing, or labels, None where missing; shape (n,) or (n, C).
 Target: TypeAlias = FloatArray | npt.NDArray[np.object_]
+Task: TypeAlias = Literal["auto", "classification", "regression"]
 
-_BOOLEAN = (bool, np.bool_)
+LEAST_ROWS = 20  # fewer rows say next to nothing about a covariance or a residual
+_FEW_VALUES = 10  # so few different whole numbers may be codes of classes
+
+
+class Targets(NamedTuple):
+    """Rows of shape (C, n): one per target, or one per class with 1 for its members; class names are sorted."""
+
+    rows: FloatArray
+    class_names: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
 
 
 def read_target(values: TargetLike) -> Target:
-    """A target of shape (n,) or (n, C), of numbers, strings, booleans or categories, as numbers or as labels.
+    """A target of shape (n,) or (n, C): numbers become float64, NaN where missing; labels objects, None where missing.
 
-    Numbers become float64, NaN where missing; labels stay objects, None where missing.
+    >>> read_target(["a", float("nan"), None]).tolist()
+    ['a', None, None]
     """
-    if is_frame(values):
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        frame = open_frame(series.alias("y").to_frame().to_native())
+    elif is_frame(values):
         frame = open_frame(values)
-        target = columns_target(list(frame.iter_columns()))
-    elif is_column(values):
-        return _column_target(nw.from_native(values, series_only=True), "y")
     else:
-        target = _array_target(values)
-    if target.ndim == 2 and target.shape[1] == 1:
-        target = target[:, 0]
-    if target.ndim not in (1, 2) or target.shape[-1] == 0:
-        raise DataError(f"y must have shape (n,) or (n, number of targets), got {target.shape}")
-    return target
-
-
-def columns_target(columns: list[Column]) -> Target:
-    """One column as a target, or several columns of numbers."""
-    targets = [_column_target(column, column.name) for column in columns]
-    if len(targets) == 1:
-        return targets[0]
-    labels = [column.name for column, target in zip(columns, targets, strict=True) if _has_text(target)]
-    if labels:
+        try:
+            array = np.asanyarray(values)
+        except ValueError as error:
+            raise DataError(f"y must have shape (n,) or (n, number of targets): {error}") from error
+        if array.ndim not in (1, 2) or array.shape[-1] == 0:
+            raise DataError(f"y must have shape (n,) or (n, number of targets), got {array.shape}")
+        if array.dtype.kind in "ST":
+            array = np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array.astype(object)
+        # NumPy writes a missing value in a list of strings as "nan", so lists are left to pandas.
+        cells = list(values) if isinstance(values, list | tuple) else array
+        frame = open_frame(pd.DataFrame(cells).rename(columns={0: "y"} if array.ndim == 1 else {}))
+    columns = {name: _read_column(column) for name, column in frame.items()}
+    if len(columns) == 1:
+        return next(iter(columns.values()))
+    if labels := [name for name, target in columns.items() if _is_text(target)]:
         raise DataError(f"several targets must be numbers, but these are labels: {listed(labels)}; take one target")
-    return np.stack([target.astype(np.float64) for target in targets], axis=1)
+    return np.stack(list(columns.values()), axis=1).astype(np.float64)
+
+
+def _read_column(column: "pd.Series[float] | pd.Series[str]") -> Target:
+    if column.dtype.kind in "iuf" or column.isna().all():
+        return np.asarray(column.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan))
+    types = {type(value).__name__ for value in column.dropna()}
+    if not (types <= {"bool"} or types <= {"str"} or isinstance(column.dtype, pd.CategoricalDtype)):
+        held = ", ".join(sorted(types)) if column.dtype == object else column.dtype
+        raise DataError(f"the target {column.name!r} has type {held}; a target is numbers, or text for classes")
+    return np.array([None if absent else value for value, absent in zip(column, column.isna(), strict=True)], object)
+
+
+def _is_text(target: Target) -> bool:
+    return target.dtype == object and any(isinstance(value, str) for value in target)
 
 
 def missing_targets(target: Target) -> BoolArray:
     """Rows without target, shape (n,)."""
-    if target.dtype == object:
-        absent = np.array([value is None for value in target.ravel().tolist()], dtype=np.bool_).reshape(target.shape)
-    else:
-        absent = np.isnan(target.astype(np.float64, copy=False))
+    absent = np.asarray(pd.isna(target), dtype=np.bool_)
     return absent if absent.ndim == 1 else np.logical_or.reduce(absent, axis=1)
 
 
-def _column_target(column: Column, name: str) -> Target:
-    if column.dtype != nw.Boolean and is_number(column):
-        return floats(column)
-    values = np.fromiter(column.to_list(), dtype=object, count=len(column))
-    return _from_objects(values, name, categorical=column.dtype in (nw.Categorical, nw.Enum))
+def target_rows(target: Target, task: Task) -> Targets:
+    """Lay out a target without missing values, as `read_target` gives it.
 
+    The task "auto" takes labels for classes and numbers for numbers. A note says so where the numbers look like codes
+    of classes.
 
-def _array_target(values: ArrayLike) -> Target:
-    try:
-        array = np.asanyarray(values)
-    except ValueError as error:
-        raise DataError(f"y must have shape (n,) or (n, number of targets): {error}") from error
-    if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
-        array = np.asarray(values, dtype=object)  # NumPy wrote a missing value in a list of strings as "nan"
-    if isinstance(array, np.ma.MaskedArray):
-        hidden, array = np.ma.getmaskarray(array), np.ma.getdata(array).astype(object)
-        array[hidden] = None
-    if array.dtype.kind in "iuf":
-        return np.asarray(array, dtype=np.float64)
-    if array.dtype.kind == "S":
-        array = np.char.decode(array, "utf-8")
-    if array.dtype.kind not in "bUTO":
-        raise DataError(f"the target 'y' has type {array.dtype}; a target is numbers, or labels for classes")
-    return _from_objects(array.astype(object), "y", categorical=False)
-
-
-def _from_objects(values: npt.NDArray[np.object_], name: str, *, categorical: bool) -> Target:
-    """Python objects as floats where all are numbers, else as labels of one type."""
-    absent = np.array([is_absent(value) for value in values.ravel().tolist()], dtype=np.bool_).reshape(values.shape)
-    found = values[~absent].tolist()
-    numbers = all(isinstance(value, Real) and not isinstance(value, _BOOLEAN) for value in found)
-    if numbers and not categorical:
-        target = np.full(values.shape, np.nan)
-        target[~absent] = found
-        return target
-    if not numbers and not any(all(isinstance(value, kind) for value in found) for kind in (str, _BOOLEAN)):
-        types = sorted({type(value).__name__ for value in found})
+    >>> target_rows(np.array([0.5, 1.5]), "auto").rows
+    array([[0.5, 1.5]])
+    >>> classes = target_rows(np.array([10.0, 9.0, 9.0, 10.0]), "classification")
+    >>> classes.class_names, classes.rows.tolist()
+    (('9', '10'), [[0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]])
+    """
+    if target.dtype != object and (infinite := np.isinf(target)).any():
+        n_rows = int(infinite.reshape(len(target), -1).any(axis=1).sum())
+        raise DataError(f"the target is infinite in {counted(n_rows, 'row')} of {len(target)}; correct them")
+    if task == "classification" or (task == "auto" and target.dtype == object):
+        return _class_rows(target)
+    if _is_text(target):
         raise DataError(
-            f"the target {name!r} holds values of type {', '.join(types)}; make them all numbers, or all "
-            "strings for classes"
+            f"task='regression' needs a target of numbers, got labels such as {target.flat[0]!r}; write plain numbers, "
+            "without units or thousands separators, or use task='classification'"
         )
-    values[absent] = None
-    return values
+    rows = np.ascontiguousarray(np.atleast_2d(target.T), dtype=np.float64)
+    constant = np.flatnonzero(rows.min(axis=1) == rows.max(axis=1))
+    if constant.size:
+        which = "the target" if len(rows) == 1 else f"target {constant[0]}"
+        raise DataError(f"{which} is {rows[constant[0], 0]:g} in every row; there is nothing to learn")
+    values = np.unique(rows)
+    if task == "auto" and len(rows) == 1 and len(values) <= _FEW_VALUES and (values % 1 == 0).all():
+        note = f"took a target of {len(values)} whole values for numbers; task='classification' makes them classes"
+        return Targets(rows, None, (note,))
+    return Targets(rows)
 
 
-def is_absent(value: Hashable) -> bool:
-    """Whether a value of any library stands for a missing one."""
-    # The missing values of pandas refuse comparison, so they are known by name.
-    by_name = type(value).__name__ in {"NAType", "NaTType"}
-    return value is None or by_name or (isinstance(value, float) and value != value)
-
-
-def _has_text(target: Target) -> bool:
-    return target.dtype == object and any(isinstance(value, str) for value in target)
+def _class_rows(target: Target) -> Targets:
+    if target.ndim != 1:
+        raise DataError(
+            f"classification needs one column of labels, got a target of shape {target.shape}; give one target, or use "
+            "task='regression'"
+        )
+    encoder = OneHotEncoder(sparse_output=False)
+    rows = np.ascontiguousarray(encoder.fit_transform(target[:, None]).T)
+    # Whole numbers are written without a decimal point, as in a file of integers.
+    values = encoder.categories_[0].tolist()
+    names = tuple(f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value) for value in values)
+    if len(names) > len(target) / 2:
+        raise DataError(
+            f"the target has {counted(len(names), 'distinct value')} in {counted(len(target), 'row')}, too many for "
+            "classes; for numbers use task='regression', and write them without units and thousands separators"
+        )
+    if len(names) < 2:
+        raise DataError(f"the target is {names[0]!r} in every row; classification needs at least 2 classes")
+    if rare := [name for name, row in zip(names, rows, strict=True) if row.sum() < 2]:
+        raise DataError(
+            f"a class needs at least 2 rows, these have one: {listed(rare)}; drop these rows, or merge the classes"
+        )
+    return Targets(rows, names)

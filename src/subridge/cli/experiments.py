@@ -1,0 +1,146 @@
+"""`subridge demo` and `subridge simulate`: trained ensembles."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import subridge as sr
+from subridge.cli import options as shared
+from subridge.cli.options import numbers, sizes
+from subridge.cli.show import deliver, print_table, say
+from subridge.model.checks import counted
+from subridge.results.numbers import plain
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_N_FEATURES, _N_MEMBERS, _N_TRIALS, _RIDGE = 400, 10, 40, 1e-3
+_N_SAMPLES = (10, 20, 28, 34, 37, 43, 48, 56, 70, 100, 140, 190, 250, 320, 400)
+
+
+@click.command(short_help="One learning curve in seconds: theory beside trained ensembles.")
+@click.option("--seed", type=click.IntRange(0), default=0)
+@shared.result_options(out=Path("subridge-demo.png"))
+def demo(**options: Any) -> None:
+    """Draw one learning curve: an equal and a heterogeneous ensemble, theory and trained members."""
+    import numpy as np
+
+    from subridge.results.schemas import demo_curves
+    from subridge.theory.thresholds import around_thresholds
+
+    seed = options["seed"]
+    problem = sr.EquicorrelatedProblem(correlation=0.2, feature_noise=0.1, label_noise=0.2).realise(_N_FEATURES, seed)
+    plans = {
+        "equal": sr.subsets.equal(_N_MEMBERS, _N_FEATURES, seed),
+        "heterogeneous": sr.subsets.dirichlet(_N_MEMBERS, _N_FEATURES, 0.75, seed),
+    }
+    subset_sizes = [plan.subset_sizes for plan in plans.values()]
+    ensembles = [sr.Ensemble(plan, ridge=_RIDGE) for plan in plans.values()]
+    points = np.array(_N_SAMPLES)
+    fractions = np.concatenate(subset_sizes) / _N_FEATURES
+    dense = around_thresholds(np.arange(8, _N_FEATURES + 1) / _N_FEATURES, fractions)
+    curves = demo_curves(
+        {
+            "theory": [sr.risk(problem, each, dense).total for each in ensembles],
+            "theory_at_points": [sr.risk(problem, each, points / _N_FEATURES).total for each in ensembles],
+            "experiment": [sr.simulate(problem, each, points, _N_TRIALS, seed=seed).risk.values for each in ensembles],
+            "subset_sizes": subset_sizes,
+        },
+        {"ensemble": list(plans), "dense_samples": dense * _N_FEATURES, "n_samples": points},
+        n_features=_N_FEATURES,
+        command=f"subridge demo --seed {seed}",
+    )
+    deliver(curves, options, draw=sr.figures.plot_demo, show=_show_demo)
+
+
+def _show_demo(curves: "xr.Dataset") -> None:
+    mean = curves.experiment.mean("trial")
+    error = curves.experiment.std("trial", ddof=1) / curves.sizes["trial"] ** 0.5
+    columns, cells = ["P"], [[str(P) for P in curves.n_samples.values]]
+    for name in curves.ensemble.values:
+        theory, trained, spread = (part.sel(ensemble=name).values for part in (curves.theory_at_points, mean, error))
+        columns += [f"{name}\ntheory", f"{name}\ntrained"]
+        cells.append([f"{value:.3f}" for value in theory])
+        cells.append([f"{value:.3f} ± {width:.3f}" for value, width in zip(trained, spread, strict=True)])
+    title = f"risk with M = {_N_FEATURES} features, k = {_N_MEMBERS} members, ridge {_RIDGE}"
+    print_table(title, columns, zip(*cells, strict=True))
+    say("Equal members peak together at P = M/k; unequal ones spread the peak out.")
+
+
+@click.command(short_help="Train ensembles on sampled data; exact risks along a curve.")
+@click.option("--n-features", type=click.IntRange(1, 10**7), default=500, help="M")
+@shared.ensemble_options(n_members=4, fraction_spread=0.0)
+@click.option("--n-samples", type=sizes, default="50:1000:20", help="P")
+@click.option("--n-trials", type=click.IntRange(2, 10**7), default=20)
+@click.option("--ridges", type=numbers, default="0.001,0.1", help="λ")
+@shared.problem_options
+@click.option(
+    "--weights-from",
+    type=click.Choice(("theory", "left_out")),
+    default="theory",
+    help="weights of --aggregation scaled, simplex or free: fixed by theory, or chosen in every trial",
+)
+@click.option("--redraw", default="data,teacher", help="of data, teacher, subsets")
+@click.option("--nested/--independent", default=True, help="training sets")
+@click.option("--seed", type=click.IntRange(0), default=0)
+@shared.run_options
+@click.option("--store", type=click.Path(path_type=Path), help="directory that keeps finished tasks")
+@click.option("--resume", is_flag=True, help="go on with what is in --store")
+@click.option("--memory", type=click.IntRange(1), help="bytes the run may use; default half of what is free")
+@shared.result_options()
+def simulate(**options: Any) -> None:
+    """Train ridge ensembles on equicorrelated data and print their exact risk along the learning curve.
+
+    Lists are written a,b,c or start:stop:count or log:start:stop:count.
+
+    \b
+    subridge simulate --n-members 10 --n-samples 20:400:20 --out curves.png
+    subridge simulate --n-features 2000 --n-trials 100 --store run.zarr --out curves.nc
+    """
+    _check_store(options["store"], options["resume"])
+    curves = sr.simulate(
+        shared.problem_of(options),
+        shared.ensemble_of(options, shared.strategy_of(options, options["n_features"])),
+        options["n_samples"],
+        options["n_trials"],
+        ridges=options["ridges"],
+        n_features=options["n_features"],
+        weights_from=options["weights_from"],
+        redraw=tuple(word.strip() for word in options["redraw"].split(",") if word.strip()),
+        nested=options["nested"],
+        seed=options["seed"],
+        run=shared.run_of(options),
+    )
+    deliver(curves, options, draw=sr.figures.plot_simulated, show=_show_simulated)
+
+
+def _check_store(store: Path | None, resume: bool) -> None:
+    """A run goes on with a store only if told to."""
+    if store is None:
+        if resume:
+            raise click.UsageError("--resume needs --store: the directory to go on with")
+        return
+    if re.match(r"\w+:/", str(store)):
+        raise click.UsageError(f"--store {store} is an address, but a store is a directory of this machine")
+    from subridge.store.resumable import is_store
+
+    if is_store(store) and not resume:
+        raise click.UsageError(f"{store} exists; add --resume to go on with it, or give another --store")
+    if resume and not is_store(store):
+        raise click.UsageError(f"{store} does not exist, so there is nothing to resume; leave out --resume")
+
+
+def _show_simulated(curves: "xr.Dataset") -> None:
+    n = curves.sizes["trial"]
+    mean, error = curves.risk.mean("trial"), curves.risk.std("trial", ddof=1) / n**0.5
+    columns = list(zip(mean.values, error.values, strict=True))
+    print_table(
+        f"risk, mean ± standard error of {counted(n, 'trial')}",
+        ["n_samples", *(f"ridge {ridge:g}" for ridge in curves.ridge.values)],
+        (
+            [f"{P:,}", *(f"{plain(means[p], 4)} ± {plain(errors[p], 1)}" for means, errors in columns)]
+            for p, P in enumerate(curves.n_samples.values)
+        ),
+    )

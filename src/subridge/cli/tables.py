@@ -1,0 +1,275 @@
+"""`subridge forecast` and `subridge advise`: what a table of data says about larger samples."""
+
+import csv
+import textwrap
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import subridge as sr
+from subridge.cli import options as shared
+from subridge.cli.messages import cleaned, with_flags
+from subridge.cli.options import Options, finite, member_counts, numbers, sizes
+from subridge.cli.show import WIDTH, busy, deliver, print_table, say
+from subridge.model.checks import counted
+from subridge.model.errors import ParameterError
+from subridge.results.numbers import interval, percent, plain, short_interval, unit_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from subridge.datasets.tables.table import Table
+
+_MANY = 10.0  # an ensemble with so many times the error of one ridge has no gain worth a number
+_ROWS = 12  # of the printed ranking; files and JSON hold every candidate
+
+
+def _column_names(_context: click.Context, _option: click.Parameter, written: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of columns, separated by commas; a name with a comma stands in double quotes."""
+    return tuple(name.strip() for row in csv.reader(written, skipinitialspace=True) for name in row if name.strip())
+
+
+def _choice(flag: str, choices: str, help: str) -> shared.Decorator:
+    return click.option(flag, type=click.Choice(choices.split()), default=choices.split()[0], help=help)
+
+
+table_options = shared.option_group(
+    click.argument("data", type=click.Path(exists=True, path_type=Path)),
+    click.option("--target", help="column with the labels; for .npz and .zarr the array, y by default"),
+    click.option(
+        "--drop",
+        multiple=True,
+        callback=_column_names,
+        help="columns to leave out, a,b; may be repeated; a name with a comma in quotes: '\"a,b\"'",
+    ),
+    _choice("--missing", "error drop mean", "rows with missing values: refuse, drop, or fill with column means"),
+    _choice("--task", "auto regression classification", "auto: text and booleans are classes, numbers are numbers"),
+    _choice("--unlabelled", "error drop", "rows without target: refuse, or drop"),
+    _choice("--categories", "error one-hot", "columns of text: refuse, or a column of 0 and 1 for every value"),
+    _choice("--dates", "error days", "columns of dates: refuse, or days since the first"),
+    click.option("--sep", "separator", help="what stands between cells of text, such as ';' or tab"),
+    _choice("--decimal", ". ,", "decimal sign of text"),
+    click.option("--encoding", default="utf-8", help="of text, such as latin-1"),
+    click.option("--na", "missing_values", multiple=True, help="text of a missing value, such as '?'; may be repeated"),
+    click.option("--groups", help="column that says whose row it is, such as a subject: errors are on new groups"),
+    click.option(
+        "--standardise/--no-standardise",
+        default=True,
+        help="divide every column by its standard deviation, or leave it; default: divide",
+    ),
+    click.option("--ridges", type=numbers, help="λ to choose from; default scaled to the data"),
+    click.option("--level", type=finite, default=0.9, help="probability of the intervals"),
+    click.option("--seed", type=click.IntRange(0), default=0, help="draws the subsets"),
+)
+_READING = (
+    *("drop", "missing", "task", "standardise", "unlabelled", "categories", "dates"),
+    *("separator", "decimal", "encoding", "missing_values", "groups"),
+)
+
+
+def _read(options: Options) -> tuple["Table", Any, dict[str, Any]]:
+    """The table that the options name, its labels, and arguments for whatever is forecast from it.
+
+    What was done to the table is said on the error stream.
+    """
+    with busy(f"reading {cleaned(str(options['data']))}"):
+        table = sr.datasets.read_table(options["data"], options["target"], **{name: options[name] for name in _READING})
+    held = "" if table.groups is None else f" in {counted(len(set(table.groups.tolist())), 'group')}"
+    click.echo(f"{counted(table.n_samples, 'row')}{held}, {counted(table.n_features, 'feature')}", err=True)
+    for note in table.notes:
+        click.echo(f"note: {with_flags(note, click.get_current_context().command)}", err=True)
+    names = table.class_names
+    arguments = {
+        "ridges": "auto" if options["ridges"] is None else options["ridges"],
+        "level": options["level"],
+        "task": "regression" if names is None else "classification",
+        "seed": options["seed"],
+    }
+    return table, table.y if names is None else [names[code] for code in table.y], arguments
+
+
+@click.command(short_help="The learning curve your data will have, from its first rows.")
+@table_options
+@click.option("--n-samples", type=sizes, help="sizes to forecast, such as 400:20000; default n to 16 n")
+@click.option("--n-groups", type=sizes, help="sizes as numbers of groups, such as 30:120; needs --groups")
+@shared.ensemble_options(n_members=8, fraction_spread=0.75)
+@click.option("--target-error", type=click.FloatRange(0, min_open=True), help="also say how many rows reach this error")
+@shared.result_options()
+def forecast(**options: Any) -> None:
+    """Forecast the learning curves of one ridge, an equal ensemble and the one described, from the rows of DATA.
+
+    DATA is .csv, .tsv, .parquet, .npz or .zarr. Every ridge is the best for its size. Lists are written a,b,c,
+    start:stop:count, log:start:stop:count or start:stop, which is twelve sizes with equal factors.
+
+    \b
+    subridge forecast data.parquet --target y --n-samples 400:20000
+    subridge forecast data.csv --target species --n-members 16 --out forecast.png
+    subridge forecast visits.csv --target y --groups subject --n-groups 30:240
+    """
+    wanted = options["target_error"]
+    if options["groups"] is not None and wanted is not None:
+        raise ParameterError(
+            "target_error is searched for independent rows only; leave out --groups, or --target-error"
+        )
+    table, labels, arguments = _read(options)
+    k = min(options["n_members"], table.n_features)
+    named = "heterogeneous" if options["subsets"] == "dirichlet" else options["subsets"]
+    strategies = {
+        "one ridge": sr.subsets.Equal(1),
+        f"{k} equal": sr.subsets.Equal(k),
+        f"{k} {named}": shared.strategy_of(options, table.n_features, k),
+    }
+    strategies = {name: each for name, each in strategies.items() if name not in ("1 equal", "1 heterogeneous")}
+    ensembles = {name: shared.ensemble_of(options, strategy) for name, strategy in strategies.items()}
+    n_samples = options["n_samples"]
+    if n_samples is None and options["n_groups"] is None:
+        n_samples = sizes(f"{table.n_samples}:{16 * table.n_samples}")
+    with busy("forecasting"):
+        by_groups = {"groups": table.groups, "n_groups": options["n_groups"]}
+        curves = sr.forecast(table.X, labels, n_samples, ensembles, **arguments, **by_groups)
+    deliver(curves, options, draw=sr.figures.plot_forecast, show=_show_forecast)
+    if wanted is not None:
+        with busy("searching"):
+            needed = sr.samples_needed(table.X, labels, wanted, ensembles, **arguments)
+        for name, answer in zip(needed.ensemble.values, needed.answer.values, strict=True):
+            takes = "is" if str(answer).startswith("not") else "takes"
+            say(f"With {name} an error of {plain(wanted)} {takes} {answer}.")
+
+
+def _show_forecast(curves: "xr.Dataset") -> None:
+    attributes = curves.attrs
+    what = f"forecast from {counted(attributes['n_pilot'], 'row')}"
+    for metric in (str(name) for name in curves if f"{name}_upper" in curves):
+        _show_metric(f"{what}: {metric} ({attributes['level']:.0%} interval)".replace("_", " "), curves, metric)
+    variance = attributes["target_variance"]
+    if "n_groups" in curves.coords:
+        say(
+            f"Errors are those on new groups. The labels have variance {plain(variance)}; the {attributes['n_pilot']} "
+            f"rows are worth about {float(curves.effective_samples.median()):.0f} independent ones."
+        )
+    else:
+        noise, low, high = (min(attributes[f"label_noise{end}"] ** 2, variance) for end in ("", "_lower", "_upper"))
+        noise, low = (each if each > 1e-6 * variance else 0.0 for each in (noise, low))
+        say(
+            f"The labels have variance {plain(variance)}, of which about {noise / variance:.0%} is label noise: no "
+            f"linear model can get below {interval(noise, low, high)}."
+        )
+    if not bool(curves.in_reach.all()):
+        say("-: out of reach of these rows.")
+    if bool(curves.is_bound.any()):
+        say("≤: an upper bound, because the best ridge is smaller than these rows can judge.")
+
+
+def _show_metric(title: str, curves: "xr.Dataset", metric: str) -> None:
+    largest = float(curves[f"{metric}_upper"].max())
+    unit, told = (0.01, ", in %") if metric == "misclassification" else unit_of(largest)
+    columns = {"samples": curves.n_samples.values}
+    if "n_groups" in curves.coords:
+        columns["groups"] = curves.n_groups.values
+    cells = {
+        name: ["∞" if number == float("inf") else f"{number:,.0f}" for number in counts]
+        for name, counts in columns.items()
+    }
+    for name in curves.ensemble.values:
+        at = curves.sel(ensemble=name)
+        bounds = (at[metric + end].values / unit for end in ("", "_lower", "_upper"))
+        cells[str(name)] = [
+            "-" if value != value else f"{'≤ ' * bool(is_bound)}{short_interval(value, lower, upper)}"
+            for value, lower, upper, is_bound in zip(*bounds, at.is_bound.values, strict=True)
+        ]
+    print_table(title + told, list(cells), zip(*cells.values(), strict=True))
+
+
+@click.command(short_help="Which ensemble for your data, at a planned size, and why.")
+@table_options
+@click.option("--n-samples", type=click.IntRange(2, 10**14), help="planned number of samples; default the rows of DATA")
+@click.option("--n-members", type=member_counts, default="2,4,8,16,32", help="k to try")
+@click.option("--fraction-spreads", type=numbers, default="0,0.75,1.5", help="0: equal subsets")
+@shared.number_option("--readout-noise", 0.0, "η of every member")
+@click.option("--weighted/--no-weighted", default=True, help="also try fitted weights of members, or equal ones alone")
+@shared.result_options()
+def advise(**options: Any) -> None:
+    """Rank ridge ensembles for the rows of DATA by forecast, and say in two sentences why.
+
+    DATA is .csv, .tsv, .parquet, .npz or .zarr. Nothing is held out and nothing is refitted; the answer may be not to
+    ensemble.
+
+    \b
+    subridge advise data.parquet --target y
+    subridge advise data.csv --target y --n-samples 5000 --out advice.png
+    """
+    if options["groups"] is not None:
+        raise ParameterError(
+            "groups has no ranking: advise takes rows for independent draws; compare the ensembles that you "
+            "consider with subridge forecast and the same groups"
+        )
+    table, labels, arguments = _read(options)
+    given = {name: options[name] for name in ("n_members", "fraction_spreads", "readout_noise", "weighted")}
+    with busy("comparing ensembles"):
+        advice = sr.advise(table.X, labels, options["n_samples"], **arguments, **given)
+    ranking = advice.table.assign(reasons=("sentence", list(advice.reasons)))
+    ranking = ranking.assign_attrs(standardised=int(options["standardise"]))
+    deliver(ranking, options, draw=sr.figures.plot_advice, show=_show_ranking)
+
+
+def _show_ranking(ranking: "xr.Dataset") -> None:
+    from subridge.forecasting.advice.code import code_of
+
+    first, attributes = ranking.isel(candidate=slice(_ROWS)), ranking.attrs
+    unit, told = unit_of(float(first.prediction_error_upper.max()))
+    bounds = (first[f"prediction_error{end}"].values / unit for end in ("", "_lower", "_upper"))
+    gains = zip(first.gain.values, first.gain_standard_error.values, strict=True)
+    columns: dict[str, Iterable[str]] = {
+        "ensemble": first.candidate.values,
+        "λ": (plain(ridge, 2) for ridge in first.ridge.values),
+        "squared error": map(short_interval, *bounds),
+        "gain": (percent(gain, error) if gain > -_MANY else "-" for gain, error in gains),
+    }
+    if attributes["n_samples"] != attributes["n_pilot"]:
+        columns["now"] = (plain(error) for error in first.pilot_prediction_error.values / unit)
+    if "misclassification" in first:
+        columns["wrong"] = ("" if share != share else f"{share:.1%}" for share in first.misclassification.values)
+    if not bool(first.in_reach.all()):
+        columns["reach"] = ("yes" if inside else "no" for inside in first.in_reach.values)
+    shown = print_table(
+        f"forecast with {counted(round(attributes['n_samples']), 'sample')}, best first{told and f'; errors{told}'}",
+        list(columns),
+        zip(*columns.values(), strict=True),
+        names=True,
+        optional=("reach", "now", "λ"),
+    )
+    for sentence in ranking.reasons.values:
+        say(str(sentence))
+    more = ranking.sizes["candidate"] - first.sizes["candidate"]
+    say(
+        f"The table: expected squared error on new rows with its {attributes['level']:.0%} interval, and the "
+        "improvement over a single ridge (gain); weighted: the weights of members are fitted."
+        + (" now: with the rows at hand." if "now" in shown else "")
+        + (" wrong: misclassified by votes." if "wrong" in shown else "")
+        + (f" {counted(more, 'further candidate')} with --json or --out." if more > 0 else "")
+    )
+    code = code_of(ranking)
+    if code is not None:
+        click.echo(f"\nTo use it:\n{pasted(code)}")
+
+
+def pasted(code: str) -> str:
+    """Lines to paste, no wider than a page.
+
+    >>> print(pasted("RidgeEnsembleRegressor(1)  # chooses λ by the rows; this pilot says 0.1"))
+    from subridge import RidgeEnsembleRegressor
+    model = RidgeEnsembleRegressor(1)
+    # chooses λ by the rows; this pilot says 0.1
+    """
+    line, _, remark = code.partition("  # ")
+    estimator = "RidgeEnsembleClassifier" if "RidgeEnsembleClassifier(" in line else "RidgeEnsembleRegressor"
+    imports = [f"from subridge import {estimator}"]
+    if line.startswith("make_pipeline"):
+        imports[:0] = ["from sklearn.pipeline import make_pipeline", "from sklearn.preprocessing import StandardScaler"]
+    line = f"model = {line}"
+    if len(line) > WIDTH:
+        call, _, inside = line.removesuffix(")").partition("(")
+        line = f"{call}(\n{textwrap.fill(inside, WIDTH, initial_indent='    ', subsequent_indent='    ')}\n)"
+    return "\n".join([*imports, line, *textwrap.wrap(remark, WIDTH, initial_indent="# ", subsequent_indent="# ")])

