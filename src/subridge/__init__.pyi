@@ -12,11 +12,11 @@ from subridge.ensemble.member_weights import member_weights as member_weights
 from subridge.ensemble.risk import Risk as Risk
 from subridge.estimators.classifier import RidgeEnsembleClassifier as RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor as RidgeEnsembleRegressor
-from subridge.forecasting.advice.advice import Advice as Advice
+from subridge.forecasting.advise import Advice as Advice
 from subridge.forecasting.advise import advise as advise
 from subridge.forecasting.forecast import forecast as forecast
-from subridge.forecasting.risk_matrix import risk_matrix as risk_matrix
-from subridge.forecasting.samples_needed import samples_needed as samples_needed
+from subridge.forecasting.forecast import risk_matrix as risk_matrix
+from subridge.forecasting.forecast import samples_needed as samples_needed
 from subridge.results.compare import compare as compare
 from subridge.results.phases import phase_diagram as phase_diagram
 from subridge.ridge.exact_risk import risk_of_weights as risk_of_weights

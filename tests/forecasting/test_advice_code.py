@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import subridge as sr
 from subridge.cli.show import WIDTH
-from subridge.forecasting.advice.code import code_of
+from subridge.forecasting.advise import code_of
 from subridge.results.files import write_result
 
 NAMES = {

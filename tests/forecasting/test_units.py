@@ -38,9 +38,11 @@ def test_of_features(unit):
         np.testing.assert_allclose(scaled[name].values, plain[name].values, rtol=1e-8)
 
 
-def test_labels_too_small_for_their_spread_to_be_known_are_refused():
-    with pytest.raises(DataError, match="multiply y by a constant"):
-        sr.forecast(X, Y * 1e-100, [80])
+@pytest.mark.parametrize("unit", [1e-100, 1e-200])
+def test_labels_too_small_for_their_spread_to_be_known_are_refused(unit):
+    for ask in (lambda y: sr.forecast(X, y, [80]), lambda y: sr.advise(X, y, n_members=[2])):
+        with pytest.raises(DataError, match="multiply y by a constant"):
+            ask(Y * unit)
 
 
 @pytest.mark.parametrize("ridge", [1e-65, 1e-300, 1e-320])

@@ -14,7 +14,6 @@ from subridge.cli.busy import Busy
 from subridge.cli.numbers import member_counts, numbers
 from subridge.cli.show import WIDTH, deliver, print_table, say
 from subridge.cli.table_options import TableOptions, labels_of, table_of, table_options, task_of
-from subridge.forecasting.advice.code import SCALER, code_of
 from subridge.results.plain_numbers import percent, plain, short_interval, unit_of
 from subridge.spec.errors import ParameterError
 from subridge.spec.wording import counted
@@ -75,6 +74,8 @@ def advise(**options: Unpack[AdviseOptions]) -> None:
 
 
 def _show(ranking: xr.Dataset) -> None:
+    from subridge.forecasting.advise import code_of  # not needed to print help
+
     first, attributes = ranking.isel(candidate=slice(_ROWS)), ranking.attrs
     unit, told = unit_of(float(first.prediction_error_upper.max()))
     bounds = (first[f"prediction_error{end}"].values / unit for end in ("", "_lower", "_upper"))
@@ -122,6 +123,8 @@ def _pasted(code: str) -> str:
     model = RidgeEnsembleRegressor(1)
     # chooses λ by the rows; this pilot says 0.1
     """
+    from subridge.forecasting.advise import SCALER
+
     line, _, remark = code.partition("  # ")
     scaled = line.startswith("make_pipeline")
     imports = f"from subridge import {line.removeprefix(f'make_pipeline({SCALER}, ').partition('(')[0]}"

@@ -8,8 +8,6 @@ from typing import Self
 
 import click
 
-from subridge.forecasting.side_by_side import told_of_progress
-
 _PATIENCE = 2.0  # seconds before anything is said
 _PERIOD = 0.5  # between signs at a terminal
 
@@ -26,6 +24,8 @@ class Busy:
     """
 
     def __init__(self, doing: str) -> None:
+        from subridge.forecasting.pilot import told_of_progress  # not needed to print help
+
         self._doing, self._share, self._done = doing, "", Event()
         self._at_terminal = sys.stderr.isatty()
         self._thread = Thread(target=self._speak, daemon=True)

@@ -20,7 +20,6 @@ from subridge.spec.wording import counted
 class ForecastOptions(TableOptions, shared.EnsembleOptions, shared.ResultOptions):
     n_samples: tuple[float, ...] | None
     n_groups: tuple[float, ...] | None
-    extrapolate: bool
     target_error: float | None
 
 
@@ -29,7 +28,6 @@ class ForecastOptions(TableOptions, shared.EnsembleOptions, shared.ResultOptions
 @click.option("--n-samples", type=sizes, help="sizes to forecast, such as 400:20000; default n to 16 n")
 @click.option("--n-groups", type=sizes, help="sizes as numbers of groups, such as 30:120; needs --groups")
 @shared.ensemble_options(n_members=8, fraction_spread=0.75)
-@click.option("--extrapolate", is_flag=True, help="also beyond the pilot's reach, by power-law tails")
 @click.option("--target-error", type=click.FloatRange(0, min_open=True), help="also say how many rows reach this error")
 @shared.result_options()
 def forecast(**options: Unpack[ForecastOptions]) -> None:
@@ -50,7 +48,7 @@ def forecast(**options: Unpack[ForecastOptions]) -> None:
     table = table_of(options)
     with Busy("forecasting"):
         curves = _forecast(options, table)
-    deliver(curves, options, draw=lambda data: sr.figures.plot_forecast(data), show=lambda data: _show(data, options))
+    deliver(curves, options, draw=lambda data: sr.figures.plot_forecast(data), show=_show)
     if options["target_error"] is not None:
         _say_samples_needed(options, table, options["target_error"])
 
@@ -95,7 +93,6 @@ def _forecast(options: ForecastOptions, table: Table) -> xr.Dataset:
         wanted,
         _ensembles(options, table),
         ridges="auto" if options["ridges"] is None else options["ridges"],
-        extrapolate=options["extrapolate"],
         level=options["level"],
         task=task_of(table),
         seed=options["seed"],
@@ -104,7 +101,7 @@ def _forecast(options: ForecastOptions, table: Table) -> xr.Dataset:
     )
 
 
-def _show(curves: xr.Dataset, options: ForecastOptions) -> None:
+def _show(curves: xr.Dataset) -> None:
     attributes = curves.attrs
     what = f"forecast from {counted(attributes['n_pilot'], 'row')}"
     for metric in (name for name in curves if f"{name}_upper" in curves):
@@ -112,17 +109,14 @@ def _show(curves: xr.Dataset, options: ForecastOptions) -> None:
     if "n_groups" in curves.coords:
         _say_of_groups(curves)
     else:
-        _say_noise_and_test(curves)
-    # Forecasts of groups and of weights with any sum are never extrapolated.
-    of_any_sum = options["aggregation"] in ("scaled", "free")
-    remedy = "" if "n_groups" in curves.coords or of_any_sum or options["extrapolate"] else " (use --extrapolate)"
+        _say_noise(curves)
     if not bool(curves.in_reach.all()):
-        say(f"-: out of this pilot's reach{remedy}.{' *: extrapolated.' if options['extrapolate'] else ''}")
+        say("-: out of this pilot's reach. *: too uncertain to trust.")
     if bool(curves.is_bound.any()):
-        say(f"≤: the best ridge is smaller than this pilot can judge{remedy}.")
+        say("≤: the best ridge is smaller than this pilot can judge.")
 
 
-def _say_noise_and_test(curves: xr.Dataset) -> None:
+def _say_noise(curves: xr.Dataset) -> None:
     attributes = curves.attrs
     variance = attributes["target_variance"]
     noise, low, high = (min(attributes[f"label_noise{end}"] ** 2, variance) for end in ("", "_lower", "_upper"))
@@ -131,13 +125,6 @@ def _say_noise_and_test(curves: xr.Dataset) -> None:
         f"The labels vary by {plain(variance)}; noise of the labels, label noise ζ², is "
         f"{interval(noise, low, high)} of that, and nothing errs less."
     )
-    misses = abs(curves.self_test_forecast / curves.self_test_shown - 1)
-    if bool(misses.notnull().any()):
-        worst = float(misses.max("part").median())
-        say(
-            f"Self-test: from halves and quarters of these rows their own error was forecast within "
-            f"{float(misses.median()):.0%} in the median, {worst:.0%} at worst."
-        )
 
 
 def _say_of_groups(curves: xr.Dataset) -> None:

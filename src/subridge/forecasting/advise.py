@@ -1,27 +1,157 @@
-"""sr.advise: which ensemble, how many members, which ridge, and why; or one ridge, well tuned."""
+"""sr.advise: which ensemble, how many members, which ridge, and why; or one ridge, well tuned.
 
+`candidates` lists what is tried, `_judge` gives each its ridge, weights and left-out errors, `_ordered` ranks them, and
+`Advice` holds the table, two sentences (`reasons`), an estimator and the line of Python to paste (`code_of`).
+"""
+
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+import xarray
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from subridge.arrays.streams import Seed
-from subridge.arrays.types import ArrayLike, Json, MatrixLike
+from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, Json, MatrixLike
 from subridge.datasets.tables.target_rows import Task
 from subridge.datasets.tables.targets import TargetLike
+from subridge.ensemble.aggregation import Free, LinearAggregation, Mean, Scaled, Simplex
 from subridge.ensemble.ensemble import Ensemble
-from subridge.forecasting.advice.advice import Advice
-from subridge.forecasting.advice.candidates import Candidate, candidates
-from subridge.forecasting.advice.ranking import AGGREGATIONS, possible_names, ranking_columns
-from subridge.forecasting.advice.reasons import reasons
-from subridge.forecasting.advice.screening import screened_rank
-from subridge.forecasting.inputs.request import read_ensembles, read_sizes
-from subridge.forecasting.inputs.ridge_path import read_ridges
-from subridge.forecasting.inputs.sample import read_sample
+from subridge.estimators.classifier import RidgeEnsembleClassifier
+from subridge.estimators.regressor import RidgeEnsembleRegressor
+from subridge.forecasting.curve import AtPilot, Curve, RidgePath, doubts, forecast_curve, read_ridges, search_ridges
+from subridge.forecasting.forecast import read_sizes
+from subridge.forecasting.metrics import metrics_of
+from subridge.forecasting.pilot import DrawnEnsemble, Pilot, Pilots, Sample, read_ensembles, read_sample, side_by_side
+from subridge.forecasting.rule import RULE
 from subridge.results.advice import advice_table
+from subridge.results.plain_numbers import interval, percent, plain
+from subridge.ridge.optimism import judge
+from subridge.ridge.rows.dependence import has_heavy_label
 from subridge.ridge.rows.diagnostics import tell_once
+from subridge.ridge.rows.path import member_paths
+from subridge.ridge.selection import RidgeChoice
 from subridge.spec.checks import items_of, non_negative, one_number, positive_integer, truth, within
-from subridge.spec.errors import ParameterError
+from subridge.spec.errors import ParameterError, SubridgeWarning
+from subridge.spec.plan import SubsetPlan
+from subridge.spec.seeding import stream
+from subridge.spec.wording import counted
+from subridge.subsets import Dirichlet, Equal, Overlapping
+from subridge.subsets.base import Strategy
+
+SINGLE = "one ridge"
+SCALER = "StandardScaler(with_mean=False)"  # sparse columns and fits without intercept must not be centred
+_AGGREGATIONS: dict[str, LinearAggregation] = {
+    "": Mean(),
+    ", weighted": Simplex(),
+    ", scaled": Scaled(),
+    ", free": Free(),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Advice:
+    """Ensembles ranked by what they are forecast to err at most, and why.
+
+    Attributes
+    ----------
+    table : xarray.Dataset
+        One row per candidate, best first: ``prediction_error``, ``prediction_error_lower``,
+        ``prediction_error_upper`` and ``in_reach`` at the planned size, as in a forecast; ``pilot_prediction_error`` at
+        the pilot's size; ``ridge``, ``n_members``, ``strategy``, ``fraction_spread``, ``subset_fraction`` (its mean),
+        ``aggregation``; ``gain`` over
+        one tuned ridge as a share of its error and ``gain_standard_error``; ``effective_members`` (1/Σw²);
+        ``nearest_threshold`` (the N_r nearest to the planned size, over that size); for classes
+        ``misclassification`` by majority vote with its bounds (NaN for weighted members).
+    reasons : tuple of str
+        Two sentences; ``str`` of an advice joins them.
+    ensembles : dict of str to Ensemble
+        Subsets, readout noise and aggregation of every candidate, and the ridge that the pilot asks for.
+    weights : dict of str to ndarray, shape (k,)
+        Weights of the members of every candidate, fitted to the pilot.
+
+    See Also
+    --------
+    subridge.advise : gives one.
+
+    Examples
+    --------
+    >>> import numpy as np, subridge as sr
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20))
+    >>> advice = sr.advise(X, X[:, 0] + rng.standard_normal(60), n_members=[2], weighted=False)
+    >>> isinstance(advice, Advice), advice.best
+    (True, 'one ridge')
+    >>> advice.code
+    'RidgeEnsembleRegressor(1, ridge=...)...'
+    >>> advice.estimator().fit(X, X[:, 0]).n_estimators_
+    1
+    """
+
+    table: xarray.Dataset
+    reasons: tuple[str, ...]
+    ensembles: dict[str, Ensemble]
+    weights: dict[str, FloatArray]
+
+    @property
+    def best(self) -> str:
+        """Name of the first candidate."""
+        return str(self.table.candidate.values[0])
+
+    def estimator(self, name: str | None = None) -> RidgeEnsembleRegressor | RidgeEnsembleClassifier | Pipeline:
+        """An unfitted estimator with the subsets and the aggregation of a candidate, the best by default.
+
+        Its ridge is the candidate's if the rows at hand are all there will be. Where the planned size is larger it
+        chooses its own by leave-one-out, because the rows it is trained on say more of it than the pilot did. With
+        readout noise, which rows do not show, it has the candidate's too.
+
+        A regressor, or for labels of classes a classifier by majority vote, which has no weights: then the best
+        candidate without weights is the default. Where `advise` standardised the columns, a pipeline that does so too.
+
+        Parameters
+        ----------
+        name : str, optional
+            A candidate of the table.
+
+        Returns
+        -------
+        RidgeEnsembleRegressor, RidgeEnsembleClassifier or Pipeline
+            Ready to be fitted.
+
+        Raises
+        ------
+        ParameterError
+            If there is no candidate of that name, or votes were to be weighted.
+        """
+        attributes = self.table.attrs
+        name = str(_advised(self.table).candidate.values) if name is None else name
+        if name not in self.ensembles:
+            raise ParameterError(f"name must be one of {tuple(self.ensembles)}, got {name!r}")
+        ensemble = self.ensembles[name]
+        found: RidgeEnsembleRegressor | RidgeEnsembleClassifier
+        if "class_names" not in attributes:
+            found = RidgeEnsembleRegressor(subsets=ensemble.plan, aggregation=ensemble.aggregation.name)
+        elif ensemble.aggregation.is_mean:
+            found = RidgeEnsembleClassifier(subsets=ensemble.plan)
+        else:
+            raise ParameterError(f"{name!r} weighs scores, not votes; fit a RidgeEnsembleRegressor on one-hot labels")
+        if _chooses_anew(self.table) and not ensemble.readout_noise.any():
+            found.set_params(ridges=_given_path(self.table))
+        else:
+            found.set_params(ridge=float(ensemble.ridge[0]))
+        found.set_params(fit_intercept=bool(attributes["fit_intercept"]))
+        return make_pipeline(StandardScaler(with_mean=False), found) if attributes.get("standardised") else found
+
+    @property
+    def code(self) -> str | None:
+        """The best candidate as a line of Python; None for ensembles of your own. Its subsets are drawn anew."""
+        return code_of(self.table)
+
+    def __str__(self) -> str:
+        return " ".join(self.reasons)
 
 
 def advise(
@@ -42,7 +172,7 @@ def advise(
     standardise: bool = False,
     seed: Seed | None = 0,
 ) -> Advice:
-    """Rank ridge ensembles by what they are forecast to err at a planned sample size.
+    """Rank ridge ensembles by their error at a planned sample size.
 
     Parameters
     ----------
@@ -80,10 +210,10 @@ def advise(
     Returns
     -------
     Advice
-        One tuned ridge comes first, unless a candidate in reach errs less on left-out rows by more than twice the
-        standard error of the difference (2.5 times for fitted weights) and is forecast to at the planned size; of
-        several the one of largest gain. The rest is ranked by the upper bound of the squared error (of one-hot scores
-        for classes).
+        One tuned ridge comes first, unless a candidate errs less on left-out rows by more than twice the standard
+        error of the difference, row by row, and is forecast to at the planned size; of several the one of largest gain.
+        The rest is ranked by the upper bound of the squared error (of one-hot scores for classes), those known only by
+        a bound last.
 
     Raises
     ------
@@ -98,13 +228,9 @@ def advise(
 
     Notes
     -----
-    Nothing is refitted. Ridges, weights and what is surely better come from exact left-out errors at the present
-    size: on the same rows those of two candidates differ by far less noise than two forecasts, and the best penalty
-    of a given prior does not depend on the sample size. Where few rows make a gain, its standard error counts more.
-    Fitted weights are judged on rows that had no part in them; weights of any sum also by how far they overshoot at
-    the planned size, where the same ridge shrinks less. The forecast of equal weights moves errors to the planned
-    size. ``gain_standard_error`` tells how much of a lead is noise. On large pilots candidates get a first look
-    from 400 rows and only the best of them a second from all (``rows_used``).
+    Nothing is refitted. Ridges, weights and gains come from exact left-out errors at the present size, because on the
+    same rows those of two candidates differ by far less noise than two forecasts do. Fitted weights are judged on rows
+    that had no part in them. The forecast of the mean of a candidate's members moves its error to the planned size.
 
     Examples
     --------
@@ -120,53 +246,355 @@ def advise(
     ('blocks, weighted', True)
     """
     sample = read_sample(X, y, task, fit_intercept, standardise=standardise)
-    n = sample.n_samples
-    planned = float(n) if n_samples is None else _planned(n_samples)
-    weighted = truth("weighted", weighted)
+    try:
+        size = sample.n_samples if n_samples is None else positive_integer("n_samples", n_samples)
+        planned = float(read_sizes(size)[0])
+    except ParameterError:
+        message = f"n_samples must be one integer of at least 2 and below 1e15, got {n_samples!r}"
+        raise ParameterError(message) from None
+    aggregations = _AGGREGATIONS if truth("weighted", weighted) else {"": Mean()}
     level = one_number("level", within("level", level, 0.5, 0.999))
     noise = one_number("readout_noise", non_negative("readout_noise", readout_noise))
-    pool = list(
-        candidates(
-            np.asarray(sample.rows.column_squares() > 0),
-            [positive_integer("n_members", k) for k in items_of("n_members", n_members)],
-            [
-                float(spread)
-                for spread in non_negative("fraction_spreads", items_of("fraction_spreads", fraction_spreads)).ravel()
-            ],
-            [
-                float(share)
-                for share in within(
-                    "overlapping_fractions", items_of("overlapping_fractions", overlapping_fractions), 0.0, 1.0
-                ).ravel()
-            ],
-            noise,
-            seed,
-        )
-    )
+    members = [positive_integer("n_members", k) for k in items_of("n_members", n_members)]
+    spreads = non_negative("fraction_spreads", items_of("fraction_spreads", fraction_spreads))
+    shares = within("overlapping_fractions", items_of("overlapping_fractions", overlapping_fractions), 0.0, 1.0)
+    varying = np.asarray(sample.rows.column_squares() > 0)
+    pool = list(candidates(varying, members, spreads.ravel().tolist(), shares.ravel().tolist(), noise, seed))
     given = read_ensembles(ensembles, sample.n_features, seed) if ensembles is not None else {}
     pool += [Candidate(name, "given", ensemble) for name, ensemble in given.items()]
-    taken = Counter(name for each in pool for name in possible_names(each))
-    clash = next((name for name, times in taken.items() if times > 1), None)
-    if clash is not None:
-        raise ParameterError(f"ensembles may not use the name {clash!r}, which is that of another candidate")
-    path, aggregations = read_ridges(ridges, sample.rows), AGGREGATIONS if weighted else AGGREGATIONS[:1]
-    ranked, label_noise = screened_rank(sample, pool, planned, path, level, aggregations)
-    tell_once(warning for each in ranked for warning in each.doubts)
+    taken = Counter(
+        each.name + word for each in pool for word in (_AGGREGATIONS if each.ensemble.plan.n_members > 1 else [""])
+    )
+    for name, times in taken.items():
+        if times > 1:
+            raise ParameterError(f"ensembles may not use the name {name!r}, which is that of another candidate")
+    path, said = read_ridges(ridges, sample.rows), list[SubridgeWarning]()
+    pilots = Pilots(sample, [each.ensemble.plan for each in pool])
+    label_noise = pilots.label_noise()
+
+    def judged(candidate: Candidate) -> list[Ranked]:
+        pilot = pilots.of(candidate.ensemble.plan)
+        return _judge(sample, pilot, candidate, aggregations, path, planned, label_noise.lower, level, said)
+
+    ranked = [each for found in side_by_side(judged, pool) for each in found]
+    tell_once(said)
+    ranked, columns = _ordered(ranked, has_heavy_label(sample.rows))
     attributes: dict[str, Json] = {"n_samples": planned, "level": level, "readout_noise": noise}
     attributes["standardised"] = int(standardise)
-    attributes["ridges"] = "auto" if path.extensions else path.ridges.tolist()
+    attributes["ridges"] = "auto" if path.may_grow else path.ridges.tolist()
     attributes |= sample.attributes() | label_noise.attributes()
-    table = advice_table([each.name for each in ranked], ranking_columns(ranked), attributes)
+    table = advice_table([each.name for each in ranked], columns, attributes)
     return Advice(
-        table,
-        reasons(table),
-        {each.name: each.ensemble() for each in ranked},
-        {each.name: each.present.weights for each in ranked},
+        table, reasons(table), {each.name: each.tuned for each in ranked}, {each.name: each.weights for each in ranked}
     )
 
 
-def _planned(n_samples: int) -> float:
-    try:
-        return float(read_sizes(positive_integer("n_samples", n_samples))[0])
-    except ParameterError:
-        raise ParameterError(f"n_samples must be one integer of at least 2 and below 1e15, got {n_samples!r}") from None
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A drawn ensemble; its ridge and its aggregation are chosen later."""
+
+    name: str
+    strategy: str  # "single", "equal", "dirichlet", "overlapping" or "given"
+    ensemble: DrawnEnsemble
+    fraction_spread: float = 0.0  # kσ before scaling; 0 for members of equal size
+
+
+def candidates(
+    varying: BoolArray,
+    n_members: Sequence[int],
+    fraction_spreads: Sequence[float],
+    overlapping_fractions: Sequence[float],
+    readout_noise: float,
+    seed: Seed | None,
+) -> Iterator[Candidate]:
+    """One ridge on all features, then every strategy for every k that leaves each member a feature that varies.
+
+    `varying` says which features do in the pilot, shape (M,). Where some are constant, the strategy draws from those
+    that vary, and the others are dealt out to the members in turn: in a larger sample they may vary.
+
+    >>> [each.name for each in candidates(np.ones(6, dtype=bool), [2, 8], [0.0, 0.75], [0.5], 0.0, 0)]
+    ['one ridge', '2 equal', '2 heterogeneous (0.75)', '2 overlapping (0.5 each)']
+    """
+    some, others = np.flatnonzero(varying), np.flatnonzero(~varying)
+
+    def drawn(plan: SubsetPlan) -> DrawnEnsemble:
+        k = plan.n_members
+        return DrawnEnsemble(plan, np.zeros(k), np.full(k, readout_noise), Mean())
+
+    def several(strategy: Strategy, k: int) -> DrawnEnsemble:
+        plan = strategy.draw(len(some), stream(seed, k))
+        subsets = [np.append(some[np.asarray(plan.measurements[r])], others[r::k]) for r in range(k)]
+        return drawn(SubsetPlan.from_indices(subsets, len(varying)) if len(others) else plan)
+
+    yield Candidate(SINGLE, "single", drawn(Equal(1).draw(len(varying), stream(seed))))
+    for k in sorted({k for k in n_members if 1 < k <= len(some)}):
+        for spread in {f"{abs(each):g}": each for each in fraction_spreads}.values():  # one for each name
+            if spread == 0:
+                yield Candidate(f"{k} equal", "equal", several(Equal(k), k))
+            else:
+                name = f"{k} heterogeneous ({spread:g})"
+                yield Candidate(name, "dirichlet", several(Dirichlet(k, spread), k), float(spread))
+        for fraction in {f"{abs(each):g}": each for each in overlapping_fractions}.values():
+            sizes = (max(1, round(fraction * len(some))),) * k
+            yield Candidate(f"{k} overlapping ({fraction:g} each)", "overlapping", several(Overlapping(sizes), k))
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """A candidate with one aggregation, at the pilot's size and forecast at the planned one."""
+
+    name: str
+    candidate: Candidate
+    tuned: Ensemble  # at its ridge
+    weights: FloatArray  # of the members, fitted to the pilot, shape (k,)
+    squares: FloatArray  # squared left-out errors, summed over targets, with readout noise; shape (n,)
+    curve: Curve  # at the planned size
+    metrics: dict[str, float]  # at the planned size, with bounds
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its error at the planned size is forecast, rather than bounded or out of reach."""
+        return bool(self.curve.in_reach[0] and not self.curve.is_bound[0])
+
+    def gain(self, single: "Ranked") -> float:
+        """Gain over one ridge at the planned size, as a share of its error."""
+        return float(1 - self.curve.error[0] / single.curve.error[0])
+
+    def present_gain(self, single: "Ranked") -> tuple[float, float]:
+        """Gain over one ridge on the pilot's rows, and its standard error from the differences row by row."""
+        own, other = (each.squares / each.squares.mean() for each in (self, single))
+        gain = 1 - float(self.squares.mean()) / float(single.squares.mean())
+        return gain, float((own - other).std(ddof=1)) / len(own) ** 0.5 * (1 - gain)
+
+    def is_surely_better(self, single: "Ranked") -> bool:
+        """Whether both errors are forecast, and the gain over one ridge exceeds the noise of the pilot."""
+        gain, error = self.present_gain(single)
+        return self.is_known and single.is_known and gain > RULE.sure * error and self.gain(single) > 0
+
+
+def _judge(
+    sample: Sample,
+    pilot: Pilot,
+    candidate: Candidate,
+    aggregations: Mapping[str, LinearAggregation],
+    path: RidgePath,
+    planned: float,
+    floor: float,
+    level: float,
+    said: list[SubridgeWarning],
+) -> list[Ranked]:
+    """A candidate with every aggregation, each at its ridge of least left-out error."""
+    drawn, found = candidate.ensemble, list[Ranked]()
+    k = drawn.plan.n_members
+    seen = pilot if k == 1 else pilot.with_constant()
+    mean = replace(drawn, aggregation=Mean())
+    table = search_ridges(seen, mean, path, said.append)
+    curve = forecast_curve(pilot, mean, np.array([planned]), table, floor)
+    if candidate.name == SINGLE:
+        said.extend(doubts(pilot, curve))
+    of_mean = float("nan")  # error of the mean at present; it comes first
+    for word, aggregation in aggregations.items() if k > 1 else [("", Mean())]:
+        own = table if aggregation.is_mean else table.weighted(aggregation)
+        ensemble = replace(drawn, ridges=own.ridges[own.best], aggregation=aggregation)
+        weights, squares = _on_rows(seen, ensemble, own)
+        of_mean = float(squares.mean()) if aggregation.is_mean else of_mean
+        # Weights change the error of the same members now; the change to another size is that of their mean.
+        moved = curve if aggregation.is_mean else curve.scaled(float(squares.mean()) / of_mean)
+        metrics: dict[str, float] = {}
+        for metric in metrics_of(sample):
+            if aggregation.is_mean or not metric.of_votes:
+                variables = metric.variables(sample, pilot, moved, level)
+                metrics |= {name: float(value[0]) for name, value in variables.items()}
+        tuned = Ensemble(drawn.plan, float(ensemble.ridges[0]), drawn.readout_noise, aggregation)
+        found.append(Ranked(candidate.name + word, candidate, tuned, weights, squares, moved, metrics))
+    return found
+
+
+def _on_rows(pilot: Pilot, ensemble: DrawnEnsemble, table: AtPilot) -> tuple[FloatArray, FloatArray]:
+    """Weights (k,) of an ensemble at the best ridge of its table, and its squared left-out errors (n,).
+
+    Fitted weights look better on the rows that they were fitted to than on new ones: squares are raised to the error
+    on rows that had no part in them, which `judge` measures without refitting.
+    """
+    rows, best, k = pilot.rows, table.best, ensemble.plan.n_members
+    ridge, weights = table.ridges[best], table.weights[best]
+    verdict = None
+    if ensemble.aggregation.fits_weights:
+        choice = RidgeChoice(np.zeros(k, dtype=np.intp), None)
+        verdict = judge(member_paths(rows, ensemble.plan, ridge[:1], pairs=True), rows, ensemble.aggregation, choice)
+        if verdict.weights is not None and not ensemble.readout_noise.any():
+            weights = verdict.weights
+    (block,) = pilot.left_out((np.append(ridge, np.zeros(len(pilot.members) - k)) * pilot.subset_sizes)[None])
+    mixed = np.tensordot(weights, block.errors[0, :k], 1) + (1 - weights.sum()) * rows.deviations
+    squares = (mixed**2).sum(axis=0)
+    if verdict is not None:
+        squares = squares * max(verdict.error / max(float(squares.mean()), 1e-300), 1.0)
+    return weights, np.asarray(squares + float(weights**2 @ table.noise[best]))
+
+
+def _ordered(ranked: Sequence[Ranked], has_heavy_label: bool) -> tuple[list[Ranked], dict[str, list[float | str]]]:
+    """Candidates in the order of advice, and the columns of its table.
+
+    Those that are surely better than one ridge come first, by their gain; then one ridge, then the rest by the upper
+    bound of the error. Nothing is sure where a single label carries much of their variance: rows like it decide which
+    error is smaller, and the pilot has one of them.
+    """
+    single = next(each for each in ranked if each.name == SINGLE)
+    sure = {each.name: not has_heavy_label and each is not single and each.is_surely_better(single) for each in ranked}
+
+    def place(each: Ranked) -> tuple[int, bool, float]:
+        if sure[each.name]:
+            return 0, False, -each.present_gain(single)[0]
+        upper = each.metrics["prediction_error_upper"]
+        return (1, False, 0.0) if each is single else (2, not each.is_known, upper if upper == upper else np.inf)
+
+    ranked = sorted(ranked, key=place)
+    rows = [_row(each, single) | {"surely_better": sure[each.name]} for each in ranked]
+    return ranked, {name: [row.get(name, np.nan) for row in rows] for name in max(rows, key=len)}
+
+
+def _row(ranked: Ranked, single: Ranked) -> dict[str, float | str]:
+    """What the table of advice says of a candidate."""
+    candidate, curve, weights = ranked.candidate, ranked.curve, ranked.weights
+    sizes, planned = candidate.ensemble.plan.subset_sizes, curve.sizes[0]
+    nearest = sizes[np.argmin(abs(np.log(sizes / planned)))]
+    gain, (present, error) = ranked.gain(single), ranked.present_gain(single)
+    return {
+        **ranked.metrics,
+        "in_reach": bool(curve.in_reach[0]),
+        "is_bound": bool(curve.is_bound[0]),
+        "pilot_prediction_error": float(ranked.squares.mean()),
+        "ridge": float(ranked.tuned.ridge[0]),
+        "n_members": candidate.ensemble.plan.n_members,
+        "strategy": candidate.strategy,
+        "fraction_spread": candidate.fraction_spread,
+        "subset_fraction": float(sizes.mean() / candidate.ensemble.plan.n_features),
+        "aggregation": ranked.tuned.aggregation.name,
+        "gain": gain,
+        "gain_standard_error": 0.0 if ranked is single else float(np.hypot(error, 0.5 * (gain - present))),
+        "effective_members": float(weights.sum() ** 2 / max((weights**2).sum(), 1e-300)),
+        "nearest_threshold": float(nearest / planned),
+    }
+
+
+def _advised(table: xarray.Dataset) -> xarray.Dataset:
+    """The first candidate of a table, for classes the first without weights, because a classifier votes."""
+    usable = table.aggregation.values == "mean"
+    return table.isel(candidate=int(usable.argmax()) if "class_names" in table.attrs else 0)
+
+
+def _given_path(table: xarray.Dataset) -> list[float] | None:
+    """The ridges that advice was asked to choose from; None where it was free to, or where an old file does not say."""
+    given = table.attrs.get("ridges", "auto")
+    return None if given == "auto" else [float(ridge) for ridge in json.loads(given)]
+
+
+def _chooses_anew(table: xarray.Dataset) -> bool:
+    """Whether an estimator should choose its ridge again: there will be more rows, several ridges, no readout noise."""
+    path = _given_path(table)
+    more_rows = table.attrs["n_samples"] > table.attrs["n_pilot"]
+    return bool(more_rows and table.attrs["readout_noise"] == 0 and (path is None or len(path) > 1))
+
+
+def code_of(table: xarray.Dataset) -> str | None:
+    """The estimator that a table of advice puts first, as Python to paste; None for ensembles of a user's own.
+
+    The subsets are drawn anew. Where columns were divided by their standard deviations, the line has a scaler.
+    """
+    best, attributes = _advised(table), table.attrs
+    strategy, ridge, M = str(best.strategy.values), float(best.ridge), int(attributes["n_features"])
+    if strategy == "given":
+        return None
+    words, remarks = [f"{int(best.n_members)}"], []
+    classes, anew, scaled = "class_names" in attributes, _chooses_anew(table), attributes.get("standardised")
+    centred = [] if attributes["fit_intercept"] else ["fit_intercept=False"]
+    if strategy != "single":
+        words.append(f'subsets="{strategy}"')
+    if strategy == "dirichlet":
+        words.append(f"fraction_spread={float(best.fraction_spread):g}")
+    if strategy == "overlapping":
+        words.append(f"subset_sizes={_share(float(best.subset_fraction), M)}")
+    if not anew:
+        words.append(f"ridge={ridge:.4g}")
+    elif (path := _given_path(table)) is not None:
+        words.append(f"ridges=[{', '.join(f'{each:.4g}' for each in path)}]")
+    if not classes and str(best.aggregation.values) != "mean":
+        words.append(f'aggregation="{best.aggregation.values}"')
+    line = f"RidgeEnsemble{'Classifier' if classes else 'Regressor'}({', '.join(words + centred)})"
+    if anew:
+        remarks.append(f"chooses λ by the rows it is trained on; this pilot says {ridge:.4g}")
+    elif strategy == "single" and not classes:
+        after = " after the scaler" if scaled else ""
+        remarks.append(f"the same as Ridge({', '.join([f'alpha={ridge * M:.4g}', *centred])}){after}")
+    if str(best.candidate.values) != str(table.candidate.values[0]):
+        remarks.append("classifiers vote without weights: the first candidate that has none")
+    line = f"make_pipeline({SCALER}, {line})" if scaled else line
+    return f"{line}  # {'; '.join(remarks)}" if remarks else line
+
+
+def _share(fraction: float, n_features: int) -> str:
+    """The share of the features that a member sees, or their number where three digits are not enough.
+
+    >>> _share(0.5, 40), _share(1.0, 40), _share(1000 / 3001, 3001)
+    ('0.5', '40', '1000')
+    """
+    share, size = f"{fraction:.3g}", round(fraction * n_features)
+    return share if fraction < 1 and "." in share and round(float(share) * n_features) == size else str(size)
+
+
+def reasons(table: xarray.Dataset) -> tuple[str, str]:
+    """Two sentences: what to do, and what the data are like that make it so."""
+    return _what(table), _why(table)
+
+
+def _what(table: xarray.Dataset) -> str:
+    best, single = table.isel(candidate=0), table.sel(candidate=SINGLE)
+    features = counted(int(table.attrs["n_features"]), "feature")
+    size, one = counted(round(table.attrs["n_samples"]), "sample"), "its" if features.startswith("1 ") else "all"
+    one = f"one ridge on {one} {features}"
+    if str(best.candidate.values) != SINGLE:
+        lead = percent(float(best.gain), float(best.gain_standard_error))
+        return (
+            f"Ensemble: with {size}, {best.candidate.values} (λ = {plain(float(best.ridge))}) is forecast to err by "
+            f"{_error(best)}, {lead} less than {one} ({plain(float(single.prediction_error))})."
+        )
+    said = f"with {size}, {one} (λ = {plain(float(single.ridge))}) is forecast to err by {_error(single)}"
+    others = table.isel(candidate=table.candidate.values != SINGLE)
+    if not others.sizes["candidate"]:
+        return f"{said[0].upper()}{said[1:]}."
+    second = others.isel(candidate=0)
+    leading = others.isel(candidate=int(np.argmin(others.prediction_error.fillna(np.inf).values)))
+    if not np.isfinite(float(second.gain)):
+        return f"Do not ensemble: {said}, and no ensemble has a forecast."
+    if float(leading.gain) >= 0.0005:  # a smaller one is told as 0.0 %
+        ahead = percent(float(leading.gain), float(leading.gain_standard_error))
+        return f"Do not ensemble: {said}; {leading.candidate.values} may err {ahead} less, but this pilot cannot tell."
+    loss = -float(second.gain)
+    more = f"{percent(loss, float(second.gain_standard_error))} more"
+    more = f"{plain(1 + loss, 2)} times as much" if loss > 2 else more
+    return f"Do not ensemble: {said}, and the best ensemble, {second.candidate.values}, {more}."
+
+
+def _why(table: xarray.Dataset) -> str:
+    best, attributes = table.isel(candidate=0), table.attrs
+    noise, variance, k = attributes["label_noise"] ** 2, attributes["target_variance"], int(best.n_members)
+    share = f", {100 * min(noise / variance, 1.0):.0f} % of their variance" if variance > 0 else ""
+    parts = [f"Noise of the labels (ζ² = {plain(noise)}{share}) stays in every forecast"]
+    eta = attributes["readout_noise"]
+    if eta > 0:
+        parts.append(f"readout noise (η² = {plain(eta**2)}) counts once for one ridge and 1/{k} in a mean of {k}")
+    parts.append(f"there are {plain(attributes['n_samples'] / attributes['n_features'], 2)} samples for each feature")
+    if k > 1:
+        near = plain(float(best.nearest_threshold), 2)
+        parts.append(f"the member nearest to its threshold has {near} features for each sample")
+    if str(best.aggregation.values) != "mean":
+        parts.append(f"the weights leave {plain(float(best.effective_members), 2)} of {k} members in effect")
+    return f"{', '.join(parts[:-1])}, and {parts[-1]}."
+
+
+def _error(row: xarray.Dataset) -> str:
+    """The forecast error of a candidate in words."""
+    error, lower, upper = (float(row[f"prediction_error{end}"]) for end in ("", "_lower", "_upper"))
+    if np.isnan(error):
+        return "an amount that this pilot cannot tell"
+    return f"at most {plain(upper)}" if bool(row.is_bound) else interval(error, lower, upper)

@@ -19,6 +19,8 @@ class Mean(LinearAggregation):
     """
 
     name: ClassVar[str] = "mean"
+    sums_to_one: ClassVar[bool] = True
+    is_mean: ClassVar[bool] = True
     fits_weights: ClassVar[bool] = False
 
     def weights(self, moments: MemberMoments) -> FloatArray:

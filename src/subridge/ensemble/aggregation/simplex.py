@@ -29,6 +29,7 @@ class Simplex(FittedAggregation):
     """
 
     name: ClassVar[str] = "simplex"
+    sums_to_one: ClassVar[bool] = True
 
     def n_fitted(self, weights: FloatArray) -> FloatArray:
         return np.maximum(super().n_fitted(weights) - 1.0, 0.0)

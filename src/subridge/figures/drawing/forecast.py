@@ -73,14 +73,9 @@ def _keys(curves: xr.Dataset) -> list[Artist]:
     if not bool(curves.in_reach.all()):
         keys.append(Line2D([], [], color=GREY, linestyle="--", label="beyond the\npilot's reach"))
     if bool(curves.is_bound.any()):
-        keys.append(_mark("o", "at most: a smaller\nridge may be best"))
-    if "self_test_forecast" in curves and bool(curves.self_test_forecast.notnull().any()):
-        keys.append(_mark("x", "self-test: from\nparts of the rows"))
+        label = "at most: a smaller\nridge may be best"
+        keys.append(Line2D([], [], color=GREY, linestyle="none", marker="o", markerfacecolor="white", label=label))
     return keys
-
-
-def _mark(marker: str, label: str) -> Line2D:
-    return Line2D([], [], color=GREY, linestyle="none", marker=marker, markerfacecolor="white", label=label)
 
 
 def _add_curve(axes: Axes, one: xr.Dataset, variable: str, label: str, colour: str) -> None:
@@ -97,11 +92,6 @@ def _add_curve(axes: Axes, one: xr.Dataset, variable: str, label: str, colour: s
     if variable == "prediction_error":  # hollow: the best ridge may be smaller than the pilot can judge
         bound = np.where(one.is_bound.values[shown][order], values, np.nan)
         axes.plot(sizes, bound, color=colour, marker="o", linestyle="none", markerfacecolor="white")
-        # What parts of the pilot forecast for its own size, beside what it shows there: the self-test.
-        if "self_test_forecast" in one:
-            tested = one.self_test_forecast.values
-            pilot = np.full(len(tested), float(one.attrs["n_pilot"]))
-            axes.plot(pilot, tested, color=colour, marker="x", markersize=3, linestyle="none", alpha=0.6)
     axes.plot(sizes, beyond, color=colour, linestyle="--")
 
 
