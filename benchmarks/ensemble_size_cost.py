@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from subridge.ridge.curves.lapack import _dual, _primal
-from subridge.ridge.curves.plan import CurvePlan
+from subridge.ridge.curves import _dual, _primal
+from subridge.ridge.curves import CurvePlan
 
 
 def seconds_of_training(M, P, k, n_factors, repeats, primal):

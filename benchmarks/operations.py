@@ -1,6 +1,6 @@
 """Floating-point operations an experiment needs, counted from its plans."""
 
-from subridge.ridge.curves.plan import plan_curve
+from subridge.ridge.curves import plan_curve
 from subridge.simulation.gaussian.experiment import GaussianExperiment
 
 

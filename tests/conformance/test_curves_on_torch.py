@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from subridge.ridge.curves.solve import weights_along_curve
+from subridge.ridge.curves import weights_along_curve
 
 SIZES = [3, 90, 149, 150, 151, 200, 400]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.ridge.rows.path import member_paths
-from subridge.ridge.rows.training import training_rows
+from subridge.ridge.path import member_paths
+from subridge.ridge.rows import training_rows
 
 DENSE = [np.arange(5 * i, 5 * i + 5) for i in range(4)]
 RARE = [np.arange(20 + 2 * i, 22 + 2 * i) for i in range(12)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.forecasting.pilot import Pilots, read_sample
+from subridge.forecasting.pilot import factorise_pilot, read_sample
 
 NAMES = ["scaled", "free"]
 
@@ -13,7 +13,7 @@ NAMES = ["scaled", "free"]
 def test_the_constant_predictor_errs_by_the_target(pilot_data, fit_intercept):
     X, y = pilot_data
     sample = read_sample(X, y, "regression", fit_intercept)
-    pilot = Pilots(sample, []).of(sr.subsets.equal(4, 40, seed=0)).with_constant()
+    pilot = factorise_pilot(sample.rows, sr.subsets.equal(4, 40, seed=0)).with_constant()
     (block,) = pilot.left_out(np.full((1, 5), 2.0))
     np.testing.assert_allclose(block.errors[0, -1], sample.rows.deviations, rtol=1e-12, atol=1e-12)
 

@@ -3,7 +3,7 @@ import pytest
 
 import subridge as sr
 from subridge.forecasting.jackknife import Spread, influences
-from subridge.forecasting.pilot import Pilots, read_sample
+from subridge.forecasting.pilot import factorise_pilot, read_sample
 from subridge.forecasting.rule import variance_shares
 
 
@@ -15,11 +15,11 @@ def test_influences_follow_the_delete_one_values(pilot_data):
     form = np.full((1, 2, 2), 0.25)
 
     def value(rows):
-        (block,) = Pilots(read_sample(X[rows], y[rows], "regression", True), []).of(plan).left_out(penalties)
+        (block,) = factorise_pilot(read_sample(X[rows], y[rows], "regression", True).rows, plan).left_out(penalties)
         return block, (block.errors[0].mean(axis=0) ** 2).sum()
 
     block, whole = value(np.arange(60))
-    gains = 1 / (1 - variance_shares(block.pilot.members, penalties, 60, 1))
+    gains = 1 / (1 - variance_shares(block.pilot.members, penalties))
     found = influences(block, form, gains)[0][0]
     exact = np.array([value(np.delete(np.arange(60), j))[1] - whole for j in range(60)])
     # Rows move what they move; the common shift by one row fewer is not in the influence.

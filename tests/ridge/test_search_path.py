@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from subridge.ridge.search_path import Outcome, default_ridges, extended_search, given_ridges
+from subridge.ridge.choose import Outcome, default_ridges, extended_search, given_ridges
 from subridge.spec.errors import DataError, ParameterError, RidgeError
 
 

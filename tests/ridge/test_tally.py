@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from subridge.ensemble.aggregation import read_aggregation
-from subridge.ridge.tally import Tally
+from subridge.ridge.classes import Tally
 from subridge.spec.errors import ParameterError
 
 

@@ -1,27 +1,25 @@
 """RidgeEnsembleClassifier."""
 
+from dataclasses import replace
 from typing import Literal, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.exceptions import NotFittedError
 
-from subridge.arrays.namespace import to_numpy
-from subridge.arrays.types import Array, ArrayLike, MatrixLike
-from subridge.ensemble.aggregation import Aggregation, LinearAggregation, Mean, WeightedMajority
+from subridge.arrays.namespace import device_of, in_precision_of, is_numpy, like, namespace_of, to_numpy
+from subridge.arrays.types import Array, ArrayLike, BoolArray, MatrixLike
+from subridge.ensemble.aggregation import Aggregation, Mean, WeightedMajority
 from subridge.ensemble.aggregation.ties import first_largest, misclassified_share
-from subridge.estimators.class_targets import ClassWeight, class_row_weights, classes_at, one_hot
-from subridge.estimators.decisions import DecidesClasses
-from subridge.estimators.inputs import Labels, classes_of, classification_input, drop_weightless, require_rows
-from subridge.estimators.left_out import left_out_sets
-from subridge.estimators.missing_columns import Missing
-from subridge.estimators.translate import Subsets, affordable, vote_weights_of, voting_of
-from subridge.ridge.calibration import fit_temperature, softmax
-from subridge.ridge.rows.training import training_rows
+from subridge.estimators.base import Missing, RidgeEnsembleBase, Subsets, affordable, aggregation_of, per_target
+from subridge.estimators.inputs import ClassWeight, Features, Labels, classes_of, classification_input, row_weights
+from subridge.estimators.members import example_of
+from subridge.ridge.classes import fit_temperature, softmax
 from subridge.spec.errors import DataError, ParameterError
 from subridge.spec.scope import Scope
 
 
-class RidgeEnsembleClassifier(ClassifierMixin, DecidesClasses):  # type: ignore[misc]
+class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: ignore[misc]
     """Votes of ridge classifiers on subsets of the features (sec. E.2 (LinClassTrainingSection)).
 
     Each member regresses one-hot labels on its features; its vote is the class with the largest score.
@@ -29,7 +27,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, DecidesClasses):  # type: ignore[
     Parameters
     ----------
     n_estimators : int, default=10
-        k. No more than ``n_features_in_`` members are made.
+        Number of members, k; at most ``n_features_in_``.
     subsets : str, SubsetPlan, Strategy, sequence or callable, default="dirichlet"
         Which features each member sees, as for `RidgeEnsembleRegressor`.
     fraction_spread : float, default=0.75
@@ -39,7 +37,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, DecidesClasses):  # type: ignore[
     ridge : float, sequence of float or "auto", default="auto"
         λ, one for all members or one for each; "auto" chooses from `ridges` by exact leave-one-out errors.
     ridge_scope : {"ensemble", "member", "joint"}, default="ensemble"
-        For whom "auto" chooses. "ensemble" and "joint" minimise the share of left-out samples that the ensemble
+        Which ridges "auto" chooses. "ensemble" and "joint" minimise the share of left-out samples that the ensemble
         misclassifies (equal shares: the squared error of the mean score), "member" each member's squared error.
     ridges : sequence of float, optional
         The path that "auto" searches.
@@ -57,7 +55,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, DecidesClasses):  # type: ignore[
     readout_noise : float or sequence of float, default=0.0
         Standard deviation of the noise taken from each member's one-hot labels in training.
     scoring : {"accuracy", "neg_log_loss"}, optional
-        What "auto" chooses the ridge by, on left-out rows; "neg_log_loss" is the cross-entropy of calibrated
+        The score of left-out rows by which "auto" chooses the ridge; "neg_log_loss" is the cross-entropy of calibrated
         probabilities, and ``loo_path_`` then holds it.
     gap : int, default=0
         For rows in time order: every row is left out with so many neighbours on either side.
@@ -73,7 +71,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, DecidesClasses):  # type: ignore[
     coef_ : array, shape (n_classes, n_features), or (1, n_features) for two classes
         The mean of the members' scores as one linear map (for two classes: of the second minus the first).
     intercept_ : array, shape (n_classes,) or (1,)
-        What that map adds.
+        The intercept of that map.
     estimators_coef_ : list of array, each of shape (n_classes, N_r)
         Weights of each member.
     loo_error_ : float
@@ -113,8 +111,11 @@ class RidgeEnsembleClassifier(ClassifierMixin, DecidesClasses):  # type: ignore[
     ...     model = model.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
     """
 
+    classes_: Labels
     loo_predictions_: Labels
     loo_probabilities_: Array
+    temperature_: float
+    _mean_score: tuple[Array, Array]
 
     def __init__(
         self,
@@ -178,28 +179,28 @@ class RidgeEnsembleClassifier(ClassifierMixin, DecidesClasses):  # type: ignore[
         Raises
         ------
         DataError, ParameterError
-            If the data cannot be used as given, or a parameter of the constructor is none.
+            If the data cannot be used as given, or a constructor parameter is invalid.
         """
         features, labels = classification_input(self, X, y, reset=True)
         aggregation = affordable(self._aggregation(), features.shape[0])
-        weigh = vote_weights_of(self.voting, self.score_weights, features.shape[0])
+        votes_by = self._vote_weights()
+        if votes_by is not None and affordable(votes_by, features.shape[0]) is not votes_by:
+            votes_by = None
         self.classes_ = classes_of(labels)
-        rng = self._describe(aggregation, features.shape[1])
-        weights = class_row_weights(features, labels, sample_weight, self.class_weight)
-        together = left_out_sets(groups, self.gap, weights, features.shape[0])
-        features, targets, weights = drop_weightless(features, one_hot(features, labels, self.classes_), weights)
-        require_rows(features.shape[0], self.fit_intercept)
-        rows = training_rows(features, targets, weights, self.fit_intercept, together)
-        kept = self._fit_rows(rows, rng)
-        if weigh is not None:
-            aggregation = WeightedMajority.of_weights(weigh.weights(self._member_moments))
-            self._decide_by(aggregation)
-        weights = aggregation.weights(self._member_moments) if isinstance(aggregation, LinearAggregation) else None
-        decision = kept.outputs(aggregation, weights) / (self.n_estimators_ if weights is None else 1)
-        if weights is not None or weigh is not None:
-            self.loo_error_ = misclassified_share(first_largest(decision), targets, rows.weights)
-        self.temperature_ = fit_temperature(decision, targets, rows.weights)
-        self.loo_predictions_ = classes_at(first_largest(decision), self.classes_)
+        weights = row_weights(sample_weight, features, labels, self.class_weight)
+        left_out = self._fit(features, self._one_hot(features, labels), weights, groups, aggregation)
+        if votes_by is not None:
+            if self._drops_members():
+                raise ParameterError("missing='drop-members' needs equal votes; use score_weights='equal'")
+            voting = WeightedMajority.of_weights(votes_by.weights(self._member_moments))
+            self.ensemble_ = replace(self.ensemble_, aggregation=voting)
+            self._left_out = left_out = replace(left_out, ensemble=self.ensemble_, weights=None)
+        rows, is_weighted = left_out.rows, left_out.weights is not None
+        decision = left_out.predictions / (1 if is_weighted else self.n_estimators_)
+        if is_weighted or votes_by is not None:
+            self.loo_error_ = misclassified_share(first_largest(decision), rows.targets, rows.weights)
+        self.temperature_ = fit_temperature(decision, rows.targets, rows.weights)
+        self.loo_predictions_ = self._labels_of(decision)
         self.loo_probabilities_ = softmax(decision, self.temperature_).T
         self._publish()
         return self
@@ -209,7 +210,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, DecidesClasses):  # type: ignore[
     ) -> Self:
         """Add a batch of rows; only their moments are kept.
 
-        Subsets are drawn at the first call; rows of an earlier `fit` are forgotten. "auto" minimises the trace form
+        Subsets are drawn at the first call; an earlier `fit` is forgotten. "auto" minimises the trace form
         of the mean score's squared error, and members may vote as usual. Probabilities need left-out votes and hence
         rows: `predict_proba` is refused; so are ``ridge_scope`` other than "ensemble", readout noise and balanced class
         weights.
@@ -236,7 +237,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, DecidesClasses):  # type: ignore[
             If the data cannot be used as given, or a parameter needs all rows at once.
         """
         aggregation = self._aggregation()
-        if isinstance(aggregation, LinearAggregation) or vote_weights_of(self.voting, self.score_weights):
+        if aggregation.is_linear or self._vote_weights() is not None:
             raise ParameterError(
                 "score_weights need the rows and cannot be streamed; use fit, or score_weights='equal'"
             )
@@ -248,24 +249,152 @@ class RidgeEnsembleClassifier(ClassifierMixin, DecidesClasses):  # type: ignore[
             if classes is None and not hasattr(self, "classes_"):
                 raise ParameterError("classes must name every class at the first call of partial_fit")
             self.classes_ = self.classes_ if classes is None else classes_of(to_numpy(classes))
-            self._start_stream(aggregation, features.shape[1])
         elif classes is not None and not np.array_equal(np.unique(to_numpy(classes)), self.classes_):
             raise ParameterError(f"classes={classes!r} differs from the first call's {self.classes_!r}")
         unknown = np.setdiff1d(labels, self.classes_)
         if unknown.size:
             raise DataError(f"y holds labels {unknown[:5]!r} that are not in classes={self.classes_!r}")
-        weights = class_row_weights(features, labels, sample_weight, self.class_weight)
-        self._absorb(*drop_weightless(features, one_hot(features, labels, self.classes_), weights))
+        weights = row_weights(sample_weight, features, labels, self.class_weight)
+        self._absorb(features, self._one_hot(features, labels), weights, aggregation)
         self._publish()
         return self
+
+    def decision_function(self, X: MatrixLike) -> Array:
+        """Decision values: the largest belongs to the predicted class.
+
+        Majority: share of the votes, plus at most a third of a vote that orders ties by the summed scores. Sum: mean
+        score.
+
+        Parameters
+        ----------
+        X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
+            New samples, one per row.
+
+        Returns
+        -------
+        array, shape (n_samples, n_classes), or (n_samples,) for two classes
+            For two classes the second's value minus the first's.
+
+        Raises
+        ------
+        NotFittedError, DataError
+            If the model is not fitted, or X does not fit it.
+        """
+        decision = self._decisions(X)
+        return in_precision_of(X, decision[1, :] - decision[0, :] if len(self.classes_) == 2 else decision.T)
+
+    def predict(self, X: MatrixLike) -> Labels:
+        """Predict classes.
+
+        Parameters
+        ----------
+        X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
+            New samples, one per row.
+
+        Returns
+        -------
+        array, shape (n_samples,)
+            A tensor for a tensor, if the classes are numbers.
+
+        Raises
+        ------
+        NotFittedError, DataError
+            If the model is not fitted, or X does not fit it.
+        """
+        return self._labels_of(self._decisions(X))
+
+    def predict_proba(self, X: MatrixLike) -> Array:
+        """Class probabilities, calibrated on the votes of left-out training samples.
+
+        Parameters
+        ----------
+        X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
+            New samples, one per row.
+
+        Returns
+        -------
+        array, shape (n_samples, n_classes)
+            Rows sum to one; the most probable class is the predicted one.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted, or by `partial_fit` only, which keeps no rows to calibrate with.
+        DataError
+            If X does not fit the model.
+        """
+        decision = self._decisions(X)
+        if not hasattr(self, "temperature_"):
+            raise NotFittedError(
+                "predict_proba is calibrated on left-out votes, which need the rows, and partial_fit keeps moments "
+                "only; use decision_function, or fit"
+            )
+        return in_precision_of(X, softmax(decision, self.temperature_).T)
+
+    def predict_set(self, X: MatrixLike, level: float = 0.9) -> BoolArray:
+        """Sets of classes that hold the class of a new row with probability `level`.
+
+        Parameters
+        ----------
+        X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
+            New samples, one per row.
+        level : float
+            Wanted coverage, under the conditions of ``RidgeEnsembleRegressor.predict_interval``; the temperature is
+            fitted, too.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_samples, n_classes)
+            A set can be empty, and it can hold all classes.
+
+        Raises
+        ------
+        ParameterError
+            If `level` does not lie between 0 and 1, or is too high for the number of rows or groups.
+        NotFittedError, DataError
+            If the model is not fitted to rows, or X does not fit it.
+
+        Examples
+        --------
+        >>> import subridge as sr
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = sr.RidgeEnsembleClassifier(2, voting="sum", ridge=0.01, random_state=0).fit(X[::2], y[::2])
+        >>> sets = model.predict_set(X[1::2], level=0.9)
+        >>> sets.shape, bool(sets[range(75), y[1::2]].mean() > 0.8)
+        ((75, 3), True)
+        """
+        left_out, features = self._without_each(X, "predict_set")
+        return left_out.class_sets(features, level, self.temperature_)
+
+    def _decisions(self, X: MatrixLike) -> Array:
+        """Decision values, shape (n_classes, n_samples)."""
+        (features, is_incomplete), aggregation = self._new_rows(X), self.ensemble_.aggregation
+        if is_incomplete:
+            return self._members.outputs_without(features, aggregation, self._member_moments)
+        if not aggregation.is_linear and not aggregation.adds_scores:
+            return aggregation.combine(self._members.outputs(features)) / self.n_estimators_
+        coef, intercept = (like(array, example_of(features)) for array in self._mean_score)
+        return (features @ coef.T + intercept).T
+
+    def _one_hot(self, features: Features, labels: Labels) -> Array:
+        """One-hot targets beside the features, shape (C, n)."""
+        return like((self.classes_[:, None] == labels[None, :]).astype(np.float64), example_of(features))
+
+    def _labels_of(self, decision: Array) -> Labels:
+        """The classes of the largest decisions (C, n); a tensor if these are one and the classes are numbers."""
+        numbers = first_largest(decision)
+        if is_numpy(numbers) or self.classes_.dtype.kind not in "iufb":
+            return self.classes_[to_numpy(numbers).astype(np.intp)]
+        xp = namespace_of(numbers)
+        return xp.take(xp.asarray(self.classes_, device=device_of(numbers)), numbers, axis=0)
 
     def _publish(self) -> None:
         """Set the public attributes from the members."""
         self.estimators_coef_ = list(self._members.coefficients)
         self.estimators_intercept_ = list(self._members.intercepts)
         aggregation = self.ensemble_.aggregation
-        linear = aggregation if isinstance(aggregation, LinearAggregation) else Mean()
-        self.weights_ = linear.weights(self._member_moments)
+        self.weights_ = (aggregation if aggregation.is_linear else Mean()).weights(self._member_moments)
         coef, intercept = self._mean_score = self._members.collapse(self.weights_)
         if isinstance(aggregation, WeightedMajority):
             self.weights_ = np.array(aggregation.vote_weights) / self.n_estimators_
@@ -273,4 +402,23 @@ class RidgeEnsembleClassifier(ClassifierMixin, DecidesClasses):  # type: ignore[
         self.coef_, self.intercept_ = (coef[1:] - coef[:1], intercept[1:] - intercept[:1]) if two else (coef, intercept)
 
     def _aggregation(self) -> Aggregation:
-        return voting_of(self.voting, self.score_weights)
+        """How ridges are chosen: by votes or summed scores, or by scores that are weighted for each class."""
+        found = aggregation_of("voting", self.voting, decides_classes=True)
+        if not found.adds_scores or self._weighs_equally():
+            return found
+        return per_target(aggregation_of("score_weights", self.score_weights, decides_classes=False))
+
+    def _vote_weights(self) -> Aggregation | None:
+        """What weighs the votes of a majority; None if they are equal."""
+        if self._weighs_equally() or aggregation_of("voting", self.voting, decides_classes=True).adds_scores:
+            return None
+        found = aggregation_of("score_weights", self.score_weights, decides_classes=False)
+        if not found.fits_weights or found.equal_weights:
+            raise ParameterError(
+                f"score_weights={found.name!r} does not weigh votes, which have no scale; use 'simplex' or 'free', "
+                "or voting='sum'"
+            )
+        return found
+
+    def _weighs_equally(self) -> bool:
+        return isinstance(self.score_weights, str) and self.score_weights == "equal"

@@ -1,20 +1,49 @@
-"""Fitted members: their weights, and what they say about new rows."""
+"""Fitted members: outputs for new rows, for rows that lack columns, and without each left-out row (intervals).
 
-from collections.abc import Sequence
+Intervals are jackknife+ (Barber, Candès, Ramdas and Tibshirani 2021): with left-out errors e_i and the ensemble μ^(-i)
+trained without row i, the interval for x goes from a low quantile of ``μ^(-i)(x) - |e_i|`` to a high one of ``μ^(-i)(x) +
+|e_i|``. If groups are left out, μ^(-i) is trained without the group of i and every group has the same share in the
+quantile (Lee, Barber and Willett 2023), so that groups rather than rows need be exchangeable. Sets of classes take the
+score ``1 - p(class)`` in place of |e| (CV+, Romano, Sesia and Candès 2020). At fixed ridge and weights the coverage is at
+least 2·level - 1, whatever the distribution.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from subridge.arrays.namespace import device_of, is_sparse, like, namespace_of, select_rows
-from subridge.arrays.types import Array, FloatArray, SparseMatrix
+from subridge.arrays.namespace import (
+    device_of,
+    is_numpy,
+    is_sparse,
+    like,
+    namespace_of,
+    select_rows,
+    take_last,
+    to_numpy,
+)
+from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray, SparseMatrix
+from subridge.ensemble.aggregation import Aggregation
+from subridge.ensemble.ensemble import Ensemble
+from subridge.ensemble.moments import MemberMoments
+from subridge.ridge.classes import softmax
+from subridge.ridge.member import GRAM_LIMIT, SETS_GRAM_LIMIT, MemberFit, factorise_members
+from subridge.ridge.rows import TrainingRows
+from subridge.spec.checks import one_number, within
+from subridge.spec.errors import DataError, ParameterError
 from subridge.spec.plan import SubsetPlan
+
+_ENTRIES = 1_000_000  # of the largest table over new rows and left-out sets held at once: 8 MB
+_SLACK = 1e-9  # of a share of groups, whose sum is rounded
 
 
 @dataclass(frozen=True, eq=False)
 class FittedMembers:
     """Members as linear maps of the unscaled features: coefficients, each (C, N_r), and intercepts, each (C,).
 
-    `target_mean`, shape (C,), is what the aggregate predicts where no member counts; zero without intercept.
+    `target_mean`, shape (C,), is what the aggregate predicts if no member counts; zero without intercept.
     """
 
     plan: SubsetPlan
@@ -48,25 +77,205 @@ class FittedMembers:
             intercept = intercept + shares[r, :] * offset
         return coef, intercept
 
-    def scores(self, X: Array | SparseMatrix) -> Array:
-        """Output of every member, shape (k, C, n), in the library of X."""
-        columns = X.tocsc() if is_sparse(X) else X
-        scores = [self.scores_of(r, columns) for r in range(len(self.coefficients))]
-        return namespace_of(scores[0]).stack(scores)
+    def outputs(self, X: Array | SparseMatrix, members: Sequence[int] | IntArray | None = None) -> Array:
+        """Outputs of all members, or of some, shape (k, C, n), in the library of X."""
+        columns, example, found = X.tocsc() if is_sparse(X) else X, example_of(X), []
+        for r in range(len(self.coefficients)) if members is None else members:
+            coef, intercept, A = self.coefficients[r], like(self.intercepts[r], example), self.plan.measurements[r]
+            if A.ndim == 2:
+                product = (columns @ like(self.plan.lift_rows(r, coef), example).T).T
+            elif is_sparse(columns):
+                product = (columns[:, A] @ like(coef, example).T).T
+            else:
+                product = like(coef, example) @ select_rows(columns.T, A)
+            found.append(product + intercept[:, None])
+        return namespace_of(found[0]).stack(found)
 
-    def scores_of(self, r: int, X: Array | SparseMatrix) -> Array:
-        """Output of one member, shape (C, n), in the library of X."""
-        example, A = example_of(X), self.plan.measurements[r]
-        coef, intercept = self.coefficients[r], like(self.intercepts[r], example)
-        if A.ndim == 2:
-            product = (X @ like(self.plan.lift_rows(r, coef), example).T).T
-        elif is_sparse(X):
-            product = (X[:, A] @ like(coef, example).T).T
-        else:
-            product = like(coef, example) @ select_rows(X.T, A)
-        return product + intercept[:, None]
+    def outputs_without(self, X: Array | SparseMatrix, aggregation: Aggregation, moments: MemberMoments) -> Array:
+        """Aggregate of the members that see no missing column of X, row by row; shape (C, m).
+
+        Rows that lack the same members are predicted together. Weights of a linear aggregation come from the block of
+        the moments that belongs to the other members.
+        """
+        if is_sparse(X):
+            raise DataError("X is sparse and contains NaN; missing='drop-members' needs a dense X")
+        xp = namespace_of(X)
+        gaps = xp.isnan(X)
+        filled, absent = xp.where(gaps, xp.zeros_like(X), X), to_numpy(gaps).astype(bool)
+        sees = [A if A.ndim == 1 else np.flatnonzero((A != 0).any(axis=0)) for A in self.plan.measurements]
+        lost = np.stack([absent[:, columns].any(axis=1) for columns in sees], axis=1)  # (m, k)
+        hopeless = np.flatnonzero(lost.all(axis=1))
+        if hopeless.size:
+            raise DataError(
+                f"row {hopeless[0]} of X lacks an input of every member ({hopeless.size} such rows); drop or impute "
+                "them, or fit more and smaller members"
+            )
+        patterns, numbers = np.unique(lost, axis=0, return_inverse=True)
+        parts, order = [], []
+        for number, pattern in enumerate(patterns):
+            rows, alive = np.flatnonzero(numbers == number), np.flatnonzero(~pattern)
+            outputs = self.outputs(select_rows(filled, rows), alive)
+            if aggregation.is_linear:
+                mean = like(self.target_mean, outputs)[:, None]
+                parts.append(aggregation.combine(outputs - mean, aggregation.weights(moments.of_members(alive))) + mean)
+            else:
+                parts.append(aggregation.combine(outputs) / (len(alive) if aggregation.decides_classes else 1))
+            order.append(rows)
+        return select_rows(namespace_of(parts[0]).concat(parts, axis=1).T, np.argsort(np.concatenate(order))).T
 
 
 def example_of(X: Array | SparseMatrix) -> Array:
     """An array of the library and device that predictions for X are made in."""
     return np.empty(0) if is_sparse(X) else X
+
+
+def lacks_columns(X: Array | SparseMatrix) -> bool:
+    """Whether any entry of X is NaN."""
+    if is_sparse(X):
+        return bool(np.isnan(X @ np.ones(X.shape[1])).any())
+    return bool(namespace_of(X).any(namespace_of(X).isnan(X)))
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOutEnsemble:
+    """A fitted ensemble without each of its rows, or sets of rows, in turn.
+
+    Ridges and weights are those of the whole fit: only the members' coefficients are trained again. `errors` are
+    ``y_i - f_r^(-i)(x_i)``, shape (k, C, n); `noise` is the readout noise of training, of the same shape; `weights` are
+    None for votes, sums of scores and medians.
+    """
+
+    rows: TrainingRows
+    errors: Array
+    noise: Array | None
+    ensemble: Ensemble
+    members: FittedMembers
+    weights: FloatArray | None
+
+    @property
+    def owners(self) -> IntArray:
+        """The number of the set with which each row is left out, shape (n,)."""
+        sets = self.rows.left_out
+        return np.arange(self.rows.n_samples) if sets is None else sets.owners
+
+    @property
+    def predictions(self) -> Array:
+        """The aggregate's output for every row if it is left out, shape (C, n)."""
+        return self._combined(self.rows.targets - self.errors, self.rows.targets - self.rows.deviations)
+
+    def outputs(self, X: Array | SparseMatrix) -> Iterator[Array]:
+        """The aggregate's outputs for new rows without each of S sets, shape (C, m, S), for blocks of m rows."""
+        owners, (k, C), plan = self.owners, self.errors.shape[:2], self.ensemble.plan
+        S = int(owners.max()) + 1
+        one_of_set = np.empty(S, dtype=np.intp)
+        one_of_set[owners] = np.arange(len(owners))
+        means = take_last(self.rows.targets - self.rows.deviations, one_of_set)[:, None, :]  # ȳ^(-s), (C, 1, S)
+        penalties = self.ensemble.ridge * plan.subset_sizes
+        block = max(1, _ENTRIES // (S * C * k))
+        for start in range(0, X.shape[0], block):
+            new = X[start : start + block]
+            changes = [
+                fit.output_change(self._seen(r, new), float(penalties[r]), *pulls)
+                for r, (fit, pulls) in enumerate(self._fits)
+            ]
+            whole = self.members.outputs(new)[:, :, :, None]
+            without = whole - like(namespace_of(changes[0]).stack(changes), whole)  # (k, C, m, S)
+            shape = without.shape[1:]
+            flat = like(namespace_of(means).broadcast_to(means, shape), whole).reshape((C, -1))
+            yield self._combined(without.reshape((k, C, -1)), flat).reshape(shape)
+
+    def _combined(self, outputs: Array, means: Array) -> Array:
+        """The aggregate of outputs (k, C, n); weights count from the means of the rows that were not left out."""
+        aggregation = self.ensemble.aggregation
+        if self.weights is None:
+            return aggregation.combine(outputs)
+        return aggregation.combine(outputs - means, self.weights) + means
+
+    @cached_property
+    def _fits(self) -> list[tuple[MemberFit, tuple[Array, Array]]]:
+        """Every member, factorised again at its ridge, with what leaving out each set changes."""
+        rows, plan, found = self.rows, self.ensemble.plan, []
+        penalties = self.ensemble.ridge * plan.subset_sizes
+        limit = GRAM_LIMIT if rows.left_out is None else SETS_GRAM_LIMIT
+        for r, fit in enumerate(factorise_members(rows, plan, penalties, limit)):
+            noise = 0.0 if self.noise is None else self.noise[r]
+            errors = (self.errors[r] - noise) * rows.root_weights
+            labels = rows.centred(rows.targets - noise)[0]
+            found.append((fit, fit.pulls(float(penalties[r]), labels, errors, rows.left_out)))
+        return found
+
+    def _seen(self, r: int, X: Array | SparseMatrix) -> Array:
+        """What a member sees of new rows, less its means, shape (m, N_r), in the library of the fit."""
+        A, means = self.ensemble.plan.measurements[r], self.rows.feature_means
+        if is_sparse(X):
+            seen = X.tocsc()[:, A].toarray() - means[A] if A.ndim == 1 else X @ A.T - A @ means
+        else:
+            own = like(means, X)
+            seen = select_rows(X.T, A).T - select_rows(own, A) if A.ndim == 1 else (X - own) @ like(A, X).T
+        return like(seen, self.errors)
+
+    # -- intervals and sets of classes ------------------------------------------------------------
+
+    def _level(self, level: float) -> float:
+        """A level that the number of left-out sets allows: without 1/(1 - level) of them every interval is infinite."""
+        checked, sets = one_number("level", within("level", level, 0.0, 1.0)), int(self.owners.max()) + 1
+        if not checked > 0:
+            raise ParameterError(f"level must be positive, got {level}; 0.9 covers nine of ten new labels")
+        if not checked < 1 or (1 - checked) * (sets + 1) < 1 - _SLACK:
+            raise ParameterError(
+                f"level={level} needs more rows or groups to leave out than the {sets} there are; "
+                f"give a level of at most {sets / (sets + 1):.3g}"
+            )
+        return checked
+
+    @property
+    def _masses(self) -> FloatArray | None:
+        """Share of every row in a quantile if groups were left out, shape (n,); None if all rows count the same."""
+        sets = self.rows.left_out
+        if sets is None or not sets.is_partition:
+            return None
+        return sets.row_masses() * sets.n_sets / (sets.n_sets + 1)
+
+    def intervals(self, X: Array | SparseMatrix, level: float) -> tuple[Array, Array]:
+        """Lower and upper bounds of new labels, each of shape (C, m)."""
+        level, masses, lower, upper = self._level(level), self._masses, [], []
+        sizes, owners = abs(self.rows.targets - self.predictions), self.owners
+        for outputs in self.outputs(X):
+            widths = like(sizes, outputs)[:, None, :]
+            centres = outputs if self.rows.left_out is None else take_last(outputs, owners)
+            upper.append(_quantile(centres + widths, level, masses))
+            lower.append(-_quantile(widths - centres, level, masses))
+        xp = namespace_of(upper[0])
+        return xp.concat(lower, axis=1), xp.concat(upper, axis=1)
+
+    def class_sets(self, X: Array | SparseMatrix, level: float, temperature: float) -> BoolArray:
+        """Classes that belong to the set of each new row, shape (m, C).
+
+        A class is not in it if its score, with μ^(-i), exceeds that of row i's own class for a share `level` of rows.
+        """
+        level, masses, n, found = self._level(level), self._masses, self.rows.n_samples, []
+        shares = np.full(n, 1 / (n + 1)) if masses is None else masses
+        k = 1 if self.weights is not None else self.errors.shape[0]  # decisions are shares of votes, or mean scores
+        labels = to_numpy(self.rows.targets).argmax(axis=0)
+        own = 1 - softmax(to_numpy(self.predictions) / k, temperature)[labels, np.arange(n)]
+        for outputs in self.outputs(X):
+            C, m, S = outputs.shape
+            scores = 1 - softmax(to_numpy(outputs).reshape(C, m * S) / k, temperature).reshape(C, m, S)
+            found.append(((scores[:, :, self.owners] > own) @ shares < level - _SLACK).T)
+        return np.concatenate(found)
+
+
+def _quantile(values: Array, level: float, masses: FloatArray | None) -> Array:
+    """The least value that a share `level` of n + 1, the last one infinite, does not exceed; (C, m, n) to (C, m).
+
+    Values count by `masses`, shape (n,), or all the same.
+    """
+    xp = namespace_of(values)
+    if masses is None:
+        rank = int(np.ceil(level * (values.shape[-1] + 1) - _SLACK)) - 1
+        return np.partition(values, rank, axis=-1)[..., rank] if is_numpy(values) else xp.sort(values, axis=-1)[..., rank]
+    order = xp.argsort(values, axis=-1)
+    shares = xp.take_along_axis(xp.broadcast_to(like(masses, values), values.shape), order, axis=-1)
+    reached = xp.cumulative_sum(shares, axis=-1) >= level - _SLACK
+    first = xp.argmax(xp.astype(reached, xp.int8), axis=-1)[..., None]
+    return xp.take_along_axis(values, xp.take_along_axis(order, first, axis=-1), axis=-1)[..., 0]

@@ -4,16 +4,14 @@ from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
 
+from subridge.arrays.namespace import in_precision_of, like
 from subridge.arrays.types import Array, ArrayLike, MatrixLike
 from subridge.ensemble.aggregation import Aggregation
-from subridge.estimators.inputs import drop_weightless, regression_input, require_rows, row_weights
-from subridge.estimators.left_out import left_out_sets
-from subridge.estimators.missing_columns import Missing
-from subridge.estimators.offered import for_means
-from subridge.estimators.outputs import PredictsNumbers
-from subridge.estimators.translate import Subsets, affordable, aggregation_of, per_target
-from subridge.ridge.rows.training import training_rows
+from subridge.estimators.base import Missing, RidgeEnsembleBase, Subsets, affordable, aggregation_of, per_target
+from subridge.estimators.inputs import regression_input, row_weights
+from subridge.estimators.members import example_of
 from subridge.spec.checks import truth
 from subridge.spec.scope import Scope
 
@@ -21,7 +19,17 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 
-class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsNumbers):  # type: ignore[misc]
+def _averages(estimator: "RidgeEnsembleRegressor") -> bool:
+    """Whether the members are averaged: only then rows can be streamed."""
+    if estimator._aggregation().name != "mean":
+        raise AttributeError(
+            "partial_fit serves aggregation='mean' only; "
+            f"aggregation={estimator.aggregation!r} needs the rows: use fit"
+        )
+    return True
+
+
+class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase):  # type: ignore[misc]
     """Ridge regression on subsets of the features, averaged (sec. 2.1 (Setup)).
 
     Heterogeneous subsets leave no double-descent spike; the ridge is chosen by the exact leave-one-out error of the
@@ -30,7 +38,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsNumbers):
     Parameters
     ----------
     n_estimators : int, default=10
-        k. No more than ``n_features_in_`` members are made.
+        Number of members, k; at most ``n_features_in_``.
     subsets : str, SubsetPlan, Strategy, sequence of index arrays of shape (N_r,), or callable, default="dirichlet"
         Which features each member sees. "dirichlet": disjoint, of heterogeneous size; "equal": disjoint, equal;
         "overlapping": drawn independently for each member; "projection": Gaussian projections; or explicit subsets;
@@ -45,12 +53,12 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsNumbers):
         the member's N_r features. 0 is the minimum-norm solution. "auto" chooses from `ridges` by exact leave-one-out
         errors.
     ridge_scope : {"ensemble", "member", "joint"}, default="ensemble"
-        For whom "auto" chooses. "ensemble": one common value, with the least error of the aggregate. "member": for each
+        Which ridges "auto" chooses. "ensemble": one common value, with the least error of the aggregate. "member": for each
         member the value with its own least error (as ``BaggingRegressor(RidgeCV())`` does). "joint": one value per
         member, which improves on "ensemble" by coordinate descent on the error of the aggregate.
     ridges : sequence of float, optional
         The path that "auto" searches. Default: half decades from 1e-3 to 1e5 times the mean square of a (centred)
-        feature, further down where a column is much smaller than others, and on where the best is at an end.
+        feature, further down if a column is much smaller than others, and further if the best is at an end.
     aggregation : {"mean", "scaled", "simplex", "free", "median"} or Aggregation, default="mean"
         "scaled" multiplies the mean by one number s ≥ 0, "simplex" weighs members with w ≥ 0 and sum one, "free" with
         w ≥ 0 of any sum; each minimises the squared error of the members' exact leave-one-out predictions. Weights act
@@ -63,7 +71,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsNumbers):
         η_r: standard deviation of noise taken from the labels of each member in training, as for noisy hardware.
         Predictions are made without noise; errors refer to the labels without it.
     scoring : {"neg_mean_squared_error", "neg_mean_absolute_error", "r2"}, optional
-        What "auto" chooses the ridge by, on left-out rows; squared error by default. "r2" counts every target in units
+        The score of left-out rows by which "auto" chooses the ridge; squared error by default. "r2" counts every target in units
         of its variance. ``loo_path_`` then holds the loss of that score (1 - R² for "r2").
     gap : int, default=0
         For rows in time order: every row is left out with so many neighbours on either side.
@@ -78,7 +86,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsNumbers):
     coef_ : array, shape (n_features,) or (n_targets, n_features)
         The whole ensemble as one linear map. Absent for the median, which is not linear.
     intercept_ : float or array, shape (n_targets,)
-        What that map adds.
+        The intercept of that map.
     ensemble_ : Ensemble
         What was fitted: subsets, ridges, readout noise and aggregation. `forecast` and `risk_matrix` take it.
     estimators_features_ : list of ndarray, each of shape (N_r,)
@@ -86,13 +94,13 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsNumbers):
     estimators_coef_ : list of array, each of shape (N_r,) or (n_targets, N_r)
         Members' weights on unscaled features; the paper's ŵ_r is √N_r times as large.
     estimators_intercept_ : list
-        What each member adds.
+        The intercept of each member.
     n_estimators_ : int
-        Members that were made.
+        Number of members.
     ridge_ : float or ndarray, shape (k,)
         λ, as given or as chosen.
     ridge_path_, loo_path_ : ndarray, shape (L,)
-        What "auto" searched, and the aggregate's error at each value.
+        The ridges that "auto" searched, and the aggregate's error at each.
     risk_matrix_ : ndarray, shape (k, k)
         Ê_rr′ + ζ² from leave-one-out errors, summed over targets.
     loo_error_ : float
@@ -100,16 +108,16 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsNumbers):
         trace form. Fitted weights are judged on samples that neither they nor the members nor the choice of a common
         ridge have seen.
     loo_predictions_ : array, shape (n_samples,) or (n_samples, n_targets)
-        What the ensemble trained without a row (its group, its neighbours) predicts for it, at the chosen ridges and
-        weights; one for each row of positive weight.
+        Predictions for each row of positive weight by the ensemble trained without it (its group, its neighbours), at
+        the chosen ridges and weights.
     weights_ : ndarray, shape (k,), or (n_targets, k) with ``weights_per_target``
         Aggregation weights. Absent for the median.
     subset_plan_ : SubsetPlan
-        Who sees which features.
+        The features that each member sees.
     n_features_in_ : int
         Columns of X.
     feature_names_in_ : ndarray of str, shape (n_features,)
-        Their names, where X is a data frame.
+        Their names, if X is a data frame.
 
     See Also
     --------
@@ -141,6 +149,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsNumbers):
     """
 
     loo_predictions_: Array
+    _single_target: bool
 
     def __init__(
         self,
@@ -189,10 +198,10 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsNumbers):
         y : array_like or tensor, shape (n_samples,) or (n_samples, n_targets)
             Their labels.
         sample_weight : array_like, shape (n_samples,), optional
-            Leave-one-out leaves out rows: a row of weight two is one row.
+            How much each row counts. A row of weight two is left out as one row.
         groups : array_like, shape (n_samples,), optional
             Labels of groups whose rows depend on each other, such as subjects: rows are then left out by groups, and
-            every choice and every ``loo_`` attribute speaks of new groups.
+            every choice and every ``loo_`` attribute is about new groups.
 
         Returns
         -------
@@ -202,27 +211,21 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsNumbers):
         Raises
         ------
         DataError, ParameterError
-            If the data cannot be used as given, or a parameter of the constructor is none.
+            If the data cannot be used as given, or a constructor parameter is invalid.
         """
         features, labels = regression_input(self, X, y, reset=True)
         aggregation = affordable(self._aggregation(), features.shape[0])
-        rng = self._describe(aggregation, features.shape[1])
         targets = labels[None, :] if labels.ndim == 1 else labels.T
-        weights = row_weights(sample_weight, features)
-        together = left_out_sets(groups, self.gap, weights, features.shape[0])
-        features, targets, weights = drop_weightless(features, targets, weights)
-        require_rows(features.shape[0], self.fit_intercept)
-        kept = self._fit_rows(training_rows(features, targets, weights, self.fit_intercept, together), rng)
+        left_out = self._fit(features, targets, row_weights(sample_weight, features), groups, aggregation)
         self._publish(single=labels.ndim == 1)
-        left_out = kept.outputs(aggregation, getattr(self, "weights_", None)).T
-        self.loo_predictions_ = left_out[:, 0] if self._single_target else left_out
+        self.loo_predictions_ = self._shaped(left_out.predictions)
         return self
 
-    @for_means
+    @available_if(_averages)  # type: ignore[misc]
     def partial_fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Add a batch of rows; only their moments are kept, M² + O(M) numbers.
 
-        Subsets are drawn at the first call; rows of an earlier `fit` are forgotten. "auto" minimises the trace form
+        Subsets are drawn at the first call; an earlier `fit` is forgotten. "auto" minimises the trace form
         (generalised cross-validation) of the mean's error. Other aggregations, ``ridge_scope`` other than "ensemble"
         and readout noise need the rows and are refused.
 
@@ -245,14 +248,81 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, PredictsNumbers):
         DataError, ParameterError
             If the data cannot be used as given, or a parameter needs all rows at once.
         """
-        first = self._moments is None
-        features, labels = regression_input(self, X, y, reset=first)
-        if first:
-            self._start_stream(self._aggregation(), features.shape[1])
+        features, labels = regression_input(self, X, y, reset=self._moments is None)
         targets = labels[None, :] if labels.ndim == 1 else labels.T
-        self._absorb(*drop_weightless(features, targets, row_weights(sample_weight, features)))
+        self._absorb(features, targets, row_weights(sample_weight, features), self._aggregation())
         self._publish(single=labels.ndim == 1)
         return self
+
+    def predict(self, X: MatrixLike) -> Array:
+        """Predict; one matrix product whatever k is (one per member for the median).
+
+        Parameters
+        ----------
+        X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
+            New samples, one per row.
+
+        Returns
+        -------
+        array, shape (n_samples,) or (n_samples, n_targets)
+            In the library and on the device of X.
+
+        Raises
+        ------
+        NotFittedError, DataError
+            If the model is not fitted, or X does not fit it.
+        """
+        (features, is_incomplete), aggregation = self._new_rows(X), self.ensemble_.aggregation
+        if is_incomplete:
+            output = self._members.outputs_without(features, aggregation, self._member_moments)
+            return in_precision_of(X, self._shaped(output))
+        if not aggregation.is_linear:
+            return in_precision_of(X, self._shaped(aggregation.combine(self._members.outputs(features))))
+        coef, intercept = (like(each, example_of(features)) for each in (self.coef_, self.intercept_))
+        return in_precision_of(X, features @ (coef if coef.ndim == 1 else coef.T) + intercept)
+
+    def predict_interval(self, X: MatrixLike, level: float = 0.9) -> tuple[Array, Array]:
+        """Intervals for single new labels by jackknife+, in closed form.
+
+        Parameters
+        ----------
+        X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
+            New samples, one per row.
+        level : float
+            Wanted coverage. It is at least 2·level - 1, for any distribution, if ridge and weights are fixed beforehand
+            and rows (with `groups`: groups) are exchangeable; in practice it is close to `level`. The theorem does not
+            cover chosen ridges, fitted weights and `gap`.
+
+        Returns
+        -------
+        lower, upper : array, each of shape (n_samples,) or (n_samples, n_targets)
+            Ends of the intervals.
+
+        Raises
+        ------
+        ParameterError
+            If `level` does not lie between 0 and 1, or is too high for the number of rows or groups.
+        NotFittedError, DataError
+            If the model is not fitted to rows, or X does not fit it.
+
+        Examples
+        --------
+        >>> import numpy as np, subridge as sr
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((300, 10))
+        >>> y = X[:, 0] + rng.standard_normal(300)
+        >>> model = sr.RidgeEnsembleRegressor(1, ridge=0.1, random_state=0).fit(X[:200], y[:200])
+        >>> lower, upper = model.predict_interval(X[200:], level=0.9)
+        >>> bool(0.8 < ((lower < y[200:]) & (y[200:] < upper)).mean() < 0.98)
+        True
+        """
+        left_out, features = self._without_each(X, "predict_interval")
+        lower, upper = (in_precision_of(X, self._shaped(each)) for each in left_out.intervals(features, level))
+        return lower, upper
+
+    def _shaped(self, output: Array) -> Array:
+        """Outputs (C, n) in the shape of y."""
+        return output[0, :] if self._single_target else output.T
 
     def _publish(self, *, single: bool) -> None:
         """Set the public attributes from the members."""

@@ -22,18 +22,17 @@ from subridge.ensemble.aggregation import Free, LinearAggregation, Mean, Scaled,
 from subridge.ensemble.ensemble import Ensemble
 from subridge.estimators.classifier import RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor
-from subridge.forecasting.curve import AtPilot, Curve, RidgePath, doubts, forecast_curve, read_ridges, search_ridges
+from subridge.forecasting.curve import AtPilot, Curve, doubts, forecast_curve, read_ridges, search_ridges
 from subridge.forecasting.forecast import read_sizes
 from subridge.forecasting.metrics import metrics_of
-from subridge.forecasting.pilot import DrawnEnsemble, Pilot, Pilots, Sample, read_ensembles, read_sample, side_by_side
+from subridge.forecasting.pilot import Pilot, factorise_pilot, label_noise, read_ensembles, read_sample, side_by_side
 from subridge.forecasting.rule import RULE
 from subridge.results.advice import advice_table
 from subridge.results.plain_numbers import interval, percent, plain
-from subridge.ridge.optimism import judge
-from subridge.ridge.rows.dependence import has_heavy_label
-from subridge.ridge.rows.diagnostics import tell_once
-from subridge.ridge.rows.path import member_paths
-from subridge.ridge.selection import RidgeChoice
+from subridge.ridge.checks import warn_once
+from subridge.ridge.choose import Losses
+from subridge.ridge.path import member_paths
+from subridge.ridge.weights import judge
 from subridge.spec.checks import items_of, non_negative, one_number, positive_integer, truth, within
 from subridge.spec.errors import ParameterError, SubridgeWarning
 from subridge.spec.plan import SubsetPlan
@@ -43,6 +42,7 @@ from subridge.subsets import Dirichlet, Equal, Overlapping
 from subridge.subsets.base import Strategy
 
 SINGLE = "one ridge"
+_HEAVY, _HEAVY_SQUARE = 0.1, 30.0  # share of a sum of squares in one label; its square in variances
 SCALER = "StandardScaler(with_mean=False)"  # sparse columns and fits without intercept must not be centred
 _AGGREGATIONS: dict[str, LinearAggregation] = {
     "": Mean(),
@@ -246,47 +246,65 @@ def advise(
     ('blocks, weighted', True)
     """
     sample = read_sample(X, y, task, fit_intercept, standardise=standardise)
+    rows, said = sample.rows, list[SubridgeWarning]()
     try:
-        size = sample.n_samples if n_samples is None else positive_integer("n_samples", n_samples)
-        planned = float(read_sizes(size)[0])
+        size = rows.n_samples if n_samples is None else positive_integer("n_samples", n_samples)
+        planned = read_sizes("n_samples", size)
     except ParameterError:
         message = f"n_samples must be one integer of at least 2 and below 1e15, got {n_samples!r}"
         raise ParameterError(message) from None
     aggregations = _AGGREGATIONS if truth("weighted", weighted) else {"": Mean()}
     level = one_number("level", within("level", level, 0.5, 0.999))
-    noise = one_number("readout_noise", non_negative("readout_noise", readout_noise))
+    eta = one_number("readout_noise", non_negative("readout_noise", readout_noise))
     members = [positive_integer("n_members", k) for k in items_of("n_members", n_members)]
     spreads = non_negative("fraction_spreads", items_of("fraction_spreads", fraction_spreads))
     shares = within("overlapping_fractions", items_of("overlapping_fractions", overlapping_fractions), 0.0, 1.0)
-    varying = np.asarray(sample.rows.column_squares() > 0)
-    pool = list(candidates(varying, members, spreads.ravel().tolist(), shares.ravel().tolist(), noise, seed))
-    given = read_ensembles(ensembles, sample.n_features, seed) if ensembles is not None else {}
-    pool += [Candidate(name, "given", ensemble) for name, ensemble in given.items()]
-    taken = Counter(
-        each.name + word for each in pool for word in (_AGGREGATIONS if each.ensemble.plan.n_members > 1 else [""])
-    )
-    for name, times in taken.items():
+    varying = np.asarray(rows.column_squares > 0)
+    pool = list(candidates(varying, members, spreads.ravel().tolist(), shares.ravel().tolist(), eta, seed))
+    if ensembles is not None:
+        given = read_ensembles(ensembles, sample.n_features, seed)
+        pool += [Candidate(name, "given", ensemble) for name, ensemble in given.items()]
+    taken = [each.name + word for each in pool for word in (_AGGREGATIONS if len(each.ensemble.ridge) > 1 else [""])]
+    for name, times in Counter(taken).items():
         if times > 1:
             raise ParameterError(f"ensembles may not use the name {name!r}, which is that of another candidate")
-    path, said = read_ridges(ridges, sample.rows), list[SubridgeWarning]()
-    pilots = Pilots(sample, [each.ensemble.plan for each in pool])
-    label_noise = pilots.label_noise()
+    path, noise = read_ridges(ridges, rows), label_noise(rows)
 
     def judged(candidate: Candidate) -> list[Ranked]:
-        pilot = pilots.of(candidate.ensemble.plan)
-        return _judge(sample, pilot, candidate, aggregations, path, planned, label_noise.lower, level, said)
+        pilot = factorise_pilot(rows, candidate.ensemble.plan)
+        seen = pilot.with_constant() if len(pilot.members) > 1 else pilot
+        mean = replace(candidate.ensemble, aggregation=Mean())
+        table = search_ridges(seen, mean, path, said, may_grow=isinstance(ridges, str))
+        curve = forecast_curve(pilot, mean, planned, table, noise["label_noise_lower"] ** 2)
+        if candidate.name == SINGLE:
+            said.extend(doubts(pilot, curve))
+        found = list[Ranked]()
+        for word, aggregation in aggregations.items() if len(pilot.members) > 1 else [("", Mean())]:
+            own = table.weighted(aggregation)
+            tuned = Ensemble(mean.plan, float(own.ridges[own.best, 0]), mean.readout_noise, aggregation)
+            weights, squares = _on_rows(seen, tuned, own)
+            # Weights change the error of the same members now; the change to another size is that of their mean.
+            factor = squares.mean() / (found[0].squares if found else squares).mean()
+            spread = replace(curve.spread, standard_error=curve.spread.standard_error * factor)
+            moved, values = replace(curve, error=curve.error * factor, spread=spread), dict[str, FloatArray]()
+            for metric in metrics_of(sample):
+                if aggregation.is_mean or not metric.of_votes:
+                    values |= metric.variables(sample, pilot, moved, level)
+            metrics = {name: float(value[0]) for name, value in values.items()}
+            found.append(Ranked(candidate.name + word, candidate, tuned, weights, squares, moved, metrics))
+        return found
 
     ranked = [each for found in side_by_side(judged, pool) for each in found]
-    tell_once(said)
-    ranked, columns = _ordered(ranked, has_heavy_label(sample.rows))
-    attributes: dict[str, Json] = {"n_samples": planned, "level": level, "readout_noise": noise}
-    attributes["standardised"] = int(standardise)
-    attributes["ridges"] = "auto" if path.may_grow else path.ridges.tolist()
-    attributes |= sample.attributes() | label_noise.attributes()
-    table = advice_table([each.name for each in ranked], columns, attributes)
-    return Advice(
-        table, reasons(table), {each.name: each.tuned for each in ranked}, {each.name: each.weights for each in ranked}
+    warn_once(said)
+    powers = (rows.centred_targets[0] ** 2).sum(axis=0)
+    ranked, columns = _ordered(
+        ranked, can_be_sure=powers.max() <= max(_HEAVY, _HEAVY_SQUARE / len(powers)) * powers.sum()
     )
+    attributes: dict[str, Json] = {"n_samples": float(planned[0]), "level": level, "readout_noise": eta}
+    attributes |= {"standardised": int(standardise), "ridges": "auto" if isinstance(ridges, str) else path.tolist()}
+    table = advice_table([each.name for each in ranked], columns, attributes | sample.attributes() | noise)
+    tuned = {each.name: each.tuned for each in ranked}
+    return Advice(table, reasons(table), tuned, {each.name: each.weights for each in ranked})
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,7 +313,7 @@ class Candidate:
 
     name: str
     strategy: str  # "single", "equal", "dirichlet", "overlapping" or "given"
-    ensemble: DrawnEnsemble
+    ensemble: Ensemble
     fraction_spread: float = 0.0  # kσ before scaling; 0 for members of equal size
 
 
@@ -317,26 +335,25 @@ def candidates(
     """
     some, others = np.flatnonzero(varying), np.flatnonzero(~varying)
 
-    def drawn(plan: SubsetPlan) -> DrawnEnsemble:
-        k = plan.n_members
-        return DrawnEnsemble(plan, np.zeros(k), np.full(k, readout_noise), Mean())
-
-    def several(strategy: Strategy, k: int) -> DrawnEnsemble:
+    def drawn(strategy: Strategy, k: int) -> Ensemble:
         plan = strategy.draw(len(some), stream(seed, k))
-        subsets = [np.append(some[np.asarray(plan.measurements[r])], others[r::k]) for r in range(k)]
-        return drawn(SubsetPlan.from_indices(subsets, len(varying)) if len(others) else plan)
+        if len(others):
+            subsets = [np.append(some[np.asarray(plan.measurements[r])], others[r::k]) for r in range(k)]
+            plan = SubsetPlan.from_indices(subsets, len(varying))
+        return Ensemble(plan, np.zeros(k), np.full(k, readout_noise))
 
-    yield Candidate(SINGLE, "single", drawn(Equal(1).draw(len(varying), stream(seed))))
+    single = Equal(1).draw(len(varying), stream(seed))
+    yield Candidate(SINGLE, "single", Ensemble(single, np.zeros(1), np.full(1, readout_noise)))
     for k in sorted({k for k in n_members if 1 < k <= len(some)}):
         for spread in {f"{abs(each):g}": each for each in fraction_spreads}.values():  # one for each name
             if spread == 0:
-                yield Candidate(f"{k} equal", "equal", several(Equal(k), k))
+                yield Candidate(f"{k} equal", "equal", drawn(Equal(k), k))
             else:
                 name = f"{k} heterogeneous ({spread:g})"
-                yield Candidate(name, "dirichlet", several(Dirichlet(k, spread), k), float(spread))
+                yield Candidate(name, "dirichlet", drawn(Dirichlet(k, spread), k), float(spread))
         for fraction in {f"{abs(each):g}": each for each in overlapping_fractions}.values():
             sizes = (max(1, round(fraction * len(some))),) * k
-            yield Candidate(f"{k} overlapping ({fraction:g} each)", "overlapping", several(Overlapping(sizes), k))
+            yield Candidate(f"{k} overlapping ({fraction:g} each)", "overlapping", drawn(Overlapping(sizes), k))
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,130 +368,67 @@ class Ranked:
     curve: Curve  # at the planned size
     metrics: dict[str, float]  # at the planned size, with bounds
 
-    @property
-    def is_known(self) -> bool:
-        """Whether its error at the planned size is forecast, rather than bounded or out of reach."""
-        return bool(self.curve.in_reach[0] and not self.curve.is_bound[0])
 
-    def gain(self, single: "Ranked") -> float:
-        """Gain over one ridge at the planned size, as a share of its error."""
-        return float(1 - self.curve.error[0] / single.curve.error[0])
-
-    def present_gain(self, single: "Ranked") -> tuple[float, float]:
-        """Gain over one ridge on the pilot's rows, and its standard error from the differences row by row."""
-        own, other = (each.squares / each.squares.mean() for each in (self, single))
-        gain = 1 - float(self.squares.mean()) / float(single.squares.mean())
-        return gain, float((own - other).std(ddof=1)) / len(own) ** 0.5 * (1 - gain)
-
-    def is_surely_better(self, single: "Ranked") -> bool:
-        """Whether both errors are forecast, and the gain over one ridge exceeds the noise of the pilot."""
-        gain, error = self.present_gain(single)
-        return self.is_known and single.is_known and gain > RULE.sure * error and self.gain(single) > 0
-
-
-def _judge(
-    sample: Sample,
-    pilot: Pilot,
-    candidate: Candidate,
-    aggregations: Mapping[str, LinearAggregation],
-    path: RidgePath,
-    planned: float,
-    floor: float,
-    level: float,
-    said: list[SubridgeWarning],
-) -> list[Ranked]:
-    """A candidate with every aggregation, each at its ridge of least left-out error."""
-    drawn, found = candidate.ensemble, list[Ranked]()
-    k = drawn.plan.n_members
-    seen = pilot if k == 1 else pilot.with_constant()
-    mean = replace(drawn, aggregation=Mean())
-    table = search_ridges(seen, mean, path, said.append)
-    curve = forecast_curve(pilot, mean, np.array([planned]), table, floor)
-    if candidate.name == SINGLE:
-        said.extend(doubts(pilot, curve))
-    of_mean = float("nan")  # error of the mean at present; it comes first
-    for word, aggregation in aggregations.items() if k > 1 else [("", Mean())]:
-        own = table if aggregation.is_mean else table.weighted(aggregation)
-        ensemble = replace(drawn, ridges=own.ridges[own.best], aggregation=aggregation)
-        weights, squares = _on_rows(seen, ensemble, own)
-        of_mean = float(squares.mean()) if aggregation.is_mean else of_mean
-        # Weights change the error of the same members now; the change to another size is that of their mean.
-        moved = curve if aggregation.is_mean else curve.scaled(float(squares.mean()) / of_mean)
-        metrics: dict[str, float] = {}
-        for metric in metrics_of(sample):
-            if aggregation.is_mean or not metric.of_votes:
-                variables = metric.variables(sample, pilot, moved, level)
-                metrics |= {name: float(value[0]) for name, value in variables.items()}
-        tuned = Ensemble(drawn.plan, float(ensemble.ridges[0]), drawn.readout_noise, aggregation)
-        found.append(Ranked(candidate.name + word, candidate, tuned, weights, squares, moved, metrics))
-    return found
-
-
-def _on_rows(pilot: Pilot, ensemble: DrawnEnsemble, table: AtPilot) -> tuple[FloatArray, FloatArray]:
+def _on_rows(pilot: Pilot, ensemble: Ensemble, table: AtPilot) -> tuple[FloatArray, FloatArray]:
     """Weights (k,) of an ensemble at the best ridge of its table, and its squared left-out errors (n,).
 
     Fitted weights look better on the rows that they were fitted to than on new ones: squares are raised to the error
     on rows that had no part in them, which `judge` measures without refitting.
     """
-    rows, best, k = pilot.rows, table.best, ensemble.plan.n_members
-    ridge, weights = table.ridges[best], table.weights[best]
-    verdict = None
+    rows, best, k, error = pilot.rows, table.best, ensemble.plan.n_members, 0.0
+    ridges, weights, noise = table.ridges[best], table.weights[best], table.noise[best]
     if ensemble.aggregation.fits_weights:
-        choice = RidgeChoice(np.zeros(k, dtype=np.intp), None)
-        verdict = judge(member_paths(rows, ensemble.plan, ridge[:1], pairs=True), rows, ensemble.aggregation, choice)
-        if verdict.weights is not None and not ensemble.readout_noise.any():
-            weights = verdict.weights
-    (block,) = pilot.left_out((np.append(ridge, np.zeros(len(pilot.members) - k)) * pilot.subset_sizes)[None])
+        losses = Losses(member_paths(rows, ensemble.plan, ridges[:1], pairs=True), rows, ensemble.aggregation)
+        verdict = judge(losses, np.zeros(k, dtype=np.intp), is_common=False)
+        error, weights = verdict.error, weights if verdict.weights is None or noise.any() else verdict.weights
+    (block,) = pilot.left_out(pilot.penalties(ridges[None]))
     mixed = np.tensordot(weights, block.errors[0, :k], 1) + (1 - weights.sum()) * rows.deviations
     squares = (mixed**2).sum(axis=0)
-    if verdict is not None:
-        squares = squares * max(verdict.error / max(float(squares.mean()), 1e-300), 1.0)
-    return weights, np.asarray(squares + float(weights**2 @ table.noise[best]))
+    ratio = max(error / max(float(squares.mean()), 1e-300), 1.0)
+    return weights, np.asarray(squares * ratio + float(weights**2 @ noise))
 
 
-def _ordered(ranked: Sequence[Ranked], has_heavy_label: bool) -> tuple[list[Ranked], dict[str, list[float | str]]]:
+def _ordered(ranked: Sequence[Ranked], *, can_be_sure: bool) -> tuple[list[Ranked], dict[str, list[float | str]]]:
     """Candidates in the order of advice, and the columns of its table.
 
-    Those that are surely better than one ridge come first, by their gain; then one ridge, then the rest by the upper
-    bound of the error. Nothing is sure where a single label carries much of their variance: rows like it decide which
-    error is smaller, and the pilot has one of them.
+    Candidates that are surely better than one ridge come first, by their gain: both errors are forecast, and the gain
+    on the pilot's rows exceeds `Rule.sure` of its standard errors, from the differences row by row. Then comes one
+    ridge, then the rest by the upper bound of the error, those known only by a bound last. Nothing is sure where a
+    single label carries much of their variance: rows like it decide which error is smaller, and the pilot has one.
     """
-    single = next(each for each in ranked if each.name == SINGLE)
-    sure = {each.name: not has_heavy_label and each is not single and each.is_surely_better(single) for each in ranked}
-
-    def place(each: Ranked) -> tuple[int, bool, float]:
-        if sure[each.name]:
-            return 0, False, -each.present_gain(single)[0]
+    single, rows = next(each for each in ranked if each.name == SINGLE), []
+    for each in ranked:
+        plan, curve, weights = each.tuned.plan, each.curve, each.weights
+        is_known, single_is_known = (bool((of.in_reach & ~of.is_bound)[0]) for of in (curve, single.curve))
+        gain = float(1 - curve.error[0] / single.curve.error[0])
+        present = 1 - float(each.squares.mean() / single.squares.mean())
+        apart = each.squares / each.squares.mean() - single.squares / single.squares.mean()
+        noise = float(apart.std(ddof=1)) / len(apart) ** 0.5 * (1 - present)
+        sure = can_be_sure and is_known and single_is_known and gain > 0 and present > RULE.sure * noise
         upper = each.metrics["prediction_error_upper"]
-        return (1, False, 0.0) if each is single else (2, not each.is_known, upper if upper == upper else np.inf)
-
-    ranked = sorted(ranked, key=place)
-    rows = [_row(each, single) | {"surely_better": sure[each.name]} for each in ranked]
-    return ranked, {name: [row.get(name, np.nan) for row in rows] for name in max(rows, key=len)}
-
-
-def _row(ranked: Ranked, single: Ranked) -> dict[str, float | str]:
-    """What the table of advice says of a candidate."""
-    candidate, curve, weights = ranked.candidate, ranked.curve, ranked.weights
-    sizes, planned = candidate.ensemble.plan.subset_sizes, curve.sizes[0]
-    nearest = sizes[np.argmin(abs(np.log(sizes / planned)))]
-    gain, (present, error) = ranked.gain(single), ranked.present_gain(single)
-    return {
-        **ranked.metrics,
-        "in_reach": bool(curve.in_reach[0]),
-        "is_bound": bool(curve.is_bound[0]),
-        "pilot_prediction_error": float(ranked.squares.mean()),
-        "ridge": float(ranked.tuned.ridge[0]),
-        "n_members": candidate.ensemble.plan.n_members,
-        "strategy": candidate.strategy,
-        "fraction_spread": candidate.fraction_spread,
-        "subset_fraction": float(sizes.mean() / candidate.ensemble.plan.n_features),
-        "aggregation": ranked.tuned.aggregation.name,
-        "gain": gain,
-        "gain_standard_error": 0.0 if ranked is single else float(np.hypot(error, 0.5 * (gain - present))),
-        "effective_members": float(weights.sum() ** 2 / max((weights**2).sum(), 1e-300)),
-        "nearest_threshold": float(nearest / planned),
-    }
+        rest = (2, not is_known, upper if np.isfinite(upper) else np.inf)
+        place = (0, False, -present) if sure else (1, False, 0.0) if each is single else rest
+        columns: dict[str, float | str] = {
+            **each.metrics,
+            "in_reach": bool(curve.in_reach[0]),
+            "is_bound": bool(curve.is_bound[0]),
+            "pilot_prediction_error": float(each.squares.mean()),
+            "ridge": float(each.tuned.ridge[0]),
+            "n_members": plan.n_members,
+            "strategy": each.candidate.strategy,
+            "fraction_spread": each.candidate.fraction_spread,
+            "subset_fraction": float(plan.subset_sizes.mean() / plan.n_features),
+            "aggregation": each.tuned.aggregation.name,
+            "gain": gain,
+            "gain_standard_error": float(np.hypot(noise, 0.5 * (gain - present))) if each is not single else 0.0,
+            "surely_better": sure,
+            "effective_members": float(weights.sum() ** 2 / max((weights**2).sum(), 1e-300)),
+            "nearest_threshold": float(min(plan.subset_sizes / curve.sizes[0], key=lambda ratio: abs(np.log(ratio)))),
+        }
+        rows.append((place, each, columns))
+    rows.sort(key=lambda row: row[0])
+    names = max((row[2] for row in rows), key=len)
+    return [row[1] for row in rows], {name: [row[2].get(name, np.nan) for row in rows] for name in names}
 
 
 def _advised(table: xarray.Dataset) -> xarray.Dataset:

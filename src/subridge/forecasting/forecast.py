@@ -17,12 +17,12 @@ from subridge.ensemble.ensemble import Ensemble
 from subridge.ensemble.moments import error_products
 from subridge.forecasting.curve import doubts, forecast_curve, read_ridges, refuse_vanishing, search_ridges
 from subridge.forecasting.metrics import metrics_of
-from subridge.forecasting.pilot import DrawnEnsemble, Pilots, read_ensembles, read_sample, side_by_side
+from subridge.forecasting.pilot import factorise_pilot, read_ensembles, read_sample, side_by_side
+from subridge.forecasting.pilot import label_noise as noise_of
 from subridge.results.attributes import result_attributes
 from subridge.results.forecasts import EnsembleForecast, forecasts
-from subridge.ridge.rows.diagnostics import tell_once
-from subridge.ridge.rows.path import member_paths
-from subridge.ridge.selection import errors_at
+from subridge.ridge.checks import warn_once
+from subridge.ridge.path import member_paths
 from subridge.spec.checks import non_negative, one_number, real_array, truth, within
 from subridge.spec.errors import ParameterError, SubridgeWarning
 from subridge.subsets import Equal, Overlapping
@@ -143,13 +143,14 @@ def forecast(
         )
     if n_groups is not None and groups is None:
         raise ParameterError("n_groups needs groups=, the label of the group of every row; or give n_samples")
-    wanted = read_sizes(n_groups, "n_groups") if n_samples is None else read_sizes(n_samples)
+    wanted = read_sizes("n_samples", n_samples) if n_groups is None else read_sizes("n_groups", n_groups)
     sample = read_sample(X, y, task, fit_intercept, groups)
+    rows, metrics, said = sample.rows, metrics_of(sample), list[SubridgeWarning]()
     if ensembles is None:
         ensembles, ridges = default_ensembles(sample.n_features), "auto" if ridges is None else ridges
     drawn = read_ensembles(ensembles, sample.n_features, seed)
     for name, each in drawn.items():
-        refuse_vanishing(f"ridge of ensembles[{name!r}]", each.ridges, sample.rows)
+        refuse_vanishing(f"ridge of ensembles[{name!r}]", each.ridge, rows)
         if groups is not None and each.readout_noise.any():
             raise ParameterError("readout_noise of an ensemble has no forecast by groups; use 0, or leave groups out")
         if groups is not None and not each.aggregation.sums_to_one:
@@ -157,36 +158,37 @@ def forecast(
                 f"aggregation={each.aggregation.name!r} of an ensemble has no forecast by groups; use 'mean' or "
                 "'simplex', or leave groups out"
             )
-    path = None if ridges is None else read_ridges(ridges, sample.rows)
-    pilots = Pilots(sample, [each.plan for each in drawn.values()])
-    metrics, said, leading = metrics_of(sample), list[SubridgeWarning](), next(iter(drawn.values()))
-    per_group = 1.0 if sample.rows.left_out is None else sample.n_samples / sample.rows.left_out.n_sets
+    path, noise = read_ridges(ridges, rows), noise_of(rows) if with_noise else {}
+    per_group = 1.0 if rows.left_out is None else rows.n_samples / rows.left_out.n_sets
     sizes = wanted if n_groups is None else np.maximum(np.round(wanted * per_group), 2.0)
 
-    def one(ensemble: DrawnEnsemble) -> EnsembleForecast:
-        pilot, aggregation = pilots.of(ensemble.plan), ensemble.aggregation
-        floor = pilots.label_noise().lower if with_noise else 0.0
-        seen = pilot.with_constant() if aggregation.fits_weights else pilot
-        table = search_ridges(seen, ensemble, path, said.append)
+    def one(name: str) -> EnsembleForecast:
+        ensemble = drawn[name]
+        pilot = factorise_pilot(rows, ensemble.plan)
+        seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
+        table = search_ridges(seen, ensemble, path, said, may_grow=isinstance(ridges, str))
+        floor = float(noise.get("label_noise_lower", 0.0)) ** 2
         curve = forecast_curve(pilot, ensemble, np.append(sizes, np.inf), table, floor)
-        if ensemble is leading and groups is None:
+        if name == next(iter(drawn)) and groups is None:
             said.extend(doubts(pilot, curve))
-        shown = curve.at(slice(0, -1))
         variables: dict[str, FloatArray | BoolArray] = {}
         for metric in metrics:
-            variables |= metric.variables(sample, pilot, shown, level)
-        variables |= {"standard_error": shown.standard_error, "in_reach": shown.in_reach, "is_bound": shown.is_bound}
+            variables |= metric.variables(sample, pilot, curve, level)
+        variables |= {
+            "standard_error": curve.spread.standard_error,
+            "in_reach": curve.in_reach,
+            "is_bound": curve.is_bound,
+        }
         if groups is not None:
-            variables["effective_samples"] = shown.effective_samples
-        reach = pilot.reach(shown.ridges[np.argmax(sizes)])
-        return EnsembleForecast(aggregation.name, variables, shown.ridges, reach, float(curve.error[-1]))
+            variables["effective_samples"] = curve.effective_samples
+        variables = {name: values[:-1] for name, values in variables.items()}
+        reach = pilot.reach(curve.ridges[np.argmax(sizes)])
+        return EnsembleForecast(ensemble.aggregation.name, variables, curve.ridges[:-1], reach, float(curve.error[-1]))
 
-    found = dict(zip(drawn, side_by_side(one, drawn.values()), strict=True))
-    tell_once(said)
-    attributes = sample.attributes() | {"level": level}
-    if with_noise:
-        attributes |= pilots.label_noise().attributes()
-    dataset = forecasts(found, sizes, {metric.name: metric.label for metric in metrics}, attributes)
+    found = dict(zip(drawn, side_by_side(one, drawn), strict=True))
+    warn_once(said)
+    labels = {metric.name: metric.label for metric in metrics}
+    dataset = forecasts(found, sizes, labels, sample.attributes() | {"level": level} | noise)
     return dataset if groups is None else dataset.assign_coords(n_groups=("n_samples", sizes / per_group))
 
 
@@ -203,7 +205,7 @@ def default_ensembles(n_features: int) -> dict[str, Ensemble]:
     return {"one ridge": Ensemble(Equal(1))} | several
 
 
-def read_sizes(n_samples: ArrayLike, name: str = "n_samples") -> FloatArray:
+def read_sizes(name: str, n_samples: ArrayLike | None) -> FloatArray:
     """Sample sizes n′ ≥ 2, which may be infinite; shape (S,)."""
     sizes = np.array(list(dict.fromkeys(np.atleast_1d(real_array(name, n_samples)).ravel().tolist())))
     whole = np.isinf(sizes) | ((sizes == np.floor(sizes)) & (sizes < _MOST))
@@ -413,6 +415,5 @@ def risk_matrix(
     if isinstance(ensemble, Ensemble):
         ensemble = Ensemble(ensemble.subsets, ensemble.ridge)
     (drawn,) = read_ensembles({"ensemble": ensemble}, sample.n_features, seed).values()
-    paths = member_paths(sample.rows, drawn.plan, drawn.ridges[None, :])
-    errors = errors_at(paths, np.zeros(drawn.plan.n_members, dtype=int))
-    return error_products(errors, sample.rows.weights) - zeta**2
+    paths = member_paths(sample.rows, drawn.plan, drawn.ridge[None, :])
+    return error_products(np.stack([path.errors(0) for path in paths]), sample.rows.weights) - zeta**2

@@ -17,26 +17,23 @@ from subridge.arrays.types import FloatArray
 from subridge.forecasting.jackknife import Spread
 from subridge.forecasting.pilot import LeftOut
 from subridge.forecasting.rule import TINY
-from subridge.ridge.rows.pair_traces import hat_gains
 
 
 def design_effects(block: LeftOut) -> FloatArray:
     """D of every member at t penalties, shape (t, k)."""
-    pilot = block.pilot
-    effects = np.ones(block.penalties.shape)
-    largest = float((pilot.group_sums(np.ones(pilot.n_samples)) ** 2).sum()) / pilot.n_samples
-    for r, member in enumerate(pilot.members):
-        for t, gain in enumerate(hat_gains(member, block.penalties[:, r])):
-            pulls = member.left * block.errors[t, r][:, None, :]  # (C, ρ, n)
-            together = (pilot.group_sums(pulls) ** 2).sum(axis=(0, 2))
-            alone = (pulls**2).sum(axis=(0, 2))
+    pilot, effects = block.pilot, np.ones(block.penalties.shape)
+    for r, fit in enumerate(pilot.members):
+        for t, gain in enumerate(fit.hat_gains(block.penalties[:, r])):
+            pulls = fit.left * block.errors[t, r][:, None, :]  # (C, ρ, n)
+            together, alone = ((each**2).sum(axis=(0, 2)) for each in (pilot.group_sums(pulls), pulls))
             effects[t, r] = (gain @ together) / max(float(gain @ alone), TINY)
-    return np.clip(effects, 1.0, largest)
+    sizes = pilot.group_sums(np.ones(pilot.rows.n_samples))
+    return np.clip(effects, 1.0, float((sizes**2).sum() / sizes.sum()))
 
 
-def spread_over_groups(block: LeftOut, weights: FloatArray) -> Spread:
-    """Relative spread of the error of a weighted sum of members over groups, which are independent."""
+def spread_over_groups(block: LeftOut, weights: FloatArray, error: FloatArray) -> Spread:
+    """Spread of the errors (t,) of a weighted sum of members over groups, which are independent."""
     squares = (np.einsum("tk,tkcn->tcn", weights, block.errors) ** 2).sum(axis=1)
     sums, G = block.pilot.group_sums(squares), block.pilot.n_groups
     relative = sums.std(axis=1) * np.sqrt(G) / sums.sum(axis=1)
-    return Spread(relative, np.full(len(weights), G - 1.0), np.zeros(len(weights)))
+    return Spread(relative * error, np.full(len(weights), G - 1.0), np.zeros(len(weights)))

@@ -22,16 +22,13 @@ class Metric(ABC):
     To add one, write a subclass here and list it in `METRICS`: the dataset of a forecast, the table of advice, the
     printed table and the picture then have it. Bounds of the variable `name` are called ``<name>_lower`` and
     ``<name>_upper``; `label` is for axes of pictures; `of_votes` says that members have one vote each, so that advice
-    leaves it out for fitted weights.
+    leaves it out for fitted weights; `of_classes` that it has a meaning for classes only.
     """
 
     name: ClassVar[str]
     label: ClassVar[str]
     of_votes: ClassVar[bool] = False
-
-    def applies_to(self, sample: Sample) -> bool:
-        """Whether the metric has a meaning for these labels."""
-        return True
+    of_classes: ClassVar[bool] = False
 
     @abstractmethod
     def forecast(self, sample: Sample, pilot: Pilot, curve: Curve, level: float) -> Estimate:
@@ -72,16 +69,25 @@ class Misclassification(Metric):
     name: ClassVar[str] = "misclassification"
     label: ClassVar[str] = "misclassified by majority vote"
     of_votes: ClassVar[bool] = True
-
-    def applies_to(self, sample: Sample) -> bool:
-        return sample.class_names is not None
+    of_classes: ClassVar[bool] = True
 
     def forecast(self, sample: Sample, pilot: Pilot, curve: Curve, level: float) -> Estimate:
-        known, one_hot = np.isfinite(curve.error), sample.rows.targets
-        share, standard_error = np.full((2, len(known)), np.nan)
-        if known.any():
-            share[known], standard_error[known] = _wrong_shares(pilot, curve.at(known), one_hot)
-        width = student.ppf(0.5 + level / 2, pilot.n_groups - 1) * standard_error
+        n, one_hot, sizes = pilot.rows.n_samples, sample.rows.targets, curve.sizes
+        truth, in_groups, G = first_largest(one_hot), pilot.group_sums(np.ones(n)), pilot.n_groups
+        share, deviation, own = np.empty((3, len(sizes)))
+        surplus = (curve.before - curve.after) / np.maximum(1 - curve.after, 1e-12)
+        for block in pilot.left_out(curve.penalties):
+            for t, errors in enumerate(block.errors, start=block.rows.start):
+                wrong = _expected_wrong(one_hot - errors, errors, truth, surplus[t], int(np.sign(sizes[t] - n)))
+                share[t] = np.clip(wrong.mean(), 0.0, 1.0)
+                # Groups differ in size, so that the share is a ratio of sums over groups.
+                deviation[t] = (pilot.group_sums(wrong) - wrong.mean() * in_groups).std() * G / n / np.sqrt(G - 1)
+        for block in pilot.left_out(pilot.penalties(curve.ridges)):
+            own[block.rows] = [_is_wrong(one_hot - errors, truth).mean() for errors in block.errors]
+        proportional = np.where(sizes > n, np.minimum(own * curve.fall, 1.0), share)
+        deviation = np.hypot(deviation, 0.5 * np.abs(share - proportional))
+        share = np.where(np.isfinite(curve.error), np.sqrt(share * proportional), np.nan)
+        width = student.ppf(0.5 + level / 2, G - 1) * deviation
         return share, np.maximum(share - width, 0.0), np.minimum(share + width, 1.0)
 
 
@@ -90,28 +96,7 @@ METRICS: tuple[Metric, ...] = (PredictionError(), Misclassification())
 
 def metrics_of(sample: Sample) -> list[Metric]:
     """The metrics that have a meaning for a sample."""
-    return [metric for metric in METRICS if metric.applies_to(sample)]
-
-
-def _wrong_shares(pilot: Pilot, curve: Curve, one_hot: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Share of wrong votes and its standard error at all sizes of a curve; each of shape (S,)."""
-    n, truth, sizes = pilot.n_samples, first_largest(one_hot), curve.sizes
-    shares, spreads, own = np.empty((3, len(sizes)))
-    surplus = (curve.before - curve.after) / np.maximum(1 - curve.after, 1e-12)
-    in_groups = pilot.group_sums(np.ones(n))
-    for block in pilot.left_out(curve.penalties):
-        for t, errors in enumerate(block.errors, start=block.rows.start):
-            wrong = _expected_wrong(one_hot - errors, errors, truth, surplus[t], int(np.sign(sizes[t] - n)))
-            shares[t] = np.clip(wrong.mean(), 0.0, 1.0)
-            # Groups differ in size, so that the share is a ratio of sums over groups.
-            apart = pilot.group_sums(wrong) - wrong.mean() * in_groups
-            spreads[t] = apart.std() * len(apart) / n / np.sqrt(len(apart) - 1)
-    for block in pilot.left_out(curve.ridges * pilot.subset_sizes):
-        own[block.rows] = [_is_wrong(one_hot - errors, truth).mean() for errors in block.errors]
-    fall = np.where(curve.present > 0, (curve.error - curve.readout) / np.maximum(curve.present, 1e-300), 1.0)
-    proportional = np.minimum(own * fall, 1.0)
-    gap = np.where(sizes > n, 0.5 * np.abs(shares - proportional), 0.0)
-    return np.where(sizes > n, np.sqrt(shares * proportional), shares), np.hypot(spreads, gap)
+    return [metric for metric in METRICS if sample.class_names is not None or not metric.of_classes]
 
 
 def _expected_wrong(

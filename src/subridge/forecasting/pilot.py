@@ -7,8 +7,7 @@ from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property
-from threading import Lock
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -25,16 +24,10 @@ from subridge.datasets.tables.odd_values import refuse_odd_table
 from subridge.datasets.tables.target_rows import Task, target_rows
 from subridge.datasets.tables.targets import TargetLike, missing_targets, read_target
 from subridge.datasets.tables.treatments import LEAST_ROWS
-from subridge.ensemble.aggregation import LinearAggregation
 from subridge.ensemble.ensemble import Ensemble
-from subridge.ridge.rows.decomposition import MemberDecomposition, decompose
-from subridge.ridge.rows.design import DenseDesign
-from subridge.ridge.rows.diagnostics import copied_rows, warn_of_pilot, warn_of_rows
-from subridge.ridge.rows.leave_one_out import leave_one_out
-from subridge.ridge.rows.leave_sets_out import GRAM_LIMIT, leave_sets_out
-from subridge.ridge.rows.left_out_sets import left_out_groups
-from subridge.ridge.rows.pair_traces import residual_gains
-from subridge.ridge.rows.training import TrainingRows, training_rows
+from subridge.ridge.checks import copied_rows, rare_columns, warn_of_rows, warn_once
+from subridge.ridge.member import PILOT_GRAM_LIMIT, SETS_GRAM_LIMIT, MemberFit, factorise_members
+from subridge.ridge.rows import TrainingRows, left_out_groups, training_rows
 from subridge.spec.checks import truth
 from subridge.spec.errors import ClassCodesWarning, DataError, ParameterError, RidgeError, SubsetError
 from subridge.spec.plan import SubsetPlan
@@ -44,15 +37,12 @@ from subridge.subsets.base import Strategy
 
 _LOOKED_AT = 8  # columns that may show at once that no row is a copy
 _SMALLEST = 1e-140  # of a sum of squared labels, whose own square must be a number
-# Eigenvalues of the Gram matrix this far below the largest still have four digits, which an estimate needs.
-_GRAM_LIMIT = 1e-12
 _TABLE = 5_000_000  # numbers of the largest table of left-out errors held at once: 40 MB
 _MOST_WORKERS = 8  # each holds the factors of one ensemble, as large as the data
 
 Work = TypeVar("Work")
 Result = TypeVar("Result")
-Listener: TypeAlias = Callable[[int, int], None]
-_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+_listener: ContextVar[Callable[[int, int], None] | None] = ContextVar("listener", default=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,20 +53,15 @@ class Sample:
     class_names: tuple[str, ...] | None  # of one-hot targets; None for regression
 
     @property
-    def n_samples(self) -> int:
-        """n, the rows of the pilot."""
-        return self.rows.n_samples
-
-    @property
     def n_features(self) -> int:
         """M."""
-        return int(self.rows.feature_means.shape[0])
+        return len(self.rows.feature_means)
 
     def attributes(self) -> dict[str, Json]:
         """Attributes of results; the variance of the labels is summed over targets."""
         names: dict[str, Json] = {} if self.class_names is None else {"class_names": ", ".join(self.class_names)}
         return names | {
-            "n_pilot": self.n_samples,
+            "n_pilot": self.rows.n_samples,
             "n_features": self.n_features,
             "n_targets": len(self.rows.targets),
             "target_variance": float(self.rows.targets.var(axis=1).sum()),
@@ -130,7 +115,7 @@ def read_sample(
         raise DataError("y holds numbers so small that the squares of its squares vanish; multiply y by a constant")
     columns = getattr(X, "columns", None)  # of a frame
     warn_of_rows(rows, None if columns is None else [str(name) for name in columns], stacklevel=3)
-    warn_of_pilot(rows, stacklevel=3)
+    warn_once([rare_columns(rows)], stacklevel=3)
     return Sample(rows, targets.class_names)
 
 
@@ -176,18 +161,8 @@ def _without_copies(table: FloatArray | SparseMatrix, targets: FloatArray) -> Bo
     return first if same_labels and rarely_equal and distinct >= LEAST_ROWS else everything
 
 
-@dataclass(frozen=True, eq=False)
-class DrawnEnsemble:
-    """An ensemble whose subsets are drawn and whose aggregate is a weighted sum of its members."""
-
-    plan: SubsetPlan
-    ridges: FloatArray  # λ_r, shape (k,)
-    readout_noise: FloatArray  # η_r, shape (k,)
-    aggregation: LinearAggregation
-
-
-def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: Seed | None) -> dict[str, DrawnEnsemble]:
-    """Check every ensemble; strategies draw their subsets here."""
+def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: Seed | None) -> dict[str, Ensemble]:
+    """Check every ensemble and draw the subsets of strategies; ridges and readout noise then have shape (k,)."""
     if seed is not None:
         checked_seed("seed", seed)
     if not isinstance(ensembles, Mapping) or not ensembles:
@@ -198,7 +173,7 @@ def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: See
     return drawn
 
 
-def _draw(name: str, ensemble: Ensemble, n_features: int, seed: Seed | None) -> DrawnEnsemble:
+def _draw(name: str, ensemble: Ensemble, n_features: int, seed: Seed | None) -> Ensemble:
     if not isinstance(ensemble, Ensemble):
         raise ParameterError(f"{name} must be an Ensemble, got {type(ensemble).__name__}")
     subsets, aggregation = ensemble.subsets, ensemble.aggregation
@@ -216,22 +191,17 @@ def _draw(name: str, ensemble: Ensemble, n_features: int, seed: Seed | None) -> 
         )
     if aggregation.per_target:
         raise ParameterError(f"{name} has weights for each target, which have no forecast; use per_target=False")
-    ridges, noise = (np.broadcast_to(each, (plan.n_members,)) for each in (ensemble.ridge, ensemble.readout_noise))
-    return DrawnEnsemble(plan, ridges, noise, aggregation)
+    ridge, noise = (np.broadcast_to(each, (plan.n_members,)) for each in (ensemble.ridge, ensemble.readout_noise))
+    return Ensemble(plan, ridge, noise, aggregation)
 
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """The members of one ensemble, factorised on the n rows of a sample."""
+    """The members of one ensemble, factorised on the n rows of a sample; make it by `factorise_pilot`."""
 
-    members: Sequence[MemberDecomposition]
+    members: Sequence[MemberFit]
     subset_sizes: IntArray  # N_r, which turn ridges into penalties λ N_r, shape (k,)
     rows: TrainingRows
-
-    @property
-    def n_samples(self) -> int:
-        """n."""
-        return self.rows.n_samples
 
     @property
     def targets(self) -> FloatArray:
@@ -239,26 +209,17 @@ class Pilot:
         return self.rows.centred_targets[0]
 
     @property
-    def intercept(self) -> int:
-        """1 if the data were centred, else 0."""
-        return int(self.rows.fit_intercept)
-
-    @property
     def n_groups(self) -> int:
         """Sets of rows that are left out together: groups, or the rows themselves."""
-        return self.n_samples if self.rows.left_out is None else self.rows.left_out.n_sets
-
-    @cached_property
-    def _by_group(self) -> tuple[IntArray, IntArray]:
-        """Rows in the order of their groups, and where each group starts."""
-        owners = np.arange(self.n_samples) if self.rows.left_out is None else self.rows.left_out.owners
-        order = np.argsort(owners, kind="stable")
-        return order, np.flatnonzero(np.diff(owners[order], prepend=-1))
+        return self.rows.n_samples if self.rows.left_out is None else self.rows.left_out.n_sets
 
     def group_sums(self, values: FloatArray) -> FloatArray:
         """Sums over the rows of each group, shape (..., n) to (..., G)."""
-        order, starts = self._by_group
-        return np.asarray(np.add.reduceat(values[..., order], starts, axis=-1))
+        if self.rows.left_out is None:
+            return values
+        owners = self.rows.left_out.owners
+        order = np.argsort(owners, kind="stable")
+        return np.asarray(np.add.reduceat(values[..., order], np.flatnonzero(np.diff(owners[order], prepend=-1)), -1))
 
     def with_constant(self) -> "Pilot":
         """The pilot with one more member, a constant predictor that outputs the mean of the labels.
@@ -267,34 +228,31 @@ class Pilot:
         e_0 = y - ȳ. So with the constant predictor unconstrained weights sum to one, and the target's power E_00 and
         what a member misses of it, E_0r, are pairs like any others.
         """
-        nothing = np.zeros((0, self.n_samples))
-        constant = MemberDecomposition(nothing, np.zeros(0), np.zeros((0, 1)), DenseDesign(nothing), False, 0.0)
+        fit = self.members[0]
+        constant = replace(fit, left=fit.left[:0], spectrum=fit.spectrum[:0], right=None)
         return replace(self, members=[*self.members, constant], subset_sizes=np.append(self.subset_sizes, 1))
+
+    def penalties(self, ridges: FloatArray) -> FloatArray:
+        """``λ_r N_r`` of all members from ridges (T, k); a constant predictor, which may follow the others, has 0."""
+        wanted = np.zeros((len(ridges), len(self.members)))
+        wanted[:, : ridges.shape[1]] = ridges
+        return wanted * self.subset_sizes
 
     def reach(self, ridges: FloatArray) -> FloatArray:
         """The largest size that each member can be forecast at, ``n + p/κ̄(n, 0)``; shape (..., k)."""
-        sums = np.array([(1 / member.spectrum).sum() for member in self.members])
-        spans = np.array([member.spans_samples for member in self.members])
-        return np.where(spans, self.n_samples + ridges * self.subset_sizes * sums, np.inf)
+        sums = np.array([(1 / fit.spectrum).sum() if fit.spans_samples else np.inf for fit in self.members])
+        with np.errstate(invalid="ignore"):
+            limits = self.rows.n_samples + ridges * self.subset_sizes * sums
+        return np.where(np.isinf(sums), np.inf, limits)
 
     def left_out(self, penalties: FloatArray) -> Iterator["LeftOut"]:
         """Left-out errors at a table of penalties, shape (T, k), in blocks that fit into memory."""
-        n, sets = self.n_samples, self.rows.left_out
         block = max(1, _TABLE // (len(self.members) * self.targets.size))
         for start in range(0, len(penalties), block):
             part = penalties[start : start + block]
-            single = [
-                leave_one_out(member, self.targets, part[:, r], np.full(n, self.intercept / n))
-                for r, member in enumerate(self.members)
-            ]
-            errors = [each.errors for each in single]
-            if sets is not None:
-                errors = [
-                    leave_sets_out(member, self.targets, part[:, r], self.rows, sets)[0]
-                    for r, member in enumerate(self.members)
-                ]
-            diagonals = np.stack([each.diagonals for each in single], axis=1)
-            yield LeftOut(self, slice(start, start + len(part)), part, np.stack(errors, axis=1), diagonals)
+            found = [fit.left_out(part[:, r], self.targets, self.rows.left_out) for r, fit in enumerate(self.members)]
+            errors = np.stack([each.errors for each in found], axis=1)
+            yield LeftOut(self, slice(start, start + len(part)), part, errors, [each.diagonals for each in found])
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,126 +260,84 @@ class LeftOut:
     """Left-out errors at t rows of a table of penalties.
 
     R = I - H is a member's residual operator. For a member that spans all samples it vanishes with the penalty p, and
-    its entries are divided by p, as `leave_one_out` has them; ratios are the same.
+    its entries are divided by p; ratios are the same.
     """
 
     pilot: Pilot
     rows: slice  # of the table
     penalties: FloatArray  # shape (t, k)
     errors: FloatArray  # shape (t, k, C, n)
-    diagonals: FloatArray  # R_ii, shape (t, k, n)
+    diagonals: list[FloatArray]  # R_ii of each member, shape (t, n)
 
     @cached_property
     def pairs(self) -> FloatArray:
         """``E_rr′ + ζ²`` at the pilot's size, summed over targets; shape (t, k, k)."""
         flat = self.errors.reshape(*self.errors.shape[:2], -1)
-        return np.asarray(flat @ flat.transpose(0, 2, 1) / self.pilot.n_samples)
+        return np.asarray(flat @ flat.transpose(0, 2, 1) / self.errors.shape[-1])
 
     def relative_residuals(self, r: int, vectors: FloatArray) -> FloatArray:
         """``Σ_i R_ij v_i/R_ii`` of member r for one table of vectors v per row; shape (t, C, n).
 
         Samples that are interpolated, R_ii = 0, are passed over.
         """
-        member, diagonals = self.pilot.members[r], self.diagonals[:, r]
-        Qt, gains = member.left, residual_gains(member, self.penalties[:, r])[:, None, :]
+        fit, diagonals = self.pilot.members[r], self.diagonals[r]
+        gains = fit.residual_gains(self.penalties[:, r])[:, None, :]
         scaled = vectors / np.where(diagonals > 0, diagonals, np.inf)[:, None, :]
-        inside = scaled @ Qt.T
-        if member.spans_samples:
-            return np.asarray((inside * gains) @ Qt)
-        removed = (inside * (1 - gains)) @ Qt
-        return np.asarray(scaled - removed - self.pilot.intercept * scaled.mean(axis=-1, keepdims=True))
+        inside = scaled @ fit.left.T
+        if fit.spans_samples:
+            return np.asarray((inside * gains) @ fit.left)
+        means = float(fit.rows.fit_intercept) * scaled.mean(axis=-1, keepdims=True)
+        return np.asarray(scaled - (inside * (1 - gains)) @ fit.left - means)
 
 
-class Pilots:
-    """The pilots of several plans on one sample, which share the Gram matrix of all features.
-
-    The plans are all that will be asked for: they decide whether the whole Gram matrix is worth forming.
-    """
-
-    def __init__(self, sample: Sample, plans: Iterable[SubsetPlan]) -> None:
-        self._sample, self._lock = sample, Lock()
-        self._noise: LabelNoise | None = None
-        sizes = [plan.subset_sizes[plan.subset_sizes < sample.n_samples - 1] for plan in plans if plan.selects_features]
-        is_worth_it = sum(float((N.astype(float) ** 2).sum()) for N in sizes) > sample.n_features**2
-        self._gram = sample.rows.gram() if is_worth_it else None
-
-    def of(self, plan: SubsetPlan) -> Pilot:
-        """Factorise the members of a plan. A member whose columns are all constant predicts the mean."""
-        rows = self._sample.rows
-        limit = _GRAM_LIMIT if rows.left_out is None else GRAM_LIMIT
-        designs = (rows.member(plan, r, self._gram) for r in range(plan.n_members))
-        members = [decompose(design, 0.0, rows.fit_intercept, limit) for design in designs]
-        if not any(member.spectrum.size for member in members):
-            raise DataError("the members see only constant columns in the pilot; give X columns that vary")
-        pilot = Pilot(members, plan.subset_sizes, rows)
-        is_whole = plan.n_members == 1 and int(plan.subset_sizes[0]) == plan.n_features and plan.selects_features
-        if self._noise is None and is_whole:
-            self._noise = label_noise(pilot)
-        return pilot
-
-    def label_noise(self) -> "LabelNoise":
-        """ζ² from all features; it needs a factorisation of its own unless a plan has them in one member."""
-        with self._lock:
-            if self._noise is None:
-                M = self._sample.n_features
-                self.of(SubsetPlan.from_indices([np.arange(M)], M))
-            assert self._noise is not None
-            return self._noise
+def factorise_pilot(rows: TrainingRows, plan: SubsetPlan) -> Pilot:
+    """Factorise the members of a plan. A member whose columns are all constant predicts the mean."""
+    limit = PILOT_GRAM_LIMIT if rows.left_out is None else SETS_GRAM_LIMIT
+    members = list(factorise_members(rows, plan, gram_limit=limit))
+    if not any(fit.spectrum.size for fit in members):
+        raise DataError("the members see only constant columns in the pilot; give X columns that vary")
+    return Pilot(members, plan.subset_sizes, rows)
 
 
-@dataclass(frozen=True)
-class LabelNoise:
-    """Variance ζ² summed over targets, with an interval."""
-
-    variance: float
-    lower: float
-    upper: float
-
-    def attributes(self) -> dict[str, Json]:
-        """Attributes of results: ζ, a standard deviation."""
-        variances = {"": self.variance, "_lower": self.lower, "_upper": self.upper}
-        return {f"label_noise{end}": float(np.sqrt(value)) for end, value in variances.items()}
-
-
-def label_noise(pilot: Pilot, level: float = 0.9) -> LabelNoise:
-    """Estimate ζ², what no linear predictor of all features explains, from one member that sees them all.
+def label_noise(rows: TrainingRows, level: float = 0.9) -> dict[str, Json]:
+    """Estimate ζ, the part of the labels that no linear predictor of all features explains; attributes of results.
 
     Weights with variances that are a power g of the spectrum make the centred labels Gaussian with covariance
     ``ζ²(I + h K^g)``, K = FFᵀ the kernel of all features. The restricted likelihood is a sum over eigenvalues of K; its
     mean is taken over a grid of (g, h), because its maximum is often at ζ = 0 for fewer rows than features. The
     interval comes from the profile. Labels that depend on the features in a nonlinear way count as noise.
 
-    >>> from subridge.subsets import equal
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((150, 100))
-    >>> sample = Sample(training_rows(X, (X @ rng.standard_normal(100) + 2 * rng.standard_normal(150))[None], None, True), None)
-    >>> noise = Pilots(sample, []).label_noise()
-    >>> noise.lower < 4 < noise.upper
+    >>> y = X @ rng.standard_normal(100) + 2 * rng.standard_normal(150)
+    >>> noise = label_noise(training_rows(X, y[None]))
+    >>> noise["label_noise_lower"] < 2 < noise["label_noise_upper"]
     True
     """
-    member, freedom = pilot.members[0], pilot.n_samples - pilot.intercept
-    inside = (pilot.targets @ member.left.T) ** 2  # (C, ρ)
-    spare = freedom - len(member.spectrum)
-    rest = np.maximum((pilot.targets**2).sum(axis=1) - inside.sum(axis=1), 0.0) * (spare > 0)
+    M, y, freedom = len(rows.feature_means), rows.centred_targets[0], rows.room
+    (fit,) = factorise_pilot(rows, SubsetPlan.from_indices([np.arange(M)], M)).members
+    inside = (y @ fit.left.T) ** 2  # (C, ρ)
+    rest = np.maximum((y**2).sum(axis=1) - inside.sum(axis=1), 0.0) * (freedom > len(fit.spectrum))
     strengths = np.exp(np.linspace(-12.0, 24.0, 241))[:, None]  # h times the largest eigenvalue to the power g
     parts = []
     for power in np.arange(0.5, 3.01, 0.25):
-        stretch = 1 + strengths * (member.spectrum / member.spectrum[-1]) ** power
-        variances = (inside @ (1 / stretch).T + rest[:, None]) / freedom  # best ζ² for every h, (C, strengths)
-        misfit = freedom * np.log(np.maximum(variances, 1e-300)) + np.log(stretch).sum(axis=1)
-        parts.append((variances, misfit))
+        stretch = 1 + strengths * (fit.spectrum / fit.spectrum[-1]) ** power
+        best = (inside @ (1 / stretch).T + rest[:, None]) / freedom  # ζ² for every h, (C, strengths)
+        parts.append((best, freedom * np.log(np.maximum(best, 1e-300)) + np.log(stretch).sum(axis=1)))
     variances, misfit = (np.concatenate(each, axis=1) for each in zip(*parts, strict=True))
     misfit = np.maximum(misfit - misfit.min(axis=1, keepdims=True), 0.0)  # minus twice the log-likelihood
     kept, likelihood = misfit <= chi2.ppf(level, 1), np.exp(-0.5 * misfit)
-    best = (likelihood * variances).sum(axis=1) / likelihood.sum(axis=1)
     own = np.exp(np.sqrt(2 / freedom))  # given h the variance follows a χ² distribution
-    lower = np.where(kept, variances, np.inf).min(axis=1) / own
-    upper = np.where(kept, variances, 0.0).max(axis=1) * own
-    return LabelNoise(float(best.sum()), float(lower.sum()), float(upper.sum()))
+    found = {
+        "label_noise": (likelihood * variances).sum(axis=1) / likelihood.sum(axis=1),
+        "label_noise_lower": np.where(kept, variances, np.inf).min(axis=1) / own,
+        "label_noise_upper": np.where(kept, variances, 0.0).max(axis=1) * own,
+    }
+    return {name: float(np.sqrt(values.sum())) for name, values in found.items()}
 
 
 @contextmanager
-def told_of_progress(listener: Listener) -> Iterator[None]:
+def told_of_progress(listener: Callable[[int, int], None]) -> Iterator[None]:
     """Within it, `listener` is called with the number of tasks done and of all, after each of them.
 
     >>> with told_of_progress(lambda done, total: print(done, "of", total)):
@@ -444,7 +360,7 @@ def side_by_side(work: Callable[[Work], Result], tasks: Iterable[Work]) -> list[
     tasks, listener, results = list(tasks), _listener.get(), list[Result]()
     workers = min(len(tasks), cores(), _MOST_WORKERS)
     with ExitStack() as stack:
-        found = map(work, tasks)
+        found: Iterable[Result] = map(work, tasks)
         if workers > 1:
             stack.enter_context(threadpool_limits(1, "blas"))
             found = stack.enter_context(ThreadPoolExecutor(workers)).map(work, tasks)

@@ -7,8 +7,8 @@ pilot at penalty p stands for every (n′, p′) with ``p′/(n′ - df) = p/(n 
     1/(1 - γ_rr′) = n tr(R_r R_r′)/(tr R_r tr R_r′),        R = I - H,
     E_rr′(n′) + ζ² = (E_rr′ + ζ²)(1 - γ_rr′)/(1 - γ_rr′ n/n′),
 
-where ``E_rr′ + ζ²`` is the mean product of the left-out errors of two members. A forecast above the pilot's own error is
-not believed, because a larger sample does not raise the error of a tuned ridge.
+where ``E_rr′ + ζ²`` is the mean product of the left-out errors of two members. A forecast above the pilot's own error
+is not believed, because a larger sample does not raise the error of a tuned ridge.
 """
 
 from collections.abc import Sequence
@@ -21,8 +21,7 @@ from subridge.arrays.types import BoolArray, FloatArray
 from subridge.ensemble.aggregation import FittedAggregation, LinearAggregation
 from subridge.ensemble.aggregation.fitted import gain_of_noise, labels_behind
 from subridge.ensemble.moments import MemberMoments
-from subridge.ridge.rows.decomposition import MemberDecomposition
-from subridge.ridge.rows.pair_traces import residual_gains, residual_pair_traces
+from subridge.ridge.member import MemberFit, residual_pair_traces
 
 TINY = float(np.finfo(np.float64).tiny)
 _HALVINGS = 44  # of a bracket of about 100 in log p: ten digits
@@ -46,37 +45,37 @@ RULE = Rule()
 
 
 def matched_penalties(
-    spectrum: FloatArray, n: int, intercept: int, sizes: FloatArray, penalties: FloatArray
+    spectrum: FloatArray, n: int, room: int, sizes: FloatArray, penalties: FloatArray
 ) -> tuple[FloatArray, BoolArray]:
     """Penalties p at which the pilot has the effective ridge of sizes n′ and penalties p′, and which are in reach.
 
-    `spectrum` holds the positive eigenvalues d of the member's n × n kernel, `intercept` is 1 if the data were centred.
-    Sizes, penalties and both results have shape (T,). The root of ``F(p) = n′ - df(p) - p′ (n - df(p))/p``, which
-    ascends in p, is found by bisection. In reach means ``κ̄(n′, p′) ≥ κ̄(n, 0)``; p is 0 out of reach. A member with fewer
+    `spectrum` holds the positive eigenvalues d of the member's n × n kernel, `room` is n - 1 if the data were centred,
+    else n. Sizes, penalties and both results have shape (T,). ``F(p) = n′ - df(p) - p′ (n - df(p))/p`` ascends in p;
+    its root is found by bisection. In reach means ``κ̄(n′, p′) ≥ κ̄(n, 0)``; p is 0 out of reach. A member with fewer
     features than rows has κ̄(n, 0) = 0, so that every size is in reach.
 
     Four times the rows with the same penalty have a smaller effective ridge; with none, the pilot cannot tell:
 
-    >>> pilot, in_reach = matched_penalties(np.array([1.0, 2.0]), 2, 0, np.array([2.0, 8.0, 8.0]), np.array([1, 9.0, 0]))
+    >>> sizes, penalties = np.array([2.0, 8.0, 8.0]), np.array([1.0, 9.0, 0.0])
+    >>> pilot, in_reach = matched_penalties(np.array([1.0, 2.0]), 2, 2, sizes, penalties)
     >>> pilot.round(3), in_reach
     (array([1.   , 1.195, 0.   ]), array([ True,  True, False]))
     """
     if not len(spectrum):  # constant columns: the mean is predicted, whatever the penalty
         return penalties.astype(float), np.ones(len(sizes), dtype=bool)
-    spare = n - intercept - len(spectrum)  # directions of the rows that the member cannot fit
-    finite = np.isfinite(sizes)
-    room = np.where(finite, sizes, n) - intercept
+    spare, finite = room - len(spectrum), np.isfinite(sizes)  # directions of the rows that the member cannot fit
+    wanted = np.where(finite, sizes, n) - (n - room)
     left = np.where(penalties > 0, np.inf, 0.0) if spare else penalties * (1 / spectrum).sum()
-    at_zero = room - len(spectrum) - left  # F at p → 0
+    at_zero = wanted - len(spectrum) - left  # F at p → 0
     in_reach = np.ones(len(sizes), dtype=bool) if spare else finite & (at_zero <= 0)
 
     def falls_short(log_p: FloatArray) -> BoolArray:
         p = np.exp(log_p)[:, None]
         shares = 1 / (spectrum + p)
         with np.errstate(over="ignore", divide="ignore"):  # penalties next to the smallest floats
-            return np.asarray(room < shares @ spectrum + penalties * (shares.sum(axis=1) + spare / p[:, 0]))
+            return np.asarray(wanted < shares @ spectrum + penalties * (shares.sum(axis=1) + spare / p[:, 0]))
 
-    high = np.log(4 * (spectrum.sum() + penalties * (len(spectrum) + spare)) / room + spectrum[-1])
+    high = np.log(4 * (spectrum.sum() + penalties * (len(spectrum) + spare)) / wanted + spectrum[-1])
     low = np.log(np.minimum(spectrum[0], np.where(penalties > 0, penalties, spectrum[0]))) - 60.0
     interior = finite & (at_zero < 0) & falls_short(low)  # else the root is zero, or zero for all purposes
     for _ in range(_HALVINGS):
@@ -87,21 +86,13 @@ def matched_penalties(
     return np.where((sizes == n) & in_reach, penalties, found), in_reach
 
 
-def variance_shares(
-    members: Sequence[MemberDecomposition], penalties: FloatArray, n: int, intercept: int
-) -> FloatArray:
+def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
     """γ_rr′ of every pair of members at the pilot's n rows, shape (T, k, k), for penalties of shape (T, k)."""
-    traces = np.stack(
-        [
-            residual_gains(member, penalties[:, r]).sum(axis=1)
-            + (0 if member.spans_samples else n - intercept - len(member.spectrum))
-            for r, member in enumerate(members)
-        ],
-        axis=1,
-    )
-    pairs = residual_pair_traces(members, penalties, n, intercept)
-    products = traces[:, :, None] * traces[:, None, :]
-    return np.clip(1 - products / np.maximum(n * pairs, TINY), 0.0, 1 - 1e-9)
+    spare = [fit.rows.room - len(fit.spectrum) for fit in members]  # directions that the member cannot fit
+    traces = [fit.residual_gains(penalties[:, r]).sum(axis=1) + spare[r] for r, fit in enumerate(members)]
+    products = np.stack(traces, axis=1)[:, :, None] * np.stack(traces, axis=1)[:, None, :]
+    pairs = members[0].rows.n_samples * residual_pair_traces(members, penalties)
+    return np.clip(1 - products / np.maximum(pairs, TINY), 0.0, 1 - 1e-9)
 
 
 def variance_gain(gamma: FloatArray) -> FloatArray:

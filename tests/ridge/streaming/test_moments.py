@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from subridge.ridge.streaming.moments import moments_of
+from subridge.ridge.stream import moments_of
 from subridge.spec.errors import DataError
 
 

@@ -54,9 +54,11 @@ class Aggregation(Fingerprinted, ABC):
     is_linear: ClassVar[bool] = False
     decides_classes: ClassVar[bool] = False
     fits_weights: ClassVar[bool] = False
+    per_target = False
     sums_to_one: ClassVar[bool] = False
     is_mean: ClassVar[bool] = False
-    per_target = False  # no field here: fitted aggregations have it as a parameter
+    equal_weights: ClassVar[bool] = False
+    adds_scores: ClassVar[bool] = False
 
     @abstractmethod
     def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:

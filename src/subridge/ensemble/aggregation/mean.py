@@ -22,6 +22,7 @@ class Mean(LinearAggregation):
     sums_to_one: ClassVar[bool] = True
     is_mean: ClassVar[bool] = True
     fits_weights: ClassVar[bool] = False
+    equal_weights: ClassVar[bool] = True
 
     def weights(self, moments: MemberMoments) -> FloatArray:
         return np.full(moments.pairs.shape[:-1], 1 / moments.n_members)

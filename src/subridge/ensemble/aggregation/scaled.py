@@ -35,6 +35,7 @@ class Scaled(FittedAggregation):
     """
 
     name: ClassVar[str] = "scaled"
+    equal_weights: ClassVar[bool] = True
 
     def n_fitted(self, weights: FloatArray) -> FloatArray:
         return np.ones(weights.shape[:-1])

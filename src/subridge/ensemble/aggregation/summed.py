@@ -27,6 +27,7 @@ class Summed(Aggregation):
 
     name: ClassVar[str] = "sum"
     decides_classes: ClassVar[bool] = True
+    adds_scores: ClassVar[bool] = True
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         return namespace_of(outputs).sum(outputs, axis=0)

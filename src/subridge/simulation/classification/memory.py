@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from subridge.ensemble.aggregation import Majority
-from subridge.ridge.curves.refined import TOGETHER_ON_A_CARD
+from subridge.ridge.curves import TOGETHER_ON_A_CARD
 from subridge.simulation.classification.experiment import ClassificationExperiment
 
 # Members are solved in batches on a CPU too, where more than this only falls out of the caches.

@@ -5,7 +5,7 @@
 
 from typing import NamedTuple
 
-from subridge.ridge.curves.plan import CurvePlan, plan_curve
+from subridge.ridge.curves import CurvePlan, plan_curve
 from subridge.simulation.gaussian.experiment import GaussianExperiment, WeightedExperiment
 from subridge.simulation.gaussian.training import GROUPS, NoiseBasis
 from subridge.spec.covariance.base import Covariance

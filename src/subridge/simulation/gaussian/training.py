@@ -12,7 +12,7 @@ import numpy as np
 from subridge.arrays.namespace import device_of, like, namespace_of, to_numpy
 from subridge.arrays.products import rows_times_transpose
 from subridge.arrays.types import Array, FloatArray
-from subridge.ridge.curves.solve import weights_along_curve
+from subridge.ridge.curves import weights_along_curve
 from subridge.simulation.gaussian.experiment import GaussianExperiment
 from subridge.simulation.gaussian.sampling import Batch
 

@@ -13,9 +13,9 @@ from subridge.arrays.types import FloatArray
 from subridge.ensemble.aggregation import LinearAggregation
 from subridge.ensemble.ensemble import Ensemble
 from subridge.ensemble.moments import MemberMoments
-from subridge.ridge.rows.path import member_paths
-from subridge.ridge.rows.training import training_rows
-from subridge.ridge.selection import moments_at
+from subridge.ridge.path import member_paths
+from subridge.ridge.rows import training_rows
+from subridge.ridge.choose import Losses
 from subridge.simulation.gaussian.experiment import GaussianExperiment, WeightedExperiment
 from subridge.simulation.gaussian.sampling import Batch
 from subridge.simulation.gaussian.training import lifted, member_pairs, train_member
@@ -87,7 +87,7 @@ def _weights_of_trial(experiment: WeightedExperiment, batch: Batch, b: int, size
                 noise = eta[:, None, None] * to_numpy(batch.readout[b, :, :P])[:, None, :]
             paths = member_paths(rows, plan, experiment.ridge_table, noise)
             for index in range(L):
-                found = moments_at(paths, rows, aggregation, np.full(plan.n_members, index))
+                found = Losses(paths, rows, aggregation).moments(np.full(plan.n_members, index))
                 noisy = replace(found, pairs=found.pairs + np.diag(eta**2))
                 weights[index, e, s] = aggregation.weights(noisy)
     return weights

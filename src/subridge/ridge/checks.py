@@ -1,0 +1,215 @@
+"""Warnings about training rows: scales, copies, order in time, groups that are too large, single heavy rows.
+
+A check is a function that returns a warning, or None. The limits are chosen so that clean data rarely meet them; the rate
+of false alarms is measured in ``benchmarks/false_alarms.py``.
+"""
+
+import warnings
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from scipy.sparse import csc_array
+
+from subridge.arrays.namespace import is_numpy, is_sparse, like, select_rows, to_numpy
+from subridge.arrays.types import Array, FloatArray
+from subridge.ridge.rows import TrainingRows
+from subridge.spec.errors import (
+    CopiedRowsWarning,
+    CorrelatedRowsWarning,
+    DataError,
+    DominantRowsWarning,
+    DuplicateRowsWarning,
+    HeavyTailWarning,
+    LargeGroupWarning,
+    RareColumnsWarning,
+    ScaleWarning,
+    SubridgeWarning,
+)
+from subridge.spec.wording import agreeing, counted
+
+_WIDE_SCALES = 1e3  # ratio of standard deviations above which one penalty cannot suit all columns
+_SMALLEST, _LARGEST = 1e-150, 1e150  # of a sum of squares; its own square is still a float
+_RARE = 5  # rows in which a column must vary to carry information
+_LEAST_ROWS = 30
+_PROJECTIONS = 8  # rows that agree in so many random directions are the same
+_COLUMNS = 256  # that are looked at: rows that agree in so many are copies, or nearly
+_SAME = 1e-4  # distance of copies, in standard deviations
+_COPIES = 0.05  # share of rows with a copy above which the user is warned
+_CONTINUOUS = 3  # columns that must take many values, or equal rows are no surprise
+_HEAVY, _HEAVY_SQUARE = 0.1, 30.0  # share of a sum of squares in one row; square of a deviation in standard deviations
+_CORRELATION, _SIGNIFICANCE = 0.1, 4.0  # of neighbours' errors; in standard errors
+
+
+def warn_of_rows(rows: TrainingRows, names: Sequence[str] | None = None, stacklevel: int = 2) -> None:
+    """Give the warnings of all checks of these rows, whose columns may have names; refuse numbers out of range."""
+    squares = rows.column_squares
+    with np.errstate(over="ignore"):
+        sizes = {"X": float(squares.sum()) * rows.n_samples, "y": float((rows.targets * rows.targets).sum())}
+    for name, size in sizes.items():
+        if not size < _LARGEST:
+            raise DataError(
+                f"{name} holds numbers of about {size**0.5:.0e}, whose squares leave the range of floats; divide "
+                f"{name} by a constant"
+            )
+    if not squares.any() and not is_sparse(rows.features) and 0 < float(abs(rows.features).max()) < _SMALLEST:
+        raise DataError("X holds numbers so small that their squares vanish; multiply X by a constant")
+    found = (unequal_scales(squares, names), repeated_rows(rows), large_group(rows), heavy_rows(rows))
+    warn_once(found, stacklevel + 1)
+
+
+def warn_once(found: Iterable[SubridgeWarning | None], stacklevel: int = 2) -> None:
+    """Give every warning that was found, each of them once."""
+    for warning in {str(each): each for each in found if each is not None}.values():
+        warnings.warn(warning, stacklevel=stacklevel + 1)
+
+
+def unequal_scales(squares: FloatArray, names: Sequence[str] | None = None) -> SubridgeWarning | None:
+    """Columns whose standard deviations differ by more than 10³, from their mean squares (M,), 0 for constant ones."""
+    varying = np.flatnonzero(squares > 0)
+    if not varying.size:
+        return None
+    small, large = varying[np.argmin(squares[varying])], varying[np.argmax(squares[varying])]
+    ratio = float(squares[large] / squares[small]) ** 0.5
+    if ratio <= _WIDE_SCALES:
+        return None
+    called = [f"column {place if names is None else repr(names[place])}" for place in (large, small)]
+    return ScaleWarning(
+        f"columns of X differ in scale by a factor of {ratio:.1g} ({called[0]} against {called[1]}), but one "
+        "ridge penalises them all alike; divide every column by its standard deviation, for example with "
+        "make_pipeline(StandardScaler(), ...)"
+    )
+
+
+def repeated_rows(rows: TrainingRows) -> SubridgeWarning | None:
+    """Rows that are copies, or nearly, of rows that are not left out together with them."""
+    n = rows.n_samples
+    if n < _LEAST_ROWS or is_sparse(rows.features):
+        return None
+    scales = rows.column_squares**0.5
+    varying = np.flatnonzero(scales > 0)
+    continuous = 0  # columns that take many values, by a part of the rows
+    for j in varying[: 10 * _CONTINUOUS].tolist():
+        some = to_numpy((rows.features[j, :] / rows.root_weights)[:500])
+        continuous += len(np.unique(some)) > 0.25 * len(some)
+        if continuous == _CONTINUOUS:
+            break
+    else:
+        return None
+    rng = np.random.default_rng(0)
+    some = varying if len(varying) <= _COLUMNS else np.sort(rng.choice(varying, _COLUMNS, replace=False))
+    directions = rng.standard_normal((_PROJECTIONS, len(some))) / scales[some] / len(some) ** 0.5
+    features = select_rows(rows.features, some)
+    seen = to_numpy(like(directions, features) @ features / rows.root_weights)  # (8, n)
+    order = np.argsort(seen[0])
+    owners = np.arange(n) if rows.left_out is None else rows.left_out.owners
+    has_copy = np.zeros(n, dtype=bool)
+    for step in (1, 2, 3):
+        one, other = order[:-step], order[step:]
+        same = (np.abs(seen[:, one] - seen[:, other]) < _SAME).all(axis=0) & (owners[one] != owners[other])
+        has_copy[one[same]] = has_copy[other[same]] = True
+    if has_copy.mean() <= _COPIES:
+        return None
+    return DuplicateRowsWarning(
+        f"{has_copy.mean():.0%} of the rows of X are copies, or nearly, of other rows: leaving one out does not remove "
+        "it, and errors come out too small; drop the copies, or give groups= that hold them together"
+    )
+
+
+def large_group(rows: TrainingRows) -> SubridgeWarning | None:
+    """A group that holds more than half of all rows."""
+    sets = rows.left_out
+    if sets is None or not sets.is_partition or 2 * sets.largest <= rows.n_samples:
+        return None
+    return LargeGroupWarning(
+        f"one group holds {sets.largest} of {counted(rows.n_samples, 'row')}; without it little is left to train on, so "
+        "its left-out errors say little about the fit on all rows; split that group, or gather more of the others"
+    )
+
+
+def heavy_rows(rows: TrainingRows) -> SubridgeWarning | None:
+    """A single row that carries much of the variance of X, or of y."""
+    if rows.n_samples < _LEAST_ROWS or is_sparse(rows.features):
+        return None
+    features = rows.features
+    if is_numpy(features):  # read in the order in which they lie in memory
+        of_rows = np.einsum("mi,mi->i", features, features)
+    else:
+        of_rows = to_numpy((features * features).sum(axis=0))
+    for name, squares in (("X", of_rows), ("y", (to_numpy(rows.centred_targets[0]) ** 2).sum(axis=0))):
+        share = float(squares.max()) / max(float(squares.sum()), 1e-300)
+        if share > max(_HEAVY, _HEAVY_SQUARE / len(squares)):
+            return HeavyTailWarning(
+                f"row {int(squares.argmax())} alone carries {share:.0%} of the variance of {name}, so left-out errors "
+                f"depend on it; look at that row, or transform {name} (for example by its logarithm)"
+            )
+    return None
+
+
+def correlated_rows(errors: Array, rows: TrainingRows) -> SubridgeWarning | None:
+    """Left-out errors, shape (C, n), that are alike for neighbours in the order of the rows.
+
+    Neighbours are the nearest rows that were not left out together. Rows that are sorted by their labels are passed
+    over: their order is not that of time.
+    """
+    n, sets, targets = rows.n_samples, rows.left_out, to_numpy(rows.targets)
+    steps = np.diff(targets.argmax(axis=0) if len(targets) > 1 else targets[0])
+    if n < _LEAST_ROWS or (steps >= 0).all() or (steps <= 0).all():
+        return None
+    lag = 1 if sets is None or sets.is_partition else (sets.largest + 1) // 2
+    apart = np.ones(n - lag, dtype=bool)
+    if sets is not None and sets.is_partition:
+        apart = sets.owners[:-lag] != sets.owners[lag:]
+    if apart.sum() < _LEAST_ROWS:
+        return None
+    e = to_numpy(errors * rows.root_weights)
+    e = e - e.mean(axis=1, keepdims=True)
+    e = e[(e != 0).any(axis=1)]
+    if not len(e):
+        return None
+    e = e / (e**2).mean(axis=1, keepdims=True) ** 0.5
+    products = (e[:, :-lag] * e[:, lag:])[:, apart].mean(axis=0)
+    correlation, spread = float(products.mean()), float(products.std()) / len(products) ** 0.5
+    if correlation < _CORRELATION or correlation < _SIGNIFICANCE * max(spread, len(products) ** -0.5):
+        return None
+    remedy = f"a larger gap than {lag - 1}" if lag > 1 else "gap=, or groups= for rows that belong together"
+    return CorrelatedRowsWarning(
+        f"left-out errors of neighbouring rows are correlated by {correlation:.2f}, as they are for rows in time order: "
+        f"errors come out too small and the ridge too weak; give {remedy}"
+    )
+
+
+def rare_columns(rows: TrainingRows) -> SubridgeWarning | None:
+    """Columns that take their usual value in all but a few rows, of which a larger sample will have others."""
+    features = rows.features
+    if is_sparse(features):
+        varying = np.diff(csc_array(features.tocsc()).indptr)
+    else:
+        # A column that varies in fewer than five rows has its usual value in six of any ten: most need no other look.
+        first, varying = np.sort(features[:, : 2 * _RARE], axis=1), np.full(len(features), _RARE)
+        few = first.shape[1] < 2 * _RARE
+        same = np.arange(len(features)) if few else np.flatnonzero(first[:, _RARE - 1] == first[:, _RARE])
+        some = features[same]
+        varying[same] = np.count_nonzero(some != np.median(some, axis=1)[:, None], axis=1)
+    rare = int(np.count_nonzero((varying > 0) & (varying < _RARE)))
+    if not rare:
+        return None
+    return RareColumnsWarning(
+        f"{rare:,} of {counted(len(varying), 'column')} of X {agreeing(rare, 'varies', 'vary')} in fewer than {_RARE} "
+        f"rows, too few to learn {agreeing(rare, 'its', 'their')} effect from; leave such columns out, or join rare levels"
+    )
+
+
+def copied_rows(copies: int, n: int) -> CopiedRowsWarning:
+    """Rows of X that occur again with the same label."""
+    return CopiedRowsWarning(
+        f"{copies:,} of {counted(n, 'row')} {agreeing(copies, 'is a copy of another', 'are copies of others')}, "
+        "label included; leaving one of them out leaves its label in, and errors look too small: they are not used here"
+    )
+
+
+def dominant_rows(share: float) -> DominantRowsWarning:
+    """Few rows with much of the leverage."""
+    return DominantRowsWarning(
+        f"few rows dominate this pilot: the most influential one has leverage {share:.2f}; look for rare columns and "
+        "outliers in X"
+    )

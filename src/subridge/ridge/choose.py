@@ -1,0 +1,389 @@
+"""Choose ridges by the exact left-out error of what the user will use: the aggregate.
+
+A path offers every member the same L ridges, and a choice is a place on that path for each member. What the minimum is
+taken over is the `scope`: "ensemble" sums the error of the aggregate over everything and chooses one common ridge;
+"member" keeps a member axis and chooses for each member by its own squared error; "joint" chooses one ridge per member by
+the error of the aggregate, coordinate by coordinate. Of equal losses the largest ridge is taken.
+
+The default path goes on if its best ridge is at an end and the error still falls there.
+"""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar
+
+import numpy as np
+
+from subridge.arrays.namespace import like, namespace_of
+from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
+from subridge.ensemble.aggregation import Aggregation, LinearAggregation, Loss, Mean, Settled
+from subridge.ensemble.aggregation.base import squared_error
+from subridge.ensemble.moments import MemberMoments
+from subridge.ridge.classes import fit_temperature, softmax
+from subridge.ridge.path import MemberPath, member_paths
+from subridge.ridge.rows import TrainingRows
+from subridge.spec.checks import finite_array
+from subridge.spec.errors import ParameterError, RidgeError, RidgePathWarning
+from subridge.spec.plan import SubsetPlan
+from subridge.spec.scope import Scope
+
+# Half-decade steps around the mean square of a feature, the paper's s: 1e-3 s is ridgeless for all purposes, and λ*
+# grows like the noise-to-signal ratio over the subset fraction, hence more room above than below.
+_LEAST, _MOST = -6, 10  # in half decades
+_RIDGELESS = 1e-3  # a penalty this small beside n s leaves a direction of variance s alone
+_REMOVING = 1e3  # one this large leaves nothing of it
+_DEEPEST = 60  # half decades below the mean square; the rounding of a float ends there
+_LARGEST = 1e100  # of a ridge; its square must be a number
+_EXTENSIONS = (4, 8, 16)  # half decades that a path is extended by, one try after the other
+_PROBES = np.array([1e-12, 1e-9, 1e-6, 1e-3])  # of the smallest ridge: tried if the largest is best
+_MATERIAL, _VANISHING = 1e-3, 1e-9  # a smaller share of the error, or of the labels' variance, does not count
+_MOST_SWEEPS = 20  # of the joint choice; three or four suffice, so this only stops a cycle of rounding errors
+_TINY = float(np.finfo(np.float64).tiny)
+
+End: TypeAlias = Literal["lower", "upper"]
+Found = TypeVar("Found")
+
+
+# -- the ridges to choose from --------------------------------------------------------------------
+
+
+def default_ridges(column_squares: ArrayLike, n_samples: int = 1, subset_size: int = 1) -> FloatArray:
+    """Ridges for features of given mean squares (centred), ascending by half decades; shape (L,).
+
+    They reach from 1e-3 to 1e5 times the mean of the mean squares. If a feature is so much smaller than the others that
+    these would all but remove it, they reach further down: to a penalty ``λ N`` of a thousandth of that feature's n s. If
+    there are many samples for each feature they reach further up: to a penalty of a thousand times n s.
+
+    Parameters
+    ----------
+    column_squares : array_like, shape (M,)
+        ``s_j``, zero for constant columns.
+    n_samples : int
+        Rows.
+    subset_size : int
+        Features of the largest member.
+
+    Examples
+    --------
+    >>> default_ridges([4.0, 4.0])[[0, -1]]
+    array([4.e-03, 4.e+05])
+    >>> float(default_ridges([1.0, 1e-10])[0] <= 1e-12)
+    1.0
+    """
+    squares = np.asarray(column_squares, dtype=np.float64)
+    scale = float(squares.mean()) if squares.size else 0.0
+    if not 0 < scale < np.inf:
+        return np.asarray(10.0 ** (np.arange(_LEAST, _MOST + 1) / 2))
+    needed = float(squares[squares > 0].min()) / scale * max(1e-3, _RIDGELESS * n_samples / subset_size)
+    lowest = max(min(_LEAST, int(np.floor(2 * np.log10(needed)))), -_DEEPEST)
+    highest = max(_MOST, int(np.ceil(2 * np.log10(_REMOVING * n_samples / subset_size))))
+    return np.asarray(scale * 10.0 ** (np.arange(lowest, highest + 1) / 2))
+
+
+def given_ridges(ridges: ArrayLike) -> FloatArray:
+    """A user's ridges, checked, ascending and each once; shape (L,)."""
+    path = np.unique(trainable("ridges", ridges))
+    if not path.size:
+        raise ParameterError(f"ridges must be a sequence of numbers, got {ridges!r}")
+    return path
+
+
+def trainable(name: str, ridges: ArrayLike) -> FloatArray:
+    """Ridges that can be trained with: finite numbers of at least 0."""
+    array = finite_array(name, ridges)
+    if (array < 0).any():
+        raise RidgeError(f"{name} must be at least 0 to train, got {array.min():g}")
+    if (array > _LARGEST).any():
+        raise RidgeError(f"{name} must be at most {_LARGEST:g} to train, got {array.max():g}; what is left is the mean")
+    return array
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[Found]):
+    """What was found on a path: the error of its best ridge, the end at which that stands, and whether it falls there.
+
+    If the error does not fall at an end, that end is as good as any ridge beyond it: none at all, or an infinite one.
+    """
+
+    found: Found
+    error: float
+    end: End | None
+    is_falling: bool
+
+
+def outcome_of(found: Found, places: Sequence[int] | IntArray, n_ridges: int, spread: float, loss_at: Callable[[IntArray], Loss]) -> Outcome[Found]:
+    """Judge chosen places on a path by a step inwards of those at an end: does it cost a material share of the error?
+
+    `loss_at` gives the loss of any places. A share of wrong classes goes up and down by single samples, so what decides
+    among equal shares must be worse too. `spread` is the variance of the labels.
+    """
+    indices = np.asarray(places)
+    here = loss_at(indices)
+    outcome: Outcome[Found] = Outcome(found, here[0], None, False)
+    ends: tuple[tuple[End, int, int], ...] = (("lower", 0, 1), ("upper", n_ridges - 1, -1))
+    for end, place, step in ends if n_ridges > 1 and np.isfinite(here[0]) else ():
+        if (indices == place).any():
+            there = loss_at(np.where(indices == place, indices + step, indices))
+            worse = [is_material(best, other, spread) for best, other in zip(here, there, strict=True)]
+            falling = worse[0] and (worse[1] or here[1] == there[1] == 0)
+            if falling or outcome.end is None:
+                outcome = Outcome(found, here[0], end, falling)
+    return outcome
+
+
+def is_material(error: float, other: float, spread: float) -> bool:
+    """Whether an error exceeds another by more than a thousandth, and by more than rounding beside the labels' variance.
+
+    >>> is_material(1.0, 1.01, 2.0), is_material(1.0, 1.0001, 2.0), is_material(1e-15, 2e-15, 2.0)
+    (True, False, False)
+    """
+    return other - error > max(_MATERIAL * abs(error), _VANISHING * spread)
+
+
+def extended_search(
+    path: FloatArray, evaluate: Callable[[FloatArray], Outcome[Found]]
+) -> tuple[FloatArray, Outcome[Found]]:
+    """Evaluate a path by half decades, and longer ones while the best ridge is at an end and the error falls there.
+
+    If the largest ridge is best, nothing was learnt. What there is to learn may lie in a direction whose variance is far
+    below that of any column, so a few ridges far below the path are tried as well. Returns the last path and its outcome.
+    """
+    outcome = evaluate(path)
+    if outcome.end == "upper":
+        probed = evaluate(np.concatenate([path[0] * _PROBES, path]))
+        if probed.error < (1 - _MATERIAL) * outcome.error:
+            deep = np.arange(round(2 * float(np.log10(_PROBES[0]))), 0)
+            path = np.concatenate([path[0] * 10.0 ** (deep / 2), path])
+            outcome = evaluate(path)
+    for steps in _EXTENSIONS:
+        if not outcome.is_falling:
+            break
+        factors = 10.0 ** (np.arange(1, steps + 1) / 2)
+        further = path[0] / factors[::-1] if outcome.end == "lower" else path[-1] * factors
+        if not (np.isfinite(further).all() and (further > 0).all()):
+            break
+        path = np.concatenate([further, path] if outcome.end == "lower" else [path, further])
+        outcome = evaluate(path)
+    return path, outcome
+
+
+def ridge_at_end(path: FloatArray, end: End | None, is_falling: bool) -> RidgePathWarning | None:
+    """The best of the ridges is the first or the last, and one beyond may err less; None if that is not so."""
+    if end is None or not is_falling or (end == "lower" and path[0] == 0):
+        return None
+    which, beyond, place = ("smallest", "smaller", 0) if end == "lower" else ("largest", "larger", -1)
+    return RidgePathWarning(
+        f"the best ridge is the {which} of those considered ({path[place]:.3g}), and the error still falls there: a "
+        f"{beyond} one may err less; give {beyond} ones as ridges, or look at the scales of the columns"
+    )
+
+
+# -- the chooser ----------------------------------------------------------------------------------
+
+
+def last_minimum(losses: Sequence[Loss]) -> int:
+    """The place of the least loss, the last of equal ones: of equal losses the largest ridge is taken."""
+    return max(range(len(losses)), key=lambda index: ([-part for part in losses[index]], index))
+
+
+class Losses:
+    """Left-out losses of an aggregate at any places of its members on their paths, each computed once."""
+
+    def __init__(self, paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation) -> None:
+        self.paths, self.rows, self.aggregation = paths, rows, aggregation
+        self.n_ridges = paths[0].n_ridges
+
+    def errors(self, places: IntArray) -> Array:
+        """Left-out errors of every member at its place, shape (k, C, n)."""
+        found = [path.errors(int(place)) for path, place in zip(self.paths, places, strict=True)]
+        return namespace_of(found[0]).stack(found)
+
+    def independent(self, places: IntArray) -> FloatArray:
+        """The samples that the errors of every member are worth at its place, shape (k,)."""
+        return np.array([path.independent[int(place)] for path, place in zip(self.paths, places, strict=True)])
+
+    def moments(self, places: IntArray, aggregation: LinearAggregation | None = None) -> MemberMoments:
+        """Moments of the left-out errors of every member at its place, for this or another linear aggregation."""
+        linear = aggregation or self.aggregation
+        return linear.moments(self.errors(places), self.rows.deviations, self.rows.weights, self.independent(places))
+
+    def of_errors(self, errors: Array, independent: FloatArray) -> Loss:
+        """The loss from left-out errors (k, C, n); fitted weights are judged by the error to expect on new samples."""
+        rows, aggregation = self.rows, self.aggregation
+        if aggregation.is_linear and aggregation.fits_weights:
+            moments = aggregation.moments(errors, rows.deviations, rows.weights, independent)
+            return float(aggregation.settle(moments).expected.sum()), 0.0
+        return aggregation.loss(errors, rows.deviations if aggregation.is_linear else rows.targets, rows.weights)
+
+    def at(self, places: IntArray) -> Loss:
+        """The loss at any places."""
+        if (places == places[0]).all() and "common" in self.__dict__:
+            return self.common[int(places[0])]
+        return self.of_errors(self.errors(places), self.independent(places))
+
+    @cached_property
+    def common(self) -> list[Loss]:
+        """The loss at every ridge that all members share."""
+        if self.settled is not None:
+            expected = self.settled[1].expected.reshape(self.n_ridges, -1).sum(axis=1)
+            return [(float(value), 0.0) for value in expected]
+        everywhere = [np.full(len(self.paths), index) for index in range(self.n_ridges)]
+        return [self.of_errors(self.errors(places), self.independent(places)) for places in everywhere]
+
+    @cached_property
+    def settled(self) -> tuple[MemberMoments, Settled] | None:
+        """Moments and fitted weights at every common ridge, with a leading axis; None if weights are not fitted."""
+        if not (self.aggregation.is_linear and self.aggregation.fits_weights):
+            return None
+        everywhere = [np.full(len(self.paths), index) for index in range(self.n_ridges)]
+        moments = MemberMoments.stacked([self.moments(places) for places in everywhere])
+        return moments, self.aggregation.settle(moments)
+
+    def settled_at(self, places: IntArray) -> tuple[MemberMoments, Settled]:
+        """Moments and fitted weights at any places."""
+        if self.__dict__.get("settled") is None or (places != places[0]).any():
+            moments = self.moments(places)
+            return moments, self.aggregation.settle(moments)
+        (moments, found), index = self.settled, int(places[0])
+        parts = (found.weights, found.least, found.expected, found.n_fitted)
+        return moments.at(index), Settled(*(np.asarray(part[index]) for part in parts))
+
+
+def choose_ridges(losses: Losses, scope: Scope) -> IntArray:
+    """A place on the path for every member, shape (k,), by left-out losses; of equal ones the largest ridge is taken.
+
+    "member" takes each member's own best, by its squared error, as ``BaggingRegressor(RidgeCV)`` does; "ensemble" one
+    common value, best for the aggregate; "joint" one value per member, best together.
+    """
+    rows, single = losses.rows, Mean()
+    if scope == "member":
+        own = [
+            [single.loss(path.errors(index)[None, ...], rows.targets, rows.weights) for index in range(losses.n_ridges)]
+            for path in losses.paths
+        ]
+        return np.array([last_minimum(each) for each in own])
+    common = np.full(len(losses.paths), last_minimum(losses.common))
+    return best_together(losses, common) if scope == "joint" else common
+
+
+def best_together(losses: Losses, start: IntArray) -> IntArray:
+    """One place per member, chosen together: coordinate descent on the aggregate's loss.
+
+    Each sweep offers every member in turn every ridge while the others stay; it ends when a sweep changes nothing. The
+    loss never rises, so the result is at least as good as `start`; a joint optimum is not guaranteed.
+    """
+    places, xp = np.array(start), namespace_of(losses.rows.targets)
+    current, shares = losses.errors(places), losses.independent(places)
+    best = losses.of_errors(current, shares)
+    for _ in range(_MOST_SWEEPS):
+        before = places.copy()
+        for r, path in enumerate(losses.paths):
+            for index in range(losses.n_ridges):
+                if index == places[r]:
+                    continue
+                candidate = xp.concat([current[:r], path.errors(index)[None, ...], current[r + 1 :]], axis=0)
+                trial = np.where(np.arange(len(places)) == r, path.independent[index], shares)
+                value = losses.of_errors(candidate, trial)
+                if value < best:
+                    best, current, shares, places[r] = value, candidate, trial, index
+        if (places == before).all():
+            break
+    return places
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeSearch:
+    """A path (L,), the losses of the members along it, and where each member stands, shape (k,)."""
+
+    ridges: FloatArray
+    losses: Losses
+    places: IntArray
+
+
+def search_ridges(
+    rows: TrainingRows,
+    plan: SubsetPlan,
+    aggregation: Aggregation,
+    scope: Scope,
+    given: ArrayLike | None,
+    noise: Array | None = None,
+) -> RidgeSearch:
+    """Choose ridges for the members of a plan, from `given` ones or from a path that fits the data.
+
+    The default path goes further if its best ridge is at an end; `RidgePathWarning` tells if it still is.
+    """
+    spread = float(rows.centred_targets[0].var())
+
+    def evaluate(path: FloatArray) -> Outcome[RidgeSearch]:
+        paths = member_paths(rows, plan, path, noise, pairs=aggregation.fits_weights)
+        losses = Losses(paths, rows, aggregation)
+        places = choose_ridges(losses, scope)
+        return outcome_of(RidgeSearch(path, losses, places), places, len(path), spread, losses.at)
+
+    if given is None:
+        start = default_ridges(rows.column_squares, rows.n_samples, int(plan.subset_sizes.max()))
+        path, outcome = extended_search(start, evaluate)
+    else:
+        path = given_ridges(given)
+        outcome = evaluate(path)
+    warning = ridge_at_end(path, outcome.end, outcome.is_falling)
+    if warning is not None:
+        warnings.warn(warning, stacklevel=4)
+    return outcome.found
+
+
+# -- scores other than the aggregation's own ------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Scored(Aggregation):
+    """An aggregation that is judged by another score of its left-out rows than its own.
+
+    The names are scikit-learn's; each is turned into a loss, of which less is better.
+    """
+
+    aggregation: Aggregation
+    scoring: str
+    rows: TrainingRows
+
+    name: ClassVar[str] = "scored"
+
+    def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
+        return self.aggregation.combine(outputs, weights)
+
+    def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
+        rows, aggregation = self.rows, self.aggregation
+        if aggregation.decides_classes:  # cross-entropy of calibrated probabilities
+            decision = aggregation.combine(rows.targets - errors) / errors.shape[0]
+            probabilities = softmax(decision, fit_temperature(decision, rows.targets, rows.weights))
+            own = (probabilities * rows.targets).sum(axis=0)
+            return -float((namespace_of(own).log(own + _TINY) * rows.weights).sum() / rows.total_weight), 0.0
+        if aggregation.is_linear:
+            w = aggregation.weights(aggregation.moments(errors, rows.deviations, rows.weights))
+            left_out = aggregation.combine(errors, w) + like(1.0 - w.sum(axis=-1), errors)[..., None] * rows.deviations
+        else:
+            left_out = aggregation.combine(errors)
+        if self.scoring == "neg_mean_absolute_error":
+            return float((abs(left_out).sum(axis=0) * rows.weights).sum() / rows.total_weight), 0.0
+        spread = rows.centred_targets[0]  # 1 - R², averaged over targets: each counts in units of its own variance
+        power = ((spread * spread).sum(axis=1) / rows.total_weight)[:, None] + _TINY
+        return squared_error(left_out / power**0.5, rows.weights) / int(errors.shape[1]), 0.0
+
+
+def scored(aggregation: Aggregation, scoring: str | None, rows: TrainingRows) -> Aggregation:
+    """The aggregation with the loss of a score, or its own for None and if the score says the same.
+
+    >>> from subridge.ridge.rows import training_rows
+    >>> rows = training_rows(np.eye(2), np.array([[1.0, 2.0]]), None, False)
+    >>> scored(Mean(), "neg_mean_absolute_error", rows).loss(np.array([[[1.0, -2.0]]]), rows.targets, rows.weights)
+    (1.5, 0.0)
+    """
+    classes = ("accuracy", "neg_log_loss")
+    known = classes if aggregation.decides_classes else ("neg_mean_squared_error", "neg_mean_absolute_error", "r2")
+    if scoring is None or (isinstance(scoring, str) and scoring == known[0]):
+        return aggregation
+    if not isinstance(scoring, str) or scoring not in known:
+        raise ParameterError(f"scoring must be one of {', '.join(known)}, which are defined row by row, got {scoring!r}")
+    return Scored(aggregation, scoring, rows)

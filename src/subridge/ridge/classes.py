@@ -1,0 +1,94 @@
+"""Classes: probabilities calibrated on left-out decisions, and votes of many ensembles counted at once."""
+
+from collections.abc import Sequence
+
+from scipy.optimize import brentq
+
+from subridge.arrays.namespace import add_at_first, device_of, namespace_of
+from subridge.arrays.types import Array, IntArray
+from subridge.ensemble.aggregation import Aggregation, Majority, Summed
+from subridge.ensemble.aggregation.ties import first_largest, most_votes
+from subridge.spec.errors import ParameterError
+
+_LEAST_BETA = 1e-3  # positive, so that the most probable class is the predicted one even if votes carry no information
+_LARGEST_BETA = 1e8  # beyond this, probabilities are zero and one to the last digit
+
+
+def fit_temperature(decision: Array, labels: Array, weights: Array) -> float:
+    """Inverse temperature β of ``softmax(β decision)`` that minimises the cross-entropy of left-out decisions.
+
+    Decision values and one-hot labels have shape (C, n), weights (n,). Labels are smoothed by one pseudo-sample spread
+    evenly over the classes (for two classes and β alone this is Platt's correction), so that β stays finite if no
+    left-out sample is misclassified. A temperature keeps the order of the classes. The problem is convex in β; the root
+    of its derivative is bracketed by doubling.
+    """
+    C, n = decision.shape
+    smoothed = labels * (n / (n + 1)) + 1 / (C * (n + 1))
+    observed = float((weights * (smoothed * decision).sum(axis=0)).sum())
+
+    def slope(beta: float) -> float:
+        return float((weights * (softmax(decision, beta) * decision).sum(axis=0)).sum()) - observed
+
+    low, high = _LEAST_BETA, 1.0
+    if slope(low) >= 0:  # the decisions carry no information
+        return low
+    while slope(high) < 0:
+        if high > _LARGEST_BETA:
+            return high
+        low, high = high, 2 * high
+    return float(brentq(slope, low, high, xtol=1e-14 * low))
+
+
+def softmax(decision: Array, beta: float) -> Array:
+    """Probabilities over the first axis; shape (C, n)."""
+    xp = namespace_of(decision)
+    powers = xp.exp(beta * (decision - xp.max(decision, axis=0, keepdims=True)))
+    return powers / xp.sum(powers, axis=0)
+
+
+class Tally:
+    """Votes of B ensembles, filled member by member, at several readout noises η at once.
+
+    Scores are linear in the noise: ``s + η d``, with s the score of the noise-free member and d what unit noise adds.
+    Shape is (B, n_sizes, n_classes, n_test), and `example` has the library, dtype and device of the scores. The
+    aggregation is "majority", or "sum", which keeps no votes: the largest sum of scores wins.
+    """
+
+    def __init__(
+        self, noises: Sequence[float], shape: tuple[int, int, int, int], example: Array, aggregation: Aggregation
+    ) -> None:
+        if not isinstance(aggregation, Majority | Summed):
+            raise ParameterError(
+                f"votes are counted for 'majority' and 'sum', not for aggregation={aggregation.name!r}"
+            )
+        xp, place = namespace_of(example), device_of(example)
+        self.noises = [float(eta) for eta in noises]
+        self._quiet = xp.zeros(shape, dtype=example.dtype, device=place)
+        self._noisy = xp.zeros_like(self._quiet) if any(self.noises) else None
+        counted = self.noises if isinstance(aggregation, Majority) else []
+        self._votes = [xp.zeros(shape, dtype=xp.int32, device=place) for _ in counted]
+
+    def add(self, ensembles: IntArray, quiet: Array, noisy: Array | None = None) -> None:
+        """Count the votes of G members, each of the ensemble that `ensembles`, shape (G,), names.
+
+        Scores s and d have shape (G, n_sizes, n_classes, n_test); without noise there need be no d.
+        """
+        xp = namespace_of(quiet)
+        add_at_first(self._quiet, ensembles, quiet)
+        if self._noisy is not None and noisy is not None:
+            add_at_first(self._noisy, ensembles, noisy)
+        for votes, eta in zip(self._votes, self.noises, strict=False):
+            winners = first_largest(_at_noise(eta, quiet, noisy))
+            for c in range(quiet.shape[2]):
+                add_at_first(votes[:, :, c, :], ensembles, xp.astype(winners == c, xp.int32))
+
+    def decide(self, case: int) -> Array:
+        """The class that every ensemble takes at one noise, shape (B, n_sizes, n_test)."""
+        sums = _at_noise(self.noises[case], self._quiet, self._noisy)
+        return most_votes(self._votes[case], sums) if self._votes else first_largest(sums)
+
+
+def _at_noise(eta: float, quiet: Array, noisy: Array | None) -> Array:
+    if eta and noisy is None:
+        raise ParameterError(f"readout noise {eta:g} needs what unit noise adds to the scores")
+    return quiet + eta * noisy if eta else quiet

@@ -1,0 +1,492 @@
+"""Weights of members along whole learning curves: one factorisation per ridge serves every training-set size.
+
+Which side of the problem is factored for which size follows from counted operations. With F of shape (P, N) and n_P training sets that are prefixes of one sample, a ridge λ costs
+
+- dual, all sizes up to P_d at once: one factor of P_d × P_d, P_d³/3 operations, and 2 P_d² per size for the solve;
+  the Gram matrix P_d² N is shared by all ridges;
+- primal, one size: one factor of N × N, N³/3; the Gram matrix of all prefixes together P N², shared;
+- anchored, a primal size P_0 and the sizes up to P_0 + m after it: in the coordinates that whiten the anchor's matrix
+  the m further samples are a small dual problem, whose factor serves all its prefixes. N³/3 for the anchor, N² m to
+  whiten, m² N for the Gram matrix and m³/3 for its factor.
+
+The cheapest split of the sorted sizes into a dual head and anchored segments is found by dynamic programming.
+
+A NumPy array is solved trial by trial and ridge by ridge with LAPACK, an array of another library in one batch on its
+device. Every large operation on a CPU goes through SciPy's BLAS and LAPACK: alternating with NumPy's would make two pools
+of threads fight for the cores. SciPy wants columns first, so a C-ordered array is handed over as its transpose, without a
+copy.
+
+Ridgeless solutions are refined. A Gram matrix loses half of the digits of its features, and at P ≈ N all of them, but its
+factor is still a good enough inverse to *correct* a solution whose residual is computed from the features themselves
+(corrected seminormal equations, Björck 1987): each step multiplies the error by about cond(F)² · 1e-16. An orthogonal
+factorisation is needed only if the correction does not settle.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+import scipy.linalg
+from scipy.linalg import blas, lapack
+
+from subridge.arrays.cholesky import BlockedFactor, factor, gram_lower
+from subridge.arrays.namespace import device_of, dtype_name, is_numpy, like, namespace_of, to_numpy
+from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
+from subridge.spec.errors import DataError, ParameterError, RidgeError
+
+# Corrections applied, and the largest relative size of the last one that counts as settled. The error left is smaller
+# than the last correction by the factor between the last two, so 1e-6 leaves nine digits or more.
+_STEPS = 2
+_SETTLED = {"float64": 1e-6, "float32": 1e-3}
+_SMALL = 256  # shorter side of a matrix up to which singular values are computed on the host
+# Training-set sizes that share a batch of primal factors on a card. A CPU gains nothing from more than one.
+TOGETHER_ON_A_CARD = 8
+
+# -- which side to factor --------------------------------------------------------------------------
+
+# The dual factor beyond P = N loses about 2e-15/λ of the weights (float64, features of unit variance): below this ridge
+# sizes beyond N are solved on the primal side, and solutions are refined.
+_DELICATE = {"float64": 1e-7, "float32": 1e-2}
+
+# A factorisation of a small matrix runs below the rate of a product: n³/3 operations take the time of (n³ + c n²)/3
+# in a product. Fitted to LAPACK at n = 200 to 2000 (10 to 34 GFLOP/s a core, products 50 to 70).
+_FACTOR_OVERHEAD = 1400.0
+# What any factorisation costs besides: copies, calls and two solves, some 50 µs.
+_CALL_OVERHEAD = 3e6
+
+
+@dataclass(frozen=True)
+class CurvePlan:
+    """How one group of ridges, at positions `which` of the caller's list, is solved along a curve of ascending sizes.
+
+    The first `n_dual` sizes are solved on the dual side. `segments` are the others, as ranges of positions: the first
+    of a range is solved on the primal side and anchors the rest. If `watched`, solutions are refined, and an orthogonal
+    factorisation replaces those that do not settle.
+    """
+
+    n_samples: tuple[int, ...]
+    ridges: tuple[float, ...]
+    which: tuple[int, ...]
+    n_dual: int
+    segments: tuple[tuple[int, int], ...]
+    watched: bool
+
+    @property
+    def dual_size(self) -> int:
+        """Rows of the dual factor; 0 when there is none."""
+        return self.n_samples[self.n_dual - 1] if self.n_dual else 0
+
+
+def plan_curve(
+    n_samples: Sequence[int], n_features: int, ridges: Sequence[float], *, scale: float = 1.0, dtype: str = "float64"
+) -> list[CurvePlan]:
+    """Split ridges and strictly ascending sizes into groups, each with its cheapest stable method.
+
+    At most two: ordinary ridges, and those so small that solutions are refined. `n_features` is N of one member,
+    `scale` the mean squared entry of the unscaled features, the unit in which a ridge is small.
+    """
+    return list(_planned(tuple(n_samples), n_features, tuple(ridges), _DELICATE[dtype] * scale))
+
+
+@lru_cache(maxsize=256)
+def _planned(
+    sizes: tuple[int, ...], n_features: int, ridges: tuple[float, ...], delicate: float
+) -> tuple[CurvePlan, ...]:
+    ordinary = tuple(i for i, lam in enumerate(ridges) if lam >= delicate and lam > 0)
+    watched = tuple(i for i in range(len(ridges)) if i not in ordinary)
+    plans = []
+    if ordinary:
+        n_dual, segments = cheapest_split(sizes, n_features, len(ordinary))
+        plans.append(CurvePlan(sizes, tuple(ridges[i] for i in ordinary), ordinary, n_dual, segments, False))
+    if watched:
+        n_dual = sum(n_features >= P for P in sizes)
+        alone = tuple((i, i + 1) for i in range(n_dual, len(sizes)))
+        plans.append(CurvePlan(sizes, tuple(ridges[i] for i in watched), watched, n_dual, alone, True))
+    return tuple(plans)
+
+
+def cheapest_split(n_samples: Sequence[int], n_features: int, n_ridges: int) -> tuple[int, tuple[tuple[int, int], ...]]:
+    """Number of dual sizes and the anchored segments after them, with the fewest operations."""
+    n, N = len(n_samples), n_features
+    tail, choice = [0.0] * (n + 1), [n] * (n + 1)
+    for i in reversed(range(n)):
+        costs = [n_ridges * segment_cost(n_samples, N, i, stop) + tail[stop] for stop in range(i + 1, n + 1)]
+        tail[i] = min(costs)
+        choice[i] = i + 1 + costs.index(tail[i])
+    gram = n_samples[-1] * N * N
+    totals = [dual_cost(n_samples, N, n_ridges, i) + (gram + tail[i] if i < n else 0.0) for i in range(n + 1)]
+    n_dual = totals.index(min(totals))
+    segments, i = [], n_dual
+    while i < n:
+        segments.append((i, choice[i]))
+        i = choice[i]
+    return n_dual, tuple(segments)
+
+
+def dual_cost(n_samples: Sequence[int], n_features: int, n_ridges: int, n_dual: int) -> float:
+    """Operations of the first `n_dual` sizes solved dually; a solve counts twice, for its rate."""
+    N, d = n_features, (n_samples[n_dual - 1] if n_dual else 0)
+    return d * d * N + n_ridges * (factor_cost(d) + n_dual * (2 * d * d + 2 * d * N))
+
+
+def segment_cost(n_samples: Sequence[int], n_features: int, start: int, stop: int) -> float:
+    """Operations of one ridge on a segment: its anchor, and the sizes that lean on it; whitening counts twice."""
+    N, m, n = n_features, n_samples[stop - 1] - n_samples[start], stop - start - 1
+    cost = factor_cost(N) + 4 * N * N
+    if n:
+        cost += 2 * N * N * m + m * m * N + factor_cost(m) + n * (2 * m * m + 2 * m * N + 2 * N * N)
+    return cost
+
+
+def factor_cost(n: int) -> float:
+    """Operations of a Cholesky factorisation, with what a small matrix wastes."""
+    return (n**3 + _FACTOR_OVERHEAD * n * n) / 3 + _CALL_OVERHEAD if n else 0.0
+
+
+# -- one member, many trials and ridges -----------------------------------------------------------
+
+
+def weights_along_curve(
+    F: Array, targets: Array, n_samples: Sequence[int], ridges: Sequence[float], *, scale: float = 1.0
+) -> Array:
+    """Train one member on the first P samples, for every P and every ridge; shape (B, n_ridges, n_sizes, n_rhs, N).
+
+    Minimises ``Σ_μ (w·F_μ - t_μ)² + λ |w|²`` over the first P rows; λ = 0 gives the minimum-norm solution. F, shape (B,
+    P_max, N), holds the features of the member in B trials, scaled by 1/√N. Targets, shape (B, n_rhs, P_max), are labels
+    of one or several targets, or labels and readout noise. Sizes ascend strictly; `scale` is the mean square of the
+    features before they were scaled, the unit in which a ridge counts as small.
+
+    With ``K = F Fᵀ`` over all samples and ``L Lᵀ = K + λ I``, the factor of any prefix is the leading block of L. So
+    ``z = L⁻¹ t`` serves all P, and ``L⁻ᵀ`` applied to z masked to its first P entries gives every dual solution. If the
+    N × N side is cheaper or more accurate it is used instead.
+    """
+    sizes = tuple(int(P) for P in n_samples)
+    if not sizes or sizes[0] < 1 or any(b <= a for a, b in pairwise(sizes)):
+        raise ParameterError(f"n_samples must be positive and strictly ascending, got {list(sizes)}")
+    if sizes[-1] > F.shape[1]:
+        raise ParameterError(f"n_samples asks for {sizes[-1]} samples but only {F.shape[1]} are given")
+    if targets.shape[0] != F.shape[0] or targets.shape[2] != F.shape[1]:
+        raise DataError(f"targets must have shape (B, n_rhs, P_max) to fit F {tuple(F.shape)}, got {targets.shape}")
+    if min(ridges) < 0:
+        raise RidgeError(f"ridges must be at least 0 to train, got {min(ridges):g}")
+    shape = (F.shape[0], len(ridges), len(sizes), targets.shape[1], F.shape[2])
+    weights = namespace_of(F).empty(shape, dtype=F.dtype, device=device_of(F))
+    for plan in plan_curve(sizes, F.shape[2], ridges, scale=scale, dtype=dtype_name(F)):
+        together = [[number] for number in range(len(plan.which))] if is_numpy(F) else [list(range(len(plan.which)))]
+        trials = [slice(b, b + 1) for b in range(F.shape[0])] if is_numpy(F) else [slice(None)]
+        for trial in trials:
+            solve_curve(F[trial, ...], targets[trial, ...], plan, weights[trial, ...], together)
+    return weights
+
+
+def solve_curve(F: Array, targets: Array, plan: CurvePlan, into: Array, together: list[list[int]]) -> None:
+    """Fill the plan's ridges of `into`, shape (B, n_ridges, n_sizes, n_rhs, N).
+
+    `together` lists the numbers of the plan's ridges that are solved at once.
+    """
+    if plan.watched:
+        sizes = np.full(F.shape[0], F.shape[2])
+        for place, lam in zip(plan.which, plan.ridges, strict=True):
+            into[:, place, ...] = refined_curve(F, targets, plan.n_samples, sizes, lam, together=1)
+        return
+    if plan.n_dual:
+        _dual(F, targets, plan, into, together)
+    if plan.segments:
+        _primal(F, targets, plan, into, together)
+    failed = to_numpy(namespace_of(F).isnan(into[:, list(plan.which), :, 0, 0]))  # not positive definite
+    for b, l, p in np.argwhere(failed).tolist():
+        P = plan.n_samples[p]
+        into[b, plan.which[l], p, ...] = orthogonal_solution(F[b, :P, :], targets[b, :, :P], plan.ridges[l])
+
+
+def _dual(F: Array, targets: Array, plan: CurvePlan, into: Array, together: list[list[int]]) -> None:
+    """All dual sizes from one factor per ridge."""
+    xp, n, (B, n_rhs) = namespace_of(F), plan.n_dual, targets.shape[:2]
+    sizes, P, head = plan.n_samples[:n], plan.dual_size, F[:, : plan.dual_size, :]
+    K = _add_gram(head, xp.zeros((B, P, P), dtype=F.dtype, device=device_of(F)))
+    for numbers in together:
+        lower, z = _factor(_shifted(K, [plan.ridges[l] for l in numbers]), _repeated(targets[:, :, :P], len(numbers)))
+        u = _masked_back_solve(lower, z, sizes)
+        weights = u.reshape((B, len(numbers) * n * n_rhs, P)) @ head
+        shaped = weights.reshape((B, len(numbers), n, n_rhs, F.shape[2]))
+        for source, l in enumerate(numbers):
+            into[:, plan.which[l], :n, :, :] = shaped[:, source, ...]
+
+
+def _primal(F: Array, targets: Array, plan: CurvePlan, into: Array, together: list[list[int]]) -> None:
+    """One factor per segment and ridge from Gram matrices summed over blocks of samples.
+
+    With ``R Rᵀ = G + λ I`` and moments c of a segment's first size, its anchor, ``a = R⁻¹ c``, further samples B and
+    targets t, and ``V = R⁻¹ Bᵀ``: the weights of the other sizes are ``R⁻ᵀ (a + V (I + Vᵀ V)⁻¹ (t - Vᵀ a))``, and every
+    prefix of B has the leading block of the factor of ``I + Vᵀ V``.
+    """
+    xp, (B, _, N), n_rhs, start = namespace_of(F), F.shape, targets.shape[1], 0
+    G = xp.zeros((B, N, N), dtype=F.dtype, device=device_of(F))
+    moments = xp.zeros((B, n_rhs, N), dtype=F.dtype, device=device_of(F))
+    for anchor, stop in plan.segments:
+        here, last = plan.n_samples[anchor], plan.n_samples[stop - 1]
+        _add_gram(xp.matrix_transpose(F[:, start:here, :]), G)
+        moments = moments + targets[:, :, start:here] @ F[:, start:here, :]
+        start = here
+        right = xp.concat([moments, F[:, here:last, :]], axis=1) if last > here else moments
+        for numbers in together:
+            L = len(numbers)
+            lower, whitened = _factor(_shifted(G, [plan.ridges[l] for l in numbers]), _repeated(right, L))
+            a, V = whitened[:, :n_rhs, :], whitened[:, n_rhs:, :]
+            rows = xp.asarray(a, copy=True)
+            if last > here:
+                m, sizes = last - here, [size - here for size in plan.n_samples[anchor + 1 : stop]]
+                S = xp.zeros((B * L, m, m), dtype=F.dtype, device=device_of(F))
+                S += xp.eye(m, dtype=F.dtype, device=device_of(F))
+                error = _repeated(targets[:, :, here:last], L) - a @ xp.matrix_transpose(V)
+                u = _masked_back_solve(*_factor(_add_gram(V, S), error), sizes)
+                further = a[:, None, :, :] + (u @ V).reshape((B * L, len(sizes), n_rhs, N))
+                rows = xp.concat([rows, further.reshape((B * L, -1, N))], axis=1)
+            solution = lower.solve_transposed(rows).reshape((B, L, stop - anchor, n_rhs, N))
+            for source, l in enumerate(numbers):
+                into[:, plan.which[l], anchor:stop, :, :] = solution[:, source, ...]
+
+
+def _masked_back_solve(lower: "BlockedFactor | _LapackFactor", z: Array, sizes: Sequence[int]) -> Array:
+    """``L⁻ᵀ`` applied to rows z (batch, n_rhs, P), each masked to its first entries of every size, ascending.
+
+    Shape (batch, n_sizes · n_rhs, P).
+    """
+    batch, n_rhs, P = z.shape
+    inside = like(np.less.outer(np.arange(P), np.asarray(sizes)).T, z)
+    rows = (inside[None, :, None, :] * z[:, None, :, :]).reshape((batch, len(sizes) * n_rhs, P))
+    return lower.solve_transposed(rows, [size for size in sizes for _ in range(n_rhs)])
+
+
+def _shifted(gram: Array, ridges: Sequence[float]) -> Array:
+    """``gram + λ I`` for every ridge, shape (B · n_ridges, n, n)."""
+    xp, n = namespace_of(gram), gram.shape[-1]
+    shifts = like(np.asarray(ridges), gram)[:, None, None] * xp.eye(n, dtype=gram.dtype, device=device_of(gram))
+    return (gram[:, None, :, :] + shifts[None, ...]).reshape((gram.shape[0] * len(ridges), n, n))
+
+
+def _repeated(rows: Array, n_ridges: int) -> Array:
+    """Rows once per ridge, shape (B · n_ridges, n_rhs, n), in fresh memory."""
+    xp, (B, n_rhs, n) = namespace_of(rows), rows.shape
+    copies = xp.zeros((B, n_ridges, n_rhs, n), dtype=rows.dtype, device=device_of(rows))
+    copies[...] = rows[:, None, :, :]
+    return copies.reshape((B * n_ridges, n_rhs, n))
+
+
+# -- factors --------------------------------------------------------------------------------------
+
+
+class _LapackFactor:
+    """As `BlockedFactor`, for C-ordered NumPy matrices whose lower triangles hold factors L."""
+
+    def __init__(self, matrices: FloatArray) -> None:
+        potrf, self._trtrs = lapack.get_lapack_funcs(("potrf", "trtrs"), (matrices,))
+        self._upper = []  # Lᵀ in the order of Fortran
+        for matrix in matrices:
+            upper, failed = potrf(matrix.T, lower=0, overwrite_a=1, clean=0)
+            self._upper.append(np.full_like(upper, np.nan) if failed else upper)
+
+    def solve_forward(self, rows: FloatArray) -> FloatArray:
+        """Solve ``L z = t`` for every row t, shape (batch, n_rows, n), overwritten with the result."""
+        for upper, each in zip(self._upper, rows, strict=True):
+            each[...] = self._trtrs(upper, each.T, lower=0, trans=1, overwrite_b=1)[0].T
+        return rows
+
+    def solve_transposed(self, rows: FloatArray, lengths: list[int] | None = None) -> FloatArray:
+        """Solve ``Lᵀ u = z`` for every row z, shape (batch, n_rows, n), overwritten with the result."""
+        for upper, each in zip(self._upper, rows, strict=True):
+            each[...] = self._trtrs(upper, each.T, lower=0, overwrite_b=1)[0].T
+        return rows
+
+
+def _factor(matrices: Array, rows: Array) -> tuple["BlockedFactor | _LapackFactor", Array]:
+    """Factor matrices (batch, n, n) and solve ``L z = t`` for rows (batch, n_rows, n); both are overwritten."""
+    if not is_numpy(matrices):
+        return factor(matrices, rows)
+    lower = _LapackFactor(matrices)
+    return lower, lower.solve_forward(rows)
+
+
+def _add_gram(rows: Array, into: Array) -> Array:
+    """Add the lower triangle of ``rows @ rowsᵀ``, shape (batch, n, n), to `into`."""
+    if not is_numpy(rows):
+        return gram_lower(rows, into)
+    (syrk,) = blas.get_blas_funcs(("syrk",), (rows,))
+    for each, gram in zip(rows, into, strict=True):
+        if each.flags.c_contiguous:
+            syrk(1.0, each.T, beta=1.0, c=gram.T, trans=1, lower=0, overwrite_c=1)
+        else:
+            syrk(1.0, each, beta=1.0, c=gram.T, lower=0, overwrite_c=1)
+    return into
+
+
+def orthogonal_solution(F: Array, targets: Array, lam: float) -> Array:
+    """Minimise ``|F w - t|² + λ |w|²``; at λ = 0 the minimum-norm solution.
+
+    F has shape (P, N), targets (n_rhs, P), the solution (n_rhs, N).
+
+    >>> orthogonal_solution(np.array([[1.0, 1.0]]), np.array([[2.0]]), 0.0)
+    array([[1., 1.]])
+    """
+    P, N = F.shape
+    cutoff = float(np.finfo(dtype_name(F)).eps) * max(P, N)
+    if is_numpy(F):
+        if lam > 0:
+            F = np.vstack([F, np.sqrt(lam) * np.eye(N, dtype=F.dtype)])
+            targets = np.concatenate([targets, np.zeros((len(targets), N), dtype=F.dtype)], axis=1)
+        return np.asarray(scipy.linalg.lstsq(F, targets.T, cond=cutoff, lapack_driver="gelsd", check_finite=False)[0].T)
+    xp = namespace_of(F)
+    U, s, Vt = xp.linalg.svd(F, full_matrices=False)
+    kept = s > cutoff * xp.max(s)
+    filtered = xp.where(kept, s / xp.where(kept, s * s + lam, xp.ones_like(s)), xp.zeros_like(s))
+    solution: Array = ((targets @ U) * filtered) @ Vt
+    return solution
+
+
+# -- many members of different sizes, refined -----------------------------------------------------
+
+
+def refined_curve(
+    F: Array,
+    targets: Array,
+    n_samples: Sequence[int],
+    member_sizes: IntArray,
+    ridge: float = 0.0,
+    together: int | None = None,
+) -> Array:
+    """Refined weights on the first P samples, for every P, shape (G, n_sizes, n_rhs, N), of G members.
+
+    Features, shape (G, P_max, N), are scaled by 1/√N_g and zero from column N_g on; `member_sizes`, ascending, are
+    these N_g. Targets have shape (G, n_rhs, P_max); sizes ascend strictly. Every training-set size takes the members that
+    it exceeds on the primal side, the others on the dual side. On a card the primal factors of several sizes, `together`,
+    are made in one batch: many small calls, not operations, take the time there.
+    """
+    if (np.diff(member_sizes) < 0).any():
+        raise ParameterError(f"member_sizes must ascend, got {np.asarray(member_sizes).tolist()}")
+    xp, sizes = namespace_of(F), [int(P) for P in n_samples]
+    n_dual = np.searchsorted(np.asarray(sizes), member_sizes, side="right")
+    shape = (F.shape[0], len(sizes), targets.shape[1], F.shape[2])
+    weights = xp.empty(shape, dtype=F.dtype, device=device_of(F))
+    suspects = np.zeros(shape[:2], dtype=bool)
+    if n_dual[-1]:
+        suspects[:, : n_dual[-1]] = _refined_dual(F, targets, sizes, n_dual, ridge, weights)
+    if n_dual[0] < len(sizes):
+        at_once = together or (1 if is_numpy(F) else TOGETHER_ON_A_CARD)
+        _refined_primal(F, targets, sizes, n_dual, member_sizes, ridge, at_once, weights, suspects)
+    for p in np.flatnonzero(suspects.any(axis=0)).tolist():
+        _replace(F, targets, sizes[p], member_sizes, np.flatnonzero(suspects[:, p]), ridge, weights[:, p, ...])
+    return weights
+
+
+def _refined_dual(
+    F: Array, targets: Array, sizes: list[int], n_dual: IntArray, ridge: float, weights: Array
+) -> BoolArray:
+    """All P ≤ N_g from one factor; returns which did not settle, shape (G, n) with n of the longest member.
+
+    What is written beyond a member's own sizes is finite but means nothing.
+    """
+    xp, G, n_rhs, n = namespace_of(F), F.shape[0], targets.shape[1], int(n_dual[-1])
+    sizes = sizes[:n]
+    P, head = sizes[-1], F[:, : sizes[-1], :]
+    identity = xp.eye(P, dtype=F.dtype, device=device_of(F))
+    K = xp.zeros((G, P, P), dtype=F.dtype, device=device_of(F)) + ridge * identity
+    if n_dual[0] < n:
+        # Samples that a shorter member cannot interpolate would make its matrix singular: they are taken out, and a one
+        # on the diagonal keeps the factor regular.
+        own = np.arange(P) < np.array([sizes[count - 1] if count else 0 for count in n_dual])[:, None]
+        head = head * like(own, F)[:, :, None]
+        K = K + like(~own, F)[:, :, None] * identity
+    lower, z = _factor(_add_gram(head, K), xp.asarray(targets[:, :, :P], copy=True))
+    inside = like(np.arange(P) < np.asarray(sizes)[:, None], F)[None, :, None, :]
+    goals = (inside * targets[:, None, :, :P]).reshape((G, n * n_rhs, P))
+    lengths = [size for size in sizes for _ in range(n_rhs)]
+    u = _masked_back_solve(lower, z, sizes)
+    w = step = u @ head
+    for _ in range(_STEPS):
+        residual = goals - w @ xp.matrix_transpose(head) - ridge * u
+        residual = (inside * residual.reshape((G, n, n_rhs, P))).reshape((G, n * n_rhs, P))
+        forward = inside * lower.solve_forward(residual).reshape((G, n, n_rhs, P))
+        du = lower.solve_transposed(forward.reshape((G, n * n_rhs, P)), lengths)
+        step = du @ head
+        u, w = u + du, w + step
+    weights[:, :n, :, :] = w.reshape((G, n, n_rhs, F.shape[2]))
+    doubtful = _unsettled(step.reshape((G, n, -1)), w.reshape((G, n, -1)))
+    return doubtful & (np.arange(n) < np.asarray(n_dual)[:, None])
+
+
+def _refined_primal(
+    F: Array,
+    targets: Array,
+    sizes: list[int],
+    n_dual: IntArray,
+    member_sizes: IntArray,
+    ridge: float,
+    together: int,
+    weights: Array,
+    suspects: BoolArray,
+) -> None:
+    """All P > N_g, from Gram matrices and moments that are summed as P grows."""
+    xp, (G, _, N), n_rhs, start = namespace_of(F), F.shape, targets.shape[1], 0
+    dtype, place = F.dtype, device_of(F)
+    # A one on the diagonal of every padded feature keeps the factor regular; its weight is zero.
+    padded = like(np.arange(N) >= np.asarray(member_sizes)[:, None], F)
+    gram = (padded[:, :, None] + ridge) * xp.eye(N, dtype=dtype, device=place)
+    moments = xp.zeros((G, n_rhs, N), dtype=dtype, device=place)
+    for first in range(int(n_dual[0]), len(sizes), together):
+        places = range(first, min(first + together, len(sizes)))
+        # Ascending member sizes make the members on the primal side the first ones. A member longer than P has a
+        # singular matrix here, and its weights are not used.
+        active, n = [int((n_dual <= p).sum()) for p in places], len(places)
+        count, P = active[-1], sizes[places[-1]]
+        grams = xp.empty((count, n, N, N), dtype=dtype, device=place)
+        sums = xp.empty((count, n, n_rhs, N), dtype=dtype, device=place)
+        for i, p in enumerate(places):
+            block = F[:, start : sizes[p], :]
+            _add_gram(xp.matrix_transpose(block), gram)
+            moments = moments + targets[:, :, start : sizes[p]] @ block
+            grams[:, i, :, :], sums[:, i, :, :], start = gram[:count, ...], moments[:count, ...], sizes[p]
+        lower, z = _factor(grams.reshape((count * n, N, N)), sums.reshape((count * n, n_rhs, N)))
+        rows, ends = F[:count, :P, :], np.asarray([sizes[p] for p in places])
+        inside = like(np.arange(P) < ends[:, None], F)[None, :, None, :]
+        w = step = lower.solve_transposed(z).reshape((count, n * n_rhs, N))
+        for _ in range(_STEPS):  # (FᵀF + λ)⁻¹ (Fᵀ (t - F w) - λ w), each on its own first samples
+            fitted = (w @ xp.matrix_transpose(rows)).reshape((count, n, n_rhs, P))
+            residual = (inside * (targets[:count, None, :, :P] - fitted)).reshape((count, n * n_rhs, P))
+            gradient = (residual @ rows - ridge * w).reshape((count * n, n_rhs, N))
+            step = lower.solve_transposed(lower.solve_forward(gradient)).reshape(w.shape)
+            w = w + step
+        doubtful = _unsettled(step.reshape((count, n, -1)), w.reshape((count, n, -1)))
+        shaped = w.reshape((count, n, n_rhs, N))
+        for i, (p, used) in enumerate(zip(places, active, strict=True)):
+            weights[:used, p, :, :] = shaped[:used, i, :, :]
+            suspects[:used, p] = doubtful[:used, i]
+
+
+def _unsettled(step: Array, w: Array) -> BoolArray:
+    """Whether the last correction is still large, by norms over the last axis; NaN counts as large."""
+    moved, whole = (to_numpy(namespace_of(w).linalg.vector_norm(a, axis=-1)) for a in (step, w))
+    # Labels that are all zero have weights of zero, which is settled.
+    return np.asarray(~((moved <= _SETTLED[dtype_name(w)] * whole) | ((moved == 0) & (whole == 0))))
+
+
+def _replace(
+    F: Array, targets: Array, P: int, member_sizes: IntArray, which: IntArray, ridge: float, into: Array
+) -> None:
+    """Solve some members at one size again, by singular values."""
+    if min(P, int(member_sizes[which].max())) > _SMALL:
+        for g in which.tolist():
+            N = int(member_sizes[g])
+            into[g, ...] = 0.0
+            into[g, :, :N] = orthogonal_solution(F[g, :P, :N], targets[g, :, :P], ridge)
+        return
+    # Many small decompositions: on the host they take a tenth of a card's time. Padded features are zero and stay so.
+    rows = np.stack([to_numpy(F[g, :P, :]) for g in which.tolist()])
+    goals = np.stack([to_numpy(targets[g, :, :P]) for g in which.tolist()])
+    U, s, Vt = np.linalg.svd(rows, full_matrices=False)
+    kept = s > (np.finfo(s.dtype).eps * np.maximum(P, member_sizes[which]) * s[:, 0])[:, None]
+    filtered = np.where(kept, s / np.where(kept, s * s + ridge, 1.0), 0.0)
+    solutions = (goals @ U * filtered[:, None, :]) @ Vt
+    for place, g in enumerate(which.tolist()):
+        into[g, ...] = like(solutions[place], F)

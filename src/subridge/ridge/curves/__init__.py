@@ -1,1 +1,0 @@
-"""Weights of a member along a whole learning curve."""

@@ -1,0 +1,458 @@
+"""One member on one block of rows, factorised once: every ridge, every left-out row and every new row follows.
+
+With the member's centred, weighted rows ``F = Q diag(√d) Vᵀ`` (n × N_r), a penalty p = λ_r N_r, centred and weighted
+labels g and the direction u = √w/‖√w‖ of the intercept,
+
+- weights: ``V √d/(d+p) Qᵀg``;
+- hat matrix: ``H = uuᵀ + Q d/(d+p) Qᵀ``;
+- residual operator: ``R = I - H = P + p B`` with ``P = I - uuᵀ - QQᵀ`` and ``B = Q (d+p)⁻¹ Qᵀ``;
+- left-out error of row i: ``e_i = (Rg)_i/R_ii``; of a set s of rows: ``e_s = R_ss⁻¹ (Rg)_s``;
+- left-out error of row j if row i is left out as well: ``(e_j - R_ij/R_jj e_i)/(1 - R_ij²/(R_ii R_jj))``;
+- output for a new row x without the set s: ``f(x) - h_s(x)ᵀ e_s`` with ``h(x) = u/‖√w‖ + Q √d/(d+p) Vᵀ(x - x̄)``.
+
+All are exact for weighted ridge regression with an unpenalised intercept. Errors are in weighted units, √w_i e_i. At p = 0
+the minimum-norm solution is the limit p → 0⁺. A member whose Q and u span all samples has R = p B, and there R stands
+for B: the factor p cancels everywhere.
+
+Cost per member, in multiplications: n N_r s for the Gram matrix of the smaller side s = min(n, N_r), about 9 s³ for its
+eigenvectors, n N_r s for Q, and 2 n s per ridge and target.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from subridge.arrays.namespace import device_of, like, namespace_of, take_last, to_numpy
+from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
+from subridge.ridge.rounding import (
+    EPS,
+    ORTHONORMAL_NOISE,
+    SetDoubts,
+    decompose_carefully,
+    orthogonal_again,
+    refit_without,
+    residues_of_rows,
+)
+from subridge.ridge.rows import Design, LeftOutSets, SetBatch, TrainingRows
+from subridge.spec.plan import SubsetPlan
+
+# A Gram matrix squares the condition number. If (d + p)/d_max falls below this share, more than half of the 16 digits
+# would be lost, and the rows themselves are decomposed instead.
+GRAM_LIMIT = 1e-7
+SETS_GRAM_LIMIT = 1e-4  # the same if sets of rows are left out: R_ss needs more digits than R_ii
+PILOT_GRAM_LIMIT = 1e-12  # the same for estimates that need four digits only
+_LEAST_EIGENVALUE = 1e-6  # of R_ss, which costs no more than half of the digits
+_DIGITS = 1e7  # by which an eigenvalue of R_ss must exceed its rounding error
+_ENTRIES = 10_000_000  # of the largest table of rows of Q held at once: 80 MB
+# Of the largest eigenvalue. If two rows fewer are the first that a member interpolates, the formula for pairs is 0/0;
+# a ridge this small is not seen in the errors.
+_LEAST_PAIR_PENALTY = 1e-9
+_LEAST_PAIR_SLACK = 1e-10  # two rows that are alone in a direction determine each other: the second is not left out
+
+
+class LeftOut(NamedTuple):
+    """Left-out errors in weighted units, shape (L, C, n), and what belongs to them.
+
+    `diagonals` are R_ii, shape (L, n), zero for an interpolated row at p = 0; None if sets are left out. `alone` are
+    the rows that are alone in a direction. `doubt` is the relative error by rounding if sets are left out; rows are
+    judged by `rounding.doubt_of_rows`.
+    """
+
+    errors: Array
+    diagonals: Array | None
+    alone: IntArray
+    doubt: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class MemberFit:
+    """The singular value decomposition of one member's rows, of rank ρ; make it by `factorise`.
+
+    `left` is Qᵀ, shape (ρ, n); `spectrum` d, shape (ρ,), all positive and ascending; `right` Vᵀ, shape (ρ, N_r), or None
+    if the kernel F Fᵀ was decomposed. `measurement` is what the plan says of the member. `slack_noise` bounds the rounding
+    error in the diagonal of P, below which it counts as zero; -inf if no penalty will be asked for that resolves it.
+    `sharpness`, of a careful decomposition only, is the uncertainty of the space that Q spans. `dropped` bounds d in the
+    directions that were taken for rounding; 0 if there are none.
+    """
+
+    rows: TrainingRows
+    measurement: IntArray | FloatArray
+    design: Design
+    left: Array
+    spectrum: Array
+    right: Array | None
+    slack_noise: float
+    sharpness: float | None = None
+    dropped: float = 0.0
+
+    @property
+    def spans_samples(self) -> bool:
+        """Whether Q and the intercept span all of R^n: without ridge the member interpolates."""
+        return int(self.spectrum.shape[0]) == self.rows.room
+
+    @cached_property
+    def residues(self) -> FloatArray | None:
+        """The rows that the member sees modulo a prime, by which `rounding` finds their exact rank; None after training."""
+        return None if self.rows.given is None else residues_of_rows(self)
+
+    def hat_gains(self, penalties: FloatArray) -> Array:
+        """Eigenvalues ``d/(d+p)`` of the hat matrix without intercept; shape (L, ρ)."""
+        return self.spectrum / (self.spectrum + _column(penalties, self.spectrum))
+
+    def residual_gains(self, penalties: FloatArray) -> Array:
+        """Eigenvalues of R on the member's own directions: ``p/(d+p)``, or ``1/(d+p)`` if it spans; shape (L, ρ)."""
+        p = _column(penalties, self.spectrum)
+        return (1.0 if self.spans_samples else p) / (self.spectrum + p)
+
+    def coefficients(self, penalties: FloatArray, targets: Array) -> Array:
+        """Weights on the unscaled features, shape (L, C, N_r), for penalties (L,) and centred, weighted labels (C, n)."""
+        d, A = self.spectrum, targets @ self.left.T
+        inverse = 1 / (d + _column(penalties, d))
+        if self.right is None:
+            flat = self.design.onto_features(_scaled_rows(A, inverse) @ self.left)
+        else:
+            flat = _scaled_rows(A, inverse * d**0.5) @ self.right
+        return flat.reshape((len(penalties), targets.shape[0], self.design.shape[1]))
+
+    # -- rows left out one by one -----------------------------------------------------------------
+
+    def left_out(self, penalties: FloatArray, targets: Array, sets: LeftOutSets | None = None) -> LeftOut:
+        """Errors at every row if it, or its set, is left out, from penalties (L,) and centred, weighted labels (C, n).
+
+        Leaving out one of three labels without features leaves the mean of the other two:
+
+        >>> from subridge.ridge.rows import left_out_groups, training_rows
+        >>> rows = training_rows(np.ones((3, 1)), np.array([[0.0, 3.0, 6.0]]))
+        >>> fit = factorise(rows, SubsetPlan.from_indices([[0]], 1), 0, 1.0)
+        >>> fit.left_out(np.array([1.0]), rows.centred_targets[0]).errors
+        array([[[-4.5,  0. ,  4.5]]])
+        >>> fit.left_out(np.array([1.0]), rows.centred_targets[0], left_out_groups([0, 0, 1], 3)).errors
+        array([[[-6. , -3. ,  4.5]]])
+        """
+        if sets is not None:
+            return self._left_out_sets(penalties, targets, sets)
+        Qt, d = self.left, self.spectrum
+        L, (C, n) = len(penalties), targets.shape
+        A, squares, gains = targets @ Qt.T, Qt * Qt, self.residual_gains(penalties)
+        none = np.empty(0, dtype=np.intp)
+        if self.spans_samples:
+            diagonals = gains @ squares
+            errors = (_scaled_rows(A, gains) @ Qt).reshape((L, C, n)) / diagonals[:, None, :]
+            return LeftOut(errors, diagonals, none)
+        # A last row of ones adds the plain projection QQᵀ to the products for all ridges: one pass over Q each.
+        gains = namespace_of(d).concat([gains, (d * 0.0 + 1.0)[None, :]], axis=0)
+        fits, sums = (_scaled_rows(A, gains) @ Qt).reshape((L + 1, C, n)), gains @ squares
+        rest, slack = targets - fits[-1, :, :], 1 - self.rows.intercept_leverage - sums[-1, :]
+        if self.sharpness is not None:
+            rest, slack = orthogonal_again(Qt, self.rows.intercept_direction, rest, slack)
+        interpolated = slack <= (self.slack_noise if self.sharpness is None else self.sharpness**2)
+        if not bool(interpolated.any()):
+            diagonals = sums[:-1, :] + slack
+            return LeftOut((fits[:-1, :, :] + rest) / diagonals[:, None, :], diagonals, none)
+        # A share of 1e-9 may be rounding, but what it says of the labels is the root of that. It is dropped only if the
+        # penalty leaves nothing larger beside it, or if a careful decomposition resolves the root.
+        kept = ~interpolated | (sums[:-1, :] > (self.slack_noise if self.sharpness is None else np.inf))
+        numerator, denominator = fits[:-1, :, :] + rest * kept[:, None, :], sums[:-1, :] + slack * kept
+        at_zero = np.flatnonzero(penalties == 0).tolist()
+        for index in at_zero:  # both are of order p where H_ii = 1, and their ratio is (K⁺g)_i/(K⁺)_ii with K = FFᵀ
+            numerator[index][:, interpolated] = ((A / d) @ Qt)[:, interpolated]
+            denominator[index][interpolated] = ((1 / d) @ squares)[interpolated]
+        errors = numerator / denominator[:, None, :]
+        for index in at_zero:
+            denominator[index][interpolated] = 0.0
+        return LeftOut(errors, denominator, np.flatnonzero(to_numpy(interpolated)))
+
+    def pair_errors(self, penalty: float, targets: Array, left_out: IntArray) -> Array:
+        """Left-out errors if row i is left out as well, for each i of m rows; shape (m, C, n), m n ρ multiplications.
+
+        Row i itself keeps its plain left-out error.
+        """
+        d = self.spectrum
+        least = _LEAST_PAIR_PENALTY * float(d[-1]) if d.shape[0] else 0.0
+        p = max(penalty, least)
+        errors, diagonals, *_ = self.left_out(np.array([p]), targets)
+        across = (take_last(self.left, left_out) * ((1.0 if self.spans_samples else -d) / (d + p))[:, None]).T @ self.left
+        u = self.rows.intercept_direction
+        if u is not None and not self.spans_samples:
+            across -= take_last(u, left_out)[:, None] * u
+        return without_partner(errors[0, ...], diagonals[0, ...], across, left_out)
+
+    # -- sets of rows left out together -----------------------------------------------------------
+
+    def _left_out_sets(self, penalties: FloatArray, targets: Array, sets: LeftOutSets) -> LeftOut:
+        doubts, parts = SetDoubts(self, penalties, targets), []
+        for batch, errors in self.set_errors(penalties, targets, sets, doubts):
+            flat = errors.reshape((*errors.shape[:2], -1))
+            parts.append(take_last(flat, np.flatnonzero(batch.answered)))
+        joined = take_last(namespace_of(targets).concat(parts, axis=-1), sets.order)
+        return LeftOut(joined, None, np.empty(0, dtype=np.intp), doubts.largest())
+
+    def set_errors(
+        self, penalties: FloatArray, targets: Array, sets: LeftOutSets, doubts: SetDoubts | None = None
+    ) -> Iterator[tuple[SetBatch, Array]]:
+        """Errors on all rows of every set, batch by batch: shape (L, C, G, m), in the order of the sets.
+
+        Sets of one size are solved together, with a matrix of the set's m rows or (Woodbury) of the member's ρ + 1
+        directions, whichever is smaller. A set whose rows span directions alone has a singular R_ss at p = 0: the
+        member is refitted without it.
+        """
+        doubts = SetDoubts(self, penalties, targets) if doubts is None else doubts
+        xp, d = namespace_of(targets), self.spectrum
+        u = self.rows.root_weights * (float(self.rows.fit_intercept) / self.rows.total_weight**0.5)
+        # Rounding mixes directions of tiny variance with the intercept's, whose variance is zero.
+        Qt = self.left - (self.left @ u)[:, None] * u
+        A, gains = targets @ Qt.T, 1 / (d + _column(penalties, d))
+        L, (C, n), rank = len(penalties), targets.shape, int(d.shape[0])
+        inside = (_scaled_rows(A, gains) @ Qt).reshape((L, C, n))  # Bg
+        outside = targets * 0.0 if self.spans_samples else targets - A @ Qt  # Pg
+        for batch in sets.batches:
+            m = batch.rows.shape[1]
+            most = max(1, _ENTRIES // (m * max(rank, m, 1)))
+            for start in range(0, len(batch.rows), most):
+                index = batch.rows[start : start + most]
+                (G, flat) = len(index), index.ravel()
+                Q = xp.permute_dims(take_last(Qt, flat).reshape((-1, G, m)), (1, 2, 0))
+                a = xp.permute_dims(take_last(outside, flat).reshape((C, G, m)), (1, 2, 0))
+                b = xp.permute_dims(take_last(inside, flat).reshape((L, C, G, m)), (0, 2, 3, 1))
+                block = _SetBlock(xp.asarray(Q, copy=True), take_last(u, flat).reshape((G, m)), a, b)
+                solved, gaps, hard = self._solve_sets(block, penalties, gains, doubts)
+                errors = xp.permute_dims(xp.stack(solved), (0, 3, 1, 2))
+                for g in np.flatnonzero(hard).tolist():
+                    refitted, moved = refit_without(self, targets, penalties, index[g])
+                    errors[:, :, g, :] = like(refitted, errors)
+                    doubts.add_refitted(refitted, moved)
+                for l in range(L):
+                    doubts.add(errors[l, ...], gaps[l], l, ~hard)
+                yield SetBatch(index, batch.answered[start : start + most]), errors
+
+    def _solve_sets(
+        self, block: "_SetBlock", penalties: FloatArray, gains: Array, doubts: SetDoubts
+    ) -> tuple[list[Array], FloatArray, BoolArray]:
+        """Errors (G, m, C) at every penalty, least eigenvalues (L, G), and which sets are too hard to solve."""
+        xp, (Q, u, a, b) = namespace_of(block.Q), block
+        Qt, m, solved = xp.matrix_transpose(Q), Q.shape[1], []
+        if self.spans_samples:
+            kernels = [(Q * gain) @ Qt for gain in gains]
+            gaps = np.stack([doubts.gaps(B, l) for l, B in enumerate(kernels)])
+            hard = np.stack([doubts.are_lost(gap, l) for l, gap in enumerate(gaps)]).any(axis=0)
+            return [xp.linalg.solve(_regular(B, hard), b[l, ...]) for l, B in enumerate(kernels)], gaps, hard
+        least_allowed = max(_LEAST_EIGENVALUE, _DIGITS * self.slack_noise)
+        by_directions = m > self.spectrum.shape[0] + 1
+        if by_directions:  # e = r + U T⁻¹ Uᵀr with U = (u, Q) and T = I - UᵀU + p/d
+            U = xp.concat([u[:, :, None], Q], axis=2)
+            Ut = xp.matrix_transpose(U)
+            fixed = _eye(Q, U.shape[2]) - Ut @ U
+            inverse = xp.concat([u[0, :1] * 0.0, 1 / self.spectrum])
+        else:
+            fixed = _eye(Q, m) - u[:, :, None] * u[:, None, :] - Q @ Qt  # P_ss
+        gaps = np.repeat(to_numpy(xp.linalg.eigvalsh(fixed))[None, :, 0], len(penalties), axis=0)
+        hard = gaps[0] < least_allowed
+        if by_directions:
+            fixed = _regular(fixed, hard)
+            for l, p in enumerate(penalties):
+                r = a + float(p) * b[l, ...]
+                T = fixed + _eye(Q, U.shape[2]) * (float(p) * inverse)
+                solved.append(r + U @ xp.linalg.solve(T, Ut @ r))
+            return solved, gaps, hard
+        matrices = [fixed + float(p) * ((Q * gains[l, ...]) @ Qt) for l, p in enumerate(penalties)]
+        if hard.any():  # the penalty may hide that the rows span directions alone
+            some = np.flatnonzero(hard)
+            for l, R in enumerate(matrices):
+                gaps[l, some] = to_numpy(xp.linalg.eigvalsh(R))[some, 0]
+            hard = (gaps < least_allowed).any(axis=0)
+        for l, (p, R) in enumerate(zip(penalties, matrices, strict=True)):
+            solved.append(xp.linalg.solve(_regular(R, hard), a + float(p) * b[l, ...]))
+        return solved, gaps, hard
+
+    # -- new rows ---------------------------------------------------------------------------------
+
+    def pulls(self, penalty: float, targets: Array, errors: Array, sets: LeftOutSets | None) -> tuple[Array, Array]:
+        """What `output_change` needs to know of the left-out rows or sets, for labels `targets` at one penalty.
+
+        `errors` are the left-out errors in weighted units, shape (C, n). Returns them, or ``Q_sᵀe_s`` of S sets, shape
+        (C, ρ, S), and the changes at x = x̄, shape (C, S).
+        """
+        reach = self.rows.root_weights * (float(self.rows.fit_intercept) / self.rows.total_weight)
+        if sets is None:
+            return errors, errors * reach
+        xp, pulls, shifts = namespace_of(targets), [], []
+        for batch, found in self.set_errors(np.array([penalty]), targets, sets):
+            (G, m), flat, e = batch.rows.shape, batch.rows.ravel(), found[0, ...]
+            pulls.append((take_last(self.left, flat).reshape((1, -1, G, m)) * e[:, None, :, :]).sum(axis=-1))
+            shifts.append((take_last(reach, flat).reshape((G, m)) * e).sum(axis=-1))
+        return xp.concat(pulls, axis=-1), xp.concat(shifts, axis=-1)
+
+    def output_change(self, centred: Array, penalty: float, pulls: Array, shifts: Array) -> Array:
+        """``f(x) - f^(-s)(x)``: what leaving out each of S rows or sets changes in the outputs; shape (C, m, S).
+
+        `centred` are m new rows x - x̄ as the member sees them, shape (m, N_r).
+        """
+        d = self.spectrum
+        if self.right is None:
+            scores = self.design.onto_samples(centred) @ self.left.T / (d + penalty)
+        else:
+            scores = (centred @ self.right.T) * (d**0.5 / (d + penalty))
+        changes = (scores @ self.left) * pulls[:, None, :] if pulls.ndim == 2 else scores @ pulls
+        return changes + shifts[:, None, :]
+
+
+class _SetBlock(NamedTuple):
+    """What G sets of m rows need of a member."""
+
+    Q: Array  # (G, m, ρ)
+    u: Array  # (G, m), zero without intercept
+    outside: Array  # Pg, shape (G, m, C); zero for a member that spans the samples
+    inside: Array  # Bg, shape (L, G, m, C)
+
+
+def _eye(example: Array, size: int) -> Array:
+    return namespace_of(example).eye(size, dtype=example.dtype, device=device_of(example))
+
+
+def _regular(matrices: Array, hard: BoolArray) -> Array:
+    """Matrices (G, m, m) with the identity in place of those that will not be used."""
+    if not hard.any():
+        return matrices
+    return namespace_of(matrices).where(like(hard, matrices)[:, None, None] > 0, _eye(matrices, matrices.shape[-1]), matrices)
+
+
+def _scaled_rows(A: Array, gains: Array) -> Array:
+    """Rows of A scaled by each row of gains: (C, ρ) and (L, ρ) to (L·C, ρ)."""
+    return (gains[:, None, :] * A[None, :, :]).reshape((gains.shape[0] * A.shape[0], A.shape[1]))
+
+
+def _column(penalties: FloatArray, example: Array) -> Array:
+    """Penalties (L,) as a column (L, 1) in the library of the example."""
+    return like(np.asarray(penalties)[:, None], example)
+
+
+def without_partner(errors: Array, diagonal: Array, across: Array, left_out: IntArray) -> Array:
+    """The formula for pairs: errors (C, n), R_ii (n,) and m rows of R (m, n), overwritten; shape (m, C, n).
+
+    It is computed as ``(R_ij e_i - R_jj e_j)/(R_ij²/R_ii - R_jj)``.
+    """
+    xp, own = namespace_of(errors), take_last(diagonal, left_out)
+    if not float(diagonal.min()) > 0:  # an interpolated row says nothing of others, nor they of it
+        across = xp.where((diagonal > 0) & (own > 0)[:, None], across, xp.zeros_like(across))
+        diagonal, own = (xp.where(each > 0, each, xp.ones_like(each)) for each in (diagonal, own))
+    for place, i in enumerate(left_out.tolist()):
+        across[place, i] = 0.0
+    slack = across * across * (1 / own)[:, None] - diagonal
+    if not float(slack.max()) < -_LEAST_PAIR_SLACK * float(diagonal.max()):
+        usable = slack < -_LEAST_PAIR_SLACK * diagonal
+        across = xp.where(usable, across, xp.zeros_like(across))
+        slack = xp.where(usable, slack, -diagonal + xp.zeros_like(slack))
+    found = across[:, None, :] * take_last(errors, left_out).T[:, :, None]
+    found -= errors * diagonal
+    found /= slack[:, None, :]
+    return found
+
+
+# -- factorisation --------------------------------------------------------------------------------
+
+
+def factorise(
+    rows: TrainingRows,
+    plan: SubsetPlan,
+    r: int,
+    least_penalty: float = 0.0,
+    gram_limit: float = GRAM_LIMIT,
+    gram: Array | None = None,
+) -> MemberFit:
+    """Factorise the smaller side of member r's rows, or the rows themselves if that is too ill-conditioned.
+
+    `least_penalty` is the smallest p that will be asked for, 0 for the minimum-norm solution. The Gram matrix serves
+    down to (d + p)/d_max of `gram_limit`. `gram` is FᵀF of all features if it is known.
+
+    >>> from subridge.ridge.rows import training_rows
+    >>> rows = training_rows(np.array([[3.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), np.zeros((1, 3)), fit_intercept=False)
+    >>> factorise(rows, SubsetPlan.from_indices([[0, 1]], 2), 0).spectrum
+    array([1., 9.])
+    """
+    design, u = rows.design(plan, r, gram), rows.intercept_direction
+    fit = MemberFit(rows, plan.measurements[r], design, rows.targets[:0, :], rows.weights[:0], None, ORTHONORMAL_NOISE)
+    n, N = design.shape
+    largest_rank, by_features = min(N, rows.room), rows.room > N
+    side = design.gram() if by_features else design.kernel()
+    lifted = u is not None and not by_features
+    if lifted:  # the intercept's direction comes out last, above everything, and mixes with nothing
+        side = side + 2 * float(abs(side).sum(axis=0).max()) * u[:, None] * u
+    d, vectors = namespace_of(side).linalg.eigh(side)
+    last = d.shape[0] - int(lifted)
+    d, vectors = d[last - largest_rank : last], vectors[:, last - largest_rank : last]
+    top = float(d[-1]) if largest_rank else 0.0
+    if top > 0 and max(float(d[0]), 0.0) + least_penalty < gram_limit * top:
+        return factorise_carefully(fit)
+    small = int((d <= EPS * max(n, N) * max(top, 0.0)).sum())  # d ascends
+    dropped = max(float(d[small - 1]), 0.0) + 4 * EPS * top if small else 0.0
+    d, vectors = d[small:], vectors[:, small:]
+    if not by_features:
+        return replace(fit, left=vectors.T, spectrum=d, dropped=dropped)
+    condition = top / float(d[0]) if d.shape[0] else 1.0
+    noise = ORTHONORMAL_NOISE * condition if condition < 1 / GRAM_LIMIT else -np.inf
+    left = design.onto_samples((vectors / d**0.5).T)
+    return replace(fit, left=left, spectrum=d, right=vectors.T, slack_noise=noise, dropped=dropped)
+
+
+def factorise_carefully(fit: MemberFit) -> MemberFit:
+    """The decomposition of the rows themselves, which keeps the digits of columns of any scale."""
+    Ft, u = fit.design.dense(), fit.rows.intercept_direction
+    found = decompose_carefully(to_numpy(Ft), None if u is None else to_numpy(u), fit.rows.room)
+    left, spectrum, right = (like(part, Ft) for part in found[:3])
+    lost = found.dropped if len(found.spectrum) < min(fit.rows.room, fit.design.shape[1]) else 0.0
+    sharpness = max(found.sharpness, ORTHONORMAL_NOISE)
+    return MemberFit(fit.rows, fit.measurement, fit.design, left, spectrum, right, ORTHONORMAL_NOISE, sharpness, lost)
+
+
+def factorise_members(
+    rows: TrainingRows, plan: SubsetPlan, least_penalties: FloatArray | None = None, gram_limit: float = GRAM_LIMIT
+) -> Iterator[MemberFit]:
+    """Factorise every member of a plan; `least_penalties`, shape (k,), are zero by default.
+
+    Disjoint subsets need only the diagonal blocks of the Gram matrix. If members overlap so much that their blocks cost
+    more than the whole, Σ_r N_r² > M², the whole is formed once and the blocks are cut from it.
+    """
+    least = np.zeros(plan.n_members) if least_penalties is None else least_penalties
+    sizes = plan.subset_sizes[plan.subset_sizes < rows.room]
+    shared = plan.selects_features and (sizes**2).sum() > plan.n_features**2 and not hasattr(rows.features, "tocsc")
+    gram = rows.features @ rows.features.T if shared else None
+    for r in range(plan.n_members):
+        yield factorise(rows, plan, r, float(least[r]), gram_limit, gram)
+
+
+def residual_pair_traces(fits: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
+    """``tr(R_r R_r′)`` for every pair of members, shape (T, k, k), from a table of penalties, shape (T, k).
+
+    A member that spans all samples counts with R/p. The squared overlaps ``(Q_rᵀQ_r′)²`` are formed once per pair, n ρ_r
+    ρ_r′ multiplications, and serve the whole table.
+
+    Two members that see the two halves of an orthogonal design, without ridge:
+
+    >>> from subridge.ridge.rows import training_rows
+    >>> X = np.linalg.qr(np.vander(np.linspace(-1, 1, 6), 4))[0]
+    >>> rows = training_rows(X, np.zeros((1, 6)), fit_intercept=False)
+    >>> fits = list(factorise_members(rows, SubsetPlan.from_indices([[0, 1], [2, 3]], 4)))
+    >>> residual_pair_traces(fits, np.zeros((1, 2)))[0].round(12)
+    array([[4., 2.],
+           [2., 4.]])
+    """
+    T, k = penalties.shape
+    traces, room = np.empty((T, k, k)), fits[0].rows.room
+    rests = [to_numpy(fit.residual_gains(penalties[:, r])) for r, fit in enumerate(fits)]
+    lefts, spans = [to_numpy(fit.left) for fit in fits], [fit.spans_samples for fit in fits]
+    # A spanning member is R/p inside of its directions; any other is the identity less its hat matrix.
+    gains = [rests[r] if spans[r] else to_numpy(fit.hat_gains(penalties[:, r])) for r, fit in enumerate(fits)]
+    totals = [gain.sum(axis=1) for gain in gains]
+    for r in range(k):
+        traces[:, r, r] = (rests[r] ** 2).sum(axis=1) + (room - rests[r].shape[1])
+        for s in range(r + 1, k):
+            pair = ((gains[r] @ (lefts[r] @ lefts[s].T) ** 2) * gains[s]).sum(axis=1)
+            if spans[r] != spans[s]:
+                pair = totals[r if spans[r] else s] - pair
+            elif not spans[r]:
+                pair = room - totals[r] - totals[s] + pair
+            traces[:, r, s] = traces[:, s, r] = pair
+    return traces

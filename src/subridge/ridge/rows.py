@@ -1,0 +1,380 @@
+"""Training rows, centred and weighted once for all members, and which of them are left out together.
+
+Dense features are kept features first, shape (M, n): a member's features are then contiguous rows.
+"""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from subridge.arrays.namespace import (
+    dtype_name,
+    is_numpy,
+    is_sparse,
+    like,
+    namespace_of,
+    select_rows,
+    take_last,
+    to_numpy,
+)
+from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntArray, SparseMatrix
+from subridge.spec.errors import DataError, ParameterError
+from subridge.spec.plan import SubsetPlan
+
+_EPS = float(np.finfo(np.float64).eps)
+_SLAB = 64  # rows that are transposed at once, because a strided copy of all rows misses the cache
+
+
+# -- rows that are left out together ------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class SetBatch:
+    """Sets of equal size, which are solved together."""
+
+    rows: IntArray  # the rows of every set, shape (G, m)
+    answered: BoolArray  # rows whose left-out error is taken from this set, shape (G, m)
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOutSets:
+    """Sets of rows that are left out together; exactly one set answers for each row.
+
+    Sets are numbered in the order of the batches. `is_partition` says that sets do not overlap: groups, not windows.
+    """
+
+    n_samples: int
+    batches: tuple[SetBatch, ...]
+    is_partition: bool
+
+    @property
+    def n_sets(self) -> int:
+        """Groups, or rows where each is left out with its neighbours."""
+        return sum(len(batch.rows) for batch in self.batches)
+
+    @property
+    def largest(self) -> int:
+        """Rows of the largest set."""
+        return max(int(batch.rows.shape[1]) for batch in self.batches)
+
+    @cached_property
+    def order(self) -> IntArray:
+        """Places of the rows 0 to n - 1 among the answered rows of all batches, shape (n,)."""
+        return np.argsort(np.concatenate([batch.rows[batch.answered] for batch in self.batches]))
+
+    @cached_property
+    def owners(self) -> IntArray:
+        """The number of the set that answers for each row, shape (n,)."""
+        per_set = np.concatenate([batch.answered.sum(axis=1) for batch in self.batches])
+        return np.repeat(np.arange(self.n_sets), per_set)[self.order]
+
+    def row_masses(self) -> FloatArray:
+        """Share of every row if each set has the same, shape (n,)."""
+        return np.asarray(1 / (self.n_sets * np.bincount(self.owners, minlength=self.n_sets)[self.owners]))
+
+
+def group_labels(groups: ArrayLike, n_samples: int) -> npt.NDArray[np.object_]:
+    """The label of every row's group as it was given, None if it is missing; shape (n,)."""
+    wanted = f"groups must have one label for each of the {n_samples} rows"
+    try:  # as objects, because NumPy writes a missing label among strings as "nan"
+        given = np.asarray(groups, dtype=object) if isinstance(groups, list | tuple) else to_numpy(groups)
+    except ValueError as error:
+        raise DataError(f"{wanted}: {error}") from error
+    if given.shape != (n_samples,):
+        raise DataError(f"{wanted}, got shape {given.shape}")
+    labels = np.empty(n_samples, dtype=object)
+    for row, label in enumerate(given.tolist()):
+        if not isinstance(label, Hashable):
+            raise DataError(f"{wanted}, got {label!r} as a label")
+        labels[row] = label
+    if given.dtype.kind in "mM":
+        labels[np.isnat(given)] = None
+    return labels
+
+
+def left_out_groups(groups: ArrayLike, n_samples: int) -> LeftOutSets:
+    """The sets of rows with equal labels; `groups` has shape (n,).
+
+    >>> left_out_groups(["a", "b", "a"], 3).owners
+    array([1, 0, 1])
+    """
+    known: dict[Hashable, int] = {}  # groups are numbered in the order of their first rows
+    numbers = np.array([_group_number(label, known) for label in group_labels(groups, n_samples).tolist()])
+    if (numbers < 0).any():
+        raise DataError(
+            f"groups lacks the label of {(numbers < 0).sum()} of {n_samples} rows, so these cannot be left out with "
+            "their group; name their groups, or drop those rows"
+        )
+    sizes = np.bincount(numbers)
+    if len(sizes) < 2:
+        raise DataError("groups has one group only; leaving it out leaves nothing to train on, so give at least two")
+    order = np.argsort(numbers, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    stacked = [order[starts[sizes == size][:, None] + np.arange(size)] for size in np.unique(sizes)]
+    return LeftOutSets(n_samples, tuple(SetBatch(rows, np.ones(rows.shape, dtype=bool)) for rows in stacked), True)
+
+
+def _group_number(label: Hashable, known: dict[Hashable, int]) -> int:
+    """The number of a group, -1 for a missing label; missing values of pandas refuse comparison and go by name."""
+    missing = label is None or type(label).__name__ in {"NAType", "NaTType"} or label != label
+    return -1 if missing else known.setdefault(label, len(known))
+
+
+def left_out_windows(gap: int, positions: Sequence[int] | IntArray) -> LeftOutSets:
+    """Every row with its neighbours up to `gap` steps of time away; `positions`, shape (n,), ascend.
+
+    >>> [batch.rows.tolist() for batch in left_out_windows(1, [0, 1, 2, 3]).batches]
+    [[[0, 1], [2, 3]], [[0, 1, 2], [1, 2, 3]]]
+    """
+    times = np.asarray(positions)
+    n = len(times)
+    first = np.searchsorted(times, times - gap, side="left")
+    sizes = np.searchsorted(times, times + gap, side="right") - first
+    if (sizes == n).any():
+        raise ParameterError(f"gap={gap} leaves out all {n} rows at once; give a gap below {n // 2}")
+    batches = []
+    for size in np.unique(sizes):
+        centres = np.flatnonzero(sizes == size)
+        rows = first[centres][:, None] + np.arange(size)
+        batches.append(SetBatch(rows, rows == centres[:, None]))
+    return LeftOutSets(n, tuple(batches), False)
+
+
+# -- what a member sees of the rows -------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A member's centred, weighted rows ``F = √w (x - x̄)``, shape (n, N_r), in unscaled features.
+
+    The paper's features are ``F/√N_r``, so its ridge λ_r is the penalty ``λ_r N_r`` on F. Dense rows are `transposed`,
+    shape (N_r, n), perhaps with their Gram matrix FᵀF. Of `sparse` rows, which are (S, x̄, √w) with S of shape (n, N_r),
+    the centring is accounted for and never carried out.
+    """
+
+    transposed: Array | None
+    known_gram: Array | None = None
+    sparse: tuple[SparseMatrix, FloatArray, FloatArray] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, N_r)."""
+        n, N = self.sparse[0].shape if self.transposed is None else self.transposed.shape[::-1]
+        return int(n), int(N)
+
+    def gram(self) -> Array:
+        """``FᵀF``, shape (N_r, N_r)."""
+        if self.sparse is None:
+            return self.transposed @ self.transposed.T if self.known_gram is None else self.known_gram
+        S, means, roots = self.sparse
+        weighted = S.multiply(roots[:, None]).tocsr()
+        cross = np.outer(weighted.T @ roots, means)
+        return (weighted.T @ weighted).toarray() - cross - cross.T + float(roots @ roots) * np.outer(means, means)
+
+    def kernel(self) -> Array:
+        """``F Fᵀ``, shape (n, n)."""
+        if self.sparse is None:
+            return self.transposed.T @ self.transposed
+        S, means, roots = self.sparse
+        projected = S @ means
+        inner = (S @ S.T).toarray() - projected[:, None] - projected + means @ means
+        return roots[:, None] * inner * roots
+
+    def onto_samples(self, combinations: Array) -> Array:
+        """``C Fᵀ`` for rows C of shape (m, N_r); shape (m, n)."""
+        if self.sparse is None:
+            return combinations @ self.transposed
+        S, means, roots = self.sparse
+        return ((S @ combinations.T).T - (combinations @ means)[:, None]) * roots
+
+    def onto_features(self, combinations: Array) -> Array:
+        """``C F`` for rows C of shape (m, n); shape (m, N_r)."""
+        if self.sparse is None:
+            return combinations @ self.transposed.T
+        S, means, roots = self.sparse
+        weighted = combinations * roots
+        return (S.T @ weighted.T).T - np.outer(weighted.sum(axis=1), means)
+
+    def dense(self) -> Array:
+        """``Fᵀ`` as a plain array, shape (N_r, n)."""
+        if self.sparse is None:
+            return self.transposed
+        (S, means, roots), values = self.sparse, self.sparse[0].toarray()
+        centred = values - means
+        if means.any():  # the first mean is as accurate as a feature's offset allows, the second as its spread
+            centred -= roots**2 @ centred / (roots**2).sum()
+            centred[:, (values == values[0]).all(axis=0)] = 0.0
+        return np.ascontiguousarray((centred * roots[:, None]).T)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """Training data after weighting and centring; build it by `training_rows`.
+
+    Dense `features`, shape (M, n), are centred and weighted; sparse ones, shape (n, M), are as given, in compressed
+    columns. `targets` are the labels y, neither centred nor weighted, shape (C, n); `feature_means` x̄, shape (M,), zero
+    without intercept; `weights` w, shape (n,). `left_out` names the rows that are left out together; None for each row
+    by itself. `given` is X as it was given, shape (n, M), which tells exact dependence from rounding; None after
+    training.
+    """
+
+    features: Array | SparseMatrix
+    targets: Array
+    feature_means: Array
+    weights: Array
+    fit_intercept: bool
+    unweighted: bool
+    left_out: LeftOutSets | None = None
+    given: Array | SparseMatrix | None = None
+
+    @property
+    def n_samples(self) -> int:
+        """n."""
+        return int(self.weights.shape[0])
+
+    @property
+    def room(self) -> int:
+        """Dimensions of the samples that the intercept leaves: n - 1, or n without intercept."""
+        return self.n_samples - int(self.fit_intercept)
+
+    @cached_property
+    def root_weights(self) -> Array:
+        """√w, shape (n,)."""
+        return self.weights**0.5
+
+    @cached_property
+    def total_weight(self) -> float:
+        """Σw."""
+        return float(self.weights.sum())
+
+    @cached_property
+    def intercept_direction(self) -> Array | None:
+        """``u = √w/‖√w‖``, what the intercept fits of the weighted samples, shape (n,); None without one."""
+        return self.root_weights / self.total_weight**0.5 if self.fit_intercept else None
+
+    @cached_property
+    def intercept_leverage(self) -> Array:
+        """``w_i/Σw``, the intercept's share of the hat matrix's diagonal, zeros without one; shape (n,)."""
+        return self.weights / self.total_weight if self.fit_intercept else self.weights * 0.0
+
+    @cached_property
+    def deviations(self) -> Array:
+        """``y_i - ȳ^(-i)``, the labels measured from the mean of the others, or y without intercept; shape (C, n).
+
+        The others are the rows that are not left out together with row i. Labels that differ from their mean by
+        rounding only count as equal to it.
+        """
+        if not self.fit_intercept:
+            return self.targets
+        means = self.centred_targets[1][:, None]
+        centred = self.targets - means
+        centred = centred * (abs(centred) > 8 * float(np.finfo(dtype_name(centred)).eps) * abs(means))
+        if self.left_out is None:
+            apart: Array = centred / (1 - self.intercept_leverage)
+            return apart
+        parts = []
+        for batch in self.left_out.batches:
+            (G, m), flat = batch.rows.shape, batch.rows.ravel()
+            w = take_last(self.weights, flat).reshape((G, m))
+            inside = (take_last(centred, flat).reshape((-1, G, m)) * w).sum(axis=-1)
+            mean_of_others = -inside / (self.total_weight - w.sum(axis=-1))
+            parts.append(take_last(mean_of_others, np.nonzero(batch.answered)[0]))
+        return centred - take_last(namespace_of(centred).concat(parts, axis=-1), self.left_out.order)
+
+    @cached_property
+    def centred_targets(self) -> tuple[Array, Array]:
+        """`centred` of the labels themselves, which all members without readout noise share."""
+        return self.centred(self.targets)
+
+    def centred(self, targets: Array) -> tuple[Array, Array]:
+        """``g = √w (y - ȳ)`` and ȳ, shapes (C, n) and (C,)."""
+        means = targets[:, 0] * 0.0
+        centred = targets
+        for _ in range(2 * int(self.fit_intercept)):  # the second mean removes what rounding left of a large offset
+            again = centred @ self.weights / self.total_weight
+            centred, means = centred - again[:, None], means + again
+        return centred * self.root_weights, means
+
+    @cached_property
+    def column_squares(self) -> FloatArray:
+        """``Σ w (x - x̄)²/n`` of every feature, 0 if it is no more than the rounding of a constant; shape (M,)."""
+        means, n = to_numpy(self.feature_means), self.n_samples
+        if is_sparse(self.features):
+            totals = self.features.multiply(self.features).T @ self.weights - means**2 * self.total_weight
+        else:
+            totals = to_numpy(namespace_of(self.features).linalg.vecdot(self.features, self.features))
+        squares = np.maximum(np.asarray(totals), 0.0) / n
+        rounding = (n * _EPS * abs(means)) ** 2 * self.total_weight / n
+        return np.where((squares > rounding) | ~np.isfinite(squares), squares, 0.0)
+
+    def design(self, plan: SubsetPlan, r: int, gram: Array | None = None) -> Design:
+        """What member r sees; `gram` is FᵀF of all features, shape (M, M), if it is known."""
+        A = plan.measurements[r]
+        if is_sparse(self.features):
+            if A.ndim == 1:
+                return Design(None, None, (self.features[:, A], self.feature_means[A], self.root_weights))
+            measured = self.features @ A.T - A @ self.feature_means
+            return Design(np.ascontiguousarray((measured * self.root_weights[:, None]).T))
+        if A.ndim == 2:
+            return Design(like(A, self.features) @ self.features)
+        block = None if gram is None else select_rows(select_rows(gram, A).T, A)
+        return Design(select_rows(self.features, A), block)
+
+
+def training_rows(
+    X: Array | SparseMatrix,
+    targets: Array,
+    sample_weight: Array | None = None,
+    fit_intercept: bool = True,
+    left_out: LeftOutSets | None = None,
+) -> TrainingRows:
+    """Weight and centre X, an array or SciPy sparse matrix of shape (n, M), once for all members.
+
+    Targets, shape (C, n), are in the library and on the device of X. Sample weights, shape (n,), are positive: rows of
+    weight zero must have been dropped. `left_out` names the rows that are left out together.
+    """
+    if X.shape[0] != targets.shape[1]:
+        raise DataError(f"X has {X.shape[0]} rows but y has {targets.shape[1]}")
+    weights = namespace_of(targets).ones_like(targets[0, :]) if sample_weight is None else sample_weight
+    if not bool((weights > 0).all()):
+        raise DataError("sample_weight must be positive; drop the rows of weight zero")
+    unweighted = sample_weight is None
+    if is_sparse(X):
+        X = X.tocsc()
+        means = (X.T @ weights) / weights.sum() * float(fit_intercept)
+        return TrainingRows(X, targets, means, weights, fit_intercept, unweighted, left_out, X)
+    means = weights @ X / weights.sum() if fit_intercept else X[0, :] * 0.0
+    if is_numpy(X):
+        features = np.empty(X.shape[::-1])
+        for start in range(0, X.shape[0], _SLAB):
+            part = slice(start, start + _SLAB)
+            np.subtract(X[part].T, means[:, None], out=features[:, part])
+    else:
+        features = namespace_of(X).asarray(X.T - means[:, None], copy=True)
+    if fit_intercept:
+        means = means + _centre_again(features, X, means, weights)
+    if not unweighted:
+        features *= weights**0.5
+    return TrainingRows(features, targets, means, weights, fit_intercept, unweighted, left_out, X)
+
+
+def _centre_again(features: Array, X: Array, means: Array, weights: Array) -> Array:
+    """Subtract what rounding left of the means from features (M, n), and make constant columns exactly zero.
+
+    The first mean is as accurate as a feature's offset allows, the second as its spread. Returns the second, (M,).
+    """
+    again = features @ weights / weights.sum()
+    with np.errstate(over="ignore"):  # numbers that are too large are refused by the checks of rows
+        spread = (namespace_of(features).linalg.vecdot(features, features) / features.shape[1]) ** 0.5
+    eps = float(np.finfo(dtype_name(features)).eps)
+    if bool((abs(again) > 4 * eps * spread).any()):  # else the pass over all rows changes nothing
+        features -= again[:, None]
+    else:
+        again = again * 0.0
+    for j in np.flatnonzero(to_numpy(spread <= X.shape[0] * eps * abs(means))).tolist():
+        if bool((X[:, j] == X[0, j]).all()):
+            features[j, :] = 0.0
+    return again

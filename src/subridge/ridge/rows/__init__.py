@@ -1,1 +1,0 @@
-"""Members trained on rows: designs, decompositions, leave-one-out."""

@@ -1,0 +1,166 @@
+"""What fitted weights cost: their error on samples that had no part in them.
+
+Weights that are fitted to left-out errors look better on these than on new samples. It is not enough to fit them to the
+errors of the other samples: the output of a member for a left-out sample j was still learnt from sample i, so the weights
+know i through it. Here sample i is left out of everything, of members, of the choice of weights and of that of the ridge,
+which the formula for pairs makes possible without refitting. This is exact leave-one-out of the whole procedure, except
+for how many samples the errors of a member are worth, which follows from the features of all samples.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from subridge.arrays.namespace import device_of, namespace_of, take_last, to_numpy
+from subridge.arrays.types import Array, FloatArray, IntArray
+from subridge.ensemble.moments import MemberMoments
+from subridge.ridge.choose import Losses
+from subridge.ridge.member import without_partner
+from subridge.ridge.rows import TrainingRows
+
+_FOLDS = 20
+_LEAST_JUDGED = 8  # samples: their optimism relative to their own errors varies little
+_MOST_WORK = 2e8  # multiplications to judge every ridge, above which only the chosen one is judged
+_LITTLE_WORK = 2e7  # multiplications for that one, above which fewer samples are judged
+_MOST_WEIGHTS = 4000  # choices of weights at one ridge, likewise
+_BLOCK = 4_000_000  # numbers of left-out errors held at once
+
+
+class _Judged(NamedTuple):
+    """Samples of an ensemble with their squared errors, each shape (m,), at one place on the path."""
+
+    apparent: FloatArray  # by weights that were fitted to them
+    honest: FloatArray  # by weights from samples and members without them
+    criterion: FloatArray  # by which a ridge is chosen without them
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """The left-out error of an ensemble, and of one common ridge the errors along the path (L,).
+
+    If weights are fitted: the moments of the left-out errors, and the weights (k,) or (C, k) that follow from them.
+    """
+
+    error: float
+    path_losses: FloatArray | None
+    moments: MemberMoments | None = None
+    weights: FloatArray | None = None
+
+
+def judge(losses: Losses, places: IntArray, *, is_common: bool) -> Verdict:
+    """The left-out error of an ensemble whose ridges were chosen.
+
+    The choice of one common ridge, `is_common`, is judged with the weights if it is cheap to judge every ridge; if it is
+    not, samples are so many that it adds little. Other choices are taken as they are: what they add to the optimism of
+    the weights is not in the answer.
+    """
+    rows, aggregation, k, L = losses.rows, losses.aggregation, len(losses.paths), losses.n_ridges
+    along = np.array([value for value, _ in losses.common]) if is_common else None
+    if not aggregation.is_linear or not aggregation.fits_weights or rows.n_samples < 3:
+        return Verdict(losses.at(places)[0], along)
+    moments, settled = losses.settled_at(places)
+    apparent = float(moments.risk_of(settled.weights).sum())
+    work = rows.n_samples * (sum(path.rank for path in losses.paths) + int(rows.targets.shape[0]) * k**2)
+    of_path = is_common and rows.left_out is None and _LEAST_JUDGED * L * work <= _MOST_WORK
+    solves = _MOST_WEIGHTS // (rows.targets.shape[0] if aggregation.per_target else 1)
+    affordable = min(int((_MOST_WORK / L if of_path and L > 1 else _LITTLE_WORK) / work), solves)
+    judged_rows = min(rows.n_samples, max(_LEAST_JUDGED, affordable))
+    samples = np.sort(np.random.default_rng(0).permutation(rows.n_samples)[:judged_rows])
+    w = to_numpy(rows.weights)[samples]
+    if not of_path:
+        if rows.left_out is not None:
+            ratio = _cross_fitted(losses, places) / apparent if apparent > 0 else 1.0
+        else:
+            ratio = _ratio(_judge_at(losses, places, samples, settled.weights), w)
+        error, expected = apparent * ratio, float(settled.expected.sum())
+        levelled = along if along is None or expected <= 0 else along * (error / expected)
+        return Verdict(error, levelled, moments, settled.weights)
+    everywhere = [np.full(k, index) for index in range(L)]
+    known = [losses.settled_at(each) for each in everywhere]
+    judged = [
+        _judge_at(losses, each, samples, own.weights) for each, (_, own) in zip(everywhere, known, strict=True)
+    ]
+    whole = np.array([float(each.risk_of(own.weights).sum()) for each, own in known])
+    honest = whole * np.array([_ratio(each, w) for each in judged])
+    # The ridge that each left-out sample's ensemble would have chosen without it.
+    without = L - 1 - np.argmin(np.array([each.criterion for each in judged])[::-1], axis=0)
+    total = float(np.array([judged[index].honest[i] for i, index in enumerate(without)]) @ w)
+    best = int(places[0])
+    own = float(judged[best].apparent @ w)
+    error = float(whole[best] * total / own if own > 0 else honest[best])
+    return Verdict(error, honest, moments, settled.weights)
+
+
+def _ratio(judged: _Judged, weights: FloatArray) -> float:
+    """How much larger the honest errors are than the apparent ones, for sample weights (m,)."""
+    apparent = float(judged.apparent @ weights)
+    return float(judged.honest @ weights) / apparent if apparent > 0 else 1.0
+
+
+def _cross_fitted(losses: Losses, places: IntArray) -> float:
+    """Error of weights on sets of samples that they were not fitted to, if sets are left out together.
+
+    Members of the other sets have still seen them.
+    """
+    rows, aggregation, total = losses.rows, losses.aggregation, 0.0
+    errors, independent, owners = losses.errors(places), losses.independent(places), rows.left_out.owners
+    n_sets = rows.left_out.n_sets
+    folds = owners * min(_FOLDS, n_sets) // n_sets
+    for fold in range(int(folds.max()) + 1):
+        inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        if not len(inside) or not len(outside):
+            continue
+        fitted, judged = (
+            aggregation.moments(
+                take_last(errors, part), take_last(rows.deviations, part), take_last(rows.weights, part), independent
+            )
+            for part in (outside, inside)
+        )
+        share = float(take_last(rows.weights, inside).sum()) / rows.total_weight
+        total += share * float(judged.risk_of(aggregation.weights(fitted)).sum())
+    return total
+
+
+def _judge_at(losses: Losses, places: IntArray, samples: IntArray, weights: FloatArray) -> _Judged:
+    """Samples at one place on the path, where all of them together have these weights."""
+    rows, aggregation, paths = losses.rows, losses.aggregation, losses.paths
+    own = np.moveaxis(to_numpy(take_last(losses.errors(places), samples)), -1, 0)  # (m, k, C)
+    deviations = to_numpy(take_last(rows.deviations, samples)).T
+    independent = losses.independent(places)  # by the features, which say nothing of the label of sample i
+    xp, honest, criterion = namespace_of(rows.targets), [], []
+    size = max(1, _BLOCK // (len(paths) * int(np.prod(rows.targets.shape))))
+    for start in range(0, len(samples), size):
+        block, part = samples[start : start + size], slice(start, start + size)
+        targets = _deviations_without(rows, block)
+        shape = (len(block), len(paths), *rows.targets.shape)
+        errors = xp.empty(shape, dtype=targets.dtype, device=device_of(targets))
+        for r, (path, place) in enumerate(zip(paths, places, strict=True)):
+            errors[:, r, :, :] = path.pair_errors(int(place), block)
+        if not rows.unweighted:
+            errors *= rows.root_weights
+            targets = targets * rows.root_weights
+        for number, i in enumerate(block.tolist()):  # it counts nothing, which is quicker than weights for all others
+            errors[number, :, :, i], targets[number, :, i] = 0.0, 0.0
+        settled = aggregation.settle(aggregation.moments(errors, targets, xp.ones_like(rows.weights), independent))
+        honest.append(_squared_errors(own[part], deviations[part], settled.weights))
+        criterion.append(settled.expected.sum(axis=-1) if aggregation.per_target else settled.expected)
+    apparent = _squared_errors(own, deviations, weights[None, ...])
+    return _Judged(apparent, np.concatenate(honest), np.concatenate(criterion))
+
+
+def _deviations_without(rows: TrainingRows, samples: IntArray) -> Array:
+    """Targets measured from the mean without themselves and sample i; shape (m, C, n)."""
+    if not rows.fit_intercept:
+        return namespace_of(rows.targets).stack([rows.targets] * len(samples))
+    root = rows.intercept_leverage**0.5
+    across = -take_last(root, samples)[:, None] * root[None, :]
+    weighted = rows.deviations * rows.root_weights
+    return without_partner(weighted, 1 - rows.intercept_leverage, across, samples) / rows.root_weights
+
+
+def _squared_errors(errors: FloatArray, deviations: FloatArray, weights: FloatArray) -> FloatArray:
+    """Squared errors of the aggregate, summed over targets, shape (m,): errors (m, k, C), deviations (m, C)."""
+    w = weights[:, None, :] if weights.ndim == 2 else weights  # (m, 1 or C, k)
+    combined = (1 - w.sum(axis=-1)) * deviations + (w * np.swapaxes(errors, 1, 2)).sum(axis=-1)
+    return np.asarray((combined**2).sum(axis=-1))
