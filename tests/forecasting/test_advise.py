@@ -48,6 +48,7 @@ def test_weights_on_one_tuned_member_beat_one_tuned_ridge_where_the_signal_is_in
     assert advice.estimator().fit(X, y).loo_error_ == pytest.approx(float(row.prediction_error), rel=0.01)
 
 
+@pytest.mark.slow
 def test_for_isotropic_data_it_says_tune_the_ridge():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 200))
@@ -251,6 +252,7 @@ def test_rows_in_an_order_that_matters_are_warned_of():
         sr.advise(X, y, n_members=[2])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::subridge.spec.errors.SubridgeWarning")
 @pytest.mark.parametrize("seed", [1, 4, 26])
 def test_where_one_label_carries_their_variance_no_gain_is_sure(seed):

@@ -29,6 +29,7 @@ def test_at_the_pilots_size_it_is_what_the_estimator_expects(pilot_data, name, r
     np.testing.assert_allclose(found.prediction_error.values[0, 0], expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "k", "n", "least"), [("scaled", 24, 160, 4.0), ("free", 8, 320, 2.0)])
 def test_it_is_close_to_trained_ensembles_whose_scale_is_large(name, k, n, least):
     M, ridge = 96, 0.1

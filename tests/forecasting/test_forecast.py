@@ -11,6 +11,7 @@ from subridge.spec.errors import ClassCodesWarning, DataError, ParameterError, R
 ONE = {"one": sr.Ensemble(sr.subsets.Equal(1), 0.3)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("M", [120, 300])
 def test_it_is_close_to_trained_ensembles(M):
     """Mean forecast over pilots within 5 % of the engine's mean at half to four times the pilot's size."""
@@ -169,6 +170,7 @@ def test_thresholds_give_far_wider_bounds_without_ridge_and_no_warning(features,
     assert bounds[0][0] < (1 + fit_intercept / 60) * (1 + features / (rows - features - 1)) < bounds[0][1]
 
 
+@pytest.mark.slow
 def test_fitted_weights_are_forecast_to_gain_what_they_gain_on_pure_noise():
     """They lose a little there, and on the rows they were fitted to they seem to gain much."""
     rng = np.random.default_rng(0)

@@ -27,6 +27,7 @@ def test_influences_follow_the_delete_one_values(pilot_data):
     assert found.std() == pytest.approx(exact.std(), rel=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("M", "ridge"), [(40, 0.0), (40, 0.5), (120, 0.5)])
 def test_standard_errors_are_those_of_other_pilots(M, ridge):
     rng = np.random.default_rng(0)
@@ -60,12 +61,14 @@ def covered(draw, n, trials=2000):
     return np.mean(found, axis=0).ravel()
 
 
+@pytest.mark.slow
 def test_heavy_tails_raise_the_upper_bound():
     with_lean, without = covered(lambda rng, n: rng.lognormal(0.0, 1.8, n), 100)
     assert without < 0.83
     assert with_lean > without + 0.015
 
 
+@pytest.mark.slow
 def test_gaussian_errors_are_left_alone():
     with_lean, without = covered(lambda rng, n: rng.standard_normal(n) ** 2, 200)
     assert 0.88 < without <= with_lean < without + 0.01

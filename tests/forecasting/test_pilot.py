@@ -91,6 +91,7 @@ def rows_of_rare_columns(rng, n):
     return np.hstack([dense, rare]), dense @ np.full(20, 0.3) + rng.standard_normal(n)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::subridge.spec.errors.SubridgeWarning")
 def test_rare_columns_are_forecast_better_than_by_the_present_error():
     """From 150 rows to 1,200: pilots see most of the fall, and their intervals hold the truth."""

@@ -32,6 +32,7 @@ def test_samples_needed_reads_the_curve():
         sr.samples_needed(X, y, 0.0, ONE)
 
 
+@pytest.mark.slow
 def test_the_rows_that_trained_models_needed_lie_within_the_interval():
     X, y = load_digits(return_X_y=True)
     X, y = X[:, X.std(axis=0) > 0.7], (y % 2).astype(float)

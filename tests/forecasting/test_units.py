@@ -14,7 +14,7 @@ Y = X @ RNG.standard_normal(8) + RNG.standard_t(3, 40)
 ENDS = ("", "_lower", "_upper")
 
 
-@pytest.mark.parametrize("unit", [1e-68, 1e-45, 1e45, 1e70])
+@pytest.mark.parametrize("unit", [1e-68, 1e70])
 def test_of_labels(unit):
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
@@ -28,7 +28,7 @@ def test_of_labels(unit):
     assert list(same.table.candidate.values) == list(advice.table.candidate.values)
 
 
-@pytest.mark.parametrize("unit", [1e-140, 1e-70, 1e70])
+@pytest.mark.parametrize("unit", [1e-140, 1e70])
 def test_of_features(unit):
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)

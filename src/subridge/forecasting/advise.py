@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import xarray
@@ -126,23 +127,20 @@ class Advice:
         ParameterError
             If there is no candidate of that name, or votes were to be weighted.
         """
-        attributes = self.table.attrs
+        attributes, path = self.table.attrs, _path_to_search(self.table)
         name = str(_advised(self.table).candidate.values) if name is None else name
         if name not in self.ensembles:
             raise ParameterError(f"name must be one of {tuple(self.ensembles)}, got {name!r}")
-        ensemble = self.ensembles[name]
-        found: RidgeEnsembleRegressor | RidgeEnsembleClassifier
-        if "class_names" not in attributes:
-            found = RidgeEnsembleRegressor(subsets=ensemble.plan, aggregation=ensemble.aggregation.name)
-        elif ensemble.aggregation.is_mean:
-            found = RidgeEnsembleClassifier(subsets=ensemble.plan)
-        else:
+        ensemble, has_classes = self.ensembles[name], "class_names" in attributes
+        if has_classes and not ensemble.aggregation.is_mean:
             raise ParameterError(f"{name!r} weighs scores, not votes; fit a RidgeEnsembleRegressor on one-hot labels")
-        if _chooses_anew(self.table) and not ensemble.readout_noise.any():
-            found.set_params(ridges=_given_path(self.table))
+        options: dict[str, Any] = {"subsets": ensemble.plan, "fit_intercept": bool(attributes["fit_intercept"])}
+        is_fixed = path is False or ensemble.readout_noise.any()
+        options |= {"ridge": float(ensemble.ridge[0])} if is_fixed else {"ridges": path}
+        if has_classes:
+            found = RidgeEnsembleClassifier(**options)
         else:
-            found.set_params(ridge=float(ensemble.ridge[0]))
-        found.set_params(fit_intercept=bool(attributes["fit_intercept"]))
+            found = RidgeEnsembleRegressor(aggregation=ensemble.aggregation.name, **options)
         return make_pipeline(StandardScaler(with_mean=False), found) if attributes.get("standardised") else found
 
     @property
@@ -281,7 +279,7 @@ def advise(
         found = list[Ranked]()
         for word, aggregation in aggregations.items() if len(pilot.members) > 1 else [("", Mean())]:
             own = table.weighted(aggregation)
-            tuned = Ensemble(mean.plan, float(own.ridges[own.best, 0]), mean.readout_noise, aggregation)
+            tuned = replace(mean, ridge=own.ridges[own.best], aggregation=aggregation)
             weights, squares = _on_rows(seen, tuned, own)
             # Weights change the error of the same members now; the change to another size is that of their mean.
             factor = squares.mean() / (found[0].squares if found else squares).mean()
@@ -290,19 +288,20 @@ def advise(
             for metric in metrics_of(sample):
                 if aggregation.is_mean or not metric.of_votes:
                     values |= metric.variables(sample, pilot, moved, level)
-            metrics = {name: float(value[0]) for name, value in values.items()}
-            found.append(Ranked(candidate.name + word, candidate, tuned, weights, squares, moved, metrics))
+            found.append(Ranked(candidate, candidate.name + word, tuned, weights, squares, moved, values))
         return found
 
     ranked = [each for found in side_by_side(judged, pool) for each in found]
     warn_once(said)
     powers = (rows.centred_targets[0] ** 2).sum(axis=0)
-    ranked, columns = _ordered(
-        ranked, can_be_sure=powers.max() <= max(_HEAVY, _HEAVY_SQUARE / len(powers)) * powers.sum()
-    )
+    is_heavy = bool(powers.max() > max(_HEAVY, _HEAVY_SQUARE / len(powers)) * powers.sum())
+    ranked, columns = _ordered(ranked, can_be_sure=not is_heavy)
     attributes: dict[str, Json] = {"n_samples": float(planned[0]), "level": level, "readout_noise": eta}
-    attributes |= {"standardised": int(standardise), "ridges": "auto" if isinstance(ridges, str) else path.tolist()}
-    table = advice_table([each.name for each in ranked], columns, attributes | sample.attributes() | noise)
+    attributes |= {
+        "standardised": int(standardise),
+        "ridges": "auto" if isinstance(ridges, str) else np.asarray(path).tolist(),
+    }
+    table = advice_table([each.name for each in ranked], columns, attributes | sample.attributes() | {**noise})
     tuned = {each.name: each.tuned for each in ranked}
     return Advice(table, reasons(table), tuned, {each.name: each.weights for each in ranked})
 
@@ -356,17 +355,16 @@ def candidates(
             yield Candidate(f"{k} overlapping ({fraction:g} each)", "overlapping", drawn(Overlapping(sizes), k))
 
 
-@dataclass(frozen=True, eq=False)
-class Ranked:
+class Ranked(NamedTuple):
     """A candidate with one aggregation, at the pilot's size and forecast at the planned one."""
 
-    name: str
     candidate: Candidate
+    name: str
     tuned: Ensemble  # at its ridge
     weights: FloatArray  # of the members, fitted to the pilot, shape (k,)
     squares: FloatArray  # squared left-out errors, summed over targets, with readout noise; shape (n,)
     curve: Curve  # at the planned size
-    metrics: dict[str, float]  # at the planned size, with bounds
+    metrics: dict[str, FloatArray]  # at the planned size, with bounds; shape (1,)
 
 
 def _on_rows(pilot: Pilot, ensemble: Ensemble, table: AtPilot) -> tuple[FloatArray, FloatArray]:
@@ -405,11 +403,10 @@ def _ordered(ranked: Sequence[Ranked], *, can_be_sure: bool) -> tuple[list[Ranke
         apart = each.squares / each.squares.mean() - single.squares / single.squares.mean()
         noise = float(apart.std(ddof=1)) / len(apart) ** 0.5 * (1 - present)
         sure = can_be_sure and is_known and single_is_known and gain > 0 and present > RULE.sure * noise
-        upper = each.metrics["prediction_error_upper"]
-        rest = (2, not is_known, upper if np.isfinite(upper) else np.inf)
+        rest = (2, not is_known, float(np.nan_to_num(each.metrics["prediction_error_upper"][0], nan=np.inf)))
         place = (0, False, -present) if sure else (1, False, 0.0) if each is single else rest
         columns: dict[str, float | str] = {
-            **each.metrics,
+            **{name: float(value[0]) for name, value in each.metrics.items()},
             "in_reach": bool(curve.in_reach[0]),
             "is_bound": bool(curve.is_bound[0]),
             "pilot_prediction_error": float(each.squares.mean()),
@@ -433,21 +430,19 @@ def _ordered(ranked: Sequence[Ranked], *, can_be_sure: bool) -> tuple[list[Ranke
 
 def _advised(table: xarray.Dataset) -> xarray.Dataset:
     """The first candidate of a table, for classes the first without weights, because a classifier votes."""
-    usable = table.aggregation.values == "mean"
-    return table.isel(candidate=int(usable.argmax()) if "class_names" in table.attrs else 0)
+    usable = (table.aggregation.values == "mean") | ("class_names" not in table.attrs)
+    return table.isel(candidate=int(usable.argmax()))
 
 
-def _given_path(table: xarray.Dataset) -> list[float] | None:
-    """The ridges that advice was asked to choose from; None where it was free to, or where an old file does not say."""
-    given = table.attrs.get("ridges", "auto")
-    return None if given == "auto" else [float(ridge) for ridge in json.loads(given)]
+def _path_to_search(table: xarray.Dataset) -> list[float] | Literal[False] | None:
+    """The ridges among which an estimator should choose again, None for its own path; False if it should not.
 
-
-def _chooses_anew(table: xarray.Dataset) -> bool:
-    """Whether an estimator should choose its ridge again: there will be more rows, several ridges, no readout noise."""
-    path = _given_path(table)
-    more_rows = table.attrs["n_samples"] > table.attrs["n_pilot"]
-    return bool(more_rows and table.attrs["readout_noise"] == 0 and (path is None or len(path) > 1))
+    It should where there will be more rows, unless there is readout noise, which rows do not show.
+    """
+    given, attributes = table.attrs.get("ridges", "auto"), table.attrs
+    path = None if given == "auto" else [float(ridge) for ridge in json.loads(given)]
+    more_rows = attributes["n_samples"] > attributes["n_pilot"]
+    return path if more_rows and attributes["readout_noise"] == 0 and (path is None or len(path) > 1) else False
 
 
 def code_of(table: xarray.Dataset) -> str | None:
@@ -455,35 +450,29 @@ def code_of(table: xarray.Dataset) -> str | None:
 
     The subsets are drawn anew. Where columns were divided by their standard deviations, the line has a scaler.
     """
-    best, attributes = _advised(table), table.attrs
+    best, attributes, path = _advised(table), table.attrs, _path_to_search(table)
     strategy, ridge, M = str(best.strategy.values), float(best.ridge), int(attributes["n_features"])
-    if strategy == "given":
+    is_weighted, is_scaled = str(best.aggregation.values) != "mean", bool(attributes.get("standardised"))
+    centred = "" if attributes["fit_intercept"] else ", fit_intercept=False"
+    words = {
+        "single": "",
+        "equal": ', subsets="equal"',
+        "dirichlet": f', subsets="dirichlet", fraction_spread={float(best.fraction_spread):g}',
+        "overlapping": f', subsets="overlapping", subset_sizes={_share(float(best.subset_fraction), M)}',
+    }
+    if strategy not in words:
         return None
-    words, remarks = [f"{int(best.n_members)}"], []
-    classes, anew, scaled = "class_names" in attributes, _chooses_anew(table), attributes.get("standardised")
-    centred = [] if attributes["fit_intercept"] else ["fit_intercept=False"]
-    if strategy != "single":
-        words.append(f'subsets="{strategy}"')
-    if strategy == "dirichlet":
-        words.append(f"fraction_spread={float(best.fraction_spread):g}")
-    if strategy == "overlapping":
-        words.append(f"subset_sizes={_share(float(best.subset_fraction), M)}")
-    if not anew:
-        words.append(f"ridge={ridge:.4g}")
-    elif (path := _given_path(table)) is not None:
-        words.append(f"ridges=[{', '.join(f'{each:.4g}' for each in path)}]")
-    if not classes and str(best.aggregation.values) != "mean":
-        words.append(f'aggregation="{best.aggregation.values}"')
-    line = f"RidgeEnsemble{'Classifier' if classes else 'Regressor'}({', '.join(words + centred)})"
-    if anew:
-        remarks.append(f"chooses λ by the rows it is trained on; this pilot says {ridge:.4g}")
-    elif strategy == "single" and not classes:
-        after = " after the scaler" if scaled else ""
-        remarks.append(f"the same as Ridge({', '.join([f'alpha={ridge * M:.4g}', *centred])}){after}")
+    line = f"{int(best.n_members)}{words[strategy]}"
+    line += f", ridge={ridge:.4g}" if path is False else ""
+    line += f", ridges=[{', '.join(f'{each:.4g}' for each in path)}]" if path else ""
+    line += f', aggregation="{best.aggregation.values}"' if is_weighted else ""
+    remarks = [] if path is False else [f"chooses λ by the rows it is trained on; this pilot says {ridge:.4g}"]
+    if path is False and strategy == "single" and "class_names" not in attributes:
+        remarks.append(f"the same as Ridge(alpha={ridge * M:.4g}{centred}){' after the scaler' if is_scaled else ''}")
     if str(best.candidate.values) != str(table.candidate.values[0]):
         remarks.append("classifiers vote without weights: the first candidate that has none")
-    line = f"make_pipeline({SCALER}, {line})" if scaled else line
-    return f"{line}  # {'; '.join(remarks)}" if remarks else line
+    line = f"RidgeEnsemble{'Classifier' if 'class_names' in attributes else 'Regressor'}({line}{centred})"
+    return "  # ".join([f"make_pipeline({SCALER}, {line})" if is_scaled else line, *filter(None, ["; ".join(remarks)])])
 
 
 def _share(fraction: float, n_features: int) -> str:
@@ -498,43 +487,29 @@ def _share(fraction: float, n_features: int) -> str:
 
 def reasons(table: xarray.Dataset) -> tuple[str, str]:
     """Two sentences: what to do, and what the data are like that make it so."""
-    return _what(table), _why(table)
-
-
-def _what(table: xarray.Dataset) -> str:
-    best, single = table.isel(candidate=0), table.sel(candidate=SINGLE)
-    features = counted(int(table.attrs["n_features"]), "feature")
-    size, one = counted(round(table.attrs["n_samples"]), "sample"), "its" if features.startswith("1 ") else "all"
-    one = f"one ridge on {one} {features}"
+    best, single, attributes = table.isel(candidate=0), table.sel(candidate=SINGLE), table.attrs
+    features, k = counted(int(attributes["n_features"]), "feature"), int(best.n_members)
+    size, whole = counted(round(attributes["n_samples"]), "sample"), "its" if features.startswith("1 ") else "all"
+    one, others = f"one ridge on {whole} {features}", table.isel(candidate=table.candidate.values != SINGLE)
+    said = f"with {size}, {{}} (λ = {plain(float(best.ridge))}) is forecast to err by {_error(best)}"
     if str(best.candidate.values) != SINGLE:
-        lead = percent(float(best.gain), float(best.gain_standard_error))
-        return (
-            f"Ensemble: with {size}, {best.candidate.values} (λ = {plain(float(best.ridge))}) is forecast to err by "
-            f"{_error(best)}, {lead} less than {one} ({plain(float(single.prediction_error))})."
+        lead = f"{_gain(best)} less than {one} ({plain(float(single.prediction_error))})"
+        what = f"Ensemble: {said.format(best.candidate.values)}, {lead}."
+    elif not others.prediction_error.notnull().any():
+        what = f"Take one ridge: {said.format(one)}."
+    else:
+        first, leading = (
+            others.isel(candidate=0),
+            others.isel(candidate=int(np.nanargmin(others.prediction_error.values))),
         )
-    said = f"with {size}, {one} (λ = {plain(float(single.ridge))}) is forecast to err by {_error(single)}"
-    others = table.isel(candidate=table.candidate.values != SINGLE)
-    if not others.sizes["candidate"]:
-        return f"{said[0].upper()}{said[1:]}."
-    second = others.isel(candidate=0)
-    leading = others.isel(candidate=int(np.argmin(others.prediction_error.fillna(np.inf).values)))
-    if not np.isfinite(float(second.gain)):
-        return f"Do not ensemble: {said}, and no ensemble has a forecast."
-    if float(leading.gain) >= 0.0005:  # a smaller one is told as 0.0 %
-        ahead = percent(float(leading.gain), float(leading.gain_standard_error))
-        return f"Do not ensemble: {said}; {leading.candidate.values} may err {ahead} less, but this pilot cannot tell."
-    loss = -float(second.gain)
-    more = f"{percent(loss, float(second.gain_standard_error))} more"
-    more = f"{plain(1 + loss, 2)} times as much" if loss > 2 else more
-    return f"Do not ensemble: {said}, and the best ensemble, {second.candidate.values}, {more}."
-
-
-def _why(table: xarray.Dataset) -> str:
-    best, attributes = table.isel(candidate=0), table.attrs
-    noise, variance, k = attributes["label_noise"] ** 2, attributes["target_variance"], int(best.n_members)
+        best_of = f"and the best ensemble, {first.candidate.values}, {_gain(first, -1)} more"
+        what = f"Do not ensemble: {said.format(one)}, {best_of}."
+        if float(leading.gain) >= 0.0005:  # a smaller one is told as 0.0 %
+            less = f"{leading.candidate.values} may err {_gain(leading)} less, but this pilot cannot tell"
+            what = f"Do not ensemble: {said.format(one)}; {less}."
+    noise, variance, eta = attributes["label_noise"] ** 2, attributes["target_variance"], attributes["readout_noise"]
     share = f", {100 * min(noise / variance, 1.0):.0f} % of their variance" if variance > 0 else ""
     parts = [f"Noise of the labels (ζ² = {plain(noise)}{share}) stays in every forecast"]
-    eta = attributes["readout_noise"]
     if eta > 0:
         parts.append(f"readout noise (η² = {plain(eta**2)}) counts once for one ridge and 1/{k} in a mean of {k}")
     parts.append(f"there are {plain(attributes['n_samples'] / attributes['n_features'], 2)} samples for each feature")
@@ -543,7 +518,12 @@ def _why(table: xarray.Dataset) -> str:
         parts.append(f"the member nearest to its threshold has {near} features for each sample")
     if str(best.aggregation.values) != "mean":
         parts.append(f"the weights leave {plain(float(best.effective_members), 2)} of {k} members in effect")
-    return f"{', '.join(parts[:-1])}, and {parts[-1]}."
+    return what, f"{', '.join(parts[:-1])}, and {parts[-1]}."
+
+
+def _gain(row: xarray.Dataset, sign: int = 1) -> str:
+    """The gain of a candidate over one ridge in words, or with sign -1 its loss."""
+    return percent(sign * float(row.gain), float(row.gain_standard_error))
 
 
 def _error(row: xarray.Dataset) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray
-from subridge.ensemble.aggregation import LinearAggregation
+from subridge.ensemble.aggregation import Aggregation
 from subridge.ensemble.ensemble import Ensemble
 from subridge.ensemble.moments import MemberMoments
 from subridge.forecasting.groups import design_effects, spread_over_groups
@@ -81,7 +81,7 @@ class AtPilot:
         """The place of the least loss, the largest ridge among equals."""
         return int(len(self.ridges) - 1 - np.argmin(self.losses[::-1]))
 
-    def weighted(self, aggregation: LinearAggregation) -> "AtPilot":
+    def weighted(self, aggregation: Aggregation) -> "AtPilot":
         """The same members with another aggregation."""
         found = settled_weights(aggregation, self.moments, self.moments, np.ones(len(self.ridges)))
         losses = np.where(np.isfinite(found.expected), found.expected, np.inf)
@@ -98,11 +98,11 @@ def at_pilot(pilot: Pilot, ensemble: Ensemble, ridges: FloatArray) -> AtPilot:
         )
     noise = _readout_noise(pilot, ensemble, own)
     found = [_moments(block, block.pairs, noise[block.rows]) for block in pilot.left_out(penalties)]
-    parts = zip(*((each.pairs, each.missed, each.v, each.behind) for each in found), strict=True)
-    pairs, missed, v, behind = (None if each[0] is None else np.concatenate(each) for each in parts)
-    return AtPilot(ridges, MemberMoments(pairs, missed, v, behind=behind), noise, own, own).weighted(
-        ensemble.aggregation
-    )
+    pairs = np.concatenate([each.pairs for each in found])
+    rest = zip(*((each.missed, each.v, each.behind) for each in found), strict=True)
+    missed, v, behind = (None if each[0] is None else np.concatenate(each) for each in rest)
+    moments = MemberMoments(pairs, missed, v, behind=behind)
+    return AtPilot(ridges, moments, noise, own, own).weighted(ensemble.aggregation)
 
 
 def search_ridges(
@@ -169,8 +169,7 @@ class Curve:
     error: FloatArray  # prediction error, NaN where unknown, (S,)
     fall: FloatArray  # error over the left-out error at the pilot's size, readout noise apart, (S,)
     weights: FloatArray  # of the members, (S, k)
-    before: FloatArray  # γ_rr′ at the pilot's size, (S, k, k)
-    after: FloatArray  # γ_rr′ at n′, (S, k, k)
+    surplus: FloatArray  # (γ - γ′)/(1 - γ′) with γ_rr′ at the pilot's size and γ′_rr′ at n′, (S, k, k)
     effective_samples: FloatArray  # independent rows that the pilot is worth, (S,)
     spread: Spread  # of the error, over pilots
 
@@ -197,8 +196,8 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: A
     penalties, reached = (np.stack(parts, axis=1) for parts in zip(*matched, strict=True))
     gamma_n = n * variance_shares(seen.members, penalties)
     parts = [_transfer(block, ensemble, gamma_n[block.rows], sizes[block.rows]) for block in seen.left_out(penalties)]
-    error, readout, deviation, *rest = (np.concatenate(part) for part in zip(*parts, strict=True))
-    weights, before, after, effective, freedom, excess = rest
+    found = (np.concatenate(part) for part in zip(*parts, strict=True))
+    error, readout, deviation, weights, surplus, effective, freedom, excess = found
     # A larger sample is not believed to raise the error, nor to lower it below the label noise.
     present, own = table.losses - table.readout, np.where(reached.all(axis=1), error, np.nan)
     believed = np.where(sizes > n, np.maximum(np.minimum(own, present[table.best]), floor), own)
@@ -211,14 +210,24 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: A
     spread = Spread(deviation, freedom, excess)
     reach = ~np.isnan(error) & ~vague
     return Curve(
-        sizes, table.ridges[place], penalties[:, :k], is_bound, reach, floor, error, fall, weights, before, after,
-        effective, spread,
-    )  # fmt: skip
+        sizes,
+        table.ridges[place],
+        penalties[:, :k],
+        is_bound,
+        reach,
+        floor,
+        error,
+        fall,
+        weights,
+        surplus,
+        effective,
+        spread,
+    )
 
 
 def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: FloatArray) -> tuple[FloatArray, ...]:
-    """At t sizes: errors without readout noise, what that adds, standard errors (t,), weights (t, k), γ before and after
-    (t, k, k), effective rows, and degrees of freedom and skewness of the errors (t,), from γ n of shape (t, k′, k′).
+    """At t sizes, from γ n of shape (t, k′, k′): error without readout noise, what that adds, standard error, weights
+    (t, k), surplus (t, k, k), effective rows, degrees of freedom and skewness of the standard error.
     """
     pilot, k, n = block.pilot, len(ensemble.ridge), block.pilot.rows.n_samples
     trained, most, effective = float(n), 1 - 1e-9, np.full(len(sizes), float(n))
@@ -249,8 +258,8 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
         spread = jackknife(block, all_weights, ratio, 1 / (1 - before))
         spread = replace(spread, standard_error=np.hypot(spread.standard_error, np.hypot(doubt, settled.corrected)))
     readout = (weights**2 * noise).sum(axis=1)
-    gammas = before[:, :k, :k], after[:, :k, :k]
-    return error - readout, readout, spread.standard_error, weights, *gammas, effective, spread.freedom, spread.excess
+    surplus = ((before - after) / np.maximum(1 - after, 1e-12))[:, :k, :k]
+    return error - readout, readout, spread.standard_error, weights, surplus, effective, spread.freedom, spread.excess
 
 
 def _readout_noise(pilot: Pilot, ensemble: Ensemble, gamma: FloatArray) -> FloatArray:
@@ -282,7 +291,7 @@ def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning]:
     rows, weights = pilot.rows, curve.weights[0]
     (block,) = pilot.left_out(pilot.penalties(curve.ridges[:1]))
     scale = np.where([fit.spans_samples for fit in pilot.members], block.penalties[0], 1.0)
-    leverages = 1 - scale[:, None] * np.concatenate(block.diagonals)
+    leverages = 1 - scale[:, None] * np.concatenate([np.asarray(each) for each in block.diagonals])
     top, is_usual = float(leverages.max()), float(np.median(leverages)) < 1 - _DOMINANT
     mixed = np.einsum("k,kcn->cn", weights, block.errors[0]) + (1 - weights.sum()) * rows.deviations
     found = (dominant_rows(top) if top > _DOMINANT and is_usual else None, correlated_rows(mixed, rows))

@@ -5,6 +5,7 @@ members err together now (`risk_matrix`).
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import xarray
@@ -167,7 +168,7 @@ def forecast(
         pilot = factorise_pilot(rows, ensemble.plan)
         seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
         table = search_ridges(seen, ensemble, path, said, may_grow=isinstance(ridges, str))
-        floor = float(noise.get("label_noise_lower", 0.0)) ** 2
+        floor = noise.get("label_noise_lower", 0.0) ** 2
         curve = forecast_curve(pilot, ensemble, np.append(sizes, np.inf), table, floor)
         if name == next(iter(drawn)) and groups is None:
             said.extend(doubts(pilot, curve))
@@ -188,7 +189,7 @@ def forecast(
     found = dict(zip(drawn, side_by_side(one, drawn), strict=True))
     warn_once(said)
     labels = {metric.name: metric.label for metric in metrics}
-    dataset = forecasts(found, sizes, labels, sample.attributes() | {"level": level} | noise)
+    dataset = forecasts(found, sizes, labels, sample.attributes() | {"level": level, **noise})
     return dataset if groups is None else dataset.assign_coords(n_groups=("n_samples", sizes / per_group))
 
 
@@ -205,7 +206,7 @@ def default_ensembles(n_features: int) -> dict[str, Ensemble]:
     return {"one ridge": Ensemble(Equal(1))} | several
 
 
-def read_sizes(name: str, n_samples: ArrayLike | None) -> FloatArray:
+def read_sizes(name: str, n_samples: Any) -> FloatArray:
     """Sample sizes n′ ≥ 2, which may be infinite; shape (S,)."""
     sizes = np.array(list(dict.fromkeys(np.atleast_1d(real_array(name, n_samples)).ravel().tolist())))
     whole = np.isinf(sizes) | ((sizes == np.floor(sizes)) & (sizes < _MOST))
@@ -302,7 +303,7 @@ def samples_needed(
     ]
     limits = curves.irreducible_error.values
     answers = [_answer(wanted, noise, limit, sizes[0], *each) for limit, *each in zip(limits, *found, strict=True)]
-    variables = {f"n_samples{end}": each for end, each in zip(ends, found, strict=True)}
+    variables: dict[str, Any] = {f"n_samples{end}": each for end, each in zip(ends, found, strict=True)}
     variables |= {"in_reach": reached, "irreducible_error": limits, "answer": answers}
     return xarray.Dataset(
         {name: ("ensemble", np.array(values)) for name, values in variables.items()},
@@ -314,34 +315,30 @@ def samples_needed(
 
 
 def _crossing(sizes: FloatArray, errors: FloatArray, wanted: float) -> float:
-    """The smallest size from which a curve is known to lie at or below the wanted error; infinite where none does."""
-    known = np.isfinite(errors)
-    sizes, errors = sizes[known], errors[known]
+    """The smallest size at which a curve is known to lie at or below the wanted error; infinite where none does."""
+    sizes, errors = sizes[np.isfinite(errors)], errors[np.isfinite(errors)]
     below = np.flatnonzero(errors <= wanted)
-    if not below.size:
-        return float("inf")
-    first = int(below[0])
-    if first == 0 or errors[first - 1] <= errors[first]:
-        return float(sizes[first])
-    share = np.log(errors[first - 1] / wanted) / np.log(errors[first - 1] / errors[first])
-    logs = np.log(sizes[first - 1 : first + 1])
-    return float(np.ceil(np.exp(logs[0] + share * (logs[1] - logs[0]))))
+    first = int(below[0]) if below.size else -1
+    if first <= 0 or errors[first - 1] <= errors[first]:
+        return float(sizes[first]) if below.size else float("inf")
+    logs = np.log([wanted, errors[first], errors[first - 1]])
+    return float(np.ceil(np.exp(np.interp(logs[0], logs[1:], np.log([sizes[first], sizes[first - 1]])))))
 
 
 def _answer(wanted: float, noise: float, limit: float, least: float, size: float, lower: float, upper: float) -> str:
     """The sentence; `least` is the smallest size of the curve."""
-    if not np.isfinite(size):
-        if wanted < noise:
-            return f"not reachable: the label noise alone is {noise:.3g}"
-        if np.isnan(limit):
-            return "not within the reach of this pilot"
-        if limit <= wanted:
-            return f"not within {_FARTHEST:,} times as many rows, though the limit is {limit:.3g}"
-        return f"not reachable: with any number of rows this ensemble errs {limit:.3g}"
     end = f"{upper:,.0f}" if np.isfinite(upper) else "∞"
-    if size <= least:
+    if np.isfinite(size) and size <= least:
         return f"{size:,.0f} rows or fewer" + ("" if upper <= least else f" (up to {end})")
-    return f"{size:,.0f} rows ({lower:,.0f} to {end})"
+    if np.isfinite(size):
+        return f"{size:,.0f} rows ({lower:,.0f} to {end})"
+    if wanted < noise:
+        return f"not reachable: the label noise alone is {noise:.3g}"
+    if np.isnan(limit):
+        return "not within the reach of this pilot"
+    if limit <= wanted:
+        return f"not within {_FARTHEST:,} times as many rows, though the limit is {limit:.3g}"
+    return f"not reachable: with any number of rows this ensemble errs {limit:.3g}"
 
 
 def risk_matrix(

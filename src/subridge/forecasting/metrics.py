@@ -21,14 +21,13 @@ class Metric(ABC):
 
     To add one, write a subclass here and list it in `METRICS`: the dataset of a forecast, the table of advice, the
     printed table and the picture then have it. Bounds of the variable `name` are called ``<name>_lower`` and
-    ``<name>_upper``; `label` is for axes of pictures; `of_votes` says that members have one vote each, so that advice
-    leaves it out for fitted weights; `of_classes` that it has a meaning for classes only.
+    ``<name>_upper``; `label` is for axes of pictures; `of_votes` says that it is for classes only and that members have
+    one vote each, so that advice leaves it out for fitted weights.
     """
 
     name: ClassVar[str]
     label: ClassVar[str]
     of_votes: ClassVar[bool] = False
-    of_classes: ClassVar[bool] = False
 
     @abstractmethod
     def forecast(self, sample: Sample, pilot: Pilot, curve: Curve, level: float) -> Estimate:
@@ -43,8 +42,8 @@ class Metric(ABC):
 class PredictionError(Metric):
     """E_g + ζ², summed over targets."""
 
-    name: ClassVar[str] = "prediction_error"
-    label: ClassVar[str] = "squared error on new labels"
+    name = "prediction_error"
+    label = "squared error on new labels"
 
     def forecast(self, sample: Sample, pilot: Pilot, curve: Curve, level: float) -> Estimate:
         return curve.error, *curve.interval(level)
@@ -66,19 +65,17 @@ class Misclassification(Metric):
     difference between the two.
     """
 
-    name: ClassVar[str] = "misclassification"
-    label: ClassVar[str] = "misclassified by majority vote"
-    of_votes: ClassVar[bool] = True
-    of_classes: ClassVar[bool] = True
+    name = "misclassification"
+    label = "misclassified by majority vote"
+    of_votes = True
 
     def forecast(self, sample: Sample, pilot: Pilot, curve: Curve, level: float) -> Estimate:
         n, one_hot, sizes = pilot.rows.n_samples, sample.rows.targets, curve.sizes
         truth, in_groups, G = first_largest(one_hot), pilot.group_sums(np.ones(n)), pilot.n_groups
         share, deviation, own = np.empty((3, len(sizes)))
-        surplus = (curve.before - curve.after) / np.maximum(1 - curve.after, 1e-12)
         for block in pilot.left_out(curve.penalties):
             for t, errors in enumerate(block.errors, start=block.rows.start):
-                wrong = _expected_wrong(one_hot - errors, errors, truth, surplus[t], int(np.sign(sizes[t] - n)))
+                wrong = _expected_wrong(one_hot - errors, errors, truth, curve.surplus[t], int(np.sign(sizes[t] - n)))
                 share[t] = np.clip(wrong.mean(), 0.0, 1.0)
                 # Groups differ in size, so that the share is a ratio of sums over groups.
                 deviation[t] = (pilot.group_sums(wrong) - wrong.mean() * in_groups).std() * G / n / np.sqrt(G - 1)
@@ -96,7 +93,7 @@ METRICS: tuple[Metric, ...] = (PredictionError(), Misclassification())
 
 def metrics_of(sample: Sample) -> list[Metric]:
     """The metrics that have a meaning for a sample."""
-    return [metric for metric in METRICS if sample.class_names is not None or not metric.of_classes]
+    return [metric for metric in METRICS if sample.class_names is not None or not metric.of_votes]
 
 
 def _expected_wrong(

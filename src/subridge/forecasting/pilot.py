@@ -145,20 +145,16 @@ def _without_copies(table: FloatArray | SparseMatrix, targets: FloatArray) -> Bo
     They cannot where rows with the same features always have the same label, and either the label or a feature hardly
     ever repeats in the other rows, or there are more features than rows.
     """
-    n = table.shape[0]
-    dense = table.toarray() if is_sparse(table) else np.ascontiguousarray(table)
-    everything = np.ones(n, dtype=bool)
+    n, dense = table.shape[0], table.toarray() if is_sparse(table) else np.asarray(table)
+    first, everything = np.zeros(n, dtype=bool), np.ones(n, dtype=bool)
     if any(len(np.unique(column)) == n for column in dense[:, :_LOOKED_AT].T):  # no row repeats
         return everything
-    features = [row.tobytes() for row in dense]
-    labelled = [row + label.tobytes() for row, label in zip(features, np.ascontiguousarray(targets.T), strict=True)]
-    first = np.zeros(n, dtype=bool)
-    first[list({key: i for i, key in reversed(list(enumerate(labelled)))}.values())] = True
+    both = np.column_stack([dense, targets.T])
+    first[np.unique(both, axis=0, return_index=True)[1]] = True
     distinct = int(first.sum())
-    measured = (column for block in (targets, dense.T) for column in block)
-    same_labels = len(set(features)) == distinct
-    rarely_equal = table.shape[1] >= distinct or any(2 * len(np.unique(column)) > distinct for column in measured)
-    return first if same_labels and rarely_equal and distinct >= LEAST_ROWS else everything
+    has_one_label = len(np.unique(dense, axis=0)) == distinct
+    is_rare = table.shape[1] >= distinct or any(2 * len(np.unique(column)) > distinct for column in both.T)
+    return first if has_one_label and is_rare and distinct >= LEAST_ROWS else everything
 
 
 def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: Seed | None) -> dict[str, Ensemble]:
@@ -267,7 +263,7 @@ class LeftOut:
     rows: slice  # of the table
     penalties: FloatArray  # shape (t, k)
     errors: FloatArray  # shape (t, k, C, n)
-    diagonals: list[FloatArray]  # R_ii of each member, shape (t, n)
+    diagonals: list[FloatArray | None]  # R_ii of each member, shape (t, n); None if groups are left out
 
     @cached_property
     def pairs(self) -> FloatArray:
@@ -280,7 +276,7 @@ class LeftOut:
 
         Samples that are interpolated, R_ii = 0, are passed over.
         """
-        fit, diagonals = self.pilot.members[r], self.diagonals[r]
+        fit, diagonals = self.pilot.members[r], np.asarray(self.diagonals[r])
         gains = fit.residual_gains(self.penalties[:, r])[:, None, :]
         scaled = vectors / np.where(diagonals > 0, diagonals, np.inf)[:, None, :]
         inside = scaled @ fit.left.T
@@ -299,7 +295,7 @@ def factorise_pilot(rows: TrainingRows, plan: SubsetPlan) -> Pilot:
     return Pilot(members, plan.subset_sizes, rows)
 
 
-def label_noise(rows: TrainingRows, level: float = 0.9) -> dict[str, Json]:
+def label_noise(rows: TrainingRows, level: float = 0.9) -> dict[str, float]:
     """Estimate ζ, the part of the labels that no linear predictor of all features explains; attributes of results.
 
     Weights with variances that are a power g of the spectrum make the centred labels Gaussian with covariance

@@ -18,7 +18,7 @@ from typing import cast
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray
-from subridge.ensemble.aggregation import FittedAggregation, LinearAggregation
+from subridge.ensemble.aggregation import Aggregation, FittedAggregation
 from subridge.ensemble.aggregation.fitted import gain_of_noise, labels_behind
 from subridge.ensemble.moments import MemberMoments
 from subridge.ridge.member import MemberFit, residual_pair_traces
@@ -92,7 +92,7 @@ def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> Floa
     traces = [fit.residual_gains(penalties[:, r]).sum(axis=1) + spare[r] for r, fit in enumerate(members)]
     products = np.stack(traces, axis=1)[:, :, None] * np.stack(traces, axis=1)[:, None, :]
     pairs = members[0].rows.n_samples * residual_pair_traces(members, penalties)
-    return np.clip(1 - products / np.maximum(pairs, TINY), 0.0, 1 - 1e-9)
+    return np.asarray(np.clip(1 - products / np.maximum(pairs, TINY), 0.0, 1 - 1e-9))
 
 
 def variance_gain(gamma: FloatArray) -> FloatArray:
@@ -122,7 +122,7 @@ class Settled:
 
 
 def settled_weights(
-    aggregation: LinearAggregation, present: MemberMoments, moved: MemberMoments, growth: FloatArray
+    aggregation: Aggregation, present: MemberMoments, moved: MemberMoments, growth: FloatArray
 ) -> Settled:
     """Weights that an aggregation fits at sizes `growth` (t,) times the pilot's, and the error to expect of them.
 
@@ -131,15 +131,14 @@ def settled_weights(
     size has a noise of N′, and ``(G - N)²/(G - N + N′)`` of the gain is left. At growth 1 this is what the estimators
     expect.
     """
-    simpler = getattr(aggregation, "simpler", None)  # of fitted aggregations
+    fitted, simpler = cast(FittedAggregation, aggregation), getattr(aggregation, "simpler", None)
     if simpler is None or moved.behind is None:
-        weights = aggregation.weights(moved)
+        weights = fitted.weights(moved)
         error, none = moved.risk_of(weights), np.zeros(len(weights))
         return Settled(weights, error, error, none, none)
-    aggregation = cast(FittedAggregation, aggregation)
     start = settled_weights(simpler, present, moved, growth)
-    best = aggregation.best_judged(moved)
-    d, least = aggregation.n_fitted(best), moved.risk_of(best)
+    best = fitted.best_judged(moved)
+    d, least = fitted.n_fitted(best), moved.risk_of(best)
     extra, behind = np.maximum(d - start.n_fitted, 1.0), labels_behind(best, moved.behind)
     # The noise is that of outputs at the pilot's size, the gain that of outputs at the new one, which vary less.
     powers = [
