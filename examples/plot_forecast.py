@@ -2,8 +2,8 @@
 What would more rows bring?
 ===========================
 
-150 rows of a real table say what an ensemble will err with many more. The forecast tries itself on parts of the pilot
-first; the other rows of the table, which it never sees, show how well it did.
+150 rows of a real table say which error an ensemble will have with many more. The other rows of the table, which the
+forecast never sees, show how well it did.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,7 @@ X = X[:, (X[pilot] > 0).sum(axis=0) >= 5]  # pixels at the rim that almost never
 
 sizes = np.array([100, 150, 300, 600, 1200])
 ensembles = {"one ridge": sr.Ensemble(sr.subsets.Equal(1), ridge=0.02)}
-curve = sr.forecast(X[pilot], y[pilot], sizes, ensembles, extrapolate=True).isel(ensemble=0)
+curve = sr.forecast(X[pilot], y[pilot], sizes, ensembles).isel(ensemble=0)
 
 
 def trained(n, draw):

@@ -36,19 +36,6 @@ def test_forecast_prints_a_curve_for_three_ensembles(table):
     assert all(word in text for word in ("one ridge", "4 equal", "4 heterogeneous", "640", "label noise"))
 
 
-def test_a_remedy_is_named_only_where_it_helps(tmp_path):
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((40, 90))
-    data = tmp_path / "wide.npz"
-    np.savez(data, X=X, y=X @ rng.standard_normal(90))
-    words = ("forecast", data, "--n-samples", "40,4000", "--n-members", 2)
-    assert "(use --extrapolate)" in call(*words).stdout
-    for more in (("--extrapolate",), ("--aggregation", "scaled"), ("--aggregation", "free", "--extrapolate")):
-        text = call(*words, *more).stdout
-        assert "pilot can judge." in text or "pilot's reach." in text
-        assert "use --extrapolate" not in text
-
-
 def test_forecast_in_json_is_what_the_library_says(table):
     words = (
         "--target",
@@ -94,7 +81,7 @@ def test_the_third_ensemble_of_a_forecast_is_the_one_described(table):
         assert told["variables"]["prediction_error"]["values"][2] == pytest.approx(expected.tolist())
 
 
-def test_a_pilot_out_of_reach_is_said_and_can_be_extrapolated(table):
+def test_a_pilot_out_of_reach_is_said(table):
     words = ("--target", "y", "--drop", "kind", "--n-samples", "80,100000", "--ridges", "0.0001", "--n-members", 2)
     short = pl.read_parquet(table)[:25]
     short.write_parquet(table)
@@ -102,9 +89,6 @@ def test_a_pilot_out_of_reach_is_said_and_can_be_extrapolated(table):
     assert "out of this pilot's reach" in text
     (row,) = (line.split() for line in text.splitlines() if line.split()[:1] == ["100,000"])
     assert row[1] == "-"
-    text = call("forecast", table, *words, "--extrapolate").stdout
-    (row,) = (line for line in text.splitlines() if line.split()[:1] == ["100,000"])
-    assert row.count("*") >= 1
 
 
 def test_advise_says_why(table, tmp_path):
