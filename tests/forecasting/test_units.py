@@ -14,7 +14,7 @@ Y = X @ RNG.standard_normal(8) + RNG.standard_t(3, 40)
 ENDS = ("", "_lower", "_upper")
 
 
-@pytest.mark.parametrize("unit", [1e-68, 1e70])
+@pytest.mark.parametrize("unit", [pytest.param(1e-68, marks=pytest.mark.slow), 1e70])
 def test_of_labels(unit):
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)

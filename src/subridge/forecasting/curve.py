@@ -97,11 +97,8 @@ def at_pilot(pilot: Pilot, ensemble: Ensemble, ridges: FloatArray) -> AtPilot:
             [variance_shares([fit], penalties[:, r : r + 1])[:, 0, 0] for r, fit in enumerate(members)], axis=1
         )
     noise = _readout_noise(pilot, ensemble, own)
-    found = [_moments(block, block.pairs, noise[block.rows]) for block in pilot.left_out(penalties)]
-    pairs = np.concatenate([each.pairs for each in found])
-    rest = zip(*((each.missed, each.v, each.behind) for each in found), strict=True)
-    missed, v, behind = (None if each[0] is None else np.concatenate(each) for each in rest)
-    moments = MemberMoments(pairs, missed, v, behind=behind)
+    pairs = np.concatenate([block.pairs for block in pilot.left_out(penalties)])
+    moments = _moments(pilot, penalties, pairs, noise)
     return AtPilot(ridges, moments, noise, own, own).weighted(ensemble.aggregation)
 
 
@@ -240,7 +237,8 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     after = np.minimum(gamma_n / sizes[:, None, None], most if by_groups else np.inf)
     ratio = (1 - before) * variance_gain(after)
     noise = _readout_noise(pilot, ensemble, np.diagonal(after, axis1=1, axis2=2)[:, :k])
-    present, moved = _moments(block, block.pairs, 0 * noise), _moments(block, block.pairs * ratio, noise)
+    pairs = ((block.pairs, 0 * noise), (block.pairs * ratio, noise))
+    present, moved = (_moments(pilot, block.penalties, *each) for each in pairs)
     settled = settled_weights(ensemble.aggregation, present, moved, sizes / n)
     weights, error = settled.weights, settled.expected
     unsure = finite_size_error(block.pairs, before, after, n)[:, :k, :k]
@@ -268,20 +266,20 @@ def _readout_noise(pilot: Pilot, ensemble: Ensemble, gamma: FloatArray) -> Float
     return np.where(noise > 0, noise * np.where(noise > 0, variance_gain(gamma), 0.0), 0.0)
 
 
-def _moments(block: LeftOut, pairs: FloatArray, noise: FloatArray) -> MemberMoments:
+def _moments(pilot: Pilot, penalties: FloatArray, pairs: FloatArray, noise: FloatArray) -> MemberMoments:
     """Moments of the members from pairs (t, k, k), or (t, k + 1, k + 1) with a constant predictor, and noise (t, k)."""
-    k, pilot, behind = noise.shape[1], block.pilot, np.zeros(noise.shape)
+    k, behind = noise.shape[1], np.zeros(noise.shape)
     members = pairs[:, :k, :k] + noise[:, :, None] * np.eye(k)
     if pairs.shape[1] == k:
         return MemberMoments(members)
     # Left-out errors of noise vary like those of m = (tr R²)²/tr R⁴ independent rows. The inverse of their variance,
     # which weights follow, is too large by m/(m - 2) in the mean, so that n rows are worth n (1 - 2/m).
     for r, fit in enumerate(pilot.members[:k]):
-        squares = fit.residual_gains(block.penalties[:, r]) ** 2
+        squares = fit.residual_gains(penalties[:, r]) ** 2
         squares = squares / squares.max(axis=1, keepdims=True) if fit.spans_samples else squares
         spare = pilot.rows.room - squares.shape[1]
         m = (squares.sum(axis=1) + spare) ** 2 / ((squares**2).sum(axis=1) + spare)
-        if not rests_on_few_rows(fit, float(block.penalties[:, r].min())):  # else its errors carry no information
+        if not rests_on_few_rows(fit, float(penalties[:, r].min())):  # else its errors carry no information
             behind[:, r] = np.minimum(np.maximum(1 - 2 / m, _LEAST_SHARE) * pilot.rows.n_samples, pilot.n_groups)
     return MemberMoments(members, pairs[:, k, :k], pairs[:, k, k], behind=behind * len(pilot.targets))
 
