@@ -16,8 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from subridge.ridge.curves import _dual, _primal
-from subridge.ridge.curves import CurvePlan
+from subridge.ridge.curves import CurvePlan, solve_curve
 
 
 def seconds_of_training(M, P, k, n_factors, repeats, primal):
@@ -27,12 +26,11 @@ def seconds_of_training(M, P, k, n_factors, repeats, primal):
     F, targets = rng.standard_normal((k, P, N)) / np.sqrt(N), rng.standard_normal((1, P))
     ridges = tuple(0.1 + 0.1 * i for i in range(n_factors))
     plan = CurvePlan((P,), ridges, tuple(range(n_factors)), 0 if primal else 1, ((0, 1),) if primal else (), False)
-    into, doubtful = np.empty((n_factors, 1, 1, N)), np.zeros((n_factors, 1), dtype=bool)
-    solve, best = (_primal if primal else _dual), np.inf
+    into, best = np.empty((1, n_factors, 1, 1, N)), np.inf
     for _ in range(repeats + 1):
         start = time.perf_counter()
         for r in range(k):
-            solve(F[r], targets, plan, into, doubtful)
+            solve_curve(F[r : r + 1], targets[None], plan, into)
         best = min(best, time.perf_counter() - start)
     return best
 

@@ -13,9 +13,8 @@ import numpy as np
 from sklearn.linear_model import Ridge
 
 import subridge as sr
-from subridge.ridge.rows import left_out_groups
 from subridge.ridge.path import member_paths
-from subridge.ridge.rows import training_rows
+from subridge.ridge.rows import left_out_groups, training_rows
 
 
 def seconds(work, repeats=1):

@@ -18,8 +18,8 @@ from tables import load, split
 
 import subridge as sr
 from subridge.ensemble.aggregation import Free, Mean, Scaled, Simplex
-from subridge.ridge.path import are_few
 from subridge.ridge.choose import default_ridges
+from subridge.ridge.path import are_few
 
 AGGREGATIONS = {each.name: each for each in (Mean(), Simplex(), Scaled(), Free())}
 _LEAST_SHARE = 0.05  # of the rows, that the errors of a member are worth

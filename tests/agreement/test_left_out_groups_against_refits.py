@@ -71,7 +71,7 @@ def random_case(number):
     return model, X, y, weights, random_groups(rng, n)
 
 
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", [0, *(pytest.param(block, marks=pytest.mark.slow) for block in range(1, 10))])
 def test_left_out_groups_are_what_training_without_them_predicts(block):
     """1,000 cases: more and fewer features than rows, weights, intercepts, no ridge, groups of 1 to n/2."""
     for number in range(100 * block, 100 * (block + 1)):

@@ -1,5 +1,6 @@
 """scikit-learn's own checks of an estimator."""
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import subridge as sr
@@ -12,13 +13,15 @@ BY_ROWS = {
     for kind in ("dense", "sparse")
 }
 
-ESTIMATORS = [
+QUICK = [
+    sr.RidgeEnsembleRegressor(n_estimators=3, ridge=0.1, random_state=0),
+    sr.RidgeEnsembleClassifier(n_estimators=3, ridge=0.1, random_state=0),
+]
+OTHERS = [
     sr.RidgeEnsembleRegressor(n_estimators=3, random_state=0),
     sr.RidgeEnsembleRegressor(n_estimators=3, aggregation="simplex", random_state=0),
-    sr.RidgeEnsembleRegressor(n_estimators=3, ridge=0.1, random_state=0),
     sr.RidgeEnsembleRegressor(n_estimators=3, ridge=0.1, aggregation="median", subsets="equal", random_state=0),
     sr.RidgeEnsembleClassifier(n_estimators=3, random_state=0),
-    sr.RidgeEnsembleClassifier(n_estimators=3, ridge=0.1, random_state=0),
     sr.RidgeEnsembleClassifier(n_estimators=3, ridge=0.1, voting="sum", random_state=0),
 ]
 
@@ -28,6 +31,12 @@ def explained(estimator):
     return BY_ROWS if leaves_out else {}
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=explained)
+@parametrize_with_checks(QUICK, expected_failed_checks=explained)
 def test_estimators_pass_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(OTHERS, expected_failed_checks=explained)
+def test_other_configurations_pass_scikit_learns_checks(estimator, check):
     check(estimator)

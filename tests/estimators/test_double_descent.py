@@ -11,6 +11,9 @@ SAMPLES = np.array([20, 30, 40, 50, 62, 80, 110, 150])
 SPIKE = int(np.flatnonzero(M // K == SAMPLES)[0])
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def features():
     """Rectified random features of the digits, standardised."""

@@ -8,9 +8,8 @@ from flint import arb, arb_mat
 
 import subridge as sr
 from reference import hostile, near_dependence, proposition_one, proposition_two, refits
-from subridge.ridge.rows import left_out_groups
 from subridge.ridge.path import member_paths
-from subridge.ridge.rows import training_rows
+from subridge.ridge.rows import left_out_groups, training_rows
 from subridge.spec.errors import AccuracyWarning, ConvergenceError, RidgeError
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from subridge.ensemble.aggregation import Aggregation, Majority, Mean, Median, Simplex, Summed
+from subridge.ridge.choose import Losses, choose_ridges
 from subridge.ridge.path import member_paths
 from subridge.ridge.rows import training_rows
-from subridge.ridge.choose import Losses, choose_ridges
 from subridge.subsets import dirichlet
 
 RIDGES = np.logspace(-2, 3, 6)
@@ -42,7 +42,7 @@ def test_a_common_ridge_minimises_the_means_error(fitted):
         for index in range(6)
     ]
     losses = Losses(paths, rows, Mean())
-    np.testing.assert_allclose([value for value, _ in losses.common], errors)
+    np.testing.assert_allclose([each.loss[0] for each in losses.common], errors)
     assert choose_ridges(losses, "ensemble").tolist() == [np.argmin(errors)] * 3
 
 
@@ -60,7 +60,7 @@ def test_ridges_chosen_together_reach_the_best_combination(fitted, aggregation):
     losses = Losses(paths, rows, aggregation)
 
     def error(indices):
-        return losses.at(np.array(indices))[0]
+        return losses.at(np.array(indices)).loss[0]
 
     # Exhaustive over 6³; coordinate descent happens to reach the optimum here, for the median only nearly.
     best = min(error(indices) for indices in itertools.product(range(6), repeat=3))

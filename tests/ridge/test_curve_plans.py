@@ -45,7 +45,7 @@ def test_lapack_finds_the_same_weights_by_every_split():
     for n_dual, segments in ALL_SPLITS:
         found = np.full_like(right, np.nan)
         plan = CurvePlan(SIZES, RIDGES, (0, 1), n_dual, segments, False)
-        solve_curve(F, targets, plan, found, [[0], [1]])
+        solve_curve(F, targets, plan, found)
         np.testing.assert_allclose(found, right, rtol=1e-9, atol=1e-11, err_msg=str((n_dual, segments)))
 
 
@@ -57,7 +57,7 @@ def test_a_batch_finds_the_same_weights_by_every_split():
     for n_dual, segments in ALL_SPLITS:
         found = torch.full(right.shape, torch.nan, dtype=torch.float64)
         plan = CurvePlan(SIZES, RIDGES, (0, 1), n_dual, segments, False)
-        solve_curve(torch.asarray(F), torch.asarray(targets), plan, found, [[0, 1]])
+        solve_curve(torch.asarray(F), torch.asarray(targets), plan, found)
         np.testing.assert_allclose(found.numpy(), right, rtol=1e-9, atol=1e-11, err_msg=str((n_dual, segments)))
 
 

@@ -28,6 +28,7 @@ def test_no_ridge_is_the_minimum_norm_solution():
     np.testing.assert_allclose(sr.fit_members(X, y, ensemble)[0], np.linalg.pinv(X / np.sqrt(10)) @ y)
 
 
+@pytest.mark.slow
 def test_exact_risk_equals_a_sampled_test_error():
     M = 8
     problem = sr.Problem(sr.covariance.autoregressive(M, 0.5), np.ones(M), sr.covariance.isotropic(M, 0.2), 0.3)

@@ -8,9 +8,8 @@ import scipy.sparse
 
 import subridge as sr
 from reference import judge, refits
-from subridge.ridge.rows import left_out_groups
 from subridge.ridge.path import member_paths
-from subridge.ridge.rows import training_rows
+from subridge.ridge.rows import left_out_groups, training_rows
 from subridge.spec.errors import AccuracyWarning
 
 RIDGES = np.array([0, 0.01, 0.1, 1, 10])
@@ -22,7 +21,7 @@ def mean_square(X, y, ridges=RIDGES):
     return np.array([float(np.mean(path.errors(i) ** 2)) for i in range(len(ridges))])
 
 
-@pytest.mark.parametrize("first", range(0, 300, 100))
+@pytest.mark.parametrize("first", [0, *(pytest.param(first, marks=pytest.mark.slow) for first in (100, 200))])
 def test_hostile_rows_equal_refits_or_say_that_they_may_not(first):
     assert [v for v in map(judge.judge_rows, range(40_000 + first, 40_100 + first)) if v.remark] == []
 
@@ -49,7 +48,7 @@ def test_a_row_that_hardly_tells_anything_of_the_rest_is_not_rounded_away():
         assert np.mean(np.asarray(errors) ** 2) == pytest.approx(exact, rel=1e-9)
 
 
-@pytest.mark.parametrize("first", range(0, 300, 100))
+@pytest.mark.parametrize("first", [0, *(pytest.param(first, marks=pytest.mark.slow) for first in (100, 200))])
 def test_columns_that_nearly_explain_each_other_equal_refits_or_say_that_they_may_not(first):
     assert [v for v in map(judge.judge_near, range(60_000 + first, 60_100 + first)) if v.remark] == []
 

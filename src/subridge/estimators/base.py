@@ -12,18 +12,18 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from subridge.arrays.namespace import like
-from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike
+from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, MatrixLike
 from subridge.ensemble.aggregation import AGGREGATIONS, Aggregation, Mean
 from subridge.ensemble.ensemble import Ensemble
 from subridge.ensemble.moments import MemberMoments
-from subridge.estimators.inputs import Features, drop_weightless, left_out_sets, prediction_input
-from subridge.estimators.members import FittedMembers, LeftOutEnsemble, lacks_columns
+from subridge.estimators.inputs import Features, drop_weightless, lacks_columns, left_out_sets, prediction_input
+from subridge.estimators.members import FittedMembers, LeftOutEnsemble
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
 from subridge.ridge.choose import Losses, scored, search_ridges, trainable
 from subridge.ridge.path import member_paths
 from subridge.ridge.rows import TrainingRows, training_rows
 from subridge.ridge.stream import RowMoments, moments_of, search_moments, streamed_path
-from subridge.ridge.weights import judge
+from subridge.ridge.weights import Verdict, judge
 from subridge.spec.checks import one_of, positive_integer, truth, within
 from subridge.spec.errors import DataError, FewSamplesWarning, ParameterError, SubsetError
 from subridge.spec.plan import SubsetPlan
@@ -64,7 +64,7 @@ def per_target(aggregation: Aggregation) -> Aggregation:
             f"weights for each target or class need fitted weights, got aggregation={aggregation.name!r}; "
             'use "scaled", "simplex" or "free", or weights_per_target=False'
         )
-    return replace(aggregation, per_target=True)
+    return replace(aggregation, per_target=True)  # type: ignore[call-arg]
 
 
 def affordable(aggregation: Aggregation, n_samples: int) -> Aggregation:
@@ -98,24 +98,8 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     missing: Missing
     random_state: int | np.random.RandomState | None
 
-    coef_: Array
-    intercept_: Array
-    ensemble_: Ensemble
-    estimators_coef_: list[Array]
-    estimators_features_: list[npt.NDArray[np.generic]]
-    estimators_intercept_: list[Array]
     feature_names_in_: npt.NDArray[np.str_]
-    loo_error_: float
-    loo_path_: FloatArray
-    n_estimators_: int
     n_features_in_: int
-    ridge_: float | FloatArray
-    ridge_path_: FloatArray
-    risk_matrix_: FloatArray
-    subset_plan_: SubsetPlan
-    weights_: FloatArray
-
-    _members: FittedMembers
     _moments: RowMoments | None = None
     _left_out: LeftOutEnsemble | None = None
     # Set by some options only; a second fit with others must not leave them behind.
@@ -208,14 +192,18 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
                 "or set fit_intercept=False"
             )
         rows = training_rows(X, targets, weights, self.fit_intercept, together)
-        warn_of_rows(rows, getattr(self, "feature_names_in_", None), stacklevel=4)
+        warn_of_rows(rows, getattr(self, "feature_names_in_", None), stacklevel=3)
         eta, noise = self.ensemble_.readout_noise, None
         if eta.any():  # ξ_r of training, shape (k, C, n)
             noise = like(eta[:, None, None] * rng.standard_normal((len(eta), *targets.shape)), targets)
         losses, places = self._choose(rows, noise)
         paths, linear = losses.paths, aggregation if aggregation.is_linear else Mean()
         is_common = self._is_searched() and self.ridge_scope == "ensemble" and not hasattr(self, "loo_path_")
-        verdict = judge(losses, places, is_common=is_common)
+        if aggregation.fits_weights:
+            verdict = judge(losses, places, is_common=is_common)
+        else:
+            along = np.array([each.loss[0] for each in losses.common]) if is_common else None
+            verdict = Verdict(losses.at(places).loss[0], along)
         if verdict.path_losses is not None:
             self.loo_path_ = verdict.path_losses
         self.loo_error_ = verdict.error
@@ -227,10 +215,10 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         self._left_out = LeftOutEnsemble(
             kept, losses.errors(places), noise, self.ensemble_, members, self._member_weights
         )
-        warn_once([correlated_rows(rows.targets - self._left_out.predictions, rows)], stacklevel=4)
+        warn_once([correlated_rows(rows.targets - self._left_out.predictions, rows)], stacklevel=3)
         return self._left_out
 
-    def _choose(self, rows: TrainingRows, noise: Array | None) -> tuple[Losses, FloatArray]:
+    def _choose(self, rows: TrainingRows, noise: Array | None) -> tuple[Losses, IntArray]:
         """The members along their path, judged by the aggregation, and where each stands; records the ridges."""
         plan, aggregation, ensemble = self.subset_plan_, self.ensemble_.aggregation, self.ensemble_
         if not self._is_searched():
@@ -249,7 +237,7 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
             losses = search.losses
             if judged is not aggregation:  # the path is that of the score, the error that of the aggregation
                 if self.ridge_scope == "ensemble":
-                    self.loo_path_ = np.array([value for value, _ in losses.common])
+                    self.loo_path_ = np.array([each.loss[0] for each in losses.common])
                 losses = Losses(losses.paths, rows, aggregation)
         self._keep_ridges(ridges)
         return losses, places
@@ -280,7 +268,7 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         batch = moments_of(*drop_weightless(X, targets, weights))
         self._moments = moments = batch if self._moments is None else self._moments + batch
         squares, names = moments.column_squares(self.fit_intercept), getattr(self, "feature_names_in_", None)
-        warn_once([unequal_scales(squares, names)], stacklevel=4)
+        warn_once([unequal_scales(squares, names)], stacklevel=3)
         plan, k, shift = self.subset_plan_, self.n_estimators_, float(self.fit_intercept)
         if self._is_searched():
             path = search_moments(moments, plan, self.ridges, self.fit_intercept)

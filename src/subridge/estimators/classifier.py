@@ -12,8 +12,15 @@ from subridge.arrays.types import Array, ArrayLike, BoolArray, MatrixLike
 from subridge.ensemble.aggregation import Aggregation, Mean, WeightedMajority
 from subridge.ensemble.aggregation.ties import first_largest, misclassified_share
 from subridge.estimators.base import Missing, RidgeEnsembleBase, Subsets, affordable, aggregation_of, per_target
-from subridge.estimators.inputs import ClassWeight, Features, Labels, classes_of, classification_input, row_weights
-from subridge.estimators.members import example_of
+from subridge.estimators.inputs import (
+    ClassWeight,
+    Features,
+    Labels,
+    classes_of,
+    classification_input,
+    example_of,
+    row_weights,
+)
 from subridge.ridge.classes import fit_temperature, softmax
 from subridge.spec.errors import DataError, ParameterError
 from subridge.spec.scope import Scope

@@ -9,10 +9,9 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 
-from subridge.arrays.namespace import is_tensor, like, namespace_of, to_numpy
+from subridge.arrays.namespace import is_sparse, is_tensor, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike, SparseMatrix
 from subridge.datasets.tables.odd_values import refuse_odd_table
-from subridge.estimators.members import example_of
 from subridge.ridge.rows import LeftOutSets, group_labels, left_out_groups, left_out_windows
 from subridge.spec.checks import positive_integer, refuse_odd_values
 from subridge.spec.errors import DataError, ParameterError
@@ -30,6 +29,18 @@ class Fitted(Protocol):
 
     n_features_in_: int
     feature_names_in_: npt.NDArray[np.str_]
+
+
+def example_of(X: Features) -> Array:
+    """An array of the library and device that predictions for X are made in."""
+    return np.empty(0) if is_sparse(X) else X
+
+
+def lacks_columns(X: Features) -> bool:
+    """Whether any entry of X is NaN."""
+    if is_sparse(X):
+        return bool(np.isnan(X @ np.ones(X.shape[1])).any())
+    return bool(namespace_of(X).any(namespace_of(X).isnan(X)))
 
 
 def regression_input(estimator: Fitted, X: MatrixLike, y: ArrayLike, *, reset: bool) -> tuple[Features, Array]:
@@ -121,7 +132,7 @@ def classes_of(labels: Labels) -> Labels:
 def row_weights(
     sample_weight: ArrayLike | None, X: Features, labels: Labels | None = None, class_weight: ClassWeight = None
 ) -> Array | None:
-    """Weights of the rows, times those of their classes, in the library of X, or None; zero is allowed, negative is not."""
+    """Weights of the rows times those of their classes, in the library of X, or None; negative ones are refused."""
     if class_weight is not None:
         by_class: FloatArray = compute_sample_weight(class_weight, labels)
         sample_weight = by_class if sample_weight is None else by_class * to_numpy(sample_weight)

@@ -1,11 +1,11 @@
 """Fitted members: outputs for new rows, for rows that lack columns, and without each left-out row (intervals).
 
 Intervals are jackknife+ (Barber, Candès, Ramdas and Tibshirani 2021): with left-out errors e_i and the ensemble μ^(-i)
-trained without row i, the interval for x goes from a low quantile of ``μ^(-i)(x) - |e_i|`` to a high one of ``μ^(-i)(x) +
-|e_i|``. If groups are left out, μ^(-i) is trained without the group of i and every group has the same share in the
+trained without row i, the interval for x goes from a low quantile of ``μ^(-i)(x) - |e_i|`` to a high one of ``μ^(-i)(x)
++ |e_i|``. If groups are left out, μ^(-i) is trained without the group of i and every group has the same share in the
 quantile (Lee, Barber and Willett 2023), so that groups rather than rows need be exchangeable. Sets of classes take the
-score ``1 - p(class)`` in place of |e| (CV+, Romano, Sesia and Candès 2020). At fixed ridge and weights the coverage is at
-least 2·level - 1, whatever the distribution.
+score ``1 - p(class)`` in place of |e| (CV+, Romano, Sesia and Candès 2020). At fixed ridge and weights the coverage is
+at least 2·level - 1, whatever the distribution.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,10 +24,11 @@ from subridge.arrays.namespace import (
     take_last,
     to_numpy,
 )
-from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray, SparseMatrix
+from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.ensemble.aggregation import Aggregation
 from subridge.ensemble.ensemble import Ensemble
 from subridge.ensemble.moments import MemberMoments
+from subridge.estimators.inputs import Features, example_of
 from subridge.ridge.classes import softmax
 from subridge.ridge.member import GRAM_LIMIT, SETS_GRAM_LIMIT, MemberFit, factorise_members
 from subridge.ridge.rows import TrainingRows
@@ -77,7 +78,7 @@ class FittedMembers:
             intercept = intercept + shares[r, :] * offset
         return coef, intercept
 
-    def outputs(self, X: Array | SparseMatrix, members: Sequence[int] | IntArray | None = None) -> Array:
+    def outputs(self, X: Features, members: Sequence[int] | IntArray | None = None) -> Array:
         """Outputs of all members, or of some, shape (k, C, n), in the library of X."""
         columns, example, found = X.tocsc() if is_sparse(X) else X, example_of(X), []
         for r in range(len(self.coefficients)) if members is None else members:
@@ -91,7 +92,7 @@ class FittedMembers:
             found.append(product + intercept[:, None])
         return namespace_of(found[0]).stack(found)
 
-    def outputs_without(self, X: Array | SparseMatrix, aggregation: Aggregation, moments: MemberMoments) -> Array:
+    def outputs_without(self, X: Features, aggregation: Aggregation, moments: MemberMoments) -> Array:
         """Aggregate of the members that see no missing column of X, row by row; shape (C, m).
 
         Rows that lack the same members are predicted together. Weights of a linear aggregation come from the block of
@@ -124,18 +125,6 @@ class FittedMembers:
         return select_rows(namespace_of(parts[0]).concat(parts, axis=1).T, np.argsort(np.concatenate(order))).T
 
 
-def example_of(X: Array | SparseMatrix) -> Array:
-    """An array of the library and device that predictions for X are made in."""
-    return np.empty(0) if is_sparse(X) else X
-
-
-def lacks_columns(X: Array | SparseMatrix) -> bool:
-    """Whether any entry of X is NaN."""
-    if is_sparse(X):
-        return bool(np.isnan(X @ np.ones(X.shape[1])).any())
-    return bool(namespace_of(X).any(namespace_of(X).isnan(X)))
-
-
 @dataclass(frozen=True, eq=False)
 class LeftOutEnsemble:
     """A fitted ensemble without each of its rows, or sets of rows, in turn.
@@ -156,14 +145,14 @@ class LeftOutEnsemble:
     def owners(self) -> IntArray:
         """The number of the set with which each row is left out, shape (n,)."""
         sets = self.rows.left_out
-        return np.arange(self.rows.n_samples) if sets is None else sets.owners
+        return np.arange(self.errors.shape[-1]) if sets is None else sets.owners
 
     @property
     def predictions(self) -> Array:
         """The aggregate's output for every row if it is left out, shape (C, n)."""
         return self._combined(self.rows.targets - self.errors, self.rows.targets - self.rows.deviations)
 
-    def outputs(self, X: Array | SparseMatrix) -> Iterator[Array]:
+    def outputs(self, X: Features) -> Iterator[Array]:
         """The aggregate's outputs for new rows without each of S sets, shape (C, m, S), for blocks of m rows."""
         owners, (k, C), plan = self.owners, self.errors.shape[:2], self.ensemble.plan
         S = int(owners.max()) + 1
@@ -173,7 +162,7 @@ class LeftOutEnsemble:
         penalties = self.ensemble.ridge * plan.subset_sizes
         block = max(1, _ENTRIES // (S * C * k))
         for start in range(0, X.shape[0], block):
-            new = X[start : start + block]
+            new = X[np.arange(start, min(start + block, X.shape[0]))] if is_sparse(X) else X[start : start + block]
             changes = [
                 fit.output_change(self._seen(r, new), float(penalties[r]), *pulls)
                 for r, (fit, pulls) in enumerate(self._fits)
@@ -204,7 +193,7 @@ class LeftOutEnsemble:
             found.append((fit, fit.pulls(float(penalties[r]), labels, errors, rows.left_out)))
         return found
 
-    def _seen(self, r: int, X: Array | SparseMatrix) -> Array:
+    def _seen(self, r: int, X: Features) -> Array:
         """What a member sees of new rows, less its means, shape (m, N_r), in the library of the fit."""
         A, means = self.ensemble.plan.measurements[r], self.rows.feature_means
         if is_sparse(X):
@@ -236,7 +225,7 @@ class LeftOutEnsemble:
             return None
         return sets.row_masses() * sets.n_sets / (sets.n_sets + 1)
 
-    def intervals(self, X: Array | SparseMatrix, level: float) -> tuple[Array, Array]:
+    def intervals(self, X: Features, level: float) -> tuple[Array, Array]:
         """Lower and upper bounds of new labels, each of shape (C, m)."""
         level, masses, lower, upper = self._level(level), self._masses, [], []
         sizes, owners = abs(self.rows.targets - self.predictions), self.owners
@@ -248,7 +237,7 @@ class LeftOutEnsemble:
         xp = namespace_of(upper[0])
         return xp.concat(lower, axis=1), xp.concat(upper, axis=1)
 
-    def class_sets(self, X: Array | SparseMatrix, level: float, temperature: float) -> BoolArray:
+    def class_sets(self, X: Features, level: float, temperature: float) -> BoolArray:
         """Classes that belong to the set of each new row, shape (m, C).
 
         A class is not in it if its score, with μ^(-i), exceeds that of row i's own class for a share `level` of rows.
@@ -273,7 +262,9 @@ def _quantile(values: Array, level: float, masses: FloatArray | None) -> Array:
     xp = namespace_of(values)
     if masses is None:
         rank = int(np.ceil(level * (values.shape[-1] + 1) - _SLACK)) - 1
-        return np.partition(values, rank, axis=-1)[..., rank] if is_numpy(values) else xp.sort(values, axis=-1)[..., rank]
+        return (
+            np.partition(values, rank, axis=-1)[..., rank] if is_numpy(values) else xp.sort(values, axis=-1)[..., rank]
+        )
     order = xp.argsort(values, axis=-1)
     shares = xp.take_along_axis(xp.broadcast_to(like(masses, values), values.shape), order, axis=-1)
     reached = xp.cumulative_sum(shares, axis=-1) >= level - _SLACK

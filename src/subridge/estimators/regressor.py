@@ -10,8 +10,7 @@ from subridge.arrays.namespace import in_precision_of, like
 from subridge.arrays.types import Array, ArrayLike, MatrixLike
 from subridge.ensemble.aggregation import Aggregation
 from subridge.estimators.base import Missing, RidgeEnsembleBase, Subsets, affordable, aggregation_of, per_target
-from subridge.estimators.inputs import regression_input, row_weights
-from subridge.estimators.members import example_of
+from subridge.estimators.inputs import example_of, regression_input, row_weights
 from subridge.spec.checks import truth
 from subridge.spec.scope import Scope
 
@@ -23,8 +22,7 @@ def _averages(estimator: "RidgeEnsembleRegressor") -> bool:
     """Whether the members are averaged: only then rows can be streamed."""
     if estimator._aggregation().name != "mean":
         raise AttributeError(
-            "partial_fit serves aggregation='mean' only; "
-            f"aggregation={estimator.aggregation!r} needs the rows: use fit"
+            f"partial_fit serves aggregation='mean' only; aggregation={estimator.aggregation!r} needs the rows: use fit"
         )
     return True
 
@@ -53,8 +51,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         the member's N_r features. 0 is the minimum-norm solution. "auto" chooses from `ridges` by exact leave-one-out
         errors.
     ridge_scope : {"ensemble", "member", "joint"}, default="ensemble"
-        Which ridges "auto" chooses. "ensemble": one common value, with the least error of the aggregate. "member": for each
-        member the value with its own least error (as ``BaggingRegressor(RidgeCV())`` does). "joint": one value per
+        Which ridges "auto" chooses. "ensemble": one common value, with the least error of the aggregate. "member": for
+        each member the value with its own least error (as ``BaggingRegressor(RidgeCV())`` does). "joint": one value per
         member, which improves on "ensemble" by coordinate descent on the error of the aggregate.
     ridges : sequence of float, optional
         The path that "auto" searches. Default: half decades from 1e-3 to 1e5 times the mean square of a (centred)
@@ -71,8 +69,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         η_r: standard deviation of noise taken from the labels of each member in training, as for noisy hardware.
         Predictions are made without noise; errors refer to the labels without it.
     scoring : {"neg_mean_squared_error", "neg_mean_absolute_error", "r2"}, optional
-        The score of left-out rows by which "auto" chooses the ridge; squared error by default. "r2" counts every target in units
-        of its variance. ``loo_path_`` then holds the loss of that score (1 - R² for "r2").
+        The score of left-out rows by which "auto" chooses the ridge; squared error by default. "r2" counts every target
+        in units of its variance. ``loo_path_`` then holds the loss of that score (1 - R² for "r2").
     gap : int, default=0
         For rows in time order: every row is left out with so many neighbours on either side.
     missing : {"raise", "drop-members"}, default="raise"
@@ -221,7 +219,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         self.loo_predictions_ = self._shaped(left_out.predictions)
         return self
 
-    @available_if(_averages)  # type: ignore[misc]
+    @available_if(_averages)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Add a batch of rows; only their moments are kept, M² + O(M) numbers.
 

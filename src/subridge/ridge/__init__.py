@@ -1,5 +1,7 @@
 """Ridge regression on finite samples.
 
-``rows`` trains members on rows and leaves each row out, ``streaming`` trains them on moments, ``curves`` trains one
-member along a whole learning curve; the files here choose ridges, count votes and judge weights.
+A fit goes through ``rows`` (centred training rows), ``checks`` (warnings about them), ``member`` (one factorisation
+per member), ``path`` (a member at every ridge), ``rounding`` (how far rounding moved left-out errors), ``choose`` (the
+ridges) and ``weights`` (the honest error of fitted weights). ``stream`` trains on moments alone, ``curves`` along whole
+learning curves, ``reference`` plainly and slowly; ``classes`` calibrates probabilities and counts votes.
 """

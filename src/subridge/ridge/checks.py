@@ -1,7 +1,7 @@
 """Warnings about training rows: scales, copies, order in time, groups that are too large, single heavy rows.
 
-A check is a function that returns a warning, or None. The limits are chosen so that clean data rarely meet them; the rate
-of false alarms is measured in ``benchmarks/false_alarms.py``.
+A check is a function that returns a warning, or None. The limits are chosen so that clean data rarely meet them; the
+rate of false alarms is measured in ``benchmarks/false_alarms.py``.
 """
 
 import warnings
@@ -89,8 +89,8 @@ def repeated_rows(rows: TrainingRows) -> SubridgeWarning | None:
     varying = np.flatnonzero(scales > 0)
     continuous = 0  # columns that take many values, by a part of the rows
     for j in varying[: 10 * _CONTINUOUS].tolist():
-        some = to_numpy((rows.features[j, :] / rows.root_weights)[:500])
-        continuous += len(np.unique(some)) > 0.25 * len(some)
+        column = to_numpy((rows.features[j, :] / rows.root_weights)[:500])
+        continuous += len(np.unique(column)) > 0.25 * len(column)
         if continuous == _CONTINUOUS:
             break
     else:
@@ -121,8 +121,8 @@ def large_group(rows: TrainingRows) -> SubridgeWarning | None:
     if sets is None or not sets.is_partition or 2 * sets.largest <= rows.n_samples:
         return None
     return LargeGroupWarning(
-        f"one group holds {sets.largest} of {counted(rows.n_samples, 'row')}; without it little is left to train on, so "
-        "its left-out errors say little about the fit on all rows; split that group, or gather more of the others"
+        f"one group holds {sets.largest} of {counted(rows.n_samples, 'row')}; without it little is left to train on, "
+        "and its left-out errors say little about the fit on all rows; split that group, or gather more of the others"
     )
 
 
@@ -173,7 +173,7 @@ def correlated_rows(errors: Array, rows: TrainingRows) -> SubridgeWarning | None
         return None
     remedy = f"a larger gap than {lag - 1}" if lag > 1 else "gap=, or groups= for rows that belong together"
     return CorrelatedRowsWarning(
-        f"left-out errors of neighbouring rows are correlated by {correlation:.2f}, as they are for rows in time order: "
+        f"left-out errors of neighbouring rows are correlated by {correlation:.2f}, as in time order: "
         f"errors come out too small and the ridge too weak; give {remedy}"
     )
 
@@ -195,7 +195,7 @@ def rare_columns(rows: TrainingRows) -> SubridgeWarning | None:
         return None
     return RareColumnsWarning(
         f"{rare:,} of {counted(len(varying), 'column')} of X {agreeing(rare, 'varies', 'vary')} in fewer than {_RARE} "
-        f"rows, too few to learn {agreeing(rare, 'its', 'their')} effect from; leave such columns out, or join rare levels"
+        f"rows, too few to learn from; leave such columns out, or join rare levels"
     )
 
 

@@ -2,8 +2,8 @@
 
 A path offers every member the same L ridges, and a choice is a place on that path for each member. What the minimum is
 taken over is the `scope`: "ensemble" sums the error of the aggregate over everything and chooses one common ridge;
-"member" keeps a member axis and chooses for each member by its own squared error; "joint" chooses one ridge per member by
-the error of the aggregate, coordinate by coordinate. Of equal losses the largest ridge is taken.
+"member" keeps a member axis and chooses for each member by its own squared error; "joint" chooses one ridge per member
+by the error of the aggregate, coordinate by coordinate. Of equal losses the largest ridge is taken.
 
 The default path goes on if its best ridge is at an end and the error still falls there.
 """
@@ -11,14 +11,13 @@ The default path goes on if its best ridge is at an end and the error still fall
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar
+from typing import ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from subridge.arrays.namespace import like, namespace_of
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
-from subridge.ensemble.aggregation import Aggregation, LinearAggregation, Loss, Mean, Settled
+from subridge.ensemble.aggregation import Aggregation, Loss, Mean, Settled
 from subridge.ensemble.aggregation.base import squared_error
 from subridge.ensemble.moments import MemberMoments
 from subridge.ridge.classes import fit_temperature, softmax
@@ -53,8 +52,8 @@ def default_ridges(column_squares: ArrayLike, n_samples: int = 1, subset_size: i
     """Ridges for features of given mean squares (centred), ascending by half decades; shape (L,).
 
     They reach from 1e-3 to 1e5 times the mean of the mean squares. If a feature is so much smaller than the others that
-    these would all but remove it, they reach further down: to a penalty ``λ N`` of a thousandth of that feature's n s. If
-    there are many samples for each feature they reach further up: to a penalty of a thousand times n s.
+    these would all but remove it, they reach further down: to a penalty ``λ N`` of a thousandth of that feature's n s.
+    If there are many samples for each feature they reach further up: to a penalty of a thousand times n s.
 
     Parameters
     ----------
@@ -113,7 +112,9 @@ class Outcome(Generic[Found]):
     is_falling: bool
 
 
-def outcome_of(found: Found, places: Sequence[int] | IntArray, n_ridges: int, spread: float, loss_at: Callable[[IntArray], Loss]) -> Outcome[Found]:
+def outcome_of(
+    found: Found, places: Sequence[int] | IntArray, n_ridges: int, spread: float, loss_at: Callable[[IntArray], Loss]
+) -> Outcome[Found]:
     """Judge chosen places on a path by a step inwards of those at an end: does it cost a material share of the error?
 
     `loss_at` gives the loss of any places. A share of wrong classes goes up and down by single samples, so what decides
@@ -134,7 +135,7 @@ def outcome_of(found: Found, places: Sequence[int] | IntArray, n_ridges: int, sp
 
 
 def is_material(error: float, other: float, spread: float) -> bool:
-    """Whether an error exceeds another by more than a thousandth, and by more than rounding beside the labels' variance.
+    """Whether an error is a thousandth larger than another, and by more than rounding beside the labels' variance.
 
     >>> is_material(1.0, 1.01, 2.0), is_material(1.0, 1.0001, 2.0), is_material(1e-15, 2e-15, 2.0)
     (True, False, False)
@@ -147,8 +148,9 @@ def extended_search(
 ) -> tuple[FloatArray, Outcome[Found]]:
     """Evaluate a path by half decades, and longer ones while the best ridge is at an end and the error falls there.
 
-    If the largest ridge is best, nothing was learnt. What there is to learn may lie in a direction whose variance is far
-    below that of any column, so a few ridges far below the path are tried as well. Returns the last path and its outcome.
+    If the largest ridge is best, nothing was learnt. What there is to learn may lie in a direction whose variance is
+    far below that of any column, so a few ridges far below the path are tried as well. Returns the last path and its
+    outcome.
     """
     outcome = evaluate(path)
     if outcome.end == "upper":
@@ -188,12 +190,21 @@ def last_minimum(losses: Sequence[Loss]) -> int:
     return max(range(len(losses)), key=lambda index: ([-part for part in losses[index]], index))
 
 
+class Judged(NamedTuple):
+    """The loss of an aggregate and, if it fits weights, the moments of its left-out errors and these weights."""
+
+    loss: Loss
+    moments: MemberMoments | None = None
+    settled: Settled | None = None
+
+
 class Losses:
     """Left-out losses of an aggregate at any places of its members on their paths, each computed once."""
 
     def __init__(self, paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation) -> None:
         self.paths, self.rows, self.aggregation = paths, rows, aggregation
         self.n_ridges = paths[0].n_ridges
+        self._known: dict[tuple[int, ...], Judged] = {}
 
     def errors(self, places: IntArray) -> Array:
         """Left-out errors of every member at its place, shape (k, C, n)."""
@@ -204,90 +215,57 @@ class Losses:
         """The samples that the errors of every member are worth at its place, shape (k,)."""
         return np.array([path.independent[int(place)] for path, place in zip(self.paths, places, strict=True)])
 
-    def moments(self, places: IntArray, aggregation: LinearAggregation | None = None) -> MemberMoments:
+    def moments(self, places: IntArray, aggregation: Aggregation | None = None) -> MemberMoments:
         """Moments of the left-out errors of every member at its place, for this or another linear aggregation."""
-        linear = aggregation or self.aggregation
-        return linear.moments(self.errors(places), self.rows.deviations, self.rows.weights, self.independent(places))
+        linear, rows = aggregation or self.aggregation, self.rows
+        found: MemberMoments = linear.moments(
+            self.errors(places), rows.deviations, rows.weights, self.independent(places)
+        )
+        return found
 
-    def of_errors(self, errors: Array, independent: FloatArray) -> Loss:
-        """The loss from left-out errors (k, C, n); fitted weights are judged by the error to expect on new samples."""
-        rows, aggregation = self.rows, self.aggregation
+    def at(self, places: IntArray) -> Judged:
+        """The loss at any places; fitted weights are judged by the error to expect on new samples."""
+        rows, aggregation, key = self.rows, self.aggregation, tuple(places.tolist())
+        if key in self._known:
+            return self._known[key]
         if aggregation.is_linear and aggregation.fits_weights:
-            moments = aggregation.moments(errors, rows.deviations, rows.weights, independent)
-            return float(aggregation.settle(moments).expected.sum()), 0.0
-        return aggregation.loss(errors, rows.deviations if aggregation.is_linear else rows.targets, rows.weights)
-
-    def at(self, places: IntArray) -> Loss:
-        """The loss at any places."""
-        if (places == places[0]).all() and "common" in self.__dict__:
-            return self.common[int(places[0])]
-        return self.of_errors(self.errors(places), self.independent(places))
-
-    @cached_property
-    def common(self) -> list[Loss]:
-        """The loss at every ridge that all members share."""
-        if self.settled is not None:
-            expected = self.settled[1].expected.reshape(self.n_ridges, -1).sum(axis=1)
-            return [(float(value), 0.0) for value in expected]
-        everywhere = [np.full(len(self.paths), index) for index in range(self.n_ridges)]
-        return [self.of_errors(self.errors(places), self.independent(places)) for places in everywhere]
-
-    @cached_property
-    def settled(self) -> tuple[MemberMoments, Settled] | None:
-        """Moments and fitted weights at every common ridge, with a leading axis; None if weights are not fitted."""
-        if not (self.aggregation.is_linear and self.aggregation.fits_weights):
-            return None
-        everywhere = [np.full(len(self.paths), index) for index in range(self.n_ridges)]
-        moments = MemberMoments.stacked([self.moments(places) for places in everywhere])
-        return moments, self.aggregation.settle(moments)
-
-    def settled_at(self, places: IntArray) -> tuple[MemberMoments, Settled]:
-        """Moments and fitted weights at any places."""
-        if self.__dict__.get("settled") is None or (places != places[0]).any():
             moments = self.moments(places)
-            return moments, self.aggregation.settle(moments)
-        (moments, found), index = self.settled, int(places[0])
-        parts = (found.weights, found.least, found.expected, found.n_fitted)
-        return moments.at(index), Settled(*(np.asarray(part[index]) for part in parts))
+            settled = aggregation.settle(moments)
+            judged = Judged((float(settled.expected.sum()), 0.0), moments, settled)
+        else:
+            targets = rows.deviations if aggregation.is_linear else rows.targets
+            judged = Judged(aggregation.loss(self.errors(places), targets, rows.weights))
+        self._known[key] = judged
+        return judged
+
+    @property
+    def common(self) -> list[Judged]:
+        """The losses at every ridge that all members share."""
+        return [self.at(np.full(len(self.paths), index)) for index in range(self.n_ridges)]
 
 
 def choose_ridges(losses: Losses, scope: Scope) -> IntArray:
     """A place on the path for every member, shape (k,), by left-out losses; of equal ones the largest ridge is taken.
 
     "member" takes each member's own best, by its squared error, as ``BaggingRegressor(RidgeCV)`` does; "ensemble" one
-    common value, best for the aggregate; "joint" one value per member, best together.
+    common value, best for the aggregate; "joint" one value per member, best together: coordinate descent from the best
+    common value, which offers every member in turn every ridge while the others stay, until nothing changes. The loss
+    never rises; a joint optimum is not guaranteed.
     """
-    rows, single = losses.rows, Mean()
+    rows, k, L = losses.rows, len(losses.paths), losses.n_ridges
     if scope == "member":
         own = [
-            [single.loss(path.errors(index)[None, ...], rows.targets, rows.weights) for index in range(losses.n_ridges)]
+            [Mean().loss(path.errors(index)[None, ...], rows.targets, rows.weights) for index in range(L)]
             for path in losses.paths
         ]
         return np.array([last_minimum(each) for each in own])
-    common = np.full(len(losses.paths), last_minimum(losses.common))
-    return best_together(losses, common) if scope == "joint" else common
-
-
-def best_together(losses: Losses, start: IntArray) -> IntArray:
-    """One place per member, chosen together: coordinate descent on the aggregate's loss.
-
-    Each sweep offers every member in turn every ridge while the others stay; it ends when a sweep changes nothing. The
-    loss never rises, so the result is at least as good as `start`; a joint optimum is not guaranteed.
-    """
-    places, xp = np.array(start), namespace_of(losses.rows.targets)
-    current, shares = losses.errors(places), losses.independent(places)
-    best = losses.of_errors(current, shares)
-    for _ in range(_MOST_SWEEPS):
-        before = places.copy()
-        for r, path in enumerate(losses.paths):
-            for index in range(losses.n_ridges):
-                if index == places[r]:
-                    continue
-                candidate = xp.concat([current[:r], path.errors(index)[None, ...], current[r + 1 :]], axis=0)
-                trial = np.where(np.arange(len(places)) == r, path.independent[index], shares)
-                value = losses.of_errors(candidate, trial)
-                if value < best:
-                    best, current, shares, places[r] = value, candidate, trial, index
+    places = np.full(k, last_minimum([each.loss for each in losses.common]))
+    for _ in range(_MOST_SWEEPS if scope == "joint" else 0):
+        before = places
+        for r in range(k):
+            for index in range(L):
+                trial = np.where(np.arange(k) == r, index, places)
+                places = trial if losses.at(trial).loss < losses.at(places).loss else places
         if (places == before).all():
             break
     return places
@@ -312,7 +290,7 @@ def search_ridges(
 ) -> RidgeSearch:
     """Choose ridges for the members of a plan, from `given` ones or from a path that fits the data.
 
-    The default path goes further if its best ridge is at an end; `RidgePathWarning` tells if it still is.
+    The default path goes further if its best ridge is at an end; a `RidgePathWarning` is given if it still is.
     """
     spread = float(rows.centred_targets[0].var())
 
@@ -320,7 +298,8 @@ def search_ridges(
         paths = member_paths(rows, plan, path, noise, pairs=aggregation.fits_weights)
         losses = Losses(paths, rows, aggregation)
         places = choose_ridges(losses, scope)
-        return outcome_of(RidgeSearch(path, losses, places), places, len(path), spread, losses.at)
+        search = RidgeSearch(path, losses, places)
+        return outcome_of(search, places, len(path), spread, lambda at: losses.at(at).loss)
 
     if given is None:
         start = default_ridges(rows.column_squares, rows.n_samples, int(plan.subset_sizes.max()))
@@ -330,7 +309,7 @@ def search_ridges(
         outcome = evaluate(path)
     warning = ridge_at_end(path, outcome.end, outcome.is_falling)
     if warning is not None:
-        warnings.warn(warning, stacklevel=4)
+        warnings.warn(warning, stacklevel=5)  # at the line that called fit
     return outcome.found
 
 
@@ -373,7 +352,7 @@ class Scored(Aggregation):
 
 
 def scored(aggregation: Aggregation, scoring: str | None, rows: TrainingRows) -> Aggregation:
-    """The aggregation with the loss of a score, or its own for None and if the score says the same.
+    """The aggregation with the loss of a score, or unchanged for None and for its own score.
 
     >>> from subridge.ridge.rows import training_rows
     >>> rows = training_rows(np.eye(2), np.array([[1.0, 2.0]]), None, False)
@@ -385,5 +364,7 @@ def scored(aggregation: Aggregation, scoring: str | None, rows: TrainingRows) ->
     if scoring is None or (isinstance(scoring, str) and scoring == known[0]):
         return aggregation
     if not isinstance(scoring, str) or scoring not in known:
-        raise ParameterError(f"scoring must be one of {', '.join(known)}, which are defined row by row, got {scoring!r}")
+        raise ParameterError(
+            f"scoring must be one of {', '.join(known)}, which are defined row by row, got {scoring!r}"
+        )
     return Scored(aggregation, scoring, rows)

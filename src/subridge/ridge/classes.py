@@ -89,6 +89,8 @@ class Tally:
 
 
 def _at_noise(eta: float, quiet: Array, noisy: Array | None) -> Array:
-    if eta and noisy is None:
+    if eta == 0:
+        return quiet
+    if noisy is None:
         raise ParameterError(f"readout noise {eta:g} needs what unit noise adds to the scores")
-    return quiet + eta * noisy if eta else quiet
+    return quiet + eta * noisy

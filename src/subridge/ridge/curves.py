@@ -1,6 +1,7 @@
 """Weights of members along whole learning curves: one factorisation per ridge serves every training-set size.
 
-Which side of the problem is factored for which size follows from counted operations. With F of shape (P, N) and n_P training sets that are prefixes of one sample, a ridge λ costs
+Which side of the problem is factored for which size follows from counted operations. With F of shape (P, N) and n_P
+training sets that are prefixes of one sample, a ridge λ costs
 
 - dual, all sizes up to P_d at once: one factor of P_d × P_d, P_d³/3 operations, and 2 P_d² per size for the solve;
   the Gram matrix P_d² N is shared by all ridges;
@@ -12,14 +13,14 @@ Which side of the problem is factored for which size follows from counted operat
 The cheapest split of the sorted sizes into a dual head and anchored segments is found by dynamic programming.
 
 A NumPy array is solved trial by trial and ridge by ridge with LAPACK, an array of another library in one batch on its
-device. Every large operation on a CPU goes through SciPy's BLAS and LAPACK: alternating with NumPy's would make two pools
-of threads fight for the cores. SciPy wants columns first, so a C-ordered array is handed over as its transpose, without a
-copy.
+device. Every large operation on a CPU goes through SciPy's BLAS and LAPACK: alternating with NumPy's would make two
+pools of threads fight for the cores. SciPy wants columns first, so a C-ordered array is handed over as its transpose,
+without a copy.
 
-Ridgeless solutions are refined. A Gram matrix loses half of the digits of its features, and at P ≈ N all of them, but its
-factor is still a good enough inverse to *correct* a solution whose residual is computed from the features themselves
-(corrected seminormal equations, Björck 1987): each step multiplies the error by about cond(F)² · 1e-16. An orthogonal
-factorisation is needed only if the correction does not settle.
+Ridgeless solutions are refined. A Gram matrix loses half of the digits of its features, and at P ≈ N all of them, but
+its factor is still a good enough inverse to *correct* a solution whose residual is computed from the features
+themselves (corrected seminormal equations, Björck 1987): each step multiplies the error by about cond(F)² · 1e-16. An
+orthogonal factorisation is needed only if the correction does not settle.
 """
 
 from collections.abc import Sequence
@@ -28,7 +29,6 @@ from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
-import scipy.linalg
 from scipy.linalg import blas, lapack
 
 from subridge.arrays.cholesky import BlockedFactor, factor, gram_lower
@@ -154,9 +154,9 @@ def weights_along_curve(
     """Train one member on the first P samples, for every P and every ridge; shape (B, n_ridges, n_sizes, n_rhs, N).
 
     Minimises ``Σ_μ (w·F_μ - t_μ)² + λ |w|²`` over the first P rows; λ = 0 gives the minimum-norm solution. F, shape (B,
-    P_max, N), holds the features of the member in B trials, scaled by 1/√N. Targets, shape (B, n_rhs, P_max), are labels
-    of one or several targets, or labels and readout noise. Sizes ascend strictly; `scale` is the mean square of the
-    features before they were scaled, the unit in which a ridge counts as small.
+    P_max, N), holds the features of the member in B trials, scaled by 1/√N. Targets, shape (B, n_rhs, P_max), are
+    labels of one or several targets, or labels and readout noise. Sizes ascend strictly; `scale` is the mean square of
+    the features before they were scaled, the unit in which a ridge counts as small.
 
     With ``K = F Fᵀ`` over all samples and ``L Lᵀ = K + λ I``, the factor of any prefix is the leading block of L. So
     ``z = L⁻¹ t`` serves all P, and ``L⁻ᵀ`` applied to z masked to its first P entries gives every dual solution. If the
@@ -174,45 +174,58 @@ def weights_along_curve(
     shape = (F.shape[0], len(ridges), len(sizes), targets.shape[1], F.shape[2])
     weights = namespace_of(F).empty(shape, dtype=F.dtype, device=device_of(F))
     for plan in plan_curve(sizes, F.shape[2], ridges, scale=scale, dtype=dtype_name(F)):
-        together = [[number] for number in range(len(plan.which))] if is_numpy(F) else [list(range(len(plan.which)))]
-        trials = [slice(b, b + 1) for b in range(F.shape[0])] if is_numpy(F) else [slice(None)]
-        for trial in trials:
-            solve_curve(F[trial, ...], targets[trial, ...], plan, weights[trial, ...], together)
+        for trial in [slice(b, b + 1) for b in range(F.shape[0])] if is_numpy(F) else [slice(None)]:
+            solve_curve(F[trial, ...], targets[trial, ...], plan, weights[trial, ...])
     return weights
 
 
-def solve_curve(F: Array, targets: Array, plan: CurvePlan, into: Array, together: list[list[int]]) -> None:
-    """Fill the plan's ridges of `into`, shape (B, n_ridges, n_sizes, n_rhs, N).
-
-    `together` lists the numbers of the plan's ridges that are solved at once.
-    """
+def solve_curve(F: Array, targets: Array, plan: CurvePlan, into: Array) -> None:
+    """Fill the plan's ridges of `into`, shape (B, n_ridges, n_sizes, n_rhs, N)."""
     if plan.watched:
         sizes = np.full(F.shape[0], F.shape[2])
         for place, lam in zip(plan.which, plan.ridges, strict=True):
             into[:, place, ...] = refined_curve(F, targets, plan.n_samples, sizes, lam, together=1)
         return
-    if plan.n_dual:
-        _dual(F, targets, plan, into, together)
+    xp, n, P = namespace_of(F), plan.n_dual, plan.dual_size
+    every = range(len(plan.ridges))
+    together = [[l] for l in every] if is_numpy(F) else [list(every)]  # ridges that are solved at once
+    if n:
+        head = F[:, :P, :]
+        K = _add_gram(head, xp.zeros((F.shape[0], P, P), dtype=F.dtype, device=device_of(F)))
+        for numbers in together:
+            weights, _ = _dual(head, K, targets, plan.n_samples[:n], [plan.ridges[l] for l in numbers])
+            for source, l in enumerate(numbers):
+                into[:, plan.which[l], :n, :, :] = weights[:, source, ...]
     if plan.segments:
         _primal(F, targets, plan, into, together)
-    failed = to_numpy(namespace_of(F).isnan(into[:, list(plan.which), :, 0, 0]))  # not positive definite
-    for b, l, p in np.argwhere(failed).tolist():
-        P = plan.n_samples[p]
-        into[b, plan.which[l], p, ...] = orthogonal_solution(F[b, :P, :], targets[b, :, :P], plan.ridges[l])
+    if is_numpy(into):  # a matrix that is not positive definite up to rounding gives NaN
+        for b, l, p in np.argwhere(np.isnan(into[:, list(plan.which), :, 0, 0])).tolist():
+            P = plan.n_samples[p]
+            into[b, plan.which[l], p] = orthogonal_solution(F[b, :P], targets[b, :, :P], plan.ridges[l])
 
 
-def _dual(F: Array, targets: Array, plan: CurvePlan, into: Array, together: list[list[int]]) -> None:
-    """All dual sizes from one factor per ridge."""
-    xp, n, (B, n_rhs) = namespace_of(F), plan.n_dual, targets.shape[:2]
-    sizes, P, head = plan.n_samples[:n], plan.dual_size, F[:, : plan.dual_size, :]
-    K = _add_gram(head, xp.zeros((B, P, P), dtype=F.dtype, device=device_of(F)))
-    for numbers in together:
-        lower, z = _factor(_shifted(K, [plan.ridges[l] for l in numbers]), _repeated(targets[:, :, :P], len(numbers)))
-        u = _masked_back_solve(lower, z, sizes)
-        weights = u.reshape((B, len(numbers) * n * n_rhs, P)) @ head
-        shaped = weights.reshape((B, len(numbers), n, n_rhs, F.shape[2]))
-        for source, l in enumerate(numbers):
-            into[:, plan.which[l], :n, :, :] = shaped[:, source, ...]
+def _dual(
+    head: Array, K: Array, targets: Array, sizes: Sequence[int], ridges: Sequence[float], steps: int = 0
+) -> tuple[Array, Array]:
+    """Weights of B members, or trials of one, at n sizes from one factor per ridge, shape (B, n_ridges, n, n_rhs, N).
+
+    `head` are the features of the largest size, shape (B, P, N), and K holds ``head @ headᵀ`` in its lower triangle. At
+    a single ridge solutions can be refined in so many `steps`; the last correction is returned as well.
+    """
+    xp, (B, n_rhs), n, L, P = namespace_of(head), targets.shape[:2], len(sizes), len(ridges), head.shape[1]
+    lower, z = _factor(_shifted(K, ridges), _repeated(targets[:, :, :P], L))
+    inside = like(np.arange(P) < np.asarray(sizes)[:, None], head)[None, :, None, :]
+    w_shape, u = (B, L, n, n_rhs, head.shape[2]), _masked_back_solve(lower, z[:, None, :, :], sizes)
+    u = xp.reshape(u, (B, L * n * n_rhs, P))
+    w = step = _product(u, head)
+    for _ in range(steps):
+        fitted = xp.reshape(_product(w, xp.matrix_transpose(head)) + ridges[0] * u, (B, n, n_rhs, P))
+        residual = xp.reshape(inside * (targets[:, None, :, :P] - fitted), (B, n * n_rhs, P))
+        forward = xp.reshape(lower.solve_forward(residual), (B, n, n_rhs, P))
+        correction = _masked_back_solve(lower, forward, sizes)
+        step = _product(correction, head)
+        u, w = u + correction, w + step
+    return xp.reshape(w, w_shape), xp.reshape(step, w_shape)
 
 
 def _primal(F: Array, targets: Array, plan: CurvePlan, into: Array, together: list[list[int]]) -> None:
@@ -228,7 +241,7 @@ def _primal(F: Array, targets: Array, plan: CurvePlan, into: Array, together: li
     for anchor, stop in plan.segments:
         here, last = plan.n_samples[anchor], plan.n_samples[stop - 1]
         _add_gram(xp.matrix_transpose(F[:, start:here, :]), G)
-        moments = moments + targets[:, :, start:here] @ F[:, start:here, :]
+        moments = moments + _product(targets[:, :, start:here], F[:, start:here, :])
         start = here
         right = xp.concat([moments, F[:, here:last, :]], axis=1) if last > here else moments
         for numbers in together:
@@ -240,23 +253,24 @@ def _primal(F: Array, targets: Array, plan: CurvePlan, into: Array, together: li
                 m, sizes = last - here, [size - here for size in plan.n_samples[anchor + 1 : stop]]
                 S = xp.zeros((B * L, m, m), dtype=F.dtype, device=device_of(F))
                 S += xp.eye(m, dtype=F.dtype, device=device_of(F))
-                error = _repeated(targets[:, :, here:last], L) - a @ xp.matrix_transpose(V)
-                u = _masked_back_solve(*_factor(_add_gram(V, S), error), sizes)
-                further = a[:, None, :, :] + (u @ V).reshape((B * L, len(sizes), n_rhs, N))
-                rows = xp.concat([rows, further.reshape((B * L, -1, N))], axis=1)
-            solution = lower.solve_transposed(rows).reshape((B, L, stop - anchor, n_rhs, N))
+                error = _repeated(targets[:, :, here:last], L) - _product(a, xp.matrix_transpose(V))
+                inner, z = _factor(_add_gram(V, S), error)
+                u = _masked_back_solve(inner, z[:, None, :, :], sizes)
+                further = a[:, None, :, :] + xp.reshape(_product(u, V), (B * L, len(sizes), n_rhs, N))
+                rows = xp.concat([rows, xp.reshape(further, (B * L, -1, N))], axis=1)
+            solution = xp.reshape(lower.solve_transposed(rows), (B, L, stop - anchor, n_rhs, N))
             for source, l in enumerate(numbers):
                 into[:, plan.which[l], anchor:stop, :, :] = solution[:, source, ...]
 
 
 def _masked_back_solve(lower: "BlockedFactor | _LapackFactor", z: Array, sizes: Sequence[int]) -> Array:
-    """``L⁻ᵀ`` applied to rows z (batch, n_rhs, P), each masked to its first entries of every size, ascending.
+    """``L⁻ᵀ`` applied to rows z (batch, n_sizes or 1, n_rhs, P), masked to the first entries of every size, ascending.
 
     Shape (batch, n_sizes · n_rhs, P).
     """
-    batch, n_rhs, P = z.shape
-    inside = like(np.less.outer(np.arange(P), np.asarray(sizes)).T, z)
-    rows = (inside[None, :, None, :] * z[:, None, :, :]).reshape((batch, len(sizes) * n_rhs, P))
+    xp, (batch, _, n_rhs, P) = namespace_of(z), z.shape
+    inside = like(np.arange(P) < np.asarray(sizes)[:, None], z)[None, :, None, :]
+    rows = xp.reshape(inside * z, (batch, len(sizes) * n_rhs, P))
     return lower.solve_transposed(rows, [size for size in sizes for _ in range(n_rhs)])
 
 
@@ -264,7 +278,7 @@ def _shifted(gram: Array, ridges: Sequence[float]) -> Array:
     """``gram + λ I`` for every ridge, shape (B · n_ridges, n, n)."""
     xp, n = namespace_of(gram), gram.shape[-1]
     shifts = like(np.asarray(ridges), gram)[:, None, None] * xp.eye(n, dtype=gram.dtype, device=device_of(gram))
-    return (gram[:, None, :, :] + shifts[None, ...]).reshape((gram.shape[0] * len(ridges), n, n))
+    return xp.reshape(gram[:, None, :, :] + shifts[None, ...], (gram.shape[0] * len(ridges), n, n))
 
 
 def _repeated(rows: Array, n_ridges: int) -> Array:
@@ -272,7 +286,7 @@ def _repeated(rows: Array, n_ridges: int) -> Array:
     xp, (B, n_rhs, n) = namespace_of(rows), rows.shape
     copies = xp.zeros((B, n_ridges, n_rhs, n), dtype=rows.dtype, device=device_of(rows))
     copies[...] = rows[:, None, :, :]
-    return copies.reshape((B * n_ridges, n_rhs, n))
+    return xp.reshape(copies, (B * n_ridges, n_rhs, n))
 
 
 # -- factors --------------------------------------------------------------------------------------
@@ -309,6 +323,18 @@ def _factor(matrices: Array, rows: Array) -> tuple["BlockedFactor | _LapackFacto
     return lower, lower.solve_forward(rows)
 
 
+def _product(left: Array, right: Array) -> Array:
+    """``left @ right`` for batches of matrices."""
+    if not is_numpy(left):
+        return left @ right
+    (gemm,) = blas.get_blas_funcs(("gemm",), (left, right))
+    found = np.empty((len(left), left.shape[1], right.shape[2]), dtype=left.dtype)
+    for each, other, into in zip(left, right, found, strict=True):
+        flipped = not other.flags.c_contiguous  # a transposed matrix, which is in the order of Fortran
+        into[...] = gemm(1.0, other if flipped else other.T, each.T, trans_a=flipped).T
+    return found
+
+
 def _add_gram(rows: Array, into: Array) -> Array:
     """Add the lower triangle of ``rows @ rowsᵀ``, shape (batch, n, n), to `into`."""
     if not is_numpy(rows):
@@ -323,25 +349,19 @@ def _add_gram(rows: Array, into: Array) -> Array:
 
 
 def orthogonal_solution(F: Array, targets: Array, lam: float) -> Array:
-    """Minimise ``|F w - t|² + λ |w|²``; at λ = 0 the minimum-norm solution.
+    """Minimise ``|F w - t|² + λ |w|²`` by singular values; at λ = 0 the minimum-norm solution.
 
-    F has shape (P, N), targets (n_rhs, P), the solution (n_rhs, N).
+    F has shape (..., P, N), targets (..., n_rhs, P), the solution (..., n_rhs, N). It is slower than Cholesky factors
+    and accurate at any conditioning.
 
     >>> orthogonal_solution(np.array([[1.0, 1.0]]), np.array([[2.0]]), 0.0)
     array([[1., 1.]])
     """
-    P, N = F.shape
-    cutoff = float(np.finfo(dtype_name(F)).eps) * max(P, N)
-    if is_numpy(F):
-        if lam > 0:
-            F = np.vstack([F, np.sqrt(lam) * np.eye(N, dtype=F.dtype)])
-            targets = np.concatenate([targets, np.zeros((len(targets), N), dtype=F.dtype)], axis=1)
-        return np.asarray(scipy.linalg.lstsq(F, targets.T, cond=cutoff, lapack_driver="gelsd", check_finite=False)[0].T)
     xp = namespace_of(F)
     U, s, Vt = xp.linalg.svd(F, full_matrices=False)
-    kept = s > cutoff * xp.max(s)
+    kept = s > float(np.finfo(dtype_name(F)).eps) * max(F.shape[-2:]) * s[..., :1]
     filtered = xp.where(kept, s / xp.where(kept, s * s + lam, xp.ones_like(s)), xp.zeros_like(s))
-    solution: Array = ((targets @ U) * filtered) @ Vt
+    solution: Array = ((targets @ U) * filtered[..., None, :]) @ Vt
     return solution
 
 
@@ -359,9 +379,9 @@ def refined_curve(
     """Refined weights on the first P samples, for every P, shape (G, n_sizes, n_rhs, N), of G members.
 
     Features, shape (G, P_max, N), are scaled by 1/√N_g and zero from column N_g on; `member_sizes`, ascending, are
-    these N_g. Targets have shape (G, n_rhs, P_max); sizes ascend strictly. Every training-set size takes the members that
-    it exceeds on the primal side, the others on the dual side. On a card the primal factors of several sizes, `together`,
-    are made in one batch: many small calls, not operations, take the time there.
+    these N_g. Targets have shape (G, n_rhs, P_max); sizes ascend strictly. Every training-set size takes the members
+    that it exceeds on the primal side, the others on the dual side. On a card the primal factors of several sizes,
+    `together`, are made in one batch: many small calls, not operations, take the time there.
     """
     if (np.diff(member_sizes) < 0).any():
         raise ParameterError(f"member_sizes must ascend, got {np.asarray(member_sizes).tolist()}")
@@ -387,32 +407,16 @@ def _refined_dual(
 
     What is written beyond a member's own sizes is finite but means nothing.
     """
-    xp, G, n_rhs, n = namespace_of(F), F.shape[0], targets.shape[1], int(n_dual[-1])
-    sizes = sizes[:n]
-    P, head = sizes[-1], F[:, : sizes[-1], :]
-    identity = xp.eye(P, dtype=F.dtype, device=device_of(F))
-    K = xp.zeros((G, P, P), dtype=F.dtype, device=device_of(F)) + ridge * identity
-    if n_dual[0] < n:
-        # Samples that a shorter member cannot interpolate would make its matrix singular: they are taken out, and a one
-        # on the diagonal keeps the factor regular.
-        own = np.arange(P) < np.array([sizes[count - 1] if count else 0 for count in n_dual])[:, None]
-        head = head * like(own, F)[:, :, None]
-        K = K + like(~own, F)[:, :, None] * identity
-    lower, z = _factor(_add_gram(head, K), xp.asarray(targets[:, :, :P], copy=True))
-    inside = like(np.arange(P) < np.asarray(sizes)[:, None], F)[None, :, None, :]
-    goals = (inside * targets[:, None, :, :P]).reshape((G, n * n_rhs, P))
-    lengths = [size for size in sizes for _ in range(n_rhs)]
-    u = _masked_back_solve(lower, z, sizes)
-    w = step = u @ head
-    for _ in range(_STEPS):
-        residual = goals - w @ xp.matrix_transpose(head) - ridge * u
-        residual = (inside * residual.reshape((G, n, n_rhs, P))).reshape((G, n * n_rhs, P))
-        forward = inside * lower.solve_forward(residual).reshape((G, n, n_rhs, P))
-        du = lower.solve_transposed(forward.reshape((G, n * n_rhs, P)), lengths)
-        step = du @ head
-        u, w = u + du, w + step
-    weights[:, :n, :, :] = w.reshape((G, n, n_rhs, F.shape[2]))
-    doubtful = _unsettled(step.reshape((G, n, -1)), w.reshape((G, n, -1)))
+    xp, G, n = namespace_of(F), F.shape[0], int(n_dual[-1])
+    P, head = sizes[n - 1], F[:, : sizes[n - 1], :]
+    # Samples that a shorter member cannot interpolate would make its matrix singular: they are taken out, and a one on
+    # the diagonal keeps the factor regular.
+    own = np.arange(P) < np.array([sizes[count - 1] if count else 0 for count in n_dual])[:, None]
+    K = like(~own, F)[:, :, None] * xp.eye(P, dtype=F.dtype, device=device_of(F))
+    head = head if own.all() else head * like(own, F)[:, :, None]
+    w, step = _dual(head, _add_gram(head, K), targets, sizes[:n], [ridge], _STEPS)
+    weights[:, :n, :, :] = w[:, 0, ...]
+    doubtful = _unsettled(xp.reshape(step, (G, n, -1)), xp.reshape(w, (G, n, -1)))
     return doubtful & (np.arange(n) < np.asarray(n_dual)[:, None])
 
 
@@ -445,20 +449,20 @@ def _refined_primal(
         for i, p in enumerate(places):
             block = F[:, start : sizes[p], :]
             _add_gram(xp.matrix_transpose(block), gram)
-            moments = moments + targets[:, :, start : sizes[p]] @ block
+            moments = moments + _product(targets[:, :, start : sizes[p]], block)
             grams[:, i, :, :], sums[:, i, :, :], start = gram[:count, ...], moments[:count, ...], sizes[p]
-        lower, z = _factor(grams.reshape((count * n, N, N)), sums.reshape((count * n, n_rhs, N)))
+        lower, z = _factor(xp.reshape(grams, (count * n, N, N)), xp.reshape(sums, (count * n, n_rhs, N)))
         rows, ends = F[:count, :P, :], np.asarray([sizes[p] for p in places])
         inside = like(np.arange(P) < ends[:, None], F)[None, :, None, :]
-        w = step = lower.solve_transposed(z).reshape((count, n * n_rhs, N))
+        w = step = xp.reshape(lower.solve_transposed(z), (count, n * n_rhs, N))
         for _ in range(_STEPS):  # (FᵀF + λ)⁻¹ (Fᵀ (t - F w) - λ w), each on its own first samples
-            fitted = (w @ xp.matrix_transpose(rows)).reshape((count, n, n_rhs, P))
-            residual = (inside * (targets[:count, None, :, :P] - fitted)).reshape((count, n * n_rhs, P))
-            gradient = (residual @ rows - ridge * w).reshape((count * n, n_rhs, N))
-            step = lower.solve_transposed(lower.solve_forward(gradient)).reshape(w.shape)
+            fitted = xp.reshape(_product(w, xp.matrix_transpose(rows)), (count, n, n_rhs, P))
+            residual = xp.reshape(inside * (targets[:count, None, :, :P] - fitted), (count, n * n_rhs, P))
+            gradient = xp.reshape(_product(residual, rows) - ridge * w, (count * n, n_rhs, N))
+            step = xp.reshape(lower.solve_transposed(lower.solve_forward(gradient)), w.shape)
             w = w + step
-        doubtful = _unsettled(step.reshape((count, n, -1)), w.reshape((count, n, -1)))
-        shaped = w.reshape((count, n, n_rhs, N))
+        doubtful = _unsettled(xp.reshape(step, (count, n, -1)), xp.reshape(w, (count, n, -1)))
+        shaped = xp.reshape(w, (count, n, n_rhs, N))
         for i, (p, used) in enumerate(zip(places, active, strict=True)):
             weights[:used, p, :, :] = shaped[:used, i, :, :]
             suspects[:used, p] = doubtful[:used, i]
@@ -484,9 +488,5 @@ def _replace(
     # Many small decompositions: on the host they take a tenth of a card's time. Padded features are zero and stay so.
     rows = np.stack([to_numpy(F[g, :P, :]) for g in which.tolist()])
     goals = np.stack([to_numpy(targets[g, :, :P]) for g in which.tolist()])
-    U, s, Vt = np.linalg.svd(rows, full_matrices=False)
-    kept = s > (np.finfo(s.dtype).eps * np.maximum(P, member_sizes[which]) * s[:, 0])[:, None]
-    filtered = np.where(kept, s / np.where(kept, s * s + ridge, 1.0), 0.0)
-    solutions = (goals @ U * filtered[:, None, :]) @ Vt
-    for place, g in enumerate(which.tolist()):
-        into[g, ...] = like(solutions[place], F)
+    for g, solution in zip(which.tolist(), orthogonal_solution(rows, goals, ridge), strict=True):
+        into[g, ...] = like(solution, F)

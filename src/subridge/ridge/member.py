@@ -10,9 +10,9 @@ labels g and the direction u = √w/‖√w‖ of the intercept,
 - left-out error of row j if row i is left out as well: ``(e_j - R_ij/R_jj e_i)/(1 - R_ij²/(R_ii R_jj))``;
 - output for a new row x without the set s: ``f(x) - h_s(x)ᵀ e_s`` with ``h(x) = u/‖√w‖ + Q √d/(d+p) Vᵀ(x - x̄)``.
 
-All are exact for weighted ridge regression with an unpenalised intercept. Errors are in weighted units, √w_i e_i. At p = 0
-the minimum-norm solution is the limit p → 0⁺. A member whose Q and u span all samples has R = p B, and there R stands
-for B: the factor p cancels everywhere.
+All are exact for weighted ridge regression with an unpenalised intercept. Errors are in weighted units, √w_i e_i. At p
+= 0 the minimum-norm solution is the limit p → 0⁺. A member whose Q and u span all samples has R = p B, and there R
+stands for B: the factor p cancels everywhere.
 
 Cost per member, in multiplications: n N_r s for the Gram matrix of the smaller side s = min(n, N_r), about 9 s³ for its
 eigenvectors, n N_r s for Q, and 2 n s per ridge and target.
@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from subridge.arrays.namespace import device_of, like, namespace_of, take_last, to_numpy
+from subridge.arrays.namespace import device_of, is_sparse, like, namespace_of, take_last, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.ridge.rounding import (
     EPS,
@@ -71,15 +71,15 @@ class LeftOut(NamedTuple):
 class MemberFit:
     """The singular value decomposition of one member's rows, of rank ρ; make it by `factorise`.
 
-    `left` is Qᵀ, shape (ρ, n); `spectrum` d, shape (ρ,), all positive and ascending; `right` Vᵀ, shape (ρ, N_r), or None
-    if the kernel F Fᵀ was decomposed. `measurement` is what the plan says of the member. `slack_noise` bounds the rounding
-    error in the diagonal of P, below which it counts as zero; -inf if no penalty will be asked for that resolves it.
-    `sharpness`, of a careful decomposition only, is the uncertainty of the space that Q spans. `dropped` bounds d in the
-    directions that were taken for rounding; 0 if there are none.
+    `left` is Qᵀ, shape (ρ, n); `spectrum` d, shape (ρ,), all positive and ascending; `right` Vᵀ, shape (ρ, N_r), or
+    None if the kernel F Fᵀ was decomposed. `measurement` is the member's entry in the plan. `slack_noise` bounds the
+    rounding error in the diagonal of P, below which it counts as zero; -inf if no penalty will be asked for that
+    resolves it. `sharpness`, of a careful decomposition only, is the uncertainty of the space that Q spans. `dropped`
+    bounds d in the directions that were taken for rounding; 0 if there are none.
     """
 
     rows: TrainingRows
-    measurement: IntArray | FloatArray
+    measurement: IntArray
     design: Design
     left: Array
     spectrum: Array
@@ -95,8 +95,8 @@ class MemberFit:
 
     @cached_property
     def residues(self) -> FloatArray | None:
-        """The rows that the member sees modulo a prime, by which `rounding` finds their exact rank; None after training."""
-        return None if self.rows.given is None else residues_of_rows(self)
+        """The rows that the member sees modulo a prime, to find their exact rank; None after training."""
+        return residues_of_rows(self)
 
     def hat_gains(self, penalties: FloatArray) -> Array:
         """Eigenvalues ``d/(d+p)`` of the hat matrix without intercept; shape (L, ρ)."""
@@ -108,7 +108,7 @@ class MemberFit:
         return (1.0 if self.spans_samples else p) / (self.spectrum + p)
 
     def coefficients(self, penalties: FloatArray, targets: Array) -> Array:
-        """Weights on the unscaled features, shape (L, C, N_r), for penalties (L,) and centred, weighted labels (C, n)."""
+        """Weights on the unscaled features, (L, C, N_r), from penalties (L,) and centred, weighted labels (C, n)."""
         d, A = self.spectrum, targets @ self.left.T
         inverse = 1 / (d + _column(penalties, d))
         if self.right is None:
@@ -152,7 +152,7 @@ class MemberFit:
         if not bool(interpolated.any()):
             diagonals = sums[:-1, :] + slack
             return LeftOut((fits[:-1, :, :] + rest) / diagonals[:, None, :], diagonals, none)
-        # A share of 1e-9 may be rounding, but what it says of the labels is the root of that. It is dropped only if the
+        # A share of 1e-9 may be rounding, but its effect on the labels is the root of that. It is dropped only if the
         # penalty leaves nothing larger beside it, or if a careful decomposition resolves the root.
         kept = ~interpolated | (sums[:-1, :] > (self.slack_noise if self.sharpness is None else np.inf))
         numerator, denominator = fits[:-1, :, :] + rest * kept[:, None, :], sums[:-1, :] + slack * kept
@@ -174,7 +174,10 @@ class MemberFit:
         least = _LEAST_PAIR_PENALTY * float(d[-1]) if d.shape[0] else 0.0
         p = max(penalty, least)
         errors, diagonals, *_ = self.left_out(np.array([p]), targets)
-        across = (take_last(self.left, left_out) * ((1.0 if self.spans_samples else -d) / (d + p))[:, None]).T @ self.left
+        assert diagonals is not None
+        across = (
+            take_last(self.left, left_out) * ((1.0 if self.spans_samples else -d) / (d + p))[:, None]
+        ).T @ self.left
         u = self.rows.intercept_direction
         if u is not None and not self.spans_samples:
             across -= take_last(u, left_out)[:, None] * u
@@ -217,7 +220,7 @@ class MemberFit:
                 Q = xp.permute_dims(take_last(Qt, flat).reshape((-1, G, m)), (1, 2, 0))
                 a = xp.permute_dims(take_last(outside, flat).reshape((C, G, m)), (1, 2, 0))
                 b = xp.permute_dims(take_last(inside, flat).reshape((L, C, G, m)), (0, 2, 3, 1))
-                block = _SetBlock(xp.asarray(Q, copy=True), take_last(u, flat).reshape((G, m)), a, b)
+                block = xp.asarray(Q, copy=True), take_last(u, flat).reshape((G, m)), a, b
                 solved, gaps, hard = self._solve_sets(block, penalties, gains, doubts)
                 errors = xp.permute_dims(xp.stack(solved), (0, 3, 1, 2))
                 for g in np.flatnonzero(hard).tolist():
@@ -229,15 +232,19 @@ class MemberFit:
                 yield SetBatch(index, batch.answered[start : start + most]), errors
 
     def _solve_sets(
-        self, block: "_SetBlock", penalties: FloatArray, gains: Array, doubts: SetDoubts
+        self, block: tuple[Array, Array, Array, Array], penalties: FloatArray, gains: Array, doubts: SetDoubts
     ) -> tuple[list[Array], FloatArray, BoolArray]:
-        """Errors (G, m, C) at every penalty, least eigenvalues (L, G), and which sets are too hard to solve."""
-        xp, (Q, u, a, b) = namespace_of(block.Q), block
+        """Errors (G, m, C) at every penalty, least eigenvalues (L, G), and which sets are too hard to solve.
+
+        A block has the rows of G sets: of Q, shape (G, m, ρ), of u, shape (G, m), of Pg, shape (G, m, C), zero for a
+        member that spans the samples, and of Bg, shape (L, G, m, C).
+        """
+        xp, (Q, u, a, b) = namespace_of(block[0]), block
         Qt, m, solved = xp.matrix_transpose(Q), Q.shape[1], []
         if self.spans_samples:
             kernels = [(Q * gain) @ Qt for gain in gains]
             gaps = np.stack([doubts.gaps(B, l) for l, B in enumerate(kernels)])
-            hard = np.stack([doubts.are_lost(gap, l) for l, gap in enumerate(gaps)]).any(axis=0)
+            hard = np.asarray(np.stack([doubts.are_lost(gap, l) for l, gap in enumerate(gaps)]).any(axis=0))
             return [xp.linalg.solve(_regular(B, hard), b[l, ...]) for l, B in enumerate(kernels)], gaps, hard
         least_allowed = max(_LEAST_EIGENVALUE, _DIGITS * self.slack_noise)
         by_directions = m > self.spectrum.shape[0] + 1
@@ -262,7 +269,7 @@ class MemberFit:
             some = np.flatnonzero(hard)
             for l, R in enumerate(matrices):
                 gaps[l, some] = to_numpy(xp.linalg.eigvalsh(R))[some, 0]
-            hard = (gaps < least_allowed).any(axis=0)
+            hard = np.asarray((gaps < least_allowed).any(axis=0))
         for l, (p, R) in enumerate(zip(penalties, matrices, strict=True)):
             solved.append(xp.linalg.solve(_regular(R, hard), a + float(p) * b[l, ...]))
         return solved, gaps, hard
@@ -299,15 +306,6 @@ class MemberFit:
         return changes + shifts[:, None, :]
 
 
-class _SetBlock(NamedTuple):
-    """What G sets of m rows need of a member."""
-
-    Q: Array  # (G, m, ρ)
-    u: Array  # (G, m), zero without intercept
-    outside: Array  # Pg, shape (G, m, C); zero for a member that spans the samples
-    inside: Array  # Bg, shape (L, G, m, C)
-
-
 def _eye(example: Array, size: int) -> Array:
     return namespace_of(example).eye(size, dtype=example.dtype, device=device_of(example))
 
@@ -316,7 +314,9 @@ def _regular(matrices: Array, hard: BoolArray) -> Array:
     """Matrices (G, m, m) with the identity in place of those that will not be used."""
     if not hard.any():
         return matrices
-    return namespace_of(matrices).where(like(hard, matrices)[:, None, None] > 0, _eye(matrices, matrices.shape[-1]), matrices)
+    return namespace_of(matrices).where(
+        like(hard, matrices)[:, None, None] > 0, _eye(matrices, matrices.shape[-1]), matrices
+    )
 
 
 def _scaled_rows(A: Array, gains: Array) -> Array:
@@ -335,7 +335,7 @@ def without_partner(errors: Array, diagonal: Array, across: Array, left_out: Int
     It is computed as ``(R_ij e_i - R_jj e_j)/(R_ij²/R_ii - R_jj)``.
     """
     xp, own = namespace_of(errors), take_last(diagonal, left_out)
-    if not float(diagonal.min()) > 0:  # an interpolated row says nothing of others, nor they of it
+    if not float(diagonal.min()) > 0:  # an interpolated row carries no information about others
         across = xp.where((diagonal > 0) & (own > 0)[:, None], across, xp.zeros_like(across))
         diagonal, own = (xp.where(each > 0, each, xp.ones_like(each)) for each in (diagonal, own))
     for place, i in enumerate(left_out.tolist()):
@@ -378,7 +378,7 @@ def factorise(
     largest_rank, by_features = min(N, rows.room), rows.room > N
     side = design.gram() if by_features else design.kernel()
     lifted = u is not None and not by_features
-    if lifted:  # the intercept's direction comes out last, above everything, and mixes with nothing
+    if u is not None and lifted:  # the intercept's direction comes out last, above everything, and mixes with nothing
         side = side + 2 * float(abs(side).sum(axis=0).max()) * u[:, None] * u
     d, vectors = namespace_of(side).linalg.eigh(side)
     last = d.shape[0] - int(lifted)
@@ -417,8 +417,9 @@ def factorise_members(
     """
     least = np.zeros(plan.n_members) if least_penalties is None else least_penalties
     sizes = plan.subset_sizes[plan.subset_sizes < rows.room]
-    shared = plan.selects_features and (sizes**2).sum() > plan.n_features**2 and not hasattr(rows.features, "tocsc")
-    gram = rows.features @ rows.features.T if shared else None
+    gram = None
+    if plan.selects_features and (sizes**2).sum() > plan.n_features**2 and not is_sparse(rows.features):
+        gram = rows.features @ rows.features.T
     for r in range(plan.n_members):
         yield factorise(rows, plan, r, float(least[r]), gram_limit, gram)
 
@@ -426,8 +427,8 @@ def factorise_members(
 def residual_pair_traces(fits: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
     """``tr(R_r R_r′)`` for every pair of members, shape (T, k, k), from a table of penalties, shape (T, k).
 
-    A member that spans all samples counts with R/p. The squared overlaps ``(Q_rᵀQ_r′)²`` are formed once per pair, n ρ_r
-    ρ_r′ multiplications, and serve the whole table.
+    A member that spans all samples counts with R/p. The squared overlaps ``(Q_rᵀQ_r′)²`` are formed once per pair, n
+    ρ_r ρ_r′ multiplications, and serve the whole table.
 
     Two members that see the two halves of an orthogonal design, without ridge:
 

@@ -21,30 +21,35 @@ class MemberPath:
     """One member at L penalties.
 
     Either the table of all left-out errors and coefficients is kept or the factorisation that gives any row of it,
-    whichever is smaller, so that memory stays within about twice that of the dense data for any number of ridges, members
-    and targets. Small tables, up to four times the factorisation, are kept as well: they cost less time. `noise`, shape
-    (C, n), is the member's readout noise ξ_r, taken from its labels in training. `pairs` says that weights will be fitted,
-    for which `pair_errors` and `independent` need the factorisation.
+    whichever is smaller, so that memory stays within about twice that of the dense data for any number of ridges,
+    members and targets. Small tables, up to four times the factorisation, are kept as well: they cost less time.
+    `noise`, shape (C, n), is the member's readout noise ξ_r, taken from its labels in training. `pairs` says that
+    weights will be fitted, for which `pair_errors` and `independent` need the factorisation.
     """
 
-    def __init__(self, fit: MemberFit, penalties: FloatArray, noise: Array | None = None, *, pairs: bool = False) -> None:
+    def __init__(
+        self, fit: MemberFit, penalties: FloatArray, noise: Array | None = None, *, pairs: bool = False
+    ) -> None:
         self._rows, self._noise, self.penalties = fit.rows, noise, penalties
         labels = fit.rows.targets if noise is None else fit.rows.targets - noise
         self._targets, self.target_means = fit.rows.centred_targets if noise is None else fit.rows.centred(labels)
         self._fit, self._is_checked = fit, False
+        self._last: tuple[int, Array] | None = None  # errors that are likely to be asked for again
         self.rank = int(fit.spectrum.shape[0])
         self.independent = _independent_samples(fit, penalties, pairs)
         self._table: tuple[Array, Array] | None = None
         rows_of_table = len(penalties) * int(self._targets.shape[0])
         if rows_of_table > (4 if rows_of_table * fit.rows.n_samples <= _SMALL else 1) * self.rank:
-            if fit.rows.left_out is None:  # rounding counts most at the least penalty: what is good there is good everywhere
+            if (
+                fit.rows.left_out is None
+            ):  # rounding counts most at the least penalty: what is good there is good everywhere
                 self._errors_at(penalties[np.argmin(penalties)][None])
                 self._is_checked = True
             return
         errors = self._errors_at(penalties)
         self._table = errors, self._fit.coefficients(penalties, self._targets)
-        small = Design(fit.left[:0, :])
-        self._fit = replace(self._fit, right=None, design=small, **({} if pairs else {"left": fit.left[:0, :]}))
+        kept = self._fit.left if pairs else fit.left[:0, :]
+        self._fit = replace(self._fit, left=kept, right=None, design=Design(fit.left[:0, :]))
 
     @property
     def n_ridges(self) -> int:
@@ -56,7 +61,11 @@ class MemberPath:
 
         If rows are left out together, f_r^(-i) is trained without all of them.
         """
-        return self._errors_at(self.penalties[index][None])[0, ...] if self._table is None else self._table[0][index, ...]
+        if self._table is not None:
+            return self._table[0][index, ...]
+        if self._last is None or self._last[0] != index:
+            self._last = index, self._errors_at(self.penalties[index][None])[0, ...]
+        return self._last[1]
 
     def coefficients(self, index: int) -> Array:
         """Weights on the unscaled features at one ridge, shape (C, N_r)."""
@@ -94,12 +103,12 @@ class MemberPath:
 def _independent_samples(fit: MemberFit, penalties: FloatArray, pairs: bool) -> FloatArray:
     """How many independent samples the left-out errors at each ridge are worth if weights are fitted to them; (L,).
 
-    A squared error of labels that are noise is ``gᵀR²g``, which varies as that of m = (tr R²)²/tr R⁴ independent samples.
-    Its inverse, which weights follow, is too large by m/(m - 2) in the mean, so n samples are worth n (1 - 2/m). At its
-    interpolation threshold a member has m near one: its error is one accident.
+    A squared error of labels that are noise is ``gᵀR²g``, which varies as that of m = (tr R²)²/tr R⁴ independent
+    samples. Its inverse, which weights follow, is too large by m/(m - 2) in the mean, so n samples are worth n (1 -
+    2/m). At its interpolation threshold a member has m near one: its error is one accident.
 
-    Zero if few rows determine the member, as with rare columns: their left-out errors carry no information. Only members
-    with `pairs` are tested for that.
+    Zero if few rows determine the member, as with rare columns: their left-out errors carry no information. Only
+    members with `pairs` are tested for that.
     """
     rows, d, p = fit.rows, to_numpy(fit.spectrum), penalties[:, None]
     if pairs and rests_on_few_rows(fit, float(penalties.min())):
@@ -134,7 +143,9 @@ def member_paths(
     if (ridges < 0).any():
         raise RidgeError(f"ridge must be at least 0 to train, got {ridges.min():g}")
     penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
-    fits = factorise_members(rows, plan, penalties.min(axis=0), GRAM_LIMIT if rows.left_out is None else SETS_GRAM_LIMIT)
+    fits = factorise_members(
+        rows, plan, penalties.min(axis=0), GRAM_LIMIT if rows.left_out is None else SETS_GRAM_LIMIT
+    )
     return [
         MemberPath(fit, penalties[:, r], None if noise is None else noise[r], pairs=pairs) for r, fit in enumerate(fits)
     ]

@@ -2,19 +2,20 @@
 
 The formulas are in `member`; here is what surrounds them.
 
-- `doubt_of_rows` and `SetDoubts` estimate the relative error of left-out errors. If R = WᵀW is the residual operator and
-  the vectors We_i are known up to s, the left-out error of row i moves by up to
-  ``s ‖Wg‖/R_ii + |e_i| (2 s/√R_ii + s²/R_ii)``, those of a set with least eigenvalue λ_s of R_ss by about
-  ``2 s (‖Wg‖ + ‖e_s‖)/λ_s``. If a row is alone in a direction it has no share outside of the member's directions, and W is
-  taken inside of them, relative to its largest weight there.
+- `doubt_of_rows` and `SetDoubts` estimate the relative error of left-out errors. If R = WᵀW is the residual operator
+  and the vectors We_i are known up to s, the left-out error of row i moves by up to ``s ‖Wg‖/R_ii + |e_i| (2 s/√R_ii +
+  s²/R_ii)``, those of a set with least eigenvalue λ_s of R_ss by about ``2 s (‖Wg‖ + ‖e_s‖)/λ_s``. If a row is alone in
+  a direction it has no share outside of the member's directions, and W is taken inside of them, relative to its largest
+  weight there.
 - `decompose_carefully` keeps the digits of columns of mixed scales, n ≈ N_r and tiny ridges.
 - `refit_without` trains again without a set of rows if no formula keeps the digits.
-- `rank_is` decides whether a direction is exactly zero or as small as rounding, which no singular value can tell: columns
-  that agree to the last digit are harmless, columns that agree up to rounding are not.
-- `warn_of_doubt` tells the user if a doubt remains.
+- `rank_is` decides whether a direction is exactly zero or as small as rounding, which singular values cannot decide:
+  columns that agree to the last digit are harmless, columns that agree up to rounding are not.
+- `warn_of_doubt` warns the user if a doubt remains.
 """
 
 import warnings
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -141,8 +142,9 @@ def orthogonal_again(Qt: Array, u: Array | None, rest: Array, slack: Array) -> t
 def doubt_of_rows(fit: "MemberFit", targets: Array, penalties: FloatArray, found: "LeftOut") -> float:
     """Estimate of the relative rounding error of left-out errors, the largest of all penalties and targets.
 
-    `targets` are centred and weighted labels g, shape (C, n), `found` what `MemberFit.left_out` says of them.
+    `targets` are centred and weighted labels g, shape (C, n), `found` their left-out errors by `MemberFit.left_out`.
     """
+    assert found.diagonals is not None
     d, gaps, rank = to_numpy(fit.spectrum), to_numpy(found.diagonals), int(fit.spectrum.shape[0])
     if not rank:  # also if squares of columns that vary are less than any float
         return 0.0 if penalties.all() or rank_is(fit, 0) else 1.0
@@ -254,18 +256,18 @@ def refit_without(
 ) -> tuple[FloatArray, FloatArray]:
     """Errors on the rows of a set if a member is trained without them, (L, C, m), and how far they may be off, (L, C).
 
-    Rows are centred anew from the rows as they were given: rows that were centred with the set have rounding that may be
-    all there is without. A decomposition is that of rows in which every column F_j was moved by ε of its norm. To first
-    order this moves the weights β = F⁺g by ``-F⁺δF β + (FᵀF)⁺δFᵀ(g - Fβ) + (I - F⁺F) δFᵀ(FFᵀ)⁺g``.
+    Rows are centred anew from the rows as they were given: rows that were centred with the set have rounding that may
+    be all there is without. A decomposition is that of rows in which every column F_j was moved by ε of its norm. To
+    first order this moves the weights β = F⁺g by ``-F⁺δF β + (FᵀF)⁺δFᵀ(g - Fβ) + (I - F⁺F) δFᵀ(FFᵀ)⁺g``.
     """
     rows, roots = fit.rows, to_numpy(fit.rows.root_weights)
     rest, intercept = np.setdiff1d(np.arange(rows.n_samples), index), rows.fit_intercept
-    as_given = rows.given is not None
-    X = _seen_rows(fit).T.copy() if as_given else to_numpy(fit.design.dense()) / roots  # (N_r, n)
+    given = _seen_rows(fit)
+    X = to_numpy(fit.design.dense()) / roots if given is None else given.T.copy()  # (N_r, n)
     g, w = to_numpy(targets), roots[rest] ** 2
     means = g[:, rest] @ roots[rest] / w.sum() * float(intercept)
     if intercept:
-        largest = 0.0 if as_given else abs(X).max(axis=1)[:, None]
+        largest = abs(X).max(axis=1)[:, None] if given is None else 0.0
         X = X - X[:, rest[:1]]  # a column that is constant without the set becomes zero,
         X = X * (abs(X) > 4 * EPS * largest)  # up to rounding if rows were centred and weighted
         for _ in range(2):
@@ -288,7 +290,9 @@ def refit_without(
         moved.append(_norms(4 * EPS * np.sqrt(max(F.shape)) * (first + second + third)))
         with np.errstate(divide="ignore"):  # the same for a direction that was dropped, if it is one
             gain = 0.5 / np.sqrt(p) if dropped > p else np.sqrt(dropped) / (dropped + p) if dropped else 0.0
-        lost.append(gain * unexplained if dropped and len(d) < min(len(rest) - int(intercept), len(X)) else 0 * unexplained)
+        lost.append(
+            gain * unexplained if dropped and len(d) < min(len(rest) - int(intercept), len(X)) else 0 * unexplained
+        )
     answers, off = np.stack(errors), np.stack(moved)
     if (np.stack(lost) > _NOTICED * _norms(answers)).any() and not rank_is(fit, len(d), index):
         off = off + np.stack(lost)
@@ -301,26 +305,29 @@ def _norms(rows: FloatArray) -> FloatArray:
 
 # -- the exact rank -------------------------------------------------------------------------------
 
-# Arithmetic modulo a prime tells exact dependence from rounding. A float is m 2^e with integers m and e, so it has a
-# residue. The rank of the residues is never above the exact one, and below it only if the prime divides a minor, by a
-# chance of about 1e-7.
+# Arithmetic modulo a prime distinguishes exact dependence from rounding. A float is m 2^e with integers m and e, so it
+# has a residue. The rank of the residues is never above the exact one, and below it only if the prime divides a minor,
+# by a chance of about 1e-7.
 _PRIME = 8_388_593  # the largest below 2**23, so that sums of 128 products of residues are exact in doubles
-_INNER, _BLOCK, _DRAWS = 128, 64, 3
+_INNER, _DRAWS = 128, 3
 
 
-def _seen_rows(fit: "MemberFit") -> FloatArray:
-    """What a member sees of the rows as they were given, shape (n, N_r)."""
+def _seen_rows(fit: "MemberFit", read: Callable[[Array | IntArray], FloatArray] = np.asarray) -> FloatArray | None:
+    """What a member sees of the rows as given, shape (n, N_r), in numbers or in residues; None after training."""
     X, A = fit.rows.given, fit.measurement
+    if X is None:
+        return None
     if A.ndim == 1:
-        return X[:, A].toarray() if is_sparse(X) else to_numpy(take_last(X, A))
-    return (X.toarray() if is_sparse(X) else to_numpy(X)) @ A.T
+        return read(X[:, A].toarray() if is_sparse(X) else to_numpy(take_last(X, A)))
+    table, matrix = read(X.toarray() if is_sparse(X) else to_numpy(X)), read(A).T
+    return table @ matrix if read is np.asarray else _product(table, matrix)
 
 
 def rank_is(fit: "MemberFit", rank: int, without: IntArray | None = None) -> bool:
     """Whether a member's centred rows, less some of them, have exactly this rank, which they are known to reach.
 
-    No rows have a negative one, which comes from rounding that calls more rows alone than there are directions. Rows that
-    are no longer at hand count as exactly dependent.
+    No rows have a negative one, which comes from rounding that calls more rows alone than there are directions. Rows
+    that are no longer at hand count as exactly dependent.
     """
     if fit.residues is None:
         return True
@@ -328,17 +335,15 @@ def rank_is(fit: "MemberFit", rank: int, without: IntArray | None = None) -> boo
     return rank >= 0 and not rank_exceeds(residues, rank + int(fit.rows.fit_intercept))
 
 
-def residues_of_rows(fit: "MemberFit") -> FloatArray:
-    """Residues of the rows that a member sees, with a column of ones for the intercept; shape (n, N_r + 1)."""
-    X, A = fit.rows.given, fit.measurement
-    if A.ndim == 1:
-        residues = residues_of(_seen_rows(fit))
-    else:
-        residues = _product(residues_of(X.toarray() if is_sparse(X) else to_numpy(X)), residues_of(A).T)
-    return np.hstack([residues, np.ones((len(residues), 1))]) if fit.rows.fit_intercept else residues
+def residues_of_rows(fit: "MemberFit") -> FloatArray | None:
+    """Residues of the rows that a member sees, with a column of ones for the intercept; None after training."""
+    residues = _seen_rows(fit, residues_of)
+    if residues is None or not fit.rows.fit_intercept:
+        return residues
+    return np.hstack([residues, np.ones((len(residues), 1))])
 
 
-def residues_of(values: FloatArray) -> FloatArray:
+def residues_of(values: Array | IntArray) -> FloatArray:
     """Floats modulo the prime, as whole numbers from 0 to p - 1.
 
     >>> residues_of(np.array([3.0, -1.0, 0.5])).astype(int).tolist()
@@ -359,7 +364,7 @@ def rank_exceeds(residues: FloatArray, rank: int) -> bool:
     """Whether residues (n, N), whose rank is known to be at least this one, have a larger one.
 
     Random combinations of rows and columns leave a square matrix of one more than `rank`, whose leading blocks are all
-    regular as far as its rank allows: elimination needs no pivoting, and its first zero tells the rank.
+    regular as far as its rank allows: elimination needs no pivoting, and its first zero pivot gives the rank.
     """
     if rank >= min(residues.shape):
         return False
@@ -391,14 +396,9 @@ def _product(A: FloatArray, B: FloatArray) -> FloatArray:
 
 def _first_zero(S: FloatArray) -> int:
     """The place of the first pivot that is zero, or the size; S is overwritten."""
-    size = len(S)
-    for start in range(0, size, _BLOCK):
-        stop = min(start + _BLOCK, size)
-        for j in range(start, stop):
-            if S[j, j] == 0:
-                return j
-            S[j + 1 :, j] = _reduced(S[j + 1 :, j] * pow(int(S[j, j]), -1, _PRIME))
-            S[j + 1 :, j + 1 : stop] = _reduced(S[j + 1 :, j + 1 : stop] - np.outer(S[j + 1 :, j], S[j, j + 1 : stop]))
-            S[j + 1 : stop, stop:] = _reduced(S[j + 1 : stop, stop:] - np.outer(S[j + 1 : stop, j], S[j, stop:]))
-        S[stop:, stop:] = _reduced(S[stop:, stop:] - S[stop:, start:stop] @ S[start:stop, stop:])
-    return size
+    for j in range(len(S)):
+        if S[j, j] == 0:
+            return j
+        factors = _reduced(S[j + 1 :, j] * pow(int(S[j, j]), -1, _PRIME))
+        S[j + 1 :, j + 1 :] = _reduced(S[j + 1 :, j + 1 :] - np.outer(factors, S[j, j + 1 :]))
+    return len(S)

@@ -3,8 +3,8 @@
 Dense features are kept features first, shape (M, n): a member's features are then contiguous rows.
 """
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -52,7 +52,7 @@ class LeftOutSets:
 
     @property
     def n_sets(self) -> int:
-        """Groups, or rows where each is left out with its neighbours."""
+        """Number of groups, or of rows if each is left out with its neighbours."""
         return sum(len(batch.rows) for batch in self.batches)
 
     @property
@@ -77,19 +77,16 @@ class LeftOutSets:
 
 
 def group_labels(groups: ArrayLike, n_samples: int) -> npt.NDArray[np.object_]:
-    """The label of every row's group as it was given, None if it is missing; shape (n,)."""
-    wanted = f"groups must have one label for each of the {n_samples} rows"
-    try:  # as objects, because NumPy writes a missing label among strings as "nan"
-        given = np.asarray(groups, dtype=object) if isinstance(groups, list | tuple) else to_numpy(groups)
-    except ValueError as error:
-        raise DataError(f"{wanted}: {error}") from error
-    if given.shape != (n_samples,):
-        raise DataError(f"{wanted}, got shape {given.shape}")
+    """The label of every row's group as it was given, None if it is hidden; shape (n,)."""
     labels = np.empty(n_samples, dtype=object)
-    for row, label in enumerate(given.tolist()):
-        if not isinstance(label, Hashable):
-            raise DataError(f"{wanted}, got {label!r} as a label")
-        labels[row] = label
+    try:  # lists as objects, because NumPy writes a missing label among strings as "nan"
+        given = np.asarray(groups, dtype=object) if isinstance(groups, list | tuple) else groups
+        given = given if isinstance(given, np.ndarray) else to_numpy(given)
+        if given.shape != (n_samples,):
+            raise ValueError(f"got shape {given.shape}")
+        labels[:] = given.tolist()
+    except ValueError as error:
+        raise DataError(f"groups must have one label for each of the {n_samples} rows: {error}") from error
     if given.dtype.kind in "mM":
         labels[np.isnat(given)] = None
     return labels
@@ -101,8 +98,12 @@ def left_out_groups(groups: ArrayLike, n_samples: int) -> LeftOutSets:
     >>> left_out_groups(["a", "b", "a"], 3).owners
     array([1, 0, 1])
     """
-    known: dict[Hashable, int] = {}  # groups are numbered in the order of their first rows
-    numbers = np.array([_group_number(label, known) for label in group_labels(groups, n_samples).tolist()])
+    from pandas import factorize  # takes a while, and few fits have groups
+
+    try:  # groups are numbered in the order of their first rows, missing labels by -1
+        numbers = factorize(group_labels(groups, n_samples))[0]
+    except TypeError as error:
+        raise DataError(f"groups must have one label for each of the {n_samples} rows: {error}") from error
     if (numbers < 0).any():
         raise DataError(
             f"groups lacks the label of {(numbers < 0).sum()} of {n_samples} rows, so these cannot be left out with "
@@ -115,12 +116,6 @@ def left_out_groups(groups: ArrayLike, n_samples: int) -> LeftOutSets:
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     stacked = [order[starts[sizes == size][:, None] + np.arange(size)] for size in np.unique(sizes)]
     return LeftOutSets(n_samples, tuple(SetBatch(rows, np.ones(rows.shape, dtype=bool)) for rows in stacked), True)
-
-
-def _group_number(label: Hashable, known: dict[Hashable, int]) -> int:
-    """The number of a group, -1 for a missing label; missing values of pandas refuse comparison and go by name."""
-    missing = label is None or type(label).__name__ in {"NAType", "NaTType"} or label != label
-    return -1 if missing else known.setdefault(label, len(known))
 
 
 def left_out_windows(gap: int, positions: Sequence[int] | IntArray) -> LeftOutSets:
@@ -150,64 +145,61 @@ def left_out_windows(gap: int, positions: Sequence[int] | IntArray) -> LeftOutSe
 class Design:
     """A member's centred, weighted rows ``F = √w (x - x̄)``, shape (n, N_r), in unscaled features.
 
-    The paper's features are ``F/√N_r``, so its ridge λ_r is the penalty ``λ_r N_r`` on F. Dense rows are `transposed`,
-    shape (N_r, n), perhaps with their Gram matrix FᵀF. Of `sparse` rows, which are (S, x̄, √w) with S of shape (n, N_r),
-    the centring is accounted for and never carried out.
+    The paper's features are ``F/√N_r``, so its ridge λ_r is the penalty ``λ_r N_r`` on F. Dense `values` are Fᵀ, shape
+    (N_r, n), perhaps with their Gram matrix FᵀF. Sparse ones are the features as they were given, shape (n, N_r), with
+    `means` x̄ and `roots` √w: centring them is accounted for and never carried out.
     """
 
-    transposed: Array | None
+    values: Array | SparseMatrix
     known_gram: Array | None = None
-    sparse: tuple[SparseMatrix, FloatArray, FloatArray] | None = None
+    means: FloatArray = field(default_factory=lambda: np.empty(0))
+    roots: FloatArray = field(default_factory=lambda: np.empty(0))
 
     @property
     def shape(self) -> tuple[int, int]:
         """(n, N_r)."""
-        n, N = self.sparse[0].shape if self.transposed is None else self.transposed.shape[::-1]
+        n, N = self.values.shape if is_sparse(self.values) else self.values.shape[::-1]
         return int(n), int(N)
 
     def gram(self) -> Array:
         """``FᵀF``, shape (N_r, N_r)."""
-        if self.sparse is None:
-            return self.transposed @ self.transposed.T if self.known_gram is None else self.known_gram
-        S, means, roots = self.sparse
-        weighted = S.multiply(roots[:, None]).tocsr()
-        cross = np.outer(weighted.T @ roots, means)
-        return (weighted.T @ weighted).toarray() - cross - cross.T + float(roots @ roots) * np.outer(means, means)
+        if not is_sparse(self.values):
+            return self.values @ self.values.T if self.known_gram is None else self.known_gram
+        weighted, total = self.values.multiply(self.roots[:, None]).tocsr(), float(self.roots @ self.roots)
+        cross = np.outer(weighted.T @ self.roots, self.means)
+        return (weighted.T @ weighted).toarray() - cross - cross.T + total * np.outer(self.means, self.means)
 
     def kernel(self) -> Array:
         """``F Fᵀ``, shape (n, n)."""
-        if self.sparse is None:
-            return self.transposed.T @ self.transposed
-        S, means, roots = self.sparse
-        projected = S @ means
-        inner = (S @ S.T).toarray() - projected[:, None] - projected + means @ means
-        return roots[:, None] * inner * roots
+        if not is_sparse(self.values):
+            return self.values.T @ self.values
+        projected = self.values @ self.means
+        inner = (self.values @ self.values.T).toarray() - projected[:, None] - projected + self.means @ self.means
+        return self.roots[:, None] * inner * self.roots
 
     def onto_samples(self, combinations: Array) -> Array:
         """``C Fᵀ`` for rows C of shape (m, N_r); shape (m, n)."""
-        if self.sparse is None:
-            return combinations @ self.transposed
-        S, means, roots = self.sparse
-        return ((S @ combinations.T).T - (combinations @ means)[:, None]) * roots
+        if not is_sparse(self.values):
+            return combinations @ self.values
+        return ((self.values @ combinations.T).T - (combinations @ self.means)[:, None]) * self.roots
 
     def onto_features(self, combinations: Array) -> Array:
         """``C F`` for rows C of shape (m, n); shape (m, N_r)."""
-        if self.sparse is None:
-            return combinations @ self.transposed.T
-        S, means, roots = self.sparse
-        weighted = combinations * roots
-        return (S.T @ weighted.T).T - np.outer(weighted.sum(axis=1), means)
+        if not is_sparse(self.values):
+            return combinations @ self.values.T
+        weighted = combinations * self.roots
+        return (self.values.T @ weighted.T).T - np.outer(weighted.sum(axis=1), self.means)
 
     def dense(self) -> Array:
         """``Fᵀ`` as a plain array, shape (N_r, n)."""
-        if self.sparse is None:
-            return self.transposed
-        (S, means, roots), values = self.sparse, self.sparse[0].toarray()
-        centred = values - means
-        if means.any():  # the first mean is as accurate as a feature's offset allows, the second as its spread
-            centred -= roots**2 @ centred / (roots**2).sum()
+        if not is_sparse(self.values):
+            return self.values
+        values = self.values.toarray()
+        centred = values - self.means
+        if self.means.any():  # the first mean is as accurate as a feature's offset allows, the second as its spread
+            centred -= self.roots**2 @ centred / (self.roots**2).sum()
             centred[:, (values == values[0]).all(axis=0)] = 0.0
-        return np.ascontiguousarray((centred * roots[:, None]).T)
+        return np.ascontiguousarray((centred * self.roots[:, None]).T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,10 +207,10 @@ class TrainingRows:
     """Training data after weighting and centring; build it by `training_rows`.
 
     Dense `features`, shape (M, n), are centred and weighted; sparse ones, shape (n, M), are as given, in compressed
-    columns. `targets` are the labels y, neither centred nor weighted, shape (C, n); `feature_means` x̄, shape (M,), zero
-    without intercept; `weights` w, shape (n,). `left_out` names the rows that are left out together; None for each row
-    by itself. `given` is X as it was given, shape (n, M), which tells exact dependence from rounding; None after
-    training.
+    columns. `targets` are the labels y, neither centred nor weighted, shape (C, n); `feature_means` x̄, shape (M,),
+    zero without intercept; `weights` w, shape (n,). `left_out` names the rows that are left out together; None for each
+    row by itself. `given` is X as it was given, shape (n, M), to distinguish exact dependence from rounding; None
+    after training.
     """
 
     features: Array | SparseMatrix
@@ -315,7 +307,7 @@ class TrainingRows:
         A = plan.measurements[r]
         if is_sparse(self.features):
             if A.ndim == 1:
-                return Design(None, None, (self.features[:, A], self.feature_means[A], self.root_weights))
+                return Design(self.features[:, A], None, self.feature_means[A], self.root_weights)
             measured = self.features @ A.T - A @ self.feature_means
             return Design(np.ascontiguousarray((measured * self.root_weights[:, None]).T))
         if A.ndim == 2:
@@ -366,7 +358,7 @@ def _centre_again(features: Array, X: Array, means: Array, weights: Array) -> Ar
 
     The first mean is as accurate as a feature's offset allows, the second as its spread. Returns the second, (M,).
     """
-    again = features @ weights / weights.sum()
+    again: Array = features @ weights / weights.sum()
     with np.errstate(over="ignore"):  # numbers that are too large are refused by the checks of rows
         spread = (namespace_of(features).linalg.vecdot(features, features) / features.shape[1]) ** 0.5
     eps = float(np.finfo(dtype_name(features)).eps)

@@ -1,6 +1,6 @@
 """Members trained on a stream of rows, of which only the moments are kept."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -44,27 +44,22 @@ class RowMoments:
         share = other.total_weight / total
         dx, dy = other.feature_means - self.feature_means, other.target_means - self.target_means
         means = self.feature_means + share * dx, self.target_means + share * dy
-        summed = (self.gram + other.gram, self.cross + other.cross, self.target_gram + other.target_gram)
-        return RowMoments(self.n_samples + other.n_samples, total, *means, *summed)._shifted(
-            dx, dy, self.total_weight * share
-        )
+        sums = (self.gram + other.gram, self.cross + other.cross, self.target_gram + other.target_gram)
+        summed = RowMoments(self.n_samples + other.n_samples, total, *means, *sums)
+        return summed._shifted(dx, dy, self.total_weight * share)
 
     def uncentred(self) -> "RowMoments":
         """The same rows' moments about zero: what a fit without intercept uses."""
-        x, y, w = self.feature_means, self.target_means, self.total_weight
-        moved = self._shifted(x, y, w)
-        return RowMoments(self.n_samples, w, x * 0.0, y * 0.0, moved.gram, moved.cross, moved.target_gram)
+        x, y = self.feature_means, self.target_means
+        return replace(self._shifted(x, y, self.total_weight), feature_means=x * 0.0, target_means=y * 0.0)
 
     def _shifted(self, x: Array, y: Array, weight: float) -> "RowMoments":
         """Second moments with ``weight`` times the products of x (M,) and y (C,) added."""
-        return RowMoments(
-            self.n_samples,
-            self.total_weight,
-            self.feature_means,
-            self.target_means,
-            self.gram + weight * x[:, None] * x[None, :],
-            self.cross + weight * y[:, None] * x[None, :],
-            self.target_gram + weight * y[:, None] * y[None, :],
+        return replace(
+            self,
+            gram=self.gram + weight * x[:, None] * x[None, :],
+            cross=self.cross + weight * y[:, None] * x[None, :],
+            target_gram=self.target_gram + weight * y[:, None] * y[None, :],
         )
 
     def column_squares(self, fit_intercept: bool) -> FloatArray:
@@ -158,7 +153,7 @@ def streamed_path(moments: RowMoments, plan: SubsetPlan, ridges: FloatArray, fit
 
 
 def search_moments(moments: RowMoments, plan: SubsetPlan, given: ArrayLike | None, fit_intercept: bool) -> StreamedPath:
-    """Members at `given` ridges, common to the members, or along a path that fits the data and goes on if it is too short.
+    """Members at `given` common ridges, or along a path that fits the data and goes on if it is too short.
 
     A stream is solved anew at every batch, and the first batches are small, so nothing is warned of.
     """

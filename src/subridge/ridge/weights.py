@@ -1,10 +1,10 @@
 """What fitted weights cost: their error on samples that had no part in them.
 
 Weights that are fitted to left-out errors look better on these than on new samples. It is not enough to fit them to the
-errors of the other samples: the output of a member for a left-out sample j was still learnt from sample i, so the weights
-know i through it. Here sample i is left out of everything, of members, of the choice of weights and of that of the ridge,
-which the formula for pairs makes possible without refitting. This is exact leave-one-out of the whole procedure, except
-for how many samples the errors of a member are worth, which follows from the features of all samples.
+errors of the other samples: the output of a member for a left-out sample j was still learnt from sample i, so the
+weights know i through it. Here sample i is left out of everything, of members, of the choice of weights and of that of
+the ridge, which the formula for pairs makes possible without refitting. This is exact leave-one-out of the whole
+procedure, except for how many samples the errors of a member are worth, which follows from the features of all samples.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.ensemble.moments import MemberMoments
 from subridge.ridge.choose import Losses
 from subridge.ridge.member import without_partner
-from subridge.ridge.rows import TrainingRows
+from subridge.ridge.rows import LeftOutSets, TrainingRows
 
 _FOLDS = 20
 _LEAST_JUDGED = 8  # samples: their optimism relative to their own errors varies little
@@ -51,15 +51,15 @@ class Verdict:
 def judge(losses: Losses, places: IntArray, *, is_common: bool) -> Verdict:
     """The left-out error of an ensemble whose ridges were chosen.
 
-    The choice of one common ridge, `is_common`, is judged with the weights if it is cheap to judge every ridge; if it is
-    not, samples are so many that it adds little. Other choices are taken as they are: what they add to the optimism of
-    the weights is not in the answer.
+    The choice of one common ridge, `is_common`, is judged with the weights if it is cheap to judge every ridge; if it
+    is not, samples are so many that it adds little. Other choices are taken as they are: what they add to the optimism
+    of the weights is not in the answer.
     """
     rows, aggregation, k, L = losses.rows, losses.aggregation, len(losses.paths), losses.n_ridges
-    along = np.array([value for value, _ in losses.common]) if is_common else None
-    if not aggregation.is_linear or not aggregation.fits_weights or rows.n_samples < 3:
-        return Verdict(losses.at(places)[0], along)
-    moments, settled = losses.settled_at(places)
+    along = np.array([each.loss[0] for each in losses.common]) if is_common else None
+    loss, moments, settled = losses.at(places)
+    if moments is None or settled is None or rows.n_samples < 3:
+        return Verdict(loss[0], along)
     apparent = float(moments.risk_of(settled.weights).sum())
     work = rows.n_samples * (sum(path.rank for path in losses.paths) + int(rows.targets.shape[0]) * k**2)
     of_path = is_common and rows.left_out is None and _LEAST_JUDGED * L * work <= _MOST_WORK
@@ -70,18 +70,19 @@ def judge(losses: Losses, places: IntArray, *, is_common: bool) -> Verdict:
     w = to_numpy(rows.weights)[samples]
     if not of_path:
         if rows.left_out is not None:
-            ratio = _cross_fitted(losses, places) / apparent if apparent > 0 else 1.0
+            ratio = _cross_fitted(losses, places, rows.left_out) / apparent if apparent > 0 else 1.0
         else:
             ratio = _ratio(_judge_at(losses, places, samples, settled.weights), w)
         error, expected = apparent * ratio, float(settled.expected.sum())
         levelled = along if along is None or expected <= 0 else along * (error / expected)
         return Verdict(error, levelled, moments, settled.weights)
-    everywhere = [np.full(k, index) for index in range(L)]
-    known = [losses.settled_at(each) for each in everywhere]
-    judged = [
-        _judge_at(losses, each, samples, own.weights) for each, (_, own) in zip(everywhere, known, strict=True)
+    everywhere = [
+        (np.full(k, index), each.moments, each.settled)
+        for index, each in enumerate(losses.common)
+        if each.moments is not None and each.settled is not None
     ]
-    whole = np.array([float(each.risk_of(own.weights).sum()) for each, own in known])
+    judged = [_judge_at(losses, each, samples, own.weights) for each, _, own in everywhere]
+    whole = np.array([float(each.risk_of(own.weights).sum()) for _, each, own in everywhere])
     honest = whole * np.array([_ratio(each, w) for each in judged])
     # The ridge that each left-out sample's ensemble would have chosen without it.
     without = L - 1 - np.argmin(np.array([each.criterion for each in judged])[::-1], axis=0)
@@ -98,15 +99,14 @@ def _ratio(judged: _Judged, weights: FloatArray) -> float:
     return float(judged.honest @ weights) / apparent if apparent > 0 else 1.0
 
 
-def _cross_fitted(losses: Losses, places: IntArray) -> float:
+def _cross_fitted(losses: Losses, places: IntArray, sets: LeftOutSets) -> float:
     """Error of weights on sets of samples that they were not fitted to, if sets are left out together.
 
     Members of the other sets have still seen them.
     """
     rows, aggregation, total = losses.rows, losses.aggregation, 0.0
-    errors, independent, owners = losses.errors(places), losses.independent(places), rows.left_out.owners
-    n_sets = rows.left_out.n_sets
-    folds = owners * min(_FOLDS, n_sets) // n_sets
+    errors, independent = losses.errors(places), losses.independent(places)
+    folds = sets.owners * min(_FOLDS, sets.n_sets) // sets.n_sets
     for fold in range(int(folds.max()) + 1):
         inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
         if not len(inside) or not len(outside):
@@ -127,7 +127,7 @@ def _judge_at(losses: Losses, places: IntArray, samples: IntArray, weights: Floa
     rows, aggregation, paths = losses.rows, losses.aggregation, losses.paths
     own = np.moveaxis(to_numpy(take_last(losses.errors(places), samples)), -1, 0)  # (m, k, C)
     deviations = to_numpy(take_last(rows.deviations, samples)).T
-    independent = losses.independent(places)  # by the features, which say nothing of the label of sample i
+    independent = losses.independent(places)  # by the features only, not by the label of sample i
     xp, honest, criterion = namespace_of(rows.targets), [], []
     size = max(1, _BLOCK // (len(paths) * int(np.prod(rows.targets.shape))))
     for start in range(0, len(samples), size):

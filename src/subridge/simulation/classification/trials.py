@@ -8,9 +8,8 @@ import numpy as np
 from subridge.arrays.devices import empty_on, stacked_normals
 from subridge.arrays.namespace import gathered, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray, Namespace
-from subridge.ridge.curves import refined_curve
-from subridge.ridge.curves import weights_along_curve
 from subridge.ridge.classes import Tally
+from subridge.ridge.curves import refined_curve, weights_along_curve
 from subridge.simulation.classification.experiment import TEST_NOISE, TRAINING_NOISE, ClassificationExperiment
 from subridge.simulation.classification.members import Members, grouped_members
 from subridge.simulation.classification.memory import Batches

@@ -13,9 +13,9 @@ from subridge.arrays.types import FloatArray
 from subridge.ensemble.aggregation import LinearAggregation
 from subridge.ensemble.ensemble import Ensemble
 from subridge.ensemble.moments import MemberMoments
+from subridge.ridge.choose import Losses
 from subridge.ridge.path import member_paths
 from subridge.ridge.rows import training_rows
-from subridge.ridge.choose import Losses
 from subridge.simulation.gaussian.experiment import GaussianExperiment, WeightedExperiment
 from subridge.simulation.gaussian.sampling import Batch
 from subridge.simulation.gaussian.training import lifted, member_pairs, train_member
