@@ -35,7 +35,9 @@ def first(advice, name):
     return replace(advice, table=advice.table.isel(candidate=np.argsort(places, kind="stable")))
 
 
-@pytest.mark.parametrize("fraction", [0.3, *(pytest.param(each, marks=pytest.mark.slow) for each in (0.95, 0.9999)), 1.0])
+@pytest.mark.parametrize(
+    "fraction", [0.3, *(pytest.param(each, marks=pytest.mark.slow) for each in (0.95, 0.9999)), 1.0]
+)
 def test_members_see_as_many_features(fraction):
     X, y = data()
     advice = sr.advise(X, y, n_members=[2], fraction_spreads=[], overlapping_fractions=[fraction], weighted=False)

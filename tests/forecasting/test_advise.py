@@ -268,3 +268,18 @@ def test_where_one_label_carries_their_variance_no_gain_is_sure(seed):
     assert advice.best == "one ridge"
     assert not advice.table.surely_better.values.any()
     assert "but this pilot cannot tell" in advice.reasons[0]
+
+
+def test_what_is_known_only_by_a_bound_is_not_ranked_before_a_forecast():
+    """More features than rows and little noise: at 100 n the best ridge of one ridge is far below any it can judge."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 150)) / np.arange(1, 151)
+    y = X @ rng.standard_normal(150) + 0.01 * rng.standard_normal(60)
+    advice = sr.advise(X, y, 6000, n_members=[2, 8], overlapping_fractions=[])
+    table = advice.table
+    assert bool(table.is_bound.sel(candidate="one ridge"))
+    assert advice.best == "one ridge"  # nothing is surely better than what is only bounded
+    assert "at most" in advice.reasons[0]
+    bounds = table.is_bound.values[1:]
+    assert not bounds.all()
+    assert (np.diff(bounds.astype(int)) >= 0).all()

@@ -78,12 +78,14 @@ def _show(ranking: xr.Dataset) -> None:
 
     first, attributes = ranking.isel(candidate=slice(_ROWS)), ranking.attrs
     unit, told = unit_of(float(first.prediction_error_upper.max()))
-    bounds = (first[f"prediction_error{end}"].values / unit for end in ("", "_lower", "_upper"))
+    bounds = [first[f"prediction_error{end}"].values / unit for end in ("", "_lower", "_upper")]
+    marks = ["≤ " if bound else "" for bound in first.is_bound.values]
+    errors = (f"{mark}{short_interval(*each)}" for mark, *each in zip(marks, *bounds, strict=True))
     gains = zip(first.gain.values, first.gain_standard_error.values, strict=True)
     columns: dict[str, Iterable[str]] = {
         "ensemble": first.candidate.values,
         "λ": (plain(ridge, 2) for ridge in first.ridge.values),
-        "squared error": map(short_interval, *bounds),
+        "squared error": ("-" if "nan" in each else each for each in errors),
         "gain": (percent(gain, error) if gain > -_MANY else "-" for gain, error in gains),
     }
     if attributes["n_samples"] != attributes["n_pilot"]:

@@ -502,8 +502,9 @@ def reasons(table: xarray.Dataset) -> tuple[str, str]:
             others.isel(candidate=0),
             others.isel(candidate=int(np.nanargmin(others.prediction_error.values))),
         )
-        best_of = f"and the best ensemble, {first.candidate.values}, {_gain(first, -1)} more"
-        what = f"Do not ensemble: {said.format(one)}, {best_of}."
+        times = 1 - float(first.gain)
+        more = f"{plain(times, 2)} times as much" if times > 3 else f"{_gain(first, -1)} more"
+        what = f"Do not ensemble: {said.format(one)}, and the best ensemble, {first.candidate.values}, {more}."
         if float(leading.gain) >= 0.0005:  # a smaller one is told as 0.0 %
             less = f"{leading.candidate.values} may err {_gain(leading)} less, but this pilot cannot tell"
             what = f"Do not ensemble: {said.format(one)}; {less}."

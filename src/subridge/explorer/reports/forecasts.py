@@ -48,7 +48,7 @@ def _forecast_sentences(curves: xr.Dataset) -> list[str]:
     last = curves.isel(n_samples=int(np.argmax(np.where(np.isfinite(curves.n_samples), curves.n_samples, -1))))
     errors = last.prediction_error.values
     told = []
-    if np.isfinite(errors).any():
+    if np.isfinite(errors).any() and not bool(last.is_bound.any()):  # a bound does not say which error is least
         best = int(np.nanargmin(errors))
         low, high = (float(last[f"prediction_error_{end}"][best]) for end in ("lower", "upper"))
         told.append(
