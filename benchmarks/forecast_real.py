@@ -67,7 +67,7 @@ def forecasts(table, n, sizes, plans, path, fixed, n_pilots):
     records = []
     for pilot in range(n_pilots):
         given = table.given(table.rows(pilot, n))
-        options = {"task": table.task, "extrapolate": True}
+        options = {"task": table.task}
         for found in (
             sr.forecast(*given, sizes, own, **options),
             sr.forecast(*given, sizes, tuned, ridges=path, **options),

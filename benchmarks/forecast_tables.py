@@ -86,7 +86,6 @@ def _larger(cases):
 
 def _summary(cases):
     reach = [case for case in _larger(cases) if case["in_reach"]]
-    beyond = [case for case in _larger(cases) if not case["in_reach"]]
     now = [case for case in cases if case["size"] == case["n"]]
     groups = {
         "n′ = 2n and 4n, in reach": reach,
@@ -94,7 +93,6 @@ def _summary(cases):
         "of these, ridge fixed": [case for case in reach if case["setting"] != "tuned"],
         "of these, n′ = 2n": [case for case in reach if case["size"] == 2 * case["n"]],
         "of these, n′ = 4n": [case for case in reach if case["size"] == 4 * case["n"]],
-        "n′ = 2n and 4n, beyond reach (`extrapolate=True`)": beyond,
         "n′ = n (leave-one-out)": now,
     }
     rows = []
@@ -209,7 +207,7 @@ def _beyond(compared):
     if not law:
         return []
     error = _percent(_median(law, key="estimate"))
-    return [f"Beyond reach, where ours gives nothing unless asked to extrapolate, the power law errs by {error}."]
+    return [f"Beyond reach, where ours gives nothing, the power law errs by {error}."]
 
 
 def _ecv(compared):
@@ -261,7 +259,7 @@ def _cases(cases):
     head = ["set", "n", "n′", "ensemble", "ridge is", "λ", "forecast", "measured", "mean error", "mean size of error"]
     head += ["pilots in reach", "intervals cover", "wrong votes: forecast / measured"]
     return [
-        "Means over pilots, the worst on top; pilots beyond reach are extrapolated. Every pilot is in the JSON.",
+        "Means over pilots, the worst on top; pilots beyond reach are left out. Every pilot is in the JSON.",
         "",
         *_table(head, [row for _, row in rows]),
     ]

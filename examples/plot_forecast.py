@@ -2,8 +2,8 @@
 What would more rows bring?
 ===========================
 
-From 150 rows of a real table, forecast the error of a ridge that is trained on more. The other rows of the table, which
-the forecast never sees, show how well it did. Beyond the pilot's reach there is no forecast.
+150 rows of a real table say which error an ensemble will have with many more. The other rows of the table, which the
+forecast never sees, show how well it did.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ X, digit = load_digits(return_X_y=True)
 X, y = X / 16, (digit % 2).astype(float)  # odd or even, as a number
 order = np.random.default_rng(0).permutation(len(y))
 pilot = order[:150]
-X = X[:, (X[pilot] > 0).sum(axis=0) >= 5]  # leave out pixels that almost never have ink
+X = X[:, (X[pilot] > 0).sum(axis=0) >= 5]  # pixels at the rim that almost never have ink tell nothing
 
 sizes = np.array([100, 150, 300, 600, 1200])
 ensembles = {"one ridge": sr.Ensemble(sr.subsets.Equal(1), ridge=0.02)}
@@ -36,7 +36,7 @@ truth = [np.mean([trained(n, draw) for draw in range(10)]) for n in sizes]
 figure, axis = plt.subplots(figsize=(6, 4), layout="constrained")
 axis.fill_between(sizes, curve.prediction_error_lower, curve.prediction_error_upper, alpha=0.2, label="90 % interval")
 axis.plot(sizes, curve.prediction_error, label="forecast from 150 rows")
-axis.plot(sizes, truth, "ko", label="trained on as many rows")
+axis.plot(sizes, truth, "ko", label="trained on so many rows")
 axis.set(xscale="log", xlabel="rows", ylabel="squared error")
 axis.legend()
 plt.show()

@@ -64,7 +64,6 @@ def forecast_cells(name, n, number):
                 {label: ensemble},
                 ridges=None if ridge is not None else "auto",
                 task=table.task,
-                extrapolate=True,
             ).isel(ensemble=0)
             cost = time.perf_counter() - start
             if ridge is None:

@@ -7,11 +7,11 @@ from subridge import subsets as subsets
 from subridge import theory as theory
 from subridge.estimators.classifier import RidgeEnsembleClassifier as RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor as RidgeEnsembleRegressor
-from subridge.forecasting.advice.advice import Advice as Advice
+from subridge.forecasting.advise import Advice as Advice
 from subridge.forecasting.advise import advise as advise
 from subridge.forecasting.forecast import forecast as forecast
-from subridge.forecasting.risk_matrix import risk_matrix as risk_matrix
-from subridge.forecasting.samples_needed import samples_needed as samples_needed
+from subridge.forecasting.forecast import risk_matrix as risk_matrix
+from subridge.forecasting.forecast import samples_needed as samples_needed
 from subridge.model import aggregation as aggregation
 from subridge.model import covariance as covariance
 from subridge.model import errors as errors

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import subridge as sr
 from subridge.cli.show import WIDTH
-from subridge.forecasting.advice.code import code_of
+from subridge.forecasting.advise import code_of
 from subridge.results.files import write_result
 
 NAMES = {
@@ -35,7 +35,9 @@ def first(advice, name):
     return replace(advice, table=advice.table.isel(candidate=np.argsort(places, kind="stable")))
 
 
-@pytest.mark.parametrize("fraction", [0.3, 0.95, 0.9999, 1.0])
+@pytest.mark.parametrize(
+    "fraction", [0.3, *(pytest.param(each, marks=pytest.mark.slow) for each in (0.95, 0.9999)), 1.0]
+)
 def test_members_see_as_many_features(fraction):
     X, y = data()
     advice = sr.advise(X, y, n_members=[2], fraction_spreads=[], overlapping_fractions=[fraction], weighted=False)
@@ -77,10 +79,10 @@ def test_tables_read_again_give_the_same_line_also_those_of_older_versions(tmp_p
 
 
 def test_the_table_and_what_is_to_be_pasted_fit_on_a_page():
-    from subridge.cli.tables import pasted
+    from subridge.cli.advise import _pasted
 
     X, y = data()
     labels = np.where(y > np.median(y), "high", "low")
     advice = first(sr.advise(X, labels, 400, n_members=[2]), "2 equal, weighted")
     assert "; classifiers vote" in advice.code
-    assert max(len(line) for line in pasted(advice.code).splitlines()) <= WIDTH
+    assert max(len(line) for line in _pasted(advice.code).splitlines()) <= WIDTH

@@ -4,24 +4,18 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.forecasting.inputs.request import DrawnEnsemble
-from subridge.forecasting.pilot.left_out import left_out
-from subridge.forecasting.pilot.pilot import decompose_pilot
-from subridge.forecasting.transfer.any_sum import seen_by, with_silence
-from subridge.model.aggregation import read_aggregation
-from subridge.ridge.rows.training import training_rows
+from subridge.forecasting.pilot import factorise_pilot, read_sample
 
 NAMES = ["scaled", "free"]
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_the_silent_member_errs_by_the_target(pilot_data, fit_intercept):
+def test_the_constant_predictor_errs_by_the_target(pilot_data, fit_intercept):
     X, y = pilot_data
-    rows, plan = training_rows(X, y[None], None, fit_intercept), sr.subsets.equal(4, 40, seed=0)
-    drawn = with_silence(DrawnEnsemble(plan, np.full(4, 0.3), np.zeros(4), read_aggregation("scaled")))
-    pilot = seen_by(drawn, decompose_pilot(rows, plan))
-    (block,) = left_out(pilot, np.full((1, 5), 2.0))
-    np.testing.assert_allclose(block.errors[0, -1], rows.deviations, rtol=1e-12, atol=1e-12)
+    sample = read_sample(X, y, "regression", fit_intercept)
+    pilot = factorise_pilot(sample.rows, sr.subsets.equal(4, 40, seed=0)).with_constant()
+    (block,) = pilot.left_out(np.full((1, 5), 2.0))
+    np.testing.assert_allclose(block.errors[0, -1], sample.rows.deviations, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -35,6 +29,7 @@ def test_at_the_pilots_size_it_is_what_the_estimator_expects(pilot_data, name, r
     np.testing.assert_allclose(found.prediction_error.values[0, 0], expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "k", "n", "least"), [("scaled", 24, 160, 4.0), ("free", 8, 320, 2.0)])
 def test_it_is_close_to_trained_ensembles_whose_scale_is_large(name, k, n, least):
     M, ridge = 96, 0.1
@@ -75,7 +70,7 @@ def test_labels_may_be_moved_and_multiplied(pilot_data, name):
         np.testing.assert_allclose(other[variable], 9 * plain[variable], rtol=1e-6)
 
 
-def test_members_vote_without_the_silent_one(pilot_data):
+def test_members_vote_without_the_constant_predictor(pilot_data):
     X, y = pilot_data
     plan = sr.subsets.equal(4, 40, seed=0)
     ensembles = {name: sr.Ensemble(plan, ridge=0.3, aggregation=name) for name in ("mean", *NAMES)}
@@ -90,7 +85,7 @@ def test_members_vote_without_the_silent_one(pilot_data):
 def test_beyond_reach_nothing_is_said(pilot_data):
     X, y = pilot_data
     ensembles = {"it": sr.Ensemble(sr.subsets.equal(1, 40, seed=0), ridge=1e-3, aggregation="scaled")}
-    found = sr.forecast(X[:30], y[:30], [3000], ensembles, extrapolate=True)
+    found = sr.forecast(X[:30], y[:30], [3000], ensembles)
     assert found.prediction_error.isnull().all()
     assert not found.in_reach.any()
 

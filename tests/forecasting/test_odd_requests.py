@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from subridge.model.errors import DataError, ParameterError
 
 import subridge as sr
-from subridge.model.errors import DataError, ParameterError
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 6))
@@ -51,7 +51,7 @@ def test_features(ask, table, message):
 @pytest.mark.parametrize(
     ("ask", "names"),
     [
-        (lambda **odd: sr.forecast(X, Y, [80], {"one": ONE}, **odd), ("extrapolate", "fit_intercept", "label_noise")),
+        (lambda **odd: sr.forecast(X, Y, [80], {"one": ONE}, **odd), ("fit_intercept", "label_noise")),
         (lambda **odd: sr.advise(X, Y, n_members=[2], **odd), ("fit_intercept", "standardise", "weighted")),
         (lambda **odd: sr.samples_needed(X, Y, 1.0, {"one": ONE}, **odd), ("fit_intercept",)),
         (lambda **odd: sr.risk_matrix(X, Y, ONE, **odd), ("fit_intercept",)),
@@ -104,3 +104,11 @@ def test_an_error_that_the_least_size_reaches_may_be_reached_before():
     assert answer == "10 rows or fewer"
     (answer,) = sr.samples_needed(X, Y, 1.5, {"one": ONE}).answer.values
     assert answer.endswith(")")
+
+
+def test_extrapolation_is_gone():
+    with pytest.raises(TypeError, match="extrapolate"):
+        sr.forecast(X, Y, [80], {"one": ONE}, extrapolate=True)
+    curves = sr.forecast(X, Y, [80], {"one": ONE})
+    assert not [name for name in curves.variables if str(name).startswith("self_test")]
+    assert {"is_bound", "reach", "irreducible_error", "standard_error"} <= set(curves.data_vars)

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
+from subridge.model.errors import ParameterError
 
 import subridge as sr
-from subridge.model.errors import ParameterError
 
 
 def refitted(X, y, plan, ridges, fit_intercept):
@@ -34,6 +34,7 @@ def test_it_equals_refitting_on_both_sides_of_the_threshold(pilot_data, n, ridge
     np.testing.assert_allclose(found, refitted(X, y, plan, ridges, fit_intercept), rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ridge", [0.0, 0.2])
 @pytest.mark.parametrize("n", [100, 400])
 def test_it_agrees_with_theory_on_gaussian_data(ridge, n):

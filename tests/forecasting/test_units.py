@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
+from subridge.model.errors import DataError, RidgeError
 
 import subridge as sr
-from subridge.model.errors import DataError, RidgeError
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 8))
@@ -14,7 +14,7 @@ Y = X @ RNG.standard_normal(8) + RNG.standard_t(3, 40)
 ENDS = ("", "_lower", "_upper")
 
 
-@pytest.mark.parametrize("unit", [1e-68, 1e-45, 1e45, 1e70])
+@pytest.mark.parametrize("unit", [pytest.param(1e-68, marks=pytest.mark.slow), 1e70])
 def test_of_labels(unit):
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
@@ -28,7 +28,7 @@ def test_of_labels(unit):
     assert list(same.table.candidate.values) == list(advice.table.candidate.values)
 
 
-@pytest.mark.parametrize("unit", [1e-140, 1e-70, 1e70])
+@pytest.mark.parametrize("unit", [1e-140, 1e70])
 def test_of_features(unit):
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
@@ -38,9 +38,11 @@ def test_of_features(unit):
         np.testing.assert_allclose(scaled[name].values, plain[name].values, rtol=1e-8)
 
 
-def test_labels_too_small_for_their_spread_to_be_known_are_refused():
-    with pytest.raises(DataError, match="multiply y by a constant"):
-        sr.forecast(X, Y * 1e-100, [80])
+@pytest.mark.parametrize("unit", [1e-100, 1e-200])
+def test_labels_too_small_for_their_spread_to_be_known_are_refused(unit):
+    for ask in (lambda y: sr.forecast(X, y, [80]), lambda y: sr.advise(X, y, n_members=[2])):
+        with pytest.raises(DataError, match="multiply y by a constant"):
+            ask(Y * unit)
 
 
 @pytest.mark.parametrize("ridge", [1e-65, 1e-300, 1e-320])

@@ -1,29 +1,36 @@
-"""sr.forecast: the learning curves that named ensembles will have, from a pilot sample."""
+"""sr.forecast, sr.samples_needed and sr.risk_matrix: what a pilot sample says of ridge ensembles.
+
+Public functions on a pilot: errors at other sizes (`forecast`), rows for a wanted error (`samples_needed`), and how
+members err together now (`risk_matrix`).
+"""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import xarray
 
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, MatrixLike
-from subridge.datasets.tables.targets import TargetLike, Task
-from subridge.forecasting.curve.curve import forecast_curve
-from subridge.forecasting.inputs.request import DrawnEnsemble, default_ensembles, read_ensembles
-from subridge.forecasting.inputs.ridge_path import read_ridges, refuse_vanishing
-from subridge.forecasting.inputs.sample import read_sample
+from subridge.datasets.tables.target_rows import Task
+from subridge.datasets.tables.targets import TargetLike, read_target
+from subridge.forecasting.curve import doubts, forecast_curve, read_ridges, refuse_vanishing, search_ridges
 from subridge.forecasting.metrics import metrics_of
-from subridge.forecasting.of_groups import asked_sizes, forecast_of_groups
-from subridge.forecasting.pilot.shared import Pilots
-from subridge.forecasting.self_test.doubts import doubts
-from subridge.forecasting.self_test.self_test import self_test
-from subridge.forecasting.side_by_side import side_by_side
-from subridge.forecasting.transfer.any_sum import seen_by, with_silence
-from subridge.model.checks import one_number, truth, within
+from subridge.forecasting.pilot import factorise_pilot, read_ensembles, read_sample, side_by_side
+from subridge.forecasting.pilot import label_noise as noise_of
+from subridge.model.checks import non_negative, one_number, real_array, truth, within
 from subridge.model.ensemble import Ensemble
-from subridge.model.errors import SubridgeWarning
+from subridge.model.errors import ParameterError, SubridgeWarning
+from subridge.model.moments import error_products
+from subridge.model.subsets import Equal, Overlapping
 from subridge.results.forecasts import EnsembleForecast, forecasts
-from subridge.ridge.rows.diagnostics import tell_once
+from subridge.results.schemas import result_attributes
+from subridge.ridge.checks import warn_once
+from subridge.ridge.path import member_paths
+
+_MOST = 1e15  # of a finite size: floats hold every integer below
+_STEPS = 25  # sizes of the curve that `samples_needed` searches
+_FARTHEST = 1024  # times the pilot's rows
 
 
 def forecast(
@@ -33,7 +40,6 @@ def forecast(
     ensembles: Mapping[str, Ensemble] | None = None,
     *,
     ridges: ArrayLike | None = None,
-    extrapolate: bool = False,
     level: float = 0.9,
     task: Task = "auto",
     fit_intercept: bool = True,
@@ -54,15 +60,12 @@ def forecast(
         Sizes n′ to forecast at, smaller or larger than n; ``inf`` gives the limit. With `n_groups` leave it out.
     ensembles : mapping of str to Ensemble, optional
         Default: one ridge on all features, and up to 8 equal and 8 overlapping members (half of the features each), at
-        the best ridge for every size. Subsets are a `SubsetPlan` for M features, or a strategy that draws one here. The
-        aggregation is a weighted sum of members: "mean", or "scaled", "simplex" and "free" for weights that minimise
-        the forecast error at each size.
+        the best ridge. Subsets are a `SubsetPlan` for M features, or a strategy that draws one here. The aggregation
+        is a weighted sum of members: "mean", or "scaled", "simplex" and "free" for weights that are fitted at each
+        size.
     ridges : array_like, shape (L,), or "auto", optional
-        Ridges to consider: every ensemble takes, at each size, the best of them for all its members in place of its
-        own, i.e. of those in reach the one with the least error, that which the pilot shows counting for more than
-        that which it forecasts; or one beyond reach with `extrapolate`. "auto" is a path scaled to the data.
-    extrapolate : bool
-        Also forecast beyond reach, by power-law tails; such points have ``in_reach`` False.
+        Ridges to consider in place of the ensembles' own. Every ensemble takes the one of least left-out error on the
+        pilot among those in reach of the size. "auto" is a path scaled to the data.
     level : float
         Probability of the intervals.
     task : {"auto", "regression", "classification"}
@@ -89,8 +92,8 @@ def forecast(
         - ``prediction_error``: expected squared error on new noisy labels, E_g + ζ², summed over targets, with readout
           noise where the ensemble has it; NaN where out of reach;
         - ``prediction_error_lower``, ``prediction_error_upper``, ``standard_error``: for that expectation;
-        - ``in_reach``: False where extrapolated, or where it would have to be, and where the standard error exceeds 40
-          % of the error: the pilot cannot tell;
+        - ``in_reach``: False where the pilot cannot tell: no ridge of the pilot has the effective ridge that is asked
+          for, or the standard error exceeds 40 % of the error;
         - ``ridge``: NaN where members differ in theirs;
         - ``is_bound``, for chosen ridges: the ridge is the smallest that the pilot can judge and a smaller one may err
           less, so that `prediction_error_upper` bounds the best from above;
@@ -99,8 +102,6 @@ def forecast(
         ``reach`` (ensemble, member) is the largest n′ in reach of each member at its ridge (a chosen one: that of the
         largest size), infinite for members with fewer features than n. ``irreducible_error`` (ensemble) is the limit of
         `prediction_error` for n′ → ∞. Attributes hold the label noise ζ, whose lower bound is the floor of every error.
-        ``self_test_rows``, ``self_test_forecast`` and ``self_test_shown`` (ensemble, part): from halves and quarters of
-        the pilot, what the rule forecasts for n and what the pilot shows on the same rows.
 
     Raises
     ------
@@ -109,7 +110,7 @@ def forecast(
     ParameterError
         If a parameter lies outside its range.
     RidgeError
-        If a ridge is negative, or not 0 and yet nothing beside the columns.
+        If a ridge is negative, or positive and negligible beside the columns.
 
     See Also
     --------
@@ -119,11 +120,9 @@ def forecast(
     Notes
     -----
     A member's bias and variance factor depend on data only through its effective ridge κ̄ = p/(n - df). The pilot ridge
-    with the κ̄ of (n′, λ′) is found by a root; the leave-one-out risk matrix there, taken apart by γ_rr′, gives
-    ``Ê_rr′(n′) + ζ² = (Ê_rr′ + ζ²)(1 - γ_rr′)/(1 - γ_rr′ n/n′)`` (deterministic equivalents of Prop. 1). In reach means
-    κ̄(n′, λ′) ≥ κ̄(n, 0), and a standard error of at most 40 % of the error. Before the forecast speaks it is tried on
-    parts of the pilot. Where few rows dominate, the law that these parts follow is blended with the rule, and the
-    scatter of the misses widens the intervals.
+    with the κ̄ of (n′, λ′) is found by a root. There the leave-one-out risk matrix gives
+    ``E_rr′(n′) + ζ² = (E_rr′ + ζ²)(1 - γ_rr′)/(1 - γ_rr′ n/n′)`` (deterministic equivalents of Prop. 1). In reach means
+    κ̄(n′, λ′) ≥ κ̄(n, 0). Intervals come from a jackknife over the pilot's rows.
 
     Examples
     --------
@@ -134,62 +133,284 @@ def forecast(
     >>> curve = sr.forecast(X, y, [400, 1600], {"ridge": sr.Ensemble(sr.subsets.equal(1, 60, seed=0), ridge=0.1)})
     >>> curve.prediction_error.dims, bool(curve.in_reach.all())
     (('ensemble', 'n_samples'), True)
-    >>> bool((curve.prediction_error_upper > 1).all())  # the label noise is 1, and nothing errs less
+    >>> bool((curve.prediction_error_upper > 1).all())  # the label noise is 1, and no error is below it
     True
     """
-    extrapolate, label_noise = truth("extrapolate", extrapolate), truth("label_noise", label_noise)
+    with_noise = truth("label_noise", label_noise) and groups is None
     level = one_number("level", within("level", level, 0.5, 0.999))
-    wanted = asked_sizes(n_samples, n_groups, groups, extrapolate)
+    if (n_samples is None) == (n_groups is None):
+        raise ParameterError(
+            "n_samples says at which numbers of rows to forecast, n_groups at which numbers of groups; give one of them"
+        )
+    if n_groups is not None and groups is None:
+        raise ParameterError("n_groups needs groups=, the label of the group of every row; or give n_samples")
+    wanted = read_sizes("n_samples", n_samples) if n_groups is None else read_sizes("n_groups", n_groups)
     sample = read_sample(X, y, task, fit_intercept, groups)
+    rows, metrics, said = sample.rows, metrics_of(sample), list[SubridgeWarning]()
     if ensembles is None:
         ensembles, ridges = default_ensembles(sample.n_features), "auto" if ridges is None else ridges
     drawn = read_ensembles(ensembles, sample.n_features, seed)
     for name, each in drawn.items():
-        refuse_vanishing(f"ridge of ensembles[{name!r}]", each.ridges, sample.rows)
-    pilots = Pilots(sample, [each.plan for each in drawn.values()])
-    path = None if ridges is None else read_ridges(ridges, sample.rows)
-    metrics = metrics_of(sample)
+        refuse_vanishing(f"ridge of ensembles[{name!r}]", each.ridge, rows)
+        if groups is not None and each.readout_noise.any():
+            raise ParameterError("readout_noise of an ensemble has no forecast by groups; use 0, or leave groups out")
+        if groups is not None and not each.aggregation.sums_to_one:
+            raise ParameterError(
+                f"aggregation={each.aggregation.name!r} of an ensemble has no forecast by groups; use 'mean' or "
+                "'simplex', or leave groups out"
+            )
+    path, noise = read_ridges(ridges, rows), noise_of(rows) if with_noise else {}
+    per_group = 1.0 if rows.left_out is None else rows.n_samples / rows.left_out.n_sets
+    sizes = wanted if n_groups is None else np.maximum(np.round(wanted * per_group), 2.0)
 
-    if groups is not None:
-        named = forecast_of_groups(sample, drawn, wanted, path, level, counts_groups=n_samples is None)
-        labels = {metric.name: metric.label for metric in metrics}
-        dataset = forecasts(named.found, named.sizes, labels, sample.attributes() | {"level": level})
-        return dataset.assign_coords(n_groups=("n_samples", named.n_groups))
-    sizes = wanted
-
-    said, leading = list[SubridgeWarning](), next(iter(drawn.values()))
-
-    def one(ensemble: DrawnEnsemble) -> EnsembleForecast:
-        is_leading, k = ensemble is leading, ensemble.plan.n_members
-        members = pilots.of(ensemble.plan)
-        name, ensemble = ensemble.aggregation.name, with_silence(ensemble)
-        pilot = seen_by(ensemble, members)
-        silent = pilot is not members
-        # No power law is known of what members miss of the target.
-        noise = pilots.label_noise if extrapolate and not silent else None
-        curve = forecast_curve(pilot, ensemble, np.append(sizes, np.inf), path, noise, tell=said.append)
-        curve = curve.where_known() if silent else curve
-        test = self_test(pilot, curve.wanted.ridges, curve.weights, silent=silent)
-        floor = pilots.label_noise().lower if label_noise else 0.0
-        curve = curve.judged(sample.n_samples, test.evidence(), floor)
-        shown = curve[:-1]
-        if is_leading:
-            steadiness = float(shown.steadiness.min())
-            said.extend(doubts(sample.rows, pilot, shown.wanted.ridges[0], shown.weights[0], steadiness))
+    def one(name: str) -> EnsembleForecast:
+        ensemble = drawn[name]
+        pilot = factorise_pilot(rows, ensemble.plan)
+        seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
+        table = search_ridges(seen, ensemble, path, said, may_grow=isinstance(ridges, str))
+        floor = noise.get("label_noise_lower", 0.0) ** 2
+        curve = forecast_curve(pilot, ensemble, np.append(sizes, np.inf), table, floor)
+        if name == next(iter(drawn)) and groups is None:
+            said.extend(doubts(pilot, curve))
         variables: dict[str, FloatArray | BoolArray] = {}
         for metric in metrics:
-            variables |= metric.variables(sample, members, shown.of_members(k), level)
+            variables |= metric.variables(sample, pilot, curve, level)
         variables |= {
-            "standard_error": shown.standard_error,
-            "in_reach": shown.trusted(sample.n_samples),
-            "is_bound": shown.is_bound,
+            "standard_error": curve.spread.standard_error,
+            "in_reach": curve.in_reach,
+            "is_bound": curve.is_bound,
         }
-        ridges, limit = shown.wanted.ridges[:, :k], float(curve.prediction_error[-1])
-        return EnsembleForecast(name, variables, ridges, members.reach(ridges[np.argmax(sizes)]), limit, test.hits())
+        if groups is not None:
+            variables["effective_samples"] = curve.effective_samples
+        variables = {name: values[:-1] for name, values in variables.items()}
+        reach = pilot.reach(curve.ridges[np.argmax(sizes)])
+        return EnsembleForecast(ensemble.aggregation.name, variables, curve.ridges[:-1], reach, float(curve.error[-1]))
 
-    found = dict(zip(drawn, side_by_side(one, drawn.values()), strict=True))
-    tell_once(said)
-    attributes = sample.attributes() | {"level": level}
-    if label_noise:
-        attributes |= pilots.label_noise().attributes()
-    return forecasts(found, sizes, {metric.name: metric.label for metric in metrics}, attributes)
+    found = dict(zip(drawn, side_by_side(one, drawn), strict=True))
+    warn_once(said)
+    labels = {metric.name: metric.label for metric in metrics}
+    dataset = forecasts(found, sizes, labels, sample.attributes() | {"level": level, **noise})
+    return dataset if groups is None else dataset.assign_coords(n_groups=("n_samples", sizes / per_group))
+
+
+def default_ensembles(n_features: int) -> dict[str, Ensemble]:
+    """One ridge, and equal and overlapping members, as many of 8 as there are features for.
+
+    >>> list(default_ensembles(100))
+    ['one ridge', '8 equal', '8 overlapping']
+    """
+    k = min(8, n_features)
+    several = {} if k == 1 else {f"{k} equal": Ensemble(Equal(k))}
+    if n_features > 1:
+        several[f"{k} overlapping"] = Ensemble(Overlapping((max(1, n_features // 2),) * k))
+    return {"one ridge": Ensemble(Equal(1))} | several
+
+
+def read_sizes(name: str, n_samples: Any) -> FloatArray:
+    """Sample sizes n′ ≥ 2, which may be infinite; shape (S,)."""
+    sizes = np.array(list(dict.fromkeys(np.atleast_1d(real_array(name, n_samples)).ravel().tolist())))
+    whole = np.isinf(sizes) | ((sizes == np.floor(sizes)) & (sizes < _MOST))
+    if not sizes.size or not whole.all() or (sizes < 2).any():
+        raise ParameterError(f"{name} must be integers of at least 2 and below 1e15 (or inf), got {n_samples!r}")
+    return sizes
+
+
+def samples_needed(
+    X: MatrixLike,
+    y: TargetLike,
+    error: float,
+    ensembles: Mapping[str, Ensemble] | None = None,
+    *,
+    ridges: ArrayLike | None = None,
+    level: float = 0.9,
+    task: Task = "auto",
+    fit_intercept: bool = True,
+    seed: Seed | None = 0,
+) -> xarray.Dataset:
+    """Find the smallest sample size at which ensembles are forecast to err no more than `error`.
+
+    Parameters
+    ----------
+    X : array_like or sparse matrix, shape (n, M)
+        The pilot's features.
+    y : array_like, shape (n,) or (n, C)
+        Numbers, several columns for several targets; or labels of classes, which become one-hot targets.
+    error : float
+        Wanted squared error on new labels, summed over targets, in the units of `forecast`'s ``prediction_error``.
+    ensembles : mapping of str to Ensemble, optional
+        Whom to ask about; default a few, as for `forecast`.
+    ridges : array_like, shape (L,), or "auto", optional
+        Ridges to consider, in place of the ensembles' own.
+    level : float
+        Probability of the intervals.
+    task : {"auto", "regression", "classification"}
+        "auto" takes text, categories and booleans for labels of classes.
+    fit_intercept : bool
+        Ensembles with an unpenalised intercept.
+    seed : int or tuple of int, optional
+        Draws the subsets of strategies.
+
+    Returns
+    -------
+    xarray.Dataset
+        With the dimension ensemble: ``n_samples``, the smallest n′ with a forecast of at most `error`, and
+        ``n_samples_lower``, ``n_samples_upper``, those of the lower and the upper bound of the interval; infinite where
+        none up to 1,024 n, or within the pilot's reach, is enough, and n/4 where fewer may be; ``in_reach``, False
+        where there is no answer; ``irreducible_error``, the limit for n′ → ∞; ``answer``, a sentence.
+
+    Raises
+    ------
+    DataError
+        If the data hold NaN or infinity, or cannot be used as given.
+    ParameterError
+        If a parameter lies outside its range.
+
+    See Also
+    --------
+    forecast : the curves this reads from.
+
+    Notes
+    -----
+    The curve is forecast at 25 sizes from n/4 to 1,024 n with equal factors, and log n′ is interpolated in log error:
+    the answer solves ``E_g(n′) + ζ² = error``.
+
+    Examples
+    --------
+    >>> import numpy as np, subridge as sr
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 30))
+    >>> y = X @ rng.standard_normal(30) + rng.standard_normal(100)
+    >>> one = {"one ridge": sr.Ensemble(sr.subsets.Equal(1), ridge=0.03)}
+    >>> needed = sr.samples_needed(X, y, error=1.8, ensembles=one)
+    >>> bool(150 < needed.n_samples[0] < 300)
+    True
+    >>> str(sr.samples_needed(X, y, error=0.1, ensembles=one).answer.values[0])[:13]
+    'not reachable'
+    """
+    wanted = one_number("error", non_negative("error", error), most=np.inf)
+    if wanted == 0:
+        raise ParameterError("error must be positive, got 0; no labels with noise are predicted without error")
+    n = len(read_target(y))
+    sizes = np.unique(np.geomspace(max(n / 4, 10), _FARTHEST * n, _STEPS).round())
+    curves = forecast(
+        X, y, sizes, ensembles, ridges=ridges, level=level, task=task, fit_intercept=fit_intercept, seed=seed
+    )
+    ends, noise = ("", "_lower", "_upper"), float(curves.attrs["label_noise"]) ** 2
+    found = [[_crossing(sizes, line, wanted) for line in curves[f"prediction_error{end}"].values] for end in ends]
+    reached = [
+        bool(np.isfinite(size)) and bool(line[min(int(np.searchsorted(sizes, size)), len(sizes) - 1)])
+        for size, line in zip(found[0], curves.in_reach.values, strict=True)
+    ]
+    limits = curves.irreducible_error.values
+    answers = [_answer(wanted, noise, limit, sizes[0], *each) for limit, *each in zip(limits, *found, strict=True)]
+    variables: dict[str, Any] = {f"n_samples{end}": each for end, each in zip(ends, found, strict=True)}
+    variables |= {"in_reach": reached, "irreducible_error": limits, "answer": answers}
+    return xarray.Dataset(
+        {name: ("ensemble", np.array(values)) for name, values in variables.items()},
+        {"ensemble": curves.ensemble.values},
+        result_attributes(
+            "samples_needed", 1, "Sample sizes at which an error is reached.", error=wanted, label_noise=noise**0.5
+        ),
+    )
+
+
+def _crossing(sizes: FloatArray, errors: FloatArray, wanted: float) -> float:
+    """The smallest size at which a curve is known to lie at or below the wanted error; infinite where none does."""
+    sizes, errors = sizes[np.isfinite(errors)], errors[np.isfinite(errors)]
+    below = np.flatnonzero(errors <= wanted)
+    first = int(below[0]) if below.size else -1
+    if first <= 0 or errors[first - 1] <= errors[first]:
+        return float(sizes[first]) if below.size else float("inf")
+    logs = np.log([wanted, errors[first], errors[first - 1]])
+    return float(np.ceil(np.exp(np.interp(logs[0], logs[1:], np.log([sizes[first], sizes[first - 1]])))))
+
+
+def _answer(wanted: float, noise: float, limit: float, least: float, size: float, lower: float, upper: float) -> str:
+    """The sentence; `least` is the smallest size of the curve."""
+    end = f"{upper:,.0f}" if np.isfinite(upper) else "∞"
+    if np.isfinite(size) and size <= least:
+        return f"{size:,.0f} rows or fewer" + ("" if upper <= least else f" (up to {end})")
+    if np.isfinite(size):
+        return f"{size:,.0f} rows ({lower:,.0f} to {end})"
+    if wanted < noise:
+        return f"not reachable: the label noise alone is {noise:.3g}"
+    if np.isnan(limit):
+        return "not within the reach of this pilot"
+    if limit <= wanted:
+        return f"not within {_FARTHEST:,} times as many rows, though the limit is {limit:.3g}"
+    return f"not reachable: with any number of rows this ensemble errs {limit:.3g}"
+
+
+def risk_matrix(
+    X: MatrixLike,
+    y: TargetLike,
+    ensemble: Ensemble,
+    *,
+    label_noise: float = 0.0,
+    task: Task = "auto",
+    fit_intercept: bool = True,
+    seed: Seed | None = 0,
+) -> FloatArray:
+    """Estimate ``E_rr′ + ζ²`` from exact leave-one-out errors, nothing held out.
+
+    Parameters
+    ----------
+    X : array_like or sparse matrix, shape (n, M)
+        Features, one sample per row.
+    y : array_like, shape (n,) or (n, C)
+        Numbers, or labels of classes, which become one-hot targets.
+    ensemble : Ensemble
+        Ridges at least 0; 0 is the minimum-norm solution, with fewer or more features than samples. The aggregation
+        does not matter.
+    label_noise : float
+        ζ, where it is known: ζ² is subtracted, so that the matrix estimates ``sr.risk(...).pairs``. Errors are measured
+        on noisy labels, which show E_rr′ + ζ² and nothing less. For several targets ζ² is the sum over them.
+    task : {"auto", "regression", "classification"}
+        "auto" takes text, categories and booleans for labels of classes.
+    fit_intercept : bool
+        Ensembles with an unpenalised intercept.
+    seed : int or tuple of int, optional
+        Draws the subsets of strategies.
+
+    Returns
+    -------
+    ndarray, shape (k, k)
+        Summed over targets; its mean is the squared error of the averaged ensemble on new labels (without label noise
+        where that is given), and ``member_weights`` of it are optimal weights. Readout noise η_r, which training data
+        do not show, is not in it.
+
+    Raises
+    ------
+    DataError
+        If the data hold NaN or infinity, or cannot be used as given.
+    ParameterError
+        If a parameter lies outside its range.
+    RidgeError
+        If a ridge is negative.
+
+    See Also
+    --------
+    risk : the same matrix by theory, without label noise.
+    member_weights : weights from it.
+    forecast : the error at other sample sizes; it estimates the label noise too.
+
+    Notes
+    -----
+    On Gaussian data it agrees with ``sr.risk(...).pairs + label_noise**2`` (Prop. 1).
+
+    Examples
+    --------
+    >>> import numpy as np, subridge as sr
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20))
+    >>> pairs = sr.risk_matrix(X, X[:, 0], sr.Ensemble(sr.subsets.equal(2, 20, seed=0), ridge=0.1))
+    >>> pairs.shape, bool(np.allclose(pairs, pairs.T))
+    ((2, 2), True)
+    """
+    zeta = one_number("label_noise", non_negative("label_noise", label_noise))
+    sample = read_sample(X, y, task, fit_intercept)
+    if isinstance(ensemble, Ensemble):
+        ensemble = Ensemble(ensemble.subsets, ensemble.ridge)
+    (drawn,) = read_ensembles({"ensemble": ensemble}, sample.n_features, seed).values()
+    paths = member_paths(sample.rows, drawn.plan, drawn.ridge[None, :])
+    return error_products(np.stack([path.errors(0) for path in paths]), sample.rows.weights) - zeta**2

@@ -19,7 +19,6 @@ class EnsembleForecast:
     ridges: FloatArray  # shape (S, k)
     reach: FloatArray  # the largest size in reach of each member, shape (k,)
     irreducible_error: float
-    self_test: Mapping[str, FloatArray]  # what parts of the pilot forecast for its own size, by name, shape (J,)
 
 
 def forecasts(
@@ -32,8 +31,7 @@ def forecasts(
 
     `labels` are names for axes of pictures, by variable. The dataset has the variables (ensemble, n_samples);
     ``ridge``, NaN where members differ in theirs; ``reach`` (ensemble, member); ``irreducible_error`` (ensemble); and
-    the coordinate ``aggregation`` (ensemble). ``self_test_rows``, ``self_test_forecast`` and ``self_test_shown``
-    (ensemble, part) are the hits and misses of the self-test.
+    the coordinate ``aggregation`` (ensemble).
     """
     rows, plane = list(entries.values()), ("ensemble", "n_samples")
     variables = {
@@ -49,12 +47,8 @@ def forecasts(
         "reach": (("ensemble", "member"), _padded([row.reach for row in rows])),
         "irreducible_error": ("ensemble", np.array([row.irreducible_error for row in rows])),
     }
-    tests = {
-        f"self_test_{name}": (("ensemble", "part"), _padded([row.self_test[name] for row in rows]))
-        for name in rows[0].self_test
-    }
     return xr.Dataset(
-        {**variables, **tables, **tests},
+        {**variables, **tables},
         {
             "ensemble": list(entries),
             "n_samples": n_samples.astype(np.int64) if np.isfinite(n_samples).all() else n_samples,

@@ -6,7 +6,7 @@ import pytest
 import subridge as sr
 from subridge.figures.drawing.forecast import plot_forecast
 from subridge.forecasting import metrics
-from subridge.forecasting.metrics.base import Metric
+from subridge.forecasting.metrics import Metric
 
 
 class ExplainedVariance(Metric):
@@ -18,7 +18,7 @@ class ExplainedVariance(Metric):
     def forecast(self, sample, pilot, curve, level):
         variance = sample.rows.targets.var(axis=1).sum()
         lower, upper = curve.interval(level)
-        return tuple(1 - error / variance for error in (curve.prediction_error, upper, lower))
+        return tuple(1 - error / variance for error in (curve.error, upper, lower))
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from subridge.forecasting.matching import pilot_penalties
+from subridge.forecasting.rule import matched_penalties
 
 
 def effective_ridge(spectrum, n, intercept, p):
@@ -13,7 +13,7 @@ def effective_ridge(spectrum, n, intercept, p):
 @pytest.mark.parametrize("penalty", [0.3, 20.0])
 def test_the_pilot_penalty_has_the_wanted_effective_ridge(n, intercept, rank, size, penalty):
     spectrum = np.geomspace(0.05, 50.0, rank)
-    (p,), (in_reach,) = pilot_penalties(spectrum, n, intercept, np.array([size]), np.array([penalty]))
+    (p,), (in_reach,) = matched_penalties(spectrum, n, n - intercept, np.array([size]), np.array([penalty]))
     if not in_reach:
         assert rank == n - intercept
         assert p == 0
@@ -25,7 +25,7 @@ def test_the_pilot_penalty_has_the_wanted_effective_ridge(n, intercept, rank, si
 
 def test_the_pilot_itself_is_its_own_answer():
     spectrum = np.array([0.5, 1.0, 4.0])
-    p, reach = pilot_penalties(spectrum, 10, 1, np.array([10.0, 10.0]), np.array([0.0, 2.5]))
+    p, reach = matched_penalties(spectrum, 10, 9, np.array([10.0, 10.0]), np.array([0.0, 2.5]))
     np.testing.assert_allclose(p, [0.0, 2.5], rtol=1e-10)
     assert reach.all()
 
@@ -33,12 +33,14 @@ def test_the_pilot_itself_is_its_own_answer():
 def test_reach_ends_where_the_effective_ridge_falls_below_that_of_no_ridge():
     spectrum = np.array([1.0, 2.0, 4.0])
     edge = 3 + 5.0 * (1 / spectrum).sum()
-    reach = pilot_penalties(spectrum, 3, 0, np.array([edge - 1e-9, edge + 1e-9]), np.array([5.0, 5.0]))[1]
+    reach = matched_penalties(spectrum, 3, 3, np.array([edge - 1e-9, edge + 1e-9]), np.array([5.0, 5.0]))[1]
     assert reach.tolist() == [True, False]
 
 
 def test_fewer_features_than_rows_have_no_limit():
-    p, reach = pilot_penalties(np.array([1.0, 2.0]), 10, 1, np.array([1e7, np.inf, np.inf]), np.array([1.0, 1.0, 0.0]))
+    p, reach = matched_penalties(
+        np.array([1.0, 2.0]), 10, 1, np.array([1e7, np.inf, np.inf]), np.array([1.0, 1.0, 0.0])
+    )
     assert reach.all()
     assert p[0] < 1e-5
     assert p[1] == p[2] == 0
@@ -46,5 +48,5 @@ def test_fewer_features_than_rows_have_no_limit():
 
 def test_without_ridge_a_smaller_sample_is_a_pilot_with_as_many_degrees_of_freedom():
     spectrum = np.geomspace(0.1, 10, 20)
-    (p,), _ = pilot_penalties(spectrum, 20, 0, np.array([8.0]), np.array([0.0]))
+    (p,), _ = matched_penalties(spectrum, 20, 20, np.array([8.0]), np.array([0.0]))
     np.testing.assert_allclose((spectrum / (spectrum + p)).sum(), 8.0, rtol=1e-8)

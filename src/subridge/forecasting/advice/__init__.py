@@ -1,1 +1,0 @@
-"""The ensembles that advice compares, their ranking and the reasons."""

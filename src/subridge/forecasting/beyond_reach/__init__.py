@@ -1,1 +1,0 @@
-"""Sizes that no ridge on the pilot sample stands for."""

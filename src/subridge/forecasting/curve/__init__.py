@@ -1,1 +1,0 @@
-"""One ensemble through the stages: match ridges, transfer, uncertainty, and what lies beyond reach."""

@@ -1,0 +1,366 @@
+"""The pilot: the sample that a user gives, checked and centred, and ensembles whose members are factorised on it."""
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.stats import chi2
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_array
+from threadpoolctl import threadpool_limits
+
+from subridge.arrays.machine import cores
+from subridge.arrays.namespace import is_sparse
+from subridge.arrays.streams import Seed
+from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json, MatrixLike, SparseMatrix
+from subridge.datasets.tables.odd_values import refuse_odd_table
+from subridge.datasets.tables.target_rows import Task, target_rows
+from subridge.datasets.tables.targets import TargetLike, missing_targets, read_target
+from subridge.datasets.tables.treatments import LEAST_ROWS
+from subridge.model.checks import counted, truth
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ClassCodesWarning, DataError, ParameterError, RidgeError, SubsetError
+from subridge.model.fingerprint import checked_seed, stream
+from subridge.model.plan import SubsetPlan
+from subridge.model.subsets import Strategy
+from subridge.ridge.checks import copied_rows, rare_columns, warn_of_rows, warn_once
+from subridge.ridge.member import PILOT_GRAM_LIMIT, SETS_GRAM_LIMIT, MemberFit, factorise_members
+from subridge.ridge.rows import TrainingRows, left_out_groups, training_rows
+
+_LOOKED_AT = 8  # columns that may show at once that no row is a copy
+_SMALLEST = 1e-140  # of a sum of squared labels, whose own square must be a number
+_TABLE = 5_000_000  # numbers of the largest table of left-out errors held at once: 40 MB
+_MOST_WORKERS = 8  # each holds the factors of one ensemble, as large as the data
+
+Work = TypeVar("Work")
+Result = TypeVar("Result")
+_listener: ContextVar[Callable[[int, int], None] | None] = ContextVar("listener", default=None)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A checked pilot sample."""
+
+    rows: TrainingRows
+    class_names: tuple[str, ...] | None  # of one-hot targets; None for regression
+
+    @property
+    def n_features(self) -> int:
+        """M."""
+        return len(self.rows.feature_means)
+
+    def attributes(self) -> dict[str, Json]:
+        """Attributes of results; the variance of the labels is summed over targets."""
+        names: dict[str, Json] = {} if self.class_names is None else {"class_names": ", ".join(self.class_names)}
+        return names | {
+            "n_pilot": self.rows.n_samples,
+            "n_features": self.n_features,
+            "n_targets": len(self.rows.targets),
+            "target_variance": float(self.rows.targets.var(axis=1).sum()),
+            "fit_intercept": self.rows.fit_intercept,
+        }
+
+
+def read_sample(
+    X: MatrixLike,
+    y: TargetLike,
+    task: Task,
+    fit_intercept: bool,
+    groups: ArrayLike | None = None,
+    *,
+    standardise: bool = False,
+) -> Sample:
+    """Check X (n, M) and y (n,) or (n, C) and centre them; rows with equal labels in `groups` are left out together.
+
+    With `standardise` every column is divided by its standard deviation. `task` "auto" takes text, categories and
+    booleans for labels of classes.
+    """
+    tasks = ("auto", "regression", "classification")
+    if not isinstance(task, str) or task not in tasks:
+        raise ParameterError(f"task must be one of {tasks}, got {task!r}")
+    fit_intercept = truth("fit_intercept", fit_intercept)
+    table = _read_features(X)
+    if truth("standardise", standardise):
+        table = StandardScaler(with_mean=False).fit_transform(table)
+    n, target = table.shape[0], read_target(y)
+    if len(target) != n:
+        raise DataError(f"y must have an entry or a row for each of the {counted(n, 'row')} of X, got {len(target)}")
+    if n < LEAST_ROWS:
+        raise DataError(f"X has {counted(n, 'row')}; a pilot needs at least {LEAST_ROWS}")
+    lacking = int(missing_targets(target).sum())
+    if lacking:
+        raise DataError(f"y lacks {lacking} labels; drop those rows")
+    targets = target_rows(target, task)
+    if targets.class_names is None and targets.notes:
+        warnings.warn(ClassCodesWarning(f"y: {'; '.join(targets.notes)}"), stacklevel=3)
+    together, labels = None, targets.rows
+    if groups is not None:
+        together = left_out_groups(groups, n)
+    else:
+        kept = _without_copies(table, labels)
+        if not kept.all():
+            warnings.warn(copied_rows(int(n - kept.sum()), n), stacklevel=3)
+            table, labels = table[np.flatnonzero(kept)], labels[:, kept]
+    rows = training_rows(table, labels, None, fit_intercept, together)
+    centred = rows.centred_targets[0]
+    if centred.any() and float((centred**2).sum()) < _SMALLEST:
+        raise DataError("y holds numbers so small that the squares of its squares vanish; multiply y by a constant")
+    columns = getattr(X, "columns", None)  # of a frame
+    warn_of_rows(rows, None if columns is None else [str(name) for name in columns], stacklevel=3)
+    warn_once([rare_columns(rows)], stacklevel=3)
+    return Sample(rows, targets.class_names)
+
+
+def _read_features(X: MatrixLike) -> FloatArray | SparseMatrix:
+    """X as float64, shape (n, M), with the package's own errors in place of scikit-learn's."""
+    refuse_odd_table("X", X)
+    try:
+        table: FloatArray | SparseMatrix = check_array(
+            X, accept_sparse=("csr", "csc"), dtype=np.float64, input_name="X", ensure_all_finite=False
+        )
+    except (TypeError, ValueError) as error:
+        reason = str(error).partition("\n")[0].rstrip(":.")
+        raise DataError(f"X must be a table of numbers, shape (n, M): {reason}") from error
+    values = csr_array(table).data if is_sparse(table) else table
+    for odd, found in (("NaN", np.isnan(values)), ("infinity", np.isinf(values))):
+        if found.any():
+            raise DataError(
+                f"X contains {odd} in {counted(int(found.sum()), 'place')}; drop those rows or fill them in, for "
+                "example with sr.datasets.read_table(..., missing='drop')"
+            )
+    return table
+
+
+def _without_copies(table: FloatArray | SparseMatrix, targets: FloatArray) -> BoolArray:
+    """Which rows to keep, shape (n,): copies are dropped where equal rows cannot be a coincidence.
+
+    They cannot where rows with the same features always have the same label, and either the label or a feature hardly
+    ever repeats in the other rows, or there are more features than rows.
+    """
+    n, dense = table.shape[0], table.toarray() if is_sparse(table) else np.asarray(table)
+    first, everything = np.zeros(n, dtype=bool), np.ones(n, dtype=bool)
+    if any(len(np.unique(column)) == n for column in dense[:, :_LOOKED_AT].T):  # no row repeats
+        return everything
+    both = np.column_stack([dense, targets.T])
+    first[np.unique(both, axis=0, return_index=True)[1]] = True
+    distinct = int(first.sum())
+    has_one_label = len(np.unique(dense, axis=0)) == distinct
+    is_rare = table.shape[1] >= distinct or any(2 * len(np.unique(column)) > distinct for column in both.T)
+    return first if has_one_label and is_rare and distinct >= LEAST_ROWS else everything
+
+
+def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: Seed | None) -> dict[str, Ensemble]:
+    """Check every ensemble and draw the subsets of strategies; ridges and readout noise then have shape (k,)."""
+    if seed is not None:
+        checked_seed("seed", seed)
+    if not isinstance(ensembles, Mapping) or not ensembles:
+        raise ParameterError("ensembles must be a mapping from names to Ensemble objects, with at least one")
+    drawn = {str(name): _draw(f"ensembles[{name!r}]", each, n_features, seed) for name, each in ensembles.items()}
+    if len(drawn) < len(ensembles):
+        raise ParameterError(f"ensembles must have names that differ as text, got {list(ensembles)!r}")
+    return drawn
+
+
+def _draw(name: str, ensemble: Ensemble, n_features: int, seed: Seed | None) -> Ensemble:
+    if not isinstance(ensemble, Ensemble):
+        raise ParameterError(f"{name} must be an Ensemble, got {type(ensemble).__name__}")
+    subsets, aggregation = ensemble.subsets, ensemble.aggregation
+    plan = subsets.draw(n_features, stream(seed)) if isinstance(subsets, Strategy) else ensemble.plan
+    if plan.n_features != n_features:
+        raise SubsetError(f"{name} is a plan for {counted(plan.n_features, 'feature')}, but X has {n_features}")
+    if ensemble.ridge.ndim > 1 or ensemble.readout_noise.ndim > 1:
+        raise ParameterError(f"{name} sweeps its ridge or noise; give ridges= to compare ridges")
+    if (ensemble.ridge < 0).any():
+        raise RidgeError(f"ridge of {name} must be at least 0, got {ensemble.ridge.min():g}")
+    if not aggregation.is_linear:
+        raise ParameterError(
+            f"{name} has aggregation={aggregation.name!r}, which has no forecast: only weighted sums of members have. "
+            'Use "mean", "scaled", "simplex" or "free"; for classes the wrong majority votes come with each'
+        )
+    if aggregation.per_target:
+        raise ParameterError(f"{name} has weights for each target, which have no forecast; use per_target=False")
+    ridge, noise = (np.broadcast_to(each, (plan.n_members,)) for each in (ensemble.ridge, ensemble.readout_noise))
+    return Ensemble(plan, ridge, noise, aggregation)
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """The members of one ensemble, factorised on the n rows of a sample; make it by `factorise_pilot`."""
+
+    members: Sequence[MemberFit]
+    subset_sizes: IntArray  # N_r, which turn ridges into penalties λ N_r, shape (k,)
+    rows: TrainingRows
+
+    @property
+    def targets(self) -> FloatArray:
+        """Centred labels, shape (C, n)."""
+        return self.rows.centred_targets[0]
+
+    @property
+    def n_groups(self) -> int:
+        """Sets of rows that are left out together: groups, or the rows themselves."""
+        return self.rows.n_samples if self.rows.left_out is None else self.rows.left_out.n_sets
+
+    def group_sums(self, values: FloatArray) -> FloatArray:
+        """Sums over the rows of each group, shape (..., n) to (..., G)."""
+        if self.rows.left_out is None:
+            return values
+        owners = self.rows.left_out.owners
+        order = np.argsort(owners, kind="stable")
+        return np.asarray(np.add.reduceat(values[..., order], np.flatnonzero(np.diff(owners[order], prepend=-1)), -1))
+
+    def with_constant(self) -> "Pilot":
+        """The pilot with one more member, a constant predictor that outputs the mean of the labels.
+
+        A sum ``Σ_r w_r f_r`` of outputs measured from that mean errs by ``Σ_r w_r e_r + (1 - Σ_r w_r) e_0`` with
+        e_0 = y - ȳ. So with the constant predictor unconstrained weights sum to one, and the target's power E_00 and
+        what a member misses of it, E_0r, are pairs like any others.
+        """
+        fit = self.members[0]
+        constant = replace(fit, left=fit.left[:0], spectrum=fit.spectrum[:0], right=None)
+        return replace(self, members=[*self.members, constant], subset_sizes=np.append(self.subset_sizes, 1))
+
+    def penalties(self, ridges: FloatArray) -> FloatArray:
+        """``λ_r N_r`` of all members from ridges (T, k); a constant predictor, which may follow the others, has 0."""
+        wanted = np.zeros((len(ridges), len(self.members)))
+        wanted[:, : ridges.shape[1]] = ridges
+        return wanted * self.subset_sizes
+
+    def reach(self, ridges: FloatArray) -> FloatArray:
+        """The largest size that each member can be forecast at, ``n + p/κ̄(n, 0)``; shape (..., k)."""
+        sums = np.array([(1 / fit.spectrum).sum() if fit.spans_samples else np.inf for fit in self.members])
+        with np.errstate(invalid="ignore"):
+            limits = self.rows.n_samples + ridges * self.subset_sizes * sums
+        return np.where(np.isinf(sums), np.inf, limits)
+
+    def left_out(self, penalties: FloatArray) -> Iterator["LeftOut"]:
+        """Left-out errors at a table of penalties, shape (T, k), in blocks that fit into memory."""
+        block = max(1, _TABLE // (len(self.members) * self.targets.size))
+        for start in range(0, len(penalties), block):
+            part = penalties[start : start + block]
+            found = [fit.left_out(part[:, r], self.targets, self.rows.left_out) for r, fit in enumerate(self.members)]
+            errors = np.stack([each.errors for each in found], axis=1)
+            yield LeftOut(self, slice(start, start + len(part)), part, errors, [each.diagonals for each in found])
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Left-out errors at t rows of a table of penalties.
+
+    R = I - H is a member's residual operator. For a member that spans all samples it vanishes with the penalty p, and
+    its entries are divided by p; ratios are the same.
+    """
+
+    pilot: Pilot
+    rows: slice  # of the table
+    penalties: FloatArray  # shape (t, k)
+    errors: FloatArray  # shape (t, k, C, n)
+    diagonals: list[FloatArray | None]  # R_ii of each member, shape (t, n); None if groups are left out
+
+    @cached_property
+    def pairs(self) -> FloatArray:
+        """``E_rr′ + ζ²`` at the pilot's size, summed over targets; shape (t, k, k)."""
+        flat = self.errors.reshape(*self.errors.shape[:2], -1)
+        return np.asarray(flat @ flat.transpose(0, 2, 1) / self.errors.shape[-1])
+
+    def relative_residuals(self, r: int, vectors: FloatArray) -> FloatArray:
+        """``Σ_i R_ij v_i/R_ii`` of member r for one table of vectors v per row; shape (t, C, n).
+
+        Samples that are interpolated, R_ii = 0, are passed over.
+        """
+        fit, diagonals = self.pilot.members[r], np.asarray(self.diagonals[r])
+        gains = fit.residual_gains(self.penalties[:, r])[:, None, :]
+        scaled = vectors / np.where(diagonals > 0, diagonals, np.inf)[:, None, :]
+        inside = scaled @ fit.left.T
+        if fit.spans_samples:
+            return np.asarray((inside * gains) @ fit.left)
+        means = float(fit.rows.fit_intercept) * scaled.mean(axis=-1, keepdims=True)
+        return np.asarray(scaled - (inside * (1 - gains)) @ fit.left - means)
+
+
+def factorise_pilot(rows: TrainingRows, plan: SubsetPlan) -> Pilot:
+    """Factorise the members of a plan. A member whose columns are all constant predicts the mean."""
+    limit = PILOT_GRAM_LIMIT if rows.left_out is None else SETS_GRAM_LIMIT
+    members = list(factorise_members(rows, plan, gram_limit=limit))
+    if not any(fit.spectrum.size for fit in members):
+        raise DataError("the members see only constant columns in the pilot; give X columns that vary")
+    return Pilot(members, plan.subset_sizes, rows)
+
+
+def label_noise(rows: TrainingRows, level: float = 0.9) -> dict[str, float]:
+    """Estimate ζ, the part of the labels that no linear predictor of all features explains; attributes of results.
+
+    Weights with variances that are a power g of the spectrum make the centred labels Gaussian with covariance
+    ``ζ²(I + h K^g)``, K = FFᵀ the kernel of all features. The restricted likelihood is a sum over eigenvalues of K; its
+    mean is taken over a grid of (g, h), because its maximum is often at ζ = 0 for fewer rows than features. The
+    interval comes from the profile. Labels that depend on the features in a nonlinear way count as noise.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((150, 100))
+    >>> y = X @ rng.standard_normal(100) + 2 * rng.standard_normal(150)
+    >>> noise = label_noise(training_rows(X, y[None]))
+    >>> noise["label_noise_lower"] < 2 < noise["label_noise_upper"]
+    True
+    """
+    M, y, freedom = len(rows.feature_means), rows.centred_targets[0], rows.room
+    (fit,) = factorise_pilot(rows, SubsetPlan.from_indices([np.arange(M)], M)).members
+    inside = (y @ fit.left.T) ** 2  # (C, ρ)
+    rest = np.maximum((y**2).sum(axis=1) - inside.sum(axis=1), 0.0) * (freedom > len(fit.spectrum))
+    strengths = np.exp(np.linspace(-12.0, 24.0, 241))[:, None]  # h times the largest eigenvalue to the power g
+    parts = []
+    for power in np.arange(0.5, 3.01, 0.25):
+        stretch = 1 + strengths * (fit.spectrum / fit.spectrum[-1]) ** power
+        best = (inside @ (1 / stretch).T + rest[:, None]) / freedom  # ζ² for every h, (C, strengths)
+        parts.append((best, freedom * np.log(np.maximum(best, 1e-300)) + np.log(stretch).sum(axis=1)))
+    variances, misfit = (np.concatenate(each, axis=1) for each in zip(*parts, strict=True))
+    misfit = np.maximum(misfit - misfit.min(axis=1, keepdims=True), 0.0)  # minus twice the log-likelihood
+    kept, likelihood = misfit <= chi2.ppf(level, 1), np.exp(-0.5 * misfit)
+    own = np.exp(np.sqrt(2 / freedom))  # given h the variance follows a χ² distribution
+    found = {
+        "label_noise": (likelihood * variances).sum(axis=1) / likelihood.sum(axis=1),
+        "label_noise_lower": np.where(kept, variances, np.inf).min(axis=1) / own,
+        "label_noise_upper": np.where(kept, variances, 0.0).max(axis=1) * own,
+    }
+    return {name: float(np.sqrt(values.sum())) for name, values in found.items()}
+
+
+@contextmanager
+def told_of_progress(listener: Callable[[int, int], None]) -> Iterator[None]:
+    """Within it, `listener` is called with the number of tasks done and of all, after each of them.
+
+    >>> with told_of_progress(lambda done, total: print(done, "of", total)):
+    ...     side_by_side(abs, [-1])
+    1 of 1
+    [1]
+    """
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def side_by_side(work: Callable[[Work], Result], tasks: Iterable[Work]) -> list[Result]:
+    """Results of `work` on every task, in threads.
+
+    Ensembles are independent and their matrices small: one core for each is faster than all cores on one.
+    """
+    tasks, listener, results = list(tasks), _listener.get(), list[Result]()
+    workers = min(len(tasks), cores(), _MOST_WORKERS)
+    with ExitStack() as stack:
+        found: Iterable[Result] = map(work, tasks)
+        if workers > 1:
+            stack.enter_context(threadpool_limits(1, "blas"))
+            found = stack.enter_context(ThreadPoolExecutor(workers)).map(work, tasks)
+        for result in found:
+            results.append(result)
+            if listener is not None:
+                listener(len(results), len(tasks))
+    return results

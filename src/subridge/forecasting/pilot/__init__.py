@@ -1,1 +1,0 @@
-"""Every member decomposed on the pilot sample, and its leave-one-out errors."""

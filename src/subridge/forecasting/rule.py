@@ -1,0 +1,157 @@
+"""The rule of the forecasts: left-out errors of a pilot of n rows, taken to n′ rows by Prop. 1.
+
+A member's degrees of freedom, its bias and γ n depend on the data only through its effective ridge ``κ̄ = p/(n - df)``,
+where p = λ N_r is the penalty on unscaled features and df the trace of the hat matrix H, intercept included. So the
+pilot at penalty p stands for every (n′, p′) with ``p′/(n′ - df) = p/(n - df)``. At equal effective ridges,
+
+    1/(1 - γ_rr′) = n tr(R_r R_r′)/(tr R_r tr R_r′),        R = I - H,
+    E_rr′(n′) + ζ² = (E_rr′ + ζ²)(1 - γ_rr′)/(1 - γ_rr′ n/n′),
+
+where ``E_rr′ + ζ²`` is the mean product of the left-out errors of two members. A forecast above the pilot's own error
+is not believed, because a larger sample does not raise the error of a tuned ridge.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from subridge.arrays.types import BoolArray, FloatArray
+from subridge.model.aggregation import Aggregation, FittedAggregation, gain_of_noise, labels_behind
+from subridge.model.moments import MemberMoments
+from subridge.ridge.member import MemberFit, residual_pair_traces
+
+TINY = float(np.finfo(np.float64).tiny)
+_HALVINGS = 44  # of a bracket of about 100 in log p: ten digits
+
+
+@dataclass(frozen=True)
+class Rule:
+    """All constants of forecasts and advice, each with its source."""
+
+    finite_size: float = 1.5  # relative error of 1 - γ, times n(1 - γ): simulations of finite samples near thresholds
+    most_freedom: float = 0.85  # df/n of ridges offered for larger sizes: deep features, decision 0006
+    vague: float = 0.4  # relative standard error beyond which a forecast is out of reach: decision 0010
+    jackknife_power: float = 0.85  # of V_J/(V_J + V_2): ridges on Gaussian data, see jackknife.py
+    most_group_gamma: float = 0.95  # γ of grouped rows beyond which nothing is known: decision 0014
+    simulated_rows: int = 4000  # noisy rows for each dose of SIMEX (Cook & Stefanski 1994)
+    path_steps: int = 3  # for each half decade of ridges: half decades show as teeth of a curve
+    sure: float = 2.0  # standard errors by which a gain speaks against one ridge: benchmarks/tournament
+
+
+RULE = Rule()
+
+
+def matched_penalties(
+    spectrum: FloatArray, n: int, room: int, sizes: FloatArray, penalties: FloatArray
+) -> tuple[FloatArray, BoolArray]:
+    """Penalties p at which the pilot has the effective ridge of sizes n′ and penalties p′, and which are in reach.
+
+    `spectrum` holds the positive eigenvalues d of the member's n × n kernel, `room` is n - 1 if the data were centred,
+    else n. Sizes, penalties and both results have shape (T,). ``F(p) = n′ - df(p) - p′ (n - df(p))/p`` ascends in p;
+    its root is found by bisection. In reach means ``κ̄(n′, p′) ≥ κ̄(n, 0)``; p is 0 out of reach. A member with fewer
+    features than rows has κ̄(n, 0) = 0, so that every size is in reach.
+
+    Four times the rows with the same penalty have a smaller effective ridge; with none, the pilot cannot tell:
+
+    >>> sizes, penalties = np.array([2.0, 8.0, 8.0]), np.array([1.0, 9.0, 0.0])
+    >>> pilot, in_reach = matched_penalties(np.array([1.0, 2.0]), 2, 2, sizes, penalties)
+    >>> pilot.round(3), in_reach
+    (array([1.   , 1.195, 0.   ]), array([ True,  True, False]))
+    """
+    if not len(spectrum):  # constant columns: the mean is predicted, whatever the penalty
+        return penalties.astype(float), np.ones(len(sizes), dtype=bool)
+    spare, finite = room - len(spectrum), np.isfinite(sizes)  # directions of the rows that the member cannot fit
+    wanted = np.where(finite, sizes, n) - (n - room)
+    left = np.where(penalties > 0, np.inf, 0.0) if spare else penalties * (1 / spectrum).sum()
+    at_zero = wanted - len(spectrum) - left  # F at p → 0
+    in_reach = np.ones(len(sizes), dtype=bool) if spare else finite & (at_zero <= 0)
+
+    def falls_short(log_p: FloatArray) -> BoolArray:
+        p = np.exp(log_p)[:, None]
+        shares = 1 / (spectrum + p)
+        with np.errstate(over="ignore", divide="ignore"):  # penalties next to the smallest floats
+            return np.asarray(wanted < shares @ spectrum + penalties * (shares.sum(axis=1) + spare / p[:, 0]))
+
+    high = np.log(4 * (spectrum.sum() + penalties * (len(spectrum) + spare)) / wanted + spectrum[-1])
+    low = np.log(np.minimum(spectrum[0], np.where(penalties > 0, penalties, spectrum[0]))) - 60.0
+    interior = finite & (at_zero < 0) & falls_short(low)  # else the root is zero, or zero for all purposes
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        short = falls_short(middle)
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    found = np.where(interior, np.exp(0.5 * (low + high)), 0.0)
+    return np.where((sizes == n) & in_reach, penalties, found), in_reach
+
+
+def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
+    """γ_rr′ of every pair of members at the pilot's n rows, shape (T, k, k), for penalties of shape (T, k)."""
+    spare = [fit.rows.room - len(fit.spectrum) for fit in members]  # directions that the member cannot fit
+    traces = [fit.residual_gains(penalties[:, r]).sum(axis=1) + spare[r] for r, fit in enumerate(members)]
+    products = np.stack(traces, axis=1)[:, :, None] * np.stack(traces, axis=1)[:, None, :]
+    pairs = members[0].rows.n_samples * residual_pair_traces(members, penalties)
+    return np.asarray(np.clip(1 - products / np.maximum(pairs, TINY), 0.0, 1 - 1e-9))
+
+
+def variance_gain(gamma: FloatArray) -> FloatArray:
+    """``1/(1 - γ)``, the factor by which variance raises an error; infinite for γ ≥ 1."""
+    return np.where(gamma < 1, 1 / np.where(gamma < 1, 1 - gamma, 1.0), np.inf)
+
+
+def finite_size_error(pairs: FloatArray, before: FloatArray, after: FloatArray, n: int) -> FloatArray:
+    """Standard error of transferred pairs because finite samples differ from theory; shape (t, k, k).
+
+    The relative error of 1 - γ is about `Rule.finite_size`/(n (1 - γ)), and that of the quotient of errors follows.
+    """
+    gain = np.where(after < 1, variance_gain(after), 0.0)
+    change = np.abs(1 - after / np.maximum(before, 1e-12))
+    return np.asarray(np.abs(pairs) * gain**2 * change * RULE.finite_size / n)
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """Weights (t, k) that would be fitted at other sizes, and their errors, each of shape (t,)."""
+
+    weights: FloatArray
+    least: FloatArray  # on the pilot's own rows
+    expected: FloatArray  # of weights that are fitted at the new size
+    n_fitted: FloatArray  # numbers that are fitted
+    corrected: FloatArray  # part of the gain that is noise of the pilot; it is as unsure as it is large
+
+
+def settled_weights(
+    aggregation: Aggregation, present: MemberMoments, moved: MemberMoments, growth: FloatArray
+) -> Settled:
+    """Weights that an aggregation fits at sizes `growth` (t,) times the pilot's, and the error to expect of them.
+
+    Moments at the pilot's size and at the new ones have pairs of shape (t, k, k) and labels behind each member. Of the
+    gain G that fitted weights show over those of a simpler aggregation, noise of the pilot gives N. Fitting at the new
+    size has a noise of N′, and ``(G - N)²/(G - N + N′)`` of the gain is left. At growth 1 this is what the estimators
+    expect.
+    """
+    fitted, simpler = cast(FittedAggregation, aggregation), getattr(aggregation, "simpler", None)
+    if simpler is None or moved.behind is None:
+        weights = fitted.weights(moved)
+        error, none = moved.risk_of(weights), np.zeros(len(weights))
+        return Settled(weights, error, error, none, none)
+    start = settled_weights(simpler, present, moved, growth)
+    best = fitted.best_judged(moved)
+    d, least = fitted.n_fitted(best), moved.risk_of(best)
+    extra, behind = np.maximum(d - start.n_fitted, 1.0), labels_behind(best, moved.behind)
+    # The noise is that of outputs at the pilot's size, the gain that of outputs at the new one, which vary less.
+    powers = [
+        np.where(d > 1, np.einsum("trr,tr->t", of.F, best > 0), np.einsum("tr,trs,ts->t", best, of.F, best))
+        for of in (present, moved)
+    ]
+    larger = np.maximum(powers[0] / np.where(powers[1] > 0, powers[1], np.inf), 1.0)
+    noise = larger * gain_of_noise(present.risk_of(best), present.v, extra, behind)
+    finite = np.isfinite(growth)
+    later = gain_of_noise(np.maximum(least, 0.0), moved.v, extra, behind * np.where(finite, growth, 1.0))
+    later = np.where(finite, later, 0.0)
+    gain = np.maximum(start.least - least - noise, 0.0)
+    usable = (gain > 0) & np.isfinite(later)
+    share = np.where(usable, gain / np.where(usable, gain + later, 1.0), 0.0)
+    weights = start.weights + share[:, None] * (best - start.weights)
+    corrected = np.minimum(noise, np.maximum(start.least - least, 0.0))
+    return Settled(weights, least, start.expected - gain * share, d, np.hypot(start.corrected, corrected))

@@ -1,1 +1,0 @@
-"""Forecasts of what the pilot itself shows, from parts of it."""

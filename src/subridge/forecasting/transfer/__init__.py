@@ -1,1 +1,0 @@
-"""From errors at the pilot's size to errors at another size."""

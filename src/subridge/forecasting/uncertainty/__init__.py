@@ -1,1 +1,0 @@
-"""How far a forecast would move with another pilot sample."""
