@@ -34,8 +34,10 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from tables import load, names
 
-PILOTS, ADVISED, ADVICE_DRAWS = 4, 2, 4
+loaded = lru_cache(8)(load)
+PILOTS, ADVISED, ADVICE_DRAWS = 4, 1, 4
 SECTIONS = "squared error", "misclassification", "fitted weights", "groups"
 
 
@@ -46,9 +48,7 @@ def pilot_cells(task):
     """Forecasts from one pilot; a call that fails is a cell with the reason."""
     folder, truths, kind, name, n, number = task
     warnings.simplefilter("ignore")
-    from tables import load
-
-    table, start = lru_cache(1)(load)(name, folder), time.perf_counter()
+    table, start = loaded(name, folder), time.perf_counter()
     work = {"rows": row_cells, "groups": group_cells, "advice": advice_cells}[kind]
     cells = []
     for call in work(table, saved_subsets(truths, name), n, number):
@@ -193,8 +193,6 @@ def resolved(path):
 
 def write_cells(options):
     """All cells of the version that is on the path, into a file."""
-    from tables import load, names
-
     tasks = []
     for name in options.only or names(options.data):
         table = load(name, options.data)
@@ -261,7 +259,7 @@ def figures(cells):
         "ninetieth": float(np.quantile(misses, 0.9)),
         "bias": float(np.median([cell["value"] / cell["truth"] - 1 for cell in cells])),
         "covered": float(np.mean([cell["lower"] <= cell["truth"] <= cell["upper"] for cell in cells])),
-        "width": float(np.median([cell["upper"] / max(cell["lower"], 1e-300) for cell in cells])),
+        "width": float(np.median([cell["upper"] / cell["lower"] if cell["lower"] > 0 else np.inf for cell in cells])),
         "ridge_loss": float(np.mean([cell["truth"] / max(cell["least"], 1e-300) - 1 for cell in cells])),
     }
 

@@ -27,7 +27,7 @@ import subridge as sr
 
 DRAWS = 8
 WEIGHTS = {"scaled": sr.aggregation.Scaled(), "free": sr.aggregation.Free()}
-loaded = lru_cache(1)(load)
+loaded = lru_cache(8)(load)
 
 
 def trial(task):
@@ -56,7 +56,7 @@ def main():
     parser.add_argument("--draws", type=int, default=DRAWS)
     parser.add_argument("--only", nargs="+")
     options = parser.parse_args()
-    tasks, arrays, start = [], {"path": PATH}, time.time()
+    tasks, costs, arrays, start = [], {}, {"path": PATH}, time.time()
     for name in options.only or names(options.data):
         table = load(name, options.data)
         for label, subsets in plans(table.X.shape[1]).items():
@@ -65,6 +65,8 @@ def main():
         sizes = [("rows", size) for size in table.all_sizes]
         sizes += [("groups", size) for size in (table.group_sizes if table.groups is not None else [])]
         tasks += [(name, *each, draw, options.data) for each in sizes for draw in range(options.draws)]
+        costs |= {(name, *each): each[1] * table.X.shape[1] for each in sizes}
+    tasks.sort(key=lambda task: -costs[task[:3]])  # the longest first
     if options.jobs == 1:
         found = list(map(trial, tasks))
     else:
