@@ -96,13 +96,24 @@ def forecasts():
     def forecast():
         return sr.forecast(X, y, [1000, 4000], ensembles, ridges="auto")
 
+    many = {f"{k} members": sr.Ensemble(sr.subsets.Dirichlet(k, 0.75), 0.1) for k in (1, 2, 3, 4, 6, 8, 16, 32)}
+    sizes = np.unique(np.geomspace(100, 10_000, 40).astype(int))
+
+    def curves():
+        return sr.forecast(X, y, sizes, many)
+
     def by_groups():
         return sr.forecast(X, y, [1000, 4000], ensembles, ridges="auto", groups=np.arange(500) // 5)
 
     def advise():
         return sr.advise(X, y, 1000)
 
-    return {"forecast, two ensembles": forecast, "forecast by groups": by_groups, "advise, default candidates": advise}
+    return {
+        "forecast, two ensembles": forecast,
+        "forecast, 8 at 40 sizes": curves,
+        "forecast by groups": by_groups,
+        "advise, default candidates": advise,
+    }
 
 
 def commands():
