@@ -223,10 +223,11 @@ class Truth:
         self.path = np.log(self.curves.pop("path"))
 
     def of(self, cell):
-        """The true error at the cell's ridge, and the least of the path."""
+        """The true error at the cell's ridge, and the least of the path; NaN where no truth was measured."""
         kind = "groups" if cell["section"] == "groups" else "rows"
         votes = cell["section"] == "misclassification"
-        curve = self.curves[f"{cell['set']}/{kind}/{cell['size']}/{cell['ensemble']}{', votes' if votes else ''}"]
+        name = f"{cell['set']}/{kind}/{cell['size']}/{cell['ensemble']}{', votes' if votes else ''}"
+        curve = self.curves.get(name, np.full(len(self.path), np.nan))
         if votes:  # may be 0
             return float(np.interp(np.log(cell["used"]), self.path, curve)), float(curve.min())
         return float(np.exp(np.interp(np.log(max(cell["used"], 1e-300)), self.path, np.log(curve)))), float(curve.min())
