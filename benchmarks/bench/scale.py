@@ -1,8 +1,11 @@
 """What a sweep of a million tasks would take on many workers, from a task and a scheduler measured here."""
 
+import subprocess
+import sys
+import tempfile
 import time
+from pathlib import Path
 
-from scheduling import on_dask
 from settings import fig1a
 
 from subridge.simulation.gaussian.simulate import ENGINE
@@ -25,9 +28,31 @@ def seconds_of_task(quick):
 
 def overhead_of_scheduler(quick):
     """Seconds a task costs the scheduler and the client when tasks do nothing: the most tasks a second it can give."""
+    from distributed import Client, as_completed
+
     n = 200 if quick else 4000
-    _, total = on_dask(n, 0.0)
-    return total / n
+    with tempfile.TemporaryDirectory() as folder:
+        place = ["--scheduler-file", f"{folder}/scheduler.json", "--no-dashboard"]
+        dask = [sys.executable, "-m", "dask"]
+        commands = [
+            [*dask, "scheduler", *place, "--host", "127.0.0.1", "--port", "0"],
+            *[[*dask, "worker", *place, "--nthreads", "1", "--no-nanny"] for _ in range(2)],
+        ]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
+        started = [subprocess.Popen(command, **quiet) for command in commands]
+        try:
+            while not Path(place[1]).exists():
+                time.sleep(0.05)
+            with Client(scheduler_file=place[1]) as client:
+                client.wait_for_workers(2, timeout=60)
+                start = time.perf_counter()
+                for _ in as_completed(client.map(abs, range(n), pure=False), with_results=True):
+                    pass
+                return (time.perf_counter() - start) / n
+        finally:
+            for process in started:
+                process.kill()
+                process.wait()
 
 
 def cluster(quick):
