@@ -261,7 +261,9 @@ def figures(cells):
         "bias": float(np.median([cell["value"] / cell["truth"] - 1 for cell in cells])),
         "covered": float(np.mean([cell["lower"] <= cell["truth"] <= cell["upper"] for cell in cells])),
         "width": float(np.median([cell["upper"] / cell["lower"] if cell["lower"] > 0 else np.inf for cell in cells])),
-        "ridge_loss": float(np.mean([cell["truth"] / max(cell["least"], 1e-300) - 1 for cell in cells])),
+        "ridge_loss": float(
+            np.mean([cell["truth"] / cell["least"] - 1 if cell["least"] > 0 else 0.0 for cell in cells])
+        ),
     }
 
 
