@@ -19,7 +19,6 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from threadpoolctl import threadpool_info
 
 import subridge as sr
-from subridge.model.aggregation import first_largest
 
 AGGREGATIONS = ("mean", "scaled", "simplex", "free")
 
@@ -46,7 +45,7 @@ def weighted_votes(model: sr.RidgeEnsembleRegressor, X: np.ndarray, weights: np.
     for features, coef, intercept, w in zip(
         model.estimators_features_, model.estimators_coef_, model.estimators_intercept_, weights, strict=True
     ):
-        best = first_largest((X[:, features] @ coef.T + intercept).T)
+        best = (X[:, features] @ coef.T + intercept).argmax(axis=1)
         votes[np.arange(len(X)), best] += w
     return votes
 

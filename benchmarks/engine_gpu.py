@@ -14,15 +14,38 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from operations import operations_per_trial
 from settings import fig1a, fig1b
 
 from subridge.arrays import cholesky
 from subridge.arrays.namespace import to_numpy
-from subridge.simulation.memory import bytes_per_trial
-from subridge.simulation.run import Job
-from subridge.simulation.simulate import GAUSSIAN
-from subridge.simulation.training import Batch, curves_of_batch, draw_batch, train_member
+from subridge.ridge.curves.plan import plan_curve
+from subridge.simulation.gaussian.memory import bytes_per_trial
+from subridge.simulation.gaussian.sampling import Batch, draw_batch
+from subridge.simulation.gaussian.simulate import ENGINE
+from subridge.simulation.gaussian.training import curves_of_batch, train_member
+from subridge.simulation.job import Job
+
+
+def operations_per_trial(experiment):
+    """Operations by kind; symmetric products and factors count their lower half."""
+    M, L = experiment.n_features, len(experiment.ridge_table)
+    counts = {"gram": 0.0, "factor": 0.0, "whiten": 0.0, "solve": 0.0}
+    for r, N in enumerate(int(N) for N in experiment.plan_of(0).subset_sizes):
+        ridges = [float(lam) for lam in experiment.ridge_table[:, r]]
+        for plan in plan_curve(experiment.n_samples, N, ridges, scale=experiment.feature_variance):
+            d, l, sizes = plan.dual_size, len(plan.ridges), plan.n_samples
+            counts["gram"] += d * d * N + (sizes[plan.segments[-1][0]] * N * N if plan.segments else 0)
+            counts["factor"] += l * (d**3 + len(plan.segments) * N**3) / 3
+            counts["solve"] += l * (d * d + sum(p * p + 2 * d * N for p in sizes[: plan.n_dual]))
+            for start, stop in plan.segments:
+                m = sizes[stop - 1] - sizes[start]
+                counts["gram"] += l * m * m * N
+                counts["factor"] += l * m**3 / 3
+                counts["whiten"] += l * N * N * m
+                counts["solve"] += l * (2 * N * N + sum((p - sizes[start]) ** 2 for p in sizes[start + 1 : stop]))
+                counts["solve"] += l * (stop - start - 1) * (2 * m * N + N * N)
+    counts["training error"] = 2.0 * M * L * sum(experiment.n_samples)
+    return counts
 
 
 def clock(device, call, repeats=1):
@@ -77,10 +100,10 @@ def deviation_from_lapack(experiment):
 
 def measure(name, make, arguments):
     experiment = make(arguments.trials, arguments.device, arguments.shrink)
-    job = Job(GAUSSIAN, experiment).judged_here()
+    job = Job(ENGINE, experiment, experiment.n_trials).judged_here()
     batch = job.plan()
     # Warm up: libraries load kernels, and the allocator gets its blocks.
-    job(range(experiment.n_trials))
+    job(0)
     peak = 0
     if arguments.device.startswith("cuda"):
         torch.cuda.reset_peak_memory_stats()
@@ -88,7 +111,7 @@ def measure(name, make, arguments):
     for _ in range(arguments.repeats):
         synchronise(arguments.device)
         start = time.perf_counter()
-        curves = job(range(experiment.n_trials))
+        curves = job(0)
         synchronise(arguments.device)
         seconds.append(time.perf_counter() - start)
     if arguments.device.startswith("cuda"):

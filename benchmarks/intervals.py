@@ -1,20 +1,16 @@
-"""Jackknife+ in closed form beside MAPIE's, in time, coverage and width.
+"""Jackknife+ in closed form beside MAPIE's, in coverage and width; `make bench` has the times.
 
-``python benchmarks/intervals.py time`` times one ridge of n = 2,000 rows, M = 500 features and 1,000 new rows against
-one whole run of MAPIE, which refits once for each of the n rows: a minute or two, processor seconds, one thread.
-
-``python benchmarks/intervals.py coverage`` measures coverage and width at 90 % over random splits, at a fixed ridge
-and at a chosen one, and beside them MAPIE's jackknife+ at the fixed ridge on some of the splits. The sets follow a
-rule that was written down before they were measured: every table of at least 100 rows that scikit-learn bundles, and
-every table of linearmodels with one row for each person. A table of numbers has its own target, one of classes the
-column of largest variance, those of linearmodels the variable that is explained where the table was published;
-columns with gaps, text or other forms of the target are left out. All are printed.
+``python benchmarks/intervals.py`` measures coverage and width at 90 % over random splits, at a fixed ridge and at a
+chosen one, and beside them MAPIE's jackknife+ at the fixed ridge on some of the splits. The sets follow a rule that
+was written down before they were measured: every table of at least 100 rows that scikit-learn bundles, and every table
+of linearmodels with one row for each person. A table of numbers has its own target, one of classes the column of
+largest variance, those of linearmodels the variable that is explained where the table was published; columns with
+gaps, text or other forms of the target are left out. All are printed.
 
 Needs the extra ``bench`` (MAPIE, linearmodels).
 """
 
 import argparse
-import time
 import warnings
 from importlib import import_module
 
@@ -32,34 +28,6 @@ def mapie(ridge, splits):
     from mapie.regression import CrossConformalRegressor
 
     return CrossConformalRegressor(Ridge(ridge), confidence_level=LEVEL, method="plus", cv=splits)
-
-
-def compare_time(repeats=10):
-    rng = np.random.default_rng(0)
-    n, M, new = 2000, 500, 1000
-    X, Z = rng.standard_normal((n, M)), rng.standard_normal((new, M))
-    y = X @ rng.standard_normal(M) / np.sqrt(M) + rng.standard_normal(n)
-    spent, bounds = [], None
-
-    def closed_form():
-        nonlocal bounds
-        for _ in range(repeats):
-            start = time.process_time()
-            model = sr.RidgeEnsembleRegressor(subsets=[np.arange(M)], ridge=0.1)
-            bounds = model.fit(X, y).predict_interval(Z, LEVEL)
-            spent.append(time.process_time() - start)
-
-    closed_form()
-    start = time.process_time()
-    theirs = mapie(50.0, LeaveOneOut())
-    theirs.fit_conformalize(X, y)
-    found = theirs.predict_interval(Z)[1][:, :, 0]
-    refits = time.process_time() - start
-    closed_form()  # before and after, since the machine may have changed its pace
-    best, median = min(spent), float(np.median(spent))
-    print(f"closed form {best:.3f} s at best of {2 * repeats}, {median:.3f} s in the median; MAPIE {refits:.1f} s")
-    print(f"{refits / best:.0f} times, {refits / median:.0f} against the median")
-    print(f"largest difference of bounds {np.abs(np.stack(bounds, axis=1) - found).max():.1e}")
 
 
 # Of linearmodels: what is explained, and other columns that are made from it or that number the rows.
@@ -111,7 +79,6 @@ def compare_coverage(splits, theirs_on, only):
             scale = X[train].std(axis=0) + 1e-12
             A, B = X[train] / scale, X[test] / scale
             M = A.shape[1]
-            level = LEVEL
             row = []
             for model in (
                 sr.RidgeEnsembleRegressor(subsets=[np.arange(M)], ridge=0.1),
@@ -119,7 +86,7 @@ def compare_coverage(splits, theirs_on, only):
             ):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", sr.errors.SubridgeWarning)
-                    low, high = model.fit(A, y[train]).predict_interval(B, level)
+                    low, high = model.fit(A, y[train]).predict_interval(B, LEVEL)
                 row += [((low <= y[test]) & (y[test] <= high)).mean(), (high - low).mean()]
             if split < theirs_on:
                 theirs = mapie(0.1 * M, LeaveOneOut())
@@ -138,15 +105,11 @@ def compare_coverage(splits, theirs_on, only):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["time", "coverage"])
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--mapie-splits", type=int, default=1)
     parser.add_argument("--only", default="", help="part of the name of a set")
     asked = parser.parse_args()
-    if asked.what == "time":
-        compare_time()
-    else:
-        compare_coverage(asked.splits, asked.mapie_splits, asked.only)
+    compare_coverage(asked.splits, asked.mapie_splits, asked.only)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 import subridge as sr
-from subridge.simulation.gaussian import GaussianExperiment
+from subridge.simulation.gaussian.experiment import GaussianExperiment
 
 RIDGES = (1e-6, 1e-3, 1.0)
 

@@ -1,9 +1,10 @@
-"""Two versions of the package against each other, in one run: theory, engine, estimators and forecasts.
+"""Two versions of the package against each other, in one run: theory, engine, estimators, forecasts and commands.
 
     python benchmarks/two_trees.py OLD/src NEW/src [--rounds 7] [--only theory]
 
 Each version lives in a process of its own; the two take turns, and the best of the rounds is kept, because other
-programs on the machine only ever add time. Calls are those that both versions understand.
+programs on the machine only ever add time. Calls are those that both versions understand. Commands and the import are
+timed as new processes, with the start of Python in it, which is printed too.
 """
 
 import argparse
@@ -95,10 +96,44 @@ def forecasts():
     def forecast():
         return sr.forecast(X, y, [1000, 4000], ensembles, ridges="auto")
 
-    return {"forecast, two ensembles": forecast}
+    many = {f"{k} members": sr.Ensemble(sr.subsets.Dirichlet(k, 0.75), 0.1) for k in (1, 2, 3, 4, 6, 8, 16, 32)}
+    sizes = np.unique(np.geomspace(100, 10_000, 40).astype(int))
+
+    def curves():
+        return sr.forecast(X, y, sizes, many)
+
+    def by_groups():
+        return sr.forecast(X, y, [1000, 4000], ensembles, ridges="auto", groups=np.arange(500) // 5)
+
+    def advise():
+        return sr.advise(X, y, 1000)
+
+    return {
+        "forecast, two ensembles": forecast,
+        "forecast, 8 at 40 sizes": curves,
+        "forecast by groups": by_groups,
+        "advise, default candidates": advise,
+    }
 
 
-GROUPS = {"theory": theory, "engine": engine, "estimators": estimators, "forecasts": forecasts}
+def commands():
+    run = [sys.executable, "-m", "subridge"]
+    asked = {
+        "start of Python": [sys.executable, "-c", "pass"],
+        "import subridge": [sys.executable, "-c", "import subridge"],
+        "subridge --help": [*run, "--help"],
+        "subridge forecast --help": [*run, "forecast", "--help"],
+        "subridge, a wrong flag": [*run, "forecast", "--no-such-flag"],
+        "subridge, a missing file": [*run, "forecast", "no-such-file.csv", "--target", "y"],
+    }
+
+    def call(command):
+        return lambda: subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+
+    return {name: call(command) for name, command in asked.items()}
+
+
+GROUPS = {"theory": theory, "engine": engine, "estimators": estimators, "forecasts": forecasts, "commands": commands}
 
 
 def serve(groups):

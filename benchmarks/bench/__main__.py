@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # settings, scheduling and others beside this folder
+sys.path.insert(0, str(Path(__file__).parents[1]))  # settings.py is beside this folder
 
 from growth import growth
 from page import write_page

@@ -19,8 +19,9 @@ from sklearn_ensemble_cv import Ensemble as EnsembleCV
 from timing import Case
 
 import subridge as sr
-from subridge.simulation.run import Job
-from subridge.simulation.simulate import GAUSSIAN
+from subridge.simulation.gaussian.sampling import draw_batch
+from subridge.simulation.gaussian.simulate import ENGINE
+from subridge.simulation.job import Job
 
 
 def rows(n, M, targets=None, seed=0, noise=0.5):
@@ -239,19 +240,34 @@ def feature_spaces(quick):
     )
 
 
+def by_scikit_learn(experiment, trial):
+    """Exact risks, at every ridge and size, of what a fit each finds on the samples of a trial."""
+    batch, plan = draw_batch(experiment, [trial], experiment.n_samples[-1]), experiment.plan_of(0)
+    X, y, xi = batch.features[0], batch.labels[0], batch.readout[0]
+    eta = experiment.noise_table[0]
+    data = [np.ascontiguousarray(plan.measure(r, X)) for r in range(plan.n_members)]
+    risks = np.empty((len(experiment.ridge_table), len(experiment.n_samples)))
+    for l, p in np.ndindex(*risks.shape):
+        P, weights = experiment.n_samples[p], []
+        for r, N in enumerate(plan.subset_sizes):
+            model = Ridge(alpha=experiment.ridge_table[l, r] * N, fit_intercept=False)
+            model.fit(data[r][:P], y[:P] - eta[r] * xi[r, :P])
+            weights.append(model.coef_ * np.sqrt(N))
+        ensemble = sr.Ensemble(plan, readout_noise=eta)
+        risks[l, p] = sr.risk_of_weights(experiment.finite_problem, ensemble, weights).total
+    return risks
+
+
 def experiment(quick):
     setting = fig1a(4, shrink=10 if quick else 4)
-    job = Job(GAUSSIAN, setting)
-
-    def theirs():
-        from engine_cpu import by_scikit_learn
-
-        return by_scikit_learn(setting, 0)[1]
-
+    job = Job(ENGINE, setting, 1)
     return Case(
         f"a trial of Fig. 1a, M = {setting.n_features}, 3 members, 20 sizes, 3 ridges, exact risks included",
         "subridge",
-        {"subridge": lambda: job([0])["risk"][0, :, 0], "a loop of scikit-learn Ridge": theirs},
+        {
+            "subridge": lambda: job(0)["risk"][0, :, 0],
+            "a loop of scikit-learn Ridge": lambda: by_scikit_learn(setting, 0),
+        },
         lambda values: (
             "largest relative difference "
             f"{np.abs(values['subridge'] / values['a loop of scikit-learn Ridge'] - 1).max():.0e}"

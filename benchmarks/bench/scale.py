@@ -1,12 +1,15 @@
 """What a sweep of a million tasks would take on many workers, from a task and a scheduler measured here."""
 
+import subprocess
+import sys
+import tempfile
 import time
+from pathlib import Path
 
-from scheduling import on_dask
 from settings import fig1a
 
-from subridge.simulation.run import Job
-from subridge.simulation.simulate import GAUSSIAN
+from subridge.simulation.gaussian.simulate import ENGINE
+from subridge.simulation.job import Job
 
 TASKS = 10**6
 WORKERS = (10, 100, 1000)
@@ -14,20 +17,42 @@ WORKERS = (10, 100, 1000)
 
 def seconds_of_task(quick):
     """One trial of Fig. 1a at a quarter of its size, all sizes and ridges."""
-    job = Job(GAUSSIAN, fig1a(3, shrink=10 if quick else 4))
+    job = Job(ENGINE, fig1a(3, shrink=10 if quick else 4), 1)
     best = float("inf")
     for trial in range(3):
         start = time.perf_counter()
-        job([trial])
+        job(trial)
         best = min(best, time.perf_counter() - start)
     return best
 
 
 def overhead_of_scheduler(quick):
     """Seconds a task costs the scheduler and the client when tasks do nothing: the most tasks a second it can give."""
+    from distributed import Client, as_completed
+
     n = 200 if quick else 4000
-    _, total = on_dask(n, 0.0)
-    return total / n
+    with tempfile.TemporaryDirectory() as folder:
+        place = ["--scheduler-file", f"{folder}/scheduler.json", "--no-dashboard"]
+        dask = [sys.executable, "-m", "dask"]
+        commands = [
+            [*dask, "scheduler", *place, "--host", "127.0.0.1", "--port", "0"],
+            *[[*dask, "worker", *place, "--nthreads", "1", "--no-nanny"] for _ in range(2)],
+        ]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
+        started = [subprocess.Popen(command, **quiet) for command in commands]
+        try:
+            while not Path(place[1]).exists():
+                time.sleep(0.05)
+            with Client(scheduler_file=place[1]) as client:
+                client.wait_for_workers(2, timeout=60)
+                start = time.perf_counter()
+                for _ in as_completed(client.map(abs, range(n), pure=False), with_results=True):
+                    pass
+                return (time.perf_counter() - start) / n
+        finally:
+            for process in started:
+                process.kill()
+                process.wait()
 
 
 def cluster(quick):

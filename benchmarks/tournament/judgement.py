@@ -34,12 +34,13 @@ def _census():
 
 def _watch():
     data = np.load(pypi("seglearn==1.2.5") / "seglearn/data/watch_dataset.npy", allow_pickle=True).item()
-    curves, labels = [], []
-    for series, label in zip(data["X"], data["y"], strict=True):
+    curves, labels, exercises = [], [], []
+    for exercise, (series, label) in enumerate(zip(data["X"], data["y"], strict=True)):
         starts = range(0, len(series) - 99, 25)  # two seconds of six sensors at 50 Hz, every half second
         curves += [series[start : start + 100].T.ravel() for start in starts]
         labels += [int(label)] * len(starts)
-    return np.round(curves, 2), np.array(labels)  # rounded, that the file be small
+        exercises += [exercise] * len(starts)
+    return np.round(curves, 2), np.array(labels), np.array(exercises)  # rounded, that the file be small
 
 
 def _notes():
@@ -108,7 +109,8 @@ def _nations():
     names = "year pop emp avh hc labsh irr delta xr pl_con pl_da pl_gdpo csh_c csh_i csh_g csh_x csh_m csh_r"
     numbers = columns(frame[[*names.split(), "pl_c", "pl_i", "pl_g", "pl_x", "pl_m", "pl_n"]].astype(float))
     groups = levels(frame["isocode"], frame["year"], frame["currency"], least=_LEAST)
-    return np.hstack([monomials(numbers), groups]), frame["rgdpe"].to_numpy(float) / 1000
+    country = frame["isocode"].astype(str).to_numpy()
+    return np.hstack([monomials(numbers), groups]), frame["rgdpe"].to_numpy(float) / 1000, country
 
 
 def _drawings():

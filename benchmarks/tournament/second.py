@@ -42,7 +42,8 @@ def _lectures():
     lecturer = frame["d"].astype(str)
     often = lecturer.map(lecturer.value_counts()) >= 12
     rest = levels(frame["studage"], frame["lectage"], frame["service"], frame["dept"])
-    return np.hstack([levels(lecturer.where(often, "other")), rest]), frame["y"].to_numpy(float)
+    X = np.hstack([levels(lecturer.where(often, "other")), rest])
+    return X, frame["y"].to_numpy(float), frame["s"].astype(str).to_numpy()  # groups are students
 
 
 def _words():
@@ -61,7 +62,8 @@ def _incomes():
     names = "hsize age hy040n hy050n hy070n py050n py090n py100n py110n py120n py130n py140n"
     numbers = columns(frame[names.split()].astype(float))
     groups = levels(frame["db040"], frame["rb090"], frame["pl030"], frame["pb220a"])
-    return np.hstack([monomials(numbers), groups]), frame["eqIncome"].to_numpy(float) / 1000
+    X, household = np.hstack([monomials(numbers), groups]), frame["db030"].to_numpy()
+    return X, frame["eqIncome"].to_numpy(float) / 1000, household
 
 
 def _chains():

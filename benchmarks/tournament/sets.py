@@ -67,7 +67,7 @@ def _wages():
     frame = pd.read_csv(file)
     X = frame[["educ", "black", "hisp", "exper", "married", "union", "hours"]]
     levels = pd.get_dummies(frame[["occupation", "year"]].astype(str), dtype=float)
-    return np.hstack([monomials(X.to_numpy(float), 3), levels]), frame["lwage"].to_numpy(float)
+    return np.hstack([monomials(X.to_numpy(float), 3), levels]), frame["lwage"].to_numpy(float), frame["nr"].to_numpy()
 
 
 def _diabetes():

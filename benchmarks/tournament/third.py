@@ -111,7 +111,8 @@ def _counties():
     frame = pd.read_csv(file, low_memory=False).apply(pd.to_numeric, errors="coerce")
     names = "density popul perc1019 perc2029 percblack percmale rpcincmaint rpcpersinc rpcunemins execs lpopul execrate"
     numbers = columns(frame[[*names.split(), "year"]].astype(float))
-    return np.hstack([monomials(numbers), levels(frame["statefips"], frame["year"])]), frame["murdrate"].to_numpy(float)
+    X = np.hstack([monomials(numbers), levels(frame["statefips"], frame["year"])])
+    return X, frame["murdrate"].to_numpy(float), frame["countyid"].to_numpy()
 
 
 def _glyphs():
