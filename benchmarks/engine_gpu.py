@@ -15,15 +15,15 @@ from pathlib import Path
 import numpy as np
 import torch
 from settings import fig1a, fig1b
-
-from subridge.arrays import cholesky
-from subridge.arrays.namespace import to_numpy
 from subridge.ridge.curves.plan import plan_curve
 from subridge.simulation.gaussian.memory import bytes_per_trial
 from subridge.simulation.gaussian.sampling import Batch, draw_batch
-from subridge.simulation.gaussian.simulate import ENGINE
 from subridge.simulation.gaussian.training import curves_of_batch, train_member
 from subridge.simulation.job import Job
+
+from subridge.arrays import cholesky
+from subridge.arrays.namespace import to_numpy
+from subridge.simulation.simulate import ENGINE
 
 
 def operations_per_trial(experiment):

@@ -14,9 +14,8 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from subridge.model.errors import SubridgeError
-
 from subridge.datasets.images.published import COLLECTIONS, build_set, finished_set
+from subridge.model.errors import SubridgeError
 
 
 def fetch_cifar10(folder):

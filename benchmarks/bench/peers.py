@@ -16,12 +16,12 @@ from sklearn.model_selection import (
     learning_curve,
 )
 from sklearn_ensemble_cv import Ensemble as EnsembleCV
+from subridge.simulation.gaussian.sampling import draw_batch
+from subridge.simulation.job import Job
 from timing import Case
 
 import subridge as sr
-from subridge.simulation.gaussian.sampling import draw_batch
-from subridge.simulation.gaussian.simulate import ENGINE
-from subridge.simulation.job import Job
+from subridge.simulation.simulate import ENGINE
 
 
 def rows(n, M, targets=None, seed=0, noise=0.5):

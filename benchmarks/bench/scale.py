@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 from settings import fig1a
-
-from subridge.simulation.gaussian.simulate import ENGINE
 from subridge.simulation.job import Job
+
+from subridge.simulation.simulate import ENGINE
 
 TASKS = 10**6
 WORKERS = (10, 100, 1000)

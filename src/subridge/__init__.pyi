@@ -27,9 +27,9 @@ from subridge.results.compare import compare as compare
 from subridge.results.predictions import phase_diagram as phase_diagram
 from subridge.ridge.reference import fit_members as fit_members
 from subridge.ridge.reference import risk_of_weights as risk_of_weights
-from subridge.simulation.classification.simulate import simulate_classification as simulate_classification
-from subridge.simulation.gaussian.simulate import simulate as simulate
 from subridge.simulation.run import Run as Run
+from subridge.simulation.simulate import simulate as simulate
+from subridge.simulation.simulate import simulate_classification as simulate_classification
 from subridge.theory.optimal_ridge import optimal_ridge as optimal_ridge
 from subridge.theory.precise import precise_risk as precise_risk
 from subridge.theory.predict import order_parameters as order_parameters

@@ -7,7 +7,7 @@ import numpy as np
 import sympy as sp
 
 from subridge.derivations import equicorrelated as derived
-from subridge.derivations import large_ensembles, reduced
+from subridge.derivations import reduced
 from subridge.derivations.notation import (
     H,
     S_r,
@@ -65,7 +65,7 @@ def test_reduced_member_and_pair_errors_are_the_derived_ones():
 
 
 def test_what_the_threshold_amplifies_is_the_pole_of_the_ridgeless_error():
-    assert is_zero(exact(amplified(RATIOS)) - large_ensembles.few_samples_form()["pole"])
+    assert is_zero(exact(amplified(RATIOS)) - reduced.few_samples_form()["pole"])
 
 
 def test_slope_beyond_the_threshold_is_the_derivative_of_the_ridgeless_error():

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from scripts import wait_for
 from subridge.cli import main
 from subridge.cli.show import busy
-from subridge.forecasting.side_by_side import side_by_side
+from subridge.forecasting.pilot import side_by_side
 
 
 def refused(*words, code=2):

@@ -186,10 +186,9 @@ finally:
 
 
 def test_names_that_are_listed_without_an_import_are_those_of_the_package():
+    from subridge.cli import options
     from subridge.model.aggregation import AGGREGATIONS
     from subridge.model.subsets import STRATEGIES
-
-    from subridge.cli import options
 
     assert set(options.AGGREGATIONS) == {name for name in AGGREGATIONS if name not in ("median", "majority", "sum")}
     assert tuple(STRATEGIES) == options.STRATEGIES

@@ -2,13 +2,13 @@
 
 import pytest
 import sympy as sp
+from subridge.theory.equicorrelated.error import missed_orthogonally
+from subridge.theory.reduced.error import Ratios
+from subridge.theory.reduced.scaled import odds, stationarity
 
 from subridge.derivations import scaled_mean as sm
 from subridge.derivations.notation import H, S_r, T, W, Z, a, alpha, b, k, nu, nu_r, rho, sigma
 from subridge.derivations.reduced import optimal_sigma_quadratic
-from subridge.theory.equicorrelated.error import missed_orthogonally
-from subridge.theory.reduced.error import Ratios
-from subridge.theory.reduced.scaled import odds, stationarity
 
 pytestmark = pytest.mark.slow
 

@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 from numpydoc.docscrape import get_doc_object
 from numpydoc.validate import validate
-from subridge.model import errors
 
 from reference.public_names import public_names
+from subridge.model import errors
 
 ROOT = Path(__file__).parents[2]
 NAMES = public_names()

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import xarray as xr
 from click.testing import CliRunner
-from subridge.model.errors import ParameterError
 
 import subridge as sr
 from subridge.cli import main
@@ -17,6 +16,7 @@ from subridge.explorer.figures import write_figures
 from subridge.explorer.reports import write_report
 from subridge.figures.paper.batch import run_batch
 from subridge.figures.paper.reproduction import FigureRequest
+from subridge.model.errors import ParameterError
 
 HOSTILE = "</script><script>alert('name')</script><img src=x onerror=alert(1)>"
 

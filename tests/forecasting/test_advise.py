@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+
+import subridge as sr
 from subridge.model.errors import ClassCodesWarning, CorrelatedRowsWarning, ParameterError
 from subridge.model.moments import member_weights
 from subridge.results.numbers import interval, plain
-
-import subridge as sr
 
 
 def blocks(rng, n=300, M=400):

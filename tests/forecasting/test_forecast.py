@@ -4,9 +4,9 @@ import pytest
 from scipy import sparse
 from scipy.stats import norm
 from scipy.stats import t as student
-from subridge.model.errors import ClassCodesWarning, DataError, ParameterError, RidgeError, SubsetError
 
 import subridge as sr
+from subridge.model.errors import ClassCodesWarning, DataError, ParameterError, RidgeError, SubsetError
 
 ONE = {"one": sr.Ensemble(sr.subsets.Equal(1), 0.3)}
 

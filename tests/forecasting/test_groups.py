@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from subridge.model.errors import DataError
 
 import subridge as sr
+from subridge.model.errors import DataError
 
 
 def subjects(seed, n_groups, rows=5, shared=0.5, M=15):

@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
-from subridge.model.errors import CopiedRowsWarning, CorrelatedRowsWarning, DominantRowsWarning, RareColumnsWarning
 
 import subridge as sr
+from subridge.model.errors import CopiedRowsWarning, CorrelatedRowsWarning, DominantRowsWarning, RareColumnsWarning
 
 ONE = {"one": sr.Ensemble(sr.subsets.Equal(1), 0.1)}
 

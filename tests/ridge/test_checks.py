@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
-from subridge.model.errors import CorrelatedRowsWarning, DuplicateRowsWarning, HeavyTailWarning, LargeGroupWarning
 
 import subridge as sr
+from subridge.model.errors import CorrelatedRowsWarning, DuplicateRowsWarning, HeavyTailWarning, LargeGroupWarning
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from subridge.model.errors import DataError, ParameterError, RidgeError
 
+from subridge.model.errors import DataError, ParameterError, RidgeError
 from subridge.ridge.curves import weights_along_curve
 
 SIZES = [3, 18, 19, 20, 21, 25, 60]

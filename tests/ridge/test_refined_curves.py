@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from subridge.model.errors import ParameterError
 
+from subridge.model.errors import ParameterError
 from subridge.ridge.curves import refined_curve
 
 

@@ -5,10 +5,10 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse
-from subridge.model.errors import AccuracyWarning
 
 import subridge as sr
 from reference import judge, refits
+from subridge.model.errors import AccuracyWarning
 from subridge.ridge.path import member_paths
 from subridge.ridge.rows import left_out_groups, training_rows
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from subridge.model.errors import DataError, ParameterError, RidgeError
 
+from subridge.model.errors import DataError, ParameterError, RidgeError
 from subridge.ridge.choose import Outcome, default_ridges, extended_search, given_ridges
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from subridge.model.errors import DataError
 
+from subridge.model.errors import DataError
 from subridge.ridge.stream import moments_of
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
+
 from subridge.model.aggregation import read_aggregation
 from subridge.model.errors import ParameterError
-
 from subridge.ridge.classes import Tally
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+
 from subridge.model.aggregation import read_aggregation
 from subridge.model.subsets import equal
-
 from subridge.ridge.choose import Losses, choose_ridges
 from subridge.ridge.path import member_paths
 from subridge.ridge.rows import training_rows

@@ -135,7 +135,7 @@ def busy(doing: str) -> Iterator[None]:
     >>> with busy("counting"):
     ...     pass
     """
-    from subridge.forecasting.side_by_side import told_of_progress
+    from subridge.forecasting.pilot import told_of_progress
 
     done, at_terminal, share, started = Event(), sys.stderr.isatty(), "", time.perf_counter()
 

@@ -215,7 +215,7 @@ def advise(**options: Any) -> None:
 
 
 def _show_ranking(ranking: "xr.Dataset") -> None:
-    from subridge.forecasting.advice.code import code_of
+    from subridge.forecasting.advise import code_of
 
     first, attributes = ranking.isel(candidate=slice(_ROWS)), ranking.attrs
     unit, told = unit_of(float(first.prediction_error_upper.max()))

@@ -11,7 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 
 from subridge.arrays.namespace import is_sparse, is_tensor, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike, SparseMatrix
-from subridge.datasets.tables.odd_values import refuse_odd_table
+from subridge.datasets.tables.columns import refuse_odd_table
 from subridge.model.checks import positive_integer, refuse_odd_values
 from subridge.model.errors import DataError, ParameterError
 from subridge.ridge.rows import LeftOutSets, group_labels, left_out_groups, left_out_windows

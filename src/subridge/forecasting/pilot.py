@@ -20,7 +20,7 @@ from subridge.arrays.machine import cores
 from subridge.arrays.namespace import is_sparse
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json, MatrixLike, SparseMatrix
-from subridge.datasets.tables.odd_values import refuse_odd_table
+from subridge.datasets.tables.columns import refuse_odd_table
 from subridge.datasets.tables.target_rows import Task, target_rows
 from subridge.datasets.tables.targets import TargetLike, missing_targets, read_target
 from subridge.datasets.tables.treatments import LEAST_ROWS

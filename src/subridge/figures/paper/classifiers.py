@@ -11,8 +11,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
-from subridge.datasets.images.feature_set import FeatureSet
-from subridge.datasets.images.load import load_set
+from subridge.datasets.images.sets import FeatureSet, load_set
 from subridge.figures.drawing.classifiers import (
     STRATEGY_NAMES,
     plot_best_sizes,
@@ -26,8 +25,8 @@ from subridge.figures.paper.recipe import FigureRecipe, FigureSettings, Numbers,
 from subridge.model.ensemble import Ensemble
 from subridge.model.subsets import Equal, Overlapping, StrategyOptions, read_strategy
 from subridge.results.schemas import best_ensemble_sizes, feature_statistics
-from subridge.simulation.classification.simulate import simulate_classification
 from subridge.simulation.run import Run
+from subridge.simulation.simulate import simulate_classification
 
 
 @dataclass(frozen=True)

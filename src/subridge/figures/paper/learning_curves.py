@@ -27,8 +27,8 @@ from subridge.model.plan import SubsetPlan
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.model.subsets import Overlapping, overlapping
 from subridge.results.compare import compare
-from subridge.simulation.gaussian.simulate import simulate
 from subridge.simulation.run import Run
+from subridge.simulation.simulate import simulate
 from subridge.theory.predict import risk
 from subridge.theory.thresholds import around_thresholds
 

@@ -17,7 +17,7 @@ from subridge.model.problem import EquicorrelatedProblem
 from subridge.results.predictions import phase_diagram
 from subridge.simulation.run import Run
 from subridge.theory.predict import risk
-from subridge.theory.reduced.risk import reduced_optimal_ridge, reduced_risk
+from subridge.theory.reduced import reduced_optimal_ridge, reduced_risk
 from subridge.theory.thresholds import around_thresholds
 
 # A ridgeless curve within this relative distance of its threshold α = 1/k is cut: it diverges there.

@@ -1,0 +1,220 @@
+"""The error of an ensemble, term by term."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.model.aggregation import Aggregation, LinearAggregation
+from subridge.model.checks import finite_array
+from subridge.model.errors import ParameterError
+from subridge.model.moments import MemberMoments, Outputs
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class Risk:
+    """Generalization error, typical (theory) or of given weights (experiment).
+
+    Attributes
+    ----------
+    moments : MemberMoments
+        Second moments of members and target, from which all else follows.
+    total : ndarray, shape (...)
+        E_g of the ensemble's aggregation: the mean of the pairs, or E(w) with the weights of another aggregation.
+    error_bound : ndarray, shape (...), or None
+        Bound of the relative rounding error of `total`, inf where no digit is certain; None where it is not known
+        (risks of trained weights). It is first-order and calibrated, not proved.
+
+    See Also
+    --------
+    subridge.risk : the typical risk by theory.
+    subridge.risk_of_weights : the exact risk of trained members.
+
+    Examples
+    --------
+    Two members that each see half of independent features, at infinite data; each finds its half of the target:
+
+    >>> import subridge as sr
+    >>> found = sr.risk(sr.EquicorrelatedProblem(), sr.Ensemble([0.5, 0.5]), float("inf"))
+    >>> isinstance(found, Risk), found.total
+    (True, array(0.25))
+    >>> found.pairs
+    array([[0.5, 0. ],
+           [0. , 0.5]])
+    >>> found.v, found.c
+    (array(1.), array([0.5, 0.5]))
+    >>> found.F
+    array([[0.5, 0. ],
+           [0. , 0.5]])
+    >>> Risk.of_moments(found.moments, sr.aggregation.Free()).total
+    array(0.)
+    """
+
+    moments: MemberMoments
+    total: FloatArray
+    error_bound: FloatArray | None = None
+
+    @property
+    def pairs(self) -> FloatArray:
+        """E_rr′ of members r and r′, eq. 5 (SingleErrorTerm); shape (..., k, k)."""
+        return self.moments.pairs
+
+    @property
+    def c(self) -> FloatArray:
+        """Cross moments c_r = E[y f_r] of the noise-free target y and the output of member r; shape (..., k)."""
+        return self.moments.c
+
+    @property
+    def F(self) -> FloatArray:
+        """Products F_rr′ = E[f_r f_r′] = E_rr′ - v + c_r + c_r′ of the outputs; shape (..., k, k)."""
+        return self.moments.F
+
+    @property
+    def v(self) -> FloatArray:
+        """Power v = E[y²] of the noise-free target; shape (...).
+
+        Infinite, as c and F are, for correlated features with a teacher along them in the limit M → ∞.
+        """
+        return self.moments.with_target()[1]
+
+    def of_weights(self, weights: ArrayLike) -> FloatArray:
+        """The risk ``E(w) = v - 2wᵀc + wᵀFw`` of the members under any weights.
+
+        Parameters
+        ----------
+        weights : array_like, shape (..., k)
+            Of the members, of any sum; leading axes broadcast with those of `total`.
+
+        Returns
+        -------
+        ndarray, shape (...)
+            E(w).
+
+        Raises
+        ------
+        ParameterError
+            If there is not one weight per member.
+        DataError
+            If a weight is NaN or infinite.
+
+        Examples
+        --------
+        >>> import subridge as sr
+        >>> found = sr.risk(sr.EquicorrelatedProblem(), sr.Ensemble([0.5, 0.5]), float("inf"))
+        >>> found.of_weights([[0.5, 0.5], [1.0, 1.0]])  # with all features seen and weights one, nothing is left
+        array([0.25, 0.  ])
+        """
+        w = finite_array("weights", weights)
+        if not w.ndim or w.shape[-1] != self.moments.n_members:
+            raise ParameterError(
+                f"the last axis of weights is the member and must have length {self.moments.n_members}, got {w.shape}"
+            )
+        return _not_below_zero(self.moments.risk_of(w))
+
+    @classmethod
+    def of_moments(
+        cls, moments: MemberMoments, aggregation: Aggregation | None = None, rounding: FloatArray | None = None
+    ) -> "Risk":
+        """The risk of members with these moments under an aggregation.
+
+        Parameters
+        ----------
+        moments : MemberMoments
+            Second moments of members and target.
+        aggregation : Aggregation, optional
+            How outputs become one; None is the mean.
+        rounding : ndarray, shape (..., k, k), optional
+            Bound of the absolute error of the pairs, if it is known.
+
+        Returns
+        -------
+        Risk
+            With `total` of shape (...).
+
+        Raises
+        ------
+        ParameterError
+            If the aggregation is no weighted sum of the outputs, such as the median.
+        """
+        if aggregation is None or aggregation.is_mean:
+            total = _not_below_zero(moments.pairs.mean(axis=(-2, -1)))
+            return cls(moments, total, None if rounding is None else _relative(rounding.mean(axis=(-2, -1)), total))
+        if not isinstance(aggregation, LinearAggregation):
+            raise ParameterError(
+                f"aggregation={aggregation.name!r} has no risk in theory, which knows weighted sums of members; "
+                'use "mean", "scaled", "simplex" or "free", or train the ensemble'
+            )
+        weights = aggregation.weights(moments)
+        if rounding is None:
+            return cls(moments, _not_below_zero(moments.risk_of(weights)))
+        return cls(moments, *_total_and_bound(moments, weights, rounding))
+
+
+def _total_and_bound(
+    moments: MemberMoments, weights: FloatArray, rounding: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The risk by the form with the smaller bound, and that bound, relative."""
+    total = moments.by_errors(weights)[0]
+    error = _summed(weights, rounding) + _apart(moments, weights)
+    if moments.outputs is not None:
+        other, size = moments.by_outputs(weights, moments.outputs)
+        with np.errstate(invalid="ignore"):
+            explained = np.where(weights != 0, 2 * np.abs(weights) * moments.outputs.dc, 0.0).sum(axis=-1)
+            wrong = _summed(weights, moments.outputs.dF) + explained + 4 * _EPS * size
+            rest = np.abs(1.0 - weights.sum(axis=-1))  # what is missed is as uncertain as what is explained
+            # Weights that sum to one up to rounding miss nothing, also of a target of infinite power.
+            missed = np.where(rest > 4 * moments.n_members * _EPS, rest * explained, 0.0)
+        better = wrong < error
+        total, error = np.where(better, other, total), np.where(better, wrong, error + missed)
+        # E(w) holds the target's power once, less what the pairs, which have bounds of their own, hold of it.
+        share = np.where(better, 1.0, rest * (rest + 2 * np.abs(weights).sum(axis=-1)))
+        error = error + share * moments.outputs.dv + _astray(weights, moments.outputs)
+    total = _not_below_zero(total)
+    return total, _relative(error, total)
+
+
+def _not_below_zero(total: FloatArray) -> FloatArray:
+    """Clip negative rounding residue to zero; a risk is a mean of squares."""
+    return np.asarray(np.maximum(total, 0.0))
+
+
+def _astray(weights: FloatArray, outputs: Outputs) -> FloatArray:
+    """Risk added by the rounding of the weights: a relative error δ of their scale s = wᵀc/wᵀFw adds δ² wᵀFw.
+
+    It is of second order, and dominates where the risk is below the square of rounding.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        c = np.where(weights != 0, weights * outputs.c, 0.0).sum(axis=-1)
+        F = _summed(weights, np.abs(outputs.F))
+        dc = np.where(weights != 0, np.abs(weights) * outputs.dc, 0.0).sum(axis=-1)
+        doubt = dc / np.abs(c) + _summed(weights, outputs.dF) / F + 4 * weights.shape[-1] * _EPS
+        lost = doubt**2 * F
+    return np.where(np.isfinite(F) & (F > 0), lost, 0.0)
+
+
+def _summed(weights: FloatArray, rounding: FloatArray) -> FloatArray:
+    """Σ |w_r w_s| δ_rs, where 0 · inf counts as 0."""
+    products = np.abs(weights[..., :, None] * weights[..., None, :])
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(products > 0, products * rounding, 0.0).sum(axis=(-2, -1)))
+
+
+def _apart(moments: MemberMoments, weights: FloatArray) -> FloatArray:
+    """Rounding of what weights that do not sum to one leave of the target."""
+    rest = np.abs(1.0 - weights.sum(axis=-1))
+    apart = rest > 4 * moments.n_members * _EPS  # as in `MemberMoments.by_errors`
+    if moments.missed is None or moments.v is None or not apart.any():
+        return np.zeros(rest.shape)
+    with np.errstate(invalid="ignore"):
+        shared = np.abs(weights * np.where(weights != 0, moments.missed, 0.0)).sum(axis=-1)
+        terms = 16 * _EPS * (rest**2 * moments.v + 2 * rest * (shared + moments.v))
+    return np.where(apart, terms, 0.0)
+
+
+def _relative(error: FloatArray, total: FloatArray) -> FloatArray:
+    """An absolute bound as a share of the total; inf where not one digit is certain, 0 where the total is infinite."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bound = np.where(error == 0, 0.0, error / np.abs(total))
+    return np.where(np.isinf(total), 0.0, np.where(bound < 0.1, bound, np.inf))
