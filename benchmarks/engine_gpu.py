@@ -15,15 +15,14 @@ from pathlib import Path
 import numpy as np
 import torch
 from settings import fig1a, fig1b
-from subridge.ridge.curves.plan import plan_curve
-from subridge.simulation.gaussian.memory import bytes_per_trial
-from subridge.simulation.gaussian.sampling import Batch, draw_batch
-from subridge.simulation.gaussian.training import curves_of_batch, train_member
-from subridge.simulation.job import Job
 
 from subridge.arrays import cholesky
 from subridge.arrays.namespace import to_numpy
-from subridge.simulation.simulate import ENGINE
+from subridge.ridge.curves import plan_curve
+from subridge.simulation.memory import bytes_per_trial
+from subridge.simulation.run import Job
+from subridge.simulation.simulate import GAUSSIAN
+from subridge.simulation.training import Batch, curves_of_batch, draw_batch, train_member
 
 
 def operations_per_trial(experiment):
@@ -100,10 +99,10 @@ def deviation_from_lapack(experiment):
 
 def measure(name, make, arguments):
     experiment = make(arguments.trials, arguments.device, arguments.shrink)
-    job = Job(ENGINE, experiment, experiment.n_trials).judged_here()
+    job = Job(GAUSSIAN, experiment).judged_here()
     batch = job.plan()
     # Warm up: libraries load kernels, and the allocator gets its blocks.
-    job(0)
+    job(range(experiment.n_trials))
     peak = 0
     if arguments.device.startswith("cuda"):
         torch.cuda.reset_peak_memory_stats()
@@ -111,7 +110,7 @@ def measure(name, make, arguments):
     for _ in range(arguments.repeats):
         synchronise(arguments.device)
         start = time.perf_counter()
-        curves = job(0)
+        curves = job(range(experiment.n_trials))
         synchronise(arguments.device)
         seconds.append(time.perf_counter() - start)
     if arguments.device.startswith("cuda"):

@@ -3,9 +3,9 @@
 from itertools import pairwise
 
 import numpy as np
-from subridge.simulation.gaussian.experiment import GaussianExperiment
 
 import subridge as sr
+from subridge.simulation.gaussian import GaussianExperiment
 
 RIDGES = (1e-6, 1e-3, 1.0)
 

@@ -16,12 +16,12 @@ from sklearn.model_selection import (
     learning_curve,
 )
 from sklearn_ensemble_cv import Ensemble as EnsembleCV
-from subridge.simulation.gaussian.sampling import draw_batch
-from subridge.simulation.job import Job
 from timing import Case
 
 import subridge as sr
-from subridge.simulation.simulate import ENGINE
+from subridge.simulation.run import Job
+from subridge.simulation.simulate import GAUSSIAN
+from subridge.simulation.training import draw_batch
 
 
 def rows(n, M, targets=None, seed=0, noise=0.5):
@@ -260,12 +260,12 @@ def by_scikit_learn(experiment, trial):
 
 def experiment(quick):
     setting = fig1a(4, shrink=10 if quick else 4)
-    job = Job(ENGINE, setting, 1)
+    job = Job(GAUSSIAN, setting)
     return Case(
         f"a trial of Fig. 1a, M = {setting.n_features}, 3 members, 20 sizes, 3 ridges, exact risks included",
         "subridge",
         {
-            "subridge": lambda: job(0)["risk"][0, :, 0],
+            "subridge": lambda: job([0])["risk"][0, :, 0],
             "a loop of scikit-learn Ridge": lambda: by_scikit_learn(setting, 0),
         },
         lambda values: (

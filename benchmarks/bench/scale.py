@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 from settings import fig1a
-from subridge.simulation.job import Job
 
-from subridge.simulation.simulate import ENGINE
+from subridge.simulation.run import Job
+from subridge.simulation.simulate import GAUSSIAN
 
 TASKS = 10**6
 WORKERS = (10, 100, 1000)
@@ -17,11 +17,11 @@ WORKERS = (10, 100, 1000)
 
 def seconds_of_task(quick):
     """One trial of Fig. 1a at a quarter of its size, all sizes and ridges."""
-    job = Job(ENGINE, fig1a(3, shrink=10 if quick else 4), 1)
+    job = Job(GAUSSIAN, fig1a(3, shrink=10 if quick else 4))
     best = float("inf")
     for trial in range(3):
         start = time.perf_counter()
-        job(trial)
+        job([trial])
         best = min(best, time.perf_counter() - start)
     return best
 

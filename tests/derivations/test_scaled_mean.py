@@ -2,13 +2,12 @@
 
 import pytest
 import sympy as sp
-from subridge.theory.equicorrelated.error import missed_orthogonally
-from subridge.theory.reduced.error import Ratios
-from subridge.theory.reduced.scaled import odds, stationarity
 
 from subridge.derivations import scaled_mean as sm
 from subridge.derivations.notation import H, S_r, T, W, Z, a, alpha, b, k, nu, nu_r, rho, sigma
 from subridge.derivations.reduced import optimal_sigma_quadratic
+from subridge.theory.prop2 import missed_unaligned
+from subridge.theory.reduced import Ratios, odds, stationarity
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +25,7 @@ def exact(array):
 
 
 def test_what_a_member_misses_is_the_form_of_the_theory():
-    missed = exact(missed_orthogonally(b, b**2 / a, nu_r, sigma))
+    missed = exact(missed_unaligned(b, b**2 / a, nu_r, sigma))
     assert is_zero(b - sm.random_cross_moment().subs(S_r, sigma / a) - missed)
 
 

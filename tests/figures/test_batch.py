@@ -1,4 +1,3 @@
-from dataclasses import replace
 
 import pytest
 import xarray as xr
@@ -52,10 +51,9 @@ def test_one_failure_does_not_stop_the_rest(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_an_interrupted_simulation_goes_on_where_it_stopped(tmp_path, monkeypatch):
-    pytest.importorskip("zarr")
-    from subridge.simulation.gaussian import simulate as driver
+    from subridge.simulation import simulate as driver
 
-    real, done, after = driver.ENGINE, [], []
+    real, done, after = driver.GAUSSIAN, [], []
 
     def stops_after_three(experiment, trials, plan):
         if len(done) == 3:
@@ -67,11 +65,11 @@ def test_an_interrupted_simulation_goes_on_where_it_stopped(tmp_path, monkeypatc
         after.append(trials[0])
         return real.run_trials(experiment, trials, plan)
 
-    monkeypatch.setattr(driver, "ENGINE", replace(real, run_trials=stops_after_three))
+    monkeypatch.setattr(driver, "GAUSSIAN", real._replace(run_trials=stops_after_three))
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path, "fig1b")
     assert not (tmp_path / "fig1b.nc").exists()
-    monkeypatch.setattr(driver, "ENGINE", replace(real, run_trials=goes_on))
+    monkeypatch.setattr(driver, "GAUSSIAN", real._replace(run_trials=goes_on))
     dataset = made(tmp_path, "fig1b")[0].dataset
     assert after
     assert not set(after) & set(done)

@@ -79,10 +79,10 @@ def test_tables_read_again_give_the_same_line_also_those_of_older_versions(tmp_p
 
 
 def test_the_table_and_what_is_to_be_pasted_fit_on_a_page():
-    from subridge.cli.advise import _pasted
+    from subridge.cli.tables import pasted
 
     X, y = data()
     labels = np.where(y > np.median(y), "high", "low")
     advice = first(sr.advise(X, labels, 400, n_members=[2]), "2 equal, weighted")
     assert "; classifiers vote" in advice.code
-    assert max(len(line) for line in _pasted(advice.code).splitlines()) <= WIDTH
+    assert max(len(line) for line in pasted(advice.code).splitlines()) <= WIDTH

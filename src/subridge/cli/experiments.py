@@ -124,7 +124,7 @@ def _check_store(store: Path | None, resume: bool) -> None:
         return
     if re.match(r"\w+:/", str(store)):
         raise click.UsageError(f"--store {store} is an address, but a store is a directory of this machine")
-    from subridge.store.resumable import is_store
+    from subridge.store.tasks import is_store
 
     if is_store(store) and not resume:
         raise click.UsageError(f"{store} exists; add --resume to go on with it, or give another --store")

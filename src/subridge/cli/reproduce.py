@@ -78,9 +78,8 @@ def reproduce(**options: Any) -> None:
     subridge reproduce fig1b fig2 --device cuda
     subridge reproduce fig3c --settings caption
     """
-    from subridge.explorer.reports.figures import write_figures
-    from subridge.figures.paper.batch import FAILED, FigureBatch, run_batch
-    from subridge.figures.paper.earlier import earlier_figures
+    from subridge.explorer.figures import write_figures
+    from subridge.figures.paper.batch import FAILED, earlier_figures, run_batch
     from subridge.figures.paper.registry import figure_ids
     from subridge.figures.paper.reproduction import FigureRequest
 
@@ -91,11 +90,13 @@ def reproduce(**options: Any) -> None:
     order = figure_ids()
     wanted = order if "all" in figures else tuple(dict.fromkeys(figures))
     requests = [FigureRequest(figure, options["quick"], options["settings"], options["data"]) for figure in wanted]
-    batch = FigureBatch(requests, out, shared.run_of(options), options["force"], _plotters(len(wanted)))
+    run, n_plotters = shared.run_of(options), _plotters(len(wanted))
     start = time.perf_counter()
     outcomes = []
     with BatchProgress({request.figure: request.seconds for request in requests}) as progress:
-        for outcome in run_batch(batch, progress.begin):
+        for outcome in run_batch(
+            requests, out, run, force=options["force"], n_plotters=n_plotters, begin=progress.begin
+        ):
             progress.finish(outcome.figure, outcome.status, outcome.seconds)
             outcomes.append(outcome)
     outcomes.sort(key=lambda outcome: wanted.index(outcome.figure))
@@ -137,11 +138,10 @@ def _summary(outcome: "Outcome") -> dict[str, Any]:
 
 
 def _show_agreement(datasets: "Sequence[xr.Dataset]") -> None:
-    from subridge.figures.paper.agreement import agreement_rows
-
     rows = [
         [row["name"], f"{row['judged']}", f"{row['outside']}", f"{row['largest_deviation']:.2f}", row["verdict"]]
-        for row in agreement_rows(datasets)
+        for data in datasets
+        for row in json.loads(data.attrs["agreement"])
     ]
     if rows:
         columns = ["", "judged", "outside", "largest |Δ|/allowance", "verdict"]

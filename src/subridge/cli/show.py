@@ -37,12 +37,12 @@ def deliver(
     out = options["out"]
     if out is not None:
         if checked_suffix(out) in PAGES:
-            from subridge.explorer.reports.write import write_report
+            from subridge.explorer.reports import write_report
 
             arguments = click.get_current_context().find_root().meta.get(ARGUMENTS, ())
             write_report(dataset, out, shlex.join(["subridge", *arguments]))
         elif checked_suffix(out) in PICTURES:
-            from subridge.figures.drawing.pictures import write_pictures
+            from subridge.figures.drawing.style import write_pictures
 
             write_pictures(draw(dataset), [out], str(dataset.attrs.get("command", "")))
         else:

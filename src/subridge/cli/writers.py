@@ -35,7 +35,7 @@ def explore(out: Path, show: bool) -> None:
     subridge explore
     subridge explore --out page.html --no-open
     """
-    from subridge.explorer.write import write_explorer
+    from subridge.explorer.page import write_explorer
 
     write_explorer(out)
     click.echo(out)

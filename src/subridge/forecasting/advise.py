@@ -17,8 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, Json, MatrixLike
-from subridge.datasets.tables.target_rows import Task
-from subridge.datasets.tables.targets import TargetLike
+from subridge.datasets.tables.targets import TargetLike, Task
 from subridge.estimators.classifier import RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor
 from subridge.forecasting.curve import AtPilot, Curve, doubts, forecast_curve, read_ridges, search_ridges

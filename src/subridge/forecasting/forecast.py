@@ -12,8 +12,7 @@ import xarray
 
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, MatrixLike
-from subridge.datasets.tables.target_rows import Task
-from subridge.datasets.tables.targets import TargetLike, read_target
+from subridge.datasets.tables.targets import TargetLike, Task, read_target
 from subridge.forecasting.curve import doubts, forecast_curve, read_ridges, refuse_vanishing, search_ridges
 from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot import factorise_pilot, read_ensembles, read_sample, side_by_side

@@ -21,9 +21,7 @@ from subridge.arrays.namespace import is_sparse
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json, MatrixLike, SparseMatrix
 from subridge.datasets.tables.columns import refuse_odd_table
-from subridge.datasets.tables.target_rows import Task, target_rows
-from subridge.datasets.tables.targets import TargetLike, missing_targets, read_target
-from subridge.datasets.tables.treatments import LEAST_ROWS
+from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
 from subridge.model.checks import counted, truth
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ClassCodesWarning, DataError, ParameterError, RidgeError, SubsetError

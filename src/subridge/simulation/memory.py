@@ -10,8 +10,7 @@ import numpy as np
 
 from subridge.model.covariance import Dense, LowRankPlusDiagonal
 from subridge.model.plan import SubsetPlan
-from subridge.ridge.curves.plan import plan_curve
-from subridge.ridge.curves.refined import TOGETHER_ON_A_CARD
+from subridge.ridge.curves import TOGETHER_ON_A_CARD, plan_curve
 from subridge.simulation.classification import ClassificationExperiment
 from subridge.simulation.gaussian import GaussianExperiment
 from subridge.simulation.training import GROUPS, noise_basis

@@ -17,10 +17,10 @@ from subridge.model.aggregation import LinearAggregation
 from subridge.model.ensemble import Ensemble
 from subridge.model.moments import MemberMoments
 from subridge.model.plan import SubsetPlan
-from subridge.ridge.curves.solve import weights_along_curve
-from subridge.ridge.rows.path import member_paths
-from subridge.ridge.rows.training import training_rows
-from subridge.ridge.selection import moments_at
+from subridge.ridge.choose import Losses
+from subridge.ridge.curves import weights_along_curve
+from subridge.ridge.path import member_paths
+from subridge.ridge.rows import training_rows
 from subridge.simulation.gaussian import FEATURE_NOISE, LABEL_NOISE, READOUT_NOISE, SIGNAL, GaussianExperiment
 from subridge.theory.predict import risk
 
@@ -278,7 +278,7 @@ def _weights_of_trial(experiment: GaussianExperiment, batch: Batch, b: int, size
                 noise = eta[:, None, None] * to_numpy(batch.readout[b, :, :P])[:, None, :]
             paths = member_paths(rows, plan, experiment.ridge_table, noise)
             for index in range(len(experiment.ridge_table)):
-                found = moments_at(paths, rows, aggregation, np.full(plan.n_members, index))
+                found = Losses(paths, rows, aggregation).moments(np.full(plan.n_members, index))
                 weights[index, e, s] = aggregation.weights(replace(found, pairs=found.pairs + np.diag(eta**2)))
     return weights
 

@@ -9,9 +9,8 @@ from subridge.arrays.machine import empty_on
 from subridge.arrays.namespace import gathered, like, namespace_of, to_numpy
 from subridge.arrays.streams import stacked_normals
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.ridge.curves.refined import refined_curve
-from subridge.ridge.curves.solve import weights_along_curve
-from subridge.ridge.tally import Tally
+from subridge.ridge.classes import Tally
+from subridge.ridge.curves import refined_curve, weights_along_curve
 from subridge.simulation.classification import TEST_NOISE, TRAINING_NOISE, ClassificationExperiment
 from subridge.simulation.memory import Batches, bytes_of_member
 

@@ -16,7 +16,7 @@ import pandas as pd
 from subridge.datasets.tables.columns import frame_of_array
 from subridge.model.checks import counted, listed
 from subridge.model.errors import DataError
-from subridge.store.features import KIND, read_features
+from subridge.store.features import SCHEMA, read_features
 
 ColumnName: TypeAlias = str | int  # column names of pandas may be numbers
 TargetName: TypeAlias = ColumnName | Sequence[ColumnName]
@@ -178,7 +178,7 @@ def _read_zarr(path: Path, y: str, by: str) -> tuple[dict[str, Array], list[str]
         group = zarr.open_group(str(path), mode="r", use_consolidated=False)
     except (OSError, ValueError, KeyError) as error:
         raise DataError(f"{path} is not a zarr group ({error}); check the path") from error
-    if group.attrs.get("schema") == KIND.schema:
+    if group.attrs.get("schema") == SCHEMA:
         return _read_store(path, y)
     arrays: dict[str, Array] = {}
     for name, array in group.arrays():

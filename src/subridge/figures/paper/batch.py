@@ -21,7 +21,7 @@ from subridge.figures.paper.registry import figure_ids
 from subridge.figures.paper.reproduction import FigureRequest, compute_figure, plot_figure
 from subridge.model.errors import StoreError, SubridgeError
 from subridge.results.files import part_of, read_result, write_result
-from subridge.simulation.executors.pool import ChildPool
+from subridge.simulation.executors import ChildPool
 from subridge.simulation.run import Run
 
 MADE, KEPT, FAILED = "made", "kept", "failed"
