@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
+from subridge.model.aggregation import read_aggregation
+from subridge.ridge.rows.training import training_rows
 
 import subridge as sr
-from subridge.ensemble.aggregation import read_aggregation
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.pilot.left_out import left_out
 from subridge.forecasting.pilot.pilot import decompose_pilot
 from subridge.forecasting.transfer.any_sum import seen_by, with_silence
-from subridge.ridge.rows.training import training_rows
 
 NAMES = ["scaled", "free"]
 
