@@ -186,3 +186,14 @@ def test_members_at_their_threshold_gain_no_weight_by_an_accident(name):
         y = X @ rng.standard_normal(1000) * 2 / np.sqrt(1000) + rng.standard_normal(2060)
         model = sr.RidgeEnsembleRegressor(16, aggregation=name, random_state=seed).fit(X[:60], y[:60])
         assert ((y[60:] - model.predict(X[60:])) ** 2).mean() < 1.25 * y.var()
+
+
+@pytest.mark.parametrize("scoring", ["r2", "neg_mean_absolute_error"])
+@pytest.mark.parametrize("aggregation", ["scaled", "free"])
+def test_fitted_weights_can_be_chosen_by_another_score(scoring, aggregation):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 12))
+    y = X[:, :3].sum(axis=1) + rng.standard_normal(40)
+    model = sr.RidgeEnsembleRegressor(3, aggregation=aggregation, scoring=scoring, random_state=0).fit(X, y)
+    assert model.ridge_ == model.ridge_path_[np.flatnonzero(model.loo_path_ == model.loo_path_.min())[-1]]
+    assert 0 < model.loo_error_ < y.var()

@@ -158,7 +158,10 @@ class LeftOutEnsemble:
         S = int(owners.max()) + 1
         one_of_set = np.empty(S, dtype=np.intp)
         one_of_set[owners] = np.arange(len(owners))
-        means = take_last(self.rows.targets - self.rows.deviations, one_of_set)[:, None, :]  # ȳ^(-s), (C, 1, S)
+        noise = (self.members.target_mean - self.rows.centred_targets[1])[:, None]  # in the members' means of y, (C, 1)
+        means = (take_last(self.rows.targets - self.rows.deviations, one_of_set) + noise)[
+            :, None, :
+        ]  # ȳ^(-s), (C, 1, S)
         penalties = self.ensemble.ridge * plan.subset_sizes
         block = max(1, _ENTRIES // (S * C * k))
         for start in range(0, X.shape[0], block):

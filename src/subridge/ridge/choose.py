@@ -327,6 +327,11 @@ class Scored(Aggregation):
 
     name: ClassVar[str] = "scored"
 
+    @property
+    def fits_weights(self) -> bool:  # type: ignore[override]
+        """As the aggregation: its paths must be able to leave out pairs."""
+        return self.aggregation.fits_weights
+
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         return self.aggregation.combine(outputs, weights)
 

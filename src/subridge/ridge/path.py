@@ -14,6 +14,7 @@ from subridge.ridge.rows import Design, TrainingRows
 
 _LEAST_SHARE = 1e-6  # of the samples, behind an error that carries no information
 _FEW_ROWS = 10  # too few to judge a member's weight by
+_REMEMBERED = 1_000_000  # numbers of left-out errors that are kept for the next question: 8 MB
 _SMALL = 20_000  # numbers of a table that is kept even if the factorisation takes less memory
 
 
@@ -63,9 +64,11 @@ class MemberPath:
         """
         if self._table is not None:
             return self._table[0][index, ...]
-        if self._last is None or self._last[0] != index:
-            self._last = index, self._errors_at(self.penalties[index][None])[0, ...]
-        return self._last[1]
+        if self._last is not None and self._last[0] == index:
+            return self._last[1]
+        errors = self._errors_at(self.penalties[index][None])[0, ...]
+        self._last = (index, errors) if errors.shape[0] * errors.shape[1] <= _REMEMBERED else None
+        return errors
 
     def coefficients(self, index: int) -> Array:
         """Weights on the unscaled features at one ridge, shape (C, N_r)."""
