@@ -6,8 +6,8 @@ from concurrent.futures import CancelledError, Executor
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from subridge.model.errors import ClusterError, WaitingWarning
 from subridge.simulation.executors import AHEAD
-from subridge.spec.errors import ClusterError, WaitingWarning
 
 if TYPE_CHECKING:
     from distributed import Client

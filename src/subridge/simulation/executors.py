@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, cast
 from threadpoolctl import ThreadpoolController
 
 from subridge.arrays.types import FloatArray
-from subridge.spec.errors import ClusterError
+from subridge.model.errors import ClusterError
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from subridge.model.covariance import Dense, LowRankPlusDiagonal
+from subridge.model.plan import SubsetPlan
 from subridge.ridge.curves.plan import plan_curve
 from subridge.ridge.curves.refined import TOGETHER_ON_A_CARD
 from subridge.simulation.classification import ClassificationExperiment
 from subridge.simulation.gaussian import GaussianExperiment
 from subridge.simulation.training import GROUPS, noise_basis
-from subridge.spec.covariance.dense import Dense
-from subridge.spec.covariance.low_rank import LowRankPlusDiagonal
-from subridge.spec.plan import SubsetPlan
 
 # Room for what is not counted: vectors, panels of LAPACK, and the interpreter's own growth.
 _SLACK, _SMALL = 1.15, 2**22

@@ -13,13 +13,9 @@ import numpy as np
 import xarray as xr
 
 from subridge import __version__
-from subridge.arrays.devices import device_name_problem, device_problem, free_memory, release
-from subridge.arrays.machine import available_memory, cores
-from subridge.results.trials import TrialSchema
-from subridge.simulation.executors import ExecutorChoice, TrialArrays, blas_threads, ended_by_interruption, perform
-from subridge.simulation.memory import bytes_of_arrays
-from subridge.spec.checks import positive_integer
-from subridge.spec.errors import (
+from subridge.arrays.machine import available_memory, cores, device_name_problem, device_problem, free_memory, release
+from subridge.model.checks import positive_integer
+from subridge.model.errors import (
     BudgetError,
     ClusterError,
     ConvergenceError,
@@ -28,6 +24,9 @@ from subridge.spec.errors import (
     ParameterError,
     StoreError,
 )
+from subridge.results.schemas import TrialSchema
+from subridge.simulation.executors import ExecutorChoice, TrialArrays, blas_threads, ended_by_interruption, perform
+from subridge.simulation.memory import bytes_of_arrays
 from subridge.store.progress import ProgressBar
 from subridge.store.tasks import TaskStore, place_of
 

@@ -7,19 +7,16 @@ import xarray
 
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike
-from subridge.ensemble.ensemble import Ensemble
-from subridge.results.classification import classification
-from subridge.results.simulated_curves import simulated_curves
-from subridge.results.trials import TrialSchema
+from subridge.model.checks import ascending_integers, finite_array, items_of, positive_integer, truth
+from subridge.model.ensemble import Ensemble
+from subridge.model.fingerprint import checked_seed, describe
+from subridge.model.plan import SubsetPlan
+from subridge.model.problem import EquicorrelatedProblem, Problem
+from subridge.results.schemas import TrialSchema, classification, simulated_curves
 from subridge.simulation import memory, training, voting
 from subridge.simulation.classification import MOST_TRIALS, ClassificationExperiment, make_classification
 from subridge.simulation.gaussian import GaussianExperiment, feature_count
 from subridge.simulation.run import Engine, Run, checked_run, conduct
-from subridge.spec.checks import ascending_integers, finite_array, items_of, positive_integer, truth
-from subridge.spec.describe import describe
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.problem import EquicorrelatedProblem, Problem
-from subridge.spec.seeding import checked_seed
 
 
 def simulate(

@@ -10,19 +10,18 @@ from itertools import groupby
 
 import numpy as np
 
-from subridge.arrays.devices import stacked_normals
-from subridge.arrays.namespace import device_of, like, namespace_of, to_numpy
-from subridge.arrays.products import rows_times_transpose
+from subridge.arrays.namespace import device_of, like, namespace_of, rows_times_transpose, to_numpy
+from subridge.arrays.streams import stacked_normals
 from subridge.arrays.types import Array, FloatArray
-from subridge.ensemble.aggregation import LinearAggregation
-from subridge.ensemble.ensemble import Ensemble
-from subridge.ensemble.moments import MemberMoments
+from subridge.model.aggregation import LinearAggregation
+from subridge.model.ensemble import Ensemble
+from subridge.model.moments import MemberMoments
+from subridge.model.plan import SubsetPlan
 from subridge.ridge.curves.solve import weights_along_curve
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import training_rows
 from subridge.ridge.selection import moments_at
 from subridge.simulation.gaussian import FEATURE_NOISE, LABEL_NOISE, READOUT_NOISE, SIGNAL, GaussianExperiment
-from subridge.spec.plan import SubsetPlan
 from subridge.theory.predict import risk
 
 # Training errors are computed for groups of sizes, over the samples of each group's largest: few calls, little in vain.
