@@ -106,7 +106,8 @@ class TaskStore:
             self.block, self.version = int(head["block"]), str(head["version"])
             if "rows" in head:
                 warnings.warn(f"{_HEAD} of store {self.path} is damaged; it is written again", DamagedStoreWarning, 4)
-                self._write(_HEAD, {})
+                if os.access(self.path, os.W_OK):
+                    self._write(_HEAD, {})
 
     def has(self, rows: range) -> bool:
         """Whether there is a file of a task."""
