@@ -14,8 +14,9 @@ import tarfile
 import tempfile
 from pathlib import Path
 
+from subridge.model.errors import SubridgeError
+
 from subridge.datasets.images.published import COLLECTIONS, build_set, finished_set
-from subridge.spec.errors import SubridgeError
 
 
 def fetch_cifar10(folder):

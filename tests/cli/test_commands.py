@@ -44,7 +44,7 @@ def test_ctrl_c_is_said_in_a_word_and_has_its_own_exit_code(monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("subridge.results.learning_curves.predicted_curves", interrupted)
+    monkeypatch.setattr("subridge.results.predictions.predicted_curves", interrupted)
     result = call("curve", "--fractions", "0.1,0.3", "--sample-ratios", "0.2", code=130)
     assert result.stderr == "\ninterrupted\n"
 
@@ -186,9 +186,10 @@ finally:
 
 
 def test_names_that_are_listed_without_an_import_are_those_of_the_package():
+    from subridge.model.aggregation import AGGREGATIONS
+    from subridge.model.subsets import STRATEGIES
+
     from subridge.cli import options
-    from subridge.ensemble.aggregation import AGGREGATIONS
-    from subridge.subsets.text import STRATEGIES
 
     assert set(options.AGGREGATIONS) == {name for name in AGGREGATIONS if name not in ("median", "majority", "sum")}
     assert tuple(STRATEGIES) == options.STRATEGIES

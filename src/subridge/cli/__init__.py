@@ -17,7 +17,7 @@ from subridge.cli.reproduce import reproduce
 from subridge.cli.tables import advise, forecast
 from subridge.cli.theory import curve, phase
 from subridge.cli.writers import explore, features
-from subridge.spec.errors import ParameterError, RidgeError, SubridgeError, SubsetError
+from subridge.model.errors import ParameterError, RidgeError, SubridgeError, SubsetError
 
 # What was asked for cannot be: exit code 2, as for a flag that does not exist.
 _WRONG_USAGE = (ParameterError, SubsetError, RidgeError)

@@ -10,8 +10,8 @@ import subridge as sr
 from subridge.cli import options as shared
 from subridge.cli.options import numbers, sizes
 from subridge.cli.show import deliver, print_table, say
-from subridge.results.plain_numbers import plain
-from subridge.spec.wording import counted
+from subridge.model.checks import counted
+from subridge.results.numbers import plain
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -27,7 +27,7 @@ def demo(**options: Any) -> None:
     """Draw one learning curve: an equal and a heterogeneous ensemble, theory and trained members."""
     import numpy as np
 
-    from subridge.results.demo import demo_curves
+    from subridge.results.schemas import demo_curves
     from subridge.theory.thresholds import around_thresholds
 
     seed = options["seed"]

@@ -17,7 +17,7 @@ import subridge as sr
 
 if TYPE_CHECKING:
     from subridge.arrays.types import ArrayLike, Json
-    from subridge.subsets.base import Strategy
+    from subridge.model.subsets import Strategy
 
 # What a command was given, by the names of its flags; click has checked the values.
 Options: TypeAlias = Mapping[str, Any]
@@ -189,8 +189,7 @@ def ensemble_options(n_members: int, fraction_spread: float, strategies: tuple[s
 
 def strategy_of(options: Options, n_features: int, n_members: int | None = None) -> "Strategy":
     """How members share so many features."""
-    from subridge.subsets.base import StrategyOptions
-    from subridge.subsets.text import read_strategy
+    from subridge.model.subsets import StrategyOptions, read_strategy
 
     k = options["n_members"] if n_members is None else n_members
     return read_strategy(options["subsets"], StrategyOptions(k, n_features, fraction_spread=options["fraction_spread"]))

@@ -11,7 +11,7 @@ import click
 
 from subridge.cli import options as shared
 from subridge.cli.show import print_table
-from subridge.spec.errors import InterruptedRun
+from subridge.model.errors import InterruptedRun
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

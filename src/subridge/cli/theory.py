@@ -8,8 +8,8 @@ import subridge as sr
 from subridge.cli import options as shared
 from subridge.cli.options import numbers
 from subridge.cli.show import deliver, print_table, say, thinned
-from subridge.results.plain_numbers import plain
-from subridge.spec.wording import counted
+from subridge.model.checks import counted
+from subridge.results.numbers import plain
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -56,7 +56,7 @@ def curve(**options: Any) -> None:
 
 
 def _predict(options: shared.Options, sample_ratios: "ArrayLike") -> "xr.Dataset":
-    from subridge.results.learning_curves import predicted_curves
+    from subridge.results.predictions import predicted_curves
 
     fractions = options["fractions"]
     if fractions is None:

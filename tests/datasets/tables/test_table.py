@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from subridge.model.errors import DataError, ParameterError
 
 from subridge.datasets import read_table
-from subridge.spec.errors import DataError, ParameterError
 
 N = 40
 X0, Y0 = np.random.default_rng(0).standard_normal((N, 3)), np.random.default_rng(1).standard_normal(N)

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from subridge.model.errors import DataError
 
 from subridge.datasets import read_table
 from subridge.datasets.tables.targets import read_target
-from subridge.spec.errors import DataError
 
 N = 40
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from subridge.arrays.types import BoolArray, IntArray, Json
 from subridge.datasets.images.networks import Compute, Preprocessing, network
-from subridge.spec.errors import DataError
-from subridge.spec.fingerprint import fingerprint
+from subridge.model.errors import DataError
+from subridge.model.fingerprint import fingerprint
 from subridge.store.features import FeatureStore
 from subridge.store.progress import ProgressBar
 
@@ -171,7 +171,7 @@ def extract_folder(
 
     >>> extract_folder("no such folder", "photos.zarr")
     Traceback (most recent call last):
-    subridge.spec.errors.DataError: ...
+    subridge.model.errors.DataError: ...
     """
     pictures = read_folder(images)
     skipped = extract(pictures, Path(out), Extraction(name, weights, size, device), skip_unreadable=skip_unreadable)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from subridge.arrays.types import IntArray
 from subridge.datasets.images.extraction import Extraction, Pictures, extract
-from subridge.spec.errors import DataError, StoreError
+from subridge.model.errors import DataError, StoreError
 from subridge.store.features import StoredFeatures, read_features
 
 if TYPE_CHECKING:

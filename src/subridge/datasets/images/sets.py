@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from subridge.arrays.types import FloatArray, IntArray, Json
 from subridge.datasets.images.published import COLLECTIONS, read_cached
-from subridge.spec.errors import DataError
-from subridge.spec.seeding import stream
+from subridge.model.errors import DataError
+from subridge.model.fingerprint import stream
 from subridge.store.features import StoredFeatures, read_features
 
 # Share of the images that is held out if the folder has no split of its own.
@@ -214,7 +214,7 @@ def load_store(path: str | Path, *, seed: int = 0) -> FeatureSet:
     >>> X, y, X_test, y_test = load_store("photos.zarr")  # doctest: +SKIP
     >>> load_store("no such store.zarr")
     Traceback (most recent call last):
-    subridge.spec.errors.StoreError: ...
+    subridge.model.errors.StoreError: ...
     """
     return _feature_set(read_features(path), Path(path).stem, seed)
 

@@ -12,9 +12,8 @@ from narwhals.typing import IntoDataFrame
 
 from subridge.arrays.namespace import is_sparse, is_tensor
 from subridge.arrays.types import ArrayLike, MatrixLike
-from subridge.spec.checks import refuse_odd_values
-from subridge.spec.errors import DataError
-from subridge.spec.wording import agreeing, counted, listed
+from subridge.model.checks import agreeing, counted, listed, refuse_odd_values
+from subridge.model.errors import DataError
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import xarray as xr
 
 from subridge.datasets.images.sets import FeatureSet, load_set
-from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.paper.recipe import FigureSettings
+from subridge.model.ensemble import Ensemble
 from subridge.simulation.classification.simulate import simulate_classification
 from subridge.simulation.run import Run
 
