@@ -134,7 +134,7 @@ def test_a_repeated_name_is_changed_and_told(tmp_path):
     words = ["forecast", str(tmp_path / "t.tsv"), "--target", "y", "--n-samples", "40"]
     result = CliRunner().invoke(main, [*words, "--drop", "a b.1"])
     assert result.exit_code == 0, result.output
-    assert "named 1 column whose name is repeated: a b.1" in result.output
+    assert "named 1 column whose name is repeated or empty: a b.1" in result.output
     assert "40 rows, 2 features" in result.output
 
 

@@ -113,7 +113,7 @@ def test_a_first_column_without_a_name_is_kept_unless_it_numbers_or_names_rows(t
     pd.DataFrame(columns, index=columns["a"] * 2).to_csv(path)
     table = read_table(path, "y")
     np.testing.assert_allclose(table.X[:, 1:], expected)
-    assert table.notes == ("named 1 column without a name: Unnamed: 0",)
+    assert table.notes == ("named 1 column whose name is repeated or empty: Unnamed: 0",)
 
 
 def test_two_columns_with_the_name_of_the_target_are_refused(tmp_path):
@@ -179,7 +179,11 @@ def test_a_wide_frame_keeps_the_order_of_its_columns():
 
 def test_arrays_that_need_no_change_are_not_copied(sample):
     X, y = sample
-    assert np.shares_memory(read_table((X, y)).X, X)
+    table = read_table((X, y))
+    assert np.shares_memory(table.X, X)
+    assert table.X.flags.writeable
+    X.setflags(write=False)
+    np.testing.assert_array_equal(read_table((X, y)).X, X)
 
 
 @pytest.mark.parametrize("treatment", [{"missing": "mean"}, {"standardise": True, "missing": "drop"}])

@@ -64,12 +64,11 @@ def read_file(
             "the features, y the target, or name the target's array by target="
         )
     frame = frame_of_array(arrays["X"], arrays.get("feature_names"))
-    if groups is None:
-        return (frame, arrays[y]), None, notes
-    if by not in arrays or arrays[by].shape != (len(frame),):
-        got = f"shape {arrays[by].shape}" if by in arrays else "no such array"
+    labels = None if groups is None else arrays.get(by, np.empty(0))
+    if labels is not None and labels.shape != (len(frame),):
+        got = f"shape {labels.shape}" if by in arrays else "no such array"
         raise DataError(f"groups {by!r} must be an array of {len(frame)} labels beside X, got {got}")
-    return (frame, arrays[y]), arrays[by], notes
+    return (frame, arrays[y]), labels, notes
 
 
 def _read_text(path: Path, suffix: str, options: TextOptions, asked: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -107,15 +106,13 @@ def _read_text(path: Path, suffix: str, options: TextOptions, asked: Sequence[st
         short = str(error).strip().partition("\n")[0]
         raise DataError(f"{path} is not a table of text ({short}); check the file and its separator") from error
     notes = []
-    named = [(new, old) for new, old in zip(frame.columns, header, strict=True) if new != old]
-    if repeated := [new for new, old in named if old]:
-        notes.append(f"named {counted(len(repeated), 'column')} whose name is repeated: {listed(repeated)}")
+    named = [new for new, old in zip(frame.columns, header, strict=True) if new != old]
     first = frame.iloc[:, 0]
     if first.name == "Unnamed: 0" and first.is_unique and first.dtype in ("Int64", "string"):
         frame = frame.drop(columns=first.name)
         notes.append("dropped a column of row numbers or row names, the first one, which has no name")
-    if unnamed := [new for new, old in named if not old and new in frame]:
-        notes.append(f"named {counted(len(unnamed), 'column')} without a name: {listed(unnamed)}")
+    if named := [name for name in named if name in frame]:
+        notes.append(f"named {counted(len(named), 'column')} whose name is repeated or empty: {listed(named)}")
     texts = {name: _parsed(column) for name, column in frame.select_dtypes("string").items()}
     return frame.assign(**texts), notes
 

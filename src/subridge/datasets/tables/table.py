@@ -2,6 +2,7 @@
 
 from codecs import lookup
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
@@ -218,6 +219,8 @@ def read_table(
             )
     targets = target_rows(goal, task)
     X = np.ascontiguousarray(features.to_numpy())
+    with suppress(ValueError):  # pandas hands out views that cannot be written; a caller's array may be so itself
+        X.setflags(write=True)
     if standardise:
         X = _standardised(X, features.columns)
         notes.append("divided every feature by its standard deviation; standardise=False leaves them as they are")
