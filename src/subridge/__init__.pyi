@@ -19,8 +19,8 @@ from subridge.forecasting.forecast import risk_matrix as risk_matrix
 from subridge.forecasting.forecast import samples_needed as samples_needed
 from subridge.results.compare import compare as compare
 from subridge.results.phases import phase_diagram as phase_diagram
-from subridge.ridge.reference import risk_of_weights as risk_of_weights
 from subridge.ridge.reference import fit_members as fit_members
+from subridge.ridge.reference import risk_of_weights as risk_of_weights
 from subridge.simulation.classification.simulate import simulate_classification as simulate_classification
 from subridge.simulation.gaussian.simulate import simulate as simulate
 from subridge.simulation.run import Run as Run
