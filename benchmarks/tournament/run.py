@@ -58,12 +58,7 @@ def forecast_cells(name, n, number):
             ensemble = sr.Ensemble(plan, ridge=1.0 if ridge is None else ridge)
             start = time.perf_counter()
             found = sr.forecast(
-                X,
-                y,
-                sizes,
-                {label: ensemble},
-                ridges=None if ridge is not None else "auto",
-                task=table.task,
+                X, y, sizes, {label: ensemble}, ridges=None if ridge is not None else "auto", task=table.task
             ).isel(ensemble=0)
             cost = time.perf_counter() - start
             if ridge is None:

@@ -4,9 +4,9 @@ import pytest
 from scipy import sparse
 from scipy.stats import norm
 from scipy.stats import t as student
+from subridge.model.errors import ClassCodesWarning, DataError, ParameterError, RidgeError, SubsetError
 
 import subridge as sr
-from subridge.spec.errors import ClassCodesWarning, DataError, ParameterError, RidgeError, SubsetError
 
 ONE = {"one": sr.Ensemble(sr.subsets.Equal(1), 0.3)}
 
@@ -128,8 +128,8 @@ def test_a_forecast_above_the_pilots_error_is_not_believed():
     assert (errors[1:][np.isfinite(errors[1:])] <= errors[0] * (1 + 1e-12)).all()
 
 
-@pytest.mark.filterwarnings("ignore::subridge.spec.errors.RareColumnsWarning")
-@pytest.mark.filterwarnings("ignore::subridge.spec.errors.DominantRowsWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.RareColumnsWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.DominantRowsWarning")
 @pytest.mark.parametrize("value", [0.1, 1.0, 10.0])
 def test_a_feature_of_one_row_has_no_say_whatever_its_size(value):
     rng = np.random.default_rng(0)

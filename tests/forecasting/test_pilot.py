@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
+from subridge.model.errors import CopiedRowsWarning, CorrelatedRowsWarning, DominantRowsWarning, RareColumnsWarning
 
 import subridge as sr
-from subridge.spec.errors import CopiedRowsWarning, CorrelatedRowsWarning, DominantRowsWarning, RareColumnsWarning
 
 ONE = {"one": sr.Ensemble(sr.subsets.Equal(1), 0.1)}
 
@@ -92,7 +92,7 @@ def rows_of_rare_columns(rng, n):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::subridge.spec.errors.SubridgeWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.SubridgeWarning")
 def test_rare_columns_are_forecast_better_than_by_the_present_error():
     """From 150 rows to 1,200: pilots see most of the fall, and their intervals hold the truth."""
     rng = np.random.default_rng(0)
@@ -112,7 +112,7 @@ def test_rare_columns_are_forecast_better_than_by_the_present_error():
     assert np.mean(inside) >= 0.7
 
 
-@pytest.mark.filterwarnings("ignore::subridge.spec.errors.SubridgeWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.SubridgeWarning")
 @pytest.mark.parametrize("ridge", [1e-9, 1e-3, 1.0])
 def test_a_member_that_is_silent_in_most_rows_is_forecast_without_a_word_of_numpy(ridge):
     rng = np.random.default_rng(0)
@@ -124,8 +124,8 @@ def test_a_member_that_is_silent_in_most_rows_is_forecast_without_a_word_of_nump
     assert np.isfinite(curves.prediction_error).all()
 
 
-@pytest.mark.filterwarnings("ignore::subridge.spec.errors.RareColumnsWarning")
-@pytest.mark.filterwarnings("ignore::subridge.spec.errors.DominantRowsWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.RareColumnsWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.DominantRowsWarning")
 def test_one_rare_entry_does_not_ruin_a_forecast():
     """A column that is 1 in one row: its odds of leverage are those of hundreds, and nothing follows from it."""
     rng = np.random.default_rng(0)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 from sklearn.linear_model import Ridge
+from subridge.model.errors import SubridgeWarning
 
 import subridge as sr
-from subridge.spec.errors import SubridgeWarning
 
 ONE = {"one": sr.Ensemble(sr.subsets.Equal(1), 0.1)}
 

@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 from flint import arb, arb_mat
+from subridge.model.errors import AccuracyWarning, ConvergenceError, RidgeError
 
 import subridge as sr
 from reference import hostile, near_dependence, proposition_one, proposition_two, refits
 from subridge.ridge.path import member_paths
 from subridge.ridge.rows import left_out_groups, training_rows
-from subridge.spec.errors import AccuracyWarning, ConvergenceError, RidgeError
 
 
 class Verdict(NamedTuple):

@@ -4,12 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from subridge.model.aggregation import Aggregation, Majority, Mean, Median, Simplex, Summed
+from subridge.model.subsets import dirichlet
 
-from subridge.ensemble.aggregation import Aggregation, Majority, Mean, Median, Simplex, Summed
 from subridge.ridge.choose import Losses, choose_ridges
 from subridge.ridge.path import member_paths
 from subridge.ridge.rows import training_rows
-from subridge.subsets import dirichlet
 
 RIDGES = np.logspace(-2, 3, 6)
 

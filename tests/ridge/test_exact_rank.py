@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import scipy.sparse
 from flint import fmpq, fmpq_mat
+from subridge.model.plan import SubsetPlan
 
 from reference.near_dependence import near_dependent_rows
 from subridge.ridge.member import factorise
 from subridge.ridge.rounding import rank_exceeds, rank_is, residues_of
 from subridge.ridge.rows import training_rows
-from subridge.spec.plan import SubsetPlan
 
 PRIME = 8_388_593
 

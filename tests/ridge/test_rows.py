@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from subridge.model.errors import DataError, RidgeError
+from subridge.model.plan import SubsetPlan
+from subridge.model.subsets import overlapping, projection
 
 from subridge.ridge.member import factorise, factorise_members
 from subridge.ridge.path import member_paths
 from subridge.ridge.rows import training_rows
-from subridge.spec.errors import DataError, RidgeError
-from subridge.spec.plan import SubsetPlan
-from subridge.subsets import overlapping, projection
 
 
 @pytest.fixture

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from subridge.model.plan import SubsetPlan
+from subridge.model.subsets import overlapping, projection
 
 from subridge.ridge.path import member_paths
 from subridge.ridge.rows import training_rows
 from subridge.ridge.stream import moments_of, streamed_path
-from subridge.spec.plan import SubsetPlan
-from subridge.subsets import overlapping, projection
 
 
 @pytest.fixture

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from subridge.model.aggregation import read_aggregation
+from subridge.model.subsets import equal
 
-from subridge.ensemble.aggregation import read_aggregation
 from subridge.ridge.choose import Losses, choose_ridges
 from subridge.ridge.path import member_paths
 from subridge.ridge.rows import training_rows
 from subridge.ridge.weights import judge
-from subridge.subsets import equal
 
 N, M, K = 14, 12, 4
 

@@ -13,24 +13,21 @@ from sklearn.utils import check_random_state
 
 from subridge.arrays.namespace import like
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, MatrixLike
-from subridge.ensemble.aggregation import AGGREGATIONS, Aggregation, Mean
-from subridge.ensemble.ensemble import Ensemble
-from subridge.ensemble.moments import MemberMoments
 from subridge.estimators.inputs import Features, drop_weightless, lacks_columns, left_out_sets, prediction_input
 from subridge.estimators.members import FittedMembers, LeftOutEnsemble
+from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean
+from subridge.model.checks import Scope, check_scope, counted, one_of, positive_integer, truth, within
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import DataError, FewSamplesWarning, ParameterError, SubsetError
+from subridge.model.moments import MemberMoments
+from subridge.model.plan import SubsetPlan
+from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_strategy
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
 from subridge.ridge.choose import Losses, scored, search_ridges, trainable
 from subridge.ridge.path import member_paths
 from subridge.ridge.rows import TrainingRows, training_rows
 from subridge.ridge.stream import RowMoments, moments_of, search_moments, streamed_path
 from subridge.ridge.weights import Verdict, judge
-from subridge.spec.checks import one_of, positive_integer, truth, within
-from subridge.spec.errors import DataError, FewSamplesWarning, ParameterError, SubsetError
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.scope import Scope, check_scope
-from subridge.spec.wording import counted
-from subridge.subsets.base import Strategy, StrategyOptions
-from subridge.subsets.text import STRATEGIES, read_strategy
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags

@@ -9,8 +9,6 @@ from sklearn.exceptions import NotFittedError
 
 from subridge.arrays.namespace import device_of, in_precision_of, is_numpy, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, MatrixLike
-from subridge.ensemble.aggregation import Aggregation, Mean, WeightedMajority
-from subridge.ensemble.aggregation.ties import first_largest, misclassified_share
 from subridge.estimators.base import Missing, RidgeEnsembleBase, Subsets, affordable, aggregation_of, per_target
 from subridge.estimators.inputs import (
     ClassWeight,
@@ -21,9 +19,10 @@ from subridge.estimators.inputs import (
     example_of,
     row_weights,
 )
+from subridge.model.aggregation import Aggregation, Mean, WeightedMajority, first_largest, misclassified_share
+from subridge.model.checks import Scope
+from subridge.model.errors import DataError, ParameterError
 from subridge.ridge.classes import fit_temperature, softmax
-from subridge.spec.errors import DataError, ParameterError
-from subridge.spec.scope import Scope
 
 
 class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: ignore[misc]

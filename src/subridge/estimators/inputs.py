@@ -12,9 +12,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from subridge.arrays.namespace import is_sparse, is_tensor, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike, SparseMatrix
 from subridge.datasets.tables.odd_values import refuse_odd_table
+from subridge.model.checks import positive_integer, refuse_odd_values
+from subridge.model.errors import DataError, ParameterError
 from subridge.ridge.rows import LeftOutSets, group_labels, left_out_groups, left_out_windows
-from subridge.spec.checks import positive_integer, refuse_odd_values
-from subridge.spec.errors import DataError, ParameterError
 
 # Checked features: float64, in the library they came in.
 Features: TypeAlias = Array | SparseMatrix

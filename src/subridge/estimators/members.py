@@ -25,16 +25,16 @@ from subridge.arrays.namespace import (
     to_numpy,
 )
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
-from subridge.ensemble.aggregation import Aggregation
-from subridge.ensemble.ensemble import Ensemble
-from subridge.ensemble.moments import MemberMoments
 from subridge.estimators.inputs import Features, example_of
+from subridge.model.aggregation import Aggregation
+from subridge.model.checks import one_number, within
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import DataError, ParameterError
+from subridge.model.moments import MemberMoments
+from subridge.model.plan import SubsetPlan
 from subridge.ridge.classes import softmax
 from subridge.ridge.member import GRAM_LIMIT, SETS_GRAM_LIMIT, MemberFit, factorise_members
 from subridge.ridge.rows import TrainingRows
-from subridge.spec.checks import one_number, within
-from subridge.spec.errors import DataError, ParameterError
-from subridge.spec.plan import SubsetPlan
 
 _ENTRIES = 1_000_000  # of the largest table over new rows and left-out sets held at once: 8 MB
 _SLACK = 1e-9  # of a share of groups, whose sum is rounded

@@ -8,11 +8,10 @@ from sklearn.utils.metaestimators import available_if
 
 from subridge.arrays.namespace import in_precision_of, like
 from subridge.arrays.types import Array, ArrayLike, MatrixLike
-from subridge.ensemble.aggregation import Aggregation
 from subridge.estimators.base import Missing, RidgeEnsembleBase, Subsets, affordable, aggregation_of, per_target
 from subridge.estimators.inputs import example_of, regression_input, row_weights
-from subridge.spec.checks import truth
-from subridge.spec.scope import Scope
+from subridge.model.aggregation import Aggregation
+from subridge.model.checks import Scope, truth
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags

@@ -19,8 +19,6 @@ from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, Json, MatrixLike
 from subridge.datasets.tables.target_rows import Task
 from subridge.datasets.tables.targets import TargetLike
-from subridge.ensemble.aggregation import Free, LinearAggregation, Mean, Scaled, Simplex
-from subridge.ensemble.ensemble import Ensemble
 from subridge.estimators.classifier import RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor
 from subridge.forecasting.curve import AtPilot, Curve, doubts, forecast_curve, read_ridges, search_ridges
@@ -28,19 +26,19 @@ from subridge.forecasting.forecast import read_sizes
 from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot import Pilot, factorise_pilot, label_noise, read_ensembles, read_sample, side_by_side
 from subridge.forecasting.rule import RULE
+from subridge.model.aggregation import Free, LinearAggregation, Mean, Scaled, Simplex
+from subridge.model.checks import counted, items_of, non_negative, one_number, positive_integer, truth, within
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ParameterError, SubridgeWarning
+from subridge.model.fingerprint import stream
+from subridge.model.plan import SubsetPlan
+from subridge.model.subsets import Dirichlet, Equal, Overlapping, Strategy
 from subridge.results.advice import advice_table
-from subridge.results.plain_numbers import interval, percent, plain
+from subridge.results.numbers import interval, percent, plain
 from subridge.ridge.checks import warn_once
 from subridge.ridge.choose import Losses
 from subridge.ridge.path import member_paths
 from subridge.ridge.weights import judge
-from subridge.spec.checks import items_of, non_negative, one_number, positive_integer, truth, within
-from subridge.spec.errors import ParameterError, SubridgeWarning
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.seeding import stream
-from subridge.spec.wording import counted
-from subridge.subsets import Dirichlet, Equal, Overlapping
-from subridge.subsets.base import Strategy
 
 SINGLE = "one ridge"
 _HEAVY, _HEAVY_SQUARE = 0.1, 30.0  # share of a sum of squares in one label; its square in variances

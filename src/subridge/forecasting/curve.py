@@ -5,9 +5,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray
-from subridge.ensemble.aggregation import Aggregation
-from subridge.ensemble.ensemble import Ensemble
-from subridge.ensemble.moments import MemberMoments
 from subridge.forecasting.groups import design_effects, spread_over_groups
 from subridge.forecasting.jackknife import Spread, jackknife
 from subridge.forecasting.pilot import LeftOut, Pilot
@@ -20,11 +17,14 @@ from subridge.forecasting.rule import (
     variance_gain,
     variance_shares,
 )
+from subridge.model.aggregation import Aggregation
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ParameterError, RidgeError, SubridgeWarning
+from subridge.model.moments import MemberMoments
 from subridge.ridge.checks import correlated_rows, dominant_rows
 from subridge.ridge.choose import Outcome, default_ridges, extended_search, given_ridges, outcome_of, ridge_at_end
 from subridge.ridge.path import rests_on_few_rows
 from subridge.ridge.rows import TrainingRows
-from subridge.spec.errors import ParameterError, RidgeError, SubridgeWarning
 
 _LEAST_RIDGE = 1e-60  # of a given ridge that is not 0, in units of the mean square of a column
 _LITTLE = 1.1  # ratio of the error at the largest ridge and the least error

@@ -14,19 +14,19 @@ from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, MatrixLike
 from subridge.datasets.tables.target_rows import Task
 from subridge.datasets.tables.targets import TargetLike, read_target
-from subridge.ensemble.ensemble import Ensemble
-from subridge.ensemble.moments import error_products
 from subridge.forecasting.curve import doubts, forecast_curve, read_ridges, refuse_vanishing, search_ridges
 from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot import factorise_pilot, read_ensembles, read_sample, side_by_side
 from subridge.forecasting.pilot import label_noise as noise_of
-from subridge.results.attributes import result_attributes
+from subridge.model.checks import non_negative, one_number, real_array, truth, within
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ParameterError, SubridgeWarning
+from subridge.model.moments import error_products
+from subridge.model.subsets import Equal, Overlapping
 from subridge.results.forecasts import EnsembleForecast, forecasts
+from subridge.results.schemas import result_attributes
 from subridge.ridge.checks import warn_once
 from subridge.ridge.path import member_paths
-from subridge.spec.checks import non_negative, one_number, real_array, truth, within
-from subridge.spec.errors import ParameterError, SubridgeWarning
-from subridge.subsets import Equal, Overlapping
 
 _MOST = 1e15  # of a finite size: floats hold every integer below
 _STEPS = 25  # sizes of the curve that `samples_needed` searches

@@ -24,16 +24,15 @@ from subridge.datasets.tables.odd_values import refuse_odd_table
 from subridge.datasets.tables.target_rows import Task, target_rows
 from subridge.datasets.tables.targets import TargetLike, missing_targets, read_target
 from subridge.datasets.tables.treatments import LEAST_ROWS
-from subridge.ensemble.ensemble import Ensemble
+from subridge.model.checks import counted, truth
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ClassCodesWarning, DataError, ParameterError, RidgeError, SubsetError
+from subridge.model.fingerprint import checked_seed, stream
+from subridge.model.plan import SubsetPlan
+from subridge.model.subsets import Strategy
 from subridge.ridge.checks import copied_rows, rare_columns, warn_of_rows, warn_once
 from subridge.ridge.member import PILOT_GRAM_LIMIT, SETS_GRAM_LIMIT, MemberFit, factorise_members
 from subridge.ridge.rows import TrainingRows, left_out_groups, training_rows
-from subridge.spec.checks import truth
-from subridge.spec.errors import ClassCodesWarning, DataError, ParameterError, RidgeError, SubsetError
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.seeding import checked_seed, stream
-from subridge.spec.wording import counted
-from subridge.subsets.base import Strategy
 
 _LOOKED_AT = 8  # columns that may show at once that no row is a copy
 _SMALLEST = 1e-140  # of a sum of squared labels, whose own square must be a number

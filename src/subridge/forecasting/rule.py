@@ -18,9 +18,8 @@ from typing import cast
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray
-from subridge.ensemble.aggregation import Aggregation, FittedAggregation
-from subridge.ensemble.aggregation.fitted import gain_of_noise, labels_behind
-from subridge.ensemble.moments import MemberMoments
+from subridge.model.aggregation import Aggregation, FittedAggregation, gain_of_noise, labels_behind
+from subridge.model.moments import MemberMoments
 from subridge.ridge.member import MemberFit, residual_pair_traces
 
 TINY = float(np.finfo(np.float64).tiny)

@@ -12,8 +12,8 @@ from scipy.sparse import csc_array
 
 from subridge.arrays.namespace import is_numpy, is_sparse, like, select_rows, to_numpy
 from subridge.arrays.types import Array, FloatArray
-from subridge.ridge.rows import TrainingRows
-from subridge.spec.errors import (
+from subridge.model.checks import agreeing, counted
+from subridge.model.errors import (
     CopiedRowsWarning,
     CorrelatedRowsWarning,
     DataError,
@@ -25,7 +25,7 @@ from subridge.spec.errors import (
     ScaleWarning,
     SubridgeWarning,
 )
-from subridge.spec.wording import agreeing, counted
+from subridge.ridge.rows import TrainingRows
 
 _WIDE_SCALES = 1e3  # ratio of standard deviations above which one penalty cannot suit all columns
 _SMALLEST, _LARGEST = 1e-150, 1e150  # of a sum of squares; its own square is still a float

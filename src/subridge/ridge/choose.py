@@ -17,16 +17,14 @@ import numpy as np
 
 from subridge.arrays.namespace import like, namespace_of
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
-from subridge.ensemble.aggregation import Aggregation, Loss, Mean, Settled
-from subridge.ensemble.aggregation.base import squared_error
-from subridge.ensemble.moments import MemberMoments
+from subridge.model.aggregation import Aggregation, Loss, Mean, Settled, squared_error
+from subridge.model.checks import Scope, finite_array
+from subridge.model.errors import ParameterError, RidgeError, RidgePathWarning
+from subridge.model.moments import MemberMoments
+from subridge.model.plan import SubsetPlan
 from subridge.ridge.classes import fit_temperature, softmax
 from subridge.ridge.path import MemberPath, member_paths
 from subridge.ridge.rows import TrainingRows
-from subridge.spec.checks import finite_array
-from subridge.spec.errors import ParameterError, RidgeError, RidgePathWarning
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.scope import Scope
 
 # Half-decade steps around the mean square of a feature, the paper's s: 1e-3 s is ridgeless for all purposes, and λ*
 # grows like the noise-to-signal ratio over the subset fraction, hence more room above than below.

@@ -6,9 +6,8 @@ from scipy.optimize import brentq
 
 from subridge.arrays.namespace import add_at_first, device_of, namespace_of
 from subridge.arrays.types import Array, IntArray
-from subridge.ensemble.aggregation import Aggregation, Majority, Summed
-from subridge.ensemble.aggregation.ties import first_largest, most_votes
-from subridge.spec.errors import ParameterError
+from subridge.model.aggregation import Aggregation, Majority, Summed, first_largest, most_votes
+from subridge.model.errors import ParameterError
 
 _LEAST_BETA = 1e-3  # positive, so that the most probable class is the predicted one even if votes carry no information
 _LARGEST_BETA = 1e8  # beyond this, probabilities are zero and one to the last digit

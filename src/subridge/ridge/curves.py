@@ -34,7 +34,7 @@ from scipy.linalg import blas, lapack
 from subridge.arrays.cholesky import BlockedFactor, factor, gram_lower
 from subridge.arrays.namespace import device_of, dtype_name, is_numpy, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
-from subridge.spec.errors import DataError, ParameterError, RidgeError
+from subridge.model.errors import DataError, ParameterError, RidgeError
 
 # Corrections applied, and the largest relative size of the last one that counts as settled. The error left is smaller
 # than the last correction by the factor between the last two, so 1e-6 leaves nine digits or more.

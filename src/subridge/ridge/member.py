@@ -27,6 +27,7 @@ import numpy as np
 
 from subridge.arrays.namespace import device_of, is_sparse, like, namespace_of, take_last, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
+from subridge.model.plan import SubsetPlan
 from subridge.ridge.rounding import (
     EPS,
     ORTHONORMAL_NOISE,
@@ -37,7 +38,6 @@ from subridge.ridge.rounding import (
     residues_of_rows,
 )
 from subridge.ridge.rows import Design, LeftOutSets, SetBatch, TrainingRows
-from subridge.spec.plan import SubsetPlan
 
 # A Gram matrix squares the condition number. If (d + p)/d_max falls below this share, more than half of the 16 digits
 # would be lost, and the rows themselves are decomposed instead.

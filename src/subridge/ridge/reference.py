@@ -5,13 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.ensemble.ensemble import Ensemble
-from subridge.ensemble.moments import MemberMoments
-from subridge.ensemble.risk import Risk
-from subridge.spec.checks import finite_array
-from subridge.spec.errors import DataError, ParameterError, RidgeError
-from subridge.spec.problem import Problem
-from subridge.spec.wording import counted
+from subridge.model.checks import counted, finite_array
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import DataError, ParameterError, RidgeError
+from subridge.model.moments import MemberMoments
+from subridge.model.problem import Problem
+from subridge.model.risk import Risk
 
 
 def fit_members(X: ArrayLike, y: ArrayLike, ensemble: Ensemble, *, noise: ArrayLike | None = None) -> list[FloatArray]:

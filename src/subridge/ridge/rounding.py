@@ -24,7 +24,7 @@ from scipy.linalg import lapack
 
 from subridge.arrays.namespace import is_sparse, like, namespace_of, take_last, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
-from subridge.spec.errors import AccuracyWarning
+from subridge.model.errors import AccuracyWarning
 
 if TYPE_CHECKING:
     from subridge.ridge.member import LeftOut, MemberFit

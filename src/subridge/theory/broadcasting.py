@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from subridge.spec.errors import ParameterError
+from subridge.model.errors import ParameterError
 
 
 def common_shape(**shapes: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,8 +1,8 @@
 """What the theory is asked about, checked before anything is computed."""
 
-from subridge.ensemble.ensemble import Ensemble
-from subridge.spec.errors import ParameterError
-from subridge.spec.problem import EquicorrelatedProblem, Problem
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ParameterError
+from subridge.model.problem import EquicorrelatedProblem, Problem
 
 
 def check_description(problem: Problem | EquicorrelatedProblem, ensemble: Ensemble) -> None:

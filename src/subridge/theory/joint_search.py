@@ -8,7 +8,7 @@ on along that bend, until nothing improves.
 import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.spec.errors import ConvergenceError
+from subridge.model.errors import ConvergenceError
 from subridge.theory.landscape import Landscape
 from subridge.theory.minimise import Function, minimise_jointly, minimise_on_line
 

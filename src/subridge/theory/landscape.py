@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.ensemble.aggregation import Free, LinearAggregation, Mean, Scaled
-from subridge.ensemble.moments import MemberMoments, Outputs
+from subridge.model.aggregation import Free, LinearAggregation, Mean, Scaled
+from subridge.model.moments import MemberMoments, Outputs
 
 _EPS = float(np.finfo(np.float64).eps)
 

@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.spec.errors import AccuracyWarning, InfiniteRiskWarning
+from subridge.model.errors import AccuracyWarning, InfiniteRiskWarning
 
 # 1 - γ is a difference of numbers near one; below this it is rounding and the member is at its threshold.
 _AT_THRESHOLD = 1e-12

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.aggregation.mean import Mean
-from subridge.ensemble.ensemble import Ensemble
-from subridge.spec.errors import ConvergenceError, ParameterError, RidgeError
-from subridge.spec.problem import EquicorrelatedProblem, Problem
+from subridge.model.aggregation import Mean
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ConvergenceError, ParameterError, RidgeError
+from subridge.model.problem import EquicorrelatedProblem, Problem
 
 if TYPE_CHECKING:
     import mpmath as mp

@@ -1,13 +1,13 @@
 """The two questions a theorist asks first: what is the typical risk, and what are the order parameters."""
 
 from subridge.arrays.types import ArrayLike
-from subridge.ensemble.aggregation import Mean, Simplex
-from subridge.ensemble.ensemble import Ensemble
-from subridge.ensemble.risk import Risk
-from subridge.spec.checks import extended_non_negative, positive_integer
-from subridge.spec.errors import ParameterError
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.problem import EquicorrelatedProblem, Problem
+from subridge.model.aggregation import Mean, Simplex
+from subridge.model.checks import extended_non_negative, positive_integer
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ParameterError
+from subridge.model.plan import SubsetPlan
+from subridge.model.problem import EquicorrelatedProblem, Problem
+from subridge.model.risk import Risk
 from subridge.theory.equicorrelated.error import equicorrelated_order_parameters
 from subridge.theory.equicorrelated.grid import Grid as EquicorrelatedGrid
 from subridge.theory.equicorrelated.moments import equicorrelated_moments

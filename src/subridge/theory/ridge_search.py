@@ -3,12 +3,11 @@
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
-from subridge.ensemble.aggregation import Free, LinearAggregation, Mean, Scaled, Simplex
-from subridge.ensemble.ensemble import Ensemble
-from subridge.spec.checks import extended_non_negative
-from subridge.spec.errors import ParameterError
-from subridge.spec.problem import EquicorrelatedProblem, Problem
-from subridge.spec.scope import Scope, check_scope
+from subridge.model.aggregation import Free, LinearAggregation, Mean, Scaled, Simplex
+from subridge.model.checks import Scope, check_scope, extended_non_negative
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ParameterError
+from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.theory.equicorrelated.grid import Grid as EquicorrelatedGrid
 from subridge.theory.equicorrelated.landscape import EquicorrelatedLandscape
 from subridge.theory.equicorrelated.optimal_ridge import equicorrelated_optimal_ridge

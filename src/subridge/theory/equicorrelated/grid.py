@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.ensemble.ensemble import Ensemble
-from subridge.spec.problem import EquicorrelatedProblem
+from subridge.model.ensemble import Ensemble
+from subridge.model.problem import EquicorrelatedProblem
 from subridge.theory.broadcasting import common_shape
 from subridge.theory.equicorrelated.saddle_point import Bulk, bulk
 

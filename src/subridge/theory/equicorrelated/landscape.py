@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.ensemble.aggregation import LinearAggregation, Mean
+from subridge.model.aggregation import LinearAggregation, Mean
 from subridge.theory.equicorrelated.error import Pair, aligned, gamma, gamma_slope, orthogonal, orthogonal_slope
 from subridge.theory.equicorrelated.grid import Grid
 from subridge.theory.landscape import Landscape, OutputForms, PairForms

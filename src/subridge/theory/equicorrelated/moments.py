@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.moments import MemberMoments, Outputs
+from subridge.model.moments import MemberMoments, Outputs
 from subridge.theory.equicorrelated.error import missed_orthogonally
 from subridge.theory.equicorrelated.grid import Grid
 from subridge.theory.equicorrelated.saddle_point import EPS, Bulk

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.spec.errors import RidgeError
+from subridge.model.errors import RidgeError
 
 EPS = float(np.finfo(np.float64).eps)
 _INFINITE_DATA = 1e300  # from here on B + root would overflow, and 1/α is nothing

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.moments import Outputs
+from subridge.model.moments import Outputs
 from subridge.theory.general.decomposition import EPS
 from subridge.theory.general.grid import Grid
 from subridge.theory.general.member_state import MemberState, member_state, shares

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray
-from subridge.ensemble.ensemble import Ensemble
-from subridge.spec.problem import Problem
+from subridge.model.ensemble import Ensemble
+from subridge.model.problem import Problem
 from subridge.theory.broadcasting import common_shape
 
 

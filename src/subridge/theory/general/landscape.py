@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.ensemble.aggregation import Mean
+from subridge.model.aggregation import Mean
 from subridge.theory.general.member_state import shares
 from subridge.theory.general.spectrum import effective_ridge, floor
 from subridge.theory.general.tables import Table, Tables

@@ -3,9 +3,9 @@
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray
-from subridge.ensemble.moments import MemberMoments, Outputs
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.problem import Problem
+from subridge.model.moments import MemberMoments, Outputs
+from subridge.model.plan import SubsetPlan
+from subridge.model.problem import Problem
 from subridge.theory.general.error import GridErrors, general_errors
 from subridge.theory.general.grid import Grid
 from subridge.theory.general.tabulate import tabulate

@@ -7,7 +7,7 @@ D_rs = Σ_ij φ_i a_i C_ij a_j φ_j, and what samples and noise add is F_rs = D_
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.moments import Outputs
+from subridge.model.moments import Outputs
 from subridge.theory.general.decomposition import EPS
 from subridge.theory.general.grid import Grid
 from subridge.theory.general.member_state import MemberState

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.optimize import elementwise
 
 from subridge.arrays.types import BoolArray, FloatArray
-from subridge.spec.errors import ConvergenceError, RidgeError
+from subridge.model.errors import ConvergenceError, RidgeError
 
 _STEPS = 120  # of Newton's method, each bracketed; a handful is the rule
 # Ridges below this share of the largest eigenvalue are solved in a smaller unit, in which they do not underflow.

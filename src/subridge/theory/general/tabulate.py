@@ -4,10 +4,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from subridge.spec.errors import CovarianceError, SubsetError
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.problem import Problem
-from subridge.spec.wording import counted
+from subridge.model.checks import counted
+from subridge.model.errors import CovarianceError, SubsetError
+from subridge.model.plan import SubsetPlan
+from subridge.model.problem import Problem
 from subridge.theory.general.tables import Tables
 from subridge.theory.general.tabulate_dense import dense_tables
 from subridge.theory.general.tabulate_diagonal import diagonal_tables

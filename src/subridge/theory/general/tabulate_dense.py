@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.spec.covariance import Covariance
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.problem import Problem
+from subridge.model.covariance import Covariance
+from subridge.model.plan import SubsetPlan
+from subridge.model.problem import Problem
 from subridge.theory.general.decomposition import EPS, Directions, Doubt, decompose
 from subridge.theory.general.spectrum import Spectrum
 from subridge.theory.general.tables import MemberTable, PairTable, PairTables, Tables, Weighted

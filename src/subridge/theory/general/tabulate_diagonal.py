@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse
 
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.problem import Problem
+from subridge.model.plan import SubsetPlan
+from subridge.model.problem import Problem
 from subridge.theory.general.decomposition import EPS, Doubt
 from subridge.theory.general.spectrum import Spectrum
 from subridge.theory.general.tables import MemberTable, PairTable, PairTables, Tables

@@ -10,8 +10,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.problem import Problem
+from subridge.model.plan import SubsetPlan
+from subridge.model.problem import Problem
 from subridge.theory.general.decomposition import EPS, Doubt
 from subridge.theory.general.spectrum import Spectrum
 from subridge.theory.general.tables import MemberTable, PairTable, PairTables, Tables

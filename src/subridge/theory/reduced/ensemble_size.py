@@ -3,7 +3,7 @@
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.ensemble.aggregation import Aggregation
+from subridge.model.aggregation import Aggregation
 from subridge.theory.reduced.at_optimal_ridge import best_at_optimal_ridge, boundary_at_optimal_ridge
 from subridge.theory.reduced.error import Ratios
 from subridge.theory.reduced.ridgeless import best_ridgeless

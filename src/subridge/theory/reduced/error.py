@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.spec.checks import extended_non_negative, within
+from subridge.model.checks import extended_non_negative, within
 from subridge.theory.equicorrelated.error import Pair, orthogonal
 from subridge.theory.pair_errors import over_alpha, over_one_minus
 

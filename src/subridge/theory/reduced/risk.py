@@ -7,9 +7,9 @@ c = 0 set the alignment to zero.
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.ensemble.aggregation import Aggregation, Free, Mean, Scaled, Simplex, read_aggregation
-from subridge.spec.checks import extended_non_negative, real_array
-from subridge.spec.errors import ParameterError
+from subridge.model.aggregation import Aggregation, Free, Mean, Scaled, Simplex, read_aggregation
+from subridge.model.checks import extended_non_negative, real_array
+from subridge.model.errors import ParameterError
 from subridge.theory.equicorrelated.optimal_ridge import scaled_optimum
 from subridge.theory.equicorrelated.saddle_point import bulk_overlap
 from subridge.theory.pair_errors import warn_if_infinite
