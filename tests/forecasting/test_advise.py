@@ -211,6 +211,7 @@ def test_columns_that_are_constant_in_the_pilot_do_not_end_the_advice():
     assert all((subset < 30).any() for subset in seen)
 
 
+@pytest.mark.slow
 def test_columns_are_standardised_on_request_and_the_estimator_does_so_too():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 30))
@@ -238,10 +239,10 @@ def test_few_whole_numbers_taken_for_numbers_are_warned_of_by_name():
     X = rng.standard_normal((80, 10))
     codes = rng.integers(3, size=80)
     with pytest.warns(ClassCodesWarning, match="task='classification'"):
-        sr.advise(X, codes, n_members=[2])
+        sr.advise(X, codes, n_members=[2], weighted=False)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        sr.advise(X, codes, n_members=[2], task="regression")
+        sr.advise(X, codes, n_members=[2], weighted=False, task="regression")
 
 
 def test_rows_in_an_order_that_matters_are_warned_of():

@@ -44,6 +44,7 @@ def test_given_ridges_are_kept_and_the_end_is_told(nearly_equal_columns):
     assert float(curves.ridge.max()) == 1e-8
 
 
+@pytest.mark.slow
 def test_labels_of_noise_do_not_make_the_path_grow_without_end():
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((80, 5)) * [1e8, 1, 1, 1, 1e-8], rng.standard_normal(80)

@@ -1,13 +1,11 @@
 """From one pilot sample to the learning curve of every ensemble: errors at other sample sizes, intervals, advice.
 
-A forecast goes through these stages, a function each:
-
-- sample: ``inputs.sample.read_sample`` checks what the user hands over;
-- pilot: ``pilot.shared.Pilots.of`` decomposes the members, ``pilot.left_out.left_out`` gives their left-out errors;
-- match ridges: ``matching.match_ridges`` finds which ridges on the pilot stand for the wanted ones;
-- transfer: ``transfer.transfer.transfer`` takes the errors to the wanted sizes;
-- uncertainty: ``uncertainty.jackknife.transfer_spread`` says how far they would move with another pilot;
-- dataset: ``metrics`` say what is reported, ``subridge.results.forecasts`` lays it out.
-
-``curve.curve.forecast_curve`` runs one ensemble through the middle ones, and ``beyond_reach`` where no ridge matches.
+- `pilot`: the sample that a user gives, ensembles factorised on it, left-out errors, label noise;
+- `rule`: the constants, and the formulas that take left-out errors to another size;
+- `curve`: one ensemble through the rule: choose ridges, match effective ridges, transfer errors;
+- `groups`: what is different for rows that come in groups;
+- `jackknife`: how far a forecast would move with another pilot;
+- `metrics`: what is forecast; a new metric is a class there;
+- `forecast`: sr.forecast, sr.samples_needed, sr.risk_matrix;
+- `advise`: sr.advise, the ranking of ensembles.
 """

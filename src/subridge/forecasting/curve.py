@@ -72,11 +72,6 @@ class AtPilot:
     weights: FloatArray  # of the members, (L, k)
 
     @property
-    def readout(self) -> FloatArray:
-        """Part of the error that is readout noise, (L,)."""
-        return np.asarray((self.weights**2 * self.noise).sum(axis=1))
-
-    @property
     def best(self) -> int:
         """The place of the least loss, the largest ridge among equals."""
         return int(len(self.ridges) - 1 - np.argmin(self.losses[::-1]))
@@ -196,7 +191,8 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: A
     found = (np.concatenate(part) for part in zip(*parts, strict=True))
     error, readout, deviation, weights, surplus, effective, freedom, excess = found
     # A larger sample is not believed to raise the error, nor to lower it below the label noise.
-    present, own = table.losses - table.readout, np.where(reached.all(axis=1), error, np.nan)
+    present = table.losses - (table.weights**2 * table.noise).sum(axis=1)  # at the pilot's size, (L,)
+    own = np.where(reached.all(axis=1), error, np.nan)
     believed = np.where(sizes > n, np.maximum(np.minimum(own, present[table.best]), floor), own)
     with np.errstate(invalid="ignore", divide="ignore"):
         factor = np.where(np.isfinite(own) & (own > 0), believed / own, 1.0)

@@ -31,13 +31,13 @@ class Rule:
     """All constants of forecasts and advice, each with its source."""
 
     finite_size: float = 1.5  # relative error of 1 - γ, times n(1 - γ): simulations of finite samples near thresholds
-    most_freedom: float = 0.85  # df/n of ridges offered for larger sizes: deep features, decision 0006
-    vague: float = 0.4  # relative standard error beyond which a forecast is out of reach: decision 0010
+    most_freedom: float = 0.85  # df/n of ridges offered for larger sizes: decision 0023 has the figure
+    vague: float = 0.4  # relative standard error above which a forecast is out of reach: decision 0010
     jackknife_power: float = 0.85  # of V_J/(V_J + V_2): ridges on Gaussian data, see jackknife.py
     most_group_gamma: float = 0.95  # γ of grouped rows beyond which nothing is known: decision 0014
     simulated_rows: int = 4000  # noisy rows for each dose of SIMEX (Cook & Stefanski 1994)
     path_steps: int = 3  # for each half decade of ridges: half decades show as teeth of a curve
-    sure: float = 2.0  # standard errors by which a gain speaks against one ridge: benchmarks/tournament
+    sure: float = 2.0  # standard errors that a gain over one ridge must exceed: seven tables, decision 0023
 
 
 RULE = Rule()
