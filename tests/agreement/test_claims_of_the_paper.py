@@ -59,7 +59,7 @@ def test_holds_learning_curves_fall_at_the_best_ridge():
 
 
 def test_holds_best_ridge_of_a_member_does_not_depend_on_the_sample_size():
-    from subridge.theory.optimal_ridge import landscape_of, member_optimum
+    from subridge.theory.ridge_search import landscape_of, member_optimum
 
     problem = sr.EquicorrelatedProblem(1.3, 0.4, 0.5, 0.6, 0.3)
     ensemble = sr.Ensemble([0.2, 0.5], readout_noise=[0.1, 0.4])

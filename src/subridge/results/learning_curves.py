@@ -10,7 +10,7 @@ from subridge.ensemble.ensemble import Ensemble
 from subridge.results.attributes import result_attributes
 from subridge.spec.problem import EquicorrelatedProblem
 from subridge.theory.predict import risk
-from subridge.theory.optimal_ridge import optimal_ridge
+from subridge.theory.ridge_search import optimal_ridge
 
 
 def predicted_curves(

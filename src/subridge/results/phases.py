@@ -9,8 +9,7 @@ from subridge.results.attributes import result_attributes
 from subridge.results.boundary_ends import boundary_end
 from subridge.spec.checks import real_array
 from subridge.spec.errors import ParameterError
-from subridge.theory.reduced import optimal_n_members, phase_boundary
-from subridge.theory.reduced import is_optimal, reduced_optimal_ridge, reduced_risk
+from subridge.theory.reduced import is_optimal, optimal_n_members, phase_boundary, reduced_optimal_ridge, reduced_risk
 
 _AXES = ("sample_ratio", "alignment", "readout_nsr", "feature_nsr", "label_nsr")
 _LONG_NAMES = {

@@ -19,7 +19,7 @@ from subridge.simulation.run import Run
 from subridge.spec.problem import EquicorrelatedProblem
 from subridge.subsets import Dirichlet
 from subridge.theory.predict import risk
-from subridge.theory.optimal_ridge import optimal_ridge
+from subridge.theory.ridge_search import optimal_ridge
 from subridge.theory.thresholds import around_thresholds
 
 
