@@ -51,6 +51,7 @@ def test_holds_without_readout_noise_one_member_at_its_best_ridge_is_best():
     assert (sr.optimal_n_members(alpha, rho, 0.0, W, Z, ridge="optimal") == 1).all()
 
 
+@pytest.mark.slow
 def test_holds_learning_curves_fall_at_the_best_ridge():
     _, rho, H, W, Z = (x[:, None] for x in random_ratios(300))
     alpha = np.geomspace(1e-3, 20, 200)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _SAFETY = 2.0
 _UNSURE = 0.05  # relative error of an eigenvalue that matters, above which first order says nothing
-# A member with dropped directions, or an eigenvalue of larger relative error than this, errs more than first order says.
+# Members with dropped directions, or an eigenvalue of larger relative error than this, err more than first order says.
 _NEARLY_SINGULAR, _MORE = 1e-4, 100.0
 _FACTORS = 12 * EPS  # of a product of a few factors, each a few roundings from exact
 _READ = 1e-8  # relative error above which a caller is told
