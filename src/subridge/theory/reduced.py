@@ -153,6 +153,8 @@ def reduced_risk(
         If a parameter lies outside its range, or there is no such aggregation.
     DataError
         If one is NaN.
+    RidgeError
+        If a ridge is so negative that the regression has no solution.
 
     See Also
     --------
