@@ -16,10 +16,10 @@ import warnings
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits
+from subridge.model.aggregation import first_largest
 from threadpoolctl import threadpool_info
 
 import subridge as sr
-from subridge.ensemble.aggregation.ties import first_largest
 
 AGGREGATIONS = ("mean", "scaled", "simplex", "free")
 

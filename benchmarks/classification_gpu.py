@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 
 import numpy as np
+from subridge.results.schemas import best_ensemble_sizes
 
 import subridge as sr
-from subridge.results.ensemble_sizes import best_ensemble_sizes
 
 _MEMBERS_OF_NOISE = (1, 2, 3, 4, 5, 10, 15, 20, 25, 30, 100, 200)
 _MEMBERS_OF_SUBSETS = (1, 4, 8, 16, 32)

@@ -8,9 +8,9 @@ import argparse
 import time
 
 import numpy as np
+from subridge.results.schemas import best_ensemble_sizes
 
 import subridge as sr
-from subridge.results.ensemble_sizes import best_ensemble_sizes
 
 _MEMBERS = (1, 4, 8, 16, 32)
 _RIDGES = (0.0, 0.1)

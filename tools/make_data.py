@@ -14,9 +14,10 @@ import tarfile
 import tempfile
 from pathlib import Path
 
+from subridge.model.errors import SubridgeError
+
 from subridge.datasets.images.cache import build_set, finished_set
 from subridge.datasets.images.published import COLLECTIONS
-from subridge.spec.errors import SubridgeError
 
 
 def fetch_cifar10(folder):

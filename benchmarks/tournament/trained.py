@@ -14,10 +14,10 @@ import sys
 import warnings
 
 import numpy as np
+from subridge.model.aggregation import Free, Mean, Scaled, Simplex
 from tables import load, split
 
 import subridge as sr
-from subridge.ensemble.aggregation import Free, Mean, Scaled, Simplex
 from subridge.ridge.rows.path import are_few
 from subridge.ridge.search_path import default_ridges
 

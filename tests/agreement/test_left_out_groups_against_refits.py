@@ -8,8 +8,8 @@ import subridge as sr
 # Some groups hold most of the rows, and some samples are too few to fit weights, so that the mean is taken: both are
 # told, and not what is tested here.
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::subridge.spec.errors.LargeGroupWarning"),
-    pytest.mark.filterwarnings("ignore::subridge.spec.errors.FewSamplesWarning"),
+    pytest.mark.filterwarnings("ignore::subridge.model.errors.LargeGroupWarning"),
+    pytest.mark.filterwarnings("ignore::subridge.model.errors.FewSamplesWarning"),
 ]
 
 AGGREGATIONS = ("mean", "scaled", "simplex", "free", "median")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from subridge.arrays.recursions import geometric_scan
+from subridge.arrays.namespace import geometric_scan
 
 
 @pytest.mark.parametrize("decay", [0.0, 0.8, 0.9999, -0.9, 1.0, -1.0])

@@ -2,8 +2,7 @@ import array_api_strict
 import numpy as np
 import pytest
 
-from subridge.arrays.namespace import like
-from subridge.arrays.recursions import first_order_recursion
+from subridge.arrays.namespace import first_order_recursion, like
 from subridge.arrays.streams import stream
 
 

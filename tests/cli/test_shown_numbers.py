@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from subridge.model.checks import counted
+from subridge.results.numbers import percent, plain, unit_of
 
 from subridge.cli import main
-from subridge.results.plain_numbers import percent, plain, unit_of
-from subridge.spec.wording import counted
 
 
 def call(*words):

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.arrays.namespace import add_at_last
-from subridge.arrays.recursions import geometric_scan
+from subridge.arrays.namespace import add_at_last, geometric_scan
 
 M = 70
 COVARIANCES = {

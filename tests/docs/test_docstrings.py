@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 from numpydoc.docscrape import get_doc_object
 from numpydoc.validate import validate
+from subridge.model import errors
 
 from reference.public_names import public_names
-from subridge.spec import errors
 
 ROOT = Path(__file__).parents[2]
 NAMES = public_names()
@@ -70,8 +70,8 @@ def test_the_list_holds_what_is_public_and_nothing_private():
     paths = {each.path for each in NAMES}
     assert {
         "subridge.theory.predict.risk",
-        "subridge.spec.plan.SubsetPlan.fractions",
-        "subridge.spec.errors.StoreError",
+        "subridge.model.plan.SubsetPlan.fractions",
+        "subridge.model.errors.StoreError",
         "subridge.estimators.coverage.PredictsIntervals.predict_interval",
         "subridge.estimators.regressor.RidgeEnsembleRegressor.partial_fit",
         "subridge.derivations.numeric.pair_error_function",

@@ -34,7 +34,7 @@ def reader_data():
 
 
 # Real data deserve warnings; a page may speak of them.
-@pytest.mark.filterwarnings("ignore::subridge.spec.errors.SubridgeWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.SubridgeWarning")
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=name)
 def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

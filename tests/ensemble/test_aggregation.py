@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from subridge.model.aggregation import AGGREGATIONS, LinearAggregation, read_aggregation
+from subridge.model.moments import MemberMoments, error_products
 
 import subridge as sr
-from subridge.ensemble.aggregation import AGGREGATIONS, LinearAggregation, read_aggregation
-from subridge.ensemble.moments import MemberMoments, error_products
 
 
 @pytest.fixture

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from scipy.optimize import nnls
+from subridge.model.moments import MemberMoments, least_nonnegative
 
 import subridge as sr
-from subridge.ensemble.moments import MemberMoments
-from subridge.ensemble.nonnegative import least_nonnegative
 
 
 def problems(n_problems, k, seed):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from subridge.model.aggregation import read_aggregation
+from subridge.model.moments import MemberMoments
 
 import subridge as sr
-from subridge.ensemble.aggregation import read_aggregation
-from subridge.ensemble.moments import MemberMoments
 
 NAMES = ("scaled", "free")
 

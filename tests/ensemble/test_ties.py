@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-
-from subridge.ensemble.aggregation import Majority, Summed
-from subridge.ensemble.aggregation.ties import first_largest, misclassified_share, most_votes, vote_counts
+from subridge.model.aggregation import Majority, Summed, first_largest, misclassified_share, most_votes, vote_counts
 
 
 def scores(*members):

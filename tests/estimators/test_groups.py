@@ -8,9 +8,9 @@ import pytest
 from sklearn import config_context
 from sklearn.metrics import log_loss, r2_score
 from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, cross_val_predict, cross_validate
+from subridge.model.errors import DataError, ParameterError
 
 import subridge as sr
-from subridge.spec.errors import DataError, ParameterError
 
 
 @pytest.fixture

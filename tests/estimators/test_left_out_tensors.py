@@ -6,7 +6,7 @@ import pytest
 import subridge as sr
 
 torch = pytest.importorskip("torch")
-pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore::subridge.spec.errors.CorrelatedRowsWarning")]
+pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore::subridge.model.errors.CorrelatedRowsWarning")]
 GROUPS = np.arange(72) // 4
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from subridge.model.errors import DataError, ParameterError
 
 import subridge as sr
-from subridge.spec.errors import DataError, ParameterError
 
 
 @pytest.fixture

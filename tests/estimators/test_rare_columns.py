@@ -11,7 +11,7 @@ DENSE = [np.arange(5 * i, 5 * i + 5) for i in range(4)]
 RARE = [np.arange(20 + 2 * i, 22 + 2 * i) for i in range(12)]
 PLAN = sr.SubsetPlan.from_indices(DENSE + RARE, 44)
 
-pytestmark = pytest.mark.filterwarnings("ignore::subridge.spec.errors.SubridgeWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::subridge.model.errors.SubridgeWarning")
 
 
 def table(seed, n=80, new=2000, often=0.015):

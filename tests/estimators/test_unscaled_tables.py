@@ -5,9 +5,9 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.linear_model import RidgeCV
+from subridge.model.errors import RidgePathWarning, ScaleWarning
 
 import subridge as sr
-from subridge.spec.errors import RidgePathWarning, ScaleWarning
 
 
 def spread_table(seed):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from subridge.model.aggregation import read_aggregation
 
 import subridge as sr
-from subridge.ensemble.aggregation import read_aggregation
 
 NAMES = ["scaled", "simplex", "free"]
 

@@ -5,9 +5,9 @@ import warnings
 
 import numpy as np
 import pytest
+from subridge.model.errors import AccuracyWarning, InfiniteRiskWarning
 
 import subridge as sr
-from subridge.spec.errors import AccuracyWarning, InfiniteRiskWarning
 
 pytestmark = pytest.mark.page
 

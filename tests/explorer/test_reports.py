@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from click.testing import CliRunner
+from subridge.model.errors import ParameterError
 
 import subridge as sr
 from subridge.cli import main
@@ -16,7 +17,6 @@ from subridge.explorer.reports.figures import write_figures
 from subridge.explorer.reports.write import write_report
 from subridge.figures.paper.batch import FigureBatch, run_batch
 from subridge.figures.paper.reproduction import FigureRequest
-from subridge.spec.errors import ParameterError
 
 HOSTILE = "</script><script>alert('name')</script><img src=x onerror=alert(1)>"
 

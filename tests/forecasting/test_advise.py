@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from subridge.model.errors import ClassCodesWarning, CorrelatedRowsWarning, ParameterError
+from subridge.model.moments import member_weights
+from subridge.results.numbers import interval, plain
 
 import subridge as sr
-from subridge.ensemble.member_weights import member_weights
-from subridge.results.plain_numbers import interval, plain
-from subridge.spec.errors import ClassCodesWarning, CorrelatedRowsWarning, ParameterError
 
 
 def blocks(rng, n=300, M=400):
@@ -311,7 +311,7 @@ def test_one_row_does_not_choose_the_ridge():
     assert _resampled_place(squares) == 2
 
 
-@pytest.mark.filterwarnings("ignore::subridge.spec.errors.SubridgeWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.SubridgeWarning")
 @pytest.mark.parametrize("seed", [1, 4, 26])
 def test_where_one_label_carries_their_variance_no_gain_is_sure(seed):
     """Sizes of firms or nations: features and labels are powers of one number. Left-out errors of 80 rows said that

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from subridge.model.aggregation import read_aggregation
 
 import subridge as sr
-from subridge.ensemble.aggregation import read_aggregation
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.pilot.left_out import left_out
 from subridge.forecasting.pilot.pilot import decompose_pilot

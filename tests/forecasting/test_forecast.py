@@ -4,9 +4,9 @@ import pytest
 from scipy import sparse
 from scipy.stats import norm
 from scipy.stats import t as student
+from subridge.model.errors import ClassCodesWarning, DataError, ParameterError, RidgeError, SubsetError
 
 import subridge as sr
-from subridge.spec.errors import ClassCodesWarning, DataError, ParameterError, RidgeError, SubsetError
 
 ONE = {"one": sr.Ensemble(sr.subsets.Equal(1), 0.3)}
 
@@ -132,8 +132,8 @@ def test_a_best_ridge_beyond_reach_is_a_bound_or_extrapolated():
     assert not bold.is_bound.values.any()
 
 
-@pytest.mark.filterwarnings("ignore::subridge.spec.errors.RareColumnsWarning")
-@pytest.mark.filterwarnings("ignore::subridge.spec.errors.DominantRowsWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.RareColumnsWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.DominantRowsWarning")
 @pytest.mark.parametrize("value", [0.1, 1.0, 10.0])
 def test_a_feature_of_one_row_has_no_say_whatever_its_size(value):
     rng = np.random.default_rng(0)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from subridge.model.errors import DataError
 
 import subridge as sr
-from subridge.spec.errors import DataError
 
 
 def subjects(seed, n_groups, rows=5, shared=0.5, M=15):
@@ -19,7 +19,7 @@ def subjects(seed, n_groups, rows=5, shared=0.5, M=15):
 ENSEMBLE = {"one": sr.Ensemble(sr.subsets.equal(1, 15, 0), 0.5)}
 
 
-@pytest.mark.filterwarnings("ignore::subridge.spec.errors.CorrelatedRowsWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.CorrelatedRowsWarning")
 @pytest.mark.parametrize("target", [30, 60, 240])
 def test_the_error_on_new_groups_is_forecast_where_rows_promise_too_little(target):
     ratios = []
@@ -79,7 +79,7 @@ def classes(seed, n_groups, rows=5, M=15):
     return X, np.where(score + 0.3 * rng.standard_normal(len(groups)) > 0, "b", "a"), groups
 
 
-@pytest.mark.filterwarnings("ignore::subridge.spec.errors.CorrelatedRowsWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.CorrelatedRowsWarning")
 @pytest.mark.parametrize("target", [20, 40, 160])
 def test_wrong_votes_on_new_groups_are_forecast(target):
     ensemble = {"three": sr.Ensemble(sr.subsets.overlapping([10] * 3, 15, seed=0), 0.5)}

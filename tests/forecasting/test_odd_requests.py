@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from subridge.model.errors import DataError, ParameterError
 
 import subridge as sr
-from subridge.spec.errors import DataError, ParameterError
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 6))

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
+from subridge.model.errors import ParameterError
 
 import subridge as sr
-from subridge.spec.errors import ParameterError
 
 
 def refitted(X, y, plan, ridges, fit_intercept):

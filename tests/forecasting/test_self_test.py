@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 from sklearn.linear_model import Ridge
+from subridge.model.errors import CopiedRowsWarning, CorrelatedRowsWarning, RareColumnsWarning, SubridgeWarning
 
 import subridge as sr
 from subridge.forecasting.curve.curve import _shrunk, forecast_curve
@@ -14,7 +15,6 @@ from subridge.forecasting.inputs.sample import read_sample
 from subridge.forecasting.pilot.pilot import decompose_pilot
 from subridge.forecasting.self_test.evidence import Evidence
 from subridge.forecasting.self_test.parts import errors_of_parts, part_rows
-from subridge.spec.errors import CopiedRowsWarning, CorrelatedRowsWarning, RareColumnsWarning, SubridgeWarning
 
 ONE = {"one": sr.Ensemble(sr.subsets.Equal(1), 0.1)}
 
@@ -128,7 +128,7 @@ def rows_of_rare_columns(rng, n):
     return np.hstack([dense, rare]), dense @ np.full(20, 0.3) + rng.standard_normal(n)
 
 
-@pytest.mark.filterwarnings("ignore::subridge.spec.errors.SubridgeWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.SubridgeWarning")
 def test_rare_columns_are_forecast_better_than_by_the_present_error():
     """From 150 rows to 1,200: pilots see most of the fall, and their intervals hold the truth."""
     rng = np.random.default_rng(0)
@@ -205,7 +205,7 @@ def test_where_rare_columns_make_the_change_the_forecast_stays_near_the_pilot():
     assert (abs(changes) < 0.5 * abs(np.log(plain.prediction_error / plain.present))).all()
 
 
-@pytest.mark.filterwarnings("ignore::subridge.spec.errors.SubridgeWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.SubridgeWarning")
 @pytest.mark.parametrize("ridge", [1e-9, 1e-3, 1.0])
 def test_a_member_that_is_silent_in_most_rows_is_forecast_without_a_word_of_numpy(ridge):
     rng = np.random.default_rng(0)

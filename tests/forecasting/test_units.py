@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
+from subridge.model.errors import DataError, RidgeError
 
 import subridge as sr
-from subridge.spec.errors import DataError, RidgeError
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 8))

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from subridge.model.errors import SubridgeError
 
 import subridge as sr
-from subridge.spec.errors import SubridgeError
 
 _spec = importlib.util.spec_from_file_location("odd_values_of_people", Path(__file__).with_name("odd.py"))
 _odd = importlib.util.module_from_spec(_spec)

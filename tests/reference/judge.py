@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 from flint import arb, arb_mat
+from subridge.model.errors import AccuracyWarning, ConvergenceError, InfiniteRiskWarning, RidgeError
 
 import subridge as sr
 from reference import hostile, near_dependence, proposition_one, proposition_two, refits
 from subridge.ridge.rows.left_out_sets import left_out_groups
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import training_rows
-from subridge.spec.errors import AccuracyWarning, ConvergenceError, InfiniteRiskWarning, RidgeError
 
 EXACT = ("singular", "exact")  # kinds of covariances that are exactly singular
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import FunctionType, ModuleType
 
+from subridge.model.errors import SubridgeError
+
 import subridge as sr
-from subridge.spec.errors import SubridgeError
 
 # Not fields, nor constants of a class, nor what other packages put into it.
 METHODS = (FunctionType, classmethod, staticmethod, property, cached_property)

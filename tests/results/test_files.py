@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 import xarray as xr
+from subridge.results.schemas import result_attributes
 
 import subridge as sr
-from subridge.results.attributes import result_attributes
 from subridge.results.files import read_result, write_result
 
 

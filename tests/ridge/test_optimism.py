@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from subridge.model.aggregation import read_aggregation
+from subridge.model.subsets import equal
 
-from subridge.ensemble.aggregation import read_aggregation
 from subridge.ridge.optimism import judge
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import training_rows
 from subridge.ridge.selection import RidgeChoice, choose_ridges, errors_at, left_out_at
-from subridge.subsets import equal
 
 N, M, K = 14, 12, 4
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from subridge.model.errors import DataError, ParameterError, RidgeError
 
 from subridge.ridge.search_path import Outcome, default_ridges, extended_search, given_ridges
-from subridge.spec.errors import DataError, ParameterError, RidgeError
 
 
 def test_given_ridges_ascend_without_repeats():

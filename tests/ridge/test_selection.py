@@ -4,12 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from subridge.model.aggregation import Aggregation, Majority, Mean, Median, Simplex, Summed
+from subridge.model.subsets import dirichlet
 
-from subridge.ensemble.aggregation import Aggregation, Majority, Mean, Median, Simplex, Summed
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import training_rows
 from subridge.ridge.selection import choose_ridges, left_out_at, left_out_loss
-from subridge.subsets import dirichlet
 
 RIDGES = np.logspace(-2, 3, 6)
 

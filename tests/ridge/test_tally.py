@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
+from subridge.model.aggregation import read_aggregation
+from subridge.model.errors import ParameterError
 
-from subridge.ensemble.aggregation import read_aggregation
 from subridge.ridge.tally import Tally
-from subridge.spec.errors import ParameterError
 
 
 def decided(scores, voting="majority", noises=(0.0,), noisy=None):

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from subridge.model.aggregation import read_aggregation
 
 import subridge as sr
-from subridge.ensemble.aggregation import read_aggregation
 
 M, K = 60, 3
 PROBLEM = sr.Problem(

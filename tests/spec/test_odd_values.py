@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from subridge.model.errors import DataError, ParameterError, SubsetError
 
 import subridge as sr
-from subridge.spec.errors import DataError, ParameterError, SubsetError
 
 PROBLEM, ENSEMBLE = sr.EquicorrelatedProblem(), sr.Ensemble([0.5, 0.5], ridge=0.1)
 RNG = np.random.default_rng(0)

@@ -1,9 +1,9 @@
 """Strategies by name."""
 
 import pytest
+from subridge.model.subsets import STRATEGIES, StrategyOptions, read_strategy
 
 import subridge as sr
-from subridge.subsets import STRATEGIES, StrategyOptions, read_strategy
 
 
 @pytest.mark.parametrize("name", STRATEGIES)

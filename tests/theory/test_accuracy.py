@@ -4,10 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
+from subridge.model.errors import AccuracyWarning
 
 import subridge as sr
 from reference import hostile, judge, proposition_two
-from subridge.spec.errors import AccuracyWarning
 
 ALL = sr.SubsetPlan.from_indices
 

@@ -2,9 +2,9 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from subridge.model.errors import AccuracyWarning
 
 import subridge as sr
-from subridge.spec.errors import AccuracyWarning
 
 ALPHA = np.array([0.1, 0.35, 1.0, 2.0])
 CLOSED = sr.EquicorrelatedProblem(1.0, 0.5, 0.2, 0.3, 0.2)

@@ -15,7 +15,7 @@ def draws(n, seed=0):
         yield int(rng.integers(1, 9)), rng.uniform(0.05, 3), rng.uniform(0.2, 3), noises, rng.choice([0, 0.01, 1, 30])
 
 
-@pytest.mark.filterwarnings("ignore::subridge.spec.errors.InfiniteRiskWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.InfiniteRiskWarning")
 @pytest.mark.parametrize("c", [0.0, 0.4])
 @pytest.mark.parametrize("name", ["scaled", "free"])
 def test_closed_form_is_proposition_2_for_equal_disjoint_members(c, name):
@@ -68,7 +68,7 @@ def test_limits_are_the_stated_ones():
     assert sr.reduced_risk(1, 1.0, 0, 0.0, 0, 0, 0, **SCALED) == 0
 
 
-@pytest.mark.filterwarnings("ignore::subridge.spec.errors.InfiniteRiskWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.InfiniteRiskWarning")
 def test_best_size_equals_an_exhaustive_search():
     rng = np.random.default_rng(0)
     n = 400

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from subridge.arrays.namespace import is_numpy, namespace_of
-from subridge.arrays.products import rows_times
+from subridge.arrays.namespace import is_numpy, namespace_of, rows_times
 from subridge.arrays.types import Array, FloatArray
 
 # A term this much smaller than the first changes no bit of a float64 sum.

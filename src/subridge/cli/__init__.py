@@ -11,7 +11,7 @@ import click
 
 from subridge import __version__
 from subridge.cli.messages import cleaned, with_flags
-from subridge.spec.errors import ParameterError, RidgeError, SubridgeError, SubsetError
+from subridge.model.errors import ParameterError, RidgeError, SubridgeError, SubsetError
 
 # What was asked for cannot be: exit code 2, as for a flag that does not exist.
 _WRONG_USAGE = (ParameterError, SubsetError, RidgeError)

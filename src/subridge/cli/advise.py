@@ -15,9 +15,9 @@ from subridge.cli.numbers import member_counts, numbers
 from subridge.cli.show import WIDTH, deliver, print_table, say
 from subridge.cli.table_options import TableOptions, labels_of, table_of, table_options, task_of
 from subridge.forecasting.advice.code import SCALER, code_of
-from subridge.results.plain_numbers import percent, plain, short_interval, unit_of
-from subridge.spec.errors import ParameterError
-from subridge.spec.wording import counted
+from subridge.model.checks import counted
+from subridge.model.errors import ParameterError
+from subridge.results.numbers import percent, plain, short_interval, unit_of
 
 _MANY = 10.0  # a candidate that errs so many times more than one ridge has no gain worth a number
 _ROWS = 12  # of the printed table; files and JSON hold every candidate

@@ -11,9 +11,9 @@ from subridge.arrays.types import ArrayLike
 from subridge.cli import options as shared
 from subridge.cli.numbers import numbers
 from subridge.cli.show import deliver, peaks, print_table, say, thinned
-from subridge.results.learning_curves import predicted_curves
-from subridge.results.plain_numbers import plain
-from subridge.spec.wording import counted
+from subridge.model.checks import counted
+from subridge.results.numbers import plain
+from subridge.results.predictions import predicted_curves
 from subridge.theory.thresholds import around_thresholds
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import subridge as sr
 from subridge.arrays.types import ArrayLike
 from subridge.cli import options as shared
 from subridge.cli.show import deliver, print_table, say
-from subridge.results.demo import demo_curves
+from subridge.results.schemas import demo_curves
 from subridge.theory.thresholds import around_thresholds
 
 _N_FEATURES, _N_MEMBERS, _N_TRIALS, _RIDGE = 400, 10, 40, 1e-3

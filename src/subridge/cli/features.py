@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from subridge.spec.wording import counted
+from subridge.model.checks import counted
 
 
 @click.command()

@@ -12,9 +12,9 @@ from subridge.cli.numbers import sizes
 from subridge.cli.show import deliver, print_table, say
 from subridge.cli.table_options import TableOptions, labels_of, table_of, table_options, task_of
 from subridge.datasets.tables.table import Table
-from subridge.results.plain_numbers import interval, plain, short_interval, unit_of
-from subridge.spec.errors import ParameterError
-from subridge.spec.wording import counted
+from subridge.model.checks import counted
+from subridge.model.errors import ParameterError
+from subridge.results.numbers import interval, plain, short_interval, unit_of
 
 
 class ForecastOptions(TableOptions, shared.EnsembleOptions, shared.ResultOptions):

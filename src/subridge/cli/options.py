@@ -16,11 +16,10 @@ import subridge as sr
 from subridge.arrays.types import ArrayLike
 from subridge.cli.numbers import finite
 from subridge.cli.specification import spec_option
-from subridge.ensemble.aggregation import AGGREGATIONS
+from subridge.model.aggregation import AGGREGATIONS
+from subridge.model.errors import ParameterError
+from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_strategy
 from subridge.results.files import checked_suffix
-from subridge.spec.errors import ParameterError
-from subridge.subsets.base import Strategy, StrategyOptions
-from subridge.subsets.text import STRATEGIES, read_strategy
 
 # Where a context keeps the words of the command line.
 ARGUMENTS = "subridge.arguments"

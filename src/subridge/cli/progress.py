@@ -6,7 +6,7 @@ from typing import Self
 
 import click
 
-from subridge.spec.errors import InterruptedRun
+from subridge.model.errors import InterruptedRun
 from subridge.store.progress import ProgressBar, spoken
 
 

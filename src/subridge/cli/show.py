@@ -14,8 +14,8 @@ from rich.text import Text
 
 from subridge.cli.messages import cleaned
 from subridge.cli.options import ARGUMENTS, ResultOptions
+from subridge.model.checks import counted, listed
 from subridge.results.files import PAGES, PICTURES, checked_suffix, to_json, write_result
-from subridge.spec.wording import counted, listed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,8 +11,8 @@ import subridge as sr
 from subridge.cli import options as shared
 from subridge.cli.numbers import numbers, sizes
 from subridge.cli.show import deliver, print_table
-from subridge.results.plain_numbers import plain
-from subridge.spec.wording import counted
+from subridge.model.checks import counted
+from subridge.results.numbers import plain
 
 
 class SimulateOptions(shared.EnsembleOptions, shared.ProblemOptions, shared.RunOptions, shared.ResultOptions):

@@ -15,7 +15,7 @@ from subridge.datasets.tables.reading_form import Categories, Dates
 from subridge.datasets.tables.table import Table, read_table
 from subridge.datasets.tables.target_rows import Task
 from subridge.datasets.tables.treatments import Missing, Unlabelled
-from subridge.spec.wording import counted
+from subridge.model.checks import counted
 
 
 class TableOptions(TypedDict):

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.ensemble.aggregation import Aggregation, read_aggregation
-from subridge.spec.checks import finite_array, non_negative, real_array
-from subridge.spec.errors import ParameterError, SubsetError
-from subridge.spec.fingerprint import Fingerprinted
-from subridge.spec.plan import SubsetPlan
-from subridge.subsets.base import Strategy
+from subridge.model.aggregation import Aggregation, read_aggregation
+from subridge.model.checks import finite_array, non_negative, real_array
+from subridge.model.errors import ParameterError, SubsetError
+from subridge.model.fingerprint import Fingerprinted
+from subridge.model.plan import SubsetPlan
+from subridge.model.subsets import Strategy
 
 _MOST_MEMBERS = 10_000  # of an ensemble given by fractions, which are kept as a matrix
 

@@ -4,9 +4,9 @@ import numpy as np
 from scipy.optimize import nnls
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.ensemble.nonnegative import least_nonnegative
-from subridge.spec.checks import real_array
-from subridge.spec.errors import ParameterError
+from subridge.model.checks import real_array
+from subridge.model.errors import ParameterError
+from subridge.model.moments import least_nonnegative
 
 
 def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:

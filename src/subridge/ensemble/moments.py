@@ -8,7 +8,7 @@ import numpy as np
 
 from subridge.arrays.namespace import namespace_of, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.spec.errors import ParameterError
+from subridge.model.errors import ParameterError
 
 
 class Outputs(NamedTuple):

@@ -11,15 +11,18 @@ from sklearn.utils import check_random_state
 
 from subridge.arrays.namespace import like
 from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike
-from subridge.ensemble.aggregation import Aggregation, LinearAggregation, Mean
-from subridge.ensemble.ensemble import Ensemble
-from subridge.ensemble.moments import MemberMoments
 from subridge.estimators.inputs import Features, prediction_input
 from subridge.estimators.left_out import LeftOutRows
 from subridge.estimators.left_out_ensemble import LeftOutEnsemble
 from subridge.estimators.members import FittedMembers
 from subridge.estimators.missing_columns import Missing, drops_members, lacks_columns
 from subridge.estimators.translate import FlatParameters, ensemble_of, is_searched
+from subridge.model.aggregation import Aggregation, LinearAggregation, Mean
+from subridge.model.checks import truth
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import DataError, ParameterError
+from subridge.model.moments import MemberMoments
+from subridge.model.plan import SubsetPlan
 from subridge.ridge.optimism import judge
 from subridge.ridge.rows.diagnostics import warn_of_order, warn_of_rows, warn_of_scales
 from subridge.ridge.rows.path import member_paths
@@ -29,9 +32,6 @@ from subridge.ridge.search import search_ridges
 from subridge.ridge.selection import RidgeChoice, errors_at, moments_at
 from subridge.ridge.streaming.moments import RowMoments, moments_of
 from subridge.ridge.streaming.search import path_of_moments, search_moments
-from subridge.spec.checks import truth
-from subridge.spec.errors import DataError, ParameterError
-from subridge.spec.plan import SubsetPlan
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags

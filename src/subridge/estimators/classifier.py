@@ -7,18 +7,24 @@ from sklearn.base import ClassifierMixin
 
 from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import Array, ArrayLike, MatrixLike
-from subridge.ensemble.aggregation import Aggregation, LinearAggregation, Mean, WeightedMajority
-from subridge.ensemble.aggregation.ties import first_largest, misclassified_share
 from subridge.estimators.class_targets import ClassWeight, class_row_weights, classes_at, one_hot
 from subridge.estimators.decisions import DecidesClasses
 from subridge.estimators.inputs import Labels, classes_of, classification_input, drop_weightless, require_rows
 from subridge.estimators.left_out import left_out_sets
 from subridge.estimators.missing_columns import Missing
 from subridge.estimators.translate import Subsets, affordable, vote_weights_of, voting_of
+from subridge.model.aggregation import (
+    Aggregation,
+    LinearAggregation,
+    Mean,
+    WeightedMajority,
+    first_largest,
+    misclassified_share,
+)
+from subridge.model.checks import Scope
+from subridge.model.errors import DataError, ParameterError
 from subridge.ridge.calibration import fit_temperature, softmax
 from subridge.ridge.rows.training import training_rows
-from subridge.spec.errors import DataError, ParameterError
-from subridge.spec.scope import Scope
 
 
 class RidgeEnsembleClassifier(ClassifierMixin, DecidesClasses):  # type: ignore[misc]

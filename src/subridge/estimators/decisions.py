@@ -4,13 +4,12 @@ from sklearn.exceptions import NotFittedError
 
 from subridge.arrays.namespace import in_precision_of, like
 from subridge.arrays.types import Array, MatrixLike
-from subridge.ensemble.aggregation import LinearAggregation, Summed
-from subridge.ensemble.aggregation.ties import first_largest
 from subridge.estimators.class_targets import classes_at
 from subridge.estimators.coverage import PredictsSets
 from subridge.estimators.inputs import Labels
 from subridge.estimators.members import example_of
 from subridge.estimators.missing_columns import drops_members, lacks_columns, outputs_without
+from subridge.model.aggregation import LinearAggregation, Summed, first_largest
 from subridge.ridge.calibration import softmax
 
 

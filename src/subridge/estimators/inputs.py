@@ -11,8 +11,8 @@ from subridge.arrays.namespace import is_tensor, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike, SparseMatrix
 from subridge.datasets.tables.odd_values import refuse_odd_table
 from subridge.estimators.members import example_of
-from subridge.spec.checks import refuse_odd_values
-from subridge.spec.errors import DataError
+from subridge.model.checks import refuse_odd_values
+from subridge.model.errors import DataError
 
 # Checked features: float64, in the library they came in.
 Features: TypeAlias = Array | SparseMatrix

@@ -15,9 +15,9 @@ from subridge.arrays.namespace import is_numpy, like, namespace_of, take_last, t
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.estimators.inputs import Features
 from subridge.estimators.left_out_ensemble import LeftOutEnsemble
+from subridge.model.checks import one_number, within
+from subridge.model.errors import ParameterError
 from subridge.ridge.calibration import softmax
-from subridge.spec.checks import one_number, within
-from subridge.spec.errors import ParameterError
 
 _SLACK = 1e-9  # of a share of groups, whose sum is rounded
 

@@ -6,11 +6,11 @@ import numpy as np
 
 from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray
-from subridge.ensemble.aggregation import Aggregation, LinearAggregation
+from subridge.model.aggregation import Aggregation, LinearAggregation
+from subridge.model.checks import positive_integer
+from subridge.model.errors import ParameterError
 from subridge.ridge.rows.left_out_sets import LeftOutSets, group_labels, left_out_groups, left_out_windows
 from subridge.ridge.rows.training import TrainingRows
-from subridge.spec.checks import positive_integer
-from subridge.spec.errors import ParameterError
 
 
 def left_out_sets(groups: ArrayLike | None, gap: int, weights: Array | None, n_samples: int) -> LeftOutSets | None:

@@ -8,11 +8,11 @@ import numpy as np
 
 from subridge.arrays.namespace import is_sparse, like, namespace_of, select_rows, take_last, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.ensemble.aggregation import LinearAggregation
-from subridge.ensemble.ensemble import Ensemble
 from subridge.estimators.inputs import Features
 from subridge.estimators.left_out import LeftOutRows
 from subridge.estimators.members import FittedMembers, example_of
+from subridge.model.aggregation import LinearAggregation
+from subridge.model.ensemble import Ensemble
 from subridge.ridge.rows.decomposition import decompose
 from subridge.ridge.rows.leave_sets_out import GRAM_LIMIT
 from subridge.ridge.rows.left_out_models import LeftOutMember, Solution, left_out_member

@@ -7,7 +7,7 @@ import numpy as np
 
 from subridge.arrays.namespace import device_of, is_sparse, like, namespace_of, select_rows
 from subridge.arrays.types import Array, FloatArray, SparseMatrix
-from subridge.spec.plan import SubsetPlan
+from subridge.model.plan import SubsetPlan
 
 
 @dataclass(frozen=True, eq=False)

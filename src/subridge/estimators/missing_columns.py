@@ -7,13 +7,13 @@ import numpy as np
 
 from subridge.arrays.namespace import is_sparse, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
-from subridge.ensemble.aggregation import Aggregation, LinearAggregation
-from subridge.ensemble.moments import MemberMoments
 from subridge.estimators.inputs import Features
 from subridge.estimators.members import FittedMembers
-from subridge.spec.checks import one_of
-from subridge.spec.errors import DataError
-from subridge.spec.plan import SubsetPlan
+from subridge.model.aggregation import Aggregation, LinearAggregation
+from subridge.model.checks import one_of
+from subridge.model.errors import DataError
+from subridge.model.moments import MemberMoments
+from subridge.model.plan import SubsetPlan
 
 Missing: TypeAlias = Literal["raise", "drop-members"]
 

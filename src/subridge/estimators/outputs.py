@@ -2,10 +2,10 @@
 
 from subridge.arrays.namespace import in_precision_of, like
 from subridge.arrays.types import Array, MatrixLike
-from subridge.ensemble.aggregation import LinearAggregation
 from subridge.estimators.coverage import PredictsIntervals
 from subridge.estimators.members import example_of
 from subridge.estimators.missing_columns import drops_members, lacks_columns, outputs_without
+from subridge.model.aggregation import LinearAggregation
 
 
 class PredictsNumbers(PredictsIntervals):

@@ -6,16 +6,15 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from subridge.arrays.types import Array, ArrayLike, MatrixLike
-from subridge.ensemble.aggregation import Aggregation
 from subridge.estimators.inputs import drop_weightless, regression_input, require_rows, row_weights
 from subridge.estimators.left_out import left_out_sets
 from subridge.estimators.missing_columns import Missing
 from subridge.estimators.offered import for_means
 from subridge.estimators.outputs import PredictsNumbers
 from subridge.estimators.translate import Subsets, affordable, aggregation_of, per_target
+from subridge.model.aggregation import Aggregation
+from subridge.model.checks import Scope, truth
 from subridge.ridge.rows.training import training_rows
-from subridge.spec.checks import truth
-from subridge.spec.scope import Scope
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags

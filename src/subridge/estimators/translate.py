@@ -8,16 +8,13 @@ from typing import TypeAlias
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.ensemble.aggregation import AGGREGATIONS, Aggregation, FittedAggregation, Mean, Scaled, Summed
-from subridge.ensemble.ensemble import Ensemble
+from subridge.model.aggregation import AGGREGATIONS, Aggregation, FittedAggregation, Mean, Scaled, Summed
+from subridge.model.checks import Scope, check_scope, counted, positive_integer, within
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import FewSamplesWarning, ParameterError, SubsetError
+from subridge.model.plan import SubsetPlan
+from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_strategy
 from subridge.ridge.search_path import trainable
-from subridge.spec.checks import positive_integer, within
-from subridge.spec.errors import FewSamplesWarning, ParameterError, SubsetError
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.scope import Scope, check_scope
-from subridge.spec.wording import counted
-from subridge.subsets.base import Strategy, StrategyOptions
-from subridge.subsets.text import STRATEGIES, read_strategy
 
 _LEAST_SAMPLES = 10  # with fewer, weights follow single samples
 

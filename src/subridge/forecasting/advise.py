@@ -9,7 +9,6 @@ from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, Json, MatrixLike
 from subridge.datasets.tables.target_rows import Task
 from subridge.datasets.tables.targets import TargetLike
-from subridge.ensemble.ensemble import Ensemble
 from subridge.forecasting.advice.advice import Advice
 from subridge.forecasting.advice.candidates import Candidate, candidates
 from subridge.forecasting.advice.ranking import AGGREGATIONS, possible_names, ranking_columns
@@ -18,10 +17,11 @@ from subridge.forecasting.advice.screening import screened_rank
 from subridge.forecasting.inputs.request import read_ensembles, read_sizes
 from subridge.forecasting.inputs.ridge_path import read_ridges
 from subridge.forecasting.inputs.sample import read_sample
+from subridge.model.checks import items_of, non_negative, one_number, positive_integer, truth, within
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ParameterError
 from subridge.results.advice import advice_table
 from subridge.ridge.rows.diagnostics import tell_once
-from subridge.spec.checks import items_of, non_negative, one_number, positive_integer, truth, within
-from subridge.spec.errors import ParameterError
 
 
 def advise(

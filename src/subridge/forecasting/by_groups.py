@@ -18,20 +18,20 @@ import numpy as np
 from scipy.stats import t as student
 
 from subridge.arrays.types import BoolArray, FloatArray, IntArray
-from subridge.ensemble.moments import MemberMoments
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.inputs.ridge_path import RidgePath
 from subridge.forecasting.matching import MatchedRidges, match_ridges
 from subridge.forecasting.pilot.left_out import left_out
 from subridge.forecasting.pilot.pilot import Pilot
 from subridge.forecasting.transfer.variance import split_variance
+from subridge.model.errors import DataError
+from subridge.model.moments import MemberMoments
+from subridge.model.plan import SubsetPlan
 from subridge.ridge.rows.decomposition import decompose
 from subridge.ridge.rows.leave_sets_out import GRAM_LIMIT, leave_sets_out
 from subridge.ridge.rows.left_out_sets import LeftOutSets
 from subridge.ridge.rows.pair_traces import hat_gains
 from subridge.ridge.rows.training import TrainingRows
-from subridge.spec.errors import DataError
-from subridge.spec.plan import SubsetPlan
 
 _MOST_GAMMA = 0.95  # of a variance that fades; beyond, nothing is known
 

@@ -9,7 +9,6 @@ from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, MatrixLike
 from subridge.datasets.tables.target_rows import Task
 from subridge.datasets.tables.targets import TargetLike
-from subridge.ensemble.ensemble import Ensemble
 from subridge.forecasting.curve.curve import forecast_curve
 from subridge.forecasting.inputs.request import DrawnEnsemble, default_ensembles, read_ensembles
 from subridge.forecasting.inputs.ridge_path import read_ridges, refuse_vanishing
@@ -21,10 +20,11 @@ from subridge.forecasting.self_test.doubts import doubts
 from subridge.forecasting.self_test.self_test import self_test
 from subridge.forecasting.side_by_side import side_by_side
 from subridge.forecasting.transfer.any_sum import seen_by, with_silence
+from subridge.model.checks import one_number, truth, within
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import SubridgeWarning
 from subridge.results.forecasts import EnsembleForecast, forecasts
 from subridge.ridge.rows.diagnostics import tell_once
-from subridge.spec.checks import one_number, truth, within
-from subridge.spec.errors import SubridgeWarning
 
 
 def forecast(

@@ -12,8 +12,8 @@ from subridge.forecasting.inputs.ridge_path import RidgePath
 from subridge.forecasting.inputs.sample import Sample
 from subridge.forecasting.transfer.any_sum import with_silence
 from subridge.forecasting.votes_of_groups import misclassification_of_groups
+from subridge.model.errors import DataError, ParameterError
 from subridge.results.forecasts import EnsembleForecast
-from subridge.spec.errors import DataError, ParameterError
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,13 +6,13 @@ from subridge.arrays.streams import Seed
 from subridge.arrays.types import FloatArray, MatrixLike
 from subridge.datasets.tables.target_rows import Task
 from subridge.datasets.tables.targets import TargetLike
-from subridge.ensemble.ensemble import Ensemble
-from subridge.ensemble.moments import error_products
 from subridge.forecasting.inputs.request import read_ensembles
 from subridge.forecasting.inputs.sample import read_sample
+from subridge.model.checks import non_negative, one_number
+from subridge.model.ensemble import Ensemble
+from subridge.model.moments import error_products
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.selection import errors_at
-from subridge.spec.checks import non_negative, one_number
 
 
 def risk_matrix(

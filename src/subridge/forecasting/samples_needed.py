@@ -9,11 +9,11 @@ from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, FloatArray, MatrixLike
 from subridge.datasets.tables.target_rows import Task
 from subridge.datasets.tables.targets import TargetLike, read_target
-from subridge.ensemble.ensemble import Ensemble
 from subridge.forecasting.forecast import forecast
-from subridge.results.attributes import result_attributes
-from subridge.spec.checks import non_negative, one_number
-from subridge.spec.errors import ParameterError
+from subridge.model.checks import non_negative, one_number
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ParameterError
+from subridge.results.schemas import result_attributes
 
 _STEPS = 25  # sizes of the curve that is searched
 _FARTHEST = 1024  # times the pilot's rows

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.stats import t as student
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.aggregation.ties import first_largest
 from subridge.forecasting.by_groups import GroupPilot, by_group, group_transfers
 from subridge.forecasting.matching import MatchedRidges
 from subridge.forecasting.metrics.misclassification import expected_wrong, is_wrong
+from subridge.model.aggregation import first_largest
 from subridge.ridge.rows.leave_sets_out import leave_sets_out
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import Json
-from subridge.results.attributes import result_attributes
+from subridge.results.schemas import result_attributes
 
 
 def advice_table(

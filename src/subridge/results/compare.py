@@ -6,9 +6,9 @@ import numpy as np
 import xarray
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.ensemble.risk import Risk
-from subridge.results.attributes import Attribute, result_attributes
-from subridge.spec.errors import DataError, ParameterError
+from subridge.model.errors import DataError, ParameterError
+from subridge.model.risk import Risk
+from subridge.results.schemas import Attribute, result_attributes
 
 # |Δ| ≤ 4 SE + 1.5 E/min_r |P - N_r|: theory is asymptotic; near a threshold its finite-size bias is about E/|P - N_r|.
 _STANDARD_ERRORS = 4.0

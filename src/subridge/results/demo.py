@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import ArrayLike
-from subridge.results.attributes import result_attributes
+from subridge.results.schemas import result_attributes
 
 # Risks of trained ensembles, risks by theory at the same points and along a line, features of members.
 _DIMENSIONS = {

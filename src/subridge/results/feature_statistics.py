@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import ArrayLike
-from subridge.results.attributes import result_attributes
+from subridge.results.schemas import result_attributes
 
 
 def feature_statistics(X: ArrayLike, y: ArrayLike, n_images: int, n_fitted: int) -> xr.Dataset:

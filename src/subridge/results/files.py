@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import Json
-from subridge.spec.errors import ParameterError, StoreError
+from subridge.model.errors import ParameterError, StoreError
 
 # Files that hold a drawing; whoever draws writes them, and data never go under such a name.
 PICTURES = (".png", ".svg", ".pdf")

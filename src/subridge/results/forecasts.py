@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import BoolArray, FloatArray, Json
-from subridge.results.attributes import result_attributes
+from subridge.results.schemas import result_attributes
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,9 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.ensemble.ensemble import Ensemble
-from subridge.results.attributes import result_attributes
-from subridge.spec.problem import EquicorrelatedProblem
+from subridge.model.ensemble import Ensemble
+from subridge.model.problem import EquicorrelatedProblem
+from subridge.results.schemas import result_attributes
 from subridge.theory.predict import risk
 from subridge.theory.ridge_search import optimal_ridge
 

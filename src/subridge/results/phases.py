@@ -4,11 +4,11 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.ensemble.aggregation import Aggregation, read_aggregation
-from subridge.results.attributes import result_attributes
-from subridge.results.boundary_ends import boundary_end
-from subridge.spec.checks import real_array
-from subridge.spec.errors import ParameterError
+from subridge.model.aggregation import Aggregation, read_aggregation
+from subridge.model.checks import real_array
+from subridge.model.errors import ParameterError
+from subridge.results.predictions import boundary_end
+from subridge.results.schemas import result_attributes
 from subridge.theory.reduced import is_optimal, optimal_n_members, phase_boundary, reduced_optimal_ridge, reduced_risk
 
 _AXES = ("sample_ratio", "alignment", "readout_nsr", "feature_nsr", "label_nsr")

@@ -3,8 +3,7 @@
 import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray, Json
-from subridge.results.attributes import result_attributes
-from subridge.results.trials import TrialSchema
+from subridge.results.schemas import TrialSchema, result_attributes
 
 _PER_MEMBER = {"pairs": ("member", "other_member"), "member_weights": ("member",)}
 

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.results.attributes import Attribute
+from subridge.results.schemas import Attribute
 
 
 @dataclass(frozen=True, eq=False)

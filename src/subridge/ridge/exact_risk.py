@@ -5,13 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.ensemble import Ensemble
-from subridge.ensemble.moments import MemberMoments
-from subridge.ensemble.risk import Risk
-from subridge.spec.checks import finite_array
-from subridge.spec.errors import ParameterError
-from subridge.spec.problem import Problem
-from subridge.spec.wording import counted
+from subridge.model.checks import counted, finite_array
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ParameterError
+from subridge.model.moments import MemberMoments
+from subridge.model.problem import Problem
+from subridge.model.risk import Risk
 
 
 def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[FloatArray]) -> Risk:

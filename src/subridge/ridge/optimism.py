@@ -14,8 +14,8 @@ import numpy as np
 
 from subridge.arrays.namespace import device_of, namespace_of, take_last, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.ensemble.aggregation import Aggregation, FittedAggregation, LinearAggregation, Settled
-from subridge.ensemble.moments import MemberMoments
+from subridge.model.aggregation import Aggregation, FittedAggregation, LinearAggregation, Settled
+from subridge.model.moments import MemberMoments
 from subridge.ridge.rows.leave_pairs_out import without_partner
 from subridge.ridge.rows.path import MemberPath
 from subridge.ridge.rows.training import TrainingRows

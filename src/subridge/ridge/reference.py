@@ -3,10 +3,9 @@
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.ensemble.ensemble import Ensemble
-from subridge.spec.checks import finite_array
-from subridge.spec.errors import DataError, ParameterError, RidgeError
-from subridge.spec.wording import counted
+from subridge.model.checks import counted, finite_array
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import DataError, ParameterError, RidgeError
 
 
 def fit_members(X: ArrayLike, y: ArrayLike, ensemble: Ensemble, *, noise: ArrayLike | None = None) -> list[FloatArray]:

@@ -11,11 +11,10 @@ import numpy as np
 
 from subridge.arrays.namespace import like, namespace_of
 from subridge.arrays.types import Array, FloatArray
-from subridge.ensemble.aggregation import Aggregation, LinearAggregation, Loss
-from subridge.ensemble.aggregation.base import squared_error
+from subridge.model.aggregation import Aggregation, LinearAggregation, Loss, squared_error
+from subridge.model.errors import ParameterError
 from subridge.ridge.calibration import fit_temperature, softmax
 from subridge.ridge.rows.training import TrainingRows
-from subridge.spec.errors import ParameterError
 
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -50,7 +49,7 @@ class Scored(Aggregation):
 def scored(aggregation: Aggregation, scoring: str | None, rows: TrainingRows) -> Aggregation:
     """The aggregation with the loss of a score, or its own for None and where the score says the same.
 
-    >>> from subridge.ensemble.aggregation import Mean
+    >>> from subridge.model.aggregation import Mean
     >>> from subridge.ridge.rows.training import training_rows
     >>> rows = training_rows(np.eye(2), np.array([[1.0, 2.0]]), None, False)
     >>> scored(Mean(), "neg_mean_absolute_error", rows).loss(np.array([[[1.0, -2.0]]]), rows.targets, rows.weights)

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from subridge.arrays.types import Array, ArrayLike, FloatArray
-from subridge.ensemble.aggregation import Aggregation
+from subridge.model.aggregation import Aggregation
+from subridge.model.checks import Scope
+from subridge.model.plan import SubsetPlan
 from subridge.ridge.rows.diagnostics import ridge_at_end
 from subridge.ridge.rows.path import MemberPath, member_paths
 from subridge.ridge.rows.training import TrainingRows
 from subridge.ridge.search_path import Outcome, default_ridges, extended_search, given_ridges
 from subridge.ridge.selection import RidgeChoice, choose_ridges, end_of_path
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.scope import Scope
 
 
 @dataclass(frozen=True, eq=False)

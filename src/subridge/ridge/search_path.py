@@ -7,8 +7,8 @@ from typing import Generic, Literal, TypeAlias, TypeVar
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.spec.checks import finite_array
-from subridge.spec.errors import ParameterError, RidgeError
+from subridge.model.checks import finite_array
+from subridge.model.errors import ParameterError, RidgeError
 
 # Half-decade steps around the mean square of a feature, the paper's s: 1e-3 s is ridgeless for all purposes, and λ*
 # grows like the noise-to-signal ratio over the subset fraction, hence more room above than below.

@@ -10,12 +10,12 @@ import numpy as np
 
 from subridge.arrays.namespace import namespace_of
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.ensemble.aggregation import Aggregation, LinearAggregation, Loss, Mean, Settled
-from subridge.ensemble.moments import MemberMoments
+from subridge.model.aggregation import Aggregation, LinearAggregation, Loss, Mean, Settled
+from subridge.model.checks import Scope
+from subridge.model.moments import MemberMoments
 from subridge.ridge.rows.path import MemberPath
 from subridge.ridge.rows.training import TrainingRows
 from subridge.ridge.search_path import End, is_material
-from subridge.spec.scope import Scope
 
 # Each sweep of the joint choice costs k L aggregates; three or four were enough in every case tried, so this only stops
 # a cycle of rounding errors.

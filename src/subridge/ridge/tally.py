@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from subridge.arrays.namespace import add_at_first, device_of, namespace_of
 from subridge.arrays.types import Array, IntArray
-from subridge.ensemble.aggregation import Aggregation, Majority, Summed
-from subridge.ensemble.aggregation.ties import first_largest, most_votes
-from subridge.spec.errors import ParameterError
+from subridge.model.aggregation import Aggregation, Majority, Summed, first_largest, most_votes
+from subridge.model.errors import ParameterError
 
 
 class Tally:

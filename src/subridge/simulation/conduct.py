@@ -9,14 +9,14 @@ import xarray as xr
 
 from subridge import __version__
 from subridge.arrays.types import FloatArray
-from subridge.results.trials import TrialSchema
+from subridge.model.checks import counted
+from subridge.model.errors import ClusterError, ConvergenceError, InterruptedRun, StoreError
+from subridge.results.schemas import TrialSchema
 from subridge.simulation.executors import Executor, executor_for
 from subridge.simulation.executors.serial import Serial
 from subridge.simulation.interruption import LARGE, ended_by_interruption
 from subridge.simulation.job import Engine, Experiment, ExperimentT, Job, PlanT, TrialArrays
 from subridge.simulation.run import Run
-from subridge.spec.errors import ClusterError, ConvergenceError, InterruptedRun, StoreError
-from subridge.spec.wording import counted
 from subridge.store.progress import ProgressBar
 from subridge.store.resumable import ResumableStore
 from subridge.store.tasks import open_task_store

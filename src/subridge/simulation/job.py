@@ -8,10 +8,10 @@ from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from subridge.arrays.devices import device_problem, free_memory, release
+from subridge.arrays.machine import device_problem, free_memory, release
 from subridge.arrays.types import FloatArray
-from subridge.results.trials import TrialSchema
-from subridge.spec.errors import BudgetError, DeviceError
+from subridge.model.errors import BudgetError, DeviceError
+from subridge.results.schemas import TrialSchema
 
 # Results of some trials by name, the trials on the first axis.
 TrialArrays: TypeAlias = dict[str, FloatArray]

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from subridge.arrays.devices import device_name_problem, device_problem
+from subridge.arrays.machine import device_name_problem, device_problem
+from subridge.model.checks import positive_integer
+from subridge.model.errors import DeviceError, ParameterError
 from subridge.simulation.executors import ExecutorChoice, executor_for
-from subridge.spec.checks import positive_integer
-from subridge.spec.errors import DeviceError, ParameterError
 from subridge.store.places import place_of
 
 MOST_TRIALS = 10**7  # of an experiment; more are several experiments with different seeds

@@ -6,7 +6,7 @@ from typing import TypeVar
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.spec.errors import DataError, ParameterError
+from subridge.model.errors import DataError, ParameterError
 
 Item = TypeVar("Item")
 

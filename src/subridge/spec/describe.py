@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from subridge.arrays.types import Json
-from subridge.spec.fingerprint import fingerprint
+from subridge.model.fingerprint import fingerprint
 
 # Arrays up to the first length are written as numbers, up to the second as their bytes, beyond by fingerprint only.
 _READABLE = 64

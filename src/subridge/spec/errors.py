@@ -70,7 +70,7 @@ class SubridgeWarning(UserWarning):
     ...     warnings.simplefilter("error", sr.errors.SubridgeWarning)
     ...     sr.risk(sr.EquicorrelatedProblem(), sr.Ensemble([0.5]), 0.5)
     Traceback (most recent call last):
-    subridge.spec.errors.InfiniteRiskWarning: ...
+    subridge.model.errors.InfiniteRiskWarning: ...
     """
 
 

@@ -8,12 +8,11 @@ from typing import Any, TypeGuard, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from subridge.arrays.namespace import add_at_last, scatter_last, take_last
-from subridge.arrays.products import rows_times
+from subridge.arrays.namespace import add_at_last, rows_times, scatter_last, take_last
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
-from subridge.spec.checks import finite_array, items_of, positive_integer
-from subridge.spec.errors import SubsetError
-from subridge.spec.fingerprint import Fingerprinted
+from subridge.model.checks import finite_array, items_of, positive_integer
+from subridge.model.errors import SubsetError
+from subridge.model.fingerprint import Fingerprinted
 
 Kind = TypeVar("Kind", IntArray, FloatArray)
 

@@ -6,12 +6,10 @@ import numpy as np
 
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.spec.checks import finite_array, non_negative, positive_integer, within
-from subridge.spec.covariance import Covariance, as_covariance, equicorrelated, isotropic
-from subridge.spec.errors import CovarianceError, ParameterError
-from subridge.spec.fingerprint import Fingerprinted
-from subridge.spec.seeding import stream
-from subridge.spec.wording import counted
+from subridge.model.checks import counted, finite_array, non_negative, positive_integer, within
+from subridge.model.covariance import Covariance, as_covariance, equicorrelated, isotropic
+from subridge.model.errors import CovarianceError, ParameterError
+from subridge.model.fingerprint import Fingerprinted, stream
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from typing import Literal, TypeAlias, get_args
 
-from subridge.spec.errors import ParameterError
+from subridge.model.errors import ParameterError
 
 # Each member's own best; one common value, best for the ensemble; one value per member, best together.
 Scope: TypeAlias = Literal["member", "ensemble", "joint"]
@@ -14,7 +14,7 @@ def check_scope(name: str, value: str) -> None:
 
     >>> check_scope("scope", "everyone")
     Traceback (most recent call last):
-    subridge.spec.errors.ParameterError: scope must be "member", "ensemble" or "joint", got 'everyone'
+    subridge.model.errors.ParameterError: scope must be "member", "ensemble" or "joint", got 'everyone'
     """
     if not isinstance(value, str) or value not in SCOPES:
         raise ParameterError(f'{name} must be "member", "ensemble" or "joint", got {value!r}')

@@ -4,7 +4,7 @@ import numpy as np
 
 from subridge.arrays import streams
 from subridge.arrays.streams import Seed
-from subridge.spec.errors import ParameterError
+from subridge.model.errors import ParameterError
 
 
 def checked_seed(name: str, seed: Seed | None) -> Seed:

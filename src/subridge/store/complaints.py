@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from subridge.spec.errors import StoreError
+from subridge.model.errors import StoreError
 from subridge.store.layout import Kind
 
 

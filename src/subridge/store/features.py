@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from subridge import __version__
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntArray, Json
-from subridge.spec.errors import StoreError
+from subridge.model.errors import StoreError
 from subridge.store.resumable import Contents, Kind, ResumableStore, Variable
 
 _FILLED = ("features", "usable")

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from subridge.arrays.types import Json
-from subridge.spec.errors import StoreError
+from subridge.model.errors import StoreError
 from subridge.store.claims import Claims
 from subridge.store.digests import digest_of_text, digest_of_values
 from subridge.store.places import is_store

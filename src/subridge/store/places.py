@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from subridge.spec.errors import StoreError
+from subridge.model.errors import StoreError
 
 # "s3://bucket" is "s3:/bucket" once it was a path; a single letter is a drive of Windows.
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from subridge.arrays.types import Array, Json
-from subridge.spec.errors import StoreError
+from subridge.model.errors import StoreError
 from subridge.store.complaints import clear_errors, require_zarr
 from subridge.store.digests import digest_of_text, digest_of_values
 from subridge.store.layout import Kind, contents_digest

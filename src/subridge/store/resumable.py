@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from subridge.arrays.types import Json
-from subridge.spec.errors import DamagedStoreWarning, StoreError, WaitingWarning
-from subridge.spec.wording import counted
+from subridge.model.checks import counted
+from subridge.model.errors import DamagedStoreWarning, StoreError, WaitingWarning
 from subridge.store.claims import Claims
 from subridge.store.complaints import clear_errors, listed, require_zarr
 from subridge.store.layout import CLAIMS, Contents, Kind, Variable, create, renew

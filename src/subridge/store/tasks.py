@@ -24,7 +24,7 @@ KIND = Kind(
 
 
 class Schema(Protocol):
-    """What a store needs to know of a result; `subridge.results.trials.TrialSchema` is one."""
+    """What a store needs to know of a result; `subridge.results.schemas.TrialSchema` is one."""
 
     @property
     def attributes(self) -> Mapping[str, str | int | float]: ...

@@ -7,7 +7,7 @@ import numpy as np
 
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike
-from subridge.spec.plan import SubsetPlan
+from subridge.model.plan import SubsetPlan
 
 # k of a strategy: an ensemble of more members is a slip of the pen.
 MOST_MEMBERS = 10**6
@@ -20,8 +20,8 @@ class Strategy(Protocol):
     """A way to draw subsets again and again.
 
     To add one, write a frozen dataclass with these three members in a file of its own; `fingerprint` comes from
-    ``subridge.spec.fingerprint.Fingerprinted``. To give it a name that can be written as text, add ``name`` and
-    ``from_options`` and list the class in ``subridge.subsets.text``.
+    ``subridge.model.fingerprint.Fingerprinted``. To give it a name that can be written as text, add ``name`` and
+    ``from_options`` and list the class in ``subridge.model.subsets``.
 
     Examples
     --------

@@ -6,13 +6,11 @@ from typing import ClassVar
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.spec.checks import non_negative, one_number, positive_integer
-from subridge.spec.errors import ParameterError
-from subridge.spec.fingerprint import Fingerprinted
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.seeding import stream
-from subridge.subsets.base import MOST_MEMBERS, RandomState, StrategyOptions
-from subridge.subsets.disjoint import disjoint_plan
+from subridge.model.checks import non_negative, one_number, positive_integer
+from subridge.model.errors import ParameterError
+from subridge.model.fingerprint import Fingerprinted, stream
+from subridge.model.plan import SubsetPlan
+from subridge.model.subsets import MOST_MEMBERS, RandomState, StrategyOptions, disjoint_plan
 
 
 @dataclass(frozen=True, eq=False)

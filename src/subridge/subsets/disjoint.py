@@ -3,9 +3,9 @@
 import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.spec.checks import positive_integer
-from subridge.spec.errors import SubsetError
-from subridge.spec.plan import MOST_FEATURES, SubsetPlan
+from subridge.model.checks import positive_integer
+from subridge.model.errors import SubsetError
+from subridge.model.plan import MOST_FEATURES, SubsetPlan
 
 
 def disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator) -> SubsetPlan:

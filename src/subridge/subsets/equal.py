@@ -5,12 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from subridge.spec.checks import positive_integer
-from subridge.spec.fingerprint import Fingerprinted
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.seeding import stream
-from subridge.subsets.base import MOST_MEMBERS, RandomState, StrategyOptions
-from subridge.subsets.disjoint import disjoint_plan
+from subridge.model.checks import positive_integer
+from subridge.model.fingerprint import Fingerprinted, stream
+from subridge.model.plan import SubsetPlan
+from subridge.model.subsets import MOST_MEMBERS, RandomState, StrategyOptions, disjoint_plan
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,12 +5,11 @@ from typing import ClassVar
 import numpy as np
 
 from subridge.arrays.types import ArrayLike
-from subridge.spec.checks import positive_integer
-from subridge.spec.errors import SubsetError
-from subridge.spec.plan import MOST_FEATURES, SubsetPlan
-from subridge.spec.seeding import stream
-from subridge.subsets.base import RandomState
-from subridge.subsets.sized import Sized, whole_sizes
+from subridge.model.checks import positive_integer
+from subridge.model.errors import SubsetError
+from subridge.model.fingerprint import stream
+from subridge.model.plan import MOST_FEATURES, SubsetPlan
+from subridge.model.subsets import RandomState, Sized, whole_sizes
 
 
 class Projection(Sized):

@@ -6,9 +6,9 @@ from typing import TypeVar
 import numpy as np
 
 from subridge.arrays.types import ArrayLike
-from subridge.spec.errors import ParameterError, SubsetError
-from subridge.spec.fingerprint import Fingerprinted
-from subridge.subsets.base import StrategyOptions
+from subridge.model.errors import ParameterError, SubsetError
+from subridge.model.fingerprint import Fingerprinted
+from subridge.model.subsets import StrategyOptions
 
 SizedSubclass = TypeVar("SizedSubclass", bound="Sized")
 

@@ -4,8 +4,8 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.spec.checks import extended_non_negative, non_negative
-from subridge.spec.errors import ParameterError
+from subridge.model.checks import extended_non_negative, non_negative
+from subridge.model.errors import ParameterError
 
 
 def rescaled_spread(n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatArray:

@@ -2,13 +2,9 @@
 
 from typing import ClassVar, Protocol
 
-from subridge.spec.checks import positive_integer
-from subridge.spec.errors import ParameterError
-from subridge.subsets.base import Strategy, StrategyOptions
-from subridge.subsets.dirichlet import Dirichlet
-from subridge.subsets.equal import Equal
-from subridge.subsets.overlapping import Overlapping
-from subridge.subsets.projection import Projection
+from subridge.model.checks import positive_integer
+from subridge.model.errors import ParameterError
+from subridge.model.subsets import Dirichlet, Equal, Overlapping, Projection, Strategy, StrategyOptions
 
 
 class _Named(Protocol):

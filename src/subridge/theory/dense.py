@@ -12,9 +12,9 @@ import scipy.linalg
 from scipy.linalg import lapack
 
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.spec.covariance import Covariance
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.problem import Problem
+from subridge.model.covariance import Covariance
+from subridge.model.plan import SubsetPlan
+from subridge.model.problem import Problem
 from subridge.theory.saddle_point import EPS, Spectrum
 from subridge.theory.tables import MemberTable, PairTable, TableDoubt, Tables, Weighted
 

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray, IntArray
-from subridge.ensemble.ensemble import Ensemble
-from subridge.spec.errors import ParameterError
-from subridge.spec.problem import EquicorrelatedProblem, Problem
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ParameterError
+from subridge.model.problem import EquicorrelatedProblem, Problem
 
 
 def check_description(problem: Problem | EquicorrelatedProblem, ensemble: Ensemble) -> None:

@@ -11,8 +11,8 @@ from typing import TypeAlias
 import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.ensemble.aggregation import LinearAggregation, Mean
-from subridge.ensemble.moments import MemberMoments, Outputs
+from subridge.model.aggregation import LinearAggregation, Mean
+from subridge.model.moments import MemberMoments, Outputs
 from subridge.theory.grid import EquicorrelatedGrid, over_alpha
 from subridge.theory.prop1 import bias_left_over, bias_of_signal
 from subridge.theory.prop2 import aligned_bias, bulk_of_members, unaligned_bias, unaligned_slope

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from subridge.ensemble.ensemble import Ensemble
-from subridge.spec.errors import ConvergenceError, ParameterError, RidgeError
-from subridge.spec.problem import EquicorrelatedProblem, Problem
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ConvergenceError, ParameterError, RidgeError
+from subridge.model.problem import EquicorrelatedProblem, Problem
 
 if TYPE_CHECKING:
     import mpmath as mp

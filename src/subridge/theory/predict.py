@@ -1,12 +1,12 @@
 """The typical risk and the order parameters of an ensemble, for both propositions."""
 
 from subridge.arrays.types import ArrayLike
-from subridge.ensemble.ensemble import Ensemble
-from subridge.ensemble.risk import Risk
-from subridge.spec.checks import extended_non_negative, positive_integer
-from subridge.spec.errors import ParameterError
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.problem import EquicorrelatedProblem, Problem
+from subridge.model.checks import extended_non_negative, positive_integer
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ParameterError
+from subridge.model.plan import SubsetPlan
+from subridge.model.problem import EquicorrelatedProblem, Problem
+from subridge.model.risk import Risk
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, check_description
 from subridge.theory.prop1 import general_moments, general_order_parameters
 from subridge.theory.prop2 import equicorrelated_moments, equicorrelated_order_parameters

@@ -12,9 +12,9 @@ import numpy as np
 from scipy.optimize import elementwise
 
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
-from subridge.ensemble.aggregation import Aggregation, read_aggregation
-from subridge.spec.checks import extended_non_negative, real_array, within
-from subridge.spec.errors import ParameterError
+from subridge.model.aggregation import Aggregation, read_aggregation
+from subridge.model.checks import extended_non_negative, real_array, within
+from subridge.model.errors import ParameterError
 from subridge.theory.grid import over_alpha
 from subridge.theory.prop2 import bulk, scaled_optimum
 from subridge.theory.rounding import warn_if_infinite

@@ -7,12 +7,11 @@ import numpy as np
 from scipy.optimize import elementwise
 
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
-from subridge.ensemble.aggregation import LinearAggregation, Mean
-from subridge.ensemble.ensemble import Ensemble
-from subridge.spec.checks import extended_non_negative
-from subridge.spec.errors import ConvergenceError, ParameterError
-from subridge.spec.problem import EquicorrelatedProblem, Problem
-from subridge.spec.scope import Scope, check_scope
+from subridge.model.aggregation import LinearAggregation, Mean
+from subridge.model.checks import Scope, check_scope, extended_non_negative
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ConvergenceError, ParameterError
+from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, check_description
 from subridge.theory.landscape import EquicorrelatedLandscape, GeneralLandscape, Landscape
 from subridge.theory.prop1 import tabulate

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.spec.errors import AccuracyWarning, InfiniteRiskWarning
+from subridge.model.errors import AccuracyWarning, InfiniteRiskWarning
 from subridge.theory.saddle_point import EPS
 from subridge.theory.tables import MemberTable, PairTable, TableDoubt, Tables
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray
-from subridge.spec.errors import ConvergenceError, RidgeError
+from subridge.model.errors import ConvergenceError, RidgeError
 
 EPS = float(np.finfo(np.float64).eps)
 _STEPS = 120  # of Newton's method; a handful is typical

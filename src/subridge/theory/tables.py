@@ -32,8 +32,8 @@ import numpy as np
 import scipy.sparse
 
 from subridge.arrays.types import BoolArray, FloatArray, IntArray
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.problem import Problem
+from subridge.model.plan import SubsetPlan
+from subridge.model.problem import Problem
 from subridge.theory.saddle_point import EPS, Spectrum
 
 

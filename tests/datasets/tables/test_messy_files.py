@@ -5,9 +5,9 @@ import time
 
 import numpy as np
 import pytest
+from subridge.model.errors import DataError, ParameterError
 
 from subridge.datasets import read_table
-from subridge.spec.errors import DataError, ParameterError
 
 N = 40
 RNG = np.random.default_rng(0)

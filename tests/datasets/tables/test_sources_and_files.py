@@ -4,9 +4,9 @@ import sys
 
 import numpy as np
 import pytest
+from subridge.model.errors import DataError, StoreError
 
 from subridge.datasets import read_table
-from subridge.spec.errors import DataError, StoreError
 from subridge.store.features import FeatureStore
 
 pd = pytest.importorskip("pandas")

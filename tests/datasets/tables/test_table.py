@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from subridge.model.errors import DataError, ParameterError
 
 from subridge.datasets import read_table
-from subridge.spec.errors import DataError, ParameterError
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

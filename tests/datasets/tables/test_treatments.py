@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from subridge.model.errors import DataError
 
 from subridge.datasets import read_table
 from subridge.datasets.tables.treatments import repeated_columns
-from subridge.spec.errors import DataError
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

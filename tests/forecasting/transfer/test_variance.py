@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
+from subridge.model.aggregation import Mean
+from subridge.model.subsets import equal
 
 import subridge as sr
-from subridge.ensemble.aggregation import Mean
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.matching import match_ridges
 from subridge.forecasting.pilot.left_out import left_out
@@ -10,7 +11,6 @@ from subridge.forecasting.pilot.pilot import decompose_pilot
 from subridge.forecasting.transfer.transfer import transfer, transferred_pairs
 from subridge.forecasting.transfer.variance import split_variance
 from subridge.ridge.rows.training import training_rows
-from subridge.subsets import equal
 
 
 def pilot_with_equal_leverages(n=16, k=2):
@@ -79,8 +79,8 @@ def test_rows_of_unequal_scale_are_forecast_better_than_by_traces_alone():
     assert abs(off) < 0.1
 
 
-@pytest.mark.filterwarnings("ignore::subridge.spec.errors.RareColumnsWarning")
-@pytest.mark.filterwarnings("ignore::subridge.spec.errors.DominantRowsWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.RareColumnsWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.DominantRowsWarning")
 def test_one_rare_entry_does_not_ruin_a_forecast():
     """A column that is 1 in one row: its odds of leverage are those of hundreds, and nothing follows from it."""
     rng = np.random.default_rng(0)

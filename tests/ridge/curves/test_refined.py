@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
+from subridge.model.errors import ParameterError
 
 from subridge.ridge.curves.refined import refined_curve
-from subridge.spec.errors import ParameterError
 
 
 def members(sizes, n_samples=70, decades=3.0, seed=0):

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from subridge.model.errors import DataError, ParameterError, RidgeError
 
 from subridge.ridge.curves.solve import weights_along_curve
-from subridge.spec.errors import DataError, ParameterError, RidgeError
 
 SIZES = [3, 18, 19, 20, 21, 25, 60]
 

@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
+from subridge.model.errors import CorrelatedRowsWarning, DuplicateRowsWarning, HeavyTailWarning, LargeGroupWarning
 
 import subridge as sr
-from subridge.spec.errors import CorrelatedRowsWarning, DuplicateRowsWarning, HeavyTailWarning, LargeGroupWarning
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_one_heavy_row_is_told(clean, name):
         fit(X, y)
 
 
-@pytest.mark.filterwarnings("ignore::subridge.spec.errors.DominantRowsWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.DominantRowsWarning")
 def test_forecasts_are_told_too_and_keep_errors_positive_and_bounds_finite():
     rng = np.random.default_rng(29)
     X = rng.standard_normal((60, 30))

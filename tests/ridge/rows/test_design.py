@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from subridge.model.errors import DataError, RidgeError
+from subridge.model.plan import SubsetPlan
+from subridge.model.subsets import overlapping, projection
 
 from subridge.ridge.rows import path as path_module
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import training_rows
-from subridge.spec.errors import DataError, RidgeError
-from subridge.spec.plan import SubsetPlan
-from subridge.subsets import overlapping, projection
 
 
 @pytest.fixture

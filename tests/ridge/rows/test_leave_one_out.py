@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from subridge.model.plan import SubsetPlan
 
 from subridge.ridge.rows.decomposition import MemberDecomposition
 from subridge.ridge.rows.path import MemberPath, member_paths
 from subridge.ridge.rows.training import training_rows
-from subridge.spec.plan import SubsetPlan
 
 RIDGES = np.array([0.0, 1e-3, 1.0, 50.0])
 # The minimum-norm solution next to the threshold n = N amplifies rounding in the refits themselves.

@@ -5,13 +5,13 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse
+from subridge.model.errors import AccuracyWarning
 
 import subridge as sr
 from reference import judge, refits
 from subridge.ridge.rows.left_out_sets import left_out_groups
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import training_rows
-from subridge.spec.errors import AccuracyWarning
 
 RIDGES = np.array([0, 0.01, 0.1, 1, 10])
 
@@ -122,7 +122,7 @@ def test_an_offset_does_not_change_the_error_without_ridge():
         np.testing.assert_allclose(mean_square(X + offset, y), exact, rtol=1e-7)
 
 
-@pytest.mark.filterwarnings("ignore::subridge.spec.errors.AccuracyWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.AccuracyWarning")
 def test_an_offset_does_not_change_the_chosen_ridge():
     chosen = [[np.argmin(mean_square(X + offset, y)) for offset in (0.0, 100.0)] for X, y in map(binary, range(60))]
     assert all(plain == moved for plain, moved in chosen)

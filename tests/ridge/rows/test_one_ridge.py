@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from subridge.model.plan import SubsetPlan
 
 import subridge as sr
 from subridge.ridge.rows.one_ridge import SolvedMember, solve_member
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import training_rows
-from subridge.spec.plan import SubsetPlan
 
 
 def rows_of(seed, n=60, M=20, fit_intercept=True, weighted=True):

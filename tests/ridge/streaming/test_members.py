@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from subridge.model.plan import SubsetPlan
+from subridge.model.subsets import overlapping, projection
 
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import training_rows
 from subridge.ridge.streaming.members import moment_path
 from subridge.ridge.streaming.moments import moments_of
-from subridge.spec.plan import SubsetPlan
-from subridge.subsets import overlapping, projection
 
 
 @pytest.fixture

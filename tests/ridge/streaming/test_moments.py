@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from subridge.model.errors import DataError
 
 from subridge.ridge.streaming.moments import moments_of
-from subridge.spec.errors import DataError
 
 
 @pytest.fixture

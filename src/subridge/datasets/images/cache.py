@@ -8,7 +8,7 @@ import numpy as np
 
 from subridge.datasets.images.extraction import extract
 from subridge.datasets.images.published import COLLECTIONS
-from subridge.spec.errors import DataError, StoreError
+from subridge.model.errors import DataError, StoreError
 from subridge.store.features import StoredFeatures, read_features
 
 

@@ -14,8 +14,8 @@ from subridge.datasets.images.folders import read_folder
 from subridge.datasets.images.networks import Compute, network
 from subridge.datasets.images.networks.preprocessing import Float32Array, Preprocessing
 from subridge.datasets.images.pictures import Pictures
-from subridge.spec.errors import DataError
-from subridge.spec.fingerprint import fingerprint
+from subridge.model.errors import DataError
+from subridge.model.fingerprint import fingerprint
 from subridge.store.features import FeatureStore
 from subridge.store.progress import ProgressBar
 
@@ -110,7 +110,7 @@ def extract_folder(
 
     >>> extract_folder("no such folder", "photos.zarr")
     Traceback (most recent call last):
-    subridge.spec.errors.DataError: ...
+    subridge.model.errors.DataError: ...
     """
     pictures = read_folder(images)
     skipped = extract(pictures, Path(out), Extraction(name, weights, size, device), skip_unreadable=skip_unreadable)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray, Json
-from subridge.spec.errors import DataError
+from subridge.model.errors import DataError
 
 
 @dataclass(frozen=True, eq=False)

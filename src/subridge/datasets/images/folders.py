@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from subridge.datasets.images.pictures import Pictures
-from subridge.spec.errors import DataError
+from subridge.model.errors import DataError
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -8,8 +8,8 @@ from subridge.datasets.images.bundled import load_fashion_features
 from subridge.datasets.images.cache import read_cached
 from subridge.datasets.images.feature_set import FeatureSet
 from subridge.datasets.images.published import COLLECTIONS
-from subridge.spec.errors import DataError
-from subridge.spec.seeding import stream
+from subridge.model.errors import DataError
+from subridge.model.fingerprint import stream
 from subridge.store.features import StoredFeatures, read_features
 
 # Share of the images that is held out where the folder has no split of its own.
@@ -85,7 +85,7 @@ def load_store(path: str | Path, *, seed: int = 0) -> FeatureSet:
     >>> X, y, X_test, y_test = load_store("photos.zarr")  # doctest: +SKIP
     >>> load_store("no such store.zarr")
     Traceback (most recent call last):
-    subridge.spec.errors.StoreError: ...
+    subridge.model.errors.StoreError: ...
     """
     return _feature_set(read_features(path), Path(path).stem, seed)
 

@@ -12,8 +12,8 @@ from narwhals.dtypes import DType
 from narwhals.typing import IntoDataFrame, IntoSeries
 
 from subridge.arrays.types import FloatArray
-from subridge.spec.errors import DataError
-from subridge.spec.wording import counted, listed
+from subridge.model.checks import counted, listed
+from subridge.model.errors import DataError
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs

@@ -6,8 +6,8 @@ import numpy as np
 from subridge.arrays.types import FloatArray
 from subridge.datasets.tables.columns import Column, Frame, frame_features, is_date, is_number
 from subridge.datasets.tables.reading_form import Encoding
-from subridge.spec.errors import DataError
-from subridge.spec.wording import counted, listed
+from subridge.model.checks import counted, listed
+from subridge.model.errors import DataError
 
 _MOST_CATEGORIES = 100  # of one column; more are names or numbers, not categories
 

@@ -13,8 +13,8 @@ from narwhals.typing import IntoDataFrame
 from subridge.datasets.tables.reading_form import ReadingForm
 from subridge.datasets.tables.sources import ColumnName, RawTable, TargetName, group_numbers, read_frame, read_pair
 from subridge.datasets.tables.text_files import read_parquet, read_text
-from subridge.spec.errors import DataError
-from subridge.spec.wording import counted, listed
+from subridge.model.checks import counted, listed
+from subridge.model.errors import DataError
 from subridge.store.features import KIND, read_features
 
 _TEXT = (".csv", ".tsv", ".txt")

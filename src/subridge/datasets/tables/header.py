@@ -4,7 +4,7 @@ import csv
 import io
 from collections import Counter
 
-from subridge.spec.wording import counted, listed
+from subridge.model.checks import counted, listed
 
 
 def names_that_differ(header: str, separator: str) -> tuple[str, tuple[str, ...]]:

@@ -7,9 +7,8 @@ import numpy.typing as npt
 from subridge.arrays.namespace import is_sparse, is_tensor
 from subridge.arrays.types import ArrayLike, MatrixLike
 from subridge.datasets.tables.columns import is_frame, open_frame
-from subridge.spec.checks import refuse_odd_values
-from subridge.spec.errors import DataError
-from subridge.spec.wording import agreeing, counted, listed
+from subridge.model.checks import agreeing, counted, listed, refuse_odd_values
+from subridge.model.errors import DataError
 
 _WORDS = (nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Datetime, nw.Duration, nw.Time, nw.Binary)
 

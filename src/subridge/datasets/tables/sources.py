@@ -12,8 +12,8 @@ from subridge.datasets.tables.columns import is_frame, open_frame, position
 from subridge.datasets.tables.encoding import encoded_features
 from subridge.datasets.tables.reading_form import Encoding
 from subridge.datasets.tables.targets import Target, TargetLike, columns_target, is_absent, read_target
-from subridge.spec.errors import DataError
-from subridge.spec.wording import counted, listed
+from subridge.model.checks import counted, listed
+from subridge.model.errors import DataError
 
 # Names of columns as a user writes them; those of pandas may be numbers.
 ColumnName: TypeAlias = str | int

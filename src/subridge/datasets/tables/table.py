@@ -17,8 +17,8 @@ from subridge.datasets.tables.target_rows import Task, target_rows
 from subridge.datasets.tables.targets import TargetLike
 from subridge.datasets.tables.text_format import TextFormat
 from subridge.datasets.tables.treatments import Missing, Unlabelled, complete, labelled, standardised, varying
-from subridge.spec.checks import items_of
-from subridge.spec.errors import DataError, ParameterError
+from subridge.model.checks import items_of
+from subridge.model.errors import DataError, ParameterError
 
 Source: TypeAlias = IntoDataFrame | tuple[ArrayLike | IntoDataFrame, TargetLike] | str | Path
 

@@ -8,8 +8,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 from subridge.arrays.types import FloatArray
 from subridge.datasets.tables.targets import Target
-from subridge.spec.errors import DataError
-from subridge.spec.wording import counted, listed
+from subridge.model.checks import counted, listed
+from subridge.model.errors import DataError
 
 Task: TypeAlias = Literal["auto", "classification", "regression"]
 

@@ -11,8 +11,8 @@ from narwhals.typing import IntoDataFrame, IntoSeries
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray
 from subridge.datasets.tables.columns import Column, floats, is_column, is_frame, is_number, open_frame
-from subridge.spec.errors import DataError
-from subridge.spec.wording import listed
+from subridge.model.checks import listed
+from subridge.model.errors import DataError
 
 TargetLike: TypeAlias = ArrayLike | IntoSeries | IntoDataFrame
 # Numbers, NaN where missing, or labels, None where missing; shape (n,) or (n, C).

@@ -9,7 +9,7 @@ from narwhals.typing import IntoDataFrame
 
 from subridge.datasets.tables.header import names_that_differ
 from subridge.datasets.tables.text_format import TextFormat
-from subridge.spec.errors import DataError
+from subridge.model.errors import DataError
 
 
 def read_text(path: Path, suffix: str, form: TextFormat) -> tuple[IntoDataFrame, tuple[str, ...]]:

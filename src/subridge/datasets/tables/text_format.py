@@ -4,8 +4,8 @@ from codecs import lookup
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from subridge.spec.checks import items_of
-from subridge.spec.errors import ParameterError
+from subridge.model.checks import items_of
+from subridge.model.errors import ParameterError
 
 # Cells of a text file that stand for a missing value; the libraries' own lists differ.
 _MISSING_TEXT = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "<NA>")

@@ -11,8 +11,8 @@ from sklearn.utils import gen_batches
 from subridge.arrays.types import BoolArray, FloatArray, IntArray
 from subridge.datasets.tables.sources import RawTable
 from subridge.datasets.tables.targets import missing_targets
-from subridge.spec.errors import DataError
-from subridge.spec.wording import agreeing, counted, listed
+from subridge.model.checks import agreeing, counted, listed
+from subridge.model.errors import DataError
 
 Missing: TypeAlias = Literal["error", "drop", "mean"]
 Unlabelled: TypeAlias = Literal["error", "drop"]

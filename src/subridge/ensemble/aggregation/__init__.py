@@ -3,17 +3,22 @@
 To add one, subclass `Aggregation` (or `LinearAggregation`) in a file of its own and list it in `AGGREGATIONS`.
 """
 
-from subridge.ensemble.aggregation.base import Aggregation, LinearAggregation, Loss, Settled
-from subridge.ensemble.aggregation.fitted import FittedAggregation
-from subridge.ensemble.aggregation.free import Free
-from subridge.ensemble.aggregation.majority import Majority
-from subridge.ensemble.aggregation.mean import Mean
-from subridge.ensemble.aggregation.median import Median
-from subridge.ensemble.aggregation.scaled import Scaled
-from subridge.ensemble.aggregation.simplex import Simplex
-from subridge.ensemble.aggregation.summed import Summed
-from subridge.ensemble.aggregation.weighted_majority import WeightedMajority
-from subridge.spec.errors import ParameterError
+from subridge.model.aggregation import (
+    Aggregation,
+    FittedAggregation,
+    Free,
+    LinearAggregation,
+    Loss,
+    Majority,
+    Mean,
+    Median,
+    Scaled,
+    Settled,
+    Simplex,
+    Summed,
+    WeightedMajority,
+)
+from subridge.model.errors import ParameterError
 
 AGGREGATIONS: dict[str, Aggregation] = {
     each.name: each for each in (Mean(), Scaled(), Simplex(), Free(), Median(), Majority(), Summed())

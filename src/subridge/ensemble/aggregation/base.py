@@ -8,8 +8,8 @@ import numpy as np
 
 from subridge.arrays.namespace import like, namespace_of
 from subridge.arrays.types import Array, FloatArray
-from subridge.ensemble.moments import MemberMoments
-from subridge.spec.fingerprint import Fingerprinted
+from subridge.model.fingerprint import Fingerprinted
+from subridge.model.moments import MemberMoments
 
 # The error to minimise, and the error that decides among equals.
 Loss: TypeAlias = tuple[float, float]

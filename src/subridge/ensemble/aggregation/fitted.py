@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from subridge.arrays.types import Array, FloatArray
-from subridge.ensemble.aggregation.base import LinearAggregation, Settled
-from subridge.ensemble.moments import MemberMoments
+from subridge.model.aggregation import LinearAggregation, Settled
+from subridge.model.moments import MemberMoments
 
 _TINY = float(np.finfo(np.float64).tiny)
 

@@ -6,12 +6,8 @@ import numpy as np
 from scipy.optimize import nnls
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.aggregation.base import LinearAggregation
-from subridge.ensemble.aggregation.fitted import FittedAggregation
-from subridge.ensemble.aggregation.scaled import SILENT, Scaled
-from subridge.ensemble.aggregation.simplex import Simplex
-from subridge.ensemble.moments import MemberMoments
-from subridge.ensemble.nonnegative import least_nonnegative
+from subridge.model.aggregation import SILENT, FittedAggregation, LinearAggregation, Scaled, Simplex
+from subridge.model.moments import MemberMoments, least_nonnegative
 
 # Members whose outputs differ by less than this share of their power count as one and share its weight.
 _ALIKE = 1e-12

@@ -4,16 +4,22 @@ from typing import ClassVar
 
 from subridge.arrays.namespace import namespace_of
 from subridge.arrays.types import Array, FloatArray
-from subridge.ensemble.aggregation.base import Aggregation, Loss
-from subridge.ensemble.aggregation.mean import Mean
-from subridge.ensemble.aggregation.ties import first_largest, misclassified_share, most_votes, vote_counts
+from subridge.model.aggregation import (
+    Aggregation,
+    Loss,
+    Mean,
+    first_largest,
+    misclassified_share,
+    most_votes,
+    vote_counts,
+)
 
 # Seen in single precision too.
 _LEAST = 4e-7
 
 
 class Majority(Aggregation):
-    """The class with most votes; see ``subridge.ensemble.aggregation.ties`` for what decides a tie.
+    """The class with most votes; see ``subridge.model.aggregation`` for what decides a tie.
 
     Its loss is the share of left-out samples that the majority misclassifies; the squared error of the mean decides
     among equals.

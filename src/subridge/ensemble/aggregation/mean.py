@@ -5,8 +5,8 @@ from typing import ClassVar
 import numpy as np
 
 from subridge.arrays.types import Array, FloatArray
-from subridge.ensemble.aggregation.base import LinearAggregation, Loss, squared_error
-from subridge.ensemble.moments import MemberMoments
+from subridge.model.aggregation import LinearAggregation, Loss, squared_error
+from subridge.model.moments import MemberMoments
 
 
 class Mean(LinearAggregation):

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from subridge.arrays.namespace import namespace_of
 from subridge.arrays.types import Array, FloatArray
-from subridge.ensemble.aggregation.base import Aggregation, Loss, squared_error
+from subridge.model.aggregation import Aggregation, Loss, squared_error
 
 
 class Median(Aggregation):

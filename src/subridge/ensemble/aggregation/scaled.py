@@ -5,10 +5,8 @@ from typing import ClassVar
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.aggregation.base import LinearAggregation
-from subridge.ensemble.aggregation.fitted import FittedAggregation
-from subridge.ensemble.aggregation.mean import Mean
-from subridge.ensemble.moments import MemberMoments
+from subridge.model.aggregation import FittedAggregation, LinearAggregation, Mean
+from subridge.model.moments import MemberMoments
 
 # Outputs known only as the difference of the target's power and the error are rounding for the most part where their
 # power is less than this share of the target's: they are taken for silence.

@@ -5,11 +5,8 @@ from typing import ClassVar
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.aggregation.base import LinearAggregation
-from subridge.ensemble.aggregation.fitted import FittedAggregation
-from subridge.ensemble.aggregation.mean import Mean
-from subridge.ensemble.member_weights import member_weights
-from subridge.ensemble.moments import MemberMoments
+from subridge.model.aggregation import FittedAggregation, LinearAggregation, Mean
+from subridge.model.moments import MemberMoments, member_weights
 
 
 class Simplex(FittedAggregation):

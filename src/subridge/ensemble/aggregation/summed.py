@@ -4,9 +4,7 @@ from typing import ClassVar
 
 from subridge.arrays.namespace import namespace_of
 from subridge.arrays.types import Array, FloatArray
-from subridge.ensemble.aggregation.base import Aggregation, Loss
-from subridge.ensemble.aggregation.mean import Mean
-from subridge.ensemble.aggregation.ties import first_largest, misclassified_share
+from subridge.model.aggregation import Aggregation, Loss, Mean, first_largest, misclassified_share
 
 
 class Summed(Aggregation):

@@ -6,11 +6,8 @@ import numpy as np
 
 from subridge.arrays.namespace import like, namespace_of
 from subridge.arrays.types import Array, FloatArray
-from subridge.ensemble.aggregation.base import Loss
-from subridge.ensemble.aggregation.majority import Majority
-from subridge.ensemble.aggregation.mean import Mean
-from subridge.ensemble.aggregation.ties import first_largest, misclassified_share
-from subridge.spec.errors import ParameterError
+from subridge.model.aggregation import Loss, Majority, Mean, first_largest, misclassified_share
+from subridge.model.errors import ParameterError
 
 # Of a vote: so much the summed scores may add, which decides ties and, beyond rounding, nothing else.
 _TIE = 1e-6

@@ -6,7 +6,7 @@ import xarray as xr
 from subridge.arrays.types import FloatArray
 from subridge.explorer.reports.parts import Axis, Line, Panel, Report, brief, thinned
 from subridge.explorer.reports.settings import settings_of
-from subridge.spec.wording import counted
+from subridge.model.checks import counted
 
 _CELLS = 200  # of a map, along each side
 

@@ -5,8 +5,8 @@ import xarray as xr
 
 from subridge.explorer.reports.parts import Axis, Line, Panel, Report, brief
 from subridge.explorer.reports.settings import settings_of
-from subridge.results.plain_numbers import percent
-from subridge.spec.wording import counted
+from subridge.model.checks import counted
+from subridge.results.numbers import percent
 
 
 def forecast_report(curves: xr.Dataset) -> Report:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, Json
-from subridge.results.plain_numbers import plain
+from subridge.results.numbers import plain
 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8a00", "#7f7f7f")
 

@@ -10,8 +10,8 @@ from subridge.explorer.reports.curves import phase_report, predicted_report, sim
 from subridge.explorer.reports.forecasts import advice_report, forecast_report
 from subridge.explorer.reports.parts import Report
 from subridge.explorer.reports.theory_and_trials import demo_report
+from subridge.model.errors import ParameterError
 from subridge.results.files import whole_file
-from subridge.spec.errors import ParameterError
 
 SCRIPTS = ("colours.js", "plot.js", "export.js", "report.js")
 

@@ -12,8 +12,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
 from subridge.figures.drawing.style import COLUMN, GREY, PALETTE, journal, log_samples, name_line, note
-from subridge.results.plain_numbers import plain
-from subridge.spec.wording import counted
+from subridge.model.checks import counted
+from subridge.results.numbers import plain
 
 _MOST_CANDIDATES = 14
 

@@ -14,9 +14,9 @@ import xarray as xr
 
 from subridge.figures.paper.files import forget_parts, plot_and_write, read_figure
 from subridge.figures.paper.reproduction import FigureRequest, compute_figure
+from subridge.model.errors import SubridgeError
 from subridge.simulation.executors.pool import ChildPool
 from subridge.simulation.run import Run
-from subridge.spec.errors import SubridgeError
 
 MADE, KEPT, FAILED = "made", "kept", "failed"
 _P = ParamSpec("_P")

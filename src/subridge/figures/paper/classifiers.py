@@ -10,14 +10,14 @@ from typing import Self
 import numpy as np
 import xarray as xr
 
-from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.classifiers import STRATEGY_NAMES, plot_subset_means, plot_subset_spreads
 from subridge.figures.paper.experiments import part_of, shared
 from subridge.figures.paper.features import DATA_NOTE, FeatureSettings
 from subridge.figures.paper.grids import log_sizes
 from subridge.figures.paper.recipe import FigureRecipe
+from subridge.model.ensemble import Ensemble
+from subridge.model.subsets import StrategyOptions, read_strategy
 from subridge.simulation.run import Run
-from subridge.subsets import StrategyOptions, read_strategy
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import xarray as xr
 
 from subridge.figures.paper.files import read_figure
 from subridge.figures.paper.registry import figure_ids
-from subridge.spec.errors import StoreError
+from subridge.model.errors import StoreError
 
 _TOLD = ("notes", "errata", "settings", "agreement")  # attributes that a page unpacks
 

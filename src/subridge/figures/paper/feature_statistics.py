@@ -9,14 +9,14 @@ from typing import Self
 import numpy as np
 import xarray as xr
 
-from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.feature_statistics import plot_redundancy, plot_statistics
 from subridge.figures.paper.experiments import part_of
 from subridge.figures.paper.features import DATA_NOTE, FeatureSettings
 from subridge.figures.paper.recipe import FigureRecipe
-from subridge.results.feature_statistics import feature_statistics
+from subridge.model.ensemble import Ensemble
+from subridge.model.subsets import Overlapping
+from subridge.results.schemas import feature_statistics
 from subridge.simulation.run import Run
-from subridge.subsets import Overlapping
 
 
 @dataclass(frozen=True)

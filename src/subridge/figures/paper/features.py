@@ -7,8 +7,8 @@ import xarray as xr
 
 from subridge.datasets.images.feature_set import FeatureSet
 from subridge.datasets.images.load import load_set
-from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.paper.recipe import FigureSettings
+from subridge.model.ensemble import Ensemble
 from subridge.simulation.classification.simulate import simulate_classification
 from subridge.simulation.run import Run
 

@@ -11,17 +11,17 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.streams import stream
-from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.learning_curves import plot_ridges
 from subridge.figures.paper.agreement import agreement_row, experiment_points
 from subridge.figures.paper.grids import sample_sizes
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
+from subridge.model.covariance import autoregressive
+from subridge.model.ensemble import Ensemble
+from subridge.model.problem import Problem
+from subridge.model.subsets import overlapping
 from subridge.results.compare import compare
 from subridge.simulation.gaussian.simulate import simulate
 from subridge.simulation.run import Run
-from subridge.spec.covariance import autoregressive
-from subridge.spec.problem import Problem
-from subridge.subsets import overlapping
 from subridge.theory.predict import risk
 from subridge.theory.thresholds import around_thresholds
 

@@ -11,16 +11,16 @@ from typing import Self
 import numpy as np
 import xarray as xr
 
-from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.learning_curves import plot_ridges_and_subsets
 from subridge.figures.paper.agreement import agreement_row, experiment_points
 from subridge.figures.paper.grids import sample_sizes
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
+from subridge.model.ensemble import Ensemble
+from subridge.model.plan import SubsetPlan
+from subridge.model.problem import EquicorrelatedProblem
 from subridge.results.compare import compare
 from subridge.simulation.gaussian.simulate import simulate
 from subridge.simulation.run import Run
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.problem import EquicorrelatedProblem
 from subridge.theory.predict import risk
 from subridge.theory.thresholds import around_thresholds
 

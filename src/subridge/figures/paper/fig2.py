@@ -12,17 +12,17 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.learning_curves import plot_fractions
 from subridge.figures.paper.agreement import AgreementRow, agreement_row, experiment_points
 from subridge.figures.paper.experiments import part_of
 from subridge.figures.paper.grids import sample_sizes
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
+from subridge.model.ensemble import Ensemble
+from subridge.model.problem import EquicorrelatedProblem
+from subridge.model.subsets import Overlapping
 from subridge.results.compare import compare
 from subridge.simulation.gaussian.simulate import simulate
 from subridge.simulation.run import Run
-from subridge.spec.problem import EquicorrelatedProblem
-from subridge.subsets import Overlapping
 from subridge.theory.predict import risk
 from subridge.theory.thresholds import around_thresholds
 

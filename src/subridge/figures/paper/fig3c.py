@@ -12,12 +12,12 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.heterogeneity import plot_heterogeneity
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
+from subridge.model.ensemble import Ensemble
+from subridge.model.problem import EquicorrelatedProblem
+from subridge.model.subsets import Dirichlet
 from subridge.simulation.run import Run
-from subridge.spec.problem import EquicorrelatedProblem
-from subridge.subsets import Dirichlet
 from subridge.theory.predict import risk
 from subridge.theory.ridge_search import optimal_ridge
 from subridge.theory.thresholds import around_thresholds

@@ -7,8 +7,8 @@ import xarray as xr
 
 from subridge.figures.drawing.pictures import write_pictures
 from subridge.figures.paper.reproduction import plot_figure
+from subridge.model.errors import StoreError
 from subridge.results.files import part_of, read_result, write_result
-from subridge.spec.errors import StoreError
 
 _PICTURES = (".png", ".svg")
 

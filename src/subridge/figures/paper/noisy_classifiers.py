@@ -12,16 +12,16 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
-from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.classifier_maps import plot_best_sizes, plot_nearly_best_sizes
 from subridge.figures.drawing.classifiers import plot_noise, plot_noise_without_ridge
 from subridge.figures.paper.experiments import shared
 from subridge.figures.paper.features import DATA_NOTE, FeatureSettings
 from subridge.figures.paper.grids import log_sizes
 from subridge.figures.paper.recipe import FigureRecipe
-from subridge.results.ensemble_sizes import best_ensemble_sizes
+from subridge.model.ensemble import Ensemble
+from subridge.model.subsets import Equal
+from subridge.results.schemas import best_ensemble_sizes
 from subridge.simulation.run import Run
-from subridge.subsets import Equal
 
 
 @dataclass(frozen=True)

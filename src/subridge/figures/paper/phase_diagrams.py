@@ -15,7 +15,7 @@ from subridge.figures.drawing.phase_maps import plot_maps
 from subridge.figures.drawing.style import NOISE_SYMBOLS
 from subridge.figures.paper.experiments import shared
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
-from subridge.results.phases import phase_diagram
+from subridge.results.predictions import phase_diagram
 from subridge.simulation.run import Run
 
 

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 
 from subridge.figures.paper.recipe import FigureSettings
-from subridge.spec.wording import counted
+from subridge.model.checks import counted
 
 _TOLD = {"n_features": "feature", "n_train": "training image", "n_trials": "trial", "n_draws": "draw"}
 

@@ -8,8 +8,8 @@ from typing import Self
 import xarray as xr
 from matplotlib.figure import Figure
 
+from subridge.model.fingerprint import Fingerprinted
 from subridge.simulation.run import Run
-from subridge.spec.fingerprint import Fingerprinted
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ A new figure adds one line to the table; its module, beside this one, holds a di
 from importlib import import_module
 
 from subridge.figures.paper.recipe import FigureRecipe
-from subridge.spec.errors import ParameterError
+from subridge.model.errors import ParameterError
 
 _HOMES = {
     "fig1a": "fig1a",

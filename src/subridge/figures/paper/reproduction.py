@@ -13,11 +13,10 @@ from subridge.figures.paper.features import FeatureSettings
 from subridge.figures.paper.quick import quick_note
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
 from subridge.figures.paper.registry import recipe_of
-from subridge.results.attributes import result_attributes
+from subridge.model.errors import ParameterError
+from subridge.model.fingerprint import describe, fingerprint
+from subridge.results.schemas import result_attributes
 from subridge.simulation.run import Run
-from subridge.spec.describe import describe
-from subridge.spec.errors import ParameterError
-from subridge.spec.fingerprint import fingerprint
 
 VARIANTS = ("published", "caption")
 

@@ -10,12 +10,12 @@ from typing import Self
 import numpy as np
 import xarray as xr
 
-from subridge.ensemble.ensemble import Ensemble
 from subridge.figures.drawing.scaled_phases import plot_scaled_phases
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
-from subridge.results.phases import phase_diagram
+from subridge.model.ensemble import Ensemble
+from subridge.model.problem import EquicorrelatedProblem
+from subridge.results.predictions import phase_diagram
 from subridge.simulation.run import Run
-from subridge.spec.problem import EquicorrelatedProblem
 from subridge.theory.predict import risk
 from subridge.theory.reduced import reduced_optimal_ridge, reduced_risk
 

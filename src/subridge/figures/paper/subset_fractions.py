@@ -8,8 +8,8 @@ import xarray as xr
 
 from subridge.figures.drawing.subset_fractions import plot_densities, plot_ensembles
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings
+from subridge.model.subsets import dirichlet, equal, fraction_density, rescaled_spread
 from subridge.simulation.run import Run
-from subridge.subsets import dirichlet, equal, fraction_density, rescaled_spread
 
 
 @dataclass(frozen=True)

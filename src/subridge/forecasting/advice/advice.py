@@ -7,11 +7,11 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.ensemble import Ensemble
 from subridge.estimators.classifier import RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor
 from subridge.forecasting.advice.code import chosen_anew, code_of, given_path
-from subridge.spec.errors import ParameterError
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ParameterError
 
 
 @dataclass(frozen=True, eq=False)

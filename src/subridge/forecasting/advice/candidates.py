@@ -7,12 +7,11 @@ import numpy as np
 
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import BoolArray
-from subridge.ensemble.aggregation import Mean
 from subridge.forecasting.inputs.request import DrawnEnsemble
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.seeding import stream
-from subridge.subsets import Dirichlet, Equal, Overlapping
-from subridge.subsets.base import Strategy
+from subridge.model.aggregation import Mean
+from subridge.model.fingerprint import stream
+from subridge.model.plan import SubsetPlan
+from subridge.model.subsets import Dirichlet, Equal, Overlapping, Strategy
 
 SINGLE = "one ridge"
 

@@ -12,12 +12,12 @@ That much is added to their error. Whoever fits the weights anew at n′ is spar
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.aggregation import LinearAggregation, Simplex
-from subridge.ensemble.moments import MemberMoments
 from subridge.forecasting.advice.present import Present, last_least, member_errors, readout_pairs
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.inputs.ridge_path import RidgePath
 from subridge.forecasting.pilot.pilot import Pilot
+from subridge.model.aggregation import LinearAggregation, Simplex
+from subridge.model.moments import MemberMoments
 from subridge.ridge.optimism import Verdict, judge
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import TrainingRows

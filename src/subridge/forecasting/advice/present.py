@@ -10,16 +10,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.aggregation import Mean
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.inputs.ridge_path import RidgePath
 from subridge.forecasting.pilot.left_out import left_out
 from subridge.forecasting.pilot.pilot import Pilot
 from subridge.forecasting.transfer.transfer import transfer
+from subridge.model.aggregation import Mean
+from subridge.model.errors import SubridgeWarning
 from subridge.ridge.rows.diagnostics import ridge_at_end
 from subridge.ridge.rows.leave_one_out import leave_one_out
 from subridge.ridge.search_path import PROBES, End, is_material
-from subridge.spec.errors import SubridgeWarning
 
 # Too small a ridge costs more than too large a one. The ridge is one that so many of the resampled pilots would not
 # exceed: on the development sets of benchmarks/tournament .7 is best for one ridge and .6 for ensembles.

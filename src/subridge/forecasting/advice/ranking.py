@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.aggregation import Free, LinearAggregation, Mean, Scaled, Simplex
-from subridge.ensemble.ensemble import Ensemble
 from subridge.forecasting.advice.candidates import SINGLE, Candidate
 from subridge.forecasting.advice.fitted import fitted_weights
 from subridge.forecasting.advice.present import Present, equal_weights
@@ -22,8 +20,10 @@ from subridge.forecasting.self_test.evidence import Evidence
 from subridge.forecasting.self_test.self_test import self_test
 from subridge.forecasting.side_by_side import side_by_side
 from subridge.forecasting.uncertainty.spread import of_order_one
+from subridge.model.aggregation import Free, LinearAggregation, Mean, Scaled, Simplex
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import SubridgeWarning
 from subridge.ridge.rows.dependence import has_heavy_label
-from subridge.spec.errors import SubridgeWarning
 
 AGGREGATIONS: tuple[LinearAggregation, ...] = (Mean(), Simplex(), Scaled(), Free())
 _WORDS = {"mean": "", "simplex": ", weighted", "scaled": ", scaled", "free": ", free"}

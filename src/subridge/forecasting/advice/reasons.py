@@ -4,8 +4,8 @@ import numpy as np
 import xarray
 
 from subridge.forecasting.advice.candidates import SINGLE
-from subridge.results.plain_numbers import interval, percent, plain
-from subridge.spec.wording import counted
+from subridge.model.checks import counted
+from subridge.results.numbers import interval, percent, plain
 
 _MANY = 2.0  # beyond this share more, the error is told as a multiple
 

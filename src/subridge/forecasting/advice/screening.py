@@ -9,12 +9,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from subridge.arrays.namespace import is_sparse
-from subridge.ensemble.aggregation import LinearAggregation
 from subridge.forecasting.advice.candidates import SINGLE, Candidate
 from subridge.forecasting.advice.ranking import Ranked, ordered, rank
 from subridge.forecasting.inputs.ridge_path import RidgePath
 from subridge.forecasting.inputs.sample import Sample
 from subridge.forecasting.pilot.label_noise import LabelNoise
+from subridge.model.aggregation import LinearAggregation
 from subridge.ridge.rows.training import training_rows
 
 _AFFORDABLE = 2e11  # multiplications for all candidates: seconds

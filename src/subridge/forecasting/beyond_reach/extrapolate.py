@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray
-from subridge.ensemble.moments import MemberMoments
 from subridge.forecasting.beyond_reach.spectrum_tail import SPAN, SpectrumTail, fit_tail
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.matching import MatchedRidges
@@ -26,6 +25,7 @@ from subridge.forecasting.transfer.transfer import transfer, transferred_pairs
 from subridge.forecasting.transfer.variance import split_variance, variance_gain
 from subridge.forecasting.uncertainty.jackknife import transfer_spread
 from subridge.forecasting.uncertainty.spread import Spread
+from subridge.model.moments import MemberMoments
 
 _EXPONENTS = np.arange(0.1, 2.01, 0.1)  # u: between a hardly falling bias and that of a target inside the spectrum
 _AS_GOOD = 4.0  # times the least sum of squares: exponents that a pilot of this size cannot tell apart

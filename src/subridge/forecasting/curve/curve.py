@@ -19,7 +19,7 @@ from subridge.forecasting.pilot.pilot import Pilot
 from subridge.forecasting.rowwise import RowWise
 from subridge.forecasting.self_test.evidence import Evidence
 from subridge.forecasting.uncertainty.spread import Spread
-from subridge.spec.errors import SubridgeWarning
+from subridge.model.errors import SubridgeWarning
 
 # Doubt about the way to another size, per doubling, where few rows dominate; chosen on the development sets of
 # benchmarks/tournament.

@@ -16,9 +16,9 @@ from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.inputs.ridge_path import RidgePath
 from subridge.forecasting.matching import match_ridges
 from subridge.forecasting.pilot.pilot import Pilot
+from subridge.model.errors import SubridgeWarning
 from subridge.ridge.rows.diagnostics import ridge_at_end
 from subridge.ridge.search_path import MATERIAL, PROBES, End
-from subridge.spec.errors import SubridgeWarning
 
 _MOST_FREEDOM = 0.85  # df/n of a member; beyond, forecasts on deep features were 5 % and more too low
 _LITTLE = 1.1  # what was learnt is little where the largest ridge errs no more than so many times the best

@@ -7,15 +7,13 @@ import numpy as np
 
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.ensemble.aggregation import FittedAggregation, LinearAggregation
-from subridge.ensemble.ensemble import Ensemble
-from subridge.spec.checks import real_array
-from subridge.spec.errors import ParameterError, RidgeError, SubsetError
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.seeding import checked_seed, stream
-from subridge.spec.wording import counted
-from subridge.subsets import Equal, Overlapping
-from subridge.subsets.base import Strategy
+from subridge.model.aggregation import FittedAggregation, LinearAggregation
+from subridge.model.checks import counted, real_array
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ParameterError, RidgeError, SubsetError
+from subridge.model.fingerprint import checked_seed, stream
+from subridge.model.plan import SubsetPlan
+from subridge.model.subsets import Equal, Overlapping, Strategy
 
 _MOST = 1e15  # of a finite size: floats hold every integer below
 

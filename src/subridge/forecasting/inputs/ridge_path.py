@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.model.errors import ParameterError, RidgeError
 from subridge.ridge.rows.training import TrainingRows
 from subridge.ridge.search_path import EXTENSIONS, End, default_ridges, given_ridges
-from subridge.spec.errors import ParameterError, RidgeError
 
 _FINER = 3  # steps for each half decade
 _DEEPER = 24  # half decades

@@ -14,12 +14,11 @@ from subridge.datasets.tables.odd_values import refuse_odd_table
 from subridge.datasets.tables.target_rows import Task, target_rows
 from subridge.datasets.tables.targets import TargetLike, missing_targets, read_target
 from subridge.datasets.tables.treatments import LEAST_ROWS
+from subridge.model.checks import counted, truth
+from subridge.model.errors import ClassCodesWarning, DataError, ParameterError
 from subridge.ridge.rows.diagnostics import copied_rows, warn_of_pilot, warn_of_rows
 from subridge.ridge.rows.left_out_sets import left_out_groups
 from subridge.ridge.rows.training import TrainingRows, training_rows
-from subridge.spec.checks import truth
-from subridge.spec.errors import ClassCodesWarning, DataError, ParameterError
-from subridge.spec.wording import counted
 
 _LOOKED_AT = 8  # columns that may show at once that no row is a copy
 _SMALLEST = 1e-140  # of a sum of squared labels

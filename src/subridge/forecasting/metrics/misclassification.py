@@ -18,7 +18,6 @@ import numpy as np
 from scipy.stats import norm
 
 from subridge.arrays.types import Array, FloatArray
-from subridge.ensemble.aggregation.ties import first_largest, most_votes, vote_counts
 from subridge.forecasting.curve.curve import ForecastCurve
 from subridge.forecasting.inputs.sample import Sample
 from subridge.forecasting.matching import MatchedRidges
@@ -26,6 +25,7 @@ from subridge.forecasting.metrics.base import Estimate, Metric
 from subridge.forecasting.pilot.left_out import left_out
 from subridge.forecasting.pilot.pilot import Pilot
 from subridge.forecasting.transfer.variance import split_variance
+from subridge.model.aggregation import first_largest, most_votes, vote_counts
 
 _DOSES = np.array([0.0, 0.5, 1.0, 1.5, 2.0])  # s
 _DRAWS = 4000  # noisy rows per dose, at least

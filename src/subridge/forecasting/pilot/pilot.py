@@ -7,12 +7,12 @@ from functools import cached_property
 import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray
+from subridge.model.errors import DataError
+from subridge.model.plan import SubsetPlan
 from subridge.ridge.rows.decomposition import MemberDecomposition, decompose
 from subridge.ridge.rows.leave_one_out import InDirections
 from subridge.ridge.rows.pair_traces import hat_gains
 from subridge.ridge.rows.training import TrainingRows
-from subridge.spec.errors import DataError
-from subridge.spec.plan import SubsetPlan
 
 # An estimate from a sample needs no more than a few digits: eigenvalues of the Gram matrix this far below the largest
 # still have four.

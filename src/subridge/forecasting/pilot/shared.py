@@ -9,7 +9,7 @@ from subridge.arrays.types import FloatArray
 from subridge.forecasting.inputs.sample import Sample
 from subridge.forecasting.pilot.label_noise import LabelNoise, label_noise
 from subridge.forecasting.pilot.pilot import Pilot, decompose_pilot
-from subridge.spec.plan import SubsetPlan
+from subridge.model.plan import SubsetPlan
 
 
 class Pilots:

@@ -5,10 +5,10 @@ import numpy as np
 from subridge.arrays.types import FloatArray
 from subridge.forecasting.pilot.left_out import left_out
 from subridge.forecasting.pilot.pilot import Pilot
+from subridge.model.errors import SubridgeWarning
 from subridge.ridge.rows.dependence import correlated_rows
 from subridge.ridge.rows.diagnostics import dominant_rows
 from subridge.ridge.rows.training import TrainingRows
-from subridge.spec.errors import SubridgeWarning
 
 _LEVERAGE = 0.9
 

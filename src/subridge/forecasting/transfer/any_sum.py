@@ -13,11 +13,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.aggregation import FittedAggregation, Free, LinearAggregation, Scaled
-from subridge.ensemble.aggregation.fitted import gain_of_noise, labels_behind
-from subridge.ensemble.moments import MemberMoments
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.pilot.pilot import Pilot
+from subridge.model.aggregation import FittedAggregation, Free, LinearAggregation, Scaled, gain_of_noise, labels_behind
+from subridge.model.moments import MemberMoments
 from subridge.ridge.rows.decomposition import MemberDecomposition
 from subridge.ridge.rows.design import DenseDesign
 from subridge.ridge.rows.pair_traces import residual_gains

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.aggregation import FittedAggregation
-from subridge.ensemble.moments import MemberMoments
 from subridge.forecasting.inputs.request import DrawnEnsemble
 from subridge.forecasting.pilot.left_out import LeftOut
 from subridge.forecasting.transfer.any_sum import OfAnySum, beside_silence, independent_labels, settled_at
@@ -17,6 +15,8 @@ from subridge.forecasting.transfer.variance import (
     split_variance,
     variance_gain,
 )
+from subridge.model.aggregation import FittedAggregation
+from subridge.model.moments import MemberMoments
 
 _LEAST_EIGENVALUE = 1e-3  # of a matrix of pairs, in units of the mean one
 

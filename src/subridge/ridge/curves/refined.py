@@ -18,8 +18,8 @@ import numpy as np
 from subridge.arrays.cholesky import factor, gram_lower
 from subridge.arrays.namespace import device_of, dtype_name, is_numpy, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, BoolArray, IntArray, Namespace
+from subridge.model.errors import ParameterError
 from subridge.ridge.curves.orthogonal import orthogonal_solution
-from subridge.spec.errors import ParameterError
 
 # Corrections applied, and the largest relative size of the last one that counts as settled. The error left is smaller
 # than the last correction by the factor between the last two, so 1e-6 leaves nine digits or more.

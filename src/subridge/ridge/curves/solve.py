@@ -7,10 +7,10 @@ import numpy as np
 
 from subridge.arrays.namespace import device_of, dtype_name, is_numpy, namespace_of
 from subridge.arrays.types import Array
+from subridge.model.errors import DataError, ParameterError, RidgeError
 from subridge.ridge.curves.batched import solve_batched
 from subridge.ridge.curves.lapack import solve_with_lapack
 from subridge.ridge.curves.plan import CurvePlan, plan_curve
-from subridge.spec.errors import DataError, ParameterError, RidgeError
 
 
 def weights_along_curve(

@@ -8,15 +8,15 @@ import numpy as np
 
 from subridge.arrays.namespace import is_numpy, is_sparse, like, select_rows, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.ridge.rows.training import TrainingRows
-from subridge.spec.errors import (
+from subridge.model.checks import counted
+from subridge.model.errors import (
     CorrelatedRowsWarning,
     DuplicateRowsWarning,
     HeavyTailWarning,
     LargeGroupWarning,
     SubridgeWarning,
 )
-from subridge.spec.wording import counted
+from subridge.ridge.rows.training import TrainingRows
 
 _LEAST_ROWS = 30
 _PROJECTIONS = 8  # rows that agree in so many random directions are the same

@@ -12,10 +12,8 @@ from scipy.sparse import csc_array
 
 from subridge.arrays.namespace import is_sparse
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.ridge.rows.dependence import correlated_rows, heavy_rows, large_group, repeated_rows
-from subridge.ridge.rows.training import TrainingRows
-from subridge.ridge.search_path import End
-from subridge.spec.errors import (
+from subridge.model.checks import agreeing, counted
+from subridge.model.errors import (
     CopiedRowsWarning,
     DataError,
     DominantRowsWarning,
@@ -24,7 +22,9 @@ from subridge.spec.errors import (
     ScaleWarning,
     SubridgeWarning,
 )
-from subridge.spec.wording import agreeing, counted
+from subridge.ridge.rows.dependence import correlated_rows, heavy_rows, large_group, repeated_rows
+from subridge.ridge.rows.training import TrainingRows
+from subridge.ridge.search_path import End
 
 # Ratio of standard deviations beyond which one penalty cannot suit all columns.
 WIDE_SCALES = 1e3

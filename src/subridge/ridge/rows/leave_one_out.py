@@ -63,7 +63,7 @@ def leave_one_out(
     >>> import numpy as np
     >>> from subridge.ridge.rows.training import training_rows
     >>> from subridge.ridge.rows.decomposition import decompose
-    >>> from subridge.spec.plan import SubsetPlan
+    >>> from subridge.model.plan import SubsetPlan
     >>> rows = training_rows(np.ones((3, 1)), np.array([[0.0, 3.0, 6.0]]), None, True)
     >>> member = decompose(rows.member(SubsetPlan.from_indices([[0]], 1), 0), 1.0, True)
     >>> leave_one_out(member, rows.centred(rows.targets)[0], np.array([1.0]), rows.intercept_leverage).errors

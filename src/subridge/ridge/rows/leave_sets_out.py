@@ -55,7 +55,7 @@ def leave_sets_out(
     >>> from subridge.ridge.rows.decomposition import decompose
     >>> from subridge.ridge.rows.training import training_rows
     >>> from subridge.ridge.rows.left_out_sets import left_out_groups
-    >>> from subridge.spec.plan import SubsetPlan
+    >>> from subridge.model.plan import SubsetPlan
     >>> rows = training_rows(np.ones((3, 1)), np.array([[0.0, 3.0, 6.0]]), None, True)
     >>> member = decompose(rows.member(SubsetPlan.from_indices([[0]], 1), 0), 1.0, True)
     >>> leave_sets_out(member, rows.centred(rows.targets)[0], np.array([1.0]), rows, left_out_groups([0, 0, 1], 3))[0]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray
-from subridge.spec.errors import DataError, ParameterError
+from subridge.model.errors import DataError, ParameterError
 
 
 @dataclass(frozen=True, eq=False)

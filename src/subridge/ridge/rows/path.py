@@ -9,6 +9,8 @@ import numpy as np
 
 from subridge.arrays.namespace import is_numpy, is_sparse, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
+from subridge.model.errors import AccuracyWarning, RidgeError
+from subridge.model.plan import SubsetPlan
 from subridge.ridge.rows.decomposition import MemberDecomposition, careful, decompose, path_coefficients
 from subridge.ridge.rows.design import DenseDesign, Design, SelectedDesign
 from subridge.ridge.rows.doubt import NOTICED, doubt
@@ -18,8 +20,6 @@ from subridge.ridge.rows.leave_pairs_out import SlimMember, least_penalty, leave
 from subridge.ridge.rows.leave_sets_out import GRAM_LIMIT, leave_sets_out
 from subridge.ridge.rows.one_ridge import SolvedMember, solve_member
 from subridge.ridge.rows.training import TrainingRows
-from subridge.spec.errors import AccuracyWarning, RidgeError
-from subridge.spec.plan import SubsetPlan
 
 _GOOD_ENOUGH = 2e-9  # estimated relative error up to which a Gram or kernel matrix serves
 _LEAST_SHARE = 1e-6  # of the samples, behind an error that tells nothing

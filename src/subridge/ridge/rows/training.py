@@ -20,10 +20,10 @@ from subridge.arrays.namespace import (
     to_numpy,
 )
 from subridge.arrays.types import Array, FloatArray, SparseMatrix
+from subridge.model.errors import DataError
+from subridge.model.plan import SubsetPlan
 from subridge.ridge.rows.design import DenseDesign, Design, SparseDesign
 from subridge.ridge.rows.left_out_sets import LeftOutSets
-from subridge.spec.errors import DataError
-from subridge.spec.plan import SubsetPlan
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ import numpy as np
 
 from subridge.arrays.namespace import like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, FloatArray
+from subridge.model.plan import SubsetPlan
 from subridge.ridge.streaming.moments import RowMoments
-from subridge.spec.plan import SubsetPlan
 
 
 @dataclass(frozen=True, eq=False)

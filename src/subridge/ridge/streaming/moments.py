@@ -6,7 +6,7 @@ import numpy as np
 
 from subridge.arrays.namespace import is_sparse, namespace_of, to_numpy
 from subridge.arrays.types import Array, FloatArray, SparseMatrix
-from subridge.spec.errors import DataError
+from subridge.model.errors import DataError
 
 
 @dataclass(frozen=True, eq=False)

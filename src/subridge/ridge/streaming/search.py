@@ -6,10 +6,10 @@ import numpy as np
 
 from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.model.plan import SubsetPlan
 from subridge.ridge.search_path import Outcome, default_ridges, extended_search, given_ridges, is_material
 from subridge.ridge.streaming.members import MomentPath, moment_path
 from subridge.ridge.streaming.moments import RowMoments
-from subridge.spec.plan import SubsetPlan
 
 
 @dataclass(frozen=True, eq=False)

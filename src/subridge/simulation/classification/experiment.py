@@ -9,14 +9,14 @@ import numpy as np
 
 from subridge.arrays.streams import Seed, stream
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
-from subridge.ensemble.aggregation import Aggregation, Majority, Summed
-from subridge.ensemble.ensemble import Ensemble
+from subridge.model.aggregation import Aggregation, Majority, Summed
+from subridge.model.checks import ascending_integers, finite_array, items_of, one_of, positive_integer
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import DataError, ParameterError, RidgeError, SubsetError
+from subridge.model.fingerprint import Fingerprinted
+from subridge.model.plan import SubsetPlan
+from subridge.model.subsets import Strategy
 from subridge.simulation.run import MOST_TRIALS
-from subridge.spec.checks import ascending_integers, finite_array, items_of, one_of, positive_integer
-from subridge.spec.errors import DataError, ParameterError, RidgeError, SubsetError
-from subridge.spec.fingerprint import Fingerprinted
-from subridge.spec.plan import SubsetPlan
-from subridge.subsets.base import Strategy
 
 # Purposes of random streams, the first coordinate of each; the others are the trial and the member or its count.
 ORDER, SUBSETS, TRAINING_NOISE, TEST_NOISE = range(100, 104)

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from subridge.ensemble.aggregation import Majority
+from subridge.model.aggregation import Majority
 from subridge.ridge.curves.refined import TOGETHER_ON_A_CARD
 from subridge.simulation.classification.experiment import ClassificationExperiment
 

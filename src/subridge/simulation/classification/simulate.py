@@ -6,17 +6,15 @@ import xarray
 
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike
-from subridge.ensemble.ensemble import Ensemble
-from subridge.results.classification import classification
-from subridge.results.trials import TrialSchema
+from subridge.model.ensemble import Ensemble
+from subridge.model.fingerprint import checked_seed, describe
+from subridge.results.schemas import TrialSchema, classification
 from subridge.simulation.classification.experiment import ClassificationExperiment, make_classification
 from subridge.simulation.classification.memory import bytes_needed, plan_batches
 from subridge.simulation.classification.trials import run_trials
 from subridge.simulation.conduct import conduct
 from subridge.simulation.job import Engine
 from subridge.simulation.run import Run, checked_run
-from subridge.spec.describe import describe
-from subridge.spec.seeding import checked_seed
 
 
 def simulate_classification(

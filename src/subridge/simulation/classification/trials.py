@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from subridge.arrays.devices import empty_on, stacked_normals
+from subridge.arrays.machine import empty_on
 from subridge.arrays.namespace import gathered, like, namespace_of, to_numpy
+from subridge.arrays.streams import stacked_normals
 from subridge.arrays.types import Array, FloatArray, IntArray, Namespace
 from subridge.ridge.curves.refined import refined_curve
 from subridge.ridge.curves.solve import weights_along_curve

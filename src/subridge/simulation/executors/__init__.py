@@ -4,11 +4,11 @@ To add an executor, subclass `Executor` in a file of its own; ``Run(executor=)``
 is the place to choose it by a plainer value.
 """
 
+from subridge.model.errors import ParameterError
 from subridge.simulation.executors.base import Executor, ExecutorChoice
 from subridge.simulation.executors.dask import Cluster
 from subridge.simulation.executors.processes import Processes
 from subridge.simulation.executors.serial import Serial
-from subridge.spec.errors import ParameterError
 
 __all__ = ["Executor", "ExecutorChoice", "executor_for"]
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar
 
+from subridge.model.errors import ClusterError, WaitingWarning
 from subridge.simulation.executors.base import Executor, Result
-from subridge.spec.errors import ClusterError, WaitingWarning
 
 if TYPE_CHECKING:
     from distributed import Client, Future

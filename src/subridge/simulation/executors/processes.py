@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Any
 
 from subridge.arrays.machine import cores
+from subridge.model.errors import ClusterError
 from subridge.simulation.executors.base import Executor, Result
 from subridge.simulation.executors.pool import ChildPool
-from subridge.spec.errors import ClusterError
 
 # The task of this process, where it is one of those started here.
 _task: Callable[[int], Any] | None = None

@@ -5,13 +5,11 @@
 
 from typing import NamedTuple
 
+from subridge.model.covariance import Covariance, Dense, LowRankPlusDiagonal
+from subridge.model.plan import SubsetPlan
 from subridge.ridge.curves.plan import CurvePlan, plan_curve
 from subridge.simulation.gaussian.experiment import GaussianExperiment, WeightedExperiment
 from subridge.simulation.gaussian.training import GROUPS, NoiseBasis
-from subridge.spec.covariance.base import Covariance
-from subridge.spec.covariance.dense import Dense
-from subridge.spec.covariance.low_rank import LowRankPlusDiagonal
-from subridge.spec.plan import SubsetPlan
 
 # Room for what is not counted: vectors, panels of LAPACK, and the interpreter's own growth.
 _SLACK, _SMALL = 1.15, 2**22

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subridge.arrays.devices import stacked_normals
-from subridge.arrays.namespace import like, namespace_of
-from subridge.arrays.products import rows_times_transpose
+from subridge.arrays.namespace import like, namespace_of, rows_times_transpose
+from subridge.arrays.streams import stacked_normals
 from subridge.arrays.types import Array
+from subridge.model.plan import SubsetPlan
 from subridge.simulation.gaussian.experiment import (
     FEATURE_NOISE,
     LABEL_NOISE,
@@ -15,7 +15,6 @@ from subridge.simulation.gaussian.experiment import (
     SIGNAL,
     GaussianExperiment,
 )
-from subridge.spec.plan import SubsetPlan
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,21 +8,19 @@ import xarray
 
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike
-from subridge.ensemble.aggregation import Mean
-from subridge.ensemble.ensemble import Ensemble
-from subridge.results.simulated_curves import simulated_curves
-from subridge.results.trials import TrialSchema
+from subridge.model.aggregation import Mean
+from subridge.model.checks import ascending_integers, finite_array, items_of, positive_integer
+from subridge.model.ensemble import Ensemble
+from subridge.model.fingerprint import checked_seed, describe
+from subridge.model.plan import SubsetPlan
+from subridge.model.problem import EquicorrelatedProblem, Problem
+from subridge.results.schemas import TrialSchema, simulated_curves
 from subridge.simulation.conduct import conduct
 from subridge.simulation.gaussian.experiment import GaussianExperiment, WeightedExperiment, feature_count
 from subridge.simulation.gaussian.memory import bytes_per_trial, plan_batch
 from subridge.simulation.gaussian.trials import run_trials
 from subridge.simulation.job import Engine
 from subridge.simulation.run import MOST_TRIALS, Run, checked_run
-from subridge.spec.checks import ascending_integers, finite_array, items_of, positive_integer
-from subridge.spec.describe import describe
-from subridge.spec.plan import SubsetPlan
-from subridge.spec.problem import EquicorrelatedProblem, Problem
-from subridge.spec.seeding import checked_seed
 
 
 def simulate(

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subridge.arrays.namespace import device_of, like, namespace_of, to_numpy
-from subridge.arrays.products import rows_times_transpose
+from subridge.arrays.namespace import device_of, like, namespace_of, rows_times_transpose, to_numpy
 from subridge.arrays.types import Array, FloatArray
 from subridge.ridge.curves.solve import weights_along_curve
 from subridge.simulation.gaussian.experiment import GaussianExperiment

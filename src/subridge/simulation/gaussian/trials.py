@@ -4,12 +4,12 @@ from itertools import groupby
 
 import numpy as np
 
+from subridge.model.errors import ConvergenceError
 from subridge.simulation.gaussian.experiment import GaussianExperiment, WeightedExperiment
 from subridge.simulation.gaussian.sampling import Batch, draw_batch
 from subridge.simulation.gaussian.training import curves_of_batch
 from subridge.simulation.gaussian.weighted import weighted_curves
 from subridge.simulation.job import TrialArrays
-from subridge.spec.errors import ConvergenceError
 
 
 def run_trials(experiment: GaussianExperiment, trials: list[int], batch_size: int) -> TrialArrays:

@@ -10,16 +10,16 @@ import numpy as np
 
 from subridge.arrays.namespace import namespace_of, to_numpy
 from subridge.arrays.types import FloatArray
-from subridge.ensemble.aggregation import LinearAggregation
-from subridge.ensemble.ensemble import Ensemble
-from subridge.ensemble.moments import MemberMoments
+from subridge.model.aggregation import LinearAggregation
+from subridge.model.ensemble import Ensemble
+from subridge.model.moments import MemberMoments
+from subridge.model.plan import SubsetPlan
 from subridge.ridge.rows.path import member_paths
 from subridge.ridge.rows.training import training_rows
 from subridge.ridge.selection import moments_at
 from subridge.simulation.gaussian.experiment import GaussianExperiment, WeightedExperiment
 from subridge.simulation.gaussian.sampling import Batch
 from subridge.simulation.gaussian.training import lifted, member_pairs, train_member
-from subridge.spec.plan import SubsetPlan
 from subridge.theory.predict import risk
 
 

@@ -1,11 +1,13 @@
 """Covariances of data and noise: one constructor per structure, one interface for all."""
 
 from subridge.arrays.types import ArrayLike
-from subridge.spec.covariance.autoregressive import Autoregressive, autoregressive
-from subridge.spec.covariance.base import Covariance
-from subridge.spec.covariance.dense import Dense, dense
-from subridge.spec.covariance.low_rank import (
+from subridge.model.covariance import (
+    Autoregressive,
+    Covariance,
+    Dense,
     LowRankPlusDiagonal,
+    autoregressive,
+    dense,
     diagonal,
     equicorrelated,
     from_data,

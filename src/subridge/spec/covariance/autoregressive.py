@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subridge.arrays.namespace import namespace_of
-from subridge.arrays.recursions import first_order_recursion, geometric_scan
+from subridge.arrays.namespace import first_order_recursion, geometric_scan, namespace_of
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.spec.checks import non_negative, positive_integer, within
-from subridge.spec.covariance.base import Covariance
+from subridge.model.checks import non_negative, positive_integer, within
+from subridge.model.covariance import Covariance
 
 
 @dataclass(frozen=True, eq=False)

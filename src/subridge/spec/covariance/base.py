@@ -5,14 +5,14 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.spec.fingerprint import Fingerprinted
+from subridge.model.fingerprint import Fingerprinted
 
 
 class Covariance(Fingerprinted, ABC):
     """A symmetric positive semi-definite M×M matrix, known through what can be done with it.
 
     To add one: subclass as a frozen dataclass, implement the abstract members, and give it a constructor
-    function in ``subridge.spec.covariance``.
+    function in ``subridge.model.covariance``.
 
     Examples
     --------

@@ -6,11 +6,11 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg
 
-from subridge.arrays.products import rows_times
+from subridge.arrays.namespace import rows_times
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
-from subridge.spec.checks import finite_array
-from subridge.spec.covariance.base import Covariance
-from subridge.spec.errors import CovarianceError
+from subridge.model.checks import finite_array
+from subridge.model.covariance import Covariance
+from subridge.model.errors import CovarianceError
 
 # Eigenvalues this far below zero, relative to the largest entry, are rounding of a semi-definite matrix.
 _SEMIDEFINITE_SLACK = 1e-10

@@ -4,13 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subridge.arrays.namespace import like
-from subridge.arrays.products import rows_times
+from subridge.arrays.namespace import like, rows_times
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
-from subridge.spec.checks import finite_array, non_negative, positive_integer, within
-from subridge.spec.covariance.base import Covariance
-from subridge.spec.covariance.dense import Dense
-from subridge.spec.errors import CovarianceError
+from subridge.model.checks import finite_array, non_negative, positive_integer, within
+from subridge.model.covariance import Covariance, Dense
+from subridge.model.errors import CovarianceError
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
 from subridge.datasets.images.networks.preprocessing import Float32Array, Preprocessing
-from subridge.spec.errors import DataError, ParameterError
+from subridge.model.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from torch import nn

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 
-from subridge.spec.errors import DataError
+from subridge.model.errors import DataError
 
 if TYPE_CHECKING:
     from efficientnet_lite_pytorch import EfficientNet

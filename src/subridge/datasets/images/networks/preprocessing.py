@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from subridge.arrays.types import Json
-from subridge.spec.errors import ParameterError
+from subridge.model.errors import ParameterError
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -10,7 +10,7 @@ from pickle import UnpicklingError
 import torch
 from torch import nn
 
-from subridge.spec.errors import DataError
+from subridge.model.errors import DataError
 
 _BLOCKS = (3, 4, 6, 3)
 _EXPANSION = 4

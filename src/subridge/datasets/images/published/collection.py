@@ -12,7 +12,7 @@ import numpy.typing as npt
 from subridge.arrays.types import IntArray
 from subridge.datasets.images.extraction import Extraction
 from subridge.datasets.images.pictures import Pictures
-from subridge.spec.errors import DataError
+from subridge.model.errors import DataError
 
 if TYPE_CHECKING:
     from PIL import Image
