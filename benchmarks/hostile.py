@@ -4,8 +4,8 @@
         [--exact 6000] [--ridges 3000] [--jobs J]
 
 Prints a line per kind and every loss: an answer off by more than its bound, or by more than 1e-8 (leave-one-out: 1e-7)
-without a warning, an ill-posed ridge let through, a well-posed one refused, a negative risk, a raw warning, a best ridge
-that raises or that a grid of ridges beats by more than 1e-6. Exits with 1 if there is any. Needs python-flint.
+without a warning, an ill-posed ridge let through, a well-posed one refused, a negative risk, a raw warning, a best
+ridge that raises or that a grid of ridges beats by more than 1e-6. Exits with 1 if there is any. Needs python-flint.
 """
 
 import argparse

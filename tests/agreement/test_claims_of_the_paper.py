@@ -51,6 +51,7 @@ def test_holds_without_readout_noise_one_member_at_its_best_ridge_is_best():
     assert (sr.optimal_n_members(alpha, rho, 0.0, W, Z, ridge="optimal") == 1).all()
 
 
+@pytest.mark.slow
 def test_holds_learning_curves_fall_at_the_best_ridge():
     _, rho, H, W, Z = (x[:, None] for x in random_ratios(300))
     alpha = np.geomspace(1e-3, 20, 200)
@@ -59,7 +60,7 @@ def test_holds_learning_curves_fall_at_the_best_ridge():
 
 
 def test_holds_best_ridge_of_a_member_does_not_depend_on_the_sample_size():
-    from subridge.theory.optimal_ridge import landscape_of, member_optimum
+    from subridge.theory.ridge_search import landscape_of, member_optimum
 
     problem = sr.EquicorrelatedProblem(1.3, 0.4, 0.5, 0.6, 0.3)
     ensemble = sr.Ensemble([0.2, 0.5], readout_noise=[0.1, 0.4])

@@ -7,6 +7,8 @@ import subridge as sr
 from subridge.derivations import equicorrelated, numeric, reduced
 from subridge.derivations.notation import H, W, Z, a, alpha, b, eta, k, nu, rho, zeta
 
+pytestmark = pytest.mark.slow
+
 DRAWS = 30
 # Both sides are double precision closed forms; near thresholds a factor 1/(1-γ) magnifies rounding.
 TOLERANCE = 1e-9

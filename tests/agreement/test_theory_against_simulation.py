@@ -1,8 +1,11 @@
 """Proposition 1 and 2 against trained ensembles, judged with error bars and the finite-size allowance."""
 
 import numpy as np
+import pytest
 
 import subridge as sr
+
+pytestmark = pytest.mark.slow
 
 
 def test_proposition_1_predicts_overlapping_members_on_correlated_data():

@@ -4,6 +4,7 @@ Arrays of symbols pass through the same lines as arrays of numbers, so nothing i
 """
 
 import numpy as np
+import pytest
 import sympy as sp
 
 from subridge.derivations import equicorrelated as derived
@@ -29,6 +30,8 @@ from subridge.derivations.notation import (
 )  # fmt: skip
 from subridge.theory.prop2 import aligned_bias, unaligned_bias, unaligned_slope
 from subridge.theory.reduced import Ratios, amplified, cross_bias, own_bias, slope_beyond
+
+pytestmark = pytest.mark.slow
 
 NU = nu_r, nu_s, nu_rs
 FREE = 1 - sigma_r, 1 - sigma_s

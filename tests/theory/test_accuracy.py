@@ -245,7 +245,7 @@ def test_a_point_can_be_recomputed_in_high_precision():
 
 
 def test_directions_of_a_singular_covariance_keep_their_loadings():
-    """The loading of a small direction came from its eigenvalue, not from the factor: off by 2e-3 with a bound of 2e-11."""
+    """The loading of a small direction came from its eigenvalue, not from the factor: off by 2e-3, bound 2e-11."""
     case = hostile.singular_case(np.random.default_rng(2782))
     problem = sr.Problem(case.signal, case.teacher, case.noise)
     ensemble = sr.Ensemble(sr.SubsetPlan(tuple(case.measurements), len(case.teacher)), 0.0, 0.5)

@@ -6,6 +6,7 @@ import pytest
 import subridge as sr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ridge", [0, "optimal"])
 def test_best_size_equals_an_exhaustive_search(ridge):
     rng = np.random.default_rng(0)

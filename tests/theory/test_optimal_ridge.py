@@ -49,6 +49,7 @@ def test_common_ridge_beats_every_other_common_ridge(name):
     assert (everywhere >= lowest - 1e-12).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(settings()))
 def test_joint_ridges_beat_the_common_one_and_are_stationary(name):
     problem, ensemble = settings()[name]

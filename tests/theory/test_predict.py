@@ -111,9 +111,9 @@ def test_floor_of_the_branch_is_where_gamma_is_one():
     kappa_min, lowest = floor(member, alpha)
     np.testing.assert_allclose(member.gamma(alpha, kappa_min), 1, rtol=1e-9)
     assert (lowest < 0).all()
-    just_above = effective_ridge(member, alpha, 0.999 * lowest)
-    assert just_above.status.all()
-    assert (member.gamma(alpha, just_above.kappa_bar) < 1).all()
+    just_above, found = effective_ridge(member, alpha, 0.999 * lowest)
+    assert found.all()
+    assert (member.gamma(alpha, just_above) < 1).all()
 
 
 def test_problem_and_ensemble_must_fit_together():
@@ -142,7 +142,7 @@ def test_effective_ridge_is_one_over_q_hat():
 def test_a_root_that_is_not_found_raises_or_is_reported(monkeypatch):
     monkeypatch.setattr(saddle_point, "_STEPS", 1)
     member = Spectrum(np.array([0.5, 4.0]), np.array([1.0, 1.0]), 4), np.array([0.4]), np.array([1e-3])
-    assert not effective_ridge(*member, throw=False).status.any()
+    assert not effective_ridge(*member, throw=False)[1].any()
     with pytest.raises(sr.errors.ConvergenceError, match="throw=False"):
         effective_ridge(*member)
 

@@ -46,6 +46,7 @@ def drawn_problem(seed):
     return problem, plan, rng.uniform(0, 1, 2), float(rng.uniform(0.1, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aggregation", ["mean", "simplex", "scaled", "free"])
 @pytest.mark.parametrize("seed", range(3))
 def test_no_dense_scan_beats_the_best_ridge(seed, aggregation):

@@ -83,6 +83,7 @@ def test_best_size_equals_an_exhaustive_search():
     assert {0, 1, 2} == set(np.unique(np.where(found == 1, 0, np.where(np.isinf(found), 2, 1))))
 
 
+@pytest.mark.slow
 def test_best_ridge_beats_every_other_and_one_member_every_size():
     for k, alpha, _, (H, W, Z), _ in draws(60, seed=3):
         ridge = sr.reduced_optimal_ridge(k, 0.0, H, W, Z, sample_ratio=alpha, **SCALED)
@@ -115,6 +116,7 @@ def test_phase_boundary_of_the_scaled_mean():
     assert sr.optimal_n_members(1.69, 0.0, 0.0, 0.2, 0.4, **SCALED) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ridge", [0, "optimal"])
 def test_scaled_phase_diagram_is_never_worse_than_that_of_the_mean(ridge):
     axes = (np.append(np.linspace(0, 3, 13), np.inf), np.array([0.0, 0.3]), np.linspace(0, 3, 7))

@@ -1,4 +1,3 @@
-from subridge.theory.optimal_ridge import optimal_ridge as optimal_ridge
 from subridge.theory.precise import precise_risk as precise_risk
 from subridge.theory.predict import order_parameters as order_parameters
 from subridge.theory.predict import risk as risk
@@ -7,4 +6,5 @@ from subridge.theory.reduced import optimal_n_members as optimal_n_members
 from subridge.theory.reduced import phase_boundary as phase_boundary
 from subridge.theory.reduced import reduced_optimal_ridge as reduced_optimal_ridge
 from subridge.theory.reduced import reduced_risk as reduced_risk
+from subridge.theory.ridge_search import optimal_ridge as optimal_ridge
 from subridge.theory.saddle_point import OrderParameters as OrderParameters

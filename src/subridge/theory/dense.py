@@ -186,8 +186,8 @@ def _graded(G: FloatArray, level: FloatArray, rounding: float) -> Directions:
         Z[np.ix_(order[:rank], large)] -= scipy.linalg.solve_triangular(
             L[:rank], L[rank:].T @ share, lower=True, trans="T"
         )
-        image = d * Z
         small = np.flatnonzero(d <= blurred)
+        image = d * Z
         image[np.ix_(order, small)] = L @ Y[:, small]
     theta = rounding * (np.sum((np.sqrt(np.diagonal(G))[:, None] * Z) ** 2, axis=0) + 1)
     return Directions(d, Z, image, theta, False, False, n - rank, float(noise[left].sum()), blurred)
@@ -231,7 +231,7 @@ def _doubt(
         seen = (member.start != 0) & (variances > 0)
         weights, deviations = np.abs(member.start[seen])[:, None], np.sqrt(variances[seen])[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
-            direct = (deviations**2 <= d) & (not found.is_plain)
+            direct = ((deviations**2 <= d) | (d <= found.blurred)) & (not found.is_plain)
             own = few * np.sqrt(np.sum((np.where(direct, deviations, d / deviations) * weights) ** 2, axis=0))
     reach = np.sqrt(_size(S, w - member.begun) + _size(O, member.begun))
     noise = _size(O, member.weights)

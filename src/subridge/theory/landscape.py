@@ -6,7 +6,7 @@ is the open half-line above a floor, and λ_r(κ̄_r) is explicit and increasing
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,26 +19,7 @@ from subridge.theory.prop2 import aligned_bias, bulk_of_members, unaligned_bias,
 from subridge.theory.saddle_point import EPS, Spectrum, effective_ridge, floor
 from subridge.theory.tables import Tables, product
 
-
-class PairForms(NamedTuple):
-    """Bias and γ of every pair (r, s), shape (G, k, k), with their derivatives by κ̄_r."""
-
-    bias: FloatArray
-    gamma: FloatArray
-    bias_slope: FloatArray
-    gamma_slope: FloatArray
-
-
-class OutputForms(NamedTuple):
-    """Mean outputs of the members: what each explains of the target, c_r (G, k), and their products D_rs (G, k, k).
-
-    `rate` is dlog c_r/dκ̄_r, and `bend` what is left of D_rs in its derivative by κ̄_r beyond that rate.
-    """
-
-    c: FloatArray
-    rate: FloatArray
-    D: FloatArray
-    bend: FloatArray
+Forms: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,12 +69,15 @@ class Landscape(ABC):
         """The landscape of one member alone, k = 1, with weight one."""
 
     @abstractmethod
-    def pair_forms(self, kappa_bar: FloatArray) -> PairForms:
-        """Bias and γ by the proposition."""
+    def pair_forms(self, kappa_bar: FloatArray) -> Forms:
+        """Bias and γ of every pair (r, s), shape (G, k, k), and their derivatives by κ̄_r."""
 
     @abstractmethod
-    def output_forms(self, kappa_bar: FloatArray) -> OutputForms:
-        """Mean outputs by the proposition; only where `power` is finite."""
+    def output_forms(self, kappa_bar: FloatArray) -> Forms:
+        """Mean outputs of the members: c_r (G, k), its rate dlog c_r/dκ̄_r, the products D_rs (G, k, k), and a bend.
+
+        The bend is what is left in the derivative of D_rs by κ̄_r beyond that rate. Only where `power` is finite.
+        """
 
     def take(self, rows: IntArray) -> "Landscape":
         """The landscape of some of the grid points."""
@@ -143,17 +127,17 @@ class Landscape(ABC):
         out: only what samples and noise add, and what bends, remain.
         """
         with np.errstate(invalid="ignore"):
-            mean = self.output_forms(kappa_bar)
+            c, rate, D, bend = self.output_forms(kappa_bar)
             noise = added + np.eye(pairs.shape[-1]) * self.eta[:, :, None] ** 2
-            F = mean.D + noise
-            outputs = Outputs(mean.c, F, 0 * mean.c, 0 * F, np.zeros(self.power.shape))
-            moments = MemberMoments(pairs, self.power[:, None] - mean.c, self.power, outputs)
+            F = D + noise
+            outputs = Outputs(c, F, 0 * c, 0 * F, np.zeros(self.power.shape))
+            moments = MemberMoments(pairs, self.power[:, None] - c, self.power, outputs)
             w = self.aggregation.weights(moments)
-            defect = np.sum(F * w[:, None, :], axis=-1) - mean.c
+            defect = np.sum(F * w[:, None, :], axis=-1) - c
             total = w.sum(axis=-1, keepdims=True)
             defect = defect - np.sum(w * defect, axis=-1, keepdims=True) / np.where(total > 0, total, 1.0)
-            change = np.sum((mean.bend + added_slope - mean.rate[:, :, None] * noise) * w[:, None, :], axis=-1)
-            gradient = 2.0 * w * (defect * mean.rate + change)
+            change = np.sum((bend + added_slope - rate[:, :, None] * noise) * w[:, None, :], axis=-1)
+            gradient = 2.0 * w * (defect * rate + change)
             value = moments.risk_of(w)
         pinned = np.isinf(self.power)[:, None]  # then weights sum to one
         return value, np.where(pinned, 2.0 * w * np.sum(by_first * w[:, None, :], axis=-1), gradient)
@@ -180,8 +164,8 @@ class GeneralLandscape(Landscape):
         return np.stack([s.ridge(self.alpha, kappa_bar[:, r]) for r, s in enumerate(self.spectra)], axis=-1)
 
     def kappa_bar(self, lam: FloatArray) -> FloatArray:
-        roots = [effective_ridge(s, self.alpha, lam[:, r], clip=True) for r, s in enumerate(self.spectra)]
-        return np.stack([root.kappa_bar for root in roots], axis=-1)
+        roots = [effective_ridge(s, self.alpha, lam[:, r], clip=True)[0] for r, s in enumerate(self.spectra)]
+        return np.stack(roots, axis=-1)
 
     def slope(self, kappa_bar: FloatArray) -> FloatArray:
         gaps = [1 - s.gamma(self.alpha, kappa_bar[:, r]) for r, s in enumerate(self.spectra)]
@@ -191,7 +175,7 @@ class GeneralLandscape(Landscape):
         eta = self.eta[:, member : member + 1]
         return replace(self, eta=eta, aggregation=Mean(), tables=self.tables.of_member(member))
 
-    def pair_forms(self, kappa_bar: FloatArray) -> PairForms:
+    def pair_forms(self, kappa_bar: FloatArray) -> Forms:
         """The bias by the form whose terms are smaller; the shares change with κ̄ by dψ/dκ̄ = -dφ/dκ̄ = φ/(κ̄ + d)."""
         tables, members, (G, k) = self.tables, self.tables.members, self.shape
         shares = [s.shares(kappa_bar[:, r]) for r, s in enumerate(self.spectra)]
@@ -218,9 +202,9 @@ class GeneralLandscape(Landscape):
                     bias_slope[rows, s, r] = dy @ alone_s + sign * product(table, x, dy)
                     bias_slope[rows, r, s] = dx @ alone_r + sign * product(table, dx, y)
         samples = self.alpha[:, None, None] * tables.n_features
-        return PairForms(bias, over_alpha(gamma, samples), bias_slope, over_alpha(gamma_slope, samples))
+        return bias, over_alpha(gamma, samples), bias_slope, over_alpha(gamma_slope, samples)
 
-    def output_forms(self, kappa_bar: FloatArray) -> OutputForms:
+    def output_forms(self, kappa_bar: FloatArray) -> Forms:
         tables, (G, k) = self.tables, self.shape
         c, rate, phi, beyond = np.empty((G, k)), np.zeros((G, k)), [], []
         for r, member in enumerate(tables.members):
@@ -235,7 +219,7 @@ class GeneralLandscape(Landscape):
             D[:, r, s] = D[:, s, r] = product(pair.whole, phi[r], phi[s])
             bend[:, s, r] = product(pair.whole, phi[r], beyond[s])
             bend[:, r, s] = product(pair.whole, beyond[r], phi[s])
-        return OutputForms(c, rate, D, bend)
+        return c, rate, D, bend
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,7 +260,7 @@ class EquicorrelatedLandscape(Landscape):
         with np.errstate(divide="ignore"):
             return np.asarray(1.0 / (self.alpha[:, None] - self.grid.own * (self.d / (kappa_bar + self.d)) ** 2))
 
-    def pair_forms(self, kappa_bar: FloatArray) -> PairForms:
+    def pair_forms(self, kappa_bar: FloatArray) -> Forms:
         grid, d, k = self.grid, self.d, self.shape[1]
         alpha, b, a, omega2, rho2 = (x[:, None, None] for x in (self.alpha, grid.b, grid.a, grid.omega2, grid.aligned))
         sigma, free = d / (kappa_bar + d), kappa_bar / (kappa_bar + d)
@@ -285,16 +269,16 @@ class EquicorrelatedLandscape(Landscape):
         across = sum(unaligned_bias(b, pure, omega2 / a, nu, (free[:, :, None], free[:, None, :])))
         along = sum(aligned_bias(b, omega2, nu, np.eye(k, dtype=bool)))
         by_kappa_bar = (-(sigma**2) / d)[:, :, None]  # dσ_r/dκ̄_r
-        return PairForms(
+        return (
             np.asarray((1 - rho2) * across + rho2 * along),
             grid.nu * (sigma[:, :, None] * sigma_s) / alpha,
             (1 - rho2) * unaligned_slope(b * pure, nu[0], grid.nu, sigma_s) * by_kappa_bar,
             grid.nu * sigma_s / alpha * by_kappa_bar,
         )
 
-    def output_forms(self, kappa_bar: FloatArray) -> OutputForms:
+    def output_forms(self, kappa_bar: FloatArray) -> Forms:
         """Without a teacher along 1 every output is proportional to σ: nothing bends."""
         gain, d = (self.grid.b**2 / self.grid.a)[:, None], self.d
         sigma = d / (kappa_bar + d)
         D = gain[:, :, None] * self.grid.nu * (sigma[:, :, None] * sigma[:, None, :])
-        return OutputForms(gain * (self.grid.own * sigma), -sigma / d, D, np.zeros(D.shape))
+        return gain * (self.grid.own * sigma), -sigma / d, D, np.zeros(D.shape)

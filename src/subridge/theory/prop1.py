@@ -2,8 +2,8 @@
 
     E_rs = (B_rs + γ_rs ζ² + δ_rs η_r²)/(1 - γ_rs)        eq. 9 (GeneralErr)
 
-The order parameters solve eq. 10 (saddle_point), see `saddle_point`. γ_rs and the two forms of the bias B_rs are written
-in the coefficients of `tables`, in which nothing of the ridge or of the sample ratio is left. `rounding` says at every
+The order parameters solve eq. 10 (saddle_point), see `saddle_point`. Here γ_rs and the two forms of the bias B_rs are
+written in coefficients of `tables`, which depend neither on the ridge nor on the sample ratio. `rounding` says at every
 point which form of the bias is better known, and how well.
 """
 
@@ -76,7 +76,7 @@ class Share(NamedTuple):
 def share(member: MemberTable, alpha: FloatArray, lam: FloatArray) -> Share:
     """Solve for κ̄ and say what is fitted, with αM(1 - γ_rr) = λM/κ̄ + Σφ_iψ_i, in which nothing cancels for λ ≥ 0."""
     spectrum, M = member.spectrum, member.spectrum.n_features
-    kappa_bar = effective_ridge(spectrum, alpha, lam).kappa_bar
+    kappa_bar = effective_ridge(spectrum, alpha, lam)[0]
     phi, psi = spectrum.shares(kappa_bar)
     at_zero = kappa_bar == 0
     pull = np.where(at_zero | np.isinf(kappa_bar), 0.0, lam * M / np.where(at_zero, 1.0, kappa_bar))
@@ -146,7 +146,7 @@ def general_moments(
 
 
 def _errors(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatArray, ...]:
-    """Eq. 9 (GeneralErr) and its bounds, (G, k, k), what members explain, (G, k), and the rest of `Outputs` on demand."""
+    """Eq. 9 (GeneralErr) and its bounds, (G, k, k), what members explain, (G, k), and maybe the rest of `Outputs`."""
     step = max(1, _BLOCK // max(1, 8 * sum(len(member.whole) for member in tables.members)))
     starts = range(0, max(1, len(grid.alpha)), step)
     parts = [_block(tables, grid.part(slice(start, start + step)), outputs=outputs) for start in starts]
@@ -240,7 +240,7 @@ def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGr
     tables, alpha, k = tabulate(problem, plan, accurate=True), grid.alpha, plan.n_members
     spectra = [member.spectrum for member in tables.members]
     roots = [effective_ridge(spectrum, alpha, grid.lam[:, r], throw=throw) for r, spectrum in enumerate(spectra)]
-    kappa_bar = np.stack([root.kappa_bar for root in roots], axis=-1)
+    kappa_bar, status = (np.stack(part, axis=-1) for part in zip(*roots, strict=True))
     with np.errstate(divide="ignore"):
         q_hat = 1.0 / kappa_bar
     q = np.stack([spectrum.q(q_hat[:, r]) for r, spectrum in enumerate(spectra)], axis=-1)
@@ -250,11 +250,6 @@ def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGr
     for (r, s), pair in tables.pairs.items():
         trace = phi[r] ** 2 @ spectra[r].counts if r == s else product(pair.trace, phi[r], phi[s])
         gamma[:, r, s] = gamma[:, s, r] = over_alpha(trace / tables.n_features, alpha)
-    status = np.stack([root.status for root in roots], axis=-1)
-
-    def shaped(field: FloatArray) -> FloatArray:
-        return field.reshape((*grid.shape, *field.shape[1:]))
-
     flat = (grid.lam + q, q, q_hat, gamma, status, np.stack(off, axis=-1))
-    kappa, q, q_hat, gamma, found, off_by = map(shaped, flat)
+    kappa, q, q_hat, gamma, found, off_by = (field.reshape((*grid.shape, *field.shape[1:])) for field in flat)
     return OrderParameters(kappa, q, q_hat, None, gamma, found, off_by)

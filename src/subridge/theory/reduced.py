@@ -1,7 +1,7 @@
-"""Equal disjoint members that share a fixed number of weights, sec. H.4 (HomEnsMathSection): Prop. 2 in units of s(1-c).
+"""Equal disjoint members that share a fixed number of weights: sec. H.4 (HomEnsMathSection), in units of s(1-c).
 
-Noises are the ratios H, W, Z of eq. 24 (ReducesNoises), ν_rr = 1/k and 0 < c < 1; at c = 0 set the alignment to zero. In
-these units b = 1 and a = 1 + W. No two members share a feature, so that 𝓔_k = ν E_rr + (1-ν) E_rr′. The sums are
+Noises are the ratios H, W, Z of eq. 24 (ReducesNoises), ν_rr = 1/k and 0 < c < 1; at c = 0 set the alignment to zero.
+In these units b = 1 and a = 1 + W. No two members share a feature, so that 𝓔_k = ν E_rr + (1-ν) E_rr′. The sums are
 written so that ν = 0, that is k = ∞, is no special case.
 """
 
@@ -67,13 +67,13 @@ def own_bias(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
 
 
 def cross_bias(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
-    """B_rr′ of two different members, which is all of their error, eq. 209 (ErrpReduced): without a shared feature γ = 0."""
+    """B_rr′ of two different members, all of their error, eq. 209 (ErrpReduced): without a shared feature γ = 0."""
     _, rho2, _, W, _ = ratios
     return np.asarray((1 - rho2) * (1 - 2 * nu * sigma / (1 + W)) - rho2)
 
 
 def reduced_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
-    """𝓔 at ν = 1/k, eq. 211 (EkReduced), given the share σ of its bulk that a member fits; infinite at the threshold."""
+    """𝓔 at ν = 1/k, eq. 211 (EkReduced), given the share σ of its bulk that a member fits; inf at the threshold."""
     alpha, _, H, _, Z = ratios
     gamma = over_alpha(nu * sigma**2, alpha)
     bias, noise, gap = own_bias(nu, sigma, ratios), nu * (H + gamma * Z), 1.0 - gamma
@@ -88,8 +88,8 @@ def reduced_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArr
 def scaled_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
     """𝓔 of the scaled mean at ρ = 0, given ν = 1/k and σ; it never exceeds one.
 
-    Disjoint members of an unaligned teacher are uncorrelated, so that each explains its own part. For ρ ≠ 0 the target's
-    power grows with the number of features, the best scale is one, and everything is as for the mean.
+    Disjoint members of an unaligned teacher are uncorrelated, so that each explains its own part. For ρ ≠ 0 the
+    target's power grows with the number of features, the best scale is one, and everything is as for the mean.
     """
     alpha, _, H, _, _ = ratios
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -153,6 +153,8 @@ def reduced_risk(
         If a parameter lies outside its range, or there is no such aggregation.
     DataError
         If one is NaN.
+    RidgeError
+        If a ridge is so negative that the regression has no solution.
 
     See Also
     --------
@@ -480,7 +482,7 @@ def _best_scaled_ridgeless(ratios: Ratios) -> FloatArray:
 def _best_beside_threshold(
     small: FloatArray, large: FloatArray, ratios: Ratios, error: Callable[[FloatArray, FloatArray, Ratios], FloatArray]
 ) -> FloatArray:
-    """The best integer at λ = 0 among k = 1 and the neighbours of real minima below and beyond the threshold k = 1/α."""
+    """The best integer at λ = 0 of k = 1 and the neighbours of real minima below and beyond the threshold k = 1/α."""
 
     def at(k: FloatArray) -> FloatArray:
         with np.errstate(invalid="ignore"):
@@ -548,7 +550,7 @@ def slope_beyond(x: FloatArray, *given: FloatArray) -> FloatArray:
 def _best_at_optimal_ridge(flat: Ratios) -> FloatArray:
     """k* when each member has its own best ridge λ*; ∞ where no finite k beats it.
 
-    There the reduced error is 𝓔*_k = 𝓔_∞ + (1/k)[H - (1-ρ²)(2-1/k)σ_k/(1+W)], so k beats ∞ exactly where the bracket is
+    There the reduced error is 𝓔*_k = 𝓔_∞ + (1/k)[H - (1-ρ²)(2-1/k)σ_k/(1+W)]. So k beats ∞ where the bracket is
     negative, and each k has an explicit sample ratio α_k above which it is.
     """
 

@@ -7,8 +7,8 @@ times the size of their terms. Here these errors are carried through Prop. 1 and
 
 and then become `Risk.error_bound`. A change of a member's residual by ε_r changes the bias by ε_r e_s + ε_s e_r, with
 e² = B, and errors that are independent of the residual enter by their squares. Errors of different directions add up by
-squares after an orthogonal transformation, else as if up to sixteen of them pointed the same way. The constants were set
-once against ball arithmetic: the bound is calibrated, not proved.
+squares after an orthogonal transformation, else as if up to sixteen of them pointed the same way. The constants were
+set once against ball arithmetic: the bound is calibrated, not proved.
 """
 
 import warnings
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _SAFETY = 2.0
 _UNSURE = 0.05  # relative error of an eigenvalue that matters, above which first order says nothing
+# Members with dropped directions, or an eigenvalue of larger relative error than this, err more than first order says.
+_NEARLY_SINGULAR, _MORE = 1e-4, 100.0
 _FACTORS = 12 * EPS  # of a product of a few factors, each a few roundings from exact
 _READ = 1e-8  # relative error above which a caller is told
 
@@ -66,7 +68,7 @@ def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: Fl
     second = float((c * theta).sum() * few**2 * solved.sum())
     mixing, hidden = few * np.sqrt((mixed * steep) @ noisy), np.sqrt(lost * pair.left_over)
     residual = np.sqrt(free @ table.slip**2) + np.sqrt(second) + np.sqrt(spread) * mixing
-    residual = residual + np.sqrt(fitted) * few * np.sqrt(squares @ solved)
+    residual = residual + few * (np.sqrt(fitted) * np.sqrt(squares @ solved) + 2 * np.sqrt(free @ (theta * noisy)))
     left = few * np.sqrt((free * steep) @ noisy) + np.sqrt(EPS) * table.size + hidden
     whole = few * np.sqrt((squares * steep) @ noisy) + np.sqrt(EPS) * reach + hidden
     blur = _blur(member, phi, pair.left_over)
@@ -77,7 +79,10 @@ def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: Fl
     own_left = own_left + 2 * mixed @ np.abs(pair.left_over_r) + either
     own_whole = 4 * EPS * reach**2 + 3 * whole**2 + either
     unsure = (np.max(np.abs(phi) * theta, axis=1, initial=0.0) > _UNSURE) | (negative & (lost > 0))
-    doubts = (left + np.sqrt(blur), whole + np.sqrt(blur), own_left, own_whole)
+    # Directions that are off by θ meet the other member's whole signal, which for the member itself cancels.
+    tilted = 2 * few * np.sqrt(squares @ (theta * noisy)) * reach
+    more = _MORE if table.dropped or (theta > _NEARLY_SINGULAR).any() else 1.0
+    doubts = (left + np.sqrt(blur), np.sqrt((whole + np.sqrt(blur)) ** 2 + tilted), own_left, own_whole)
     return MemberDoubt(
         kappa,
         gap,
@@ -85,8 +90,8 @@ def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: Fl
         fitted,
         kappa * np.sqrt(mixed**2 @ c),
         kappa * np.sqrt(mixed**2 @ member.whole),
-        residual,
-        *(np.where(unsure, np.inf, doubt) for doubt in doubts),
+        more * residual,
+        *(np.where(unsure, np.inf, more * doubt) for doubt in doubts),
     )
 
 

@@ -15,7 +15,6 @@ Newton's method solves whichever of the two cancels less.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -124,24 +123,17 @@ class Spectrum:
             return np.where(np.isfinite(rounding), (product - self.counts.sum()) + rounding, product)
 
 
-class Root(NamedTuple):
-    """κ̄, and where it was found."""
-
-    kappa_bar: FloatArray
-    status: BoolArray
-
-
 def effective_ridge(
     spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, throw: bool = True, clip: bool = False
-) -> Root:
-    """Solve eq. 10 (saddle_point) for κ̄, given one-dimensional α and λ of equal length.
+) -> tuple[FloatArray, BoolArray]:
+    """Solve eq. 10 (saddle_point) for κ̄, given one-dimensional α and λ of equal length, and say where it was found.
 
     Raises `RidgeError` for a negative λ below the floor of the physical branch, and `ConvergenceError` where a root was
     not found; with ``throw=False`` the status says so instead, and with ``clip=True`` such a λ is raised to the floor.
     """
     status = np.ones(alpha.shape, dtype=bool)
     if not len(spectrum.values):  # a member that sees nothing predicts zero, whatever its ridge
-        return Root(np.where(alpha == 0, np.inf, 1.0), status)
+        return np.where(alpha == 0, np.inf, 1.0), status
     kappa_bar = np.where(alpha == 0, np.inf, 0.0)
     largest, finite = float(spectrum.values[-1]), (alpha > 0) & np.isfinite(alpha)
     faint = (lam > 0) & (lam < _FAINT * largest)
@@ -163,7 +155,7 @@ def effective_ridge(
             f"no saddle point found at sample_ratio={alpha[worst]:g}, ridge={lam[worst]:g}; check the covariance's "
             "scale, or pass throw=False to see every status"
         )
-    return Root(kappa_bar, status)
+    return kappa_bar, status
 
 
 def residual(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, kappa_bar: FloatArray) -> FloatArray:
@@ -243,7 +235,7 @@ def _negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, clip: b
             f"only above {least[worst]:.6g}; raise the ridge"
         )
     spare, pull = spectrum.spare_samples(alpha), lam * spectrum.n_features
-    kappa_bar = effective_ridge(spectrum, alpha, np.zeros_like(lam)).kappa_bar
+    kappa_bar = effective_ridge(spectrum, alpha, np.zeros_like(lam))[0]
     kappa_bar = np.where(kappa_bar > 0, kappa_bar, pull / np.where(spare > 0, spare, 1.0))  # a step from κ̄ = 0
     for _ in range(_STEPS):
         phi, psi = spectrum.shares(kappa_bar)

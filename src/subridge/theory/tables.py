@@ -17,10 +17,10 @@ for r = s a sum of squares. The coefficients are computed once, here for covaria
 all others. A grid point then costs a row of a matrix product. All coefficients carry the factor 1/M.
 
 Independent features: every feature is its own direction, and members meet only where they share one. With signal and
-noise variances s and o and t = s + o, the loading of a feature is s w/√t. Infinite data leave s o w²/t of it where it is
-seen and s w² where it is not. No term is negative, so nothing cancels.
+noise variances s and o and t = s + o, the loading of a feature is s w/√t. Infinite data leave s o w²/t of it where it
+is seen and s w² where it is not. No term is negative, so nothing cancels.
 
-Spikes, Σ = d I + F Fᵀ: the cost is O(M · rank²). On a member, Σ_rr = d I + F_r F_rᵀ has orthonormal spike directions Q_r
+Spikes, Σ = d I + F Fᵀ: the cost is O(M · rank²). On a member, Σ_rr = d I + F_r F_rᵀ has orthonormal directions Q_r
 with eigenvalues d + g_i, and one eigenvalue d on everything orthogonal to them. With P the 0/1 overlap of two members,
 Σ_rs = d P + F_r F_sᵀ, and the projector I - Q Qᵀ annihilates F, so that no large spike ever cancels against another.
 """
@@ -236,7 +236,7 @@ class _Parts(NamedTuple):
 def spiked_tables(
     problem: Problem, plan: SubsetPlan, signal: tuple[FloatArray, FloatArray], noise: tuple[FloatArray, FloatArray]
 ) -> Tables:
-    """Tables of signal and noise that are each a diagonal (M,) plus F Fᵀ, F (M, f), with a constant sum of diagonals."""
+    """Tables of signal and noise, each a diagonal (M,) plus F Fᵀ, F (M, f), with a constant sum of diagonals."""
     M, k, w = plan.n_features, plan.n_members, problem.teacher_weights
     parts = _Parts(signal[0], noise[0], np.hstack([signal[1], noise[1]]), signal[1].shape[1])
     d = float(parts.signal[0] + parts.noise[0])

@@ -196,7 +196,7 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
 
     def place(ridge: FloatArray) -> FloatArray:
         finite = np.where(np.isfinite(ridge), ridge, 1e6 * np.exp(last - np.log(1e14)))
-        return np.log(np.maximum(landscape.kappa_bar(finite) - low, np.exp(first)))
+        return np.asarray(np.log(np.maximum(landscape.kappa_bar(finite) - low, np.exp(first))))
 
     own = place(alone)
     starts = [place(np.broadcast_to(common[:, None], (G, k))), own]
@@ -304,7 +304,7 @@ def minimise_on_line(function: Function, points: FloatArray, n: int, noise: Floa
 
 
 def minimise_jointly(function: Function, start: FloatArray, scale: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Newton's method on n independent functions of k variables, with |eigenvalues| of the Hessian, so that it descends.
+    """Newton's method on n independent functions of k variables, with |eigenvalues| of the Hessian, which descends.
 
     ``function(x, rows)`` gives values (n,) and gradients (n, k) at x (n, k) of the problems ``rows``. `scale`, shape
     (n,), positive, is the size of the terms of a value: a problem is solved where the largest gradient entry is below
