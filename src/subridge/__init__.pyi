@@ -28,12 +28,8 @@ from subridge.results.predictions import phase_diagram as phase_diagram
 from subridge.ridge.reference import fit_members as fit_members
 from subridge.ridge.reference import risk_of_weights as risk_of_weights
 from subridge.simulation.run import Run as Run
-<<<<<<< ours
 from subridge.simulation.simulate import simulate as simulate
 from subridge.simulation.simulate import simulate_classification as simulate_classification
-from subridge.theory.optimal_ridge import optimal_ridge as optimal_ridge
-=======
->>>>>>> theirs
 from subridge.theory.precise import precise_risk as precise_risk
 from subridge.theory.predict import order_parameters as order_parameters
 from subridge.theory.predict import risk as risk

@@ -7,11 +7,8 @@ every diagonal block is kept, so that triangular solves are matrix products as w
 
 from dataclasses import dataclass
 
-import numpy as np
-from scipy.linalg import blas, lapack
-
-from subridge.arrays.namespace import device_of, is_numpy, namespace_of
-from subridge.arrays.types import Array, FloatArray, Namespace
+from subridge.arrays.namespace import device_of, namespace_of
+from subridge.arrays.types import Array, Namespace
 
 # Columns per panel, and the size below which a block is handed to the library. Chosen on one H200 by
 # benchmarks/engine_gpu.py --tune; both are multiples of a warp.
@@ -85,25 +82,6 @@ def factor(matrices: Array, targets: Array, panel: int = PANEL) -> tuple[Blocked
     return BlockedFactor(matrices, inverses, panel), targets
 
 
-def solve_definite(matrix: Array, right: Array) -> Array:
-    """``A⁻¹ B`` for one symmetric positive definite A, shape (n, n), and many columns B (n, m).
-
-    In NumPy by the inverse, because triangular solves run at a third of the speed of products: that costs no digits
-    beyond the condition of A, which must be moderate.
-
-    >>> solve_definite(np.array([[2.0, 1.0], [1.0, 1.0]]), np.eye(2)).round(12)
-    array([[ 1., -1.],
-           [-1.,  2.]])
-    """
-    if not is_numpy(matrix):
-        return namespace_of(matrix).linalg.solve(matrix, right)
-    upper, failed = lapack.dpotrf(matrix.T, lower=0, clean=0)
-    if failed:
-        return np.asarray(np.linalg.solve(matrix, right))
-    inverse = lapack.dpotri(upper, lower=0, overwrite_c=1)[0]
-    return np.asarray(blas.dsymm(1.0, inverse, right.T, side=1, lower=0).T)
-
-
 def gram_lower(rows: Array, into: Array, block: int = 1024) -> Array:
     """Add the lower triangle of ``rows @ rowsᵀ`` to `into`, by block rows: half the operations of the full product."""
     xp = namespace_of(rows)
@@ -142,18 +120,5 @@ def _factor_leaf(xp: Namespace, A: Array) -> tuple[Array, Array]:
         L, info = xp.linalg.cholesky_ex(A)  # no check, so the host never waits for the card
         L = xp.where((info > 0)[:, None, None], xp.nan, L)
         return L, xp.linalg.solve_triangular(L, xp.broadcast_to(identity, A.shape), upper=False)
-    if is_numpy(A):
-        L = _cholesky_or_nan(A)
-        return L, np.asarray(np.linalg.inv(L), dtype=A.dtype)
     L = xp.linalg.cholesky(A)
     return L, xp.linalg.inv(L)
-
-
-def _cholesky_or_nan(A: FloatArray) -> FloatArray:
-    """Factors of a batch, NaN for a matrix that is not positive definite; NumPy alone would refuse the whole batch."""
-    try:
-        return np.asarray(np.linalg.cholesky(A), dtype=A.dtype)
-    except np.linalg.LinAlgError:
-        if len(A) == 1:
-            return np.full_like(A, np.nan)
-        return np.concatenate([_cholesky_or_nan(A[b : b + 1]) for b in range(len(A))])

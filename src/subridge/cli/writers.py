@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from subridge.cli.options import writable
-from subridge.model.checks import counted
+from subridge.model.wording import counted
 
 
 def _page(_context: click.Context, _parameter: click.Parameter, out: Path) -> Path:

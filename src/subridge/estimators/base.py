@@ -16,12 +16,13 @@ from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, Matrix
 from subridge.estimators.inputs import Features, drop_weightless, lacks_columns, left_out_sets, prediction_input
 from subridge.estimators.members import FittedMembers, LeftOutEnsemble
 from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean
-from subridge.model.checks import Scope, check_scope, counted, one_of, positive_integer, truth, within
+from subridge.model.checks import Scope, check_scope, one_of, positive_integer, truth, within
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import DataError, FewSamplesWarning, ParameterError, SubsetError
 from subridge.model.moments import MemberMoments
 from subridge.model.plan import SubsetPlan
 from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_strategy
+from subridge.model.wording import counted
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
 from subridge.ridge.choose import Losses, scored, search_ridges, trainable
 from subridge.ridge.path import member_paths

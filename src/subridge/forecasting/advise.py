@@ -26,12 +26,13 @@ from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot import Pilot, factorise_pilot, label_noise, read_ensembles, read_sample, side_by_side
 from subridge.forecasting.rule import RULE
 from subridge.model.aggregation import Free, LinearAggregation, Mean, Scaled, Simplex
-from subridge.model.checks import counted, items_of, non_negative, one_number, positive_integer, truth, within
+from subridge.model.checks import items_of, non_negative, one_number, positive_integer, truth, within
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, SubridgeWarning
 from subridge.model.fingerprint import stream
 from subridge.model.plan import SubsetPlan
 from subridge.model.subsets import Dirichlet, Equal, Overlapping, Strategy
+from subridge.model.wording import counted
 from subridge.results.advice import advice_table
 from subridge.results.numbers import interval, percent, plain
 from subridge.ridge.checks import warn_once

@@ -6,10 +6,11 @@ import numpy as np
 
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.model.checks import counted, finite_array, non_negative, positive_integer, within
+from subridge.model.checks import finite_array, non_negative, positive_integer, within
 from subridge.model.covariance import Covariance, as_covariance, equicorrelated, isotropic
 from subridge.model.errors import CovarianceError, ParameterError
 from subridge.model.fingerprint import Fingerprinted, stream
+from subridge.model.wording import counted
 
 
 @dataclass(frozen=True, eq=False)

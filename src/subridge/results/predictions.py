@@ -13,9 +13,9 @@ from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem
 from subridge.results.schemas import result_attributes
-from subridge.theory.optimal_ridge import optimal_ridge
 from subridge.theory.predict import risk
 from subridge.theory.reduced import is_optimal, optimal_n_members, phase_boundary, reduced_optimal_ridge, reduced_risk
+from subridge.theory.ridge_search import optimal_ridge
 
 _LONG_NAMES = {
     "sample_ratio": "sample ratio α",

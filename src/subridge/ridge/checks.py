@@ -12,7 +12,6 @@ from scipy.sparse import csc_array
 
 from subridge.arrays.namespace import is_numpy, is_sparse, like, select_rows, to_numpy
 from subridge.arrays.types import Array, FloatArray
-from subridge.model.checks import agreeing, counted
 from subridge.model.errors import (
     CopiedRowsWarning,
     CorrelatedRowsWarning,
@@ -25,6 +24,7 @@ from subridge.model.errors import (
     ScaleWarning,
     SubridgeWarning,
 )
+from subridge.model.wording import agreeing, counted
 from subridge.ridge.rows import TrainingRows
 
 _WIDE_SCALES = 1e3  # ratio of standard deviations above which one penalty cannot suit all columns

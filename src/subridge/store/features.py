@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from subridge import __version__
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json
-from subridge.model.checks import listed
 from subridge.model.errors import DamagedStoreWarning, StoreError
+from subridge.model.wording import listed
 from subridge.store.tasks import Arrays, clear_errors, is_store, place_of
 
 SCHEMA, _VERSION = "subridge-features", 2

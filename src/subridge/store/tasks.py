@@ -25,8 +25,8 @@ import numpy as np
 import numpy.typing as npt
 
 from subridge import __version__
-from subridge.model.checks import listed
 from subridge.model.errors import DamagedStoreWarning, StoreError
+from subridge.model.wording import listed
 
 Arrays = dict[str, npt.NDArray[Any]]
 

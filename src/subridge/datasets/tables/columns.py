@@ -12,8 +12,9 @@ from narwhals.typing import IntoDataFrame
 
 from subridge.arrays.namespace import is_sparse, is_tensor
 from subridge.arrays.types import ArrayLike, MatrixLike
-from subridge.model.checks import agreeing, counted, listed, refuse_odd_values
+from subridge.model.checks import refuse_odd_values
 from subridge.model.errors import DataError
+from subridge.model.wording import agreeing, counted, listed
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs

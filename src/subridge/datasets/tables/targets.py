@@ -11,8 +11,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray
 from subridge.datasets.tables.columns import is_frame, open_frame
-from subridge.model.checks import counted, listed
 from subridge.model.errors import DataError
+from subridge.model.wording import counted, listed
 
 TargetLike: TypeAlias = ArrayLike | IntoSeries | IntoDataFrame
 # Numbers, NaN where missing, or labels, None where missing; shape (n,) or (n, C).

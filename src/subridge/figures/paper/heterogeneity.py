@@ -11,8 +11,8 @@ from subridge.model.ensemble import Ensemble
 from subridge.model.problem import EquicorrelatedProblem
 from subridge.model.subsets import Dirichlet, dirichlet, equal, fraction_density, rescaled_spread
 from subridge.simulation.run import Run
-from subridge.theory.optimal_ridge import optimal_ridge
 from subridge.theory.predict import risk
+from subridge.theory.ridge_search import optimal_ridge
 from subridge.theory.thresholds import around_thresholds
 
 
