@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-_NAMED = 8  # so many names a message holds
+_NAMED = 5
 
 
 def counted(count: int, noun: str, plural: str | None = None) -> str:
