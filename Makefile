@@ -8,12 +8,15 @@ STAMP  := $(VENV)/.installed
 # Two test processes with a thread of BLAS each: more threads than cores are slower than fewer.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: bench hostile demo test test-all test-slow test-plain test-torch test-page coverage docs release-check lint style types layers data clean trust mutants
+.PHONY: bench hostile demo test quick test-all test-slow test-plain test-torch test-page coverage docs release-check lint style types layers data clean trust mutants
 
 demo: $(STAMP)          ## set up, then draw one learning curve, theory beside experiment
 	$(BIN)/subridge demo
 
-test: $(STAMP) lint     ## set up, then what protects users: style, types, layers and the quick tests; two minutes
+test: $(STAMP)          ## set up, then what protects users: style, types, layers and the quick tests; two minutes
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=recurse lint quick
+
+quick: $(STAMP)         ## the tests of `make test`
 	$(PYTEST) -m "not page and not slow"
 
 test-all: test test-slow test-plain test-torch test-page  ## everything: killed processes, published figures, proofs, fuzz at full size
