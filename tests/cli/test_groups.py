@@ -38,6 +38,7 @@ def visits(tmp_path):
 WORDS = ("--target", "y", "--unlabelled", "drop", "--drop", "kind", "--drop", "gaps", "--drop", "same")
 
 
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.RidgePathWarning")
 def test_sizes_are_rows_or_groups_and_errors_those_of_the_library(visits):
     words = (*WORDS, "--groups", "subject", "--n-members", 2, "--ridges", "0.1,1,10", "--json")
     found = json.loads(call("forecast", visits, *words, "--n-groups", "30,60").stdout)

@@ -71,7 +71,7 @@ def test_the_list_holds_what_is_public_and_nothing_private():
         "subridge.theory.predict.risk",
         "subridge.model.plan.SubsetPlan.fractions",
         "subridge.model.errors.StoreError",
-        "subridge.estimators.coverage.PredictsIntervals.predict_interval",
+        "subridge.estimators.regressor.RidgeEnsembleRegressor.predict_interval",
         "subridge.estimators.regressor.RidgeEnsembleRegressor.partial_fit",
         "subridge.derivations.numeric.pair_error_function",
     } <= paths

@@ -68,12 +68,24 @@ def test_weights_of_rows_are_finite(bad):
         sr.RidgeEnsembleRegressor(2).fit(X, Y, sample_weight=np.append(np.ones(39), bad))
 
 
-def test_after_a_fit_that_failed_nothing_is_predicted():
-    model = sr.RidgeEnsembleRegressor(2).fit(X, Y)
-    with pytest.raises(DataError):
-        model.fit(X, Y, sample_weight=np.full(40, np.nan))
+@pytest.mark.parametrize(("kind", "labels"), [(sr.RidgeEnsembleRegressor, Y), (sr.RidgeEnsembleClassifier, CLASSES)])
+@pytest.mark.parametrize("factor", [1.0, np.nan])
+def test_after_a_fit_that_failed_nothing_is_predicted(kind, labels, factor):
+    model = kind(2).fit(X, labels)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(X * factor, labels, sample_weight=np.full(40, np.nan))
     with pytest.raises(ValueError, match="not fitted"):
         model.predict(X)
+
+
+@pytest.mark.parametrize("labels", [CLASSES, CLASSES.astype(str)])
+def test_hidden_classes_are_refused(labels):
+    hidden = np.ma.masked_array(labels, CLASSES == 1)
+    with pytest.raises(DataError, match="y is a masked array with hidden values"):
+        sr.RidgeEnsembleClassifier(2).fit(X, hidden)
+    with pytest.raises(DataError, match="y is a masked array with hidden values"):
+        sr.RidgeEnsembleClassifier(2, ridge=0.1).partial_fit(X, hidden, classes=np.unique(labels))
+    assert len(sr.RidgeEnsembleClassifier(2).fit(X, np.ma.masked_array(labels, False)).classes_) == 3
 
 
 @pytest.mark.parametrize("label", [np.nan, np.inf, None])

@@ -1,30 +1,30 @@
 """RidgeEnsembleClassifier."""
 
-from dataclasses import replace
-from typing import Literal, Self
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
-from subridge.arrays.namespace import device_of, in_precision_of, is_numpy, like, namespace_of, to_numpy
-from subridge.arrays.types import Array, ArrayLike, BoolArray, MatrixLike
-from subridge.estimators.base import Missing, RidgeEnsembleBase, Subsets, affordable, aggregation_of, per_target
-from subridge.estimators.inputs import (
+from subridge.arrays.namespace import device_of, in_precision_of, is_numpy, namespace_of, to_numpy
+from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, MatrixLike
+from subridge.estimators.base import (
     ClassWeight,
-    Features,
     Labels,
-    classes_of,
-    classification_input,
-    example_of,
+    RidgeEnsembleBase,
+    affordable,
+    aggregation_of,
+    per_target,
     row_weights,
+    training_input,
 )
 from subridge.model.aggregation import Aggregation, Mean, WeightedMajority, first_largest, misclassified_share
-from subridge.model.checks import Scope
 from subridge.model.errors import DataError, ParameterError
 from subridge.ridge.classes import fit_temperature, softmax
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: ignore[misc]
     """Votes of ridge classifiers on subsets of the features (sec. E.2 (LinClassTrainingSection)).
 
@@ -47,17 +47,8 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
         misclassifies (equal shares: the squared error of the mean score), "member" each member's squared error.
     ridges : sequence of float, optional
         The path that "auto" searches.
-    voting : {"majority", "sum"} or Aggregation, default="majority"
-        "majority": the class with most votes; ties go to the largest summed score among the tied, then to the lowest
-        class. "sum": the class with the largest summed score.
-    score_weights : {"equal", "scaled", "simplex", "free"} or Aggregation, default="equal"
-        Weights of the members, fitted to the leave-one-out scores as the `aggregation` of `RidgeEnsembleRegressor`.
-        With ``voting="sum"`` they weigh scores, each class by its own, and ridges minimise the squared error of the
-        weighted scores. With "majority" votes count by weights common to all classes, "simplex" or "free".
     fit_intercept : bool, default=True
         Centre the data; the intercept is not penalised.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, multiplied into the sample weights.
     readout_noise : float or sequence of float, default=0.0
         Standard deviation of the noise taken from each member's one-hot labels in training.
     scoring : {"accuracy", "neg_log_loss"}, optional
@@ -69,6 +60,15 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
         NaN in X when predicting: refuse it, or leave out the members that see it, as for `RidgeEnsembleRegressor`.
     random_state : int, RandomState or None
         Draws subsets and readout noise.
+    voting : {"majority", "sum"} or Aggregation, default="majority"
+        "majority": the class with most votes; ties go to the largest summed score among the tied, then to the lowest
+        class. "sum": the class with the largest summed score.
+    score_weights : {"equal", "scaled", "simplex", "free"} or Aggregation, default="equal"
+        Weights of the members, fitted to the leave-one-out scores as the `aggregation` of `RidgeEnsembleRegressor`.
+        With ``voting="sum"`` they weigh scores, each class by its own, and ridges minimise the squared error of the
+        weighted scores. With "majority" votes count by weights common to all classes, "simplex" or "free".
+    class_weight : dict or "balanced", optional
+        Weights of the classes, multiplied into the sample weights.
 
     Attributes
     ----------
@@ -117,48 +117,9 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
     ...     model = model.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
     """
 
-    classes_: Labels
-    loo_predictions_: Labels
-    loo_probabilities_: Array
-    temperature_: float
-    _mean_score: tuple[Array, Array]
-
-    def __init__(
-        self,
-        n_estimators: int = 10,
-        *,
-        subsets: Subsets = "dirichlet",
-        fraction_spread: float = 0.75,
-        subset_sizes: ArrayLike | None = None,
-        ridge: ArrayLike | Literal["auto"] = "auto",
-        ridge_scope: Scope = "ensemble",
-        ridges: ArrayLike | None = None,
-        voting: str | Aggregation = "majority",
-        score_weights: str | Aggregation = "equal",
-        fit_intercept: bool = True,
-        class_weight: ClassWeight = None,
-        readout_noise: ArrayLike = 0.0,
-        scoring: str | None = None,
-        gap: int = 0,
-        missing: Missing = "raise",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.subsets = subsets
-        self.fraction_spread = fraction_spread
-        self.subset_sizes = subset_sizes
-        self.ridge = ridge
-        self.ridge_scope = ridge_scope
-        self.ridges = ridges
-        self.voting = voting
-        self.score_weights = score_weights
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.readout_noise = readout_noise
-        self.scoring = scoring
-        self.gap = gap
-        self.missing = missing
-        self.random_state = random_state
+    voting: str | Aggregation = "majority"
+    score_weights: str | Aggregation = "equal"
+    class_weight: ClassWeight = None
 
     def fit(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
@@ -187,28 +148,27 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
         DataError, ParameterError
             If the data cannot be used as given, or a constructor parameter is invalid.
         """
-        features, labels = classification_input(self, X, y, reset=True)
-        aggregation = affordable(self._aggregation(), features.shape[0])
-        votes_by = self._vote_weights()
-        if votes_by is not None and affordable(votes_by, features.shape[0]) is not votes_by:
-            votes_by = None
-        self.classes_ = classes_of(labels)
-        weights = row_weights(sample_weight, features, labels, self.class_weight)
-        left_out = self._fit(features, self._one_hot(features, labels), weights, groups, aggregation)
-        if votes_by is not None:
-            if self._drops_members():
-                raise ParameterError("missing='drop-members' needs equal votes; use score_weights='equal'")
+        features, labels = training_input(self, X, y, reset=True, numeric=False)
+        aggregation, votes_by = self._aggregations()
+        aggregation, votes_by = affordable(aggregation, len(labels)), affordable(votes_by, len(labels))
+        if votes_by.fits_weights and self._drops_members():
+            raise ParameterError("missing='drop-members' needs equal votes; use score_weights='equal'")
+        self.classes_ = _classes_of(labels)
+        weights = row_weights(sample_weight, len(labels), labels, self.class_weight)
+        left_out = self._fit(features, self._one_hot(labels), weights, groups, aggregation)
+        self._publish()
+        if votes_by.fits_weights:
             voting = WeightedMajority.of_weights(votes_by.weights(self._member_moments))
             self.ensemble_ = replace(self.ensemble_, aggregation=voting)
+            self.weights_ = np.array(voting.vote_weights) / self.n_estimators_
             self._left_out = left_out = replace(left_out, ensemble=self.ensemble_, weights=None)
         rows, is_weighted = left_out.rows, left_out.weights is not None
         decision = left_out.predictions / (1 if is_weighted else self.n_estimators_)
-        if is_weighted or votes_by is not None:
+        if is_weighted or votes_by.fits_weights:
             self.loo_error_ = misclassified_share(first_largest(decision), rows.targets, rows.weights)
         self.temperature_ = fit_temperature(decision, rows.targets, rows.weights)
         self.loo_predictions_ = self._labels_of(decision)
         self.loo_probabilities_ = softmax(decision, self.temperature_).T
-        self._publish()
         return self
 
     def partial_fit(
@@ -242,26 +202,26 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
         DataError, ParameterError
             If the data cannot be used as given, or a parameter needs all rows at once.
         """
-        aggregation = self._aggregation()
-        if aggregation.is_linear or self._vote_weights() is not None:
+        aggregation, votes_by = self._aggregations()
+        if aggregation.is_linear or votes_by.fits_weights:
             raise ParameterError(
                 "score_weights need the rows and cannot be streamed; use fit, or score_weights='equal'"
             )
         if isinstance(self.class_weight, str):
             raise ParameterError(f"class_weight={self.class_weight!r} needs all labels; to stream, give a dict")
-        first = self._moments is None
-        features, labels = classification_input(self, X, y, reset=first)
+        first = not self._is_streaming()
+        features, labels = training_input(self, X, y, reset=first, numeric=False)
         if first:
             if classes is None and not hasattr(self, "classes_"):
                 raise ParameterError("classes must name every class at the first call of partial_fit")
-            self.classes_ = self.classes_ if classes is None else classes_of(to_numpy(classes))
+            self.classes_ = self.classes_ if classes is None else _classes_of(to_numpy(classes))
         elif classes is not None and not np.array_equal(np.unique(to_numpy(classes)), self.classes_):
             raise ParameterError(f"classes={classes!r} differs from the first call's {self.classes_!r}")
         unknown = np.setdiff1d(labels, self.classes_)
         if unknown.size:
             raise DataError(f"y holds labels {unknown[:5]!r} that are not in classes={self.classes_!r}")
-        weights = row_weights(sample_weight, features, labels, self.class_weight)
-        self._absorb(features, self._one_hot(features, labels), weights, aggregation)
+        weights = row_weights(sample_weight, len(labels), labels, self.class_weight)
+        self._absorb(features, self._one_hot(labels), weights, aggregation)
         self._publish()
         return self
 
@@ -286,7 +246,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
         NotFittedError, DataError
             If the model is not fitted, or X does not fit it.
         """
-        decision = self._decisions(X)
+        decision = self._outputs(X)
         return in_precision_of(X, decision[1, :] - decision[0, :] if len(self.classes_) == 2 else decision.T)
 
     def predict(self, X: MatrixLike) -> Labels:
@@ -307,7 +267,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
         NotFittedError, DataError
             If the model is not fitted, or X does not fit it.
         """
-        return self._labels_of(self._decisions(X))
+        return self._labels_of(self._outputs(X))
 
     def predict_proba(self, X: MatrixLike) -> Array:
         """Class probabilities, calibrated on the votes of left-out training samples.
@@ -329,7 +289,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
         DataError
             If X does not fit the model.
         """
-        decision = self._decisions(X)
+        decision = self._outputs(X)
         if not hasattr(self, "temperature_"):
             raise NotFittedError(
                 "predict_proba is calibrated on left-out votes, which need the rows, and partial_fit keeps moments "
@@ -338,7 +298,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
         return in_precision_of(X, softmax(decision, self.temperature_).T)
 
     def predict_set(self, X: MatrixLike, level: float = 0.9) -> BoolArray:
-        """Sets of classes that hold the class of a new row with probability `level`.
+        """Give sets of classes that hold the class of a new row with probability `level`.
 
         Parameters
         ----------
@@ -373,19 +333,9 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
         left_out, features = self._without_each(X, "predict_set")
         return left_out.class_sets(features, level, self.temperature_)
 
-    def _decisions(self, X: MatrixLike) -> Array:
-        """Decision values, shape (n_classes, n_samples)."""
-        (features, is_incomplete), aggregation = self._new_rows(X), self.ensemble_.aggregation
-        if is_incomplete:
-            return self._members.outputs_without(features, aggregation, self._member_moments)
-        if not aggregation.is_linear and not aggregation.adds_scores:
-            return aggregation.combine(self._members.outputs(features)) / self.n_estimators_
-        coef, intercept = (like(array, example_of(features)) for array in self._mean_score)
-        return (features @ coef.T + intercept).T
-
-    def _one_hot(self, features: Features, labels: Labels) -> Array:
-        """One-hot targets beside the features, shape (C, n)."""
-        return like((self.classes_[:, None] == labels[None, :]).astype(np.float64), example_of(features))
+    def _one_hot(self, labels: Labels) -> FloatArray:
+        """One-hot targets, shape (C, n)."""
+        return np.asarray(self.classes_[:, None] == labels, dtype=np.float64)
 
     def _labels_of(self, decision: Array) -> Labels:
         """The classes of the largest decisions (C, n); a tensor if these are one and the classes are numbers."""
@@ -397,34 +347,30 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
 
     def _publish(self) -> None:
         """Set the public attributes from the members."""
-        self.estimators_coef_ = list(self._members.coefficients)
-        self.estimators_intercept_ = list(self._members.intercepts)
-        aggregation = self.ensemble_.aggregation
-        self.weights_ = (aggregation if aggregation.is_linear else Mean()).weights(self._member_moments)
-        coef, intercept = self._mean_score = self._members.collapse(self.weights_)
-        if isinstance(aggregation, WeightedMajority):
-            self.weights_ = np.array(aggregation.vote_weights) / self.n_estimators_
+        self.estimators_coef_, self.estimators_intercept_ = self._members.coefficients, self._members.intercepts
+        self.weights_, (coef, intercept) = self._member_weights, self._map
         two = len(self.classes_) == 2
         self.coef_, self.intercept_ = (coef[1:] - coef[:1], intercept[1:] - intercept[:1]) if two else (coef, intercept)
 
-    def _aggregation(self) -> Aggregation:
-        """How ridges are chosen: by votes or summed scores, or by scores that are weighted for each class."""
-        found = aggregation_of("voting", self.voting, decides_classes=True)
-        if not found.adds_scores or self._weighs_equally():
-            return found
-        return per_target(aggregation_of("score_weights", self.score_weights, decides_classes=False))
-
-    def _vote_weights(self) -> Aggregation | None:
-        """What weighs the votes of a majority; None if they are equal."""
-        if self._weighs_equally() or aggregation_of("voting", self.voting, decides_classes=True).adds_scores:
-            return None
+    def _aggregations(self) -> tuple[Aggregation, Aggregation]:
+        """How ridges are chosen and scores combined, and what weighs the votes of a majority."""
+        voting = aggregation_of("voting", self.voting, decides_classes=True)
+        if isinstance(self.score_weights, str) and self.score_weights == "equal":
+            return voting, Mean()
         found = aggregation_of("score_weights", self.score_weights, decides_classes=False)
+        if voting.adds_scores:
+            return per_target(found), Mean()
         if not found.fits_weights or found.equal_weights:
             raise ParameterError(
                 f"score_weights={found.name!r} does not weigh votes, which have no scale; use 'simplex' or 'free', "
                 "or voting='sum'"
             )
-        return found
+        return voting, found
 
-    def _weighs_equally(self) -> bool:
-        return isinstance(self.score_weights, str) and self.score_weights == "equal"
+
+def _classes_of(labels: Labels) -> Labels:
+    """The classes, each once and in order; a classifier needs two."""
+    classes: Labels = np.unique(labels)
+    if len(classes) < 2:
+        raise DataError(f"y holds one class only ({classes[0]!r}); a classifier needs at least two classes")
+    return classes

@@ -11,6 +11,7 @@ at least 2·level - 1, whatever the distribution.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -24,8 +25,7 @@ from subridge.arrays.namespace import (
     take_last,
     to_numpy,
 )
-from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
-from subridge.estimators.inputs import Features, example_of
+from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray, SparseMatrix
 from subridge.model.aggregation import Aggregation
 from subridge.model.checks import one_number, within
 from subridge.model.ensemble import Ensemble
@@ -38,6 +38,18 @@ from subridge.ridge.rows import TrainingRows
 
 _ENTRIES = 1_000_000  # of the largest table over new rows and left-out sets held at once: 8 MB
 _SLACK = 1e-9  # of a share of groups, whose sum is rounded
+
+Features: TypeAlias = Array | SparseMatrix  # checked features: float64, in the library they came in
+
+
+def example_of(X: Features) -> Array:
+    """An array of the library and device that predictions for X are made in."""
+    return np.empty(0) if is_sparse(X) else X
+
+
+def _columns(X: Features, index: IntArray) -> Features:
+    """Some columns of X, shape (m, N_r)."""
+    return X.tocsc()[:, index] if is_sparse(X) else select_rows(X.T, index).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,16 +92,12 @@ class FittedMembers:
 
     def outputs(self, X: Features, members: Sequence[int] | IntArray | None = None) -> Array:
         """Outputs of all members, or of some, shape (k, C, n), in the library of X."""
-        columns, example, found = X.tocsc() if is_sparse(X) else X, example_of(X), []
+        found = []
         for r in range(len(self.coefficients)) if members is None else members:
-            coef, intercept, A = self.coefficients[r], like(self.intercepts[r], example), self.plan.measurements[r]
-            if A.ndim == 2:
-                product = (columns @ like(self.plan.lift_rows(r, coef), example).T).T
-            elif is_sparse(columns):
-                product = (columns[:, A] @ like(coef, example).T).T
-            else:
-                product = like(coef, example) @ select_rows(columns.T, A)
-            found.append(product + intercept[:, None])
+            coef, A = self.coefficients[r], self.plan.measurements[r]
+            seen, own = (_columns(X, A), coef) if A.ndim == 1 else (X, self.plan.lift_rows(r, coef))
+            map_, intercept = (like(each, example_of(X)) for each in (own, self.intercepts[r]))
+            found.append((seen @ map_.T + intercept).T)
         return namespace_of(found[0]).stack(found)
 
     def outputs_without(self, X: Features, aggregation: Aggregation, moments: MemberMoments) -> Array:
@@ -198,13 +206,10 @@ class LeftOutEnsemble:
 
     def _seen(self, r: int, X: Features) -> Array:
         """What a member sees of new rows, less its means, shape (m, N_r), in the library of the fit."""
-        A, means = self.ensemble.plan.measurements[r], self.rows.feature_means
-        if is_sparse(X):
-            seen = X.tocsc()[:, A].toarray() - means[A] if A.ndim == 1 else X @ A.T - A @ means
-        else:
-            own = like(means, X)
-            seen = select_rows(X.T, A).T - select_rows(own, A) if A.ndim == 1 else (X - own) @ like(A, X).T
-        return like(seen, self.errors)
+        A = self.ensemble.plan.measurements[r]
+        seen = _columns(X, A) if A.ndim == 1 else X @ like(A, example_of(X)).T
+        seen = like(seen.toarray() if is_sparse(seen) else seen, self.errors)
+        return seen - self.ensemble.plan.measure(r, self.rows.feature_means)
 
     # -- intervals and sets of classes ------------------------------------------------------------
 

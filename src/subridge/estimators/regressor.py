@@ -1,17 +1,24 @@
 """RidgeEnsembleRegressor."""
 
-from typing import TYPE_CHECKING, Literal, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
-from subridge.arrays.namespace import in_precision_of, like
-from subridge.arrays.types import Array, ArrayLike, MatrixLike
-from subridge.estimators.base import Missing, RidgeEnsembleBase, Subsets, affordable, aggregation_of, per_target
-from subridge.estimators.inputs import example_of, regression_input, row_weights
+from subridge.arrays.namespace import in_precision_of
+from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike
+from subridge.estimators.base import (
+    RidgeEnsembleBase,
+    affordable,
+    aggregation_of,
+    per_target,
+    row_weights,
+    training_input,
+)
 from subridge.model.aggregation import Aggregation
-from subridge.model.checks import Scope, truth
+from subridge.model.checks import truth
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -26,6 +33,7 @@ def _averages(estimator: "RidgeEnsembleRegressor") -> bool:
     return True
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase):  # type: ignore[misc]
     """Ridge regression on subsets of the features, averaged (sec. 2.1 (Setup)).
 
@@ -56,12 +64,6 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     ridges : sequence of float, optional
         The path that "auto" searches. Default: half decades from 1e-3 to 1e5 times the mean square of a (centred)
         feature, further down if a column is much smaller than others, and further if the best is at an end.
-    aggregation : {"mean", "scaled", "simplex", "free", "median"} or Aggregation, default="mean"
-        "scaled" multiplies the mean by one number s ≥ 0, "simplex" weighs members with w ≥ 0 and sum one, "free" with
-        w ≥ 0 of any sum; each minimises the squared error of the members' exact leave-one-out predictions. Weights act
-        on outputs measured from the mean of y, which is never scaled.
-    weights_per_target : bool, default=False
-        For fitted weights and several targets: weights of its own for each target, instead of common ones.
     fit_intercept : bool, default=True
         Centre the data; the intercept is not penalised.
     readout_noise : float or sequence of float, default=0.0
@@ -77,6 +79,12 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         the others anew from their block of the risk matrix. Training data must be complete.
     random_state : int, RandomState or None
         Draws subsets and readout noise.
+    aggregation : {"mean", "scaled", "simplex", "free", "median"} or Aggregation, default="mean"
+        "scaled" multiplies the mean by one number s ≥ 0, "simplex" weighs members with w ≥ 0 and sum one, "free" with
+        w ≥ 0 of any sum; each minimises the squared error of the members' exact leave-one-out predictions. Weights act
+        on outputs measured from the mean of y, which is never scaled.
+    weights_per_target : bool, default=False
+        For fitted weights and several targets: weights of its own for each target, instead of common ones.
 
     Attributes
     ----------
@@ -145,43 +153,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     ...     model = model.partial_fit(X[rows], y[rows])
     """
 
-    loo_predictions_: Array
-    _single_target: bool
-
-    def __init__(
-        self,
-        n_estimators: int = 10,
-        *,
-        subsets: Subsets = "dirichlet",
-        fraction_spread: float = 0.75,
-        subset_sizes: ArrayLike | None = None,
-        ridge: ArrayLike | Literal["auto"] = "auto",
-        ridge_scope: Scope = "ensemble",
-        ridges: ArrayLike | None = None,
-        aggregation: str | Aggregation = "mean",
-        weights_per_target: bool = False,
-        fit_intercept: bool = True,
-        readout_noise: ArrayLike = 0.0,
-        scoring: str | None = None,
-        gap: int = 0,
-        missing: Missing = "raise",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.subsets = subsets
-        self.fraction_spread = fraction_spread
-        self.subset_sizes = subset_sizes
-        self.ridge = ridge
-        self.ridge_scope = ridge_scope
-        self.ridges = ridges
-        self.aggregation = aggregation
-        self.weights_per_target = weights_per_target
-        self.fit_intercept = fit_intercept
-        self.readout_noise = readout_noise
-        self.scoring = scoring
-        self.gap = gap
-        self.missing = missing
-        self.random_state = random_state
+    aggregation: str | Aggregation = "mean"
+    weights_per_target: bool = False
 
     def fit(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
@@ -210,11 +183,10 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         DataError, ParameterError
             If the data cannot be used as given, or a constructor parameter is invalid.
         """
-        features, labels = regression_input(self, X, y, reset=True)
-        aggregation = affordable(self._aggregation(), features.shape[0])
-        targets = labels[None, :] if labels.ndim == 1 else labels.T
-        left_out = self._fit(features, targets, row_weights(sample_weight, features), groups, aggregation)
-        self._publish(single=labels.ndim == 1)
+        features, labels = training_input(self, X, y, reset=True, numeric=True)
+        aggregation, weights = affordable(self._aggregation(), len(labels)), row_weights(sample_weight, len(labels))
+        left_out = self._fit(features, np.atleast_2d(labels.T), weights, groups, aggregation)
+        self._publish(labels)
         self.loo_predictions_ = self._shaped(left_out.predictions)
         return self
 
@@ -245,10 +217,10 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         DataError, ParameterError
             If the data cannot be used as given, or a parameter needs all rows at once.
         """
-        features, labels = regression_input(self, X, y, reset=self._moments is None)
-        targets = labels[None, :] if labels.ndim == 1 else labels.T
-        self._absorb(features, targets, row_weights(sample_weight, features), self._aggregation())
-        self._publish(single=labels.ndim == 1)
+        features, labels = training_input(self, X, y, reset=not self._is_streaming(), numeric=True)
+        weights = row_weights(sample_weight, len(labels))
+        self._absorb(features, np.atleast_2d(labels.T), weights, self._aggregation())
+        self._publish(labels)
         return self
 
     def predict(self, X: MatrixLike) -> Array:
@@ -269,17 +241,10 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         NotFittedError, DataError
             If the model is not fitted, or X does not fit it.
         """
-        (features, is_incomplete), aggregation = self._new_rows(X), self.ensemble_.aggregation
-        if is_incomplete:
-            output = self._members.outputs_without(features, aggregation, self._member_moments)
-            return in_precision_of(X, self._shaped(output))
-        if not aggregation.is_linear:
-            return in_precision_of(X, self._shaped(aggregation.combine(self._members.outputs(features))))
-        coef, intercept = (like(each, example_of(features)) for each in (self.coef_, self.intercept_))
-        return in_precision_of(X, features @ (coef if coef.ndim == 1 else coef.T) + intercept)
+        return in_precision_of(X, self._shaped(self._outputs(X)))
 
     def predict_interval(self, X: MatrixLike, level: float = 0.9) -> tuple[Array, Array]:
-        """Intervals for single new labels by jackknife+, in closed form.
+        """Give intervals for single new labels by jackknife+, in closed form.
 
         Parameters
         ----------
@@ -318,19 +283,18 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         return lower, upper
 
     def _shaped(self, output: Array) -> Array:
-        """Outputs (C, n) in the shape of y."""
-        return output[0, :] if self._single_target else output.T
+        """What has one entry per target first, in the shape that y had."""
+        return output[0, ...] if self._has_one_target else output.T
 
-    def _publish(self, *, single: bool) -> None:
+    def _publish(self, labels: FloatArray) -> None:
         """Set the public attributes from the members."""
-        self._single_target = single
+        self._has_one_target = single = labels.ndim == 1
         members, weights = self._members, self._member_weights
         self.estimators_coef_ = [coef[0, ...] if single else coef for coef in members.coefficients]
         self.estimators_intercept_ = [value[0, ...] if single else value for value in members.intercepts]
-        if weights is not None:
-            coef, intercept = members.collapse(weights)
+        if self.ensemble_.aggregation.is_linear:
             self.weights_ = weights[0] if single and weights.ndim == 2 else weights
-            self.coef_, self.intercept_ = (coef[0, ...], intercept[0, ...]) if single else (coef, intercept)
+            self.coef_, self.intercept_ = (each[0, ...] if single else each for each in self._map)
 
     def _aggregation(self) -> Aggregation:
         found = aggregation_of("aggregation", self.aggregation, decides_classes=False)

@@ -20,9 +20,8 @@ from subridge.arrays.machine import cores
 from subridge.arrays.namespace import is_sparse
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json, MatrixLike, SparseMatrix
-from subridge.datasets.tables.columns import refuse_odd_table
 from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
-from subridge.model.checks import truth
+from subridge.model.checks import refuse_odd_table, truth
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ClassCodesWarning, DataError, ParameterError, RidgeError, SubsetError
 from subridge.model.fingerprint import checked_seed, stream

@@ -7,6 +7,7 @@ import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.model.errors import DataError, ParameterError
+from subridge.model.wording import agreeing, counted, listed
 
 Item = TypeVar("Item")
 
@@ -142,3 +143,36 @@ def check_scope(name: str, value: str) -> None:
     """
     if not isinstance(value, str) or value not in SCOPES:
         raise ParameterError(f'{name} must be "member", "ensemble" or "joint", got {value!r}')
+
+
+def refuse_odd_table(name: str, table: object) -> None:
+    """Refuse columns of text, categories or dates, repeated names, hidden values, and numbers written as text.
+
+    Tensors and sparse matrices hold numbers. Complex numbers and objects without a type of their own are left to
+    scikit-learn's checks.
+
+    >>> refuse_odd_table("X", [[1.0, 2.0]])
+    """
+    if isinstance(table, list | tuple | np.ndarray):
+        try:
+            array = np.asanyarray(table)
+        except ValueError as error:
+            raise DataError(f"{name} must be a table with rows of equal length: {error}") from error
+        if array.dtype.kind not in "biufc" or isinstance(array, np.ma.MaskedArray):
+            refuse_odd_values(name, array)
+        return
+    import narwhals as nw  # takes a while, and few tables are frames
+
+    try:
+        frame = nw.from_native(table, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise DataError(f"column names of {name} must differ: {error}; rename them") from error
+    words = (nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Datetime, nw.Duration, nw.Time, nw.Binary)
+    schema = frame.schema if isinstance(frame, nw.DataFrame) else {}
+    odd = [f"{each} ({kind})" for each, kind in schema.items() if kind in words]
+    if odd:
+        raise DataError(
+            f"{counted(len(odd), 'column')} of {name} {agreeing(len(odd), 'holds', 'hold')} no numbers: "
+            f"{listed(odd)}; leave out such columns or encode them, for example with "
+            "sklearn.preprocessing.OneHotEncoder"
+        )

@@ -10,11 +10,9 @@ import pandas as pd
 from narwhals.dependencies import is_into_dataframe
 from narwhals.typing import IntoDataFrame
 
-from subridge.arrays.namespace import is_sparse, is_tensor
-from subridge.arrays.types import ArrayLike, MatrixLike
-from subridge.model.checks import refuse_odd_values
+from subridge.arrays.types import ArrayLike
 from subridge.model.errors import DataError
-from subridge.model.wording import agreeing, counted, listed
+from subridge.model.wording import counted, listed
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -23,7 +21,6 @@ Categories: TypeAlias = Literal["error", "one-hot"]
 Dates: TypeAlias = Literal["error", "days"]
 T = TypeVar("T")
 
-_WORDS = (nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Datetime, nw.Duration, nw.Time, nw.Binary)
 _MOST_CATEGORIES = 100  # of one column; more are names or numbers, not categories
 
 
@@ -138,35 +135,3 @@ def _one_hot(column: "pd.Series[str]") -> pd.DataFrame:
         )
     made = pd.get_dummies(text, prefix=column.name, prefix_sep="=", dtype=np.float64)
     return made.mask(text.isna())
-
-
-def refuse_odd_table(name: str, table: MatrixLike | ArrayLike) -> None:
-    """Refuse columns of text, categories or dates, repeated names, hidden values, and numbers written as text.
-
-    Complex numbers and objects without a type of their own are left to scikit-learn's checks.
-
-    Examples
-    --------
-    >>> refuse_odd_table("X", [[1.0, 2.0]])
-    """
-    if is_tensor(table) or is_sparse(table):
-        return
-    if is_frame(table):
-        try:
-            schema = nw.from_native(table, eager_only=True).schema
-        except nw.exceptions.DuplicateError:
-            schema = open_frame(table)  # says which names are repeated
-        odd = [f"{each} ({kind})" for each, kind in schema.items() if kind in _WORDS]
-        if odd:
-            raise DataError(
-                f"{counted(len(odd), 'column')} of {name} {agreeing(len(odd), 'holds', 'hold')} no numbers: "
-                f"{listed(odd)}; leave out such columns or encode them, for example with "
-                "sklearn.preprocessing.OneHotEncoder"
-            )
-    elif isinstance(table, list | tuple | np.ndarray):
-        try:
-            array = np.asanyarray(table)
-        except ValueError as error:
-            raise DataError(f"{name} must be a table with rows of equal length: {error}") from error
-        if array.dtype.kind not in "biufc" or isinstance(array, np.ma.MaskedArray):
-            refuse_odd_values(name, array)
