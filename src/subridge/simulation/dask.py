@@ -47,14 +47,10 @@ def on_cluster(where: "Client | str | None") -> Iterator[tuple[Executor, Callabl
             assert where is not None
             client = where
         address = client.scheduler.address if client.scheduler is not None else "an unknown address"
-        said, looks = set[str](), 0
-
-        def window() -> int:
-            workers = client.scheduler_info(n_workers=-1)["workers"].values()
-            return max(_LEAST, AHEAD * sum(int(worker["nthreads"]) for worker in workers))
+        said, looks, n_threads = set[str](), 0, 0
 
         def look(n_tasks: int) -> None:
-            nonlocal looks
+            nonlocal looks, n_threads
             try:
                 assert client.scheduler is not None
                 workers = client.sync(client.scheduler.identity, callback_timeout=_ANSWER)["workers"]
@@ -62,6 +58,7 @@ def on_cluster(where: "Client | str | None") -> Iterator[tuple[Executor, Callabl
                 trouble = f"the Dask scheduler at {address} does not answer; check it, or interrupt the run"
             else:
                 looks = 0 if workers else looks + 1
+                n_threads = sum(int(worker["nthreads"]) for worker in workers.values())
                 trouble = "" if looks < _SILENT else (
                     f"the Dask scheduler at {address} has no workers, and {n_tasks} tasks wait for one; start it with "
                     f"`dask worker {address}`, or interrupt the run"
@@ -70,8 +67,12 @@ def on_cluster(where: "Client | str | None") -> Iterator[tuple[Executor, Callabl
                 said.add(trouble)
                 warnings.warn(trouble, WaitingWarning, stacklevel=2)
 
+        def window() -> int:  # as of the last look: a scheduler that has stopped would never answer
+            return max(_LEAST, AHEAD * n_threads)
+
         pool = client.get_executor(pure=False)
         try:
+            look(0)
             yield pool, window, look
         except KilledWorker as error:
             raise ClusterError(

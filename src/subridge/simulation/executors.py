@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import (
@@ -99,7 +100,8 @@ def _performed(
     window: Callable[[], int],
     look: Callable[[int], None] | None = None,
 ) -> Iterator[tuple[range, TrialArrays]]:
-    """Hand out tasks, at most `window` at a time; `look` is called while none of a cluster's tasks finishes."""
+    """Hand out tasks, at most `window` at a time; a cluster is looked at every second."""
+    looked = time.monotonic()
     left, pending = iter(tasks), dict[Future[Any], tuple[range, bool]]()
     lacking, knowing = set[str](), set[str]()  # workers that asked for the work, and those that have used it
 
@@ -120,8 +122,9 @@ def _performed(
             if not pending:
                 return
             done, _ = wait(pending, _LOOK, return_when=FIRST_COMPLETED)
-            if not done and look is not None:
+            if look is not None and time.monotonic() > looked + _LOOK:
                 look(len(pending))
+                looked = time.monotonic()
             for future in done:
                 task, _ = pending.pop(future)
                 worker, values = future.result()
