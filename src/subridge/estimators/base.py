@@ -24,6 +24,7 @@ from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean
 from subridge.model.checks import (
     Scope,
     check_scope,
+    finite_array,
     one_of,
     positive_integer,
     refuse_odd_table,
@@ -137,17 +138,10 @@ def row_weights(
         sample_weight = by_class if sample_weight is None else by_class * to_numpy(sample_weight)
     if sample_weight is None:
         return None
-    if isinstance(sample_weight, complex):
-        raise DataError("sample_weight must be real numbers, one for each row")
-    refuse_odd_values("sample_weight", sample_weight)
-    try:
-        given = sample_weight if np.isscalar(sample_weight) else to_numpy(sample_weight)
-    except ValueError as error:
-        raise DataError(f"sample_weight must be numbers, one for each row: {error}") from error
-    if np.asarray(given).dtype.kind == "f" and not np.isfinite(given).all():
-        raise DataError("sample_weight contains NaN or infinity; give finite weights, 0 for rows to leave out")
-    rows = np.empty((n_samples, 0))
-    weights: FloatArray = _check_sample_weight(given, rows, dtype=np.float64, ensure_non_negative=True)
+    given = finite_array("sample_weight", to_numpy(sample_weight) if is_tensor(sample_weight) else sample_weight)
+    weights: FloatArray = _check_sample_weight(
+        given if given.ndim else float(given), np.empty((n_samples, 0)), dtype=np.float64, ensure_non_negative=True
+    )
     if not weights.any():
         raise DataError("sample_weight is zero for every row; at least one must be positive")
     return weights
@@ -368,7 +362,7 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
 
     def _absorb(self, X: Features, targets: FloatArray, weights: FloatArray | None, aggregation: Aggregation) -> None:
         """Add a batch to the moments and solve the members; "auto" minimises the trace form of the mean's error."""
-        if not self._is_streaming():
+        if not hasattr(self, "_moments"):
             self._describe(aggregation, X.shape[1])
             if self.ensemble_.readout_noise.any():
                 raise ParameterError("readout_noise needs the rows and cannot be streamed; use fit, or readout_noise=0")
@@ -377,7 +371,7 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
                 f"ridge_scope={self.ridge_scope!r} needs the rows; stream with ridge_scope='ensemble' or numbers"
             )
         batch = moments_of(*_weighted_rows(X, targets, weights))
-        self._moments: RowMoments = self._moments + batch if self._is_streaming() else batch
+        self._moments: RowMoments = self._moments + batch if hasattr(self, "_moments") else batch
         moments = self._moments
         squares, names = moments.column_squares(self.fit_intercept), getattr(self, "feature_names_in_", None)
         warn_once([unequal_scales(squares, names)], stacklevel=3)
@@ -393,10 +387,6 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         means = [moments.target_means * shift] * k
         members = FittedMembers.centred_on(plan, coefficients, moments.feature_means * shift, means)
         self._keep(path.ridges[place], MemberMoments(path.pairs[place]), members)
-
-    def _is_streaming(self) -> bool:
-        """Whether `partial_fit` has seen a batch since the last `fit`."""
-        return hasattr(self, "_moments")
 
     def _keep(
         self, ridges: FloatArray, moments: MemberMoments, members: FittedMembers, weights: FloatArray | None = None

@@ -209,7 +209,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
             )
         if isinstance(self.class_weight, str):
             raise ParameterError(f"class_weight={self.class_weight!r} needs all labels; to stream, give a dict")
-        first = not self._is_streaming()
+        first = not hasattr(self, "_moments")
         features, labels = training_input(self, X, y, reset=first, numeric=False)
         if first:
             if classes is None and not hasattr(self, "classes_"):

@@ -217,7 +217,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         DataError, ParameterError
             If the data cannot be used as given, or a parameter needs all rows at once.
         """
-        features, labels = training_input(self, X, y, reset=not self._is_streaming(), numeric=True)
+        features, labels = training_input(self, X, y, reset=not hasattr(self, "_moments"), numeric=True)
         weights = row_weights(sample_weight, len(labels))
         self._absorb(features, np.atleast_2d(labels.T), weights, self._aggregation())
         self._publish(labels)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from subridge.datasets.tables.columns import frame_of_array
+from subridge.datasets.tables.columns import frame_of_array, require
 from subridge.model.errors import DataError
 from subridge.model.wording import counted, listed
 from subridge.store.features import SCHEMA, read_features
@@ -41,10 +41,11 @@ def read_file(
     """
     path = path.expanduser()
     suffix = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
-    if suffix not in _SUFFIXES or (path.suffix.lower() == ".gz" and suffix not in _TEXT):
-        raise DataError(f"source must end in {', '.join(_SUFFIXES)} or .csv.gz, got {str(path)!r}; convert it first")
-    if "://" in str(path) or not path.exists():
-        raise DataError(f"source {str(path)!r} does not exist on this machine; check the path")
+    known = _TEXT if path.suffix.lower() == ".gz" else _SUFFIXES
+    told = f"source must end in {', '.join(_SUFFIXES)} or .csv.gz, got {str(path)!r}; convert it first"
+    require(suffix in known, told)
+    is_here = "://" not in str(path) and path.exists()
+    require(is_here, f"source {str(path)!r} does not exist on this machine; check the path")
     if suffix in _TEXT:
         asked = [groups, *([target] if isinstance(target, str | int) else target or [])]
         frame, notes = _read_text(path, suffix, options, [str(name) for name in asked])
@@ -53,21 +54,21 @@ def read_file(
         return _read_parquet(path)
     if target is not None and not isinstance(target, str):
         raise DataError(f"target of a {suffix} source is the name of one array, got {target!r}")
-    y, by, notes = target or "y", str(groups), []
-    if suffix == ".npz":
-        arrays = _read_npz(path)
-    else:
-        arrays, notes = _read_zarr(path, y, by)
-    if lacking := [name for name in ("X", y) if name not in arrays]:
-        raise DataError(
-            f"{path} has no array {' and '.join(map(repr, lacking))}, only {listed(sorted(arrays)) or 'none'}; X holds "
-            "the features, y the target, or name the target's array by target="
-        )
+    y, by = target or "y", str(groups)
+    arrays, notes = (_read_npz(path), []) if suffix == ".npz" else _read_zarr(path, y, by)
+    lacking = " and ".join(repr(name) for name in ("X", y) if name not in arrays)
+    require(
+        not lacking,
+        f"{path} has no array {lacking}, only {listed(sorted(arrays)) or 'none'}; X holds the features, y the target, "
+        "or name the target's array by target=",
+    )
     frame = frame_of_array(arrays["X"], arrays.get("feature_names"))
-    labels = None if groups is None else arrays.get(by, np.empty(0))
-    if labels is not None and labels.shape != (len(frame),):
-        got = f"shape {labels.shape}" if by in arrays else "no such array"
-        raise DataError(f"groups {by!r} must be an array of {len(frame)} labels beside X, got {got}")
+    if groups is None:
+        return (frame, arrays[y]), None, notes
+    labels = arrays.get(by, np.empty(0))
+    got = f"shape {labels.shape}" if by in arrays else "no such array"
+    fits = labels.shape == (len(frame),)
+    require(fits, f"groups {by!r} must be an array of {len(frame)} labels beside X, got {got}")
     return (frame, arrays[y]), labels, notes
 
 
