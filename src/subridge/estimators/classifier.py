@@ -151,7 +151,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
         features, labels = training_input(self, X, y, reset=True, numeric=False)
         aggregation, votes_by = self._aggregations()
         aggregation, votes_by = affordable(aggregation, len(labels)), affordable(votes_by, len(labels))
-        if votes_by.fits_weights and self._drops_members():
+        if votes_by.fits_weights and self.missing == "drop-members":
             raise ParameterError("missing='drop-members' needs equal votes; use score_weights='equal'")
         self.classes_ = _classes_of(labels)
         weights = row_weights(sample_weight, len(labels), labels, self.class_weight)

@@ -110,8 +110,7 @@ class FittedMembers:
         """
         if is_sparse(X):
             raise DataError("X is sparse and contains NaN; missing='drop-members' needs a dense X")
-        xp = namespace_of(X)
-        gaps = xp.isnan(X)
+        xp, gaps = namespace_of(X), namespace_of(X).isnan(X)
         filled, absent = xp.where(gaps, xp.zeros_like(X), X), to_numpy(gaps).astype(bool)
         sees = [A if A.ndim == 1 else np.flatnonzero((A != 0).any(axis=0)) for A in self.plan.measurements]
         lost = np.stack([absent[:, columns].any(axis=1) for columns in sees], axis=1)  # (m, k)
@@ -167,9 +166,8 @@ class LeftOutEnsemble:
         (k, C), plan = self.errors.shape[:2], self.ensemble.plan
         one_of_set = np.unique(self.owners, return_index=True)[1]  # a row of every set
         noise = (self.members.target_mean - self.rows.centred_targets[1])[:, None]  # in the members' means of y, (C, 1)
-        means = (take_last(self.rows.targets - self.rows.deviations, one_of_set) + noise)[
-            :, None, :
-        ]  # ȳ^(-s), (C, 1, S)
+        others = take_last(self.rows.targets - self.rows.deviations, one_of_set)
+        means = (others + noise)[:, None, :]  # ȳ^(-s), shape (C, 1, S)
         penalties = self.ensemble.ridge * plan.subset_sizes
         for block in gen_batches(X.shape[0], max(1, _ENTRIES // (len(one_of_set) * C * k))):
             new = X[np.arange(block.start, block.stop)] if is_sparse(X) else X[block]
