@@ -118,18 +118,17 @@ def simulate(**options: Any) -> None:
 
 def _check_store(store: Path | None, resume: bool) -> None:
     """A run goes on with a store only if told to."""
-    if store is None:
-        if resume:
-            raise click.UsageError("--resume needs --store: the directory to go on with")
-        return
-    if re.match(r"\w+:/", str(store)):
-        raise click.UsageError(f"--store {store} is an address, but a store is a directory of this machine")
     from subridge.store.tasks import is_store
 
-    if is_store(store) and not resume:
-        raise click.UsageError(f"{store} exists; add --resume to go on with it, or give another --store")
-    if resume and not is_store(store):
-        raise click.UsageError(f"{store} does not exist, so there is nothing to resume; leave out --resume")
+    if store is None and resume:
+        raise click.UsageError("--resume needs --store: the directory to go on with")
+    if re.match(r"\w+:/", str(store)):
+        raise click.UsageError(f"--store {store} is an address, but a store is a directory of this machine")
+    if store is not None and is_store(store) != resume:
+        wrong = "does not exist, so there is nothing to resume; leave out --resume"
+        raise click.UsageError(
+            f"{store} {wrong if resume else 'exists; add --resume to go on with it, or give another --store'}"
+        )
 
 
 def _show_simulated(curves: "xr.Dataset") -> None:

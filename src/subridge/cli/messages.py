@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from typing import Any
 
 import click
 
@@ -54,18 +55,23 @@ def with_flags(text: str, command: click.Command | None) -> str:
     flags = {str(option.name): max(option.opts, key=len) for option in options}
     flags |= {python: flags[name] for python, name in _SYNONYMS.items() if name in flags and python not in flags}
     for name, flag in flags.items():
-        text = re.sub(rf"Run\({name}=\)", flag, text)
-        text = re.sub(rf"{_BEFORE}{name}=(?:\[\.\.\.\]|\.\.\.)", f"{flag} NAME", text)
-        text = re.sub(rf"{_BEFORE}{name}=\['([^']*)'\]", rf"{flag} '\1'", text)
-        for found in re.finditer(rf"{_BEFORE}{name}=(['\"])([^'\"]+)\1", text):
+        argument = _BEFORE + name
+        forms: dict[str, Any] = {
+            rf"Run\({name}=\)": flag,
+            rf"{argument}=(?:\[\.\.\.\]|\.\.\.)": f"{flag} NAME",
+            rf"{argument}=\['([^']*)'\]": rf"{flag} '\1'",
             # As a shell takes it: a bare ';' would end the command.
-            text = text.replace(found[0], f"{flag} {shlex.quote(found[2])}")
-        text = re.sub(rf"{_BEFORE}{name}=([^\s'\",;)]+)", rf"{flag} \1", text)
-        text = re.sub(rf"{_BEFORE}{name}=(?!\w)", flag, text)
-        if "_" in name:
-            text = re.sub(rf"{_BEFORE}{name}(?=[\s;:,.)'\"]|$)", flag, text)
-        else:
-            text = re.sub(rf"^{name}(?= (must|contains|holds|is|has|may|needs)\b| ')", flag, text)
+            rf"{argument}=(['\"])([^'\"]+)\1": lambda found, flag=flag: f"{flag} {shlex.quote(found[2])}",
+            rf"{argument}=([^\s'\",;)]+)": rf"{flag} \1",
+            rf"{argument}=(?!\w)": flag,
+            (
+                rf"{argument}(?=[\s;:,.)'\"]|$)"
+                if "_" in name
+                else rf"^{name}(?= (must|contains|holds|is|has|may|needs)\b| ')"
+            ): flag,
+        }
+        for form, replacement in forms.items():
+            text = re.sub(form, replacement, text)
     if "standardise" in flags:
         for pattern, replacement in _REMEDIES.items():
             text = re.sub(pattern, replacement, text)

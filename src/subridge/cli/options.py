@@ -8,8 +8,9 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 # What a command was given, by the names of its flags; click has checked the values.
 Options: TypeAlias = Mapping[str, Any]
-Command = TypeVar("Command", bound=Callable[..., None])
+# What adds options to a command, or makes one of a function.
+Decorator: TypeAlias = Callable[[Any], Any]
 
 ARGUMENTS = "subridge.arguments"  # where a context keeps the words of the command line
 AGGREGATIONS = ("mean", "scaled", "simplex", "free")  # those that have a theory
@@ -30,21 +32,9 @@ _SIZES = 12  # of "start:stop"
 _MOST = 100_000  # numbers in a list
 
 
-class Decorator(Protocol):
-    """What adds options to a command."""
-
-    def __call__(self, command: Command, /) -> Command: ...
-
-
 def option_group(*options: Decorator) -> Decorator:
     """Several options as one decorator, in the order of ``--help``."""
-
-    def add(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
+    return lambda command: reduce(lambda inner, option: option(inner), reversed(options), command)
 
 
 # How values are read.
@@ -129,17 +119,20 @@ def finite(text: str) -> float:
     return number
 
 
-def _address(text: str) -> str:
-    """The address of a scheduler; Dask would look for half a minute for a name without a port."""
-    if not re.fullmatch(r"(?:\w+://)?[^\s/:]+:\d+|(?:inproc|ucx|tls|tcp|ws|wss)://\S+", text):
-        raise click.BadParameter(f"{text!r} is not the address of a Dask scheduler, such as tcp://host:8786")
-    return text
+# Whether a device is there is found where the work is done. Dask would look half a minute for a name without a port.
+_FORMS = {
+    "device": (r"cpu|torch|cuda(?::\d+)?", "cpu, torch, cuda or cuda:NUMBER"),
+    "scheduler": (
+        r"(?:\w+://)?[^\s/:]+:\d+|(?:inproc|ucx|tls|tcp|ws|wss)://\S+",
+        "the address of a Dask scheduler, such as tcp://host:8786",
+    ),
+}
 
 
-def _device(text: str) -> str:
-    """The name of a device; whether it is there is found where the work is done."""
-    if not re.fullmatch(r"cpu|torch|cuda(?::\d+)?", text):
-        raise click.BadParameter(f"{text!r} is not cpu, torch, cuda or cuda:NUMBER")
+def _well_formed(_context: click.Context, option: click.Parameter, text: str | None) -> str | None:
+    form, told = _FORMS[str(option.name)]
+    if text is not None and not re.fullmatch(form, text):
+        raise click.BadParameter(f"{text!r} is not {told}")
     return text
 
 
@@ -201,9 +194,11 @@ def ensemble_of(options: Options, subsets: "Strategy | ArrayLike") -> "sr.Ensemb
 
 
 run_options = option_group(
-    click.option("--device", type=_device, metavar="NAME", default="cpu", help="cpu, cuda, cuda:1, torch"),
+    click.option("--device", metavar="NAME", callback=_well_formed, default="cpu", help="cpu, cuda, cuda:1, torch"),
     click.option("--processes", type=click.IntRange(1), help="simulate in that many processes"),
-    click.option("--scheduler", type=_address, metavar="ADDRESS", help="address of a Dask scheduler, tcp://host:port"),
+    click.option(
+        "--scheduler", metavar="ADDRESS", callback=_well_formed, help="address of a Dask scheduler, tcp://host:port"
+    ),
 )
 
 

@@ -4,8 +4,7 @@ import json
 import time
 from collections import Counter
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -78,6 +77,7 @@ def reproduce(**options: Any) -> None:
     subridge reproduce fig1b fig2 --device cuda
     subridge reproduce fig3c --settings caption
     """
+    from subridge.arrays.machine import cores
     from subridge.explorer.figures import write_figures
     from subridge.figures.paper.batch import FAILED, earlier_figures, run_batch
     from subridge.figures.paper.registry import figure_ids
@@ -90,15 +90,20 @@ def reproduce(**options: Any) -> None:
     order = figure_ids()
     wanted = order if "all" in figures else tuple(dict.fromkeys(figures))
     requests = [FigureRequest(figure, options["quick"], options["settings"], options["data"]) for figure in wanted]
-    run, n_plotters = shared.run_of(options), _plotters(len(wanted))
-    start = time.perf_counter()
-    outcomes = []
-    with BatchProgress({request.figure: request.seconds for request in requests}) as progress:
-        for outcome in run_batch(
-            requests, out, run, force=options["force"], n_plotters=n_plotters, begin=progress.begin
-        ):
-            progress.finish(outcome.figure, outcome.status, outcome.seconds)
-            outcomes.append(outcome)
+    # Processes that draw beside the one that computes; not worth their start for a few figures.
+    run, n_plotters = shared.run_of(options), min(4, cores() // 2) if len(wanted) > 3 else 0
+    start, outcomes = time.perf_counter(), []
+    progress = BatchProgress({request.figure: request.seconds for request in requests})
+    try:
+        with progress.bar:
+            for outcome in run_batch(
+                requests, out, run, force=options["force"], n_plotters=n_plotters, begin=progress.begin
+            ):
+                progress.finish(outcome.figure, outcome.status, outcome.seconds)
+                outcomes.append(outcome)
+    except KeyboardInterrupt as error:
+        # In place of what a simulation says of its own tasks: they are kept where this command looks for them.
+        raise InterruptedRun("interrupted: what is done is kept, and the same command goes on from here") from error
     outcomes.sort(key=lambda outcome: wanted.index(outcome.figure))
     failures = [(outcome.figure, str(outcome.error)) for outcome in outcomes if outcome.status == FAILED]
     datasets = [outcome.dataset for outcome in outcomes if outcome.dataset is not None]
@@ -118,13 +123,6 @@ def reproduce(**options: Any) -> None:
             raise outcome.error
     if failures:
         raise click.ClickException("; ".join(f"{figure}: {message}" for figure, message in failures))
-
-
-def _plotters(n_figures: int) -> int:
-    """Processes that draw beside the one that computes; not worth their start for a few figures."""
-    from subridge.arrays.machine import cores
-
-    return min(4, cores() // 2) if n_figures > 3 else 0
 
 
 def _summary(outcome: "Outcome") -> dict[str, Any]:
@@ -160,25 +158,14 @@ class BatchProgress:
 
         self._expected, self._left = expected, dict(expected)
         self._spent = self._planned = 0.0  # by the figures made, as measured and as expected
-        self._begun = 0
-        self._started = time.perf_counter()
-        self._bar = ProgressBar("", sum(expected.values()), seconds_left=self.seconds_left)
-
-    def __enter__(self) -> Self:
-        self._bar.__enter__()
-        return self
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._bar.__exit__(kind, error, trace)
-        if isinstance(error, KeyboardInterrupt):
-            # In place of what a simulation says of its own tasks: they are kept where this command looks for them.
-            raise InterruptedRun("interrupted: what is done is kept, and the same command goes on from here") from error
+        self._begun, self._started = 0, time.perf_counter()
+        self.bar = ProgressBar("", sum(expected.values()), seconds_left=self.seconds_left)
 
     def begin(self, figure: str) -> None:
         """A figure is being made."""
         self._started = time.perf_counter()
         self._begun += 1  # not those finished: drawing may lag behind
-        self._bar.describe(f"{figure} ({self._begun} of {len(self._expected)})")
+        self.bar.describe(f"{figure} ({self._begun} of {len(self._expected)})")
 
     def finish(self, figure: str, status: str, seconds: float) -> None:
         """A figure is done, was there already, or failed."""
@@ -189,8 +176,8 @@ class BatchProgress:
             self._spent += seconds
             self._planned += expected
         self._started = time.perf_counter()
-        self._bar.advance(expected)
-        if not self._bar.is_shown:
+        self.bar.advance(expected)
+        if not self.bar.is_shown:
             done = len(self._expected) - len(self._left)
             told = f", about {spoken(self.seconds_left())} left" if self._left else ""
             click.echo(f"{figure} {status} in {seconds:.1f} s, {done} of {len(self._expected)}{told}", err=True)

@@ -39,8 +39,8 @@ def deliver(
         if checked_suffix(out) in PAGES:
             from subridge.explorer.reports import write_report
 
-            arguments = click.get_current_context().find_root().meta.get(ARGUMENTS, ())
-            write_report(dataset, out, shlex.join(["subridge", *arguments]))
+            meta = click.get_current_context().meta  # shared by the contexts of one command line
+            write_report(dataset, out, shlex.join(["subridge", *meta.get(ARGUMENTS, ())]))
         elif checked_suffix(out) in PICTURES:
             from subridge.figures.drawing.style import write_pictures
 

@@ -121,8 +121,11 @@ def forecast(**options: Any) -> None:
         f"{k} equal": sr.subsets.Equal(k),
         f"{k} {named}": shared.strategy_of(options, table.n_features, k),
     }
-    strategies = {name: each for name, each in strategies.items() if name not in ("1 equal", "1 heterogeneous")}
-    ensembles = {name: shared.ensemble_of(options, strategy) for name, strategy in strategies.items()}
+    ensembles = {
+        name: shared.ensemble_of(options, strategy)
+        for name, strategy in strategies.items()
+        if name not in ("1 equal", "1 heterogeneous")
+    }
     n_samples = options["n_samples"]
     if n_samples is None and options["n_groups"] is None:
         n_samples = sizes(f"{table.n_samples}:{16 * table.n_samples}")
@@ -165,12 +168,10 @@ def _show_forecast(curves: "xr.Dataset") -> None:
 def _show_metric(title: str, curves: "xr.Dataset", metric: str) -> None:
     largest = float(curves[f"{metric}_upper"].max())
     unit, told = (0.01, ", in %") if metric == "misclassification" else unit_of(largest)
-    columns = {"samples": curves.n_samples.values}
-    if "n_groups" in curves.coords:
-        columns["groups"] = curves.n_groups.values
     cells = {
-        name: ["∞" if number == float("inf") else f"{number:,.0f}" for number in counts]
-        for name, counts in columns.items()
+        name: ["∞" if number == float("inf") else f"{number:,.0f}" for number in curves[f"n_{name}"].values]
+        for name in ("samples", "groups")
+        if f"n_{name}" in curves.coords
     }
     for name in curves.ensemble.values:
         at = curves.sel(ensemble=name)

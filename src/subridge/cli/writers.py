@@ -12,9 +12,9 @@ from subridge.model.wording import counted
 
 
 def _page(_context: click.Context, _parameter: click.Parameter, out: Path) -> Path:
-    if out.suffix.lower() != ".html":
-        raise click.BadParameter(f"{out} must end in .html: it is a page")
-    return writable(out)
+    if out.suffix.lower() == ".html":
+        return writable(out)
+    raise click.BadParameter(f"{out} must end in .html: it is a page")
 
 
 @click.command(short_help="A page with sliders: curves, phases, risk matrices; no server.")

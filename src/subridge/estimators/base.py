@@ -6,7 +6,7 @@ Arrays, tables and sparse matrices follow scikit-learn's rules, tensors our own.
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean
 from subridge.model.checks import (
     Scope,
     check_scope,
+    finite_array,
     one_of,
     positive_integer,
     refuse_odd_table,
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 _LEAST_SAMPLES = 10  # with fewer, weights follow single samples
-_SPARSE = ("csr", "csc")
 
 # Labels of classes: numbers, text or truth values.
 Labels: TypeAlias = npt.NDArray[Any]
@@ -83,7 +83,7 @@ def training_input(
     if np.ma.is_masked(y) or (numeric and isinstance(y, np.ndarray) and y.dtype.kind != "c"):
         refuse_odd_values("y", y)
     if is_tensor(X):
-        features: Features = _tensor(estimator, X, reset)
+        features: Features = _checked(estimator, X, reset)
         if y is None:
             raise DataError("y is None; the estimator needs labels")
         labels: Labels = to_numpy(y)
@@ -92,30 +92,26 @@ def training_input(
         if numeric and not np.isfinite(labels.astype(np.float64)).all():
             raise DataError("y contains NaN or infinity; replace or drop those rows")
     else:
-        refuse_odd_table("X", X)
-        features, labels = validate_data(
-            estimator,
-            X,
-            y,
-            reset=reset,
-            accept_sparse=_SPARSE,
-            dtype=np.float64,
-            multi_output=numeric,
-            y_numeric=numeric,
-        )
+        features, labels = _checked(estimator, X, reset, y=y, multi_output=numeric, y_numeric=numeric)
     if numeric:
         return features, labels.astype(np.float64, copy=False)
     check_classification_targets(labels)
     return features, column_or_1d(labels, warn=True)
 
 
-def _tensor(estimator: BaseEstimator, X: Array, reset: bool, allow_nan: bool = False) -> Array:
+def _checked(estimator: BaseEstimator, X: MatrixLike, reset: bool, allow_nan: bool = False, **labels: Any) -> Any:
+    """X as float64 in its own library; if it is no tensor, and labels are given, both."""
+    if not is_tensor(X):
+        refuse_odd_table("X", X)
+        finite = "allow-nan" if allow_nan else True
+        rules = {"accept_sparse": ("csr", "csc"), "dtype": np.float64, "ensure_all_finite": finite}
+        return validate_data(estimator, X, reset=reset, **rules, **labels)
     xp = namespace_of(X)
     if X.ndim != 2 or 0 in X.shape:
         raise DataError(f"X must be a tensor of shape (n_samples, n_features) with neither zero, got {tuple(X.shape)}")
     if not xp.isdtype(X.dtype, ("real floating", "integral")):
         raise DataError(f"X must hold real numbers, got {X.dtype}")
-    X = xp.astype(X.detach() if is_tensor(X) else X, xp.float64)
+    X = xp.astype(X.detach(), xp.float64)
     if bool(xp.any(xp.isinf(X))) or (not allow_nan and bool(xp.any(xp.isnan(X)))):
         raise DataError("X contains NaN or infinity; replace or drop those rows")
     if reset:
@@ -137,17 +133,10 @@ def row_weights(
         sample_weight = by_class if sample_weight is None else by_class * to_numpy(sample_weight)
     if sample_weight is None:
         return None
-    if isinstance(sample_weight, complex):
-        raise DataError("sample_weight must be real numbers, one for each row")
-    refuse_odd_values("sample_weight", sample_weight)
-    try:
-        given = sample_weight if np.isscalar(sample_weight) else to_numpy(sample_weight)
-    except ValueError as error:
-        raise DataError(f"sample_weight must be numbers, one for each row: {error}") from error
-    if np.asarray(given).dtype.kind == "f" and not np.isfinite(given).all():
-        raise DataError("sample_weight contains NaN or infinity; give finite weights, 0 for rows to leave out")
-    rows = np.empty((n_samples, 0))
-    weights: FloatArray = _check_sample_weight(given, rows, dtype=np.float64, ensure_non_negative=True)
+    given = finite_array("sample_weight", to_numpy(sample_weight) if is_tensor(sample_weight) else sample_weight)
+    weights: FloatArray = _check_sample_weight(
+        given if given.ndim else float(given), np.empty((n_samples, 0)), dtype=np.float64, ensure_non_negative=True
+    )
     if not weights.any():
         raise DataError("sample_weight is zero for every row; at least one must be positive")
     return weights
@@ -245,9 +234,9 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
 
     def _forget(self) -> None:
         """Forget an earlier fit, so that one that fails leaves nothing to predict with; classes serve a stream."""
-        for name in set(vars(self)) - self.get_params(deep=False).keys() - {"classes_"}:
-            if name.endswith("_") or name in ("_members", "_moments", "_left_out"):
-                delattr(self, name)
+        fitted = {name for name in vars(self) if name.endswith("_")} - {"classes_"}
+        for name in fitted | ({"_members", "_moments", "_left_out"} & vars(self).keys()):
+            delattr(self, name)
 
     def _describe(self, aggregation: Aggregation, n_features: int) -> np.random.Generator:
         """Check the parameters and draw the subsets; return the generator that draws everything else."""
@@ -257,7 +246,7 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
             raise ParameterError(
                 f"ridge must be a number, one per member, or 'auto' (ridge_scope says for whom), got {self.ridge!r}"
             )
-        self._drops_members()
+        one_of("missing", self.missing, get_args(Missing))
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=2)
         plan = self._draw_plan(n_features, np.random.default_rng(int(seeds[0])))
         given = {"readout_noise": within("readout_noise", self.readout_noise, 0.0, 1e100)}
@@ -296,10 +285,6 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
             f"got {self.subsets!r}"
         )
 
-    def _drops_members(self) -> bool:
-        """Whether rows that lack columns are predicted; refuses unknown words."""
-        return one_of("missing", self.missing, ("raise", "drop-members")) == "drop-members"
-
     # -- fitting ----------------------------------------------------------------------------------
 
     def _fit(
@@ -335,16 +320,21 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
             self.loo_path_ = verdict.path_losses
         self.loo_error_ = verdict.error
         coefficients = [path.coefficients(int(place)) for path, place in zip(losses.paths, places, strict=True)]
-        means = [path.target_means for path in losses.paths]
-        members = FittedMembers.centred_on(self.subset_plan_, coefficients, rows.feature_means, means)
+        members = FittedMembers.centred_on(
+            self.subset_plan_, coefficients, rows.feature_means, [path.target_means for path in losses.paths]
+        )
         moments = verdict.moments or losses.moments(places, aggregation if aggregation.is_linear else Mean())
         self._keep(ridges, moments, members, verdict.weights)
-        kept = replace(rows, given=None)  # a fitted estimator does not hold on to X
-        counted_by = self._member_weights if aggregation.is_linear else None
-        left_out = LeftOutEnsemble(kept, losses.errors(places), noise, self.ensemble_, members, counted_by)
-        warn_once([correlated_rows(y - left_out.predictions, rows)], stacklevel=3)
-        self._left_out = left_out
-        return left_out
+        self._left_out = LeftOutEnsemble(
+            rows=replace(rows, given=None),  # a fitted estimator does not hold on to X
+            errors=losses.errors(places),
+            noise=noise,
+            ensemble=self.ensemble_,
+            members=members,
+            weights=self._member_weights if aggregation.is_linear else None,
+        )
+        warn_once([correlated_rows(y - self._left_out.predictions, rows)], stacklevel=3)
+        return self._left_out
 
     def _choose(self, rows: TrainingRows, noise: Array | None) -> tuple[Losses, FloatArray, IntArray]:
         """The members along their path, judged by the aggregation; the ridge of each, and its place on the path."""
@@ -368,7 +358,7 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
 
     def _absorb(self, X: Features, targets: FloatArray, weights: FloatArray | None, aggregation: Aggregation) -> None:
         """Add a batch to the moments and solve the members; "auto" minimises the trace form of the mean's error."""
-        if not self._is_streaming():
+        if not hasattr(self, "_moments"):
             self._describe(aggregation, X.shape[1])
             if self.ensemble_.readout_noise.any():
                 raise ParameterError("readout_noise needs the rows and cannot be streamed; use fit, or readout_noise=0")
@@ -377,7 +367,7 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
                 f"ridge_scope={self.ridge_scope!r} needs the rows; stream with ridge_scope='ensemble' or numbers"
             )
         batch = moments_of(*_weighted_rows(X, targets, weights))
-        self._moments: RowMoments = self._moments + batch if self._is_streaming() else batch
+        self._moments: RowMoments = self._moments + batch if hasattr(self, "_moments") else batch
         moments = self._moments
         squares, names = moments.column_squares(self.fit_intercept), getattr(self, "feature_names_in_", None)
         warn_once([unequal_scales(squares, names)], stacklevel=3)
@@ -393,10 +383,6 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         means = [moments.target_means * shift] * k
         members = FittedMembers.centred_on(plan, coefficients, moments.feature_means * shift, means)
         self._keep(path.ridges[place], MemberMoments(path.pairs[place]), members)
-
-    def _is_streaming(self) -> bool:
-        """Whether `partial_fit` has seen a batch since the last `fit`."""
-        return hasattr(self, "_moments")
 
     def _keep(
         self, ridges: FloatArray, moments: MemberMoments, members: FittedMembers, weights: FloatArray | None = None
@@ -417,15 +403,8 @@ class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     def _new_rows(self, X: MatrixLike) -> tuple[Features, bool]:
         """Rows to predict, checked, and whether some lack columns; NaN is let through if members may drop out."""
         check_is_fitted(self)
-        drops = self._drops_members()
-        if is_tensor(X):
-            features: Features = _tensor(self, X, reset=False, allow_nan=drops)
-        else:
-            refuse_odd_table("X", X)
-            finite = "allow-nan" if drops else True
-            features = validate_data(
-                self, X, reset=False, accept_sparse=_SPARSE, dtype=np.float64, ensure_all_finite=finite
-            )
+        drops = one_of("missing", self.missing, get_args(Missing)) == "drop-members"
+        features: Features = _checked(self, X, reset=False, allow_nan=drops)
         values = features @ np.ones(features.shape[1]) if is_sparse(features) else features
         return features, drops and bool(namespace_of(values).any(namespace_of(values).isnan(values)))
 

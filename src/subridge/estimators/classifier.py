@@ -151,7 +151,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
         features, labels = training_input(self, X, y, reset=True, numeric=False)
         aggregation, votes_by = self._aggregations()
         aggregation, votes_by = affordable(aggregation, len(labels)), affordable(votes_by, len(labels))
-        if votes_by.fits_weights and self._drops_members():
+        if votes_by.fits_weights and self.missing == "drop-members":
             raise ParameterError("missing='drop-members' needs equal votes; use score_weights='equal'")
         self.classes_ = _classes_of(labels)
         weights = row_weights(sample_weight, len(labels), labels, self.class_weight)
@@ -209,7 +209,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: igno
             )
         if isinstance(self.class_weight, str):
             raise ParameterError(f"class_weight={self.class_weight!r} needs all labels; to stream, give a dict")
-        first = not self._is_streaming()
+        first = not hasattr(self, "_moments")
         features, labels = training_input(self, X, y, reset=first, numeric=False)
         if first:
             if classes is None and not hasattr(self, "classes_"):

@@ -14,8 +14,10 @@ from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from subridge.arrays.namespace import (
+    add_at_last,
     device_of,
     is_numpy,
     is_sparse,
@@ -108,8 +110,7 @@ class FittedMembers:
         """
         if is_sparse(X):
             raise DataError("X is sparse and contains NaN; missing='drop-members' needs a dense X")
-        xp = namespace_of(X)
-        gaps = xp.isnan(X)
+        xp, gaps = namespace_of(X), namespace_of(X).isnan(X)
         filled, absent = xp.where(gaps, xp.zeros_like(X), X), to_numpy(gaps).astype(bool)
         sees = [A if A.ndim == 1 else np.flatnonzero((A != 0).any(axis=0)) for A in self.plan.measurements]
         lost = np.stack([absent[:, columns].any(axis=1) for columns in sees], axis=1)  # (m, k)
@@ -120,17 +121,17 @@ class FittedMembers:
                 "them, or fit more and smaller members"
             )
         patterns, numbers = np.unique(lost, axis=0, return_inverse=True)
-        parts, order = [], []
+        found = xp.zeros((len(self.target_mean), X.shape[0]), dtype=X.dtype, device=device_of(X))
         for number, pattern in enumerate(patterns):
             rows, alive = np.flatnonzero(numbers == number), np.flatnonzero(~pattern)
             outputs = self.outputs(select_rows(filled, rows), alive)
             if aggregation.is_linear:
                 mean = like(self.target_mean, outputs)[:, None]
-                parts.append(aggregation.combine(outputs - mean, aggregation.weights(moments.of_members(alive))) + mean)
+                part = aggregation.combine(outputs - mean, aggregation.weights(moments.of_members(alive))) + mean
             else:
-                parts.append(aggregation.combine(outputs) / (len(alive) if aggregation.decides_classes else 1))
-            order.append(rows)
-        return select_rows(namespace_of(parts[0]).concat(parts, axis=1).T, np.argsort(np.concatenate(order))).T
+                part = aggregation.combine(outputs) / (len(alive) if aggregation.decides_classes else 1)
+            add_at_last(found, rows, part)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,18 +163,14 @@ class LeftOutEnsemble:
 
     def outputs(self, X: Features) -> Iterator[Array]:
         """The aggregate's outputs for new rows without each of S sets, shape (C, m, S), for blocks of m rows."""
-        owners, (k, C), plan = self.owners, self.errors.shape[:2], self.ensemble.plan
-        S = int(owners.max()) + 1
-        one_of_set = np.empty(S, dtype=np.intp)
-        one_of_set[owners] = np.arange(len(owners))
+        (k, C), plan = self.errors.shape[:2], self.ensemble.plan
+        one_of_set = np.unique(self.owners, return_index=True)[1]  # a row of every set
         noise = (self.members.target_mean - self.rows.centred_targets[1])[:, None]  # in the members' means of y, (C, 1)
-        means = (take_last(self.rows.targets - self.rows.deviations, one_of_set) + noise)[
-            :, None, :
-        ]  # ȳ^(-s), (C, 1, S)
+        others = take_last(self.rows.targets - self.rows.deviations, one_of_set)
+        means = (others + noise)[:, None, :]  # ȳ^(-s), shape (C, 1, S)
         penalties = self.ensemble.ridge * plan.subset_sizes
-        block = max(1, _ENTRIES // (S * C * k))
-        for start in range(0, X.shape[0], block):
-            new = X[np.arange(start, min(start + block, X.shape[0]))] if is_sparse(X) else X[start : start + block]
+        for block in gen_batches(X.shape[0], max(1, _ENTRIES // (len(one_of_set) * C * k))):
+            new = X[np.arange(block.start, block.stop)] if is_sparse(X) else X[block]
             changes = [
                 fit.output_change(self._seen(r, new), float(penalties[r]), *pulls)
                 for r, (fit, pulls) in enumerate(self._fits)

@@ -217,7 +217,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         DataError, ParameterError
             If the data cannot be used as given, or a parameter needs all rows at once.
         """
-        features, labels = training_input(self, X, y, reset=not self._is_streaming(), numeric=True)
+        features, labels = training_input(self, X, y, reset=not hasattr(self, "_moments"), numeric=True)
         weights = row_weights(sample_weight, len(labels))
         self._absorb(features, np.atleast_2d(labels.T), weights, self._aggregation())
         self._publish(labels)
@@ -289,10 +289,10 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     def _publish(self, labels: FloatArray) -> None:
         """Set the public attributes from the members."""
         self._has_one_target = single = labels.ndim == 1
-        members, weights = self._members, self._member_weights
-        self.estimators_coef_ = [coef[0, ...] if single else coef for coef in members.coefficients]
-        self.estimators_intercept_ = [value[0, ...] if single else value for value in members.intercepts]
+        self.estimators_coef_ = [coef[0, ...] if single else coef for coef in self._members.coefficients]
+        self.estimators_intercept_ = [value[0, ...] if single else value for value in self._members.intercepts]
         if self.ensemble_.aggregation.is_linear:
+            weights = self._member_weights
             self.weights_ = weights[0] if single and weights.ndim == 2 else weights
             self.coef_, self.intercept_ = (each[0, ...] if single else each for each in self._map)
 

@@ -24,6 +24,12 @@ T = TypeVar("T")
 _MOST_CATEGORIES = 100  # of one column; more are names or numbers, not categories
 
 
+def require(holds: bool | np.bool_, message: str) -> None:
+    """Refuse the data unless a condition holds; the message says what is wrong and what can be done."""
+    if not holds:
+        raise DataError(message)
+
+
 def is_frame(value: T | IntoDataFrame) -> "TypeIs[IntoDataFrame]":
     """Whether this is a data frame of a library that narwhals reads."""
     return is_into_dataframe(value)
@@ -33,9 +39,8 @@ def open_frame(native: IntoDataFrame) -> pd.DataFrame:
     """A frame of any library as one of pandas, with rows numbered from 0 and columns named by text."""
     if isinstance(native, pd.DataFrame):
         frame = native.set_axis([str(name) for name in native.columns], axis=1).reset_index(drop=True)
-        if not frame.columns.is_unique:
-            repeated = frame.columns[frame.columns.duplicated()].unique()
-            raise DataError(f"column names must differ, these are repeated: {listed(repeated)}; rename them")
+        repeated = frame.columns[frame.columns.duplicated()].unique()
+        require(repeated.empty, f"column names must differ, these are repeated: {listed(repeated)}; rename them")
     else:
         columns = nw.from_native(native, eager_only=True).iter_columns()
         as_floats = (column.cast(nw.Float64) if column.dtype.is_numeric() else column for column in columns)
@@ -57,19 +62,16 @@ def position(name: str | int, names: Sequence[str], argument: str) -> int:
 def frame_of_array(X: ArrayLike, names: Iterable[str] | None = None) -> pd.DataFrame:
     """An array of shape (n, M) as a frame, without a copy; features without names are called x0, x1, and so on."""
     array = np.asanyarray(X)
-    if array.ndim != 2 or array.dtype.kind not in "biuf":
-        raise DataError(
-            f"X must be a dense array of numbers of shape (n, number of features), got shape {array.shape} of type "
-            f"{array.dtype}"
-        )
+    require(
+        array.ndim == 2 and array.dtype.kind in "biuf",
+        f"X must be a dense array of numbers of shape (n, number of features), got shape {array.shape} of type "
+        f"{array.dtype}",
+    )
     if isinstance(array, np.ma.MaskedArray):
         array = np.ma.filled(array.astype(np.float64), np.nan)
     names = [f"x{i}" for i in range(array.shape[1])] if names is None else [str(name) for name in names]
-    if len(names) != array.shape[1]:
-        raise DataError(
-            f"feature_names has {counted(len(names), 'entry', 'entries')}, but X has "
-            f"{counted(array.shape[1], 'column')}"
-        )
+    entries = counted(len(names), "entry", "entries")
+    require(len(names) == array.shape[1], f"feature_names has {entries}, but X has {counted(array.shape[1], 'column')}")
     return pd.DataFrame(array, columns=names, copy=False)
 
 
@@ -80,29 +82,29 @@ def read_features(frame: pd.DataFrame, categories: Categories, dates: Dates) -> 
     """
     if (frame.dtypes == np.float64).all():
         return frame, []
-    odd = [name for name, dtype in frame.dtypes.items() if dtype.kind not in "biuf" and frame[name].notna().any()]
-    times = [name for name in odd if frame[name].dtype.kind == "M"]
-    texts = [name for name in odd if name not in times]
-    refused = {name: _what_it_holds(frame[name]) for name in odd if (dates if name in times else categories) == "error"}
-    if refused:
-        remedies = ", ".join(dict.fromkeys(remedy for _, remedy in refused.values()))
-        held = listed(f"{name} ({what})" for name, (what, _) in refused.items())
-        raise DataError(
-            f"{counted(len(refused), 'column')} of features without numbers: {held}; {remedies}, drop=[...] leaves "
-            "columns out"
-        )
-    encoded = [_one_hot(frame[name]) for name in texts]
-    days = [(frame[name] - frame[name].min()) / pd.Timedelta(days=1) for name in times]
-    notes = []
+    odd = [name for name, dtype in frame.dtypes.items() if dtype.kind not in "biuf"]
+    held = frame[odd].dropna(axis=1, how="all")
+    times = [name for name, dtype in held.dtypes.items() if dtype.kind == "M"]
+    texts = [name for name in held if name not in times]
+    refused = {name: _what_it_holds(held[name]) for name in held if (dates if name in times else categories) == "error"}
+    remedies = ", ".join(dict.fromkeys(remedy for _, remedy in refused.values()))
+    require(
+        not refused,
+        f"{counted(len(refused), 'column')} of features without numbers: "
+        f"{listed(f'{name} ({what})' for name, (what, _) in refused.items())}; {remedies}, drop=[...] leaves columns "
+        "out",
+    )
+    encoded, notes = [_one_hot(held[name]) for name in texts], []
     if texts:
         made = counted(sum(len(part.columns) for part in encoded), "column")
         notes.append(f"made {made} of 0 and 1 from categories: {listed(texts)}")
     if times:
         notes.append(f"counted days since the first date of {listed(times)}")
-    frame = pd.concat([frame.drop(columns=odd), *encoded, *days], axis=1) if odd else frame
-    empty = {name: np.nan for name, dtype in frame.dtypes.items() if dtype.kind not in "biuf"}
-    values = frame.assign(**empty).to_numpy(dtype=np.float64, na_value=np.nan)
-    return pd.DataFrame(np.ascontiguousarray(values), columns=frame.columns, copy=False), notes
+    days = (held[times] - held[times].min()) / pd.Timedelta(days=1)
+    empty = dict.fromkeys((name for name in odd if name not in held), np.nan)
+    joined = pd.concat([frame.drop(columns=held.columns).assign(**empty), *encoded, days], axis=1)
+    values = joined.to_numpy(dtype=np.float64, na_value=np.nan)
+    return pd.DataFrame(np.ascontiguousarray(values), columns=joined.columns, copy=False), notes
 
 
 def _what_it_holds(column: "pd.Series[str]") -> tuple[str, str]:
@@ -128,10 +130,10 @@ def _what_it_holds(column: "pd.Series[str]") -> tuple[str, str]:
 def _one_hot(column: "pd.Series[str]") -> pd.DataFrame:
     """A column of 0 and 1 for every value; a missing value is missing in all of them."""
     text = column.astype("string")
-    if text.nunique() > min(_MOST_CATEGORIES, len(text) / 2):
-        raise DataError(
-            f"the column {column.name} has {counted(text.nunique(), 'different value')} in "
-            f"{counted(len(text), 'row')}, too many for categories; drop=['{column.name}'] leaves it out"
-        )
+    require(
+        text.nunique() <= min(_MOST_CATEGORIES, len(text) / 2),
+        f"the column {column.name} has {counted(text.nunique(), 'different value')} in {counted(len(text), 'row')}, "
+        f"too many for categories; drop=['{column.name}'] leaves it out",
+    )
     made = pd.get_dummies(text, prefix=column.name, prefix_sep="=", dtype=np.float64)
     return made.mask(text.isna())

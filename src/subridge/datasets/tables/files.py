@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from subridge.datasets.tables.columns import frame_of_array
+from subridge.datasets.tables.columns import frame_of_array, require
 from subridge.model.errors import DataError
 from subridge.model.wording import counted, listed
 from subridge.store.features import SCHEMA, read_features
@@ -41,37 +41,38 @@ def read_file(
     """
     path = path.expanduser()
     suffix = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
-    if suffix not in _SUFFIXES or (path.suffix.lower() == ".gz" and suffix not in _TEXT):
-        raise DataError(f"source must end in {', '.join(_SUFFIXES)} or .csv.gz, got {str(path)!r}; convert it first")
-    if "://" in str(path) or not path.exists():
-        raise DataError(f"source {str(path)!r} does not exist on this machine; check the path")
-    if suffix in _TEXT:
+    known = _TEXT if path.suffix.lower() == ".gz" else _SUFFIXES
+    told = f"source must end in {', '.join(_SUFFIXES)} or .csv.gz, got {str(path)!r}; convert it first"
+    require(suffix in known, told)
+    is_here = "://" not in str(path) and path.exists()
+    require(is_here, f"source {str(path)!r} does not exist on this machine; check the path")
+    if suffix in (*_TEXT, ".parquet"):
         asked = [groups, *([target] if isinstance(target, str | int) else target or [])]
-        frame, notes = _read_text(path, suffix, options, [str(name) for name in asked])
+        frame, notes = _read_parquet(path) if suffix == ".parquet" else _read_text(path, suffix, options, asked)
         return frame, None, notes
-    if suffix == ".parquet":
-        return _read_parquet(path)
     if target is not None and not isinstance(target, str):
         raise DataError(f"target of a {suffix} source is the name of one array, got {target!r}")
-    y, by, notes = target or "y", str(groups), []
-    if suffix == ".npz":
-        arrays = _read_npz(path)
-    else:
-        arrays, notes = _read_zarr(path, y, by)
-    if lacking := [name for name in ("X", y) if name not in arrays]:
-        raise DataError(
-            f"{path} has no array {' and '.join(map(repr, lacking))}, only {listed(sorted(arrays)) or 'none'}; X holds "
-            "the features, y the target, or name the target's array by target="
-        )
+    y, by = target or "y", str(groups)
+    arrays, notes = (_read_npz(path), []) if suffix == ".npz" else _read_zarr(path, y, by)
+    lacking = " and ".join(repr(name) for name in ("X", y) if name not in arrays)
+    require(
+        not lacking,
+        f"{path} has no array {lacking}, only {listed(sorted(arrays)) or 'none'}; X holds the features, y the target, "
+        "or name the target's array by target=",
+    )
     frame = frame_of_array(arrays["X"], arrays.get("feature_names"))
-    labels = None if groups is None else arrays.get(by, np.empty(0))
-    if labels is not None and labels.shape != (len(frame),):
-        got = f"shape {labels.shape}" if by in arrays else "no such array"
-        raise DataError(f"groups {by!r} must be an array of {len(frame)} labels beside X, got {got}")
+    if groups is None:
+        return (frame, arrays[y]), None, notes
+    labels = arrays.get(by, np.empty(0))
+    got = f"shape {labels.shape}" if by in arrays else "no such array"
+    fits = labels.shape == (len(frame),)
+    require(fits, f"groups {by!r} must be an array of {len(frame)} labels beside X, got {got}")
     return (frame, arrays[y]), labels, notes
 
 
-def _read_text(path: Path, suffix: str, options: TextOptions, asked: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+def _read_text(
+    path: Path, suffix: str, options: TextOptions, asked: Sequence[ColumnName | None]
+) -> tuple[pd.DataFrame, list[str]]:
     """A table of text, plain or compressed; columns that are asked for by name must have a name of their own."""
     separator = options["sep"] or ("\t" if suffix == ".tsv" else ";" if options["decimal"] == "," else ",")
     encoding, missing = options["encoding"], [*_MISSING_TEXT, *options["na_values"]]
@@ -117,16 +118,16 @@ def _read_text(path: Path, suffix: str, options: TextOptions, asked: Sequence[st
     return frame.assign(**texts), notes
 
 
-def _check_header(path: Path, header: list[str], separator: str, asked: Sequence[str]) -> None:
+def _check_header(path: Path, header: list[str], separator: str, asked: Sequence[ColumnName | None]) -> None:
     other = max((";", ",", "\t", "|"), key=header[0].count)
     if len(header) == 1 and other in header[0]:
         name = "tab" if other == "\t" else other
         raise DataError(
             f"{path} has no {separator!r} in its first line, but {other!r}: give its separator, separator={name!r}"
         )
-    for name in asked:
-        if header.count(name) > 1:
-            raise DataError(f"{path} has {header.count(name)} columns named {name!r}; rename those that are not meant")
+    for column in map(str, asked):
+        n = header.count(column)
+        require(n < 2, f"{path} has {n} columns named {column!r}; rename those that are not meant")
 
 
 def _parsed(text: "pd.Series[str]") -> "pd.Series[Any]":
@@ -141,7 +142,7 @@ def _parsed(text: "pd.Series[str]") -> "pd.Series[Any]":
     return text
 
 
-def _read_parquet(path: Path) -> tuple[pd.DataFrame, None, list[str]]:
+def _read_parquet(path: Path) -> tuple[pd.DataFrame, list[str]]:
     try:
         frame = pd.read_parquet(path, dtype_backend="numpy_nullable")
     except ImportError as error:
@@ -150,7 +151,7 @@ def _read_parquet(path: Path) -> tuple[pd.DataFrame, None, list[str]]:
         raise DataError(f"{path} is not a parquet file ({error}); check the file") from error
     numbering = [name for name in frame if str(name).startswith("__index_level_")]
     notes = [f"dropped a column of row numbers that pandas wrote: {listed(numbering)}"] if numbering else []
-    return frame.drop(columns=numbering), None, notes
+    return frame.drop(columns=numbering), notes
 
 
 def _read_npz(path: Path) -> dict[str, Array]:
@@ -177,15 +178,18 @@ def _read_zarr(path: Path, y: str, by: str) -> tuple[dict[str, Array], list[str]
         raise DataError(f"{path} is not a zarr group ({error}); check the path") from error
     if group.attrs.get("schema") == SCHEMA:
         return _read_store(path, y)
-    arrays: dict[str, Array] = {}
-    for name, array in group.arrays():
-        if name in ("X", y, by) and (lacking := array.nchunks - array.nchunks_initialized):
-            raise DataError(
-                f"{path} lacks {lacking} of the {counted(array.nchunks, 'chunk')} of {name}, which would be read as "
-                f"{array.fill_value}; copy the directory again, or, if these are its values, write the array with "
-                "config={'write_empty_chunks': True}"
-            )
-        arrays[name] = np.asarray(array[:]) if name in ("X", y, by) else np.empty(0)
+    stored = dict(group.arrays())
+    arrays: dict[str, Array] = dict.fromkeys(stored, np.empty(0))
+    for name in {"X", y, by} & stored.keys():
+        array = stored[name]
+        lacking = array.nchunks - array.nchunks_initialized
+        require(
+            not lacking,
+            f"{path} lacks {lacking} of the {counted(array.nchunks, 'chunk')} of {name}, which would be read as "
+            f"{array.fill_value}; copy the directory again, or, if these are its values, write the array with "
+            "config={'write_empty_chunks': True}",
+        )
+        arrays[name] = np.asarray(array[:])
     if isinstance(names := group.attrs.get("feature_names"), list):
         arrays["feature_names"] = np.array(names)
     return arrays, []

@@ -10,9 +10,6 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import pandas as pd
 from narwhals.typing import IntoDataFrame
-from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import StandardScaler
-from sklearn.utils import gen_batches
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray
 from subridge.datasets.tables.columns import (
@@ -23,6 +20,7 @@ from subridge.datasets.tables.columns import (
     open_frame,
     position,
     read_features,
+    require,
 )
 from subridge.datasets.tables.files import ColumnName, TargetName, TextOptions, read_file
 from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
@@ -33,8 +31,6 @@ from subridge.model.wording import agreeing, counted, listed
 Source: TypeAlias = IntoDataFrame | tuple[ArrayLike | IntoDataFrame, TargetLike] | str | Path
 Missing: TypeAlias = Literal["error", "drop", "mean"]
 Unlabelled: TypeAlias = Literal["error", "drop"]
-
-_COLUMNS = 64  # of a large table that are looked at together
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,28 +198,33 @@ def read_table(
     features, encoded = read_features(frame, categories, dates)
     notes += encoded
     goal, numbers = read_target(y), None if labels is None else pd.factorize(labels)[0]
-    if len(goal) != len(features):
-        raise DataError(f"X has {counted(len(features), 'row')} but y has {len(goal):,}; give one target per row")
-    features, kept = _without_gaps(features, missing_targets(goal), missing, unlabelled, notes)
-    goal = goal[kept]
+    told = f"X has {counted(len(features), 'row')} but y has {len(goal):,}; give one target per row"
+    require(len(goal) == len(features), told)
+    features = _without_gaps(features, missing_targets(goal), missing, unlabelled, notes)
+    goal, kept = goal[features.index], features.index
     features = _without_constants(features, notes)
     if numbers is not None:
         numbers = numbers[kept]
-        if lacking := int((numbers < 0).sum()):
-            raise DataError(
-                f"groups must name the group of every row, but {str(groups)!r} lacks {lacking} of {len(goal)}; "
-                "fill it in"
-            )
-        if len(np.unique(numbers)) < 2:
-            raise DataError(
-                f"groups must differ, but {str(groups)!r} is the same in all rows; name one with several groups"
-            )
+        lacking, by = int((numbers < 0).sum()), repr(str(groups))
+        require(
+            not lacking, f"groups must name the group of every row, but {by} lacks {lacking} of {len(goal)}; fill it in"
+        )
+        differ = (numbers != numbers[0]).any()
+        require(differ, f"groups must differ, but {by} is the same in all rows; name one with several groups")
     targets = target_rows(goal, task)
     X = np.ascontiguousarray(features.to_numpy())
     with suppress(ValueError):  # pandas hands out views that cannot be written; a caller's array may be so itself
         X.setflags(write=True)
     if standardise:
-        X = _standardised(X, features.columns)
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = X.std(axis=0)
+        useless = listed(features.columns[~((spread > 0) & (spread < np.inf))])
+        require(
+            not useless,
+            f"the standard deviation of {useless} is beyond the range of floats; rescale these columns, or leave them "
+            "out with drop=[...]",
+        )
+        X = X / spread
         notes.append("divided every feature by its standard deviation; standardise=False leaves them as they are")
     return Table(X, targets.rows, tuple(features.columns), targets.class_names, (*notes, *targets.notes), numbers)
 
@@ -248,17 +249,16 @@ def _read(
             raise DataError(f"target is missing: name the column to predict, one of {listed(names)}")
         wanted = [target] if isinstance(target, str | int) else list(target)
         targets = taken = list(dict.fromkeys(names[position(name, names, "target")] for name in wanted))
-        if not targets or len(targets) < len(wanted):
-            raise DataError(f"target must be a column, or several that differ, got {target!r}")
+        differ = 0 < len(wanted) == len(targets)
+        require(differ, f"target must be a column, or several that differ, got {target!r}")
         if groups is not None:
             by = names[position(groups, names, "groups")]
-            if by in targets:
-                raise DataError(f"groups {by!r} is the target; name the column that says whose row it is")
+            require(by not in targets, f"groups {by!r} is the target; name the column that says whose row it is")
             labels, taken = frame[by], [*targets, by]
         y = frame[targets]
     elif isinstance(source, tuple | list) and len(source) == 2:
-        if not is_file and (target is not None or groups is not None):
-            raise DataError("a pair (X, y) has its target in y and no column of groups; leave target and groups out")
+        told = "a pair (X, y) has its target in y and no column of groups; leave target and groups out"
+        require(is_file or target is None is groups, told)
         X, y = source
         frame = open_frame(X) if is_frame(X) else frame_of_array(X)
         names = list(frame.columns)
@@ -269,59 +269,61 @@ def _read(
     dropped = [position(name, names, "drop") for name in drop]
     if drop:
         notes.append(f"left out {counted(len(drop), 'column')} as asked: {listed(drop)}")
-    if any(names[place] in targets for place in dropped):
-        raise DataError(f"drop contains the target {target!r}; take it out of one of them")
+    has_target = any(names[place] in targets for place in dropped)
+    require(not has_target, f"drop contains the target {target!r}; take it out of one of them")
     kept = [place for place, name in enumerate(names) if place not in dropped and name not in taken]
     return frame if len(kept) == len(names) else frame.iloc[:, kept], y, labels, notes
 
 
 def _without_gaps(
     features: pd.DataFrame, unlabelled_rows: BoolArray, missing: Missing, unlabelled: Unlabelled, notes: list[str]
-) -> tuple[pd.DataFrame, BoolArray]:
-    """Refuse, drop or fill missing values; features of the rows that are left, and which they are."""
-    n, kept = len(features), np.ones(len(features), dtype=bool)
-    if missing != "drop" and unlabelled_rows.any():
-        if unlabelled == "error":
-            raise DataError(
-                f"the target is missing in {counted(int(unlabelled_rows.sum()), 'row')} of {n}; "
-                "unlabelled='drop' leaves them out, as missing='drop' does with every gap"
-            )
-        kept = ~unlabelled_rows
-        features = features[kept]
-        notes.append(f"dropped {n - len(features):,} of {counted(n, 'row')} without target")
-    if (infinite := np.isinf(features).any()).any():
-        raise DataError(
-            f"infinite values in {counted(int(infinite.sum()), 'column')}: {listed(infinite.index[infinite])}; correct "
-            "them, or leave the columns out with drop=[...]"
+) -> pd.DataFrame:
+    """Refuse, drop or fill missing values; the index of what is left has the numbers of the rows."""
+    n, lacking = len(features), int(unlabelled_rows.sum())
+    if lacking and missing != "drop":
+        require(
+            unlabelled == "drop",
+            f"the target is missing in {counted(lacking, 'row')} of {n}; unlabelled='drop' leaves them out, as "
+            "missing='drop' does with every gap",
         )
+        notes.append(f"dropped {lacking:,} of {counted(n, 'row')} without target")
+    features = features[~unlabelled_rows] if lacking else features
+    infinite = _columns_where(np.isinf(features).any())
+    require(
+        not infinite,
+        f"infinite values in {counted(len(infinite), 'column')}: {listed(infinite)}; correct them, or leave the "
+        "columns out with drop=[...]",
+    )
     gaps = features.isna().sum()
     gaps = gaps[gaps > 0]
-    if missing == "error" and len(gaps):
-        where = listed(f"{name} ({count})" for name, count in gaps.items())
-        raise DataError(
-            f"{counted(int(gaps.sum()), 'cell')} missing in {counted(len(gaps), 'column')}: {where}; missing='drop' "
-            "leaves out their rows, missing='mean' fills in column means, drop=[...] leaves out columns"
-        )
-    if (empty := features.isna().all()).any() and len(features):
-        notes.append(f"dropped {counted(int(empty.sum()), 'column')} without any value: {listed(empty.index[empty])}")
-        features, gaps = features.loc[:, ~empty], gaps[gaps < len(features)]
+    require(
+        missing != "error" or gaps.empty,
+        f"{counted(int(gaps.sum()), 'cell')} missing in {counted(len(gaps), 'column')}: "
+        f"{listed(f'{name} ({count})' for name, count in gaps.items())}; missing='drop' leaves out their rows, "
+        "missing='mean' fills in column means, drop=[...] leaves out columns",
+    )
+    if empty := _columns_where(gaps == len(features)):
+        notes.append(f"dropped {counted(len(empty), 'column')} without any value: {listed(empty)}")
+        features, gaps = features.drop(columns=empty), gaps.drop(empty)
     if missing == "drop":
-        kept = features.notna().all(axis=1).to_numpy() & ~unlabelled_rows
-        if not kept.all():
-            notes.append(f"dropped {n - kept.sum():,} of {counted(n, 'row')} with missing values")
-            features = features[kept]
+        features = features.dropna() if len(gaps) else features
+        if len(features) < n:
+            notes.append(f"dropped {n - len(features):,} of {counted(n, 'row')} with missing values")
     elif len(gaps):
         # A mean can round past the values it is taken of, and a constant column would not be constant any more.
-        filled = SimpleImputer().set_output(transform="pandas").fit_transform(features)
-        features = filled.clip(features.min(), features.max(), axis=1)
+        features = features.fillna(features.mean().clip(features.min(), features.max()))
         notes.append(
             f"filled {counted(int(gaps.sum()), 'missing cell')} in {counted(len(gaps), 'column')} with column means, "
             f"which a forecast takes for data: {listed(gaps.index)}"
         )
-    if len(features) < LEAST_ROWS:
-        told = f" ({n - len(features)} of {n} were dropped for missing values)" if len(features) < n else ""
-        raise DataError(f"a pilot needs at least {LEAST_ROWS} rows, got {len(features)}{told}; bring more data")
-    return features, kept
+    told = f" ({n - len(features)} of {n} were dropped for missing values)" if len(features) < n else ""
+    few = f"a pilot needs at least {LEAST_ROWS} rows, got {len(features)}{told}; bring more data"
+    require(len(features) >= LEAST_ROWS, few)
+    return features
+
+
+def _columns_where(chosen: "pd.Series[bool]") -> list[str]:
+    return list(chosen.index[chosen])
 
 
 def _without_constants(features: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
@@ -330,14 +332,11 @@ def _without_constants(features: pd.DataFrame, notes: list[str]) -> pd.DataFrame
     VarianceThreshold of scikit-learn asks whether the variance is zero, which it also is for small numbers whose
     squares vanish.
     """
-    constant = features.min() == features.max()
-    if constant.any():
-        names = listed(constant.index[constant])
-        notes.append(f"dropped {counted(int(constant.sum()), 'constant column')}: {names}")
-        features = features.loc[:, ~constant]
-    if features.empty:
-        told = f" ({'; '.join(notes)})" if notes else ""
-        raise DataError(f"no features are left{told}; bring columns of numbers that vary")
+    if constant := _columns_where(features.min() == features.max()):
+        notes.append(f"dropped {counted(len(constant), 'constant column')}: {listed(constant)}")
+        features = features.drop(columns=constant)
+    told = f" ({'; '.join(notes)})" if notes else ""
+    require(not features.empty, f"no features are left{told}; bring columns of numbers that vary")
     if pairs := repeated_columns(features.to_numpy()):
         equal = listed(f"{features.columns[i]} = {features.columns[j]}" for i, j in pairs)
         shares = agreeing(len(pairs), "shares", "share")
@@ -348,22 +347,6 @@ def _without_constants(features: pd.DataFrame, notes: list[str]) -> pd.DataFrame
 def repeated_columns(X: FloatArray) -> list[tuple[int, int]]:
     """Columns that equal an earlier one, each with the first one that it repeats."""
     first: dict[int, int] = {}
-    pairs = []
-    for block in gen_batches(X.shape[1], _COLUMNS):
-        columns = np.ascontiguousarray(X[:, block].T) + 0.0  # + 0.0 gives 0 and -0 the same bytes
-        pairs += [(i, first.setdefault(hash(column.tobytes()), i)) for i, column in enumerate(columns, block.start)]
+    columns = (hash((column + 0.0).tobytes()) for column in X.T)  # + 0.0 gives 0 and -0 the same bytes
+    pairs = [(i, first.setdefault(column, i)) for i, column in enumerate(columns)]
     return [(i, j) for i, j in pairs if i != j and np.array_equal(X[:, i], X[:, j])]
-
-
-def _standardised(X: FloatArray, names: Sequence[str]) -> FloatArray:
-    """Every feature divided by its standard deviation."""
-    scaler = StandardScaler(with_mean=False)
-    with np.errstate(over="ignore", invalid="ignore"):
-        scaled: FloatArray = scaler.fit_transform(X)
-    spread = np.sqrt(scaler.var_)
-    if useless := [name for name, each in zip(names, spread, strict=True) if not 0 < each < np.inf]:
-        raise DataError(
-            f"the standard deviation of {listed(useless)} is beyond the range of floats; rescale these columns, or "
-            "leave them out with drop=[...]"
-        )
-    return scaled

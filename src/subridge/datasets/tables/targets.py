@@ -10,7 +10,7 @@ from narwhals.typing import IntoDataFrame, IntoSeries
 from sklearn.preprocessing import OneHotEncoder
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray
-from subridge.datasets.tables.columns import is_frame, open_frame
+from subridge.datasets.tables.columns import is_frame, open_frame, require
 from subridge.model.errors import DataError
 from subridge.model.wording import counted, listed
 
@@ -47,8 +47,8 @@ def read_target(values: TargetLike) -> Target:
             array = np.asanyarray(values)
         except ValueError as error:
             raise DataError(f"y must have shape (n,) or (n, number of targets): {error}") from error
-        if array.ndim not in (1, 2) or array.shape[-1] == 0:
-            raise DataError(f"y must have shape (n,) or (n, number of targets), got {array.shape}")
+        is_table = array.ndim in (1, 2) and array.shape[-1] > 0
+        require(is_table, f"y must have shape (n,) or (n, number of targets), got {array.shape}")
         if array.dtype.kind in "ST":
             array = np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array.astype(object)
         # NumPy writes a missing value in a list of strings as "nan", so lists are left to pandas.
@@ -57,8 +57,8 @@ def read_target(values: TargetLike) -> Target:
     columns = {name: _read_column(column) for name, column in frame.items()}
     if len(columns) == 1:
         return next(iter(columns.values()))
-    if labels := [name for name, target in columns.items() if _is_text(target)]:
-        raise DataError(f"several targets must be numbers, but these are labels: {listed(labels)}; take one target")
+    labels = [name for name, target in columns.items() if _is_text(target)]
+    require(not labels, f"several targets must be numbers, but these are labels: {listed(labels)}; take one target")
     return np.stack(list(columns.values()), axis=1).astype(np.float64)
 
 
@@ -66,9 +66,11 @@ def _read_column(column: "pd.Series[float] | pd.Series[str]") -> Target:
     if column.dtype.kind in "iuf" or column.isna().all():
         return np.asarray(column.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan))
     types = {type(value).__name__ for value in column.dropna()}
-    if not (types <= {"bool"} or types <= {"str"} or isinstance(column.dtype, pd.CategoricalDtype)):
-        held = ", ".join(sorted(types)) if column.dtype == object else column.dtype
-        raise DataError(f"the target {column.name!r} has type {held}; a target is numbers, or text for classes")
+    held = ", ".join(sorted(types)) if column.dtype == object else column.dtype
+    require(
+        types <= {"bool"} or types <= {"str"} or isinstance(column.dtype, pd.CategoricalDtype),
+        f"the target {column.name!r} has type {held}; a target is numbers, or text for classes",
+    )
     return np.array([None if absent else value for value, absent in zip(column, column.isna(), strict=True)], object)
 
 
@@ -94,48 +96,43 @@ def target_rows(target: Target, task: Task) -> Targets:
     >>> classes.class_names, classes.rows.tolist()
     (('9', '10'), [[0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]])
     """
-    if target.dtype != object and (infinite := np.isinf(target)).any():
-        n_rows = int(infinite.reshape(len(target), -1).any(axis=1).sum())
-        raise DataError(f"the target is infinite in {counted(n_rows, 'row')} of {len(target)}; correct them")
+    infinite = 0 if target.dtype == object else int(np.isinf(target.reshape(len(target), -1)).any(axis=1).sum())
+    require(not infinite, f"the target is infinite in {counted(infinite, 'row')} of {len(target)}; correct them")
     if task == "classification" or (task == "auto" and target.dtype == object):
         return _class_rows(target)
-    if _is_text(target):
-        raise DataError(
-            f"task='regression' needs a target of numbers, got labels such as {target.flat[0]!r}; write plain numbers, "
-            "without units or thousands separators, or use task='classification'"
-        )
+    require(
+        not _is_text(target),
+        f"task='regression' needs a target of numbers, got labels such as {target.flat[0]!r}; write plain numbers, "
+        "without units or thousands separators, or use task='classification'",
+    )
     rows = np.ascontiguousarray(np.atleast_2d(target.T), dtype=np.float64)
     constant = np.flatnonzero(rows.min(axis=1) == rows.max(axis=1))
-    if constant.size:
-        which = "the target" if len(rows) == 1 else f"target {constant[0]}"
-        raise DataError(f"{which} is {rows[constant[0], 0]:g} in every row; there is nothing to learn")
+    for place in constant:
+        which = "the target" if len(rows) == 1 else f"target {place}"
+        raise DataError(f"{which} is {rows[place, 0]:g} in every row; there is nothing to learn")
     values = np.unique(rows)
-    if task == "auto" and len(rows) == 1 and len(values) <= _FEW_VALUES and (values % 1 == 0).all():
-        note = f"took a target of {len(values)} whole values for numbers; task='classification' makes them classes"
-        return Targets(rows, None, (note,))
-    return Targets(rows)
+    looks_like_codes = task == "auto" and len(rows) == 1 and len(values) <= _FEW_VALUES and (values % 1 == 0).all()
+    note = f"took a target of {len(values)} whole values for numbers; task='classification' makes them classes"
+    return Targets(rows, notes=(note,) if looks_like_codes else ())
 
 
 def _class_rows(target: Target) -> Targets:
-    if target.ndim != 1:
-        raise DataError(
-            f"classification needs one column of labels, got a target of shape {target.shape}; give one target, or use "
-            "task='regression'"
-        )
+    require(
+        target.ndim == 1,
+        f"classification needs one column of labels, got a target of shape {target.shape}; give one target, or use "
+        "task='regression'",
+    )
     encoder = OneHotEncoder(sparse_output=False)
     rows = np.ascontiguousarray(encoder.fit_transform(target[:, None]).T)
     # Whole numbers are written without a decimal point, as in a file of integers.
     values = encoder.categories_[0].tolist()
     names = tuple(f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value) for value in values)
-    if len(names) > len(target) / 2:
-        raise DataError(
-            f"the target has {counted(len(names), 'distinct value')} in {counted(len(target), 'row')}, too many for "
-            "classes; for numbers use task='regression', and write them without units and thousands separators"
-        )
-    if len(names) < 2:
-        raise DataError(f"the target is {names[0]!r} in every row; classification needs at least 2 classes")
-    if rare := [name for name, row in zip(names, rows, strict=True) if row.sum() < 2]:
-        raise DataError(
-            f"a class needs at least 2 rows, these have one: {listed(rare)}; drop these rows, or merge the classes"
-        )
+    require(
+        len(names) <= len(target) / 2,
+        f"the target has {counted(len(names), 'distinct value')} in {counted(len(target), 'row')}, too many for "
+        "classes; for numbers use task='regression', and write them without units and thousands separators",
+    )
+    require(len(names) > 1, f"the target is {names[0]!r} in every row; classification needs at least 2 classes")
+    rare = listed(name for name, row in zip(names, rows, strict=True) if row.sum() < 2)
+    require(not rare, f"a class needs at least 2 rows, these have one: {rare}; drop these rows, or merge the classes")
     return Targets(rows, names)
