@@ -133,7 +133,7 @@ class Aggregation(Fingerprinted, ABC):
     array([[1., 0.],
            [0., 1.]])
     >>> weights = simplex.weights(moments)
-    >>> weights, float(simplex.n_fitted(weights)), float(simplex.settle(moments).expected)
+    >>> weights, float(simplex.n_fitted(weights)), float(simplex.settle(moments).expected.round(12))
     (array([0.5, 0.5]), 1.0, 0.5)
     >>> simplex.combine(np.array([[[4.0]], [[2.0]]]), weights)
     array([[3.]])
