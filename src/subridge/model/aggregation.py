@@ -643,15 +643,10 @@ class Majority(Aggregation):
         """
         xp, votes, sums = namespace_of(outputs), vote_counts(outputs), namespace_of(outputs).sum(outputs, axis=0)
         decision = votes + sums / (3 * (1 + abs(sums)))
-        winner = most_votes(votes, sums)
+        winner, largest = most_votes(votes, sums), xp.max(decision, axis=0)
         hidden = first_largest(decision) != winner
-        if bool(xp.any(hidden)):
-            largest = xp.max(decision, axis=0)
-            lifted = largest + _LEAST * (1 + abs(largest))
-            decision = xp.stack(
-                [xp.where(hidden & (winner == c), lifted, decision[c]) for c in range(decision.shape[0])]
-            )
-        return decision
+        wins = xp.arange(decision.shape[0], dtype=winner.dtype, device=device_of(winner))[:, None] == winner
+        return xp.where(hidden & wins, largest + _LEAST * (1 + abs(largest)), decision)
 
 
 @dataclass(frozen=True, eq=False)
