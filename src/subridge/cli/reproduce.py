@@ -90,16 +90,12 @@ def reproduce(**options: Any) -> None:
     order = figure_ids()
     wanted = order if "all" in figures else tuple(dict.fromkeys(figures))
     requests = [FigureRequest(figure, options["quick"], options["settings"], options["data"]) for figure in wanted]
-    run, n_plotters = shared.run_of(options), _plotters(len(wanted))
-    start = time.perf_counter()
+    run, start = shared.run_of(options), time.perf_counter()
     outcomes = []
     with BatchProgress({request.figure: request.seconds for request in requests}) as progress:
-        for outcome in run_batch(
-            requests, out, run, force=options["force"], n_plotters=n_plotters, begin=progress.begin
-        ):
+        for outcome in run_batch(requests, out, run, force=options["force"], begin=progress.begin):
             progress.finish(outcome.figure, outcome.status, outcome.seconds)
             outcomes.append(outcome)
-    outcomes.sort(key=lambda outcome: wanted.index(outcome.figure))
     failures = [(outcome.figure, str(outcome.error)) for outcome in outcomes if outcome.status == FAILED]
     datasets = [outcome.dataset for outcome in outcomes if outcome.dataset is not None]
     out.mkdir(parents=True, exist_ok=True)
@@ -118,13 +114,6 @@ def reproduce(**options: Any) -> None:
             raise outcome.error
     if failures:
         raise click.ClickException("; ".join(f"{figure}: {message}" for figure, message in failures))
-
-
-def _plotters(n_figures: int) -> int:
-    """Processes that draw beside the one that computes; not worth their start for a few figures."""
-    from subridge.arrays.machine import cores
-
-    return min(4, cores() // 2) if n_figures > 3 else 0
 
 
 def _summary(outcome: "Outcome") -> dict[str, Any]:
