@@ -325,12 +325,8 @@ def block_text(matrix: BlockMatrix) -> str:
     [I_{n} + c 11ᵀ | c 11ᵀ]
     [c 11ᵀ | I_{m} + c 11ᵀ]
     """
-    lines = []
-    for i, rows in enumerate(matrix.row_sizes):
-        units = (f"I_{{{rows}}}", "11ᵀ")
-        blocks = [_block(matrix, i, j, str, units) for j in range(len(matrix.column_sizes))]
-        lines.append("[" + " | ".join(blocks) + "]")
-    return "\n".join(lines)
+    rows = _rows(matrix, str, lambda n, m: (f"I_{{{n}}}", "11ᵀ"))
+    return "\n".join("[" + " | ".join(row) + "]" for row in rows)
 
 
 def block_latex(matrix: BlockMatrix) -> str:
@@ -352,27 +348,27 @@ def block_latex(matrix: BlockMatrix) -> str:
     >>> print(block_latex(a * BlockMatrix.identity([n])))
     \begin{bmatrix}a I_{n}\end{bmatrix}
     """
-    rows = []
+    rows = _rows(matrix, sp.latex, lambda n, m: (f"I_{{{n}}}", rf"\mathbf{{1}}_{{{n}}} \mathbf{{1}}_{{{m}}}^\top"))
+    return r"\begin{bmatrix}" + r" \\ ".join(" & ".join(row) for row in rows) + r"\end{bmatrix}"
+
+
+def _rows(
+    matrix: BlockMatrix, text: Callable[[sp.Expr], str], units: Callable[[str, str], tuple[str, str]]
+) -> list[list[str]]:
+    """Write every block as ``coefficient·unit`` twice, leaving out factors one and bracketing sums."""
+    rows: list[list[str]] = []
     for i, n in enumerate(matrix.row_sizes):
-        blocks = []
+        rows.append([])
         for j, m in enumerate(matrix.column_sizes):
-            sizes = sp.latex(n), sp.latex(m)
-            units = f"I_{{{sizes[0]}}}", rf"\mathbf{{1}}_{{{sizes[0]}}} \mathbf{{1}}_{{{sizes[1]}}}^\top"
-            blocks.append(_block(matrix, i, j, sp.latex, units))
-        rows.append(" & ".join(blocks))
-    return r"\begin{bmatrix}" + r" \\ ".join(rows) + r"\end{bmatrix}"
-
-
-def _block(matrix: BlockMatrix, i: int, j: int, text: Callable[[sp.Expr], str], units: tuple[str, str]) -> str:
-    """Write a block as ``coefficient·unit`` twice, leaving out factors one and bracketing sums."""
-    terms = []
-    for coefficient, unit in zip((matrix.diagonal[i, j], matrix.ones[i, j]), units, strict=True):
-        if coefficient in (1, -1):
-            terms.append(unit if coefficient == 1 else f"-{unit}")
-        elif coefficient != 0:
-            written = text(coefficient)
-            terms.append(f"({written}) {unit}" if coefficient.is_Add else f"{written} {unit}")
-    return " + ".join(terms).replace("+ -", "- ") or "0"
+            terms = []
+            for part, unit in zip((matrix.diagonal, matrix.ones), units(text(n), text(m)), strict=True):
+                coefficient, written = part[i, j], text(part[i, j])
+                if coefficient in (1, -1):
+                    terms.append(unit if coefficient == 1 else f"-{unit}")
+                elif coefficient != 0:
+                    terms.append(f"({written}) {unit}" if coefficient.is_Add else f"{written} {unit}")
+            rows[-1].append(" + ".join(terms).replace("+ -", "- ") or "0")
+    return rows
 
 
 def _in_one_field(*coefficients: sp.MatrixBase | DomainMatrix) -> list[DomainMatrix]:
