@@ -77,6 +77,13 @@ class BlockMatrix:
         for name, coefficients in zip(("diagonal", "ones"), self._parts, strict=True):
             if coefficients.shape != shape:
                 raise ValueError(f"{name} has shape {coefficients.shape}, but there are {shape} blocks")
+        # In a block of one entry the identity and the matrix of ones are the same; it counts as identity.
+        ends = ([i for i, size in enumerate(sizes) if size == 1] for sizes in (self.row_sizes, self.column_sizes))
+        if single := list(product(*ends)):
+            D, B = (part.to_Matrix() for part in self._parts)
+            for place in single:
+                D[place], B[place] = D[place] + B[place], sp.S.Zero
+            self._parts = _in_one_field(D, B)
         for i, j in _nonzero(self._parts[0]):
             rows, columns = self.row_sizes[i], self.column_sizes[j]
             if rows != columns:
@@ -194,14 +201,10 @@ class BlockMatrix:
         return result
 
     def _square_parts(self) -> list[DomainMatrix]:
-        """D, B and N of a square matrix; blocks of one entry, which could be in D or in B, are in D."""
+        """D, B and N of a square matrix."""
         if self.row_sizes != self.column_sizes:
             raise ValueError("row and column groups differ: the matrix is not square by blocks")
-        D, B = (part.to_Matrix() for part in self._parts)
-        single = [i for i, size in enumerate(self.row_sizes) if size == 1]
-        for i, j in product(single, single):
-            D[i, j], B[i, j] = D[i, j] + B[i, j], sp.S.Zero
-        return _in_one_field(*((D, B) if single else self._parts), sp.diag(*self.row_sizes))
+        return _in_one_field(*self._parts, sp.diag(*self.row_sizes))
 
     def equals(self, other: BlockMatrix) -> bool:
         """Whether all coefficients agree identically, symbols being positive.
@@ -216,17 +219,7 @@ class BlockMatrix:
         bool
             True where it is proved.
         """
-        difference = self - other
-        if not any(map(_nonzero, difference._parts)):
-            return True
-        for i, rows in enumerate(self.row_sizes):
-            for j, columns in enumerate(self.column_sizes):
-                own, ones = difference.diagonal[i, j], difference.ones[i, j]
-                # In a block of one entry the identity and the matrix of ones are the same.
-                parts = [own + ones] if rows == columns == 1 else [own, ones]
-                if not all(_vanishes(part) for part in parts):
-                    return False
-        return True
+        return not any(map(_nonzero, (self - other)._parts))
 
     def subs(self, values: dict[sp.Expr, sp.Expr]) -> BlockMatrix:
         """Substitute in sizes and coefficients.

@@ -60,7 +60,6 @@ class Strategy(Protocol):
     @property
     def n_members(self) -> int:
         """Number of members, k."""
-        ...
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
         """Draw who sees which of M features.
@@ -77,11 +76,9 @@ class Strategy(Protocol):
         SubsetPlan
             One draw; the same for the same seed.
         """
-        ...
 
     def fingerprint(self) -> str:
         """Digest of type and contents; equal strategies have equal fingerprints."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
