@@ -89,15 +89,6 @@ def test_pictures_and_data_of_different_settings_are_never_taken_for_one_figure(
     assert made(tmp_path, "fig3b")[0].status == "made"
 
 
-@pytest.mark.slow
-def test_other_processes_may_draw(tmp_path):
-    outcomes = made(tmp_path / "pool", "fig3a", "fig3b", n_plotters=1)
-    made(tmp_path / "here", "fig3a", "fig3b")
-    assert {outcome.status for outcome in outcomes} == {"made"}
-    for name in ("fig3a.svg", "fig3b.svg"):
-        assert (tmp_path / "pool" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
-
-
 def test_a_picture_that_cannot_be_written_is_a_failure(tmp_path):
     (tmp_path / "fig3a.png").mkdir(parents=True)
     assert [outcome.status for outcome in made(tmp_path, "fig3a", "fig3b")] == ["failed", "made"]

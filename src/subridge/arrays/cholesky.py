@@ -103,7 +103,13 @@ def _factor_block(xp: Namespace, A: Array) -> tuple[Array, Array]:
     """Factor and its inverse of a small block, by halves: the library sees only leaves."""
     n = A.shape[-1]
     if n <= LEAF:
-        return _factor_leaf(xp, A)
+        if not hasattr(xp.linalg, "cholesky_ex"):
+            L = xp.linalg.cholesky(A)
+            return L, xp.linalg.inv(L)
+        L, info = xp.linalg.cholesky_ex(A)  # no check, so the host never waits for the card
+        L = xp.where((info > 0)[:, None, None], xp.nan, L)
+        identity = xp.eye(n, dtype=A.dtype, device=device_of(A))
+        return L, xp.linalg.solve_triangular(L, xp.broadcast_to(identity, A.shape), upper=False)
     h = LEAF * max(1, n // LEAF // 2)
     L11, I11 = _factor_block(xp, A[:, :h, :h])
     L21 = A[:, h:, :h] @ xp.matrix_transpose(I11)
@@ -112,13 +118,3 @@ def _factor_block(xp: Namespace, A: Array) -> tuple[Array, Array]:
     L = xp.concat([xp.concat([L11, corner], axis=-1), xp.concat([L21, L22], axis=-1)], axis=-2)
     inverse = xp.concat([xp.concat([I11, corner], axis=-1), xp.concat([-I22 @ (L21 @ I11), I22], axis=-1)], axis=-2)
     return L, inverse
-
-
-def _factor_leaf(xp: Namespace, A: Array) -> tuple[Array, Array]:
-    identity = xp.eye(A.shape[-1], dtype=A.dtype, device=device_of(A))
-    if hasattr(xp.linalg, "cholesky_ex"):
-        L, info = xp.linalg.cholesky_ex(A)  # no check, so the host never waits for the card
-        L = xp.where((info > 0)[:, None, None], xp.nan, L)
-        return L, xp.linalg.solve_triangular(L, xp.broadcast_to(identity, A.shape), upper=False)
-    L = xp.linalg.cholesky(A)
-    return L, xp.linalg.inv(L)

@@ -8,18 +8,16 @@ from subridge.arrays.types import Array
 Seed = int | tuple[int, ...]
 
 
-def seed_sequence(seed: Seed, *coordinates: int) -> np.random.SeedSequence:
-    """The seed sequence at a grid coordinate such as ``(trial, purpose)``; distinct ones give independent streams."""
-    return np.random.SeedSequence(seed, spawn_key=coordinates)
-
-
 def stream(seed: Seed | np.random.Generator | None, *coordinates: int) -> np.random.Generator:
-    """A NumPy generator at a grid coordinate; a generator is returned as it is."""
+    """A NumPy generator at a grid coordinate such as ``(trial, purpose)``; a generator is returned as it is.
+
+    Distinct coordinates give independent streams.
+    """
     if isinstance(seed, np.random.Generator):
         return seed
     if seed is None:
         return np.random.default_rng()
-    return np.random.default_rng(seed_sequence(seed, *coordinates))
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=coordinates))
 
 
 def standard_normals(
@@ -29,7 +27,7 @@ def standard_normals(
 
     The draw depends on seed, coordinates, shape and device only. CPU and GPU draw different samples.
     """
-    sequence = seed_sequence(seed, *coordinates)
+    sequence = np.random.SeedSequence(seed, spawn_key=coordinates)
     if device == "cpu":
         return np.random.default_rng(sequence).standard_normal(shape).astype(dtype, copy=False)
     import torch

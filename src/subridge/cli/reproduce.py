@@ -77,7 +77,6 @@ def reproduce(**options: Any) -> None:
     subridge reproduce fig1b fig2 --device cuda
     subridge reproduce fig3c --settings caption
     """
-    from subridge.arrays.machine import cores
     from subridge.explorer.figures import write_figures
     from subridge.figures.paper.batch import FAILED, earlier_figures, run_batch
     from subridge.figures.paper.registry import figure_ids
@@ -90,21 +89,17 @@ def reproduce(**options: Any) -> None:
     order = figure_ids()
     wanted = order if "all" in figures else tuple(dict.fromkeys(figures))
     requests = [FigureRequest(figure, options["quick"], options["settings"], options["data"]) for figure in wanted]
-    # Processes that draw beside the one that computes; not worth their start for a few figures.
-    run, n_plotters = shared.run_of(options), min(4, cores() // 2) if len(wanted) > 3 else 0
-    start, outcomes = time.perf_counter(), []
+    run, start = shared.run_of(options), time.perf_counter()
+    outcomes = []
     progress = BatchProgress({request.figure: request.seconds for request in requests})
     try:
         with progress.bar:
-            for outcome in run_batch(
-                requests, out, run, force=options["force"], n_plotters=n_plotters, begin=progress.begin
-            ):
+            for outcome in run_batch(requests, out, run, force=options["force"], begin=progress.begin):
                 progress.finish(outcome.figure, outcome.status, outcome.seconds)
                 outcomes.append(outcome)
     except KeyboardInterrupt as error:
         # In place of what a simulation says of its own tasks: they are kept where this command looks for them.
         raise InterruptedRun("interrupted: what is done is kept, and the same command goes on from here") from error
-    outcomes.sort(key=lambda outcome: wanted.index(outcome.figure))
     failures = [(outcome.figure, str(outcome.error)) for outcome in outcomes if outcome.status == FAILED]
     datasets = [outcome.dataset for outcome in outcomes if outcome.dataset is not None]
     out.mkdir(parents=True, exist_ok=True)

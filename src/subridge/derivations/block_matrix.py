@@ -77,6 +77,13 @@ class BlockMatrix:
         for name, coefficients in zip(("diagonal", "ones"), self._parts, strict=True):
             if coefficients.shape != shape:
                 raise ValueError(f"{name} has shape {coefficients.shape}, but there are {shape} blocks")
+        # In a block of one entry the identity and the matrix of ones are the same; it counts as identity.
+        ends = ([i for i, size in enumerate(sizes) if size == 1] for sizes in (self.row_sizes, self.column_sizes))
+        if single := list(product(*ends)):
+            D, B = (part.to_Matrix() for part in self._parts)
+            for place in single:
+                D[place], B[place] = D[place] + B[place], sp.S.Zero
+            self._parts = _in_one_field(D, B)
         for i, j in _nonzero(self._parts[0]):
             rows, columns = self.row_sizes[i], self.column_sizes[j]
             if rows != columns:
@@ -194,14 +201,10 @@ class BlockMatrix:
         return result
 
     def _square_parts(self) -> list[DomainMatrix]:
-        """D, B and N of a square matrix; blocks of one entry, which could be in D or in B, are in D."""
+        """D, B and N of a square matrix."""
         if self.row_sizes != self.column_sizes:
             raise ValueError("row and column groups differ: the matrix is not square by blocks")
-        D, B = (part.to_Matrix() for part in self._parts)
-        single = [i for i, size in enumerate(self.row_sizes) if size == 1]
-        for i, j in product(single, single):
-            D[i, j], B[i, j] = D[i, j] + B[i, j], sp.S.Zero
-        return _in_one_field(*((D, B) if single else self._parts), sp.diag(*self.row_sizes))
+        return _in_one_field(*self._parts, sp.diag(*self.row_sizes))
 
     def equals(self, other: BlockMatrix) -> bool:
         """Whether all coefficients agree identically, symbols being positive.
@@ -216,17 +219,7 @@ class BlockMatrix:
         bool
             True where it is proved.
         """
-        difference = self - other
-        if not any(map(_nonzero, difference._parts)):
-            return True
-        for i, rows in enumerate(self.row_sizes):
-            for j, columns in enumerate(self.column_sizes):
-                own, ones = difference.diagonal[i, j], difference.ones[i, j]
-                # In a block of one entry the identity and the matrix of ones are the same.
-                parts = [own + ones] if rows == columns == 1 else [own, ones]
-                if not all(_vanishes(part) for part in parts):
-                    return False
-        return True
+        return not any(map(_nonzero, (self - other)._parts))
 
     def subs(self, values: dict[sp.Expr, sp.Expr]) -> BlockMatrix:
         """Substitute in sizes and coefficients.
@@ -325,12 +318,8 @@ def block_text(matrix: BlockMatrix) -> str:
     [I_{n} + c 11ᵀ | c 11ᵀ]
     [c 11ᵀ | I_{m} + c 11ᵀ]
     """
-    lines = []
-    for i, rows in enumerate(matrix.row_sizes):
-        units = (f"I_{{{rows}}}", "11ᵀ")
-        blocks = [_block(matrix, i, j, str, units) for j in range(len(matrix.column_sizes))]
-        lines.append("[" + " | ".join(blocks) + "]")
-    return "\n".join(lines)
+    rows = _rows(matrix, str, lambda n, m: (f"I_{{{n}}}", "11ᵀ"))
+    return "\n".join("[" + " | ".join(row) + "]" for row in rows)
 
 
 def block_latex(matrix: BlockMatrix) -> str:
@@ -352,27 +341,27 @@ def block_latex(matrix: BlockMatrix) -> str:
     >>> print(block_latex(a * BlockMatrix.identity([n])))
     \begin{bmatrix}a I_{n}\end{bmatrix}
     """
-    rows = []
+    rows = _rows(matrix, sp.latex, lambda n, m: (f"I_{{{n}}}", rf"\mathbf{{1}}_{{{n}}} \mathbf{{1}}_{{{m}}}^\top"))
+    return r"\begin{bmatrix}" + r" \\ ".join(" & ".join(row) for row in rows) + r"\end{bmatrix}"
+
+
+def _rows(
+    matrix: BlockMatrix, text: Callable[[sp.Expr], str], units: Callable[[str, str], tuple[str, str]]
+) -> list[list[str]]:
+    """Write every block as ``coefficient·unit`` twice, leaving out factors one and bracketing sums."""
+    rows: list[list[str]] = []
     for i, n in enumerate(matrix.row_sizes):
-        blocks = []
+        rows.append([])
         for j, m in enumerate(matrix.column_sizes):
-            sizes = sp.latex(n), sp.latex(m)
-            units = f"I_{{{sizes[0]}}}", rf"\mathbf{{1}}_{{{sizes[0]}}} \mathbf{{1}}_{{{sizes[1]}}}^\top"
-            blocks.append(_block(matrix, i, j, sp.latex, units))
-        rows.append(" & ".join(blocks))
-    return r"\begin{bmatrix}" + r" \\ ".join(rows) + r"\end{bmatrix}"
-
-
-def _block(matrix: BlockMatrix, i: int, j: int, text: Callable[[sp.Expr], str], units: tuple[str, str]) -> str:
-    """Write a block as ``coefficient·unit`` twice, leaving out factors one and bracketing sums."""
-    terms = []
-    for coefficient, unit in zip((matrix.diagonal[i, j], matrix.ones[i, j]), units, strict=True):
-        if coefficient in (1, -1):
-            terms.append(unit if coefficient == 1 else f"-{unit}")
-        elif coefficient != 0:
-            written = text(coefficient)
-            terms.append(f"({written}) {unit}" if coefficient.is_Add else f"{written} {unit}")
-    return " + ".join(terms).replace("+ -", "- ") or "0"
+            terms = []
+            for part, unit in zip((matrix.diagonal, matrix.ones), units(text(n), text(m)), strict=True):
+                coefficient, written = part[i, j], text(part[i, j])
+                if coefficient in (1, -1):
+                    terms.append(unit if coefficient == 1 else f"-{unit}")
+                elif coefficient != 0:
+                    terms.append(f"({written}) {unit}" if coefficient.is_Add else f"{written} {unit}")
+            rows[-1].append(" + ".join(terms).replace("+ -", "- ") or "0")
+    return rows
 
 
 def _in_one_field(*coefficients: sp.MatrixBase | DomainMatrix) -> list[DomainMatrix]:

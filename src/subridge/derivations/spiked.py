@@ -29,6 +29,8 @@ _REWRITE: dict[Word, Polynomial] = {
     ("L", "Q"): {(): sp.S.One, ("L",): -Y},
     ("Q", "L"): {(): sp.S.One, ("L",): -Y},
 }
+# Words whose trace is a number; the empty word is the identity of the rank's dimension.
+_TRACES = {("P", "Pt"): n_overlap, (): rank}
 
 
 def _multiply(*factors: Polynomial) -> Polynomial:
@@ -79,15 +81,10 @@ def words(polynomial: Polynomial) -> Polynomial:
     pending = list(polynomial.items())
     while pending:
         word, coefficient = pending.pop()
-        if word == ("P", "Pt"):
-            done[()] += coefficient * n_overlap
-            continue
-        if word == ():
-            # The empty word is the identity of the rank's dimension.
-            done[()] += coefficient * rank
-            continue
         step = _rewrite_once(word)
-        if step is None:
+        if word in _TRACES:
+            done[()] += coefficient * _TRACES[word]
+        elif step is None:
             done[_canonical_word(word)] += coefficient
         else:
             pending += [(new, coefficient * factor) for new, factor in step.items()]
@@ -116,10 +113,5 @@ def low_rank_trace() -> Polynomial:
     True
     """
     one = sp.S.One
-    core = words(_multiply({("K",): one}, {("Q",): X, ("C",): -d}, {("L",): one}, {("G",): Y, ("C",): -d}))
-    total: Polynomial = defaultdict(lambda: sp.S.Zero, core)
-    total[()] += d**2 * n_overlap
-    total[_canonical_word(("L", "C"))] += d * (Y - d)
-    total[_canonical_word(("K", "C"))] += d * (X - d)
-    reduced = {word: sp.factor(coefficient) for word, coefficient in sorted(total.items())}
-    return {word: coefficient for word, coefficient in reduced.items() if coefficient != 0}
+    form = _multiply({("K",): one}, {("Q",): X, ("C",): -d}, {("L",): one}, {("G",): Y, ("C",): -d})
+    return words(form | {("P", "Pt"): d**2, ("L", "C"): d * (Y - d), ("K", "C"): d * (X - d)})

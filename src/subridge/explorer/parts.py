@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 import xarray as xr
@@ -103,16 +104,8 @@ class Panel:
         return described
 
 
-@dataclass(frozen=True, eq=False)
-class Report:
-    """A page: title, sentences, panels, a table (column names, rows of texts) and settings."""
-
-    title: str
-    sentences: Sequence[str]
-    panels: Sequence[Panel]
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    settings: Mapping[str, str]
+# A page: title, sentences, panels, and a table (column names, rows of texts).
+Report: TypeAlias = tuple[str, Sequence[str], Sequence[Panel], Sequence[str], Sequence[Sequence[str]]]
 
 
 def with_trials(

@@ -48,17 +48,17 @@ def write_report(dataset: xr.Dataset, place: Path, command: str) -> None:
     schema = str(dataset.attrs.get("schema", ""))
     if schema not in _REPORTS:
         raise ParameterError(f"there is no page for results of the kind {schema!r}; write .nc, .csv or .json")
-    report = _REPORTS[schema](dataset)
+    title, sentences, panels, columns, rows = _REPORTS[schema](dataset)
     write_page(
         place,
         "report.html",
         REPORT_SCRIPTS,
-        title=report.title,
-        sentences=list(report.sentences),
-        panels=[panel.as_json() for panel in report.panels],
-        columns=list(report.columns),
-        rows=[list(row) for row in report.rows],
-        settings=dict(report.settings),
+        title=title,
+        sentences=sentences,
+        panels=[panel.as_json() for panel in panels],
+        columns=columns,
+        rows=rows,
+        settings=settings_of(dataset),
         command=command,
     )
 
@@ -84,13 +84,12 @@ def _forecast(curves: xr.Dataset) -> Report:
         ]
         for s, size in enumerate(curves.n_samples.values)
     ]
-    return Report(
+    return (
         f"Forecast from {counted(curves.attrs['n_pilot'], 'row')}",
         _forecast_sentences(curves),
         panels,
         ["samples", *(f"{name}, {metric.replace('_', ' ')}" for metric in metrics for name in names)],
         rows,
-        settings_of(curves),
     )
 
 
@@ -153,9 +152,7 @@ def _advice(table: xr.Dataset) -> Report:
         [Line("forecast error, with its interval", error, lower, upper, dots=True)],
     )
     columns = ["ensemble", "ridge λ", "error", "improvement over one ridge", "in reach"]
-    return Report(
-        f"Advice for {size}", list(map(str, table.reasons.values)), [panel], columns, rows, settings_of(table)
-    )
+    return f"Advice for {size}", list(map(str, table.reasons.values)), [panel], columns, rows
 
 
 _OWN_RIDGES = "each member at its own λ*"
@@ -204,7 +201,7 @@ def _curves(
     y = Axis("generalization error E", log=exceeds(table, 10))
     rows = [[brief(x), *map(brief, column)] for x, column in zip(at, table.T, strict=True)]
     panel = Panel("learning curves", Axis(labels[0]), y, at, lines)
-    return Report(title, [lowest, sentence], [panel], [labels[0], *names], rows, settings_of(curves))
+    return title, [lowest, sentence], [panel], [labels[0], *names], rows
 
 
 def _phase(diagram: xr.Dataset) -> Report:
@@ -226,7 +223,7 @@ def _phase(diagram: xr.Dataset) -> Report:
         at = [sizes[name].values[i] for name, i in zip(sizes.dims, place, strict=True)]
         rows.append([brief(x) for x in (*at, sizes.values[place], diagram.reduced_risk.values[place])])
     columns = [*map(str, sizes.dims), "best size k*", "reduced risk"]
-    return Report("Best ensemble size", [sentence], panels, columns, rows, settings_of(diagram))
+    return "Best ensemble size", [sentence], panels, columns, rows
 
 
 def _demo(curves: xr.Dataset) -> Report:
@@ -245,7 +242,7 @@ def _demo(curves: xr.Dataset) -> Report:
         "Equal members peak together at P = M/k; unequal ones spread the peak out.",
         f"The highest errors by theory are {peaks}. Points are means of {n} trained ensembles.",
     ]
-    return Report("Theory beside trained ensembles", sentences, [panel], ["samples", *names], rows, settings_of(curves))
+    return "Theory beside trained ensembles", sentences, [panel], ["samples", *names], rows
 
 
 _REPORTS = {

@@ -15,7 +15,7 @@ from subridge.arrays.types import Array, FloatArray
 from subridge.model.checks import non_negative
 from subridge.model.errors import ParameterError
 from subridge.model.fingerprint import Fingerprinted
-from subridge.model.moments import MemberMoments, least_nonnegative, member_weights, search_nonnegative
+from subridge.model.moments import MemberMoments, member_weights, minimum_nonnegative
 
 __all__ = [
     "AGGREGATIONS",
@@ -42,8 +42,6 @@ _TINY = float(np.finfo(np.float64).tiny)
 # Outputs known only as a difference of the target's power and the error are mostly rounding error if their power is
 # below this share of the target's. They count as zero.
 SILENT = 1e-11
-# Members whose outputs differ by less than this share of their power count as one and share its weight.
-_ALIKE = 1e-12
 # Share of a vote that lifts the winner of a tie visibly, in single precision too.
 _LEAST = 4e-7
 # Share of a vote that summed scores may add to weighted votes: it decides ties and nothing else.
@@ -135,7 +133,7 @@ class Aggregation(Fingerprinted, ABC):
     array([[1., 0.],
            [0., 1.]])
     >>> weights = simplex.weights(moments)
-    >>> weights, float(simplex.n_fitted(weights)), float(simplex.settle(moments).expected)
+    >>> weights, float(simplex.n_fitted(weights)), float(simplex.settle(moments).expected.round(12))
     (array([0.5, 0.5]), 1.0, 0.5)
     >>> simplex.combine(np.array([[[4.0]], [[2.0]]]), weights)
     array([[3.]])
@@ -529,43 +527,19 @@ class Free(FittedAggregation):
 
     def best(self, moments: MemberMoments) -> FloatArray:
         _, v = moments.with_target()
-        shape, k = moments.pairs.shape[:-1], moments.n_members
-        pairs = moments.pairs.reshape(-1, k, k)
+        pairs, c = moments.pairs, moments.c
         with np.errstate(invalid="ignore"):
-            F = np.broadcast_to(moments.F, (*shape, k)).reshape(-1, k, k)
-        c = np.broadcast_to(moments.c, shape).reshape(-1, k)
-        powers = np.broadcast_to(v, shape[:-1]).reshape(-1)
-        own = np.diagonal(F, axis1=1, axis2=2)
-        floor = SILENT * powers[:, None] if moments.outputs is None else 0.0
-        usable = np.isfinite(powers)[:, None] & np.isfinite(own) & (own > floor)
-        if usable.all():
-            return _free_weights(F, c).reshape(shape)
-        found = np.zeros(c.shape)
-        for i, chosen in enumerate(map(np.flatnonzero, usable)):
-            if not np.isfinite(powers[i]):
-                found[i] = Simplex().weights(MemberMoments(pairs[i]))
-            elif len(chosen):
-                found[i, chosen] = _free_weights(F[i][np.ix_(chosen, chosen)][None, ...], c[i, chosen][None, :])[0]
-        return found.reshape(shape)
-
-
-def _free_weights(F: FloatArray, c: FloatArray) -> FloatArray:
-    """Weights (m, k) of members with outputs that are not zero: F (m, k, k) and c (m, k)."""
-    # Outputs in units of their own size, so that a shrunken member is as good as any other.
-    size = np.sqrt(np.diagonal(F, axis1=1, axis2=2))
-    F, c = F / size[:, :, None] / size[:, None, :], c / size
-    F = (F + np.swapaxes(F, 1, 2)) / 2
-    found, known = least_nonnegative(F, c)
-    for i in np.flatnonzero(~known):
-        values, vectors = np.linalg.eigh(F[i])
-        # An estimated F may be slightly indefinite; what lies below rounding is noise.
-        kept = values > _ALIKE * values[-1]
-        root = np.sqrt(values[kept])
-        design, answer = root[:, None] * vectors[:, kept].T, vectors[:, kept].T @ c[i] / root
-        # A trace of weight decay, far below rounding of the error, lets duplicates share and keeps opposites small.
-        decay = np.sqrt(_ALIKE * values[-1]) * np.eye(len(values))
-        found[i] = search_nonnegative(np.vstack([design, decay]), np.append(answer, np.zeros(len(values))))
-    return np.asarray(found / size)
+            F = moments.F
+        own, power = np.diagonal(F, axis1=-2, axis2=-1), np.asarray(v)[..., None]
+        floor = SILENT * power if moments.outputs is None else 0.0
+        usable = np.broadcast_to(np.isfinite(power) & np.isfinite(own) & (own > floor), pairs.shape[:-1])
+        # A member that cannot be used is apart from the others and explains nothing, which gives it weight zero.
+        F = np.where(usable[..., :, None] & usable[..., None, :], F, np.eye(moments.n_members))
+        found = np.where(usable, minimum_nonnegative(F, np.where(usable, c, 0.0)), 0.0)
+        bound = np.broadcast_to(np.isinf(v), pairs.shape[:-2])
+        if bound.any():
+            found[bound] = Simplex().best(MemberMoments(pairs[bound]))
+        return found
 
 
 class Median(Aggregation):
@@ -604,14 +578,10 @@ def first_largest(scores: Array) -> Array:
     """
     if is_numpy(scores):
         return np.asarray(scores.argmax(axis=-2))
-    xp = namespace_of(scores)
-    largest = scores[..., 0, :]
-    winner = xp.zeros(largest.shape, dtype=xp.int32, device=device_of(scores))
-    for c in range(1, scores.shape[-2]):
-        better = scores[..., c, :] > largest
-        largest = xp.where(better, scores[..., c, :], largest)
-        winner = xp.where(better, xp.full_like(winner, c), winner)
-    return winner
+    xp, n_classes = namespace_of(scores), scores.shape[-2]
+    classes = xp.arange(n_classes, dtype=xp.int32, device=device_of(scores))[:, None]
+    smaller = scores < xp.max(scores, axis=-2, keepdims=True)
+    return xp.min(xp.where(smaller, n_classes, classes), axis=-2)
 
 
 def most_votes(votes: Array, sums: Array) -> Array:
@@ -673,15 +643,10 @@ class Majority(Aggregation):
         """
         xp, votes, sums = namespace_of(outputs), vote_counts(outputs), namespace_of(outputs).sum(outputs, axis=0)
         decision = votes + sums / (3 * (1 + abs(sums)))
-        winner = most_votes(votes, sums)
+        winner, largest = most_votes(votes, sums), xp.max(decision, axis=0)
         hidden = first_largest(decision) != winner
-        if bool(xp.any(hidden)):
-            largest = xp.max(decision, axis=0)
-            lifted = largest + _LEAST * (1 + abs(largest))
-            decision = xp.stack(
-                [xp.where(hidden & (winner == c), lifted, decision[c]) for c in range(decision.shape[0])]
-            )
-        return decision
+        wins = xp.arange(decision.shape[0], dtype=winner.dtype, device=device_of(winner))[:, None] == winner
+        return xp.where(hidden & wins, largest + _LEAST * (1 + abs(largest)), decision)
 
 
 @dataclass(frozen=True, eq=False)

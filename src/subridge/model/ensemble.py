@@ -114,22 +114,27 @@ def _fraction_matrix(subsets: ArrayLike) -> FloatArray:
     nu = np.diag(nu) if nu.ndim == 1 else nu
     if nu.shape[-1] != nu.shape[-2] or not nu.size:
         raise SubsetError(f"fractions must have shape (k,) for disjoint subsets or (..., k, k), got {nu.shape}")
-    own = np.diagonal(nu, axis1=-2, axis2=-1)
-    slack = 1e-12  # fractions are often quotients of counts
-    if (own <= 0).any() or (own > 1 + slack).any():
-        raise SubsetError(f"subset fractions must lie in (0, 1], got {own.min():g} to {own.max():g}")
-    if not np.allclose(nu, np.swapaxes(nu, -1, -2), rtol=0, atol=slack):
-        raise SubsetError("the matrix of fractions must be symmetric: the overlap of r and s is that of s and r")
-    smaller = np.minimum(own[..., :, None], own[..., None, :])
-    union = own[..., :, None] + own[..., None, :] - nu
-    if (nu < 0).any() or (nu > smaller + slack).any():
-        raise SubsetError("an overlap fraction must lie between 0 and the smaller of the two subset fractions")
-    off_diagonal = ~np.eye(nu.shape[-1], dtype=bool)
-    if (union[..., off_diagonal] > 1 + slack).any():
-        raise SubsetError("two members together see more than all features; raise their overlap or shrink them")
-    # Features seen by at least one member are at least Σ ν_rr - Σ_{r<s} ν_rs of all (Bonferroni).
-    seen = own.sum(axis=-1) - np.triu(nu, 1).sum(axis=(-2, -1))
-    if (seen > 1 + slack * nu.shape[-1]).any():
-        raise SubsetError(f"the members together would see {seen.max():g} of all features; shrink or overlap them")
+    own, slack = np.diagonal(nu, axis1=-2, axis2=-1), 1e-12  # fractions are often quotients of counts
+    with np.errstate(invalid="ignore"):  # of infinite fractions
+        smaller = np.minimum(own[..., :, None], own[..., None, :])
+        union = (own[..., :, None] + own[..., None, :] - nu)[..., ~np.eye(nu.shape[-1], dtype=bool)]
+        # Features seen by at least one member are at least Σ ν_rr - Σ_{r<s} ν_rs of all (Bonferroni).
+        seen = own.sum(axis=-1) - np.triu(nu, 1).sum(axis=(-2, -1))
+        faults = {
+            f"subset fractions must lie in (0, 1], got {own.min():g} to {own.max():g}": (own <= 0) | (own > 1 + slack),
+            "the matrix of fractions must be symmetric: the overlap of r and s is that of s and r": (
+                np.abs(nu - np.swapaxes(nu, -1, -2)) > slack
+            ),
+            "an overlap fraction must lie between 0 and the smaller of the two subset fractions": (
+                (nu < 0) | (nu > smaller + slack)
+            ),
+            "two members together see more than all features; raise their overlap or shrink them": union > 1 + slack,
+            f"the members together would see {seen.max():g} of all features; shrink or overlap them": (
+                seen > 1 + slack * nu.shape[-1]
+            ),
+        }
+    for message, wrong in faults.items():
+        if wrong.any():
+            raise SubsetError(message)
     nu.setflags(write=False)
     return nu

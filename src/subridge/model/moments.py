@@ -1,6 +1,5 @@
 """Second moments of members and target, and the weights that minimise the error."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,6 +13,8 @@ from subridge.model.errors import ParameterError
 _EPS = float(np.finfo(np.float64).eps)
 # A non-negative minimum is found directly if every member has at least this share of its power to itself.
 _APART = 1e-4
+# Members whose outputs differ by less than this share of their power count as one and share its weight.
+_ALIKE = 1e-12
 # One or two steps are enough; a cycle is left to a slower search.
 _MOST_STEPS = 20
 # Rounding error of a slope, relative to the terms of its sum.
@@ -105,21 +106,6 @@ class MemberMoments:
         v = to_numpy((targets * targets).sum(axis=-1))[..., 0] / totals
         return cls(0.5 * (products + np.swapaxes(products, -1, -2)), missed, np.asarray(v))
 
-    @classmethod
-    def stacked(cls, several: Sequence["MemberMoments"]) -> "MemberMoments":
-        """Moments from left-out samples with a new leading axis."""
-        pairs = np.stack([each.pairs for each in several])
-        missed, v = (np.stack(part) for part in zip(*(each.with_target() for each in several), strict=True))
-        labels = [each.behind for each in several if each.behind is not None]
-        axes = (len(several), *[1] * (pairs.ndim - 3), -1)
-        return cls(pairs, missed, v, behind=np.stack(labels).reshape(axes) if labels else None)
-
-    def at(self, index: int) -> "MemberMoments":
-        """One of several that were `stacked`."""
-        missed, v = self.with_target()
-        labels = None if self.behind is None else self.behind[index]
-        return MemberMoments(self.pairs[index], missed[index], np.asarray(v[index]), behind=labels)
-
     def of_members(self, chosen: IntArray) -> "MemberMoments":
         """Moments of some of the members, by number.
 
@@ -184,9 +170,10 @@ class MemberMoments:
             return np.asarray(own), np.asarray(size)
         missed, v = self.with_target()
         with np.errstate(invalid="ignore"):
-            shared = (weights * np.where(weights != 0, missed, 0.0)).sum(axis=-1)
-            value = np.where(apart, rest**2 * v + 2 * rest * shared + own, own)
-            return value, np.where(apart, rest**2 * v + 2 * np.abs(rest * shared) + size, size)
+            shared = weights * np.where(weights != 0, missed, 0.0)
+            value = rest**2 * v + 2 * rest * shared.sum(axis=-1) + own
+            total = rest**2 * v + 2 * np.abs(rest) * np.abs(shared).sum(axis=-1) + size
+        return np.where(apart, value, own), np.where(apart, total, size)
 
     def by_outputs(self, weights: FloatArray, outputs: Outputs) -> tuple[FloatArray, FloatArray]:
         """The risk from the outputs' own moments, and the size of its terms, infinite where the target's power is."""
@@ -238,47 +225,47 @@ def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
     E = real_array("pairs", pairs)
     if E.ndim < 2 or E.shape[-1] != E.shape[-2]:
         raise ParameterError(f"pairs must have shape (..., k, k), got {E.shape}")
-    stack = E.reshape(-1, *E.shape[-2:])
-    own = np.diagonal(stack, axis1=1, axis2=2)
-    if not np.isfinite(own).any(axis=1).all():
+    own, unit = np.diagonal(E, axis1=-2, axis2=-1), np.eye(E.shape[-1])
+    if not np.isfinite(own).any(axis=-1).all():
         raise ParameterError("every member has infinite error; no weighting makes it finite")
-    if bool((np.isfinite(own) & (own > 0)).all()):
-        return _least_error(stack, simplex).reshape(E.shape[:-1])
-    weights = np.zeros(own.shape)
-    for i, usable in enumerate(map(np.flatnonzero, np.isfinite(own))):
-        perfect = own[i, usable] <= 0  # members without error share all of the weight
-        finite = stack[i][np.ix_(usable, usable)][None, ...]
-        weights[i, usable] = perfect / perfect.sum() if perfect.any() else _least_error(finite, simplex)[0]
-    return weights.reshape(E.shape[:-1])
+    perfect = own <= 0  # members without error share all of the weight
+    usable = np.isfinite(own) & ~perfect
+    # Pairs in units of the members' own errors, and the least unit over each. Other members are apart from these.
+    size = np.sqrt(np.where(usable, own, 1.0))
+    b = np.where(usable, size.min(axis=-1, where=usable, initial=np.inf, keepdims=True) / size, 0.0)
+    A = np.where(usable[..., :, None] & usable[..., None, :], (E + np.swapaxes(E, -1, -2)) / 2, unit)
+    A = A / size[..., :, None] / size[..., None, :]
+    if simplex:
+        # min yᵀAy over bᵀy = 1 lies along the minimum of yᵀAy + (bᵀy - 1)², which exists for any A.
+        y = minimum_nonnegative(A + b[..., :, None] * b[..., None, :], b)
+    else:
+        # Members that duplicate each other make E singular; the solution of least norm shares their weight.
+        inverse = np.linalg.pinv(A, rcond=len(unit) * _EPS, hermitian=True)
+        y = np.asarray((inverse @ b[..., None])[..., 0], dtype=np.float64)
+    weights = np.where(perfect.any(axis=-1, keepdims=True), perfect, y * b)
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
-def _least_error(E: FloatArray, simplex: bool) -> FloatArray:
-    """Weights (m, k) of members with finite errors, none of them zero."""
-    E = (E + np.swapaxes(E, -1, -2)) / 2
-    # Pairs in units of the members' own errors, and the least unit over each.
-    size = np.sqrt(np.diagonal(E, axis1=-2, axis2=-1))
-    A, b = E / size[..., :, None] / size[..., None, :], size.min(axis=-1, keepdims=True) / size
-    # min yᵀAy - 2bᵀy over y ≥ 0 has its solution along that with bᵀy = 1, and so has |root y|² + (bᵀy - 1)².
-    solution, known = least_nonnegative(A, b) if simplex else (np.zeros(b.shape), np.zeros(len(b), dtype=bool))
+def minimum_nonnegative(A: FloatArray, b: FloatArray) -> FloatArray:
+    """The minimum of ``yᵀAy - 2bᵀy`` over y ≥ 0, for semi-definite A of shape (..., k, k) and b (..., k)."""
+    shape, k = b.shape, b.shape[-1]
+    # In units of the diagonal, so that a shrunken member is as good as any other.
+    size = np.sqrt(np.diagonal(A, axis1=-2, axis2=-1))
+    A = (A / size[..., :, None] / size[..., None, :]).reshape(-1, k, k)
+    A, b = (A + np.swapaxes(A, 1, 2)) / 2, (b / size).reshape(-1, k)
+    found, known = least_nonnegative(A, b)
     for i in np.flatnonzero(~known):
+        from scipy.optimize import nnls  # takes longer to import than all the rest
+
         values, vectors = np.linalg.eigh(A[i])
-        if simplex:
-            # An estimated E may be slightly indefinite; negative curvature is noise and is clipped.
-            root = np.sqrt(np.clip(values, 0.0, None))[:, None] * vectors.T
-            solution[i] = search_nonnegative(np.vstack([root, b[i]]), np.append(np.zeros(len(root)), 1.0))
-        else:
-            # Members that duplicate each other make E singular; the solution of least norm shares their weight.
-            kept = np.abs(values) > len(values) * _EPS * np.abs(values).max()
-            solution[i] = vectors[:, kept] @ ((vectors[:, kept].T @ b[i]) / values[kept])
-    solution = solution * b
-    return np.asarray(solution / solution.sum(axis=-1, keepdims=True))
-
-
-def search_nonnegative(design: FloatArray, answer: FloatArray) -> FloatArray:
-    """The y ≥ 0 of least ``|design y - answer|``, for any design but slower than `least_nonnegative`."""
-    from scipy.optimize import nnls  # takes longer to import than all the rest
-
-    return np.asarray(nnls(design, answer)[0])
+        # An estimated A may be slightly indefinite; what lies below rounding is noise.
+        kept = values > _ALIKE * values[-1]
+        root = np.sqrt(values[kept])
+        design, answer = root[:, None] * vectors[:, kept].T, vectors[:, kept].T @ b[i] / root
+        # A trace of weight decay, far below rounding of the error, lets duplicates share and keeps opposites small.
+        decay = np.sqrt(_ALIKE * values[-1]) * np.eye(k)
+        found[i] = nnls(np.vstack([design, decay]), np.append(answer, np.zeros(k)))[0]
+    return np.asarray(found.reshape(shape) / size)
 
 
 def least_nonnegative(A: FloatArray, b: FloatArray) -> tuple[FloatArray, BoolArray]:

@@ -156,16 +156,19 @@ def _total_and_bound(
     moments: MemberMoments, weights: FloatArray, rounding: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """The risk by the form with the smaller bound, and that bound, relative."""
-    total = moments.by_errors(weights)[0]
-    error = _summed(weights, rounding) + _apart(moments, weights)
+    total, size = moments.by_errors(weights)
+    rest = np.abs(1.0 - weights.sum(axis=-1))
+    apart = rest > 4 * moments.n_members * _EPS  # as in `MemberMoments.by_errors`
+    v = 0.0 if moments.v is None else moments.v
+    with np.errstate(invalid="ignore"):
+        error = _summed(weights, rounding) + np.where(apart, 16 * _EPS * (size + 2 * rest * v), 0.0)
     if moments.outputs is not None:
         other, size = moments.by_outputs(weights, moments.outputs)
         with np.errstate(invalid="ignore"):
             explained = np.where(weights != 0, 2 * np.abs(weights) * moments.outputs.dc, 0.0).sum(axis=-1)
             wrong = _summed(weights, moments.outputs.dF) + explained + 4 * _EPS * size
-            rest = np.abs(1.0 - weights.sum(axis=-1))  # what is missed is as uncertain as what is explained
-            # Weights that sum to one up to rounding miss nothing, also of a target of infinite power.
-            missed = np.where(rest > 4 * moments.n_members * _EPS, rest * explained, 0.0)
+            # What is missed is as uncertain as what is explained. Weights that sum to one miss nothing.
+            missed = np.where(apart, rest * explained, 0.0)
         better = wrong < error
         total, error = np.where(better, other, total), np.where(better, wrong, error + missed)
         # E(w) holds the target's power once, less what the pairs, which have bounds of their own, hold of it.
@@ -199,18 +202,6 @@ def _summed(weights: FloatArray, rounding: FloatArray) -> FloatArray:
     products = np.abs(weights[..., :, None] * weights[..., None, :])
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(products > 0, products * rounding, 0.0).sum(axis=(-2, -1)))
-
-
-def _apart(moments: MemberMoments, weights: FloatArray) -> FloatArray:
-    """Rounding of what weights that do not sum to one leave of the target."""
-    rest = np.abs(1.0 - weights.sum(axis=-1))
-    apart = rest > 4 * moments.n_members * _EPS  # as in `MemberMoments.by_errors`
-    if moments.missed is None or moments.v is None or not apart.any():
-        return np.zeros(rest.shape)
-    with np.errstate(invalid="ignore"):
-        shared = np.abs(weights * np.where(weights != 0, moments.missed, 0.0)).sum(axis=-1)
-        terms = 16 * _EPS * (rest**2 * moments.v + 2 * rest * (shared + moments.v))
-    return np.where(apart, terms, 0.0)
 
 
 def _relative(error: FloatArray, total: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ from typing import ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 import numpy as np
 
 from subridge.arrays.streams import Seed
-from subridge.arrays.types import ArrayLike, FloatArray, IntArray
+from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.model.checks import extended_non_negative, non_negative, one_number, positive_integer
 from subridge.model.errors import ParameterError, SubsetError
 from subridge.model.fingerprint import Fingerprinted, stream
@@ -60,7 +60,6 @@ class Strategy(Protocol):
     @property
     def n_members(self) -> int:
         """Number of members, k."""
-        ...
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
         """Draw who sees which of M features.
@@ -77,11 +76,9 @@ class Strategy(Protocol):
         SubsetPlan
             One draw; the same for the same seed.
         """
-        ...
 
     def fingerprint(self) -> str:
         """Digest of type and contents; equal strategies have equal fingerprints."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -526,16 +523,11 @@ def projection(subset_sizes: ArrayLike, n_features: int, seed: RandomState = Non
 
 
 def _disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator) -> SubsetPlan:
-    """Draw disjoint subsets that use every feature, with sizes proportional to the shares, shape (k,)."""
-    sizes = rounded_sizes(shares, n_features)
-    parts = np.split(rng.permutation(int(sizes.sum())), np.cumsum(sizes)[:-1])
-    return SubsetPlan.from_indices([np.sort(part) for part in parts], n_features)
+    """Draw disjoint subsets that use every feature, with sizes proportional to the shares, shape (k,).
 
+    Sizes are integers of at least 1 that sum to M: the largest remainder after one apiece.
 
-def rounded_sizes(shares: FloatArray, n_features: int) -> IntArray:
-    """Integers proportional to the shares that sum to M, each at least 1: largest remainder after one apiece.
-
-    >>> rounded_sizes(np.array([0.5, 0.3, 0.2]), 8)
+    >>> _disjoint_plan(np.array([0.5, 0.3, 0.2]), 8, np.random.default_rng(0)).subset_sizes
     array([4, 2, 2])
     """
     M, k = positive_integer("n_features", n_features, MOST_FEATURES), len(shares)
@@ -548,7 +540,8 @@ def rounded_sizes(shares: FloatArray, n_features: int) -> IntArray:
         sizes[int(np.argmax(surplus))] -= 1
     left = M - int(sizes.sum())
     sizes[np.argsort(sizes - wanted, kind="stable")[:left]] += 1
-    return np.asarray(sizes)
+    parts = np.split(rng.permutation(M), np.cumsum(sizes)[:-1])
+    return SubsetPlan.from_indices([np.sort(part) for part in parts], M)
 
 
 def _whole_sizes(subset_sizes: ArrayLike) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import xarray
 
-from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.arrays.types import ArrayLike
 from subridge.model.errors import DataError, ParameterError
 from subridge.model.risk import Risk
 from subridge.results.schemas import result_attributes
@@ -142,19 +142,12 @@ def _along_curve(
     risk: xarray.DataArray, deviation: xarray.DataArray, judged: xarray.DataArray
 ) -> tuple[xarray.DataArray, xarray.DataArray]:
     """Correlation of the points of each curve, and z of the curve's mean deviation over judged points."""
-    order = [d for d in risk.dims if d not in ("trial", "n_samples")]
-    values: FloatArray = risk.transpose(*order, "trial", "n_samples").values
-    centred = values - values.mean(axis=-2, keepdims=True)
-    covariance = np.swapaxes(centred, -1, -2) @ centred / (values.shape[-2] - 1)
-    scale = np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
+    n, other = risk.sizes["trial"], {"n_samples": "other_n_samples"}
+    centred, keep = risk - risk.mean("trial"), judged.astype(float)
+    covariance = xarray.dot(centred, centred.rename(other), dim="trial") / (n - 1)
+    scale = risk.std("trial", ddof=1)
+    variance = xarray.dot(covariance, keep, keep.rename(other), dim=("n_samples", "other_n_samples")) / n
+    gap = deviation.where(judged, 0.0).sum("n_samples", skipna=False)
     with np.errstate(divide="ignore", invalid="ignore"):
-        correlation = covariance / (scale[..., :, None] * scale[..., None, :])
-    keep = judged.transpose(*order, "n_samples").values.astype(np.float64)
-    gap = np.where(keep > 0, deviation.transpose(*order, "n_samples").values, 0.0).sum(axis=-1)
-    variance = np.einsum("...p,...pq,...q->...", keep, covariance, keep) / values.shape[-2]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        curve_z = gap / np.sqrt(variance)
-    coordinates = {name: risk.coords[name] for name in (*order, "n_samples") if name in risk.coords}
-    matrix = xarray.DataArray(correlation, dims=(*order, "n_samples", "other_n_samples"), coords=coordinates)
-    swept = {name: values for name, values in coordinates.items() if name != "n_samples"}
-    return matrix, xarray.DataArray(curve_z, dims=tuple(order), coords=swept)
+        correlation = covariance / (scale * scale.rename(other))
+        return correlation.drop_vars("other_n_samples"), gap / np.sqrt(variance)

@@ -1,7 +1,8 @@
 """The schema of forecasts: what ensembles will err at other sample sizes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 import xarray as xr
@@ -34,6 +35,7 @@ def forecasts(
     the coordinate ``aggregation`` (ensemble).
     """
     rows, plane = list(entries.values()), ("ensemble", "n_samples")
+    reaches = [row.reach for row in rows]  # NaN beyond the last member
     variables = {
         name: (
             plane,
@@ -44,7 +46,7 @@ def forecasts(
     }
     tables = {
         "ridge": (plane, np.stack([_common(row.ridges) for row in rows])),
-        "reach": (("ensemble", "member"), _padded([row.reach for row in rows])),
+        "reach": (("ensemble", "member"), np.array(list(zip_longest(*reaches, fillvalue=np.nan))).T),
         "irreducible_error": ("ensemble", np.array([row.irreducible_error for row in rows])),
     }
     return xr.Dataset(
@@ -61,11 +63,3 @@ def forecasts(
 def _common(ridges: FloatArray) -> FloatArray:
     """The members' ridge where they share it, else NaN; shape (S, k) to (S,)."""
     return np.where((ridges == ridges[:, :1]).all(axis=1), ridges[:, 0], np.nan)
-
-
-def _padded(lines: Sequence[FloatArray]) -> FloatArray:
-    """Lines of unequal length as one table, NaN where they end."""
-    table = np.full((len(lines), max(len(line) for line in lines)), np.nan)
-    for row, line in zip(table, lines, strict=True):
-        row[: len(line)] = line
-    return table

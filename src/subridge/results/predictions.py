@@ -171,28 +171,28 @@ def phase_diagram(
     error = reduced_risk(k, alpha, rho, Lam, H, W, Z, aggregation=aggregation)
     phase = np.where(k == 1, 0, np.where(np.isinf(k), 2, 1)).astype(np.int8)
     rest = [name for name in dims if name != "sample_ratio"]
-    fixed = xr.broadcast(*(arrays[name] for name in values if name != "sample_ratio"))
-    given = [part.transpose(*rest).values for part in fixed]
-    boundary = phase_boundary(*given, ridge=ridge, aggregation=aggregation)
-    noises = [name for name in rest if name.endswith("_nsr")]
-    ends = {}
+    fixed = {name: part for name, part in arrays.items() if name != "sample_ratio"}
+
+    def boundary_at(parts: dict[str, xr.DataArray], over: list[str]) -> FloatArray:
+        given = [part.transpose(*over).values for part in xr.broadcast(*parts.values())]
+        return phase_boundary(*given, ridge=ridge, aggregation=aggregation)
+
+    noises, ends = [name for name in rest if name.endswith("_nsr")], {}
     if len(noises) == 1:
-
-        def along(noise: FloatArray) -> FloatArray:
-            swept = [noise if name == noises[0] else part for name, part in zip([*values][1:], others, strict=True)]
-            return phase_boundary(*swept, ridge=ridge, aggregation=aggregation)
-
-        left = [name for name in rest if name != noises[0]]
-        others = [part.isel({noises[0]: 0}).transpose(*left).values for part in fixed]
-        axis = values[noises[0]]
-        where, before = boundary_end(along, float(axis.min()), float(axis.max()), others[0].shape)
+        axis, left = values[noises[0]], [name for name in rest if name != noises[0]]
+        where, before = boundary_end(
+            lambda noise: boundary_at(fixed | {noises[0]: xr.DataArray(noise, dims=left)}, left),
+            float(axis.min()),
+            float(axis.max()),
+            tuple(len(values[name]) for name in left),
+        )
         ends = {"boundary_end": (left, where), "boundary_before_end": (left, before)}
     return xr.Dataset(
         {
             "optimal_n_members": (dims, k, {"long_name": "best ensemble size k*"}),
             "reduced_risk": (dims, error, {"long_name": "reduced risk at k*"}),
             "phase": (dims, phase, {"flag_meanings": "signal-dominated intermediate noise-dominated"}),
-            "boundary": (rest, boundary, {"long_name": "boundary sample ratio"}),
+            "boundary": (rest, boundary_at(fixed, rest), {"long_name": "boundary sample ratio"}),
             **ends,
         },
         {name: (name, values[name], {"long_name": _LONG_NAMES[name]}) for name in dims},

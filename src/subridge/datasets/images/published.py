@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -50,25 +50,24 @@ class Collection:
 
     def pictures(self, folder: Path, n_train: int | None, n_test: int | None) -> Pictures:
         """The first so many images in a folder, None takes all; `DataError` where absent or not those published."""
-        pixels, labels = self._checked(folder, "train", self.digests[0])
-        more_pixels, more_labels = self._checked(folder, "test", self.digests[1])
-        chosen = [*pixels[:n_train], *more_pixels[:n_test]]
+        chosen: list[Pixels] = []
+        labels, is_test = [], []
+        for part, digest, count in zip(get_args(Part), self.digests, (n_train, n_test), strict=True):
+            pixels, classes = self.read(folder, part)
+            found = hashlib.sha256(np.ascontiguousarray(pixels).tobytes()).hexdigest()
+            if found != digest:
+                raise DataError(f"the {part} images in {folder} are not those published: SHA-256 {found}, not {digest}")
+            chosen += [*pixels[:count]]
+            labels.append(classes[:count])
+            is_test += [part == "test"] * len(classes[:count])
 
         def opened(place: int) -> "Image.Image":
             from PIL import Image
 
             return Image.fromarray(chosen[place])
 
-        is_test = np.arange(len(chosen)) >= len(pixels[:n_train])
-        all_labels = np.concatenate([labels[:n_train], more_labels[:n_test]])
-        return Pictures(self.identity(n_train, n_test), all_labels, is_test, self.class_names, opened)
-
-    def _checked(self, folder: Path, part: Part, digest: str) -> tuple[Pixels, IntArray]:
-        pixels, labels = self.read(folder, part)
-        found = hashlib.sha256(np.ascontiguousarray(pixels).tobytes()).hexdigest()
-        if found != digest:
-            raise DataError(f"the {part} images in {folder} are not those published: SHA-256 {found}, not {digest}")
-        return pixels, labels
+        identity = self.identity(n_train, n_test)
+        return Pictures(identity, np.concatenate(labels), np.array(is_test), self.class_names, opened)
 
 
 def find_file(folder: Path, pattern: str) -> Path:
