@@ -87,11 +87,6 @@ def unaligned_bias(
     return (unseen, b * (nu_r + only_s) * lost, *fitted)
 
 
-def unaligned_slope(gain: FloatArray, nu_r: FloatArray, nu_rs: FloatArray, sigma_s: FloatArray) -> FloatArray:
-    """∂I⁰_rs/∂σ_r; `gain` is b²/a."""
-    return np.asarray(gain * (nu_rs * sigma_s - nu_r))
-
-
 def aligned_bias(
     b: FloatArray, omega2: FloatArray, nu: tuple[FloatArray, ...], own: FloatArray
 ) -> tuple[FloatArray, ...]:

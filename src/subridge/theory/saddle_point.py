@@ -107,10 +107,6 @@ class Spectrum:
         terms = self.counts * self.values / (1.0 + q_hat[..., None] * self.values)
         return np.asarray(terms.sum(axis=-1) / self.n_features)
 
-    def gamma(self, alpha: FloatArray, kappa_bar: FloatArray) -> FloatArray:
-        """γ_rr = (1/αM) Σ_i d_i²/(κ̄ + d_i)²."""
-        return np.asarray((self.resolvent(kappa_bar) * self.values) ** 2 @ self.counts / (self.n_features * alpha))
-
     def spare_samples(self, alpha: FloatArray) -> FloatArray:
         """αM - N to all digits, N the number of positive eigenvalues."""
         M = float(self.n_features)

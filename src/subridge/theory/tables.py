@@ -112,10 +112,6 @@ class Tables(NamedTuple):
     pairs: dict[tuple[int, int], PairTable]
     may_be_refined: bool = False
 
-    def of_member(self, member: int) -> "Tables":
-        """The tables of one member alone."""
-        return self._replace(members=(self.members[member],), pairs={(0, 0): self.pairs[member, member]})
-
 
 def product(table: Table, left: FloatArray, right: FloatArray) -> FloatArray:
     """``leftᵀ T right`` at every grid point, shape (G,)."""
