@@ -25,8 +25,6 @@ EPS = float(np.finfo(np.float64).eps)
 _STEPS = 120  # of Newton's method; a handful is typical
 # Ridges below this share of the largest eigenvalue are solved in a smaller unit, so that they do not underflow.
 _FAINT, _FAINT_UNIT = 1e-200, 2.0**-332
-# Entries of the temporary (grid × eigenvalues) array: 32 MB, large enough for full speed, small enough for caches.
-_BLOCK = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,15 +134,10 @@ def effective_ridge(
     interpolating = (lam == 0) & (spectrum.spare_samples(alpha) < 0)
     for case, unit in ((((lam > 0) | interpolating) & ~faint, 1.0), (faint, _FAINT_UNIT), (lam < 0, 0.0)):
         chosen = np.flatnonzero(finite & case)
-        step = max(1, _BLOCK // len(spectrum.values))
-        for start in range(0, len(chosen), step):
-            part = chosen[start : start + step]
-            solved = (
-                _non_negative(spectrum, alpha[part], lam[part], unit * largest)
-                if unit
-                else _negative(spectrum, alpha[part], lam[part], clip=clip)
-            )
-            kappa_bar[part], status[part] = solved
+        if len(chosen):
+            given = spectrum, alpha[chosen], lam[chosen]
+            solved = _non_negative(*given, unit * largest) if unit else _negative(*given, clip=clip)
+            kappa_bar[chosen], status[chosen] = solved
     if throw and not status.all():
         worst = int(np.argmin(status))
         raise ConvergenceError(
@@ -156,11 +149,10 @@ def effective_ridge(
 
 def residual(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, kappa_bar: FloatArray) -> FloatArray:
     """|λ(κ̄) - λ| relative to the larger of λ and ακ̄, the terms that cancel."""
-    found = np.zeros(alpha.shape)
     inner = np.isfinite(alpha) & np.isfinite(kappa_bar) & (kappa_bar != 0)
-    a, kappa, ridge = alpha[inner], kappa_bar[inner], lam[inner]
-    found[inner] = np.abs(spectrum.ridge(a, kappa) - ridge) / np.maximum(np.abs(ridge), np.abs(a * kappa))
-    return found
+    with np.errstate(divide="ignore", invalid="ignore"):
+        off = np.abs(spectrum.ridge(alpha, kappa_bar) - lam) / np.maximum(np.abs(lam), np.abs(alpha * kappa_bar))
+    return np.where(inner, off, 0.0)
 
 
 def floor(spectrum: Spectrum, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
