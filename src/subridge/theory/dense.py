@@ -125,7 +125,10 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int |
     residual, weights = w - begun - lifted, plan.lift(r, start + step)
     reach, noise = np.sqrt(_size(S, w - begun) + _size(O, begun)), _size(O, weights)
     left = float(np.sqrt(_size(S, residual) + noise))
-    most = len(A) if chooses else _row_rank(A)
+    most = len(A)
+    if not chooses:  # the rank of the rows, each at its own scale
+        norms = np.sqrt(np.sum(A**2, axis=1, keepdims=True))
+        most = int(np.linalg.matrix_rank(A / np.where(norms > 0, norms, 1.0), rtol=8 * max(A.shape) * EPS))
     blurred, root, unit = np.sqrt(theta * EPS), float(np.sqrt(M)), M / len(A) * unit**2
     doubt = TableDoubt(
         theta,
@@ -249,13 +252,3 @@ def _size(covariance: Covariance, x: FloatArray) -> float:
     """What the rounding of xᵀΣx is relative to: its terms if they add up, their squares if they do not."""
     size = np.abs(x)
     return 2 * max(float(size @ covariance.apply(size)), float(covariance.variances_of_features() @ size**2), 0.0)
-
-
-def _row_rank(A: FloatArray) -> int:
-    """Rank of the rows, each at its own scale."""
-    norms = np.sqrt(np.sum(A**2, axis=1))
-    seen = norms > 0
-    if not seen.any():
-        return 0
-    values = np.linalg.svd(A[seen] / norms[seen][:, None], compute_uv=False)
-    return int((values > 8 * max(A.shape) * EPS * values[0]).sum())

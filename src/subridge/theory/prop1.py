@@ -21,7 +21,7 @@ from subridge.model.wording import counted
 from subridge.theory import rounding
 from subridge.theory.dense import dense_tables
 from subridge.theory.grid import GeneralGrid, over_alpha
-from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge, residual
+from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge
 from subridge.theory.tables import MemberTable, Tables, diagonal_tables, product, spiked_tables
 
 # Entries of the temporary (grid × eigenvalues) arrays held at once, all members together: 64 MB.
@@ -213,18 +213,24 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
 def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGrid, *, throw: bool) -> OrderParameters:
     """Order parameters on the grid's shape: per-member fields (..., k), γ (..., k, k)."""
     tables, alpha, k = tabulate(problem, plan, accurate=True), grid.alpha, plan.n_members
-    spectra = [member.spectrum for member in tables.members]
-    roots = [effective_ridge(spectrum, alpha, grid.lam[:, r], throw=throw) for r, spectrum in enumerate(spectra)]
-    kappa_bar, status = (np.stack(part, axis=-1) for part in zip(*roots, strict=True))
-    with np.errstate(divide="ignore"):
-        q_hat = 1.0 / kappa_bar
-    q = np.stack([spectrum.q(q_hat[:, r]) for r, spectrum in enumerate(spectra)], axis=-1)
-    off = [residual(spectrum, alpha, grid.lam[:, r], kappa_bar[:, r]) for r, spectrum in enumerate(spectra)]
-    phi = [spectrum.shares(kappa_bar[:, r])[0] for r, spectrum in enumerate(spectra)]
-    gamma = np.empty((len(alpha), k, k))
+    fields, phi, gamma = [], [], np.empty((len(alpha), k, k))
+    for r, member in enumerate(tables.members):
+        spectrum, lam = member.spectrum, grid.lam[:, r]
+        kappa_bar, found = effective_ridge(spectrum, alpha, lam, throw=throw)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            q_hat = 1.0 / kappa_bar
+            q = (1.0 / (1.0 + q_hat[:, None] * spectrum.values)) @ (
+                spectrum.counts * spectrum.values / spectrum.n_features
+            )
+            # |λ(κ̄) - λ| relative to the larger of λ and ακ̄, the terms that cancel
+            off = np.abs(spectrum.ridge(alpha, kappa_bar) - lam) / np.maximum(np.abs(lam), np.abs(alpha * kappa_bar))
+        inner = np.isfinite(alpha) & np.isfinite(kappa_bar) & (kappa_bar != 0)
+        fields.append((lam + q, q, q_hat, found, np.where(inner, off, 0.0)))
+        phi.append(spectrum.shares(kappa_bar)[0])
     for (r, s), pair in tables.pairs.items():
-        trace = phi[r] ** 2 @ spectra[r].counts if r == s else product(pair.trace, phi[r], phi[s])
+        trace = phi[r] ** 2 @ tables.members[r].spectrum.counts if r == s else product(pair.trace, phi[r], phi[s])
         gamma[:, r, s] = gamma[:, s, r] = over_alpha(trace / tables.n_features, alpha)
-    flat = (grid.lam + q, q, q_hat, gamma, status, np.stack(off, axis=-1))
-    kappa, q, q_hat, gamma, found, off_by = (field.reshape((*grid.shape, *field.shape[1:])) for field in flat)
-    return OrderParameters(kappa, q, q_hat, None, gamma, found, off_by)
+    kappa, q, q_hat, status, off = (
+        np.stack(part, axis=-1).reshape(*grid.shape, k) for part in zip(*fields, strict=True)
+    )
+    return OrderParameters(kappa, q, q_hat, None, gamma.reshape(*grid.shape, k, k), status, off)

@@ -100,11 +100,6 @@ class Spectrum:
         occupied = self.resolvent(kappa_bar) @ (self.counts * self.values) / self.n_features
         return np.asarray(kappa_bar * (alpha - occupied))
 
-    def q(self, q_hat: FloatArray) -> FloatArray:
-        """q = (1/M) Σ_i d_i/(1 + q̂ d_i)."""
-        terms = self.counts * self.values / (1.0 + q_hat[..., None] * self.values)
-        return np.asarray(terms.sum(axis=-1) / self.n_features)
-
     def spare_samples(self, alpha: FloatArray) -> FloatArray:
         """αM - N to all digits, N the number of positive eigenvalues."""
         M = float(self.n_features)
@@ -145,14 +140,6 @@ def effective_ridge(
             "scale, or pass throw=False to see every status"
         )
     return kappa_bar, status
-
-
-def residual(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, kappa_bar: FloatArray) -> FloatArray:
-    """|λ(κ̄) - λ| relative to the larger of λ and ακ̄, the terms that cancel."""
-    inner = np.isfinite(alpha) & np.isfinite(kappa_bar) & (kappa_bar != 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        off = np.abs(spectrum.ridge(alpha, kappa_bar) - lam) / np.maximum(np.abs(lam), np.abs(alpha * kappa_bar))
-    return np.where(inner, off, 0.0)
 
 
 def floor(spectrum: Spectrum, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
