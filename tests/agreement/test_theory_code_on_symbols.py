@@ -28,7 +28,7 @@ from subridge.derivations.notation import (
     sigma_r,
     sigma_s,
 )  # fmt: skip
-from subridge.theory.prop2 import aligned_bias, unaligned_bias, unaligned_slope
+from subridge.theory.prop2 import aligned_bias, unaligned_bias
 from subridge.theory.reduced import Ratios, amplified, cross_bias, own_bias, slope_beyond
 
 pytestmark = pytest.mark.slow
@@ -53,11 +53,6 @@ def test_both_biases_of_proposition_2_are_the_derived_ones():
         exact(np.asarray(sum(unaligned_bias(b, b / a, 1 - b / a, NU, FREE)))) - derived.random_bias().subs(IN_SIGMA)
     )
     assert is_zero(exact(np.asarray(sum(aligned_bias(b, a - b, NU, np.asarray(False))))) - derived.aligned_bias())
-
-
-def test_slope_of_the_bias_is_its_derivative():
-    derivative = sp.diff(derived.random_bias().subs(IN_SIGMA), sigma_r)
-    assert is_zero(exact(unaligned_slope(b**2 / a, nu_r, nu_rs, sigma_s)) - derivative)
 
 
 def test_reduced_member_and_pair_errors_are_the_derived_ones():

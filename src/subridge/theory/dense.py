@@ -40,87 +40,109 @@ class Directions(NamedTuple):
 
 
 class _Member(NamedTuple):
-    """A member's directions and its fit to infinite data: weights b = start + Zᵀ-solution, and what they leave."""
+    """A member's directions, its fit to infinite data, and its table."""
 
-    directions: Directions
-    start: FloatArray  # weights that the fit starts from, shape (N,)
-    coefficients: FloatArray  # what is solved for beyond them, by direction
+    whiten: FloatArray  # Z
     loadings: FloatArray  # a
     fit: FloatArray  # the same, refined so that the coefficients add up
-    begun: FloatArray  # start, lifted to all features, shape (M,)
-    step: FloatArray  # weights beyond start, shape (N,)
     residual: FloatArray  # w* - b, shape (M,)
     weights: FloatArray  # b, shape (M,)
+    terms: FloatArray  # size of what the residual is the difference of, shape (M,)
+    table: MemberTable
+    may_be_refined: bool
 
 
 def dense_tables(problem: Problem, plan: SubsetPlan, *, accurate: bool, known_rank: int | None = None) -> Tables:
     """Tables by decomposition; `known_rank` is the rank of the covariance if its form tells."""
     M, k = plan.n_features, plan.n_members
     S, O, w = problem.signal_covariance, problem.noise_covariance, problem.teacher_weights
-    A = plan.measurements
-    first = [next(s for s in range(r + 1) if A[s].ndim == A[r].ndim and np.array_equal(A[s], A[r])) for r in range(k)]
+    keys = [(A.ndim, A.tobytes()) for A in plan.measurements]
     # Measurements are scaled by powers of two, so that their squares neither overflow nor underflow.
-    units = [1.0 if a.ndim == 1 else 2.0 ** np.floor(np.log2(np.abs(a).max() or 1.0)) for a in A]
+    units = [1.0 if A.ndim == 1 else 2.0 ** np.floor(np.log2(np.abs(A).max() or 1.0)) for A in plan.measurements]
     if not plan.selects_features:
-        plan = SubsetPlan(tuple(a if a.ndim == 1 else a / unit for a, unit in zip(A, units, strict=True)), M)
-    built: list[_Member] = []
-    members: list[MemberTable] = []
-    for r in range(k):
-        if first[r] != r:
-            built.append(built[first[r]])
-            members.append(members[first[r]])
-            continue
-        H = _measured(problem, plan, r, r)
-        member = _member(problem, plan, r, H, accurate=accurate)
-        unit = M / plan.subset_sizes[r] * units[r] ** 2
-        spectrum = Spectrum(member.directions.values * unit, np.ones(len(member.fit)), M)
-        doubt = _doubt(problem, plan, r, member, np.diagonal(H), known_rank, unit)
-        built.append(member)
-        members.append(MemberTable(spectrum, member.loadings**2 / M, member.fit**2 / M, doubt))
+        scaled = (A if A.ndim == 1 else A / unit for A, unit in zip(plan.measurements, units, strict=True))
+        plan = SubsetPlan(tuple(scaled), M)
+    known: dict[tuple[int, bytes], _Member] = {}
+    for r, key in enumerate(keys):
+        if key not in known:
+            known[key] = _member(problem, plan, r, units[r], known_rank, accurate=accurate)
+    built = [known[key] for key in keys]
     Sx, Ob = [S.apply(member.residual) for member in built], [O.apply(member.weights) for member in built]
-    moved = [_terms(plan, r, w, member) for r, member in enumerate(built)]
     pairs = {}
     for r in range(k):
         for s in range(r, k):
-            R, T, same = built[r], built[s], first[r] == first[s]
-            Z_r, Z_s = R.directions.whiten, T.directions.whiten
-            C = None if same else Z_r.T @ (_measured(problem, plan, r, s) @ Z_s)
+            R, T, same = built[r], built[s], keys[r] == keys[s]
+            C = None if same else R.whiten.T @ (_measured(problem, plan, r, s) @ T.whiten)
             left = float(R.residual @ Sx[s] + R.weights @ Ob[s]) / M
             pairs[r, s] = PairTable(
                 same,
-                Weighted(np.ones(Z_r.shape[1]), None if C is None else C**2, np.ones(Z_s.shape[1])),
+                Weighted(np.ones(len(R.fit)), None if C is None else C**2, np.ones(len(T.fit))),
                 Weighted(R.loadings / M, C, T.loadings),
                 Weighted(R.fit / M, C, T.fit),
-                R.fit * (Z_r.T @ plan.measure(r, Sx[s] - Ob[s])) / M,
-                T.fit * (Z_s.T @ plan.measure(s, Sx[r] - Ob[r])) / M,
+                R.fit * (R.whiten.T @ plan.measure(r, Sx[s] - Ob[s])) / M,
+                T.fit * (T.whiten.T @ plan.measure(s, Sx[r] - Ob[r])) / M,
                 max(left, 0.0) if same else left,
-                2 * EPS * float(np.abs(Sx[r]) @ moved[s] + np.abs(Sx[s]) @ moved[r]) / M,
+                2 * EPS * float(np.abs(Sx[r]) @ T.terms + np.abs(Sx[s]) @ R.terms) / M,
             )
     power = max(float(w @ S.apply(w)), 0.0) / M
-    refine = any(member.directions.may_be_refined for member in built)
-    return Tables(M, power, float(np.sqrt(_size(S, w) / M)), tuple(members), pairs, refine)
+    refine = any(member.may_be_refined for member in built)
+    return Tables(M, power, float(np.sqrt(_size(S, w) / M)), tuple(member.table for member in built), pairs, refine)
 
 
-def _member(problem: Problem, plan: SubsetPlan, r: int, H: FloatArray, *, accurate: bool) -> _Member:
-    """Decompose a member's covariance H and fit it to infinite data."""
+def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int | None, *, accurate: bool) -> _Member:
+    """Decompose a member's covariance H and fit it to infinite data, from measurements divided by `unit`.
+
+    The errors of its table follow from the sizes of the terms that loadings and residual add up from.
+    """
     S, O, w, A = problem.signal_covariance, problem.noise_covariance, problem.teacher_weights, plan.measurements[r]
-    found = decompose(H, _spread(problem, A, H) ** 2, accurate=accurate)
-    d, Z = found.values, found.whiten
+    M, H, chooses = plan.n_features, _measured(problem, plan, r, r), A.ndim == 1
+    # Standard deviations of what the member measures, if nothing in them cancels.
+    deviations = np.sqrt(S.variances_of_features() + O.variances_of_features())
+    spread = np.sqrt(np.diagonal(H)) if chooses else np.abs(A) @ deviations
+    found = decompose(H, spread**2, accurate=accurate)
+    d, Z, theta, few = found.values, found.whiten, found.theta, np.sqrt(min(len(found.values), _ALIGNED))
     # A member starts at the teacher's own weights on the features it sees, so that what they leave is exactly zero.
-    start = w[A] if A.ndim == 1 else np.zeros(len(A))
+    start = w[A] if chooses else np.zeros(len(A))
     begun = plan.lift(r, start)
-    coefficients = Z.T @ plan.measure(r, S.apply(w - begun) - O.apply(begun))
+    solved = Z.T @ plan.measure(r, S.apply(w - begun) - O.apply(begun))
     # One step of refinement on the problem itself: H is rounded, and small directions feel what a fit to it leaves.
-    moved = plan.lift(r, Z @ coefficients)
-    solved = coefficients + Z.T @ plan.measure(r, S.apply(w - begun - moved) - O.apply(begun + moved))
-    loadings, fit, step = coefficients, solved, Z @ solved
-    if A.ndim == 1:
+    moved = plan.lift(r, Z @ solved)
+    refined = solved + Z.T @ plan.measure(r, S.apply(w - begun - moved) - O.apply(begun + moved))
+    loadings, fit, step, own = solved, refined, Z @ refined, np.zeros(len(d))
+    if chooses:
         # Small entries of H Z are d Z; large ones are a product in which nothing cancels.
         HZ = found.image if found.is_plain else np.where(np.diagonal(H)[:, None] <= d, H @ Z, found.image)
-        own = HZ.T @ start
-        loadings, fit = own + coefficients, own + HZ.T @ (start - Z @ own) + solved
-    residual, weights = w - begun - plan.lift(r, step), plan.lift(r, start + step)
-    return _Member(found, start, coefficients, loadings, fit, begun, step, residual, weights)
+        along = HZ.T @ start
+        loadings, fit = along + solved, along + HZ.T @ (start - Z @ along) + refined
+        seen = (start != 0) & (spread > 0)
+        sizes = spread[seen, None]
+        direct = ((sizes**2 <= d) | (d <= found.blurred)) & (not found.is_plain)
+        own = few * np.sqrt(np.sum((np.where(direct, sizes, d / sizes) * np.abs(start[seen, None])) ** 2, axis=0))
+    else:  # H itself is rounded: |δH_ij| ≤ eps·a_i a_j with a = |A| √diag Σ
+        theta = np.maximum(theta, 4 * EPS * np.sum((spread[:, None] * Z) ** 2, axis=0))
+    lifted = plan.lift(r, step)
+    terms = np.abs(w - begun) + (np.abs(lifted) if chooses else np.abs(A).T @ np.abs(step))
+    residual, weights = w - begun - lifted, plan.lift(r, start + step)
+    reach, noise = np.sqrt(_size(S, w - begun) + _size(O, begun)), _size(O, weights)
+    left = float(np.sqrt(_size(S, residual) + noise))
+    most = len(A)
+    if not chooses:  # the rank of the rows, each at its own scale
+        norms = np.sqrt(np.sum(A**2, axis=1, keepdims=True))
+        most = int(np.linalg.matrix_rank(A / np.where(norms > 0, norms, 1.0), rtol=8 * max(A.shape) * EPS))
+    blurred, root, unit = np.sqrt(theta * EPS), float(np.sqrt(M)), M / len(A) * unit**2
+    doubt = TableDoubt(
+        theta,
+        blurred * (own + reach) / root,
+        (np.abs(solved) + blurred * reach) / root,
+        (blurred * left + EPS * np.sqrt(_size(S, terms) + noise)) / root,
+        left / root,
+        1.0 if found.is_plain else float(few),
+        max(0, min(most if rank is None else min(most, rank), len(d) + found.dropped) - len(d)),
+        found.dropped_size * unit,
+        found.blurred * unit,
+    )
+    table = MemberTable(Spectrum(d * unit, np.ones(len(fit)), M), loadings**2 / M, fit**2 / M, doubt)
+    return _Member(Z, loadings, fit, residual, weights, terms, table, found.may_be_refined)
 
 
 def decompose(H: FloatArray, level: FloatArray, *, accurate: bool) -> Directions:
@@ -161,11 +183,8 @@ def _graded(G: FloatArray, level: FloatArray, rounding: float) -> Directions:
     """Cholesky that takes the largest remaining variance first, then one-sided Jacobi on its graded columns."""
     n = len(G)
     noise = 4 * n * EPS * level  # a remaining variance below this is rounding
-    L, order, rank, _ = lapack.dpstrf(G, lower=1, tol=float(np.finfo(np.float64).tiny))
-    L, order = np.tril(L), np.asarray(order - 1, dtype=np.int64)
-    if rank < n or (np.diagonal(L) ** 2 <= noise[order]).any():
-        L, order, rank = _pivoted_cholesky(G, noise)
-    L, left = L[:, :rank], order[rank:]
+    L, order, rank = _pivoted_cholesky(G, noise)
+    left = order[rank:]
     roots, _, Y, work, _, info = lapack.dgejsv(L, joba=0, jobu=3, jobv=0)
     if info:
         raise np.linalg.LinAlgError(f"one-sided Jacobi rotations did not converge (dgejsv: {info})")
@@ -215,55 +234,6 @@ def _pivoted_cholesky(G: FloatArray, noise: FloatArray) -> tuple[FloatArray, Int
     return L[ordered][:, :rank], ordered, rank
 
 
-def _doubt(
-    problem: Problem, plan: SubsetPlan, r: int, member: _Member, variances: FloatArray, rank: int | None, unit: float
-) -> TableDoubt:
-    """What rounding may have done to a member, by the sizes of the terms that its loadings and residual add up from."""
-    S, O, w, A = problem.signal_covariance, problem.noise_covariance, problem.teacher_weights, plan.measurements[r]
-    found, M = member.directions, problem.n_features
-    d, Z, theta, few = found.values, found.whiten, found.theta, np.sqrt(min(len(found.values), _ALIGNED))
-    most = len(A) if A.ndim == 1 else _row_rank(A)
-    most = most if rank is None else min(most, rank)
-    own = np.zeros(len(d))
-    if A.ndim == 2:  # H itself is rounded: |δH_ij| ≤ eps·a_i a_j with a = |A| √diag Σ
-        theta = np.maximum(theta, 4 * EPS * np.sum((_spread(problem, A, None)[:, None] * Z) ** 2, axis=0))
-    else:  # the loadings of the weights that the member starts from
-        seen = (member.start != 0) & (variances > 0)
-        weights, deviations = np.abs(member.start[seen])[:, None], np.sqrt(variances[seen])[:, None]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            direct = ((deviations**2 <= d) | (d <= found.blurred)) & (not found.is_plain)
-            own = few * np.sqrt(np.sum((np.where(direct, deviations, d / deviations) * weights) ** 2, axis=0))
-    reach = np.sqrt(_size(S, w - member.begun) + _size(O, member.begun))
-    noise = _size(O, member.weights)
-    left = float(np.sqrt(_size(S, member.residual) + noise))
-    blurred, root = np.sqrt(theta * EPS), np.sqrt(M)
-    return TableDoubt(
-        theta,
-        blurred * (own + reach) / root,
-        (np.abs(member.coefficients) + blurred * reach) / root,
-        (blurred * left + EPS * np.sqrt(_size(S, _terms(plan, r, w, member)) + noise)) / root,
-        left / float(root),
-        1.0 if found.is_plain else float(few),
-        max(0, min(most, len(d) + found.dropped) - len(d)),
-        found.dropped_size * unit,
-        found.blurred * unit,
-    )
-
-
-def _terms(plan: SubsetPlan, r: int, w: FloatArray, member: _Member) -> FloatArray:
-    """The size of what the residual w* - b is the difference of, shape (M,)."""
-    A, step = plan.measurements[r], np.abs(member.step)
-    return np.asarray(np.abs(w - member.begun) + (plan.lift(r, step) if A.ndim == 1 else np.abs(A).T @ step))
-
-
-def _spread(problem: Problem, A: FloatArray, H: FloatArray | None) -> FloatArray:
-    """Standard deviations of what a member measures, if nothing in them cancels, shape (N,)."""
-    if A.ndim == 1 and H is not None:
-        return np.sqrt(np.diagonal(H))
-    variances = problem.signal_covariance.variances_of_features() + problem.noise_covariance.variances_of_features()
-    return np.asarray(np.abs(A) @ np.sqrt(variances))
-
-
 def _measured(problem: Problem, plan: SubsetPlan, r: int, s: int) -> FloatArray:
     """A_r (Σ_s + Σ_0) A_sᵀ, symmetric for r = s."""
     A, B = plan.measurements[r], plan.measurements[s]
@@ -282,13 +252,3 @@ def _size(covariance: Covariance, x: FloatArray) -> float:
     """What the rounding of xᵀΣx is relative to: its terms if they add up, their squares if they do not."""
     size = np.abs(x)
     return 2 * max(float(size @ covariance.apply(size)), float(covariance.variances_of_features() @ size**2), 0.0)
-
-
-def _row_rank(A: FloatArray) -> int:
-    """Rank of the rows, each at its own scale."""
-    norms = np.sqrt(np.sum(A**2, axis=1))
-    seen = norms > 0
-    if not seen.any():
-        return 0
-    values = np.linalg.svd(A[seen] / norms[seen][:, None], compute_uv=False)
-    return int((values > 8 * max(A.shape) * EPS * values[0]).sum())

@@ -131,8 +131,3 @@ class EquicorrelatedGrid(NamedTuple):
     def take(self, rows: IntArray) -> "EquicorrelatedGrid":
         """Some points of a flat grid."""
         return EquicorrelatedGrid(*(field[rows] for field in self))
-
-    def of_member(self, member: int) -> "EquicorrelatedGrid":
-        """One member of a flat grid alone."""
-        own = slice(member, member + 1)
-        return self._replace(nu=self.nu[:, own, own], lam=self.lam[:, own], eta=self.eta[:, own])

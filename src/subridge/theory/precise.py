@@ -1,18 +1,13 @@
 """One point of the theory in high precision: the printed formulas, with as many digits as asked."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from subridge.arrays.types import ArrayLike
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ConvergenceError, ParameterError, RidgeError
 from subridge.model.problem import EquicorrelatedProblem, Problem
-
-if TYPE_CHECKING:
-    import mpmath as mp
-
-Pair: TypeAlias = Callable[[int, int], "tuple[mp.mpf, mp.mpf]"]  # the bias and γ of two members, by number
 
 
 def precise_risk(
@@ -74,93 +69,86 @@ def precise_risk(
         raise ParameterError("precise_risk takes one point: give scalars, and one ridge and readout noise per member")
     if not (np.isfinite(sample_ratio) and sample_ratio > 0):
         raise ParameterError(f"sample_ratio must be positive and finite, got {sample_ratio!r}")
-    eta, lam = (np.broadcast_to(x, (k,)).tolist() for x in (ensemble.readout_noise, ensemble.ridge))
+    proposition = _proposition_one if isinstance(problem, Problem) else _proposition_two
     with mpmath.workdps(digits):
-        alpha, zeta = mpmath.mpf(float(sample_ratio)), mpmath.mpf(float(problem.label_noise))
-        lam = [mpmath.mpf(x) for x in lam]
-        proposition = _proposition_one if isinstance(problem, Problem) else _proposition_two
-        pair = proposition(problem, ensemble, alpha, lam)
-        total, nothing = mpmath.mpf(0), mpmath.mpf(10) ** (-digits // 2)
-        for r in range(k):
-            for s in range(k):
-                bias, gamma = pair(r, s)
-                top = bias + gamma * zeta**2 + (mpmath.mpf(eta[r]) ** 2 if r == s else 0)
-                if abs(1 - gamma) >= nothing:
-                    total += top / (1 - gamma)
-                elif abs(top) > nothing:
-                    return float("inf")
-        return float(total / k**2)
+        bias, gamma = proposition(
+            problem, ensemble, _exact(sample_ratio), _exact(np.broadcast_to(ensemble.ridge, (k,)))
+        )
+        top = (
+            bias + gamma * _exact(problem.label_noise) ** 2 + np.eye(k, dtype=int) * _exact(ensemble.readout_noise) ** 2
+        )
+        nothing = mpmath.mpf(10) ** (-digits // 2)
+        at_threshold = abs(1 - gamma) < nothing
+        if (at_threshold & (abs(top) > nothing)).any():
+            return float("inf")
+        return float(np.where(at_threshold, 0, top / np.where(at_threshold, 1, 1 - gamma)).sum() / k**2)
 
 
-def _proposition_one(problem: Any, ensemble: Ensemble, alpha: "mp.mpf", lam: "list[mp.mpf]") -> Pair:
+def _exact(x: ArrayLike) -> Any:
+    """Doubles as exact numbers of high precision, in an array of objects, whose operators NumPy knows."""
+    import mpmath
+
+    return np.vectorize(mpmath.mpf, otypes=[object])(np.asarray(x, dtype=np.float64))[()]
+
+
+def _proposition_one(problem: Any, ensemble: Ensemble, alpha: Any, lam: Any) -> tuple[Any, Any]:
     """B_rs and γ_rs of eq. 9 (GeneralErr), with R_r = (κ̄_r + Σ̃_rr)⁻¹ on the directions that have variance."""
     import mpmath
 
-    M = problem.n_features
-    S = mpmath.matrix(problem.signal_covariance.dense().tolist())
-    total = S + mpmath.matrix(problem.noise_covariance.dense().tolist())
-    w = mpmath.matrix([float(x) for x in problem.teacher_weights])
+    M, k = problem.n_features, ensemble.n_members
+    S, w = _exact(problem.signal_covariance.dense()), _exact(problem.teacher_weights)
+    total = S + _exact(problem.noise_covariance.dense())
     A, R = [], []
     for r, given in enumerate(ensemble.plan.measurements):
-        dense = mpmath.matrix((np.eye(M)[given] if given.ndim == 1 else given).tolist())
-        A.append(dense / mpmath.sqrt(mpmath.mpf(dense.rows) / M))
-        d, U = mpmath.eigsy(A[r] * total * A[r].T)
-        least = max(d) * mpmath.mpf(10) ** (8 - mpmath.mp.dps)
-        kept = [i for i in range(len(d)) if d[i] > least]
-        kappa_bar = _effective_ridge([d[i] for i in kept], M, alpha, lam[r])
-        R.append(sum((U[:, i] * U[:, i].T / (kappa_bar + d[i]) for i in kept), mpmath.zeros(dense.rows)))
-    fitted = [A[r].T * (R[r] * (A[r] * (S * w))) for r in range(len(A))]
-
-    def pair(r: int, s: int) -> "tuple[mp.mpf, mp.mpf]":
-        cross = A[r] * total * A[s].T
-        left, right = R[r] * cross, cross * R[s]
-        trace = sum((left[i, j] * right[i, j] for i in range(left.rows) for j in range(left.cols)), mpmath.mpf(0))
-        bias = (w.T * (S * (w - fitted[r] - fitted[s])) + fitted[r].T * (total * fitted[s]))[0]
-        return bias / M, trace / (alpha * M)
-
-    return pair
+        A.append(_exact(np.eye(M)[given] if given.ndim == 1 else given) / mpmath.sqrt(mpmath.mpf(len(given)) / M))
+        d, U = (np.array(part.tolist()) for part in mpmath.eigsy(mpmath.matrix((A[r] @ total @ A[r].T).tolist())))
+        kept = d[:, 0] > max(d[:, 0]) * mpmath.mpf(10) ** (8 - mpmath.mp.dps)
+        d, U = d[kept, 0], U[:, kept]
+        R.append(U / (_effective_ridge(d, M, alpha, lam[r]) + d) @ U.T)
+    fitted = [A[r].T @ (R[r] @ (A[r] @ (S @ w))) for r in range(k)]
+    bias, gamma = np.empty((2, k, k), dtype=object)
+    for r, s in np.ndindex(k, k):
+        cross = A[r] @ total @ A[s].T
+        bias[r, s] = (w @ (S @ (w - fitted[r] - fitted[s])) + fitted[r] @ (total @ fitted[s])) / M
+        gamma[r, s] = ((R[r] @ cross) * (cross @ R[s])).sum() / (alpha * M)
+    return bias, gamma
 
 
-def _effective_ridge(d: "list[mp.mpf]", M: int, alpha: "mp.mpf", lam: "mp.mpf") -> "mp.mpf":
+def _effective_ridge(d: Any, M: int, alpha: Any, lam: Any) -> Any:
     """κ̄ on the physical branch of eq. 10 (saddle_point), by Newton's method from above, as λ(κ̄) is convex."""
     import mpmath
 
-    if not d or (lam == 0 and alpha * M >= len(d)):
-        return mpmath.mpf(0 if d else 1)
-    kappa = (max(lam, mpmath.mpf(0)) + sum(d, mpmath.mpf(0)) / M) / alpha
+    if not len(d) or (lam == 0 and alpha * M >= len(d)):
+        return 0 if len(d) else 1
+    kappa = (max(lam, 0) + d.sum() / M) / alpha
     for _ in range(20 * mpmath.mp.prec):
-        phi = [x / (kappa + x) for x in d]
-        slope = alpha - sum((x**2 for x in phi), mpmath.mpf(0)) / M
+        phi = d / (kappa + d)
+        slope = alpha - (phi**2).sum() / M
         if slope <= 0 or kappa <= -min(d):
             raise RidgeError(f"ridge={float(lam):g} is too negative: the regression has no solution; raise the ridge")
-        step = (kappa * (alpha - sum(phi, mpmath.mpf(0)) / M) - lam) / slope
+        step = (kappa * (alpha - phi.sum() / M) - lam) / slope
         kappa -= step
         if abs(step) <= abs(kappa) * mpmath.mpf(10) ** (-mpmath.mp.dps * 3 // 4):
             return kappa
     raise ConvergenceError("no saddle point found in high precision; give more digits")
 
 
-def _proposition_two(problem: Any, ensemble: Ensemble, alpha: "mp.mpf", lam: "list[mp.mpf]") -> Pair:
+def _proposition_two(problem: Any, ensemble: Ensemble, alpha: Any, lam: Any) -> tuple[Any, Any]:
     """The bias and γ_rs of eq. 16 (EquiCorrGeneralizationError), as printed."""
     import mpmath
 
-    nu, sigma = [[mpmath.mpf(float(x)) for x in row] for row in ensemble.fractions], []
-    given = (problem.data_scale, problem.correlation, problem.feature_noise, problem.alignment)
-    s, c, omega, rho = (mpmath.mpf(float(x)) for x in given)
+    nu = _exact(ensemble.fractions)
+    own = np.diagonal(nu)
+    s, c, omega, rho = map(_exact, (problem.data_scale, problem.correlation, problem.feature_noise, problem.alignment))
     b, a = s * (1 - c), s * (1 - c) + omega**2
-    for r, own in enumerate(nu[r][r] for r in range(len(nu))):
-        B = alpha + own + (lam[r] * own / a if a else 0)
-        inside = B**2 - 4 * alpha * own
-        if inside < 0 or B <= 0:
-            raise RidgeError(
-                f"ridge={float(lam[r]):g} is too negative: the regression has no solution; raise the ridge"
-            )
-        sigma.append(2 * alpha / (B + mpmath.sqrt(inside)) if a else mpmath.mpf(0))
-
-    def pair(r: int, q: int) -> "tuple[mp.mpf, mp.mpf]":
-        both = nu[r][q] * sigma[r] * sigma[q]
-        across = b - (b**2 / a if a else 0) * (nu[r][r] * sigma[r] + nu[q][q] * sigma[q] - both)
-        along = a * nu[r][q] / (nu[r][r] * nu[q][q]) - b if c > 0 else across
-        return (1 - rho**2) * across + rho**2 * along, both / alpha
-
-    return pair
+    B = alpha + own + (lam * own / a if a else 0 * own)
+    inside = B**2 - 4 * alpha * own
+    ill_posed = (inside < 0) | (B <= 0)
+    if ill_posed.any():
+        worst = float(lam[ill_posed][0])
+        raise RidgeError(f"ridge={worst:g} is too negative: the regression has no solution; raise the ridge")
+    sigma = 2 * alpha / (B + np.vectorize(mpmath.sqrt, otypes=[object])(inside)) if a else 0 * own
+    both, seen = nu * np.outer(sigma, sigma), own * sigma
+    across = b - (b**2 / a if a else 0) * (seen[:, None] + seen - both)
+    along = a * nu / np.outer(own, own) - b if c > 0 else across
+    return (1 - rho**2) * across + rho**2 * along, both / alpha

@@ -21,7 +21,7 @@ from subridge.model.wording import counted
 from subridge.theory import rounding
 from subridge.theory.dense import dense_tables
 from subridge.theory.grid import GeneralGrid, over_alpha
-from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge, residual
+from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge
 from subridge.theory.tables import MemberTable, Tables, diagonal_tables, product, spiked_tables
 
 # Entries of the temporary (grid × eigenvalues) arrays held at once, all members together: 64 MB.
@@ -154,33 +154,39 @@ def _errors(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatA
 
 
 def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatArray, ...]:
-    G, k = grid.lam.shape
-    alpha, z2, M = grid.alpha, grid.zeta**2, tables.n_features
-    shares, doubts, own, residuals = [], [], [], []
-    for r, member in enumerate(tables.members):
-        shares.append(share(member, alpha, grid.lam[:, r]))
-        doubts.append(rounding.member_doubt(member, tables.pairs[r, r], shares[r], alpha, tables.reach))
-        left, whole = own_biases(tables, r, shares[r])
-        own.append(np.where(doubts[r].own_left <= doubts[r].own_whole, left, whole))
-        residuals.append(np.sqrt(own[r]))
-    pairs, bounds, traces = np.empty((G, k, k)), np.empty((G, k, k)), np.empty((G, k, k))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        inside = (alpha > 0) & np.isfinite(alpha)
-        per_sample = np.where(inside, 1 / (alpha * M), 0.0)
-    for r, s in tables.pairs:
-        of_pair = (doubts[r], doubts[s])
+    (G, k), members = grid.lam.shape, tables.members
+    alpha, z2 = grid.alpha, grid.zeta**2
+    inside = (alpha > 0) & np.isfinite(alpha)
+    per_sample = np.divide(1.0, alpha * tables.n_features, out=np.zeros(G), where=inside)
+    shares = [share(member, alpha, grid.lam[:, r]) for r, member in enumerate(members)]
+    doubts = [
+        rounding.member_doubt(member, tables.pairs[r, r], shares[r], alpha, tables.reach)
+        for r, member in enumerate(members)
+    ]
+    own = [
+        np.where(doubt.own_left <= doubt.own_whole, *own_biases(tables, r, shares[r])) for r, doubt in enumerate(doubts)
+    ]
+    c = np.stack([shares[r].shares[0] @ member.whole for r, member in enumerate(members)], axis=-1)
+    if outputs:
+        dc = np.stack([rounding.explained_doubt(tables, r, shares[r], doubts[r]) for r in range(k)], axis=-1)
+        means = [shares[r].shares[0] ** 2 @ member.whole for r, member in enumerate(members)]
+        with np.errstate(divide="ignore"):
+            unsure = np.divide(dc, np.abs(c), out=np.zeros(c.shape), where=dc > 0)
+    pairs, bounds, F, dF = np.empty((4, G, k, k))
+    for (r, s), pair in tables.pairs.items():
+        R, S, of_pair = shares[r], shares[s], (doubts[r], doubts[s])
         gap, trace = gap_and_trace(tables, shares, r, s, alpha)
         if r == s:
             bias, dbias, dgap = own[r], np.minimum(doubts[r].own_left, doubts[r].own_whole), doubts[r].gap
         else:
-            slip = tables.pairs[r, s].slip
-            dleft, dwhole = rounding.bias_doubts(slip, (residuals[r], residuals[s]), of_pair)
+            dleft, dwhole = rounding.bias_doubts(pair.slip, (np.sqrt(own[r]), np.sqrt(own[s])), of_pair)
             use, bias, dbias = dleft <= dwhole, np.empty(G), np.minimum(dleft, dwhole)
             for rows, which, form in ((use, 1, bias_left_over), (~use, 0, bias_of_signal)):
                 if rows.any():
-                    bias[rows] = form(tables, r, s, shares[r].shares[which][rows], shares[s].shares[which][rows])
-            dgap = rounding.gap_doubt(tables.pairs[r, s].same, (shares[r], shares[s]), of_pair, gap)
-        noise = trace * per_sample * z2 + (grid.eta[:, r] ** 2 if r == s else 0.0)
+                    bias[rows] = form(tables, r, s, R.shares[which][rows], S.shares[which][rows])
+            dgap = rounding.gap_doubt(pair.same, (R, S), of_pair, gap)
+        gamma, readout = trace * per_sample, grid.eta[:, r] ** 2 if r == s else np.zeros(G)
+        noise = gamma * z2 + readout
         with np.errstate(divide="ignore", invalid="ignore"):
             one = np.where(inside, gap * per_sample, 1.0)  # 1 - γ
             E = (bias + noise) / one
@@ -190,66 +196,41 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
         bound = rounding.pair_doubt(E, bias, noise, one, dbias, dgamma, z2)
         pairs[:, r, s] = pairs[:, s, r] = E
         bounds[:, r, s] = bounds[:, s, r] = np.where(np.abs(one) <= _AT_THRESHOLD, 0.0, bound)
-        traces[:, r, s] = traces[:, s, r] = trace
-    c = np.stack([shares[r].shares[0] @ member.whole for r, member in enumerate(tables.members)], axis=-1)
+        if outputs:
+            # The products of outputs F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r², where the mean outputs of two members
+            # have the product D_rs = Σ_ij φ_i a_i C_ij a_j φ_j: a sum without a difference.
+            D = means[r] if r == s else product(pair.whole, R.shares[0], S.shares[0])
+            spread = means[r] * means[s], unsure[:, r] + unsure[:, s]
+            wrong = rounding.product_doubt((R, S), of_pair, spread, per_sample, (E + z2, bounds[:, r, s]), gamma)
+            with np.errstate(invalid="ignore"):
+                F[:, r, s] = F[:, s, r] = D + np.where(gamma > 0, gamma * (E + z2), 0.0) + readout
+            dF[:, r, s] = dF[:, s, r] = wrong + 4 * EPS * readout
     if not outputs:
         return pairs, bounds, c
-    return pairs, bounds, c, *_outputs(tables, grid, shares, doubts, (c, pairs, bounds, traces))
-
-
-def _outputs(
-    tables: Tables,
-    grid: GeneralGrid,
-    shares: list[Share],
-    doubts: list[rounding.MemberDoubt],
-    found: tuple[FloatArray, FloatArray, FloatArray, FloatArray],
-) -> tuple[FloatArray, ...]:
-    """Products F_rs of the outputs and the errors of c, F and the target's power, without a difference.
-
-    The mean outputs of two members have the product D_rs = Σ_ij φ_i a_i C_ij a_j φ_j, and what samples and noise add is
-    F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r².
-    """
-    c, pairs, bounds, traces = found
-    k, z2, samples = len(shares), grid.zeta**2, grid.alpha * tables.n_features
-    dc = np.stack([rounding.explained_doubt(tables, r, shares[r], doubts[r]) for r in range(k)], axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        unsure = np.where(dc > 0, dc / np.abs(c), 0.0)
-    means = [shares[r].shares[0] ** 2 @ member.whole for r, member in enumerate(tables.members)]
-    F, dF = np.empty(pairs.shape), np.empty(pairs.shape)
-    for (r, s), pair in tables.pairs.items():
-        D = means[r] if r == s else product(pair.whole, shares[r].shares[0], shares[s].shares[0])
-        gamma, E = over_alpha(traces[:, r, s], samples), pairs[:, r, s] + z2
-        wrong = rounding.product_doubt(
-            (shares[r], shares[s]),
-            (doubts[r], doubts[s]),
-            (means[r], means[s]),
-            (unsure[:, r], unsure[:, s]),
-            samples,
-            (E, bounds[:, r, s]),
-            gamma,
-        )
-        noise = grid.eta[:, r] ** 2 if r == s else 0.0
-        with np.errstate(invalid="ignore"):
-            F[:, r, s] = F[:, s, r] = D + np.where(gamma > 0, gamma * E, 0.0) + noise
-        dF[:, r, s] = dF[:, s, r] = wrong + 4 * EPS * noise
-    return F, dc, dF, np.full(len(samples), 4 * EPS * tables.reach**2)
+    return pairs, bounds, c, F, dc, dF, np.full(G, 4 * EPS * tables.reach**2)
 
 
 def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGrid, *, throw: bool) -> OrderParameters:
     """Order parameters on the grid's shape: per-member fields (..., k), γ (..., k, k)."""
     tables, alpha, k = tabulate(problem, plan, accurate=True), grid.alpha, plan.n_members
-    spectra = [member.spectrum for member in tables.members]
-    roots = [effective_ridge(spectrum, alpha, grid.lam[:, r], throw=throw) for r, spectrum in enumerate(spectra)]
-    kappa_bar, status = (np.stack(part, axis=-1) for part in zip(*roots, strict=True))
-    with np.errstate(divide="ignore"):
-        q_hat = 1.0 / kappa_bar
-    q = np.stack([spectrum.q(q_hat[:, r]) for r, spectrum in enumerate(spectra)], axis=-1)
-    off = [residual(spectrum, alpha, grid.lam[:, r], kappa_bar[:, r]) for r, spectrum in enumerate(spectra)]
-    phi = [spectrum.shares(kappa_bar[:, r])[0] for r, spectrum in enumerate(spectra)]
-    gamma = np.empty((len(alpha), k, k))
+    fields, phi, gamma = [], [], np.empty((len(alpha), k, k))
+    for r, member in enumerate(tables.members):
+        spectrum, lam = member.spectrum, grid.lam[:, r]
+        kappa_bar, found = effective_ridge(spectrum, alpha, lam, throw=throw)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            q_hat = 1.0 / kappa_bar
+            q = (1.0 / (1.0 + q_hat[:, None] * spectrum.values)) @ (
+                spectrum.counts * spectrum.values / spectrum.n_features
+            )
+            # |λ(κ̄) - λ| relative to the larger of λ and ακ̄, the terms that cancel
+            off = np.abs(spectrum.ridge(alpha, kappa_bar) - lam) / np.maximum(np.abs(lam), np.abs(alpha * kappa_bar))
+        inner = np.isfinite(alpha) & np.isfinite(kappa_bar) & (kappa_bar != 0)
+        fields.append((lam + q, q, q_hat, found, np.where(inner, off, 0.0)))
+        phi.append(spectrum.shares(kappa_bar)[0])
     for (r, s), pair in tables.pairs.items():
-        trace = phi[r] ** 2 @ spectra[r].counts if r == s else product(pair.trace, phi[r], phi[s])
+        trace = phi[r] ** 2 @ tables.members[r].spectrum.counts if r == s else product(pair.trace, phi[r], phi[s])
         gamma[:, r, s] = gamma[:, s, r] = over_alpha(trace / tables.n_features, alpha)
-    flat = (grid.lam + q, q, q_hat, gamma, status, np.stack(off, axis=-1))
-    kappa, q, q_hat, gamma, found, off_by = (field.reshape((*grid.shape, *field.shape[1:])) for field in flat)
-    return OrderParameters(kappa, q, q_hat, None, gamma, found, off_by)
+    kappa, q, q_hat, status, off = (
+        np.stack(part, axis=-1).reshape(*grid.shape, k) for part in zip(*fields, strict=True)
+    )
+    return OrderParameters(kappa, q, q_hat, None, gamma.reshape(*grid.shape, k, k), status, off)

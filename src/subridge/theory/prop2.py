@@ -87,11 +87,6 @@ def unaligned_bias(
     return (unseen, b * (nu_r + only_s) * lost, *fitted)
 
 
-def unaligned_slope(gain: FloatArray, nu_r: FloatArray, nu_rs: FloatArray, sigma_s: FloatArray) -> FloatArray:
-    """∂I⁰_rs/∂σ_r; `gain` is b²/a."""
-    return np.asarray(gain * (nu_rs * sigma_s - nu_r))
-
-
 def aligned_bias(
     b: FloatArray, omega2: FloatArray, nu: tuple[FloatArray, ...], own: FloatArray
 ) -> tuple[FloatArray, ...]:
@@ -148,7 +143,11 @@ def equicorrelated_moments(
         gap = 0.5 * (found.gap[..., :, None] + found.gap[..., None, :] + unlike)
         E = np.where(gap > 0, (bias + noise) / np.where(gap > 0, gap, 1.0), np.where(bias + noise == 0, 0.0, np.inf))
         missed = missed_unaligned(b[..., 0], (b * pure)[..., 0], grid.own, found.sigma)
-        missed = _plus((1 - rho2[..., None]) * missed, rho2[..., None], _missed_along(grid, kappa_bar, T))
+        # Of the power L = b + T along 1 a member misses L (u - b)/(T + u) with u = κ̄ + a/ν, and u - b for T → ∞.
+        u, L, huge = kappa_bar + a[..., 0] / grid.own, b[..., 0] + T[..., None], np.isinf(T)[..., None]
+        along = np.where(T[..., None] + u == 0, 0.0, L * (u - b[..., 0]) / (T[..., None] + u))
+        along = np.where(huge, u - b[..., 0], np.where(np.isinf(u), L, along))
+        missed = _plus((1 - rho2[..., None]) * missed, rho2[..., None], along)
         power = _plus((1 - rho2) * grid.b, rho2, grid.b + T)
     bounds = rounding.closed_form_doubt(found, E, size + noise, gap, z2)
 
@@ -185,14 +184,6 @@ def _at_size(
     blind = np.isinf(u[..., :, None] + u[..., None, :])
     value, size = (np.where(blind, L, np.where(product == 0, 0.0, part)) for part in (value, size))
     return value, size
-
-
-def _missed_along(grid: EquicorrelatedGrid, kappa_bar: FloatArray, T: FloatArray) -> FloatArray:
-    """Power L = b + T along 1 that a member misses: L (u - b)/(T + u), and u - b for T → ∞; shape (..., k)."""
-    b, T = grid.b[..., None], T[..., None]
-    u = kappa_bar + grid.a[..., None] / grid.own
-    missed = np.where(T + u == 0, 0.0, (b + T) * (u - b) / (T + u))
-    return np.where(np.isinf(T), u - b, np.where(np.isinf(u), b + T, missed))
 
 
 def _outputs(

@@ -269,12 +269,10 @@ def _best_scaled_overlap(nu: FloatArray, alpha: FloatArray, H: FloatArray, W: Fl
     sum_of_roots = alpha + (1 + W) * (1 + Z)
     quiet = np.asarray(2 * alpha / (sum_of_roots + np.sqrt(sum_of_roots**2 - 4 * nu * alpha)))
     loud = np.asarray(np.sqrt(alpha / (2 * nu)))
-    noisy = (H > 0) & (quiet != loud)
-    if noisy.any():
-        given = tuple(part[noisy] for part in (nu, alpha, H, W, Z))
-        ends = np.minimum(quiet, loud)[noisy], np.maximum(quiet, loud)[noisy]
-        quiet[noisy] = elementwise.find_root(stationarity, ends, args=given).x
-    return quiet
+    found = elementwise.find_root(
+        stationarity, (np.minimum(quiet, loud), np.maximum(quiet, loud)), args=(nu, alpha, H, W, Z)
+    )
+    return np.where((H > 0) & found.success, found.x, quiet)
 
 
 # The best number of members -----------------------------------------------------------------------------------------
@@ -520,20 +518,10 @@ def _best_fraction(ratios: Ratios) -> FloatArray:
         # or at x = 1, which is compared anyway.
         concave = np.maximum(-alpha * amplified(ratios), 0.0) * (1 + W) / (2 * (1 - rho2))
         inflection = alpha - np.cbrt(concave)
-    high = np.where((concave > 0) & np.isfinite(inflection), np.clip(inflection, 0.0, high), high)
-    fraction = np.zeros_like(alpha)
-    live = np.flatnonzero(high > 0)
-    args = ratios.take(live)
-    falls_at_zero = slope_beyond(np.zeros(len(live)), *args) < 0
-    falls_at_end = slope_beyond(high[live], *args) <= 0
-    fraction[live] = np.where(falls_at_zero & falls_at_end, high[live], 0.0)
-    inside = live[falls_at_zero & ~falls_at_end]
-    if len(inside):
-        found = elementwise.find_root(
-            slope_beyond, (np.zeros(len(inside)), high[inside]), args=tuple(ratios.take(inside))
-        )
-        fraction[inside] = found.x
-    return fraction
+        high = np.where((concave > 0) & np.isfinite(inflection), np.clip(inflection, 0.0, high), high)
+        falls = (high > 0) & (slope_beyond(np.zeros_like(alpha), *ratios) < 0)
+        found = elementwise.find_root(slope_beyond, (np.zeros_like(alpha), high), args=tuple(ratios))
+    return np.where(falls, np.where(found.success, found.x, high), 0.0)
 
 
 def slope_beyond(x: FloatArray, *given: FloatArray) -> FloatArray:
@@ -601,22 +589,19 @@ def _integer_minimum(f: Callable[[FloatArray, IntArray], FloatArray], n: int) ->
     best = np.full(n, np.inf)
     lowest = f(best, everything)
     before, here = np.full(n, np.inf), f(np.full(n, _NET[0]), everything)
-    for position, k in enumerate(_NET):
-        last = position + 1 == len(_NET)
-        after = np.full(n, np.inf) if last else f(np.full(n, _NET[position + 1]), everything)
+    for left, k, right in zip(np.append(_NET[0], _NET), _NET, np.append(_NET[1:], _NET[-1]), strict=False):
+        after = f(np.full(n, right), everything)
         rows = np.flatnonzero(np.isfinite(here) & (here <= before) & (here <= after))
-        if len(rows):
-            low = np.full(len(rows), _NET[max(position - 1, 0)])
-            high = np.full(len(rows), _NET[min(position + 1, len(_NET) - 1)])
-            while (wide := high - low > 2).any():
-                middle = np.floor((low + high) / 2)
-                descending = f(middle + 1, rows) < f(middle, rows)
-                low = np.where(wide & descending, middle, low)
-                high = np.where(wide & ~descending, middle + 1, high)
-            for candidate in (np.full(len(rows), k), low, low + 1, high):
-                value = f(candidate, rows)
-                better = (value < lowest[rows]) | ((value == lowest[rows]) & (candidate < best[rows]))
-                best[rows[better]], lowest[rows[better]] = candidate[better], value[better]
+        low, high = np.full(len(rows), left), np.full(len(rows), right)
+        while (wide := high - low > 2).any():
+            middle = np.floor((low + high) / 2)
+            descending = f(middle + 1, rows) < f(middle, rows)
+            low = np.where(wide & descending, middle, low)
+            high = np.where(wide & ~descending, middle + 1, high)
+        for candidate in (np.full(len(rows), k), low, low + 1, high):
+            value = f(candidate, rows)
+            better = (value < lowest[rows]) | ((value == lowest[rows]) & (candidate < best[rows]))
+            best[rows[better]], lowest[rows[better]] = candidate[better], value[better]
         before, here = here, after
     return best, lowest
 

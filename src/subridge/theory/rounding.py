@@ -164,26 +164,24 @@ def product_doubt(
     shares: tuple["Share", "Share"],
     doubts: tuple[MemberDoubt, MemberDoubt],
     means: tuple[FloatArray, FloatArray],
-    unsure: tuple[FloatArray, FloatArray],
-    samples: FloatArray,
+    per_sample: FloatArray,
     E: tuple[FloatArray, FloatArray],
     gamma: FloatArray,
 ) -> FloatArray:
-    """Error of F_rs = D_rs + γ_rs (E_rs + ζ²), where E is E_rs + ζ² and its error.
+    """Error of F_rs = D_rs + γ_rs (E_rs + ζ²), where E is E_rs + ζ² and its error, and `per_sample` is 1/(αM).
 
-    `means` are the squares of the members' mean outputs and `unsure` their relative errors.
+    `means` are the product of the members' squared mean outputs and the sum of the relative errors of these outputs.
     """
-    (R, S), (dR, dS), (value, dE) = shares, doubts, E
+    (R, S), (value, dE) = shares, E
     with np.errstate(divide="ignore", invalid="ignore"):
         parts = [
             np.where(
                 share.trace > 0, (doubt.fitted / np.sqrt(share.trace) + 2 * doubt.moved) / np.sqrt(share.trace), 0.0
             )
-            for share, doubt in ((R, dR), (S, dS))
+            for share, doubt in zip(shares, doubts, strict=True)
         ]
-        most = np.where((samples > 0) & np.isfinite(samples), np.sqrt(R.trace * S.trace) / samples, 0.0)
-        found = 2 * (unsure[0] + unsure[1] + 4 * EPS) * np.sqrt(means[0] * means[1]) + gamma * dE
-        found = found + most * (parts[0] + parts[1]) * np.abs(value) + 8 * EPS * np.abs(gamma * value)
+        found = 2 * (means[1] + 4 * EPS) * np.sqrt(means[0]) + gamma * dE + 8 * EPS * np.abs(gamma * value)
+        found = found + per_sample * np.sqrt(R.trace * S.trace) * sum(parts) * np.abs(value)
     return np.where(np.isnan(found), np.inf, found)
 
 

@@ -25,8 +25,6 @@ EPS = float(np.finfo(np.float64).eps)
 _STEPS = 120  # of Newton's method; a handful is typical
 # Ridges below this share of the largest eigenvalue are solved in a smaller unit, so that they do not underflow.
 _FAINT, _FAINT_UNIT = 1e-200, 2.0**-332
-# Entries of the temporary (grid × eigenvalues) array: 32 MB, large enough for full speed, small enough for caches.
-_BLOCK = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,15 +100,6 @@ class Spectrum:
         occupied = self.resolvent(kappa_bar) @ (self.counts * self.values) / self.n_features
         return np.asarray(kappa_bar * (alpha - occupied))
 
-    def q(self, q_hat: FloatArray) -> FloatArray:
-        """q = (1/M) Σ_i d_i/(1 + q̂ d_i)."""
-        terms = self.counts * self.values / (1.0 + q_hat[..., None] * self.values)
-        return np.asarray(terms.sum(axis=-1) / self.n_features)
-
-    def gamma(self, alpha: FloatArray, kappa_bar: FloatArray) -> FloatArray:
-        """γ_rr = (1/αM) Σ_i d_i²/(κ̄ + d_i)²."""
-        return np.asarray((self.resolvent(kappa_bar) * self.values) ** 2 @ self.counts / (self.n_features * alpha))
-
     def spare_samples(self, alpha: FloatArray) -> FloatArray:
         """αM - N to all digits, N the number of positive eigenvalues."""
         M = float(self.n_features)
@@ -140,15 +129,10 @@ def effective_ridge(
     interpolating = (lam == 0) & (spectrum.spare_samples(alpha) < 0)
     for case, unit in ((((lam > 0) | interpolating) & ~faint, 1.0), (faint, _FAINT_UNIT), (lam < 0, 0.0)):
         chosen = np.flatnonzero(finite & case)
-        step = max(1, _BLOCK // len(spectrum.values))
-        for start in range(0, len(chosen), step):
-            part = chosen[start : start + step]
-            solved = (
-                _non_negative(spectrum, alpha[part], lam[part], unit * largest)
-                if unit
-                else _negative(spectrum, alpha[part], lam[part], clip=clip)
-            )
-            kappa_bar[part], status[part] = solved
+        if len(chosen):
+            given = spectrum, alpha[chosen], lam[chosen]
+            solved = _non_negative(*given, unit * largest) if unit else _negative(*given, clip=clip)
+            kappa_bar[chosen], status[chosen] = solved
     if throw and not status.all():
         worst = int(np.argmin(status))
         raise ConvergenceError(
@@ -156,15 +140,6 @@ def effective_ridge(
             "scale, or pass throw=False to see every status"
         )
     return kappa_bar, status
-
-
-def residual(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, kappa_bar: FloatArray) -> FloatArray:
-    """|λ(κ̄) - λ| relative to the larger of λ and ακ̄, the terms that cancel."""
-    found = np.zeros(alpha.shape)
-    inner = np.isfinite(alpha) & np.isfinite(kappa_bar) & (kappa_bar != 0)
-    a, kappa, ridge = alpha[inner], kappa_bar[inner], lam[inner]
-    found[inner] = np.abs(spectrum.ridge(a, kappa) - ridge) / np.maximum(np.abs(ridge), np.abs(a * kappa))
-    return found
 
 
 def floor(spectrum: Spectrum, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -112,10 +112,6 @@ class Tables(NamedTuple):
     pairs: dict[tuple[int, int], PairTable]
     may_be_refined: bool = False
 
-    def of_member(self, member: int) -> "Tables":
-        """The tables of one member alone."""
-        return self._replace(members=(self.members[member],), pairs={(0, 0): self.pairs[member, member]})
-
 
 def product(table: Table, left: FloatArray, right: FloatArray) -> FloatArray:
     """``leftᵀ T right`` at every grid point, shape (G,)."""
@@ -170,15 +166,15 @@ def _gathered(values: FloatArray, chosen: BoolArray, place: IntArray, n: int) ->
 
 
 class _Spikes:
-    """Spikes of one member: directions Q (N_r × f), strengths g and eigenvalues.
+    """Spikes of one member: directions Q (N_r × f), strengths g and eigenvalues; and its fit to infinite data.
 
     Vectors on its features come in two parts, y + F_r t. The projector off the spikes annihilates the second, which is
     therefore never formed.
     """
 
-    def __init__(self, index: IntArray, d: float, F: FloatArray) -> None:
-        self.index = index
-        Q, roots, Vt = np.linalg.svd(F[index], full_matrices=False)
+    def __init__(self, index: IntArray, d: float, parts: "_Parts", w: FloatArray) -> None:
+        self.index, self.parts = index, parts
+        Q, roots, Vt = np.linalg.svd(parts.F[index], full_matrices=False)
         kept = roots > roots[0] * len(index) * EPS
         self.Q, self.V = Q[:, kept], Vt[kept].T
         self.FQ = self.V * roots[kept]  # F_rᵀ Q, shape (rank, f), in which a large spike does not leak into a small one
@@ -186,8 +182,28 @@ class _Spikes:
         self.counts = np.concatenate([[len(index) - kept.sum()], np.ones(kept.sum())])
         self.seen = self.values > 0  # d = 0 leaves nothing beside the spikes
         merged = (len(index) * EPS * roots[0]) ** 2 / d if d > 0 and not kept.all() else 0.0
-        spikes = 8 * EPS * (1 + roots[0] / roots[kept]) if kept.any() else np.zeros(0)
-        self.theta = np.concatenate([[8 * EPS + merged], spikes])
+        self.theta = np.concatenate([[8 * EPS + merged], 8 * EPS * (1 + roots[0] / roots[kept])])
+        # The fit starts at the teacher's own weights on the features that the member sees.
+        begun = np.zeros(len(w))
+        begun[index] = w[index]
+        unseen = w - begun
+        y, t = (parts.signal * unseen - parts.noise * begun)[index], parts.of_factors(unseen, begun)
+        terms = parts._replace(F=np.abs(parts.F)).of_factors(np.abs(unseen), np.abs(begun))
+        split, along = self.split(y, t), self.Q.T @ y / self.values[1:]
+        self.squares = np.zeros(len(self.values))  # of the loadings of what is solved for
+        np.divide(_products(split, split), self.values, out=self.squares, where=self.seen)
+        self.residual, self.lifted = unseen, begun  # w* - b and b, shape (M,) each
+        step = self.inverse(y, t)
+        self.residual[index] -= step
+        self.lifted[index] += step
+        self.weights = self.lifted[index]
+        # Products of the residual with the signal's factor and of -b with the noise's: t - F_rᵀ Σ_rr⁺ (y + F_r t)
+        # without the difference, as d/(d + g) of t is left along a spike.
+        shares, on_spikes = d / self.values[1:], self.V.T @ t
+        rest = t - self.V @ on_spikes if self.V.shape[1] < len(t) else np.zeros(len(t))
+        self.factor = rest + self.V @ (shares * on_spikes) - self.FQ @ along
+        self.uncertain = float(((shares * self.theta[1:]).max(initial=0.0) + 4 * EPS) * np.linalg.norm(terms))
+        self.uncertain += 4 * EPS * float(np.linalg.norm(self.FQ @ along))
 
     def split(self, y: FloatArray, t: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
         """The part of y + F_r t orthogonal to the spikes, and its products with them."""
@@ -202,22 +218,10 @@ class _Spikes:
         bulk = rest / self.values[0] if self.seen[0] else np.zeros(len(rest))
         return np.asarray(bulk + self.Q @ (along / self.values[1:]))
 
-    def left_of(self, y: FloatArray, t: FloatArray) -> FloatArray:
-        """``t - F_rᵀ Σ_rr⁺ (y + F_r t)`` without the difference: d/(d + g) of t along a spike."""
-        d, along = self.values[0], self.V.T @ t
-        rest = t - self.V @ along if self.V.shape[1] < len(t) else np.zeros(len(t))
-        return np.asarray(rest + self.V @ (d / self.values[1:] * along) - self.FQ @ (self.Q.T @ y / self.values[1:]))
-
-
-class _Fit(NamedTuple):
-    """A member's fit to infinite data."""
-
-    weights: FloatArray  # on the member's features
-    residual: FloatArray  # w* - b, shape (M,)
-    lifted: FloatArray  # b, shape (M,)
-    factor: FloatArray  # products of the residual with the signal's factor, and of -b with the noise's
-    uncertain: float  # error of these
-    solved: FloatArray  # squared loadings of what was solved for, by eigenspace
+    def left_over(self, other: "_Spikes") -> FloatArray:
+        """Products of the fit with what the residual of another projects on this member's features, by eigenspace."""
+        y = (self.parts.signal * other.residual - self.parts.noise * other.lifted)[self.index]
+        return _products(self.split(self.weights), self.split(y, other.factor))
 
 
 class _Parts(NamedTuple):
@@ -240,81 +244,55 @@ def spiked_tables(
     M, k, w = plan.n_features, plan.n_members, problem.teacher_weights
     parts = _Parts(signal[0], noise[0], np.hstack([signal[1], noise[1]]), signal[1].shape[1])
     d = float(parts.signal[0] + parts.noise[0])
-    members = [_Spikes(index, d, parts.F) for index in plan.measurements]
-    fits = [_fit(parts, member, w) for member in members]
+    members = [_Spikes(index, d, parts, w) for index in plan.measurements]
     target, seen_signal = parts.of_factors(w, np.zeros(M)), parts.signal * w
-    solved = [member.inverse(seen_signal[member.index], target) for member in members]
+    bulk = (parts.signal + parts.noise) @ w**2
+    spikes = bulk + np.sum(parts.of_factors(w, w) ** 2)
+    solved, tables = [], []
+    for member in members:
+        seen, theta, values = member.seen, member.theta[member.seen], member.values[member.seen]
+        solved.append(member.inverse(seen_signal[member.index], target))
+        loads, weights = member.split(seen_signal[member.index], target), member.split(member.weights)
+        size = parts.signal @ member.residual**2 + parts.noise @ member.lifted**2 + member.factor @ member.factor
+        slip = 2 * np.sqrt(theta * EPS * np.where(np.arange(len(seen)) == 0, bulk, spikes)[seen] / M)
+        tables.append(
+            MemberTable(
+                Spectrum(values * (M / len(member.index)), member.counts[seen], M),
+                _products(loads, loads)[seen] / values / M,
+                _products(weights, weights)[seen] * values / M,
+                TableDoubt(
+                    theta,
+                    slip,
+                    np.sqrt(member.squares[seen] / M) + slip,
+                    2 * np.sqrt(theta * EPS * size / M),
+                    float(2 * np.sqrt(size / M)),
+                ),
+            )
+        )
     pairs = {}
     for r in range(k):
         for s in range(r, k):
-            R, T, one, other = members[r], members[s], fits[r], fits[s]
+            R, T = members[r], members[s]
             rows = np.ix_(R.seen, T.seen)
-            apart = parts.signal * one.residual * other.residual, parts.noise * one.lifted * other.lifted
-            left = float(apart[0].sum() + apart[1].sum() + one.factor @ other.factor) / M
-            terms = np.abs(apart[0]).sum() + np.abs(apart[1]).sum() + np.abs(one.factor) @ np.abs(other.factor)
-            sizes = np.linalg.norm(one.factor), np.linalg.norm(other.factor)
-            uncertain = one.uncertain * (sizes[1] + other.uncertain) + other.uncertain * sizes[0]
+            terms = np.concatenate(
+                [parts.signal * R.residual * T.residual, parts.noise * R.lifted * T.lifted, R.factor * T.factor]
+            )
+            left, sizes = float(terms.sum()) / M, (np.linalg.norm(R.factor), np.linalg.norm(T.factor))
+            uncertain = R.uncertain * (sizes[1] + T.uncertain) + T.uncertain * sizes[0]
             same = bool(np.array_equal(np.sort(R.index), np.sort(T.index)))
             trace, whole = _meeting(R, T, d, solved[r], solved[s])
             pairs[r, s] = PairTable(
                 same,
                 trace[rows] / R.values[R.seen][:, None] / T.values[T.seen],
                 whole[rows] / M,
-                _meeting(R, T, d, one.weights, other.weights)[1][rows] / M,
-                _projected(parts, R, one, other)[R.seen] / M,
-                _projected(parts, T, other, one)[T.seen] / M,
+                _meeting(R, T, d, R.weights, T.weights)[1][rows] / M,
+                R.left_over(T)[R.seen] / M,
+                T.left_over(R)[T.seen] / M,
                 max(left, 0.0) if same else left,
-                float(8 * EPS * terms + uncertain) / M,
+                float(8 * EPS * np.abs(terms).sum() + uncertain) / M,
             )
-    tables = []
-    for member, fit in zip(members, fits, strict=True):
-        seen, theta = member.seen, member.theta[member.seen]
-        loads, weights = member.split(seen_signal[member.index], target), member.split(fit.weights)
-        size = parts.signal @ fit.residual**2 + parts.noise @ fit.lifted**2 + fit.factor @ fit.factor
-        bulk = (parts.signal + parts.noise) @ w**2
-        spikes = bulk + np.sum(parts.of_factors(w, w) ** 2)
-        slip = 2 * np.sqrt(theta * EPS * np.where(np.arange(len(seen)) == 0, bulk, spikes)[seen] / M)
-        tables.append(
-            MemberTable(
-                Spectrum(member.values[seen] * (M / len(member.index)), member.counts[seen], M),
-                _products(loads, loads)[seen] / member.values[seen] / M,
-                _products(weights, weights)[seen] * member.values[seen] / M,
-                TableDoubt(
-                    theta,
-                    slip,
-                    np.sqrt(fit.solved[seen] / M) + slip,
-                    2 * np.sqrt(theta * EPS * size / M),
-                    float(2 * np.sqrt(size / M)),
-                ),
-            )
-        )
     power = float(parts.signal @ w**2 + target @ target) / M
     return Tables(M, power, float(np.sqrt(4 * power)), tuple(tables), pairs)
-
-
-def _fit(parts: _Parts, member: _Spikes, w: FloatArray) -> _Fit:
-    M, index = len(w), member.index
-    lift = np.zeros(M)
-    lift[index] = 1.0
-    begun, unseen = w * lift, w * (1 - lift)
-    y, t = (parts.signal * unseen - parts.noise * begun)[index], parts.of_factors(unseen, begun)
-    step, split = member.inverse(y, t), member.split(y, t)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = member.values[0] / member.values[1:]
-        squares = np.where(member.seen, _products(split, split) / member.values, 0.0)
-    terms = np.linalg.norm(parts._replace(F=np.abs(parts.F)).of_factors(np.abs(unseen), np.abs(begun)))
-    uncertain = float(((share * member.theta[1:]).max(initial=0.0) + 4 * EPS) * terms)
-    uncertain += 4 * EPS * float(np.linalg.norm(member.FQ @ (member.Q.T @ y / member.values[1:])))
-    residual, lifted = unseen.copy(), begun.copy()
-    residual[index] -= step
-    lifted[index] += step
-    return _Fit(lifted[index], residual, lifted, member.left_of(y, t), uncertain, squares)
-
-
-def _projected(parts: _Parts, member: _Spikes, own: _Fit, other: _Fit) -> FloatArray:
-    """Products of a member's fit with what the residual of another fit projects on its features, by eigenspace."""
-    y = (parts.signal * other.residual - parts.noise * other.lifted)[member.index]
-    return _products(member.split(own.weights), member.split(y, other.factor))
 
 
 def _products(x: tuple[FloatArray, FloatArray], y: tuple[FloatArray, FloatArray]) -> FloatArray:
