@@ -171,10 +171,11 @@ def test_half_of_what_is_free_is_used(monkeypatch):
         monkeypatch.setattr(run_module, "free_memory", lambda _, free=free: free)
         job = Job(GAUSSIAN, experiment())
         if fits:
-            assert job.judged_here().memory == needed
+            assert job.memory_here() == needed
+            assert job.plan() == 1
         else:
             with pytest.raises(sr.errors.BudgetError):
-                job.judged_here()
+                job.plan()
 
 
 def on(device, n_ridges=1, dtype="float64", sizes=(100, 400), k=2):
