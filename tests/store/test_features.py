@@ -87,8 +87,8 @@ def test_what_is_no_store_of_features_is_named(tmp_path):
     with pytest.raises(StoreError, match="not a store of features, or damaged; check the path"):
         read_features(tmp_path / "absent.zarr")
     group = zarr.create_group(store=str(tmp_path / "other.zarr"), zarr_format=3)
-    with pytest.raises(StoreError, match="a zarr group but not a store of features"):
+    with pytest.raises(StoreError, match=r"a zarr group but not a store of features .*\(schema None"):
         read_features(tmp_path / "other.zarr")
     group.attrs.update({"schema": "subridge-features", "schema_version": 1, "subridge_version": "0.1.0"})
-    with pytest.raises(StoreError, match=r"has schema version 1 \(written by subridge 0\.1\.0\)"):
+    with pytest.raises(StoreError, match="version 1; it reads subridge-features, 2.* extract the features again"):
         read_features(tmp_path / "other.zarr")

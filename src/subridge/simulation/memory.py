@@ -4,7 +4,7 @@
 """
 
 from dataclasses import fields, is_dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -80,32 +80,25 @@ def trials_at_once(e: GaussianExperiment, budget: int) -> int:
     return 1 if e.device == "cpu" else min(e.n_trials, budget // bytes_per_trial(e))
 
 
-class Batches(NamedTuple):
-    """How many trials vote at once, and the bytes that members worked on together may take."""
-
-    n_trials: int
-    member_bytes: int
-
-
 def bytes_of_votes(e: ClassificationExperiment) -> int:
     """What one trial keeps while its members vote: counts and sums of scores at every ridge, noise and size."""
-    entries = len(e.ridges) * len(e.n_samples) * e.n_classes * len(e.test_features) * e.test_draws
+    entries = len(e.ridges) * len(e.n_samples) * len(e.classes) * len(e.test_features) * e.test_draws
     return entries * ((4 * len(e.readout_noises) if e.aggregation.counts_votes else 0) + 8 * (1 + e.has_noise))
 
 
 def bytes_of_member(e: ClassificationExperiment, N: int) -> int:
     """What one member of N features needs while it is trained and scored, at its peak."""
-    P, n_test, rhs = e.n_samples[-1], len(e.test_features), e.n_classes * (1 + e.has_noise)
+    P, n_test, rhs = e.n_samples[-1], len(e.test_features), len(e.classes) * (1 + e.has_noise)
     numbers = _of_member(e, N, tuple(e.ridges.tolist()), rhs, e.feature_scale) + 3 * n_test * N + 3 * rhs * P
     if e.device != "cpu":
         numbers += TOGETHER_ON_A_CARD * (N**2 + 5 * rhs * (N + P))
-    scores = 4 * len(e.n_samples) * rhs * n_test + e.has_noise * e.test_draws * e.n_classes * n_test
+    scores = 4 * len(e.n_samples) * rhs * n_test + e.has_noise * e.test_draws * len(e.classes) * n_test
     return int(_SLACK * 8 * (numbers + scores))
 
 
 def bytes_of_data(e: ClassificationExperiment) -> int:
     """One-hot labels, and the features once more where they are needed elsewhere or in single precision."""
-    copied, labels = e.device != "cpu" or e.dtype != "float64", len(e.features) * e.n_classes
+    copied, labels = e.device != "cpu" or e.dtype != "float64", len(e.features) * len(e.classes)
     numbers = copied * (e.features.size + e.test_features.size) + labels
     return (8 if e.dtype == "float64" else 4) * numbers + 8 * labels
 
@@ -120,10 +113,10 @@ def bytes_to_classify(e: ClassificationExperiment) -> int:
     return bytes_of_votes(e) + bytes_of_largest_member(e) + bytes_of_data(e)
 
 
-def batches_to_classify(e: ClassificationExperiment, budget: int) -> Batches:
-    """Divide a budget in bytes between the votes of trials and the members they come from."""
+def batches_to_classify(e: ClassificationExperiment, budget: int) -> tuple[int, int]:
+    """How many trials vote at once, and the bytes that members worked on together may take, within a budget."""
     votes, budget = bytes_of_votes(e), budget - bytes_of_data(e)
     # A card gets half for the votes of many trials, the rest for the members they come from.
     trials = 1 if e.device == "cpu" else max(1, min(e.n_trials, budget // 2 // votes))
     enough = _ENOUGH_ON_A_CPU if e.device == "cpu" else _ENOUGH_ON_A_CARD
-    return Batches(trials, max(bytes_of_largest_member(e), min(budget - trials * votes, enough)))
+    return trials, max(bytes_of_largest_member(e), min(budget - trials * votes, enough))

@@ -281,11 +281,11 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
                     if store is not None:
                         store.write(trials, values)
                     put(trials, values)
-                    bar.advance()
+                    bar.move(1)
                 if store is not None and left:  # what other runs have finished
                     n_before = len(left)
                     read(store)
-                    bar.advance(n_before - len(left))
+                    bar.move(n_before - len(left))
     except (KeyboardInterrupt, ClusterError) as error:
         kept = f"{n_tasks - len(left) if store else 0} of {n_tasks} tasks are kept{kept}"
         if isinstance(error, ClusterError):

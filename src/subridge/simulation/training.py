@@ -8,6 +8,7 @@ from the labels, element q from noise pattern q, and row e of ``mix`` combines t
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
+from typing import cast
 
 import numpy as np
 
@@ -157,10 +158,18 @@ def curves_of_batch(experiment: GaussianExperiment, batch: Batch, sizes: tuple[i
         moments = _moments(e, batch, members)
         curves["pairs"] = moments[..., :k, :k]
     if e.is_weighted:
-        if e.weights_from == "theory":
-            weights = np.broadcast_to(_weights_by_theory(e, batch.plans[0], sizes), (*moments.shape[:-2], k))
+        aggregation = cast(LinearAggregation, e.ensemble.aggregation)  # the experiment has checked it
+        if e.weights_from == "theory":  # best for typical members, the same in every trial
+            table = [
+                [
+                    aggregation.weights(risk(e.finite_problem, ensemble, np.array(sizes) / e.n_features).moments)
+                    for ensemble in (Ensemble(batch.plans[0], ridges, noises) for noises in e.noise_table)
+                ]
+                for ridges in e.ridge_table
+            ]
+            weights = np.broadcast_to(table, (*moments.shape[:-2], k))
         else:
-            weights = np.stack([_weights_of_trial(e, batch, b, sizes) for b in range(len(batch.labels))])
+            weights = np.stack([_weights_of_trial(e, aggregation, batch, b, sizes) for b in range(len(batch.labels))])
         risks = MemberMoments(curves["pairs"], moments[..., :k, k], moments[..., k, k]).risk_of(weights)
         curves |= {"risk": risks, "member_weights": np.array(weights)}
         curves["training_error"] = _errors_of_weights(e, batch, members, weights, sizes)
@@ -169,20 +178,17 @@ def curves_of_batch(experiment: GaussianExperiment, batch: Batch, sizes: tuple[i
         if batch.readout is not None:
             noise = like(patterns if len(patterns) else e.noise_table[:1], mean) @ batch.readout / k
             goals = xp.concat([goals, noise], axis=1) if len(patterns) else goals - noise
-        forms = _risks(e, batch, mean), _mean_products(batch, mean, goals[:, None, None, :, :], sizes)
+        # Σ_s-form of the error and Σ_0-form of the mean predictor.
+        problem, teacher = e.finite_problem, batch.teachers[:, None, None, None, :]
+        error = xp.concat([mean[..., :1, :] - teacher, mean[..., 1:, :]], axis=-2)
+        form = to_numpy(_gram(error, problem.signal_covariance.apply_rows(error)))
+        if e.has_feature_noise:
+            form = form + to_numpy(_gram(mean, problem.noise_covariance.apply_rows(mean)))
+        forms = form, _mean_products(batch, mean, goals[:, None, None, :, :], sizes)
         # Evaluated at every noise: (B, n_ridges, n_sizes, basis, basis) to (B, n_ridges, n_noises, n_sizes).
         risks, residuals = (np.asarray(np.einsum("ei,blpij,ej->blep", mix, form, mix)) for form in forms)
         curves |= {"risk": risks + (e.noise_table**2).sum(axis=1)[:, None] / k**2, "training_error": residuals}
     return {name: values for name, values in curves.items() if name != "pairs" or e.pairs}
-
-
-def _risks(experiment: GaussianExperiment, batch: Batch, mean: Array) -> FloatArray:
-    """Σ_s-form of the error and Σ_0-form of the mean predictor, shape (B, n_ridges, n_sizes, basis, basis)."""
-    problem, xp = experiment.finite_problem, namespace_of(mean)
-    noise = to_numpy(_gram(mean, problem.noise_covariance.apply_rows(mean))) if experiment.has_feature_noise else 0.0
-    teacher = batch.teachers[:, None, None, None, :]
-    error = xp.concat([mean[..., :1, :] - teacher, mean[..., 1:, :]], axis=-2)
-    return to_numpy(_gram(error, problem.signal_covariance.apply_rows(error))) + noise
 
 
 def _gram(left: Array, right: Array) -> Array:
@@ -232,27 +238,14 @@ def _at_noise(members: Array, eta: FloatArray) -> Array:
     return at_noise
 
 
-def _weights_by_theory(experiment: GaussianExperiment, plan: SubsetPlan, sizes: tuple[int, ...]) -> FloatArray:
-    """Weights that are best for typical members, shape (n_ridges, n_noises, n_sizes, k)."""
-    ratios, aggregation = np.array(sizes) / experiment.n_features, experiment.ensemble.aggregation
-    assert isinstance(aggregation, LinearAggregation)  # the experiment has checked it
-    table = [
-        [
-            aggregation.weights(risk(experiment.finite_problem, Ensemble(plan, ridges, noises), ratios).moments)
-            for noises in experiment.noise_table
-        ]
-        for ridges in experiment.ridge_table
-    ]
-    return np.array(table)
-
-
-def _weights_of_trial(experiment: GaussianExperiment, batch: Batch, b: int, sizes: tuple[int, ...]) -> FloatArray:
+def _weights_of_trial(
+    experiment: GaussianExperiment, aggregation: LinearAggregation, batch: Batch, b: int, sizes: tuple[int, ...]
+) -> FloatArray:
     """Weights from the leave-one-out errors of one trial, shape (n_ridges, n_noises, n_sizes, k).
 
     Left-out samples do not show the readout noise that members have when they predict, so it is added.
     """
-    aggregation, plan = experiment.ensemble.aggregation, batch.plans[b if len(batch.plans) > 1 else 0]
-    assert isinstance(aggregation, LinearAggregation)
+    plan = batch.plans[b if len(batch.plans) > 1 else 0]
     features, labels = to_numpy(batch.features[b, ...]), to_numpy(batch.labels[b, ...])
     weights = np.empty((len(experiment.ridge_table), len(experiment.noise_table), len(sizes), plan.n_members))
     for s, P in enumerate(sizes):

@@ -53,12 +53,11 @@ def read_features(path: str | Path) -> StoredFeatures:
         attributes = dict(group.attrs)
     except Exception as error:  # whatever reading another folder, or altered text, can raise
         raise StoreError(f"{path} is not a store of features, or damaged; check the path") from error
-    if attributes.get("schema") != SCHEMA:
-        raise StoreError(f"{path} is a zarr group but not a store of features; check the path")
-    if attributes.get("schema_version") != _VERSION:
+    schema, version = attributes.get("schema"), attributes.get("schema_version")
+    if (schema, version) != (SCHEMA, _VERSION):
         raise StoreError(
-            f"store {path} has schema version {attributes.get('schema_version')} (written by subridge "
-            f"{attributes.get('subridge_version')}), this version reads {_VERSION}; extract the features again"
+            f"{path} is a zarr group but not a store of features that this version reads (schema {schema}, version "
+            f"{version}; it reads {SCHEMA}, {_VERSION}); check the path, or extract the features again"
         )
     try:
         arrays = {name: np.asarray(group[name][:]) for name in _ARRAYS}

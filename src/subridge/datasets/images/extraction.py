@@ -213,7 +213,7 @@ def extract(pictures: Pictures, out: Path, extraction: Extraction, *, skip_unrea
                 usable[rows], features[rows] = 1, compute(np.stack(list(prepared.values())))
             done[batch] = {"features": features, "usable": usable}
             tasks.write(batch, done[batch])
-            bar.advance()
+            bar.move(1)
     for package in _PACKAGES:
         with suppress(PackageNotFoundError):
             versions[package] = version(package)

@@ -180,7 +180,7 @@ def read_cached(name: str) -> StoredFeatures:
     except StoreError as error:
         raise DataError(f"{error}, or run `make data` again") from error
     # A chunk whose file is gone reads as NaN or zero, without an error.
-    whole = not len(found.unreadable) and found.labels.any() and found.is_test.any() and not np.isnan(found.features).any()
-    if not whole:
+    has_gaps = len(found.unreadable) or np.isnan(found.features).any()
+    if has_gaps or not (found.labels.any() and found.is_test.any()):
         raise DataError(f"{path} lacks some of its files; run `make data` again")
     return found
