@@ -10,6 +10,7 @@ Needs numpy, scipy, torch, xarray, threadpoolctl and array_api_compat; without t
 import argparse
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -99,7 +100,8 @@ def deviation_from_lapack(experiment):
 
 def measure(name, make, arguments):
     experiment = make(arguments.trials, arguments.device, arguments.shrink)
-    job = Job(GAUSSIAN, experiment).judged_here()
+    job = Job(GAUSSIAN, experiment)
+    job = replace(job, memory=job.memory_here())
     batch = job.plan()
     # Warm up: libraries load kernels, and the allocator gets its blocks.
     job(range(experiment.n_trials))

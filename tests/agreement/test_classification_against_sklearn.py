@@ -53,9 +53,9 @@ def plain_loop(data, chosen, options, device):
             for draw in range(e.test_draws):
                 scores = []
                 for r, columns in enumerate(plan.measurements):
-                    shape = (e.n_samples[-1], e.n_classes)
+                    shape = (e.n_samples[-1], len(e.classes))
                     xi = to_numpy(standard_normals(e.seed, (TRAINING_NOISE, trial, r), shape, device, "float64"))
-                    shape = (len(y_test), e.n_classes)
+                    shape = (len(y_test), len(e.classes))
                     fresh = to_numpy(standard_normals(e.seed, (TEST_NOISE, trial, draw, r), shape, device, "float64"))
                     goals = e.one_hot[rows] - eta * xi[: len(rows)]
                     F, F_test = X[np.ix_(rows, columns)], X_test[:, columns]

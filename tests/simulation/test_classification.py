@@ -146,4 +146,4 @@ def test_votes_take_the_memory_that_was_counted(data):
     e = make_classification(data, ensembles([sr.subsets.Equal(2)]), [6, 24], 2)
     entries = 2 * 3 * 60
     assert bytes_of_votes(e) == entries * (2 * 4 + 2 * 8)
-    assert batches_to_classify(e, 2**30).n_trials == 1
+    assert batches_to_classify(e, 2**30)[0] == 1

@@ -121,7 +121,7 @@ def test_an_executor_that_breaks_or_is_closed_is_named():
         def submit(self, *_):
             raise BrokenExecutor("it died")
 
-    with pytest.raises(sr.errors.ClusterError, match=r"lost tasks \(BrokenExecutor: it died\).*Nothing is kept"):
+    with pytest.raises(sr.errors.ClusterError, match=r"lost tasks \(BrokenExecutor: it died\).*0 of 7 tasks are kept; with"):
         simulate(executor=Broken())
     with ThreadPoolExecutor(1) as pool:
         pass
@@ -362,5 +362,5 @@ def test_an_interruption_says_how_many_tasks_are_kept(tmp_path, monkeypatch):
     assert simulate(7, tmp_path / "a", executor=watching).identical(simulate(7))
     assert len(watching.tasks) == 2
     calls.clear()
-    with pytest.raises(sr.errors.InterruptedRun, match=r"nothing is kept; with Run\(store=\)"):
+    with pytest.raises(sr.errors.InterruptedRun, match=r"interrupted: 0 of 7 tasks are kept; with Run\(store=\)"):
         simulate()

@@ -1,4 +1,4 @@
-"""The store of extracted features: what it gives back, what damage does to it, and how extractions share it."""
+"""The store of extracted features: what it gives back, and what damage does to it."""
 
 import shutil
 from pathlib import Path
@@ -7,134 +7,88 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.store.features import FeatureStore, read_features
+from subridge.store.features import read_features, write_features
 
-pytest.importorskip("zarr")
+zarr = pytest.importorskip("zarr")
 OLD = Path(__file__).parent / "data" / "features-0.2.0.zarr"
-DAMAGED = sr.errors.DamagedStoreWarning
+StoreError = sr.errors.StoreError
+KEPT = [image for image in range(10) if image != 5]
+VALUES = np.arange(30, dtype=np.float32).reshape(10, 3)
 
 
-def flip(path):
-    contents = bytearray(path.read_bytes())
-    contents[-1] ^= 1
-    path.write_bytes(contents)
+@pytest.fixture(params=["new", "old"])
+def place(request, tmp_path):
+    """A store of this version, and one that version 0.2.0 wrote; image 5 could not be read."""
+    path = tmp_path / "f.zarr"
+    if request.param == "old":
+        return shutil.copytree(OLD, path)
+    numbers = np.arange(10)
+    usable, is_test = (numbers != 5).astype(np.uint8), (numbers > 6).astype(np.uint8)
+    arrays = {"features": VALUES, "usable": usable, "labels": numbers % 2, "is_test": is_test}
+    write_features(path, arrays, {"fingerprint": "f", "class_names": ["a", "b"]}, block=4)
+    return path
 
 
-def feature_store(path, n=10, version=None):
-    labels, is_test = np.arange(n) % 2, np.arange(n) > 6
-    return FeatureStore(path, labels, is_test, 3, {"fingerprint": "f", "class_names": ["a", "b"]}, batch=4)
-
-
-def fill(store):
-    rng = np.random.default_rng(0)
-    values = rng.standard_normal((10, 3)).astype(np.float32)
-    filled = []
-    for images in store.claimed():
-        usable = np.ones(len(images), dtype=np.uint8)
-        store.write(images, values[images.start : images.stop], usable)
-        filled.append(images)
-    return filled
-
-
-@pytest.mark.parametrize("name", ["features", "usable"])
-def test_damaged_features_are_an_error_to_read_and_mended_by_the_extraction(tmp_path, name):
-    place = tmp_path / "f.zarr"
-    fill(feature_store(place))
-    whole = read_features(place)
-    flip(
-        next(file for file in (place / name / "c" / "1").rglob("*") if file.is_file())
-        if name == "features"
-        else place / name / "c" / "1"
-    )
-    with pytest.raises(sr.errors.StoreError, match="damaged in 1 of its batches; run the same extraction again"):
-        read_features(place)
-    with pytest.warns(DAMAGED, match="damaged in batches 1"):
-        store = feature_store(place)
-    assert fill(store) == [range(4, 8)]
-    np.testing.assert_array_equal(read_features(place).features, whole.features)
-
-
-@pytest.mark.parametrize("name", ["labels", "is_test"])
-def test_damaged_labels_are_an_error_to_read_and_written_anew(tmp_path, name):
-    place = tmp_path / "f.zarr"
-    fill(feature_store(place))
-    whole = read_features(place)
-    flip(place / name / "c" / "0")
-    with pytest.raises(sr.errors.StoreError, match=r"description of store .* is damaged"):
-        read_features(place)
-    with pytest.warns(DAMAGED, match=f"{name} of store"):
-        feature_store(place)
-    np.testing.assert_array_equal(read_features(place).labels, whole.labels)
-
-
-def test_an_unfinished_feature_store_says_so(tmp_path):
-    feature_store(tmp_path / "f.zarr")
-    with pytest.raises(sr.errors.StoreError, match="3 batches are missing"):
-        read_features(tmp_path / "f.zarr")
-
-
-def test_features_begun_by_another_version_are_not_finished_by_this_one(tmp_path, monkeypatch):
-    place = tmp_path / "f.zarr"
-    monkeypatch.setattr("subridge.store.features.__version__", "0.0.1")
-    feature_store(place)
-    monkeypatch.undo()
-    with pytest.raises(sr.errors.StoreError, match=r"begun by subridge 0\.0\.1"):
-        feature_store(place)
-
-
-def test_a_feature_store_gives_back_what_was_written_without_what_could_not_be_read(tmp_path):
-    place = tmp_path / "f.zarr"
-    store = feature_store(place)
-    assert store.missing() == [range(0, 4), range(4, 8), range(8, 10)]
-    values = np.arange(30, dtype=np.float32).reshape(10, 3)
-    for images in store.claimed():
-        usable = np.array([image != 5 for image in images], dtype=np.uint8)
-        store.write(images, values[images.start : images.stop], usable)
-    assert store.missing() == []
-    assert store.unusable().tolist() == [5]
-    found, kept = read_features(place), [image for image in range(10) if image != 5]
-    np.testing.assert_array_equal(found.features, values[kept])
-    assert found.labels.tolist() == [image % 2 for image in kept]
+def test_a_store_gives_back_what_was_written_without_what_could_not_be_read(place):
+    found = read_features(place)
+    np.testing.assert_array_equal(found.features, VALUES[KEPT])
+    assert found.labels.tolist() == [image % 2 for image in KEPT]
     assert found.labels.dtype == np.int64
-    assert found.is_test.tolist() == [image > 6 for image in kept]
+    assert found.is_test.tolist() == [image > 6 for image in KEPT]
     assert found.class_names == ("a", "b")
-    assert found.n_unreadable == 1
+    assert found.unreadable.tolist() == [5]
     assert found.attributes["fingerprint"] == "f"
     assert "class_names" not in found.attributes
+    assert [path.name for path in place.parent.iterdir()] == [place.name]
 
 
-def test_an_extraction_that_stops_leaves_the_rest_to_the_next(tmp_path):
-    claimed = feature_store(tmp_path / "f.zarr").claimed()
-    assert next(claimed) == range(0, 4)
-    claimed.close()
-    assert fill(feature_store(tmp_path / "f.zarr")) == [range(0, 4), range(4, 8), range(8, 10)]
+def chunks(place):
+    return sorted(path for path in place.glob("*/c/**/*") if path.is_file() and "claims" not in path.parts)
 
 
-def test_an_extraction_skips_what_another_has_finished(tmp_path):
-    place = tmp_path / "f.zarr"
-    one, other = feature_store(place), feature_store(place)
-    claimed = one.claimed()
-    assert next(claimed) == range(0, 4)
-    fill(other)
-    assert list(claimed) == []
-    assert read_features(place).features.shape == (10, 3)
+def test_every_flipped_bit_of_a_chunk_and_of_a_description_is_told(place):
+    for path in [*chunks(place), place / "zarr.json", *(place.glob("*/zarr.json"))]:
+        whole = path.read_bytes()
+        for position in (0, len(whole) // 3, len(whole) // 2, len(whole) - 1):
+            harmed = bytearray(whole)
+            harmed[position] ^= 1
+            path.write_bytes(harmed)
+            try:
+                found = read_features(place)
+            except StoreError:
+                continue
+            finally:
+                path.write_bytes(whole)
+            np.testing.assert_array_equal(found.features, VALUES[KEPT])  # white space of a text
 
 
-def test_a_finished_feature_store_of_another_version_is_read(tmp_path, monkeypatch):
-    place = tmp_path / "f.zarr"
-    monkeypatch.setattr("subridge.store.features.__version__", "0.0.1")
-    fill(feature_store(place))
-    monkeypatch.undo()
-    assert feature_store(place).missing() == []
-    assert read_features(place).features.shape == (10, 3)
-
-
-def test_a_store_that_version_0_2_0_wrote_is_read(tmp_path):
-    place = shutil.copytree(OLD, tmp_path / "f.zarr")
-    found, kept = read_features(place), [image for image in range(10) if image != 5]
-    np.testing.assert_array_equal(found.features, np.arange(30, dtype=np.float32).reshape(10, 3)[kept])
-    assert found.labels.tolist() == [image % 2 for image in kept]
-    assert feature_store(place).missing() == []
-    flip(place / "usable" / "c" / "0")
-    with pytest.raises(sr.errors.StoreError, match="damaged in 1 of its batches"):
+def test_deleted_and_exchanged_chunks_are_told(place):
+    for path in chunks(place):
+        whole = path.read_bytes()
+        path.unlink()
+        with pytest.raises(StoreError, match="is damaged or not finished"):
+            read_features(place)
+        path.write_bytes(whole)
+    first, second = place / "features" / "c" / "0" / "0", place / "features" / "c" / "1" / "0"
+    shutil.copy(first, second)
+    with pytest.raises(StoreError, match="damaged or not finished; remove it, and extract the features again"):
         read_features(place)
+
+
+def test_a_store_that_an_older_version_did_not_finish_says_so(tmp_path):
+    place = shutil.copytree(OLD, tmp_path / "f.zarr")
+    group = zarr.open_group(str(place), mode="r+")
+    group["done"][1] = np.uint64(0)
+    with pytest.raises(StoreError, match="damaged or not finished; remove it"):
+        read_features(place)
+
+
+def test_what_is_no_store_of_features_is_named(tmp_path):
+    with pytest.raises(StoreError, match="not a store of features, or damaged; check the path"):
+        read_features(tmp_path / "absent.zarr")
+    group = zarr.create_group(store=str(tmp_path / "other.zarr"), zarr_format=3)
+    with pytest.raises(StoreError, match=r"a zarr group but not a store of features .*\(schema None"):
+        read_features(tmp_path / "other.zarr")
+    group.attrs.update({"schema": "subridge-features", "schema_version": 1, "subridge_version": "0.1.0"})
+    with pytest.raises(StoreError, match="version 1; it reads subridge-features, 2.* extract the features again"):
+        read_features(tmp_path / "other.zarr")

@@ -160,7 +160,7 @@ class BatchProgress:
         """A figure is being made."""
         self._started = time.perf_counter()
         self._begun += 1  # not those finished: drawing may lag behind
-        self.bar.describe(f"{figure} ({self._begun} of {len(self._expected)})")
+        self.bar.move(0, f"{figure} ({self._begun} of {len(self._expected)})")
 
     def finish(self, figure: str, status: str, seconds: float) -> None:
         """A figure is done, was there already, or failed."""
@@ -171,8 +171,8 @@ class BatchProgress:
             self._spent += seconds
             self._planned += expected
         self._started = time.perf_counter()
-        self.bar.advance(expected)
-        if not self.bar.is_shown:
+        self.bar.move(expected)
+        if self.bar.disable:
             done = len(self._expected) - len(self._left)
             told = f", about {spoken(self.seconds_left())} left" if self._left else ""
             click.echo(f"{figure} {status} in {seconds:.1f} s, {done} of {len(self._expected)}{told}", err=True)

@@ -55,14 +55,6 @@ class ClassificationExperiment(Fingerprinted):
             raise SubsetError("classification trains on subsets of features; projections are not supported")
 
     @property
-    def n_classes(self) -> int:
-        return len(self.classes)
-
-    @property
-    def n_members(self) -> tuple[int, ...]:
-        return tuple(strategy.n_members for strategy in self.strategies)
-
-    @property
     def has_noise(self) -> bool:
         return bool(self.readout_noises.any())
 
@@ -74,7 +66,7 @@ class ClassificationExperiment(Fingerprinted):
     @cached_property
     def one_hot(self) -> FloatArray:
         """Labels as rows of zeros and a one, shape (n, C)."""
-        return np.eye(self.n_classes)[self.labels]
+        return np.eye(len(self.classes))[self.labels]
 
     def order_of(self, trial: int) -> IntArray:
         """The training samples of a trial in their order, shape (P_max,); smaller training sets are its prefixes."""
@@ -110,7 +102,19 @@ def make_classification(
     if len(classes) < 2:
         raise DataError("y must have at least two classes")
     listed = [ensembles] if isinstance(ensembles, Ensemble) else items_of("ensemble", ensembles)
-    strategies = _strategies(listed)
+    strategies = []
+    for ensemble in listed:
+        if not isinstance(ensemble, Ensemble):
+            raise ParameterError(f"ensemble must be an Ensemble or several, got {type(ensemble).__name__}")
+        if isinstance(ensemble.subsets, SubsetPlan) or not isinstance(ensemble.subsets, Strategy):
+            raise SubsetError(
+                "every trial draws new subsets, so that an ensemble to classify needs a strategy, for example "
+                'sr.Ensemble(sr.subsets.Equal(n_members), aggregation="majority")'
+            )
+        strategies.append(ensemble.subsets)
+    counts = [strategy.n_members for strategy in strategies]
+    if not counts or len(set(counts)) < len(counts):
+        raise ParameterError(f"ensembles must have different numbers of members, got {counts}; simulate them apart")
     aggregation, names = listed[0].aggregation, {each.aggregation.name for each in listed}
     if len(names) > 1 or not (aggregation.counts_votes or aggregation.adds_scores):
         raise ParameterError(
@@ -123,7 +127,7 @@ def make_classification(
         test_features=X_test,
         test_labels=np.searchsorted(classes, y_test),
         classes=tuple(str(name) for name in classes),
-        strategies=strategies,
+        strategies=tuple(strategies),
         aggregation=aggregation,
         ridges=_common("ridge", listed) if ridges is None else np.atleast_1d(finite_array("ridges", ridges)),
         readout_noises=_common("readout_noise", listed),
@@ -134,23 +138,6 @@ def make_classification(
         device=device,
         dtype=dtype,
     )
-
-
-def _strategies(ensembles: Sequence[Ensemble]) -> tuple[Strategy, ...]:
-    strategies = []
-    for ensemble in ensembles:
-        if not isinstance(ensemble, Ensemble):
-            raise ParameterError(f"ensemble must be an Ensemble or several, got {type(ensemble).__name__}")
-        if isinstance(ensemble.subsets, SubsetPlan) or not isinstance(ensemble.subsets, Strategy):
-            raise SubsetError(
-                "every trial draws new subsets, so that an ensemble to classify needs a strategy, for example "
-                'sr.Ensemble(sr.subsets.Equal(n_members), aggregation="majority")'
-            )
-        strategies.append(ensemble.subsets)
-    counts = [strategy.n_members for strategy in strategies]
-    if not counts or len(set(counts)) < len(counts):
-        raise ParameterError(f"ensembles must have different numbers of members, got {counts}; simulate them apart")
-    return tuple(strategies)
 
 
 def _common(name: str, ensembles: Sequence[Ensemble]) -> FloatArray:

@@ -23,8 +23,7 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     wait,
 )
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from itertools import islice
 from multiprocessing import get_context, get_start_method, parent_process, set_start_method
@@ -66,30 +65,25 @@ def perform(
 ) -> Iterator[tuple[range, TrialArrays]]:
     """Yield tasks with their results in any order; tasks are taken when they are needed, not all at once."""
     key = uuid.uuid4().hex
-    if isinstance(executor, int):
-        try:
-            with ChildPool(executor, _remember, key, work) as pool:
-                yield from _performed(pool, key, work, tasks, lambda: AHEAD * executor)
-        except BrokenProcessPool as error:
-            raise ClusterError(
-                "a worker process died. A script must start its work under `if __name__ == '__main__':`, because new "
-                "processes import it. If memory ran out, use fewer processes, fewer or smaller n_samples, or "
-                'dtype="float32"'
-            ) from error
-    elif isinstance(executor, Executor):
-        n_workers = getattr(executor, "_max_workers", None) or _UNKNOWN_WORKERS
-        try:
-            yield from _performed(executor, key, work, tasks, lambda: AHEAD * n_workers)
-        except (BrokenExecutor, CancelledError) as error:
-            raise ClusterError(
-                f"the executor lost tasks ({type(error).__name__}: {error}); a worker may have died for want of "
-                "memory. Make a new executor and run again"
-            ) from error
-    else:
+    if not isinstance(executor, int | Executor):
         from subridge.simulation.dask import on_cluster
 
-        with on_cluster(scheduler if executor is None else executor) as (pool, window, look):
-            yield from _performed(pool, key, work, tasks, window, look)
+        with on_cluster(scheduler if executor is None else executor) as (cluster, window, look):
+            yield from _performed(cluster, key, work, tasks, window, look)
+        return
+    try:
+        # An executor that was handed over is its owner's to end.
+        own = ChildPool(executor, _remember, key, work) if isinstance(executor, int) else nullcontext(executor)
+        with own as pool:
+            n_workers = getattr(pool, "_max_workers", None) or _UNKNOWN_WORKERS
+            yield from _performed(pool, key, work, tasks, lambda: AHEAD * n_workers)
+    except (BrokenExecutor, CancelledError) as error:
+        raise ClusterError(
+            f"a worker process died, or the executor lost tasks ({type(error).__name__}: {error}). A script must start "
+            "its work under `if __name__ == '__main__':`, because new processes import it. If memory ran out, use "
+            'fewer processes, fewer or smaller n_samples, or dtype="float32". An executor that was handed over has to '
+            "be made anew"
+        ) from error
 
 
 def _performed(
@@ -192,10 +186,9 @@ class ChildPool(ProcessPoolExecutor):
 
     def submit(self, work: Callable[_P, _T], /, *arguments: _P.args, **named: _P.kwargs) -> Future[_T]:
         """Hand out work; a process is started for it unless one is free or all are."""
-        before = set(self._children())
         with _starting_children():
             future = super().submit(work, *arguments, **named)
-        if self._guard is not None and self._guard.stdin is not None and set(self._children()) != before:
+        if self._guard is not None and self._guard.stdin is not None:
             with suppress(BrokenPipeError):  # someone killed the guard; the threads are left
                 self._guard.stdin.write(" ".join(map(str, self._children())) + "\n")
                 self._guard.stdin.flush()
@@ -244,16 +237,16 @@ def _begin(begin: Callable[..., None] | None, arguments: tuple[Any, ...]) -> Non
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    if begin is not None:
-        begin(*arguments)
-
-
-def _end_with_parent() -> None:
     parent = parent_process()
     assert parent is not None
-    parent.join()
-    os._exit(1)
+
+    def end_with_parent() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    if begin is not None:
+        begin(*arguments)
 
 
 _limits_lock = threading.Lock()

@@ -105,11 +105,11 @@ class GaussianExperiment(Fingerprinted):
     @cached_property
     def ridge_table(self) -> FloatArray:
         """λ of every sweep value and member, shape (n_ridges, k)."""
-        table = self.ensemble.ridge if self.ridges is None else self.ridges
-        if self.ridges is None and table.ndim > 1:
+        table = self.ensemble.ridge[None] if self.ridges is None else self.ridges
+        if self.ridges is None and table.ndim > 2:
             raise ParameterError("ensemble.ridge has leading axes; give the sweep as ridges= instead")
-        if table.ndim < 2:
-            table = table[None, :] if self.ridges is None else table[:, None]
+        if table.ndim == 1:
+            table = table[:, None]
         if table.ndim != 2 or not table.size or table.shape[1] not in (1, self.n_members):
             raise ParameterError(f"ridges must have shape (n,) or (n, {self.n_members}), got {table.shape}")
         return _one_column_per_member(table, self.n_members)

@@ -2,12 +2,12 @@
 
 import os
 import random
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -183,15 +183,9 @@ class Job:
     n_processes: int = 1
     threads: int | None = None
 
-    def judged_here(self) -> Self:
-        """The job with the memory of this machine counted once for all tasks, after a look whether it can work here."""
-        here = replace(self, memory=self._memory_here())
-        here.plan()
-        return here
-
     def plan(self) -> Any:
         """What is worked on at once on this machine; raises when the device is not there or a trial does not fit."""
-        budget = self._memory_here() // self.n_processes
+        budget = self.memory_here() // self.n_processes
         needed = self.engine.bytes_needed(self.experiment)
         if self.n_processes > 1:
             needed += bytes_of_arrays(self.experiment)  # each process has its own
@@ -212,7 +206,8 @@ class Job:
         except MemoryError as error:
             raise BudgetError(f"memory ran out during a trial; {_REMEDIES}") from error
 
-    def _memory_here(self) -> int:
+    def memory_here(self) -> int:
+        """Bytes that all tasks of this machine may take; raises when the device is not there."""
         device = self.experiment.device
         if (problem := device_problem(device)) is not None:
             raise DeviceError(problem)
@@ -229,8 +224,9 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
     if threads is None and not run._is_serial:
         threads = max(1, cores() // n_processes) if run._is_here else 1
     job = Job(engine, experiment, run.memory, n_processes, threads)
-    if run._is_here:
-        job = job.judged_here()  # before anything large is made or written
+    if run._is_here:  # counted once for all tasks, and judged before anything large is made or written
+        job = replace(job, memory=job.memory_here())
+        job.plan()
     schema, n_trials = engine.schema(experiment), experiment.n_trials
     needed, free = sum(8 * int(np.prod(schema.shape(name))) for name in schema.dimensions), available_memory()
     if needed > free // 2:
@@ -269,20 +265,32 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
     if store is not None:
         read(store)
     bar = ProgressBar("trials", n_tasks, n_tasks - len(left), show=progress and bool(left))
-    with bar, _ended(store, n_tasks, left, lasts=run._is_serial and engine.bytes_needed(experiment) >= _LARGE):
-        while left:
-            # In random order, or runs that share a store would repeat each other's tasks.
-            tasks = list(left) if store is None else random.sample(list(left), len(left))
-            missing = (trials for trials in tasks if store is None or not store.has(trials))
-            for trials, values in _performed(job, missing, schema, run):
-                if store is not None:
-                    store.write(trials, values)
-                put(trials, values)
-                bar.advance()
-            if store is not None and left:  # what other runs have finished
-                n_before = len(left)
-                read(store)
-                bar.advance(n_before - len(left))
+    words, kept = "no tasks are kept", "; with Run(store=), or --store, finished tasks would be"
+    if store is not None:
+        words, kept = "finished tasks are kept", f" in {store.path}; the same call goes on with the others"
+        kept += " (with subridge simulate: add --resume)"
+    lasts = run._is_serial and engine.bytes_needed(experiment) >= _LARGE
+    watch = ended_by_interruption(f"interrupted: {words}{kept}") if lasts else nullcontext()
+    try:
+        with bar, watch:
+            while left:
+                # In random order, or runs that share a store would repeat each other's tasks.
+                tasks = random.sample(list(left), len(left))
+                missing = (trials for trials in tasks if store is None or not store.has(trials))
+                for trials, values in _performed(job, missing, schema, run):
+                    if store is not None:
+                        store.write(trials, values)
+                    put(trials, values)
+                    bar.move(1)
+                if store is not None and left:  # what other runs have finished
+                    n_before = len(left)
+                    read(store)
+                    bar.move(n_before - len(left))
+    except (KeyboardInterrupt, ClusterError) as error:
+        kept = f"{n_tasks - len(left) if store else 0} of {n_tasks} tasks are kept{kept}"
+        if isinstance(error, ClusterError):
+            raise ClusterError(f"{error}. {kept}") from error
+        raise InterruptedRun(f"interrupted: {kept}") from error
     return schema.dataset(arrays)
 
 
@@ -297,21 +305,3 @@ def _performed(job: Job, tasks: Iterator[range], schema: TrialSchema, run: Run) 
                     "Use dtype='float64', or a larger ridge"
                 )
         yield trials, schema.without_single_axes(values)
-
-
-@contextmanager
-def _ended(store: TaskStore | None, n_tasks: int, left: Sized, *, lasts: bool) -> Iterator[None]:
-    """Make errors and Ctrl-C say what is kept and how to go on; Ctrl-C also ends library calls where one `lasts`."""
-    go_on = "the same call goes on with the others (with subridge simulate: add --resume)"
-    kept = "nothing is kept" if store is None else f"finished tasks are kept in {store.path}; {go_on}"
-    try:
-        with ended_by_interruption(f"interrupted: {kept}") if lasts else nullcontext():
-            yield
-    except (KeyboardInterrupt, ClusterError) as error:
-        if store is None:
-            kept += "; with Run(store=), or --store, finished tasks would be"
-        else:
-            kept = f"{n_tasks - len(left)} of {n_tasks} {kept.removeprefix('finished ')}"
-        if isinstance(error, ClusterError):
-            raise ClusterError(f"{error}. {kept[0].upper()}{kept[1:]}") from error
-        raise InterruptedRun(f"interrupted: {kept}") from error

@@ -268,7 +268,7 @@ def _errors(e: ClassificationExperiment) -> TrialSchema:
     """Names, dimensions and coordinates of what `simulate_classification` returns."""
     return classification(
         n_trials=e.n_trials,
-        n_members=e.n_members,
+        n_members=tuple(strategy.n_members for strategy in e.strategies),
         ridges=e.ridges,
         readout_noises=e.readout_noises,
         n_samples=e.n_samples,

@@ -6,7 +6,9 @@ from the labels, element q from noise pattern q, and row e of ``mix`` combines t
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
+from typing import cast
 
 import numpy as np
 
@@ -29,8 +31,7 @@ GROUPS = 8
 
 
 def run_trials(experiment: GaussianExperiment, trials: list[int], batch_size: int) -> dict[str, FloatArray]:
-    """Run trials, at most `batch_size` at once; the arrays are those of `curves_of_batch` or `weighted_curves`."""
-    curves_of = weighted_curves if experiment.is_weighted else curves_of_batch
+    """Run trials, at most `batch_size` at once; the arrays are those of `curves_of_batch`."""
     runs = [trials]
     if batch_size > 1 and "subsets" in experiment.redraw:  # a batch needs subsets of the same sizes
         grouped = groupby(trials, key=lambda trial: tuple(experiment.plan_of(trial).subset_sizes))
@@ -39,9 +40,11 @@ def run_trials(experiment: GaussianExperiment, trials: list[int], batch_size: in
     for batch in (part.tolist() for run in runs for part in np.array_split(run, -(-len(run) // batch_size))):
         sizes = experiment.n_samples
         if experiment.nested:
-            parts.append(curves_of(experiment, draw_batch(experiment, batch, sizes[-1]), sizes))
+            parts.append(curves_of_batch(experiment, draw_batch(experiment, batch, sizes[-1]), sizes))
         else:  # every size has its own streams, whatever the others are, and is a curve of one point
-            points = [curves_of(experiment, draw_batch(experiment, batch, P, training_set=P), (P,)) for P in sizes]
+            points = [
+                curves_of_batch(experiment, draw_batch(experiment, batch, P, training_set=P), (P,)) for P in sizes
+            ]
             parts.append({name: np.concatenate([point[name] for point in points], axis=3) for name in points[0]})
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
@@ -55,6 +58,19 @@ class Batch:
     readout: Array | None  # standard normals behind the readout noise, shape (B, k, P); None when there is none
     teachers: Array  # w*/√M, the coefficients of the noise-free label, shape (B, M)
     plans: list[SubsetPlan]  # one for all trials, or one each
+
+    def measure(self, r: int) -> Array:
+        """What a member sees of the features, shape (B, P, N_r)."""
+        if len(self.plans) == 1:
+            return self.plans[0].measure(r, self.features)
+        seen = [plan.measure(r, self.features[b, ...]) for b, plan in enumerate(self.plans)]
+        return namespace_of(self.features).stack(seen, axis=0)
+
+    def add_lifted(self, r: int, weights: Array, into: Array) -> None:
+        """Add A_rᵀ times weights of a member, shape (B, ..., N_r), to an array of shape (B, ..., M), in place."""
+        for b, plan in enumerate(self.plans):
+            trials = ... if len(self.plans) == 1 else b
+            plan.add_lifted(r, weights[trials], into[trials])
 
 
 def draw_batch(experiment: GaussianExperiment, trials: list[int], n_rows: int, training_set: int = 0) -> Batch:
@@ -106,64 +122,73 @@ def noise_basis(noise_table: FloatArray) -> tuple[FloatArray, FloatArray]:
 def train_member(experiment: GaussianExperiment, batch: Batch, sizes: tuple[int, ...], r: int, *, swept: bool) -> Array:
     """ŵ_r/√N_r, the coefficients of a member on its own features, shape (B, n_ridges, n_sizes, 1 or 2, N_r)."""
     xp, root = namespace_of(batch.features), float(np.sqrt(batch.plans[0].subset_sizes[r]))
-    if len(batch.plans) == 1:
-        F = batch.plans[0].measure(r, batch.features)
-    else:
-        F = xp.stack([plan.measure(r, batch.features[b, ...]) for b, plan in enumerate(batch.plans)], axis=0)
     targets = batch.labels[:, None, :]
     if batch.readout is not None:
         noise, eta = batch.readout[:, r : r + 1, :], float(experiment.noise_table[0, r])
         targets = xp.concat([targets, noise], axis=1) if swept else targets - eta * noise
     ridges = experiment.ridge_table[:, r].tolist()
-    return weights_along_curve(F / root, targets, sizes, ridges, scale=experiment.feature_variance) / root
-
-
-def lifted(batch: Batch, r: int, weights: Array) -> Array:
-    """A_rᵀ ŵ_r/√N_r, shape (B, n_ridges, n_sizes, 1 or 2, M)."""
-    if len(batch.plans) == 1:
-        return batch.plans[0].lift_rows(r, weights)
-    rows = [plan.lift_rows(r, weights[b, ...]) for b, plan in enumerate(batch.plans)]
-    return namespace_of(weights).stack(rows, axis=0)
+    return (
+        weights_along_curve(batch.measure(r) / root, targets, sizes, ridges, scale=experiment.feature_variance) / root
+    )
 
 
 def curves_of_batch(experiment: GaussianExperiment, batch: Batch, sizes: tuple[int, ...]) -> dict[str, FloatArray]:
-    """Curves of the mean of members, trained at every size (a prefix of the batch) and at every ridge.
+    """Curves of an ensemble whose members are trained at every size (a prefix of the batch) and at every ridge.
 
-    ``risk`` and ``training_error`` have shape (B, n_ridges, n_noises, n_sizes), ``pairs`` two more axes of length k.
+    ``risk`` and ``training_error`` have shape (B, n_ridges, n_noises, n_sizes), ``member_weights`` one more axis of
+    length k, and ``pairs`` two. A mean is summed member by member; other ensembles need all members at once.
     """
-    patterns, mix = noise_basis(experiment.noise_table)
-    xp, k, B = namespace_of(batch.features), experiment.n_members, batch.features.shape[0]
-    shape = (B, len(experiment.ridge_table), len(sizes), 1 + len(patterns), experiment.n_features)
-    mean = xp.zeros(shape, dtype=batch.features.dtype, device=device_of(batch.features))
-    members = []
+    e, xp, k = experiment, namespace_of(batch.features), experiment.n_members
+    patterns, mix = noise_basis(e.noise_table)
+    curve, place = (len(batch.labels), len(e.ridge_table), len(sizes)), device_of(batch.features)
+    zeros = partial(xp.zeros, dtype=batch.features.dtype, device=place)
+    mean = zeros((*curve, 1 + len(patterns), e.n_features))
+    # Beside members with weights stands one that always predicts 0, whose errors are the noise-free labels.
+    n_kept, n_rhs = k + e.is_weighted, 2 if len(patterns) else 1
+    members = zeros((*curve, n_rhs, n_kept, e.n_features) if e.keeps_members else (0,))
     for r in range(k):
-        weights = train_member(experiment, batch, sizes, r, swept=len(patterns) > 0)
-        if experiment.pairs:
-            members.append(lifted(batch, r, weights))
-        parts = [weights[..., :1, :], *(float(pattern[r]) * weights[..., 1:2, :] for pattern in patterns)]
-        share = (xp.concat(parts, axis=-2) if len(parts) > 1 else parts[0]) / k
-        if len(batch.plans) == 1:
-            batch.plans[0].add_lifted(r, share, mean)
+        weights = train_member(e, batch, sizes, r, swept=len(patterns) > 0)
+        if e.keeps_members:
+            batch.add_lifted(r, weights, members[..., r, :])
+        if not e.is_weighted:
+            parts = [weights[..., :1, :], *(float(pattern[r]) * weights[..., 1:, :] for pattern in patterns)]
+            batch.add_lifted(r, xp.concat(parts, axis=-2) / k, mean)
+    curves = {}
+    if e.keeps_members:
+        moments = _moments(e, batch, members)
+        curves["pairs"] = moments[..., :k, :k]
+    if e.is_weighted:
+        aggregation = cast(LinearAggregation, e.ensemble.aggregation)  # the experiment has checked it
+        if e.weights_from == "theory":  # best for typical members, the same in every trial
+            table = [
+                [
+                    aggregation.weights(risk(e.finite_problem, ensemble, np.array(sizes) / e.n_features).moments)
+                    for ensemble in (Ensemble(batch.plans[0], ridges, noises) for noises in e.noise_table)
+                ]
+                for ridges in e.ridge_table
+            ]
+            weights = np.broadcast_to(table, (*moments.shape[:-2], k))
         else:
-            for b, plan in enumerate(batch.plans):
-                plan.add_lifted(r, share[b, ...], mean[b, ...])
-    constant = (experiment.noise_table**2).sum(axis=1) / k**2
-    forms = _quadratic_forms(experiment, batch, mean), _mean_squared_residuals(experiment, batch, mean, sizes, patterns)
-    # Evaluated at every noise: (B, n_ridges, n_sizes, basis, basis) to (B, n_ridges, n_noises, n_sizes).
-    risks, residuals = (np.asarray(np.einsum("ei,blpij,ej->blep", mix, form, mix)) for form in forms)
-    curves = {"risk": risks + constant[:, None], "training_error": residuals}
-    if experiment.pairs:
-        curves["pairs"] = member_pairs(experiment, batch, xp.stack(members, axis=-2))
-    return curves
-
-
-def _quadratic_forms(experiment: GaussianExperiment, batch: Batch, mean: Array) -> FloatArray:
-    """Σ_s-form of the error and Σ_0-form of the mean predictor, shape (B, n_ridges, n_sizes, basis, basis)."""
-    problem, xp = experiment.finite_problem, namespace_of(mean)
-    noise = to_numpy(_gram(mean, problem.noise_covariance.apply_rows(mean))) if experiment.has_feature_noise else 0.0
-    teacher = batch.teachers[:, None, None, None, :]
-    error = xp.concat([mean[..., :1, :] - teacher, mean[..., 1:, :]], axis=-2)
-    return to_numpy(_gram(error, problem.signal_covariance.apply_rows(error))) + noise
+            weights = np.stack([_weights_of_trial(e, aggregation, batch, b, sizes) for b in range(len(batch.labels))])
+        risks = MemberMoments(curves["pairs"], moments[..., :k, k], moments[..., k, k]).risk_of(weights)
+        curves |= {"risk": risks, "member_weights": np.array(weights)}
+        curves["training_error"] = _errors_of_weights(e, batch, members, weights, sizes)
+    else:
+        goals = batch.labels[:, None, :]
+        if batch.readout is not None:
+            noise = like(patterns if len(patterns) else e.noise_table[:1], mean) @ batch.readout / k
+            goals = xp.concat([goals, noise], axis=1) if len(patterns) else goals - noise
+        # Σ_s-form of the error and Σ_0-form of the mean predictor.
+        problem, teacher = e.finite_problem, batch.teachers[:, None, None, None, :]
+        error = xp.concat([mean[..., :1, :] - teacher, mean[..., 1:, :]], axis=-2)
+        form = to_numpy(_gram(error, problem.signal_covariance.apply_rows(error)))
+        if e.has_feature_noise:
+            form = form + to_numpy(_gram(mean, problem.noise_covariance.apply_rows(mean)))
+        forms = form, _mean_products(batch, mean, goals[:, None, None, :, :], sizes)
+        # Evaluated at every noise: (B, n_ridges, n_sizes, basis, basis) to (B, n_ridges, n_noises, n_sizes).
+        risks, residuals = (np.asarray(np.einsum("ei,blpij,ej->blep", mix, form, mix)) for form in forms)
+        curves |= {"risk": risks + (e.noise_table**2).sum(axis=1)[:, None] / k**2, "training_error": residuals}
+    return {name: values for name, values in curves.items() if name != "pairs" or e.pairs}
 
 
 def _gram(left: Array, right: Array) -> Array:
@@ -173,101 +198,54 @@ def _gram(left: Array, right: Array) -> Array:
     return xp.stack(rows, axis=-2)
 
 
-def _mean_squared_residuals(
-    experiment: GaussianExperiment, batch: Batch, mean: Array, sizes: tuple[int, ...], patterns: FloatArray
-) -> FloatArray:
-    """Products of training residuals averaged over samples, shape (B, n_ridges, n_sizes, basis, basis)."""
-    xp = namespace_of(mean)
-    B, L, _, q, M = mean.shape
-    goals = batch.labels[:, None, :]
-    if batch.readout is not None:
-        eta = like(patterns if q > 1 else experiment.noise_table[:1], mean)
-        noise = eta @ batch.readout / experiment.n_members
-        goals = xp.concat([goals, noise], axis=1) if q > 1 else goals - noise
-    products = []
-    for group in np.array_split(np.arange(len(sizes)), min(len(sizes), GROUPS)):
+def _mean_products(batch: Batch, vectors: Array, goals: Array, sizes: tuple[int, ...]) -> FloatArray:
+    """Products of training residuals averaged over samples, shape (B, n_ridges, n_sizes, q, q).
+
+    `vectors` has shape (B, n_ridges, n_sizes, q, M), `goals` (B, n_ridges or 1, n_sizes or 1, q, P).
+    """
+    xp, (B, L, n_sizes, q, M), products = namespace_of(vectors), vectors.shape, []
+    goals = xp.broadcast_to(goals, (B, L, n_sizes, q, goals.shape[-1]))
+    for group in np.array_split(np.arange(n_sizes), min(n_sizes, GROUPS)):
         first, after, P = int(group[0]), int(group[-1]) + 1, sizes[group[-1]]
-        rows = xp.reshape(mean[:, :, first:after, :, :], (B, L * len(group) * q, M))
+        rows = xp.reshape(vectors[:, :, first:after, :, :], (B, L * len(group) * q, M))
         predictions = rows_times_transpose(rows, batch.features[:, :P, :])
-        residuals = goals[:, None, None, :, :P] - xp.reshape(predictions, (B, L, len(group), q, P))
+        residuals = goals[:, :, first:after, :, :P] - xp.reshape(predictions, (B, L, len(group), q, P))
         inside = np.arange(P) < np.asarray(sizes)[group][:, None]
-        residuals = residuals * like(inside, mean)[:, None, :]
+        residuals = residuals * like(inside, vectors)[:, None, :]
         products.append(_gram(residuals, residuals))
     return to_numpy(xp.concat(products, axis=2)) / np.asarray(sizes, dtype=np.float64)[:, None, None]
 
 
-def member_pairs(experiment: GaussianExperiment, batch: Batch, members: Array) -> FloatArray:
-    """E_rr′ of eq. 5 (SingleErrorTerm), shape (B, n_ridges, n_noises, n_sizes, k, k)."""
+def _moments(experiment: GaussianExperiment, batch: Batch, members: Array) -> FloatArray:
+    """E_rr′ of eq. 5 (SingleErrorTerm), shape (B, n_ridges, n_noises, n_sizes, k or k + 1, the same)."""
     problem, xp = experiment.finite_problem, namespace_of(members)
-    teacher = batch.teachers[:, None, None, None, :]
     tables = []
     for eta in experiment.noise_table:
-        vectors = _at_noise(members, like(eta, members)[:, None])
-        error = vectors - teacher
+        vectors, silent = _at_noise(members, eta), [0.0] * experiment.is_weighted
+        error = vectors - batch.teachers[:, None, None, None, :]
         table = error @ xp.matrix_transpose(problem.signal_covariance.apply_rows(error))
         if experiment.has_feature_noise:
             table = table + vectors @ xp.matrix_transpose(problem.noise_covariance.apply_rows(vectors))
-        tables.append(to_numpy(table) + np.diag(eta**2))
+        tables.append(to_numpy(table) + np.diag([*eta**2, *silent]))
     return np.stack(tables, axis=2)
 
 
-def _at_noise(members: Array, eta: Array) -> Array:
-    """Members at a readout noise, from their basis on the axis before the last two."""
-    quiet: Array = members[..., 0, :, :]
-    return quiet - eta * members[..., 1, :, :] if members.shape[-3] > 1 else quiet
+def _at_noise(members: Array, eta: FloatArray) -> Array:
+    """Members at a readout noise, shape (B, n_ridges, n_sizes, k or k + 1, M); of one that predicts 0 all η give 0."""
+    at_noise: Array = members[..., 0, :, :]
+    if members.shape[-3] > 1:
+        at_noise = at_noise - like(np.resize(eta, members.shape[-2]), members)[:, None] * members[..., 1, :, :]
+    return at_noise
 
 
-def weighted_curves(experiment: GaussianExperiment, batch: Batch, sizes: tuple[int, ...]) -> dict[str, FloatArray]:
-    """As `curves_of_batch`, with ``member_weights`` of shape (B, n_ridges, n_noises, n_sizes, k) beside it.
-
-    The risk of any weights follows from the exact second moments of the trained members, so that weights from theory
-    and weights that each trial chooses are judged without sampling new data.
-    """
-    xp = namespace_of(batch.features)
-    swept = len(experiment.noise_table) > 1 and batch.readout is not None
-    trained = [train_member(experiment, batch, sizes, r, swept=swept) for r in range(experiment.n_members)]
-    stacked = xp.stack([lifted(batch, r, weights) for r, weights in enumerate(trained)], axis=-2)
-    members, pairs = to_numpy(stacked), member_pairs(experiment, batch, stacked)
-    # The power of the noise-free label, and what members explain of it.
-    teachers = to_numpy(batch.teachers)
-    signal = to_numpy(experiment.finite_problem.signal_covariance.apply_rows(batch.teachers))
-    explained = np.einsum("blpqkm,bm->blpqk", members, signal)[..., None]
-    found = np.stack([_at_noise(explained, eta[:, None])[..., 0] for eta in experiment.noise_table], axis=2)
-    power = np.broadcast_to((signal * teachers).sum(axis=-1)[:, None, None, None], found.shape[:-1])
-    moments = MemberMoments(pairs, power[..., None] - found, power)
-    if experiment.weights_from == "theory":
-        weights = np.broadcast_to(_weights_by_theory(experiment, batch.plans[0], sizes), pairs.shape[:-1])
-    else:
-        weights = np.stack([_weights_of_trial(experiment, batch, b, sizes) for b in range(len(batch.labels))])
-    curves = {
-        "risk": moments.risk_of(weights),
-        "training_error": _training_errors(experiment, batch, members, weights, sizes),
-        "member_weights": np.array(weights),
-    }
-    return curves | ({"pairs": pairs} if experiment.pairs else {})
-
-
-def _weights_by_theory(experiment: GaussianExperiment, plan: SubsetPlan, sizes: tuple[int, ...]) -> FloatArray:
-    """Weights that are best for typical members, shape (n_ridges, n_noises, n_sizes, k)."""
-    ratios, aggregation = np.array(sizes) / experiment.n_features, experiment.ensemble.aggregation
-    assert isinstance(aggregation, LinearAggregation)  # the experiment has checked it
-    table = [
-        [
-            aggregation.weights(risk(experiment.finite_problem, Ensemble(plan, ridges, noises), ratios).moments)
-            for noises in experiment.noise_table
-        ]
-        for ridges in experiment.ridge_table
-    ]
-    return np.array(table)
-
-
-def _weights_of_trial(experiment: GaussianExperiment, batch: Batch, b: int, sizes: tuple[int, ...]) -> FloatArray:
+def _weights_of_trial(
+    experiment: GaussianExperiment, aggregation: LinearAggregation, batch: Batch, b: int, sizes: tuple[int, ...]
+) -> FloatArray:
     """Weights from the leave-one-out errors of one trial, shape (n_ridges, n_noises, n_sizes, k).
 
     Left-out samples do not show the readout noise that members have when they predict, so it is added.
     """
-    aggregation, plan = experiment.ensemble.aggregation, batch.plans[b if len(batch.plans) > 1 else 0]
-    assert isinstance(aggregation, LinearAggregation)
+    plan = batch.plans[b if len(batch.plans) > 1 else 0]
     features, labels = to_numpy(batch.features[b, ...]), to_numpy(batch.labels[b, ...])
     weights = np.empty((len(experiment.ridge_table), len(experiment.noise_table), len(sizes), plan.n_members))
     for s, P in enumerate(sizes):
@@ -283,16 +261,16 @@ def _weights_of_trial(experiment: GaussianExperiment, batch: Batch, b: int, size
     return weights
 
 
-def _training_errors(
-    experiment: GaussianExperiment, batch: Batch, members: FloatArray, weights: FloatArray, sizes: tuple[int, ...]
+def _errors_of_weights(
+    experiment: GaussianExperiment, batch: Batch, members: Array, weights: FloatArray, sizes: tuple[int, ...]
 ) -> FloatArray:
     """Mean squared residual of the weighted prediction, with the readout noise of training."""
-    errors = np.empty(weights.shape[:-1])
-    features, labels = to_numpy(batch.features), to_numpy(batch.labels)
-    readout = None if batch.readout is None else to_numpy(batch.readout)
-    for b, index, e, s in np.ndindex(*errors.shape):
-        eta, w, P = experiment.noise_table[e], weights[b, index, e, s], sizes[s]
-        vectors = _at_noise(members[b, index, s], eta[:, None])
-        goal = labels[b, :P] if readout is None else labels[b, :P] - (w * eta) @ readout[b, :, :P]
-        errors[b, index, e, s] = ((goal - features[b, :P] @ (w @ vectors)) ** 2).mean()
-    return errors
+    xp, w = namespace_of(members), like(weights, members)
+    vectors, goals = [], []
+    for place, eta in enumerate(experiment.noise_table):
+        own = w[:, :, place, :, None, :]
+        vectors.append(own @ _at_noise(members, eta)[..., :-1, :])
+        noise = 0.0 if batch.readout is None else (own * like(eta, w)) @ batch.readout[:, None, None, :, :]
+        goals.append(batch.labels[:, None, None, None, :] - noise)
+    products = _mean_products(batch, xp.concat(vectors, axis=3), xp.concat(goals, axis=3), sizes)
+    return np.moveaxis(np.diagonal(products, axis1=3, axis2=4), 3, 2)

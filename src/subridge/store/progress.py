@@ -1,21 +1,19 @@
 """The progress bar of the package: how far work that is done in tasks has come."""
 
 from collections.abc import Callable
-from types import TracebackType
-from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 
-class ProgressBar:
-    """A bar on the error stream, so that piped output stays clean; nothing when not at a terminal.
+class ProgressBar(Progress):
+    """A bar on the error stream, so that piped output stays clean; disabled when not at a terminal.
 
     The time left comes from the speed so far, unless `seconds_left` estimates it.
 
     >>> with ProgressBar("trials", 2, show=False) as bar:
-    ...     bar.advance()
+    ...     bar.move(1)
     """
 
     def __init__(
@@ -27,27 +25,14 @@ class ProgressBar:
         seconds_left: Callable[[], float] | None = None,
         show: bool = True,
     ) -> None:
-        console = Console(stderr=True)
-        self.is_shown = show and console.is_terminal
-        words = TextColumn("{task.description}")
+        console, words = Console(stderr=True), TextColumn("{task.description}")
         columns = (words, BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), _TimeLeft(seconds_left))
-        self._bar = Progress(*columns, console=console, transient=True, disable=not self.is_shown)
-        self._task = self._bar.add_task(description, total=total, completed=completed)
+        super().__init__(*columns, console=console, transient=True, disable=not (show and console.is_terminal))
+        self._only = self.add_task(description, total=total, completed=completed)
 
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._bar.stop()
-
-    def advance(self, amount: float = 1) -> None:
-        """Some work is done."""
-        self._bar.advance(self._task, amount)
-
-    def describe(self, description: str) -> None:
-        """Show other words before the bar."""
-        self._bar.update(self._task, description=description)
+    def move(self, amount: float, description: str | None = None) -> None:
+        """Some work is done; other words may be shown before the bar."""
+        self.update(self._only, advance=amount, description=description)
 
 
 class _TimeLeft(ProgressColumn):

@@ -78,9 +78,9 @@ def test_features_come_with_labels_and_how_they_were_made(folder, tmp_path, seen
 
 
 def test_an_interrupted_extraction_goes_on(folder, tmp_path, seen, monkeypatch):
-    from subridge.store.features import FeatureStore
+    from subridge.store.tasks import TaskStore
 
-    write, calls = FeatureStore.write, []
+    write, calls = TaskStore.write, []
 
     def failing(self, *arguments):
         calls.append(1)
@@ -88,7 +88,7 @@ def test_an_interrupted_extraction_goes_on(folder, tmp_path, seen, monkeypatch):
             raise KeyboardInterrupt
         write(self, *arguments)
 
-    monkeypatch.setattr(FeatureStore, "write", failing)
+    monkeypatch.setattr(TaskStore, "write", failing)
     with pytest.raises(KeyboardInterrupt):
         extract_folder(folder, tmp_path / "f.zarr", size=32)
     with pytest.raises(sr.errors.StoreError, match="not finished"):

@@ -8,7 +8,7 @@ import pytest
 
 from subridge.datasets import read_table
 from subridge.model.errors import DataError, StoreError
-from subridge.store.features import FeatureStore
+from subridge.store.features import write_features
 
 
 @pytest.fixture
@@ -126,9 +126,9 @@ def test_two_columns_with_the_name_of_the_target_are_refused(tmp_path):
 
 def store_of_features(path, X, is_test):
     names = {"class_names": ["cat", "dog"], "paths": [f"{i}.png" for i in range(len(X))], "fingerprint": "f"}
-    store = FeatureStore(path, np.arange(len(X)) % 2, is_test, 3, names, 16)
-    for batch in store.missing():
-        store.write(batch, X[batch.start : batch.stop], np.array([i != 5 for i in batch], dtype=np.uint8))
+    numbers = np.arange(len(X))
+    usable, is_test = (each.astype(np.uint8) for each in (numbers != 5, is_test))
+    write_features(path, {"features": X, "usable": usable, "labels": numbers % 2, "is_test": is_test}, names, 16)
 
 
 def test_a_features_store_gives_its_training_images(tmp_path, sample):
@@ -144,14 +144,6 @@ def test_a_features_store_gives_its_training_images(tmp_path, sample):
         "left out 1 image of the store that could not be read",
         "left out 10 of 39 images that the store keeps for testing",
     )
-
-
-def test_an_unfinished_features_store_is_refused(tmp_path):
-    pytest.importorskip("zarr")
-    names = {"class_names": ["cat"], "paths": [], "fingerprint": "f"}
-    FeatureStore(tmp_path / "s.zarr", np.zeros(40, int), np.zeros(40), 3, names, 16)
-    with pytest.raises(StoreError, match="not finished"):
-        read_table(tmp_path / "s.zarr")
 
 
 def test_another_array_can_be_the_target(tmp_path, sample):

@@ -1,6 +1,7 @@
 """Pictures through a network into a store, batch by batch; a second run goes on where the first stopped."""
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -10,12 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from subridge import __version__
 from subridge.arrays.types import BoolArray, IntArray, Json
 from subridge.datasets.images.networks import Compute, Preprocessing, network
-from subridge.model.errors import DataError
+from subridge.model.errors import DataError, StoreError
 from subridge.model.fingerprint import fingerprint
-from subridge.store.features import FeatureStore
+from subridge.store.features import read_features, unfinished, write_features
 from subridge.store.progress import ProgressBar
+from subridge.store.tasks import TaskStore, is_store
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -180,9 +183,37 @@ def extract_folder(
 
 def extract(pictures: Pictures, out: Path, extraction: Extraction, *, skip_unreadable: bool = False) -> IntArray:
     """Extract the features of pictures into a store, and return the positions of those left out."""
+    identity = extraction.fingerprint(pictures.identity)
+    another = "other images, another network or another preprocessing"
+    if is_store(out):
+        found = read_features(out)
+        if found.attributes["fingerprint"] != identity:
+            raise StoreError(f"store {out} belongs to {another}; give another --out, or remove the old one")
+        return found.unreadable
     # Built before a store is created, so that missing weights leave nothing behind.
-    compute = None if out.exists() else extraction.build()
-    versions = {}
+    compute, n_features = extraction.build(), network(extraction.network).n_features
+    tasks = TaskStore(unfinished(out), fingerprint((identity, __version__)), _BATCH, f"{another}, or another version")
+    n_images, versions = len(pictures.labels), {}
+    batches = [range(start, min(start + _BATCH, n_images)) for start in range(0, n_images, _BATCH)]
+    done = dict(tasks.sound(batches, ("features", "usable")))
+    with ProgressBar("images", len(batches), len(done)) as bar:
+        for batch in batches:
+            if batch in done:
+                continue
+            prepared = {}
+            for row, place in enumerate(batch):
+                try:
+                    prepared[row] = extraction.preprocessing(pictures.open(place))
+                except DataError:
+                    if not skip_unreadable:
+                        raise
+            rows, usable = list(prepared), np.zeros(len(batch), dtype=np.uint8)
+            features = np.full((len(batch), n_features), np.nan, dtype=np.float32)
+            if rows:
+                usable[rows], features[rows] = 1, compute(np.stack(list(prepared.values())))
+            done[batch] = {"features": features, "usable": usable}
+            tasks.write(batch, done[batch])
+            bar.move(1)
     for package in _PACKAGES:
         with suppress(PackageNotFoundError):
             versions[package] = version(package)
@@ -190,26 +221,10 @@ def extract(pictures: Pictures, out: Path, extraction: Extraction, *, skip_unrea
         "class_names": list(pictures.class_names),
         "images": list(pictures.identity),
         "versions": versions,
-        "fingerprint": extraction.fingerprint(pictures.identity),
+        "fingerprint": identity,
     }
-    n_features = network(extraction.network).n_features
-    store = FeatureStore(out, pictures.labels, pictures.is_test, n_features, attributes, _BATCH)
-    missing = store.missing()
-    if missing:
-        compute = compute or extraction.build()
-        with ProgressBar("images", len(missing)) as bar:
-            for batch in store.claimed():
-                prepared = {}
-                for row, place in enumerate(batch):
-                    try:
-                        prepared[row] = extraction.preprocessing(pictures.open(place))
-                    except DataError:
-                        if not skip_unreadable:
-                            raise
-                rows, usable = list(prepared), np.zeros(len(batch), dtype=np.uint8)
-                features = np.full((len(batch), n_features), np.nan, dtype=np.float32)
-                if rows:
-                    usable[rows], features[rows] = 1, compute(np.stack(list(prepared.values())))
-                store.write(batch, features, usable)
-                bar.advance()
-    return store.unusable()
+    arrays = {name: np.concatenate([done[batch][name] for batch in batches]) for name in ("features", "usable")}
+    arrays |= {"labels": pictures.labels, "is_test": pictures.is_test.astype(np.uint8)}
+    write_features(out, arrays, attributes, _BATCH)
+    shutil.rmtree(tasks.path, ignore_errors=True)
+    return np.flatnonzero(arrays["usable"] == 0)

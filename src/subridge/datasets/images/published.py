@@ -150,7 +150,7 @@ def build_set(name: str, folder: Path, n_train: int | None = None, n_test: int |
     extract(pictures, scratch, extraction)
     shutil.rmtree(target, ignore_errors=True)
     scratch.rename(target)
-    for left in cache_folder().glob(f".{name}.*.zarr"):
+    for left in cache_folder().glob(f".{name}.*.zarr*"):
         shutil.rmtree(left, ignore_errors=True)
     return target
 
@@ -179,7 +179,7 @@ def read_cached(name: str) -> StoredFeatures:
     except StoreError as error:
         raise DataError(f"{error}, or run `make data` again") from error
     # A chunk whose file is gone reads as NaN or zero, without an error.
-    whole = not found.n_unreadable and found.labels.any() and found.is_test.any() and not np.isnan(found.features).any()
-    if not whole:
+    has_gaps = len(found.unreadable) or np.isnan(found.features).any()
+    if has_gaps or not (found.labels.any() and found.is_test.any()):
         raise DataError(f"{path} lacks some of its files; run `make data` again")
     return found

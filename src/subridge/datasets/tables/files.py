@@ -199,8 +199,8 @@ def _read_store(path: Path, y: str) -> tuple[dict[str, Array], list[str]]:
     """The training images of a feature store; the names of its classes are the labels."""
     found = read_features(path)
     training, notes = ~found.is_test, []
-    if found.n_unreadable:
-        notes.append(f"left out {counted(found.n_unreadable, 'image')} of the store that could not be read")
+    if len(found.unreadable):
+        notes.append(f"left out {counted(len(found.unreadable), 'image')} of the store that could not be read")
     if not training.all():
         tests = int(found.is_test.sum())
         notes.append(f"left out {tests:,} of {counted(len(training), 'image')} that the store keeps for testing")
