@@ -271,7 +271,7 @@ def advise(
         seen = pilot.with_constant() if len(pilot.members) > 1 else pilot
         mean = replace(candidate.ensemble, aggregation=Mean())
         table = search_ridges(seen, mean, path, said, may_grow=isinstance(ridges, str))
-        curve = forecast_curve(pilot, mean, planned, table, noise["label_noise_lower"] ** 2)
+        curve = forecast_curve(pilot, mean, planned, table)
         if candidate.name == SINGLE:
             said.extend(doubts(pilot, curve))
         found = list[Ranked]()

@@ -157,7 +157,6 @@ class Curve:
     penalties: FloatArray  # on the pilot, of the same effective ridges, (S, k)
     is_bound: BoolArray  # the chosen ridge is the smallest in reach, (S,)
     in_reach: BoolArray  # (S,)
-    floor: float  # label noise that no error is below
     error: FloatArray  # prediction error, NaN where unknown, (S,)
     fall: FloatArray  # error over the left-out error at the pilot's size, readout noise apart, (S,)
     weights: FloatArray  # of the members, (S, k)
@@ -167,17 +166,13 @@ class Curve:
 
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Lower and upper bounds of the prediction error, each of shape (S,)."""
-        below, above = self.spread.log_widths(self.error, level)
+        below, above = (RULE.interval_stretch * width for width in self.spread.log_widths(self.error, level))
         with np.errstate(over="ignore"):  # next to a threshold the upper bound is infinite
-            lower, upper = self.error / np.exp(below), self.error * np.exp(above)
-        return np.maximum(lower, np.minimum(self.floor, self.error)), upper
+            return self.error / np.exp(below), self.error * np.exp(above)
 
 
-def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: AtPilot, floor: float) -> Curve:
-    """Forecast one ensemble at sizes (S,), each at the best ridge of a table that is in reach.
-
-    `floor` is the label noise that no error is below.
-    """
+def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: AtPilot) -> Curve:
+    """Forecast one ensemble at sizes (S,), each at the best ridge of a table that is in reach."""
     n, k = pilot.rows.n_samples, len(pilot.members)
     seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
     place, is_bound = choose_ridges(pilot, table, sizes)
@@ -190,10 +185,10 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: A
     parts = [_transfer(block, ensemble, gamma_n[block.rows], sizes[block.rows]) for block in seen.left_out(penalties)]
     found = (np.concatenate(part) for part in zip(*parts, strict=True))
     error, readout, deviation, weights, surplus, effective, freedom, excess = found
-    # A larger sample is not believed to raise the error, nor to lower it below the label noise.
+    # A larger sample is not believed to raise the error.
     present = table.losses - (table.weights**2 * table.noise).sum(axis=1)  # at the pilot's size, (L,)
     own = np.where(reached.all(axis=1), error, np.nan)
-    believed = np.where(sizes > n, np.maximum(np.minimum(own, present[table.best]), floor), own)
+    believed = np.where(sizes > n, np.minimum(own, present[table.best]), own)
     with np.errstate(invalid="ignore", divide="ignore"):
         factor = np.where(np.isfinite(own) & (own > 0), believed / own, 1.0)
         deviation = np.where(np.isnan(own), np.nan, deviation * factor)
@@ -203,18 +198,7 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: A
     spread = Spread(deviation, freedom, excess)
     reach = ~np.isnan(error) & ~vague
     return Curve(
-        sizes,
-        table.ridges[place],
-        penalties[:, :k],
-        is_bound,
-        reach,
-        floor,
-        error,
-        fall,
-        weights,
-        surplus,
-        effective,
-        spread,
+        sizes, table.ridges[place], penalties[:, :k], is_bound, reach, error, fall, weights, surplus, effective, spread
     )
 
 

@@ -85,7 +85,9 @@ class Misclassification(Metric):
         deviation = np.hypot(deviation, 0.5 * np.abs(share - proportional))
         share = np.where(np.isfinite(curve.error), np.sqrt(share * proportional), np.nan)
         width = student.ppf(0.5 + level / 2, G - 1) * deviation
-        return share, np.maximum(share - width, 0.0), np.minimum(share + width, 1.0)
+        ratios = [np.maximum(share + end, 0.0) / np.maximum(share, 1e-12) for end in (-width, width)]
+        lower, upper = (share * ratio**RULE.interval_stretch for ratio in ratios)
+        return share, lower, np.minimum(upper, 1.0)
 
 
 METRICS: tuple[Metric, ...] = (PredictionError(), Misclassification())
