@@ -37,7 +37,7 @@ from subridge.results.advice import advice_table
 from subridge.results.numbers import interval, percent, plain
 from subridge.ridge.checks import warn_once
 from subridge.ridge.choose import Losses
-from subridge.ridge.path import member_paths
+from subridge.ridge.path import MemberPath
 from subridge.ridge.weights import judge
 
 SINGLE = "one ridge"
@@ -374,7 +374,9 @@ def _on_rows(pilot: Pilot, ensemble: Ensemble, table: AtPilot) -> tuple[FloatArr
     rows, best, k, error = pilot.rows, table.best, ensemble.plan.n_members, 0.0
     ridges, weights, noise = table.ridges[best], table.weights[best], table.noise[best]
     if ensemble.aggregation.fits_weights:
-        losses = Losses(member_paths(rows, ensemble.plan, ridges[:1], pairs=True), rows, ensemble.aggregation)
+        members = zip(pilot.members, pilot.penalties(ridges[None]).T[:k], strict=False)
+        paths = [MemberPath(fit, penalties, pairs=True) for fit, penalties in members]
+        losses = Losses(paths, rows, ensemble.aggregation)
         verdict = judge(losses, np.zeros(k, dtype=np.intp), is_common=False)
         error, weights = verdict.error, weights if verdict.weights is None or noise.any() else verdict.weights
     (block,) = pilot.left_out(pilot.penalties(ridges[None]))

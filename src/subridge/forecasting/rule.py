@@ -23,6 +23,7 @@ from subridge.model.moments import MemberMoments
 from subridge.ridge.member import MemberFit, residual_pair_traces
 
 TINY = float(np.finfo(np.float64).tiny)
+_ENTRIES = 5_000_000  # of the largest table of residual operators held at once: 40 MB
 _HALVINGS = 44  # of a bracket of about 100 in log p: ten digits
 
 
@@ -92,8 +93,30 @@ def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> Floa
     spare = [fit.rows.room - len(fit.spectrum) for fit in members]  # directions that the member cannot fit
     traces = [fit.residual_gains(penalties[:, r]).sum(axis=1) + spare[r] for r, fit in enumerate(members)]
     products = np.stack(traces, axis=1)[:, :, None] * np.stack(traces, axis=1)[:, None, :]
-    pairs = members[0].rows.n_samples * residual_pair_traces(members, penalties)
-    return np.asarray(np.clip(1 - products / np.maximum(pairs, TINY), 0.0, 1 - 1e-9))
+    n, (T, k), rank = members[0].rows.n_samples, penalties.shape, sum(len(fit.spectrum) for fit in members)
+    few = 2 * T * n < rank  # then k products of n × n matrices take less time than k²/2 overlaps of members
+    pairs = (
+        np.stack([_pair_traces(members, row) for row in penalties]) if few else residual_pair_traces(members, penalties)
+    )
+    return np.asarray(np.clip(1 - products / np.maximum(n * pairs, TINY), 0.0, 1 - 1e-9))
+
+
+def _pair_traces(members: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
+    """``tr(R_r R_r′)`` at one row of penalties (k,), as inner products of the matrices R, in blocks of their rows."""
+    rows, k = members[0].rows, len(members)
+    n, traces = rows.n_samples, np.zeros((k, k))
+    block = max(1, _ENTRIES // (k * n))
+    for start in range(0, n, block):
+        own = slice(start, start + block)
+        unit = np.eye(min(block, n - start), n, start) - float(rows.fit_intercept) / n
+        R = np.empty((k, len(unit), n))
+        for r, fit in enumerate(members):
+            gains = fit.residual_gains(penalties[r : r + 1])[0]
+            inside = (fit.left[:, own] * (gains if fit.spans_samples else gains - 1)[:, None]).T @ fit.left
+            R[r] = inside if fit.spans_samples else unit + inside
+        flat = R.reshape(k, -1)
+        traces += flat @ flat.T
+    return traces
 
 
 def variance_gain(gamma: FloatArray) -> FloatArray:
