@@ -291,7 +291,8 @@ def test_classes_are_voted_on():
         float(sr.forecast(X[i : i + n], labels[i : i + n], [size], ensembles).misclassification[0, 0])
         for i in range(0, 1500, n)
     ]
-    assert np.mean(pilots) == pytest.approx(np.mean(wrong), rel=0.1)
+    # Votes of a mixture fall faster than squared errors do.
+    assert np.mean(wrong) < np.mean(pilots) < 1.2 * np.mean(wrong)
 
 
 @pytest.mark.parametrize(

@@ -130,19 +130,11 @@ def search_ridges(
 def choose_ridges(pilot: Pilot, table: AtPilot, sizes: FloatArray) -> tuple[IntArray, BoolArray]:
     """For every size the place of the ridge of least left-out error among those in reach, the largest where none is.
 
-    Ridges at which the pilot is all but interpolated are offered only if no others are in reach. The second result,
-    of shape (S,), is True where the ridge is the smallest that the pilot can judge, so that a smaller one may err less.
+    The second result, of shape (S,), is True where the ridge is the smallest that the pilot can judge, so that a
+    smaller one may err less.
     """
-    n, room, L = pilot.rows.n_samples, pilot.rows.room, len(table.ridges)
-    penalties, freedom = table.ridges * pilot.subset_sizes, RULE.most_freedom * n
     reached = pilot.reach(table.ridges).min(axis=1) >= sizes[:, None]
-    # The penalty at which a member has that many degrees of freedom is the one of a ridgeless sample of that size.
-    none, size = np.zeros(1), np.array([freedom])
-    least = np.array([matched_penalties(fit.spectrum, n, room, size, none)[0][0] for fit in pilot.members])
-    with np.errstate(invalid="ignore"):
-        needed = np.where(least > 0, least * (sizes[:, None] - freedom) / (n - freedom), 0.0)  # at n′, (S, k)
-    easy = reached & ((penalties >= needed[:, None, :]).all(axis=2) | (sizes <= n)[:, None])
-    losses = np.where(np.where(easy.any(axis=1, keepdims=True), easy, reached), table.losses, np.inf)
+    losses, L = np.where(reached, table.losses, np.inf), len(table.ridges)
     known, first = np.isfinite(losses).any(axis=1), np.argmax(np.isfinite(losses), axis=1)
     best = np.where(known, L - 1 - np.argmin(losses[:, ::-1], axis=1), L - 1)
     return best, known & (first > 0) & (best == first)
@@ -154,13 +146,11 @@ class Curve:
 
     sizes: FloatArray  # n′, (S,)
     ridges: FloatArray  # given or chosen, (S, k)
-    penalties: FloatArray  # on the pilot, of the same effective ridges, (S, k)
     is_bound: BoolArray  # the chosen ridge is the smallest in reach, (S,)
     in_reach: BoolArray  # (S,)
     error: FloatArray  # prediction error, NaN where unknown, (S,)
     fall: FloatArray  # error over the left-out error at the pilot's size, readout noise apart, (S,)
     weights: FloatArray  # of the members, (S, k)
-    surplus: FloatArray  # (γ - γ′)/(1 - γ′) with γ_rr′ at the pilot's size and γ′_rr′ at n′, (S, k, k)
     effective_samples: FloatArray  # independent rows that the pilot is worth, (S,)
     spread: Spread  # of the error, over pilots
 
@@ -173,7 +163,7 @@ class Curve:
 
 def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: AtPilot) -> Curve:
     """Forecast one ensemble at sizes (S,), each at the best ridge of a table that is in reach."""
-    n, k = pilot.rows.n_samples, len(pilot.members)
+    n = pilot.rows.n_samples
     seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
     place, is_bound = choose_ridges(pilot, table, sizes)
     matched = [
@@ -184,7 +174,7 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: A
     gamma_n = n * variance_shares(seen.members, penalties)
     parts = [_transfer(block, ensemble, gamma_n[block.rows], sizes[block.rows]) for block in seen.left_out(penalties)]
     found = (np.concatenate(part) for part in zip(*parts, strict=True))
-    error, readout, deviation, weights, surplus, effective, freedom, excess = found
+    error, readout, deviation, weights, effective, freedom, excess = found
     # A larger sample is not believed to raise the error.
     present = table.losses - (table.weights**2 * table.noise).sum(axis=1)  # at the pilot's size, (L,)
     own = np.where(reached.all(axis=1), error, np.nan)
@@ -192,19 +182,16 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: A
     with np.errstate(invalid="ignore", divide="ignore"):
         factor = np.where(np.isfinite(own) & (own > 0), believed / own, 1.0)
         deviation = np.where(np.isnan(own), np.nan, deviation * factor)
-        fall = np.where(present[place] > 0, believed / present[place], 1.0)
+        fall = np.where((present[place] > 0) & (sizes != n), believed / present[place], 1.0)
         error = believed + readout
-        vague = (sizes > n) & (deviation > RULE.vague * error)
-    spread = Spread(deviation, freedom, excess)
-    reach = ~np.isnan(error) & ~vague
-    return Curve(
-        sizes, table.ridges[place], penalties[:, :k], is_bound, reach, error, fall, weights, surplus, effective, spread
-    )
+        vague = (sizes > n) & (deviation > RULE.vague * error) & (pilot.rows.left_out is None)
+    ridges, spread = table.ridges[place], Spread(deviation, freedom, excess)
+    return Curve(sizes, ridges, is_bound, ~np.isnan(error) & ~vague, error, fall, weights, effective, spread)
 
 
 def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: FloatArray) -> tuple[FloatArray, ...]:
     """At t sizes, from γ n of shape (t, k′, k′): error without readout noise, what that adds, standard error, weights
-    (t, k), surplus (t, k, k), effective rows, degrees of freedom and skewness of the standard error.
+    (t, k), effective rows, degrees of freedom and skewness of the standard error.
     """
     pilot, k, n = block.pilot, len(ensemble.ridge), block.pilot.rows.n_samples
     trained, most, effective = float(n), 1 - 1e-9, np.full(len(sizes), float(n))
@@ -236,8 +223,7 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
         spread = jackknife(block, all_weights, ratio, 1 / (1 - before))
         spread = replace(spread, standard_error=np.hypot(spread.standard_error, np.hypot(doubt, settled.corrected)))
     readout = (weights**2 * noise).sum(axis=1)
-    surplus = ((before - after) / np.maximum(1 - after, 1e-12))[:, :k, :k]
-    return error - readout, readout, spread.standard_error, weights, surplus, effective, spread.freedom, spread.excess
+    return error - readout, readout, spread.standard_error, weights, effective, spread.freedom, spread.excess
 
 
 def _readout_noise(pilot: Pilot, ensemble: Ensemble, gamma: FloatArray) -> FloatArray:

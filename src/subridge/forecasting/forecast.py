@@ -92,7 +92,7 @@ def forecast(
           noise where the ensemble has it; NaN where out of reach;
         - ``prediction_error_lower``, ``prediction_error_upper``, ``standard_error``: for that expectation;
         - ``in_reach``: False where the pilot cannot tell: no ridge of the pilot has the effective ridge that is asked
-          for, or the standard error exceeds 40 % of the error;
+          for, or (rows only) the standard error exceeds 40 % of the error;
         - ``ridge``: NaN where members differ in theirs;
         - ``is_bound``, for chosen ridges: the ridge is the smallest that the pilot can judge and a smaller one may err
           less, so that `prediction_error_upper` bounds the best from above;

@@ -32,13 +32,11 @@ class Rule:
     """All constants of forecasts and advice, each with its source."""
 
     finite_size: float = 1.5  # relative error of 1 - γ, times n(1 - γ): simulations of finite samples near thresholds
-    most_freedom: float = 0.85  # df/n of ridges offered for larger sizes: decision 0023 has the figure
     vague: float = 0.4  # relative standard error above which a forecast is out of reach: decision 0010
     jackknife_power: float = 0.85  # of V_J/(V_J + V_2): ridges on Gaussian data, see jackknife.py
     # Set on bundle A, twenty tables of the tournament, confirmed on forty others: coverage 87, 90 and 91 %.
     interval_stretch: float = 1.25  # of the logarithms of both bounds around the forecast
     most_group_gamma: float = 0.95  # γ of grouped rows beyond which nothing is known: decision 0014
-    simulated_rows: int = 4000  # noisy rows for each dose of SIMEX (Cook & Stefanski 1994)
     path_steps: int = 3  # for each half decade of ridges: half decades show as teeth of a curve
     sure: float = 2.0  # standard errors that a gain over one ridge must exceed: seven tables, decision 0023
 
@@ -93,7 +91,7 @@ def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> Floa
     spare = [fit.rows.room - len(fit.spectrum) for fit in members]  # directions that the member cannot fit
     traces = [fit.residual_gains(penalties[:, r]).sum(axis=1) + spare[r] for r, fit in enumerate(members)]
     products = np.stack(traces, axis=1)[:, :, None] * np.stack(traces, axis=1)[:, None, :]
-    n, (T, k), rank = members[0].rows.n_samples, penalties.shape, sum(len(fit.spectrum) for fit in members)
+    n, T, rank = members[0].rows.n_samples, len(penalties), sum(len(fit.spectrum) for fit in members)
     few = 2 * T * n < rank  # then k products of n × n matrices take less time than k²/2 overlaps of members
     pairs = (
         np.stack([_pair_traces(members, row) for row in penalties]) if few else residual_pair_traces(members, penalties)
