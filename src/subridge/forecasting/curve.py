@@ -8,15 +8,7 @@ from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray
 from subridge.forecasting.groups import design_effects, spread_over_groups
 from subridge.forecasting.jackknife import Spread, jackknife
 from subridge.forecasting.pilot import LeftOut, Pilot
-from subridge.forecasting.rule import (
-    RULE,
-    TINY,
-    finite_size_error,
-    matched_penalties,
-    settled_weights,
-    variance_gain,
-    variance_shares,
-)
+from subridge.forecasting.rule import RULE, TINY, finite_size_error, matched_penalties, variance_gain, variance_shares
 from subridge.model.aggregation import Aggregation
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, RidgeError, SubridgeWarning
@@ -78,7 +70,7 @@ class AtPilot:
 
     def weighted(self, aggregation: Aggregation) -> "AtPilot":
         """The same members with another aggregation."""
-        found = settled_weights(aggregation, self.moments, self.moments, np.ones(len(self.ridges)))
+        found = aggregation.settle(self.moments)
         losses = np.where(np.isfinite(found.expected), found.expected, np.inf)
         return replace(self, losses=losses, weights=found.weights)
 
@@ -204,9 +196,7 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     after = np.minimum(gamma_n / sizes[:, None, None], most if by_groups else np.inf)
     ratio = (1 - before) * variance_gain(after)
     noise = _readout_noise(pilot, ensemble, np.diagonal(after, axis1=1, axis2=2)[:, :k])
-    pairs = ((block.pairs, 0 * noise), (block.pairs * ratio, noise))
-    present, moved = (_moments(pilot, block.penalties, *each) for each in pairs)
-    settled = settled_weights(ensemble.aggregation, present, moved, sizes / n)
+    settled = ensemble.aggregation.settle(_moments(pilot, block.penalties, block.pairs * ratio, noise))
     weights, error = settled.weights, settled.expected
     unsure = finite_size_error(block.pairs, before, after, n)[:, :k, :k]
     if has_constant:  # the error of the mean of the labels is common to all pairs and cancels
@@ -221,7 +211,9 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
         spread = spread_over_groups(block, all_weights, error)
     else:
         spread = jackknife(block, all_weights, ratio, 1 / (1 - before))
-        spread = replace(spread, standard_error=np.hypot(spread.standard_error, np.hypot(doubt, settled.corrected)))
+        # What weights gain by chance is as unsure as it is large.
+        chance = np.where(np.isfinite(error), error, 0.0) - np.where(np.isfinite(error), settled.least, 0.0)
+        spread = replace(spread, standard_error=np.hypot(spread.standard_error, np.hypot(doubt, chance)))
     readout = (weights**2 * noise).sum(axis=1)
     return error - readout, readout, spread.standard_error, weights, effective, spread.freedom, spread.excess
 

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -352,13 +352,9 @@ def side_by_side(work: Callable[[Work], Result], tasks: Iterable[Work]) -> list[
     Ensembles are independent and their matrices small: one core for each is faster than all cores on one.
     """
     tasks, listener, results = list(tasks), _listener.get(), list[Result]()
-    workers = min(len(tasks), cores(), _MOST_WORKERS)
-    with ExitStack() as stack:
-        found: Iterable[Result] = map(work, tasks)
-        if workers > 1:
-            stack.enter_context(threadpool_limits(1, "blas"))
-            found = stack.enter_context(ThreadPoolExecutor(workers)).map(work, tasks)
-        for result in found:
+    workers = max(1, min(len(tasks), cores(), _MOST_WORKERS))
+    with threadpool_limits(1 if workers > 1 else None, "blas"), ThreadPoolExecutor(workers) as pool:
+        for result in pool.map(work, tasks):
             results.append(result)
             if listener is not None:
                 listener(len(results), len(tasks))

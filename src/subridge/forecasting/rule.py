@@ -13,13 +13,10 @@ is not believed, because a larger sample does not raise the error of a tuned rid
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray
-from subridge.model.aggregation import Aggregation, FittedAggregation, gain_of_noise, labels_behind
-from subridge.model.moments import MemberMoments
 from subridge.ridge.member import MemberFit, residual_pair_traces
 
 TINY = float(np.finfo(np.float64).tiny)
@@ -101,18 +98,18 @@ def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> Floa
 
 def _pair_traces(members: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
     """``tr(R_r R_r′)`` at one row of penalties (k,), as inner products of the matrices R, in blocks of their rows."""
-    rows, k = members[0].rows, len(members)
-    n, traces = rows.n_samples, np.zeros((k, k))
-    block = max(1, _ENTRIES // (k * n))
-    for start in range(0, n, block):
-        own = slice(start, start + block)
-        unit = np.eye(min(block, n - start), n, start) - float(rows.fit_intercept) / n
-        R = np.empty((k, len(unit), n))
-        for r, fit in enumerate(members):
-            gains = fit.residual_gains(penalties[r : r + 1])[0]
-            inside = (fit.left[:, own] * (gains if fit.spans_samples else gains - 1)[:, None]).T @ fit.left
-            R[r] = inside if fit.spans_samples else unit + inside
-        flat = R.reshape(k, -1)
+    n, k, intercept = members[0].rows.n_samples, len(members), float(members[0].rows.fit_intercept)
+    gains = [
+        fit.residual_gains(p[None])[0] - (not fit.spans_samples) for fit, p in zip(members, penalties, strict=True)
+    ]
+    traces = np.zeros((k, k))
+    for own in np.array_split(np.arange(n), -(-k * n**2 // _ENTRIES)):
+        unit = (np.arange(n) == own[:, None]) - intercept / n
+        R = [
+            (fit.left[:, own].T * gain) @ fit.left + (not fit.spans_samples) * unit
+            for fit, gain in zip(members, gains, strict=True)
+        ]
+        flat = np.stack(R).reshape(k, -1)
         traces += flat @ flat.T
     return traces
 
@@ -130,51 +127,3 @@ def finite_size_error(pairs: FloatArray, before: FloatArray, after: FloatArray, 
     gain = np.where(after < 1, variance_gain(after), 0.0)
     change = np.abs(1 - after / np.maximum(before, 1e-12))
     return np.asarray(np.abs(pairs) * gain**2 * change * RULE.finite_size / n)
-
-
-@dataclass(frozen=True, eq=False)
-class Settled:
-    """Weights (t, k) that would be fitted at other sizes, and their errors, each of shape (t,)."""
-
-    weights: FloatArray
-    least: FloatArray  # on the pilot's own rows
-    expected: FloatArray  # of weights that are fitted at the new size
-    n_fitted: FloatArray  # numbers that are fitted
-    corrected: FloatArray  # part of the gain that is noise of the pilot; it is as unsure as it is large
-
-
-def settled_weights(
-    aggregation: Aggregation, present: MemberMoments, moved: MemberMoments, growth: FloatArray
-) -> Settled:
-    """Weights that an aggregation fits at sizes `growth` (t,) times the pilot's, and the error to expect of them.
-
-    Moments at the pilot's size and at the new ones have pairs of shape (t, k, k) and labels behind each member. Of the
-    gain G that fitted weights show over those of a simpler aggregation, noise of the pilot gives N. Fitting at the new
-    size has a noise of N′, and ``(G - N)²/(G - N + N′)`` of the gain is left. At growth 1 this is what the estimators
-    expect.
-    """
-    fitted, simpler = cast(FittedAggregation, aggregation), getattr(aggregation, "simpler", None)
-    if simpler is None or moved.behind is None:
-        weights = fitted.weights(moved)
-        error, none = moved.risk_of(weights), np.zeros(len(weights))
-        return Settled(weights, error, error, none, none)
-    start = settled_weights(simpler, present, moved, growth)
-    best = fitted.best_judged(moved)
-    d, least = fitted.n_fitted(best), moved.risk_of(best)
-    extra, behind = np.maximum(d - start.n_fitted, 1.0), labels_behind(best, moved.behind)
-    # The noise is that of outputs at the pilot's size, the gain that of outputs at the new one, which vary less.
-    powers = [
-        np.where(d > 1, np.einsum("trr,tr->t", of.F, best > 0), np.einsum("tr,trs,ts->t", best, of.F, best))
-        for of in (present, moved)
-    ]
-    larger = np.maximum(powers[0] / np.where(powers[1] > 0, powers[1], np.inf), 1.0)
-    noise = larger * gain_of_noise(present.risk_of(best), present.v, extra, behind)
-    finite = np.isfinite(growth)
-    later = gain_of_noise(np.maximum(least, 0.0), moved.v, extra, behind * np.where(finite, growth, 1.0))
-    later = np.where(finite, later, 0.0)
-    gain = np.maximum(start.least - least - noise, 0.0)
-    usable = (gain > 0) & np.isfinite(later)
-    share = np.where(usable, gain / np.where(usable, gain + later, 1.0), 0.0)
-    weights = start.weights + share[:, None] * (best - start.weights)
-    corrected = np.minimum(noise, np.maximum(start.least - least, 0.0))
-    return Settled(weights, least, start.expected - gain * share, d, np.hypot(start.corrected, corrected))
