@@ -15,12 +15,11 @@ from subridge.model.errors import ParameterError, RidgeError, SubridgeWarning
 from subridge.model.moments import MemberMoments
 from subridge.ridge.checks import correlated_rows, dominant_rows
 from subridge.ridge.choose import Outcome, default_ridges, extended_search, given_ridges, outcome_of, ridge_at_end
-from subridge.ridge.path import rests_on_few_rows
+from subridge.ridge.path import independent_samples
 from subridge.ridge.rows import TrainingRows
 
 _LEAST_RIDGE = 1e-60  # of a given ridge that is not 0, in units of the mean square of a column
 _LITTLE = 1.1  # ratio of the error at the largest ridge and the least error
-_LEAST_SHARE = 1e-6  # of the rows, behind an error that carries no information
 _DOMINANT = 0.9  # leverage of a row that dominates, where half of the rows have less than a tenth
 
 
@@ -158,11 +157,10 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: A
     n = pilot.rows.n_samples
     seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
     place, is_bound = choose_ridges(pilot, table, sizes)
-    matched = [
-        matched_penalties(fit.spectrum, n, pilot.rows.room, sizes, wanted)
-        for fit, wanted in zip(seen.members, seen.penalties(table.ridges[place]).T, strict=True)
-    ]
-    penalties, reached = (np.stack(parts, axis=1) for parts in zip(*matched, strict=True))
+    wanted = seen.penalties(table.ridges[place]).T
+    members = zip(seen.members, wanted, strict=True)
+    matched = [matched_penalties(fit.spectrum, n, pilot.rows.room, sizes, penalties) for fit, penalties in members]
+    penalties, reached = np.stack(matched, axis=1), pilot.reach(table.ridges[place]) >= sizes[:, None]
     gamma_n = n * variance_shares(seen.members, penalties)
     parts = [_transfer(block, ensemble, gamma_n[block.rows], sizes[block.rows]) for block in seen.left_out(penalties)]
     found = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -226,20 +224,12 @@ def _readout_noise(pilot: Pilot, ensemble: Ensemble, gamma: FloatArray) -> Float
 
 def _moments(pilot: Pilot, penalties: FloatArray, pairs: FloatArray, noise: FloatArray) -> MemberMoments:
     """Moments of the members from pairs (t, k, k), or (t, k + 1, k + 1) with a constant predictor, and noise (t, k)."""
-    k, behind = noise.shape[1], np.zeros(noise.shape)
+    k = noise.shape[1]
     members = pairs[:, :k, :k] + noise[:, :, None] * np.eye(k)
     if pairs.shape[1] == k:
         return MemberMoments(members)
-    # Left-out errors of noise vary like those of m = (tr R²)²/tr R⁴ independent rows. The inverse of their variance,
-    # which weights follow, is too large by m/(m - 2) in the mean, so that n rows are worth n (1 - 2/m).
-    for r, fit in enumerate(pilot.members[:k]):
-        squares = fit.residual_gains(penalties[:, r]) ** 2
-        squares = squares / squares.max(axis=1, keepdims=True) if fit.spans_samples else squares
-        spare = pilot.rows.room - squares.shape[1]
-        m = (squares.sum(axis=1) + spare) ** 2 / ((squares**2).sum(axis=1) + spare)
-        if not rests_on_few_rows(fit, float(penalties[:, r].min())):  # else its errors carry no information
-            behind[:, r] = np.minimum(np.maximum(1 - 2 / m, _LEAST_SHARE) * pilot.rows.n_samples, pilot.n_groups)
-    return MemberMoments(members, pairs[:, k, :k], pairs[:, k, k], behind=behind * len(pilot.targets))
+    behind = [independent_samples(fit, penalties[:, r], pairs=True) for r, fit in enumerate(pilot.members[:k])]
+    return MemberMoments(members, pairs[:, k, :k], pairs[:, k, k], behind=np.stack(behind, axis=1) * len(pilot.targets))
 
 
 def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning]:

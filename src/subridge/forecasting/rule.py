@@ -41,30 +41,23 @@ class Rule:
 RULE = Rule()
 
 
-def matched_penalties(
-    spectrum: FloatArray, n: int, room: int, sizes: FloatArray, penalties: FloatArray
-) -> tuple[FloatArray, BoolArray]:
-    """Penalties p at which the pilot has the effective ridge of sizes n′ and penalties p′, and which are in reach.
+def matched_penalties(spectrum: FloatArray, n: int, room: int, sizes: FloatArray, penalties: FloatArray) -> FloatArray:
+    """Penalties p at which the pilot has the effective ridge of sizes n′ and penalties p′.
 
     `spectrum` holds the positive eigenvalues d of the member's n × n kernel, `room` is n - 1 if the data were centred,
-    else n. Sizes, penalties and both results have shape (T,). ``F(p) = n′ - df(p) - p′ (n - df(p))/p`` ascends in p;
-    its root is found by bisection. In reach means ``κ̄(n′, p′) ≥ κ̄(n, 0)``; p is 0 out of reach. A member with fewer
-    features than rows has κ̄(n, 0) = 0, so that every size is in reach.
+    else n. Sizes, penalties and the result have shape (T,). ``F(p) = n′ - df(p) - p′ (n - df(p))/p`` ascends in p;
+    its root is found by bisection. It is 0 if κ̄(n′, p′) is no larger than κ̄(n, 0): out of reach, unless both are 0.
 
     Four times the rows with the same penalty have a smaller effective ridge; with none, the pilot cannot tell:
 
     >>> sizes, penalties = np.array([2.0, 8.0, 8.0]), np.array([1.0, 9.0, 0.0])
-    >>> pilot, in_reach = matched_penalties(np.array([1.0, 2.0]), 2, 2, sizes, penalties)
-    >>> pilot.round(3), in_reach
-    (array([1.   , 1.195, 0.   ]), array([ True,  True, False]))
+    >>> matched_penalties(np.array([1.0, 2.0]), 2, 2, sizes, penalties).round(3)
+    array([1.   , 1.195, 0.   ])
     """
     if not len(spectrum):  # constant columns: the mean is predicted, whatever the penalty
-        return penalties.astype(float), np.ones(len(sizes), dtype=bool)
+        return penalties.astype(float)
     spare, finite = room - len(spectrum), np.isfinite(sizes)  # directions of the rows that the member cannot fit
     wanted = np.where(finite, sizes, n) - (n - room)
-    left = np.where(penalties > 0, np.inf, 0.0) if spare else penalties * (1 / spectrum).sum()
-    at_zero = wanted - len(spectrum) - left  # F at p → 0
-    in_reach = np.ones(len(sizes), dtype=bool) if spare else finite & (at_zero <= 0)
 
     def falls_short(log_p: FloatArray) -> BoolArray:
         p = np.exp(log_p)[:, None]
@@ -74,13 +67,13 @@ def matched_penalties(
 
     high = np.log(4 * (spectrum.sum() + penalties * (len(spectrum) + spare)) / wanted + spectrum[-1])
     low = np.log(np.minimum(spectrum[0], np.where(penalties > 0, penalties, spectrum[0]))) - 60.0
-    interior = finite & (at_zero < 0) & falls_short(low)  # else the root is zero, or zero for all purposes
+    has_root = finite & falls_short(low)
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         short = falls_short(middle)
         low, high = np.where(short, middle, low), np.where(short, high, middle)
-    found = np.where(interior, np.exp(0.5 * (low + high)), 0.0)
-    return np.where((sizes == n) & in_reach, penalties, found), in_reach
+    found = np.where(has_root, np.exp(0.5 * (low + high)), 0.0)
+    return np.where(sizes == n, penalties, found)
 
 
 def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
