@@ -49,7 +49,7 @@ def test_the_dataset_says_what_it_holds(pilot_data):
 
 
 def test_intervals_span_the_quantiles_of_their_level_in_standard_errors(pilot_data):
-    """Half-widths of the logarithm, stretched by the rule, lie between the normal quantile and Student's with two degrees of freedom."""
+    """Half-widths of the logarithm lie between stretched quantiles: normal, and Student's of two degrees of freedom."""
     for level in (0.5, 0.9, 0.99):
         curve = sr.forecast(*pilot_data, [30, 60, 240], ONE, level=level)
         error, relative = curve.prediction_error, curve.standard_error / curve.prediction_error

@@ -181,8 +181,8 @@ def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: See
             )
         if aggregation.per_target:
             raise ParameterError(f"{name} has weights for each target, which have no forecast; use per_target=False")
-        numbers = (np.broadcast_to(each, (plan.n_members,)) for each in (ensemble.ridge, ensemble.readout_noise))
-        drawn[str(key)] = Ensemble(plan, *numbers, aggregation)
+        ridge, noise = (np.broadcast_to(each, (plan.n_members,)) for each in (ensemble.ridge, ensemble.readout_noise))
+        drawn[str(key)] = Ensemble(plan, ridge, noise, aggregation)
     if len(drawn) < len(ensembles):
         raise ParameterError(f"ensembles must have names that differ as text, got {list(ensembles)!r}")
     return drawn
