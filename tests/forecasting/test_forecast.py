@@ -6,6 +6,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 import subridge as sr
+from subridge.forecasting.rule import RULE
 from subridge.model.errors import ClassCodesWarning, DataError, ParameterError, RidgeError, SubsetError
 
 ONE = {"one": sr.Ensemble(sr.subsets.Equal(1), 0.3)}
@@ -48,13 +49,13 @@ def test_the_dataset_says_what_it_holds(pilot_data):
 
 
 def test_intervals_span_the_quantiles_of_their_level_in_standard_errors(pilot_data):
-    """Half-widths of the logarithm lie between the normal quantile and Student's with two degrees of freedom."""
+    """Half-widths of the logarithm lie between stretched quantiles: normal, and Student's of two degrees of freedom."""
     for level in (0.5, 0.9, 0.99):
         curve = sr.forecast(*pilot_data, [30, 60, 240], ONE, level=level)
         error, relative = curve.prediction_error, curve.standard_error / curve.prediction_error
         for width in (np.log(curve.prediction_error_upper / error), np.log(error / curve.prediction_error_lower)):
-            assert (width >= norm.ppf(0.5 + level / 2) * relative).all()
-            assert (width <= student.ppf(0.5 + level / 2, 2) * relative).all()
+            assert (width >= RULE.interval_stretch * norm.ppf(0.5 + level / 2) * relative).all()
+            assert (width <= RULE.interval_stretch * student.ppf(0.5 + level / 2, 2) * relative).all()
 
 
 def test_at_the_pilots_size_it_is_the_leave_one_out_error(pilot_data):
@@ -290,7 +291,8 @@ def test_classes_are_voted_on():
         float(sr.forecast(X[i : i + n], labels[i : i + n], [size], ensembles).misclassification[0, 0])
         for i in range(0, 1500, n)
     ]
-    assert np.mean(pilots) == pytest.approx(np.mean(wrong), rel=0.1)
+    # Votes of a mixture fall faster than squared errors do.
+    assert np.mean(wrong) < np.mean(pilots) < 1.2 * np.mean(wrong)
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ from subridge.results.advice import advice_table
 from subridge.results.numbers import interval, percent, plain
 from subridge.ridge.checks import warn_once
 from subridge.ridge.choose import Losses
-from subridge.ridge.path import member_paths
+from subridge.ridge.path import MemberPath
 from subridge.ridge.weights import judge
 
 SINGLE = "one ridge"
@@ -271,7 +271,7 @@ def advise(
         seen = pilot.with_constant() if len(pilot.members) > 1 else pilot
         mean = replace(candidate.ensemble, aggregation=Mean())
         table = search_ridges(seen, mean, path, said, may_grow=isinstance(ridges, str))
-        curve = forecast_curve(pilot, mean, planned, table, noise["label_noise_lower"] ** 2)
+        curve = forecast_curve(pilot, mean, planned, table)
         if candidate.name == SINGLE:
             said.extend(doubts(pilot, curve))
         found = list[Ranked]()
@@ -374,7 +374,9 @@ def _on_rows(pilot: Pilot, ensemble: Ensemble, table: AtPilot) -> tuple[FloatArr
     rows, best, k, error = pilot.rows, table.best, ensemble.plan.n_members, 0.0
     ridges, weights, noise = table.ridges[best], table.weights[best], table.noise[best]
     if ensemble.aggregation.fits_weights:
-        losses = Losses(member_paths(rows, ensemble.plan, ridges[:1], pairs=True), rows, ensemble.aggregation)
+        members = zip(pilot.members, pilot.penalties(ridges[None]).T[:k], strict=False)
+        paths = [MemberPath(fit, penalties, pairs=True) for fit, penalties in members]
+        losses = Losses(paths, rows, ensemble.aggregation)
         verdict = judge(losses, np.zeros(k, dtype=np.intp), is_common=False)
         error, weights = verdict.error, weights if verdict.weights is None or noise.any() else verdict.weights
     (block,) = pilot.left_out(pilot.penalties(ridges[None]))
@@ -485,38 +487,33 @@ def _share(fraction: float, n_features: int) -> str:
 
 def reasons(table: xarray.Dataset) -> tuple[str, str]:
     """Two sentences: what to do, and what the data are like that make it so."""
-    best, single, attributes = table.isel(candidate=0), table.sel(candidate=SINGLE), table.attrs
-    features, k = counted(int(attributes["n_features"]), "feature"), int(best.n_members)
-    size, whole = counted(round(attributes["n_samples"]), "sample"), "its" if features.startswith("1 ") else "all"
-    one, others = f"one ridge on {whole} {features}", table.isel(candidate=table.candidate.values != SINGLE)
-    said = f"with {size}, {{}} (λ = {plain(float(best.ridge))}) is forecast to err by {_error(best)}"
-    if str(best.candidate.values) != SINGLE:
-        lead = f"{_gain(best)} less than {one} ({plain(float(single.prediction_error))})"
-        what = f"Ensemble: {said.format(best.candidate.values)}, {lead}."
+    best, attributes, k = table.isel(candidate=0), table.attrs, int(table.n_members[0])
+    name, others = str(best.candidate.values), table.isel(candidate=table.candidate.values != SINGLE)
+    size, M = counted(round(attributes["n_samples"]), "sample"), int(attributes["n_features"])
+    said = f"with {size}, {name} (λ = {plain(float(best.ridge))}) is forecast to err by {_error(best)}"
+    if name != SINGLE:
+        single = float(table.prediction_error.sel(candidate=SINGLE))
+        what = f"Ensemble: {said}, {_gain(best)} less than one ridge ({plain(single)})."
     elif not others.prediction_error.notnull().any():
-        what = f"Take one ridge: {said.format(one)}."
+        what = f"Take one ridge: {said}."
     else:
-        first, leading = (
+        first, least = (
             others.isel(candidate=0),
             others.isel(candidate=int(np.nanargmin(others.prediction_error.values))),
         )
-        times = 1 - float(first.gain)
-        more = f"{plain(times, 2)} times as much" if times > 3 else f"{_gain(first, -1)} more"
-        what = f"Do not ensemble: {said.format(one)}, and the best ensemble, {first.candidate.values}, {more}."
-        if float(leading.gain) >= 0.0005:  # a smaller one is told as 0.0 %
-            less = f"{leading.candidate.values} may err {_gain(leading)} less, but this pilot cannot tell"
-            what = f"Do not ensemble: {said.format(one)}; {less}."
+        what = f"Do not ensemble: {said}, and the best ensemble, {first.candidate.values}, {_gain(first, -1)} more."
+        if float(least.gain) >= 0.0005:  # a smaller one is told as 0.0 %
+            less = f"{least.candidate.values} may err {_gain(least)} less, but this pilot cannot tell"
+            what = f"Do not ensemble: {said}; {less}."
     noise, variance, eta = attributes["label_noise"] ** 2, attributes["target_variance"], attributes["readout_noise"]
-    share = f", {100 * min(noise / variance, 1.0):.0f} % of their variance" if variance > 0 else ""
-    parts = [f"Noise of the labels (ζ² = {plain(noise)}{share}) stays in every forecast"]
+    share = 100 * min(noise / variance, 1.0) if variance > 0 else 100.0
+    parts = [f"Noise of the labels (ζ² = {plain(noise)}, {share:.0f} % of their variance) stays in every forecast"]
     if eta > 0:
         parts.append(f"readout noise (η² = {plain(eta**2)}) counts once for one ridge and 1/{k} in a mean of {k}")
-    parts.append(f"there are {plain(attributes['n_samples'] / attributes['n_features'], 2)} samples for each feature")
     if k > 1:
         near = plain(float(best.nearest_threshold), 2)
         parts.append(f"the member nearest to its threshold has {near} features for each sample")
-    if str(best.aggregation.values) != "mean":
-        parts.append(f"the weights leave {plain(float(best.effective_members), 2)} of {k} members in effect")
+    parts.append(f"there are {plain(attributes['n_samples'] / M, 2)} samples for each feature")
     return what, f"{', '.join(parts[:-1])}, and {parts[-1]}."
 
 

@@ -8,27 +8,18 @@ from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray
 from subridge.forecasting.groups import design_effects, spread_over_groups
 from subridge.forecasting.jackknife import Spread, jackknife
 from subridge.forecasting.pilot import LeftOut, Pilot
-from subridge.forecasting.rule import (
-    RULE,
-    TINY,
-    finite_size_error,
-    matched_penalties,
-    settled_weights,
-    variance_gain,
-    variance_shares,
-)
+from subridge.forecasting.rule import RULE, TINY, finite_size_error, matched_penalties, variance_gain, variance_shares
 from subridge.model.aggregation import Aggregation
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, RidgeError, SubridgeWarning
 from subridge.model.moments import MemberMoments
 from subridge.ridge.checks import correlated_rows, dominant_rows
 from subridge.ridge.choose import Outcome, default_ridges, extended_search, given_ridges, outcome_of, ridge_at_end
-from subridge.ridge.path import rests_on_few_rows
+from subridge.ridge.path import independent_samples
 from subridge.ridge.rows import TrainingRows
 
 _LEAST_RIDGE = 1e-60  # of a given ridge that is not 0, in units of the mean square of a column
 _LITTLE = 1.1  # ratio of the error at the largest ridge and the least error
-_LEAST_SHARE = 1e-6  # of the rows, behind an error that carries no information
 _DOMINANT = 0.9  # leverage of a row that dominates, where half of the rows have less than a tenth
 
 
@@ -78,7 +69,7 @@ class AtPilot:
 
     def weighted(self, aggregation: Aggregation) -> "AtPilot":
         """The same members with another aggregation."""
-        found = settled_weights(aggregation, self.moments, self.moments, np.ones(len(self.ridges)))
+        found = aggregation.settle(self.moments)
         losses = np.where(np.isfinite(found.expected), found.expected, np.inf)
         return replace(self, losses=losses, weights=found.weights)
 
@@ -130,19 +121,11 @@ def search_ridges(
 def choose_ridges(pilot: Pilot, table: AtPilot, sizes: FloatArray) -> tuple[IntArray, BoolArray]:
     """For every size the place of the ridge of least left-out error among those in reach, the largest where none is.
 
-    Ridges at which the pilot is all but interpolated are offered only if no others are in reach. The second result,
-    of shape (S,), is True where the ridge is the smallest that the pilot can judge, so that a smaller one may err less.
+    The second result, of shape (S,), is True where the ridge is the smallest that the pilot can judge, so that a
+    smaller one may err less.
     """
-    n, room, L = pilot.rows.n_samples, pilot.rows.room, len(table.ridges)
-    penalties, freedom = table.ridges * pilot.subset_sizes, RULE.most_freedom * n
     reached = pilot.reach(table.ridges).min(axis=1) >= sizes[:, None]
-    # The penalty at which a member has that many degrees of freedom is the one of a ridgeless sample of that size.
-    none, size = np.zeros(1), np.array([freedom])
-    least = np.array([matched_penalties(fit.spectrum, n, room, size, none)[0][0] for fit in pilot.members])
-    with np.errstate(invalid="ignore"):
-        needed = np.where(least > 0, least * (sizes[:, None] - freedom) / (n - freedom), 0.0)  # at n′, (S, k)
-    easy = reached & ((penalties >= needed[:, None, :]).all(axis=2) | (sizes <= n)[:, None])
-    losses = np.where(np.where(easy.any(axis=1, keepdims=True), easy, reached), table.losses, np.inf)
+    losses, L = np.where(reached, table.losses, np.inf), len(table.ridges)
     known, first = np.isfinite(losses).any(axis=1), np.argmax(np.isfinite(losses), axis=1)
     best = np.where(known, L - 1 - np.argmin(losses[:, ::-1], axis=1), L - 1)
     return best, known & (first > 0) & (best == first)
@@ -154,73 +137,51 @@ class Curve:
 
     sizes: FloatArray  # n′, (S,)
     ridges: FloatArray  # given or chosen, (S, k)
-    penalties: FloatArray  # on the pilot, of the same effective ridges, (S, k)
     is_bound: BoolArray  # the chosen ridge is the smallest in reach, (S,)
     in_reach: BoolArray  # (S,)
-    floor: float  # label noise that no error is below
     error: FloatArray  # prediction error, NaN where unknown, (S,)
     fall: FloatArray  # error over the left-out error at the pilot's size, readout noise apart, (S,)
     weights: FloatArray  # of the members, (S, k)
-    surplus: FloatArray  # (γ - γ′)/(1 - γ′) with γ_rr′ at the pilot's size and γ′_rr′ at n′, (S, k, k)
     effective_samples: FloatArray  # independent rows that the pilot is worth, (S,)
     spread: Spread  # of the error, over pilots
 
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Lower and upper bounds of the prediction error, each of shape (S,)."""
-        below, above = self.spread.log_widths(self.error, level)
+        below, above = (RULE.interval_stretch * width for width in self.spread.log_widths(self.error, level))
         with np.errstate(over="ignore"):  # next to a threshold the upper bound is infinite
-            lower, upper = self.error / np.exp(below), self.error * np.exp(above)
-        return np.maximum(lower, np.minimum(self.floor, self.error)), upper
+            return self.error / np.exp(below), self.error * np.exp(above)
 
 
-def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: AtPilot, floor: float) -> Curve:
-    """Forecast one ensemble at sizes (S,), each at the best ridge of a table that is in reach.
-
-    `floor` is the label noise that no error is below.
-    """
-    n, k = pilot.rows.n_samples, len(pilot.members)
+def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: AtPilot) -> Curve:
+    """Forecast one ensemble at sizes (S,), each at the best ridge of a table that is in reach."""
+    n = pilot.rows.n_samples
     seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
     place, is_bound = choose_ridges(pilot, table, sizes)
-    matched = [
-        matched_penalties(fit.spectrum, n, pilot.rows.room, sizes, wanted)
-        for fit, wanted in zip(seen.members, seen.penalties(table.ridges[place]).T, strict=True)
-    ]
-    penalties, reached = (np.stack(parts, axis=1) for parts in zip(*matched, strict=True))
+    wanted = seen.penalties(table.ridges[place]).T
+    members = zip(seen.members, wanted, strict=True)
+    matched = [matched_penalties(fit.spectrum, n, pilot.rows.room, sizes, penalties) for fit, penalties in members]
+    penalties, reached = np.stack(matched, axis=1), pilot.reach(table.ridges[place]) >= sizes[:, None]
     gamma_n = n * variance_shares(seen.members, penalties)
     parts = [_transfer(block, ensemble, gamma_n[block.rows], sizes[block.rows]) for block in seen.left_out(penalties)]
     found = (np.concatenate(part) for part in zip(*parts, strict=True))
-    error, readout, deviation, weights, surplus, effective, freedom, excess = found
-    # A larger sample is not believed to raise the error, nor to lower it below the label noise.
+    error, readout, deviation, weights, effective, freedom, excess = found
+    # A larger sample is not believed to raise the error.
     present = table.losses - (table.weights**2 * table.noise).sum(axis=1)  # at the pilot's size, (L,)
     own = np.where(reached.all(axis=1), error, np.nan)
-    believed = np.where(sizes > n, np.maximum(np.minimum(own, present[table.best]), floor), own)
+    believed = np.where(sizes > n, np.minimum(own, present[table.best]), own)
     with np.errstate(invalid="ignore", divide="ignore"):
         factor = np.where(np.isfinite(own) & (own > 0), believed / own, 1.0)
         deviation = np.where(np.isnan(own), np.nan, deviation * factor)
-        fall = np.where(present[place] > 0, believed / present[place], 1.0)
+        fall = np.where((present[place] > 0) & (sizes != n), believed / present[place], 1.0)
         error = believed + readout
-        vague = (sizes > n) & (deviation > RULE.vague * error)
-    spread = Spread(deviation, freedom, excess)
-    reach = ~np.isnan(error) & ~vague
-    return Curve(
-        sizes,
-        table.ridges[place],
-        penalties[:, :k],
-        is_bound,
-        reach,
-        floor,
-        error,
-        fall,
-        weights,
-        surplus,
-        effective,
-        spread,
-    )
+        vague = (sizes > n) & (deviation > RULE.vague * error) & (pilot.rows.left_out is None)
+    ridges, spread = table.ridges[place], Spread(deviation, freedom, excess)
+    return Curve(sizes, ridges, is_bound, ~np.isnan(error) & ~vague, error, fall, weights, effective, spread)
 
 
 def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: FloatArray) -> tuple[FloatArray, ...]:
     """At t sizes, from γ n of shape (t, k′, k′): error without readout noise, what that adds, standard error, weights
-    (t, k), surplus (t, k, k), effective rows, degrees of freedom and skewness of the standard error.
+    (t, k), effective rows, degrees of freedom and skewness of the standard error.
     """
     pilot, k, n = block.pilot, len(ensemble.ridge), block.pilot.rows.n_samples
     trained, most, effective = float(n), 1 - 1e-9, np.full(len(sizes), float(n))
@@ -233,9 +194,7 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     after = np.minimum(gamma_n / sizes[:, None, None], most if by_groups else np.inf)
     ratio = (1 - before) * variance_gain(after)
     noise = _readout_noise(pilot, ensemble, np.diagonal(after, axis1=1, axis2=2)[:, :k])
-    pairs = ((block.pairs, 0 * noise), (block.pairs * ratio, noise))
-    present, moved = (_moments(pilot, block.penalties, *each) for each in pairs)
-    settled = settled_weights(ensemble.aggregation, present, moved, sizes / n)
+    settled = ensemble.aggregation.settle(_moments(pilot, block.penalties, block.pairs * ratio, noise))
     weights, error = settled.weights, settled.expected
     unsure = finite_size_error(block.pairs, before, after, n)[:, :k, :k]
     if has_constant:  # the error of the mean of the labels is common to all pairs and cancels
@@ -250,10 +209,11 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
         spread = spread_over_groups(block, all_weights, error)
     else:
         spread = jackknife(block, all_weights, ratio, 1 / (1 - before))
-        spread = replace(spread, standard_error=np.hypot(spread.standard_error, np.hypot(doubt, settled.corrected)))
+        # What weights gain by chance is as unsure as it is large.
+        chance = np.where(np.isfinite(error), error, 0.0) - np.where(np.isfinite(error), settled.least, 0.0)
+        spread = replace(spread, standard_error=np.hypot(spread.standard_error, np.hypot(doubt, chance)))
     readout = (weights**2 * noise).sum(axis=1)
-    surplus = ((before - after) / np.maximum(1 - after, 1e-12))[:, :k, :k]
-    return error - readout, readout, spread.standard_error, weights, surplus, effective, spread.freedom, spread.excess
+    return error - readout, readout, spread.standard_error, weights, effective, spread.freedom, spread.excess
 
 
 def _readout_noise(pilot: Pilot, ensemble: Ensemble, gamma: FloatArray) -> FloatArray:
@@ -264,20 +224,12 @@ def _readout_noise(pilot: Pilot, ensemble: Ensemble, gamma: FloatArray) -> Float
 
 def _moments(pilot: Pilot, penalties: FloatArray, pairs: FloatArray, noise: FloatArray) -> MemberMoments:
     """Moments of the members from pairs (t, k, k), or (t, k + 1, k + 1) with a constant predictor, and noise (t, k)."""
-    k, behind = noise.shape[1], np.zeros(noise.shape)
+    k = noise.shape[1]
     members = pairs[:, :k, :k] + noise[:, :, None] * np.eye(k)
     if pairs.shape[1] == k:
         return MemberMoments(members)
-    # Left-out errors of noise vary like those of m = (tr R²)²/tr R⁴ independent rows. The inverse of their variance,
-    # which weights follow, is too large by m/(m - 2) in the mean, so that n rows are worth n (1 - 2/m).
-    for r, fit in enumerate(pilot.members[:k]):
-        squares = fit.residual_gains(penalties[:, r]) ** 2
-        squares = squares / squares.max(axis=1, keepdims=True) if fit.spans_samples else squares
-        spare = pilot.rows.room - squares.shape[1]
-        m = (squares.sum(axis=1) + spare) ** 2 / ((squares**2).sum(axis=1) + spare)
-        if not rests_on_few_rows(fit, float(penalties[:, r].min())):  # else its errors carry no information
-            behind[:, r] = np.minimum(np.maximum(1 - 2 / m, _LEAST_SHARE) * pilot.rows.n_samples, pilot.n_groups)
-    return MemberMoments(members, pairs[:, k, :k], pairs[:, k, k], behind=behind * len(pilot.targets))
+    behind = [independent_samples(fit, penalties[:, r], pairs=True) for r, fit in enumerate(pilot.members[:k])]
+    return MemberMoments(members, pairs[:, k, :k], pairs[:, k, k], behind=np.stack(behind, axis=1) * len(pilot.targets))
 
 
 def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning]:

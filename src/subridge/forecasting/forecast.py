@@ -92,7 +92,7 @@ def forecast(
           noise where the ensemble has it; NaN where out of reach;
         - ``prediction_error_lower``, ``prediction_error_upper``, ``standard_error``: for that expectation;
         - ``in_reach``: False where the pilot cannot tell: no ridge of the pilot has the effective ridge that is asked
-          for, or the standard error exceeds 40 % of the error;
+          for, or (rows only) the standard error exceeds 40 % of the error;
         - ``ridge``: NaN where members differ in theirs;
         - ``is_bound``, for chosen ridges: the ridge is the smallest that the pilot can judge and a smaller one may err
           less, so that `prediction_error_upper` bounds the best from above;
@@ -100,7 +100,7 @@ def forecast(
 
         ``reach`` (ensemble, member) is the largest n′ in reach of each member at its ridge (a chosen one: that of the
         largest size), infinite for members with fewer features than n. ``irreducible_error`` (ensemble) is the limit of
-        `prediction_error` for n′ → ∞. Attributes hold the label noise ζ, whose lower bound is the floor of every error.
+        `prediction_error` for n′ → ∞. Attributes hold the label noise ζ with its bounds.
 
     Raises
     ------
@@ -167,8 +167,7 @@ def forecast(
         pilot = factorise_pilot(rows, ensemble.plan)
         seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
         table = search_ridges(seen, ensemble, path, said, may_grow=isinstance(ridges, str))
-        floor = noise.get("label_noise_lower", 0.0) ** 2
-        curve = forecast_curve(pilot, ensemble, np.append(sizes, np.inf), table, floor)
+        curve = forecast_curve(pilot, ensemble, np.append(sizes, np.inf), table)
         if name == next(iter(drawn)) and groups is None:
             said.extend(doubts(pilot, curve))
         variables: dict[str, FloatArray | BoolArray] = {}

@@ -38,7 +38,9 @@ class Spread:
         degrees of freedom of that variance, and no more than the residuals have dimensions (t,).
         """
         # Leaving out a row that errs much lowers the estimate, hence the sign.
-        centred, n = of_order_one(influence.mean(axis=1, keepdims=True) - influence), influence.shape[1]
+        centred, n = influence.mean(axis=1, keepdims=True) - influence, influence.shape[1]
+        # Times a power of two, so that no power of the largest leaves the floats.
+        centred = np.ldexp(centred, -np.frexp(abs(centred).max(axis=1, keepdims=True))[1])
         squares = centred**2
         power, spread = squares.mean(axis=1), squares.var(axis=1)
         freedom = np.where(spread > 0, 2 * n * power**2 / np.where(spread > 0, spread, 1.0), n)
@@ -58,15 +60,6 @@ class Spread:
         relative = self.standard_error / np.where(error > 0, error, np.inf)
         quantile = student.ppf(0.5 + level / 2, self.freedom)
         return quantile * relative, (quantile + self.excess * (1 + 2 * quantile**2) / 6) * relative
-
-
-def of_order_one(values: FloatArray) -> FloatArray:
-    """Values (..., n) times a power of two, so that the largest are about 1 and no power of them leaves the floats.
-
-    >>> of_order_one(np.array([3e-200, -6e-200])).round(3)
-    array([ 0.287, -0.574])
-    """
-    return np.asarray(np.ldexp(values, -np.frexp(abs(values).max(axis=-1, keepdims=True))[1]))
 
 
 def jackknife(left_out: LeftOut, weights: FloatArray, ratio: FloatArray, gains: FloatArray) -> Spread:

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -160,32 +160,31 @@ def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: See
         checked_seed("seed", seed)
     if not isinstance(ensembles, Mapping) or not ensembles:
         raise ParameterError("ensembles must be a mapping from names to Ensemble objects, with at least one")
-    drawn = {str(name): _draw(f"ensembles[{name!r}]", each, n_features, seed) for name, each in ensembles.items()}
+    drawn = {}
+    for key, ensemble in ensembles.items():
+        name = f"ensembles[{key!r}]"
+        if not isinstance(ensemble, Ensemble):
+            raise ParameterError(f"{name} must be an Ensemble, got {type(ensemble).__name__}")
+        subsets, aggregation = ensemble.subsets, ensemble.aggregation
+        plan = subsets.draw(n_features, stream(seed)) if isinstance(subsets, Strategy) else ensemble.plan
+        if plan.n_features != n_features:
+            raise SubsetError(f"{name} is a plan for {counted(plan.n_features, 'feature')}, but X has {n_features}")
+        if ensemble.ridge.ndim > 1 or ensemble.readout_noise.ndim > 1:
+            raise ParameterError(f"{name} sweeps its ridge or noise; give ridges= to compare ridges")
+        if (ensemble.ridge < 0).any():
+            raise RidgeError(f"ridge of {name} must be at least 0, got {ensemble.ridge.min():g}")
+        if not aggregation.is_linear:
+            raise ParameterError(
+                f"{name} has aggregation={aggregation.name!r}, which has no forecast: only weighted sums of members "
+                'have. Use "mean", "scaled", "simplex" or "free"; for classes the wrong majority votes come with each'
+            )
+        if aggregation.per_target:
+            raise ParameterError(f"{name} has weights for each target, which have no forecast; use per_target=False")
+        ridge, noise = (np.broadcast_to(each, (plan.n_members,)) for each in (ensemble.ridge, ensemble.readout_noise))
+        drawn[str(key)] = Ensemble(plan, ridge, noise, aggregation)
     if len(drawn) < len(ensembles):
         raise ParameterError(f"ensembles must have names that differ as text, got {list(ensembles)!r}")
     return drawn
-
-
-def _draw(name: str, ensemble: Ensemble, n_features: int, seed: Seed | None) -> Ensemble:
-    if not isinstance(ensemble, Ensemble):
-        raise ParameterError(f"{name} must be an Ensemble, got {type(ensemble).__name__}")
-    subsets, aggregation = ensemble.subsets, ensemble.aggregation
-    plan = subsets.draw(n_features, stream(seed)) if isinstance(subsets, Strategy) else ensemble.plan
-    if plan.n_features != n_features:
-        raise SubsetError(f"{name} is a plan for {counted(plan.n_features, 'feature')}, but X has {n_features}")
-    if ensemble.ridge.ndim > 1 or ensemble.readout_noise.ndim > 1:
-        raise ParameterError(f"{name} sweeps its ridge or noise; give ridges= to compare ridges")
-    if (ensemble.ridge < 0).any():
-        raise RidgeError(f"ridge of {name} must be at least 0, got {ensemble.ridge.min():g}")
-    if not aggregation.is_linear:
-        raise ParameterError(
-            f"{name} has aggregation={aggregation.name!r}, which has no forecast: only weighted sums of members have. "
-            'Use "mean", "scaled", "simplex" or "free"; for classes the wrong majority votes come with each'
-        )
-    if aggregation.per_target:
-        raise ParameterError(f"{name} has weights for each target, which have no forecast; use per_target=False")
-    ridge, noise = (np.broadcast_to(each, (plan.n_members,)) for each in (ensemble.ridge, ensemble.readout_noise))
-    return Ensemble(plan, ridge, noise, aggregation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,13 +350,9 @@ def side_by_side(work: Callable[[Work], Result], tasks: Iterable[Work]) -> list[
     Ensembles are independent and their matrices small: one core for each is faster than all cores on one.
     """
     tasks, listener, results = list(tasks), _listener.get(), list[Result]()
-    workers = min(len(tasks), cores(), _MOST_WORKERS)
-    with ExitStack() as stack:
-        found: Iterable[Result] = map(work, tasks)
-        if workers > 1:
-            stack.enter_context(threadpool_limits(1, "blas"))
-            found = stack.enter_context(ThreadPoolExecutor(workers)).map(work, tasks)
-        for result in found:
+    workers = max(1, min(len(tasks), cores(), _MOST_WORKERS))
+    with threadpool_limits(1 if workers > 1 else None, "blas"), ThreadPoolExecutor(workers) as pool:
+        for result in pool.map(work, tasks):
             results.append(result)
             if listener is not None:
                 listener(len(results), len(tasks))

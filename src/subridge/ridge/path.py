@@ -37,7 +37,7 @@ class MemberPath:
         self._fit, self._is_checked = fit, False
         self._last: tuple[int, Array] | None = None  # errors that are likely to be asked for again
         self.rank = int(fit.spectrum.shape[0])
-        self.independent = _independent_samples(fit, penalties, pairs)
+        self.independent = independent_samples(fit, penalties, pairs)
         self._table: tuple[Array, Array] | None = None
         rows_of_table = len(penalties) * int(self._targets.shape[0])
         if rows_of_table > (4 if rows_of_table * fit.rows.n_samples <= _SMALL else 1) * self.rank:
@@ -103,7 +103,7 @@ class MemberPath:
         return errors if self._noise is None else errors + self._noise
 
 
-def _independent_samples(fit: MemberFit, penalties: FloatArray, pairs: bool) -> FloatArray:
+def independent_samples(fit: MemberFit, penalties: FloatArray, pairs: bool) -> FloatArray:
     """How many independent samples the left-out errors at each ridge are worth if weights are fitted to them; (L,).
 
     A squared error of labels that are noise is ``gᵀR²g``, which varies as that of m = (tr R²)²/tr R⁴ independent
