@@ -277,7 +277,7 @@ class MemberFit:
     # -- new rows ---------------------------------------------------------------------------------
 
     def pulls(self, penalty: float, targets: Array, errors: Array, sets: LeftOutSets | None) -> tuple[Array, Array]:
-        """What `output_change` needs to know of the left-out rows or sets, for labels `targets` at one penalty.
+        """What `output_changes` needs to know of the left-out rows or sets, for labels `targets` at one penalty.
 
         `errors` are the left-out errors in weighted units, shape (C, n). Returns them, or ``Q_sᵀe_s`` of S sets, shape
         (C, ρ, S), and the changes at x = x̄, shape (C, S).
@@ -292,18 +292,26 @@ class MemberFit:
             shifts.append((take_last(reach, flat).reshape((G, m)) * e).sum(axis=-1))
         return xp.concat(pulls, axis=-1), xp.concat(shifts, axis=-1)
 
-    def output_change(self, centred: Array, penalty: float, pulls: Array, shifts: Array) -> Array:
-        """``f(x) - f^(-s)(x)``: what leaving out each of S rows or sets changes in the outputs; shape (C, m, S).
-
-        `centred` are m new rows x - x̄ as the member sees them, shape (m, N_r).
-        """
+    def scores(self, centred: Array, penalty: float) -> Array:
+        """``√d/(d+p) Vᵀ(x - x̄)``, shape (m, ρ), of m new rows x - x̄ as the member sees them, shape (m, N_r)."""
         d = self.spectrum
         if self.right is None:
-            scores = self.design.onto_samples(centred) @ self.left.T / (d + penalty)
-        else:
-            scores = (centred @ self.right.T) * (d**0.5 / (d + penalty))
-        changes = (scores @ self.left) * pulls[:, None, :] if pulls.ndim == 2 else scores @ pulls
-        return changes + shifts[:, None, :]
+            return self.design.onto_samples(centred) @ self.left.T / (d + penalty)
+        return (centred @ self.right.T) * (d**0.5 / (d + penalty))
+
+    def output_changes(self, scores: Array, pulls: Array, chosen: IntArray | None = None) -> Array:
+        """``f(x) - f^(-s)(x)``, less its value at x = x̄: what leaving out S rows or sets changes; shape (C, m, S).
+
+        `scores` are those of m new rows. Of single rows some may be `chosen`.
+        """
+        if pulls.ndim == 3:
+            return scores @ pulls
+        left = self.left
+        if chosen is not None:
+            left, pulls = take_last(left, chosen), take_last(pulls, chosen)
+        if pulls.shape[0] == 1:  # the smaller factor is scaled
+            return (scores @ (left * pulls))[None, :, :]
+        return (scores @ left) * pulls[:, None, :]
 
 
 def _eye(example: Array, size: int) -> Array:
