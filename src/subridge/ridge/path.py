@@ -49,8 +49,8 @@ class MemberPath:
             return
         errors = self._errors_at(penalties)
         self._table = errors, self._fit.coefficients(penalties, self._targets)
-        kept = self._fit.left if pairs else fit.left[:0, :]
-        self._fit = replace(self._fit, left=kept, right=None, design=Design(fit.left[:0, :]))
+        nothing = fit.left[:0, :] * 1.0  # a view would keep the whole table in memory
+        self._fit = replace(self._fit, left=self._fit.left if pairs else nothing, right=None, design=Design(nothing))
 
     @property
     def n_ridges(self) -> int:
