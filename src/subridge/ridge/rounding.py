@@ -8,7 +8,7 @@ The formulas are in `member`; here is what surrounds them.
   a direction it has no share outside of the member's directions, and W is taken inside of them, relative to its largest
   weight there.
 - `decompose_carefully` keeps the digits of columns of mixed scales, n ≈ N_r and tiny ridges.
-- `refit_without` trains again without a set of rows if no formula keeps the digits.
+- `perturbed` moves rows within their rounding: what this changes in a refit is taken for the error of its rounding.
 - `rank_is` decides whether a direction is exactly zero or as small as rounding, which singular values cannot decide:
   columns that agree to the last digit are harmless, columns that agree up to rounding are not.
 - `warn_of_doubt` warns the user if a doubt remains.
@@ -17,7 +17,7 @@ The formulas are in `member`; here is what surrounds them.
 import warnings
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import lapack
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 EPS = float(np.finfo(np.float64).eps)
 ORTHONORMAL_NOISE = 30 * EPS  # of a sum of squares that should be one; measured up to 8 eps at n = 2000
 GOOD_ENOUGH = 2e-9  # estimated relative error up to which a Gram or kernel matrix serves
-_NOTICED = 1e-7  # relative error above which the user is warned
+NOTICED = 1e-7  # relative error above which the user is warned
 _CLEAR = 1e-10  # relative error that need not be known better
 _TINY = 1e-300
 _GRADED = 1e2  # ratio of column norms above which Jacobi rotations are worth their price
@@ -42,7 +42,7 @@ _TOGETHER = 256  # rows of high leverage treated at once
 
 def warn_of_doubt(doubt: float) -> None:
     """Warn of left-out errors that may be off by this share of themselves, if it is above 1e-7."""
-    if doubt > _NOTICED:
+    if doubt > NOTICED:
         # A power of ten, so that many members of much the same doubt give one warning and not one each.
         extent = f"up to {10.0 ** np.ceil(np.log10(doubt)):.0e} of themselves" if doubt < 1 else "more than themselves"
         warnings.warn(
@@ -56,26 +56,19 @@ def warn_of_doubt(doubt: float) -> None:
 # -- a decomposition that keeps the digits --------------------------------------------------------
 
 
-class CarefulDecomposition(NamedTuple):
-    """Qᵀ (ρ, n), d (ρ,) ascending, Vᵀ (ρ, N_r), the relative uncertainty of the space that Q spans, and a bound of d in
-    the directions that were taken for rounding.
-    """
-
-    left: FloatArray
-    spectrum: FloatArray
-    right: FloatArray
-    sharpness: float
-    dropped: float
-
-
-def decompose_carefully(Ft: FloatArray, direction: FloatArray | None, room: int) -> CarefulDecomposition:
+def decompose_carefully(
+    Ft: FloatArray, direction: FloatArray | None, room: int
+) -> tuple[FloatArray, FloatArray, FloatArray, float, float]:
     """Decompose rows given as Fᵀ, shape (N_r, n), whose samples leave `room` dimensions.
+
+    Returns Qᵀ (ρ, n), d (ρ,) ascending, Vᵀ (ρ, N_r), the relative uncertainty of the space that Q spans, and a bound
+    of d in the directions that were taken for rounding, zero if there are none.
 
     The intercept's `direction` u is taken along as one more column, larger than all others, so that it comes out first
     and mixes with nothing. The rank is judged with every column at its own scale. Columns of very different scales are
     decomposed by one-sided Jacobi rotations, which find every direction to the accuracy that its columns allow.
 
-    >>> decompose_carefully(np.array([[1e-9, 0, 0], [0, 1e9, 0]]), None, 3).spectrum
+    >>> decompose_carefully(np.array([[1e-9, 0, 0], [0, 1e9, 0]]), None, 3)[1]
     array([1.e-18, 1.e+18])
     """
     N, n = Ft.shape
@@ -83,7 +76,7 @@ def decompose_carefully(Ft: FloatArray, direction: FloatArray | None, room: int)
     live = np.flatnonzero(norms > 0)
     F, norms, size = Ft[live].T, norms[live], max(n, len(live))
     if not len(norms) or not room:
-        return CarefulDecomposition(np.zeros((0, n)), np.zeros(0), np.zeros((0, N)), EPS, 0.0)
+        return np.zeros((0, n)), np.zeros(0), np.zeros((0, N)), EPS, 0.0
     scaled = np.linalg.svd(F / norms, compute_uv=False)
     rank = min(int((scaled > 4 * size * EPS * scaled[0]).sum()), room)
     sharpness = 4 * EPS * np.sqrt(size) * scaled[0] / scaled[rank - 1]
@@ -94,11 +87,12 @@ def decompose_carefully(Ft: FloatArray, direction: FloatArray | None, room: int)
     kept = slice(first, first + rank)
     right = np.zeros((rank, N))
     right[:, live] = Vt[kept, : len(live)][::-1]
-    rest = float(s[first + rank :].max(initial=0.0)) + EPS * np.sqrt(max(F.shape)) * float(norms.max())
+    rest = 0.0
     if rank < min(len(live), room):  # what is left of large dependent columns mixes with directions that are as small
+        rest = float(s[first + rank :].max(initial=0.0)) + EPS * np.sqrt(max(F.shape)) * float(norms.max())
         sharpness = max(sharpness, (rest / s[first + rank - 1]) ** 2)
     left = np.ascontiguousarray(Q[:, kept][:, ::-1].T)
-    return CarefulDecomposition(left, s[kept][::-1] ** 2, right, float(sharpness), rest**2)
+    return left, s[kept][::-1] ** 2, right, float(sharpness), rest**2
 
 
 def _by_rotations(A: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -109,6 +103,12 @@ def _by_rotations(A: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         return np.linalg.svd(A, full_matrices=False)
     (Q, V), rank = (U, V) if n >= m else (V, U), min(n, m)
     return np.asarray(Q[:, :rank]), np.asarray(s[:rank] * (work[0] / work[1])), np.asarray(V[:, :rank].T)
+
+
+def perturbed(Ft: FloatArray, seed: int) -> FloatArray:
+    """Rows as Fᵀ, shape (N_r, n), with every column of F moved by about the backward error of a decomposition."""
+    scale = 4 * EPS * np.sqrt(max(Ft.shape) / Ft.shape[1] * (Ft**2).sum(axis=1))
+    return Ft + scale[:, None] * np.random.default_rng(seed).standard_normal(Ft.shape)
 
 
 def orthogonal_again(Qt: Array, u: Array | None, rest: Array, slack: Array) -> tuple[Array, Array]:
@@ -160,7 +160,7 @@ def doubt_of_rows(fit: "MemberFit", targets: Array, penalties: FloatArray, found
     # If one direction is left outside that all rows share, R is zzᵀ there up to a factor that cancels: left-out errors
     # are the same whether z is dropped or kept.
     one_short = fit.rows.room - rank == 1 and not len(found.alone)
-    if of_rank > _NOTICED and (one_short or rank_is(fit, rank)):
+    if of_rank > NOTICED and (one_short or rank_is(fit, rank)):
         of_rank = 0.0
     g, errors, p = to_numpy(targets), to_numpy(found.errors), penalties[:, None]
     Qt = to_numpy(fit.left)
@@ -172,7 +172,7 @@ def doubt_of_rows(fit: "MemberFit", targets: Array, penalties: FloatArray, found
     outside, alone = _moved(fit.sharpness, gaps, energies, errors), found.alone
     outside[np.ix_(penalties == 0, np.arange(len(g)), alone)] = np.inf
     # If the penalty hides what lies outside, it does not matter whether that is zero.
-    if _largest_ratio(outside, errors) > _NOTICED and len(alone) and rank_is(fit, rank - len(alone), alone):
+    if _largest_ratio(outside, errors) > NOTICED and len(alone) and rank_is(fit, rank - len(alone), alone):
         outside[:, :, alone] = inside[:, :, alone]
     return max(of_rank, _largest_ratio(outside, errors))
 
@@ -227,7 +227,7 @@ class SetDoubts:
 
     def are_lost(self, gaps: FloatArray, index: int) -> BoolArray:
         """Whether sets of such gaps lose more digits than may be lost without a warning."""
-        return np.asarray(2 * self._shares[index] > _NOTICED * gaps)
+        return np.asarray(2 * self._shares[index] > NOTICED * gaps)
 
     def add(self, errors: Array, gaps: FloatArray, index: int, counted: BoolArray) -> None:
         """Sets with errors (C, G, m) and gaps (G,) at one penalty, of which some are `counted`, shape (G,)."""
@@ -246,61 +246,9 @@ class SetDoubts:
     def largest(self) -> float:
         """The largest relative error of all penalties and targets."""
         of_rank = float(np.max(self._lost / np.maximum(self._least, _TINY)))
-        if of_rank > _NOTICED and rank_is(self._fit, len(self._fit.spectrum)):
+        if of_rank > NOTICED and rank_is(self._fit, len(self._fit.spectrum)):
             of_rank = 0.0
         return max(of_rank, _largest_ratio(np.sqrt(self._moved)[..., None], np.sqrt(self._total)[..., None]))
-
-
-def refit_without(
-    fit: "MemberFit", targets: Array, penalties: FloatArray, index: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """Errors on the rows of a set if a member is trained without them, (L, C, m), and how far they may be off, (L, C).
-
-    Rows are centred anew from the rows as they were given: rows that were centred with the set have rounding that may
-    be all there is without. A decomposition is that of rows in which every column F_j was moved by ε of its norm. To
-    first order this moves the weights β = F⁺g by ``-F⁺δF β + (FᵀF)⁺δFᵀ(g - Fβ) + (I - F⁺F) δFᵀ(FFᵀ)⁺g``.
-    """
-    rows, roots = fit.rows, to_numpy(fit.rows.root_weights)
-    rest, intercept = np.setdiff1d(np.arange(rows.n_samples), index), rows.fit_intercept
-    given = _seen_rows(fit)
-    X = to_numpy(fit.design.dense()) / roots if given is None else given.T.copy()  # (N_r, n)
-    g, w = to_numpy(targets), roots[rest] ** 2
-    means = g[:, rest] @ roots[rest] / w.sum() * float(intercept)
-    if intercept:
-        largest = abs(X).max(axis=1)[:, None] if given is None else 0.0
-        X = X - X[:, rest[:1]]  # a column that is constant without the set becomes zero,
-        X = X * (abs(X) > 4 * EPS * largest)  # up to rounding if rows were centred and weighted
-        for _ in range(2):
-            X = X - (X[:, rest] @ w / w.sum())[:, None]
-    F, labels = X[:, rest] * roots[rest], g[:, rest] - means[:, None] * roots[rest]
-    u = roots[rest] / np.sqrt(w.sum()) if intercept else None
-    Qt, d, V, _, dropped = decompose_carefully(F, u, len(rest) - int(intercept))
-    new, A = (X[:, index] * roots[index]).T, labels @ Qt.T  # (m, N_r), (C, ρ)
-    norms, shares = np.sqrt((F**2).sum(axis=1)), new @ V.T
-    outside = new - shares @ V  # what new rows have outside of the member's directions
-    unexplained = _norms(labels - A @ Qt) * float(_norms(outside.ravel()))
-    errors, moved, lost = [], [], []
-    for p in penalties:
-        beta = (A * (np.sqrt(d) / (d + p))) @ V
-        errors.append(g[:, index] - means[:, None] * roots[index] - beta @ new.T)
-        reach = np.sqrt((shares**2 * (d / (d + p) ** 2)).sum(axis=1))  # ‖xF⁺‖, (m,)
-        first = np.outer(abs(beta) @ norms, reach) + abs(beta) @ abs(new).T
-        second = np.outer(_norms(labels - beta @ F), abs((shares / (d + p)) @ V) @ norms)
-        third = np.outer(_norms(A / (d + p)), abs(outside) @ norms)
-        moved.append(_norms(4 * EPS * np.sqrt(max(F.shape)) * (first + second + third)))
-        with np.errstate(divide="ignore"):  # the same for a direction that was dropped, if it is one
-            gain = 0.5 / np.sqrt(p) if dropped > p else np.sqrt(dropped) / (dropped + p) if dropped else 0.0
-        lost.append(
-            gain * unexplained if dropped and len(d) < min(len(rest) - int(intercept), len(X)) else 0 * unexplained
-        )
-    answers, off = np.stack(errors), np.stack(moved)
-    if (np.stack(lost) > _NOTICED * _norms(answers)).any() and not rank_is(fit, len(d), index):
-        off = off + np.stack(lost)
-    return answers, off
-
-
-def _norms(rows: FloatArray) -> FloatArray:
-    return np.asarray(np.sqrt((rows**2).sum(axis=-1)))
 
 
 # -- the exact rank -------------------------------------------------------------------------------
@@ -312,7 +260,7 @@ _PRIME = 8_388_593  # the largest below 2**23, so that sums of 128 products of r
 _INNER, _DRAWS = 128, 3
 
 
-def _seen_rows(fit: "MemberFit", read: Callable[[Array | IntArray], FloatArray] = np.asarray) -> FloatArray | None:
+def seen_rows(fit: "MemberFit", read: Callable[[Array | IntArray], FloatArray] = np.asarray) -> FloatArray | None:
     """What a member sees of the rows as given, shape (n, N_r), in numbers or in residues; None after training."""
     X, A = fit.rows.given, fit.measurement
     if X is None:
@@ -337,7 +285,7 @@ def rank_is(fit: "MemberFit", rank: int, without: IntArray | None = None) -> boo
 
 def residues_of_rows(fit: "MemberFit") -> FloatArray | None:
     """Residues of the rows that a member sees, with a column of ones for the intercept; None after training."""
-    residues = _seen_rows(fit, residues_of)
+    residues = seen_rows(fit, residues_of)
     if residues is None or not fit.rows.fit_intercept:
         return residues
     return np.hstack([residues, np.ones((len(residues), 1))])
