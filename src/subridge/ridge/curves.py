@@ -40,7 +40,6 @@ from subridge.model.errors import DataError, ParameterError, RidgeError
 # than the last correction by the factor between the last two, so 1e-6 leaves nine digits or more.
 _STEPS = 2
 _SETTLED = {"float64": 1e-6, "float32": 1e-3}
-_SMALL = 256  # shorter side of a matrix up to which singular values are computed on the host
 # Training-set sizes that share a batch of primal factors on a card. A CPU gains nothing from more than one.
 TOGETHER_ON_A_CARD = 8
 
@@ -87,42 +86,34 @@ def plan_curve(
     At most two: ordinary ridges, and those so small that solutions are refined. `n_features` is N of one member,
     `scale` the mean squared entry of the unscaled features, the unit in which a ridge is small.
     """
-    return list(_planned(tuple(n_samples), n_features, tuple(ridges), _DELICATE[dtype] * scale))
+    sizes, plans = tuple(n_samples), []
+    watched = [lam == 0 or lam < _DELICATE[dtype] * scale for lam in ridges]
+    for is_watched in sorted(set(watched)):
+        which = tuple(i for i, each in enumerate(watched) if each == is_watched)
+        if is_watched:
+            n_dual = sum(n_features >= P for P in sizes)
+            segments = tuple((i, i + 1) for i in range(n_dual, len(sizes)))
+        else:
+            n_dual, segments = cheapest_split(sizes, n_features, len(which))
+        plans.append(CurvePlan(sizes, tuple(ridges[i] for i in which), which, n_dual, segments, is_watched))
+    return plans
 
 
 @lru_cache(maxsize=256)
-def _planned(
-    sizes: tuple[int, ...], n_features: int, ridges: tuple[float, ...], delicate: float
-) -> tuple[CurvePlan, ...]:
-    ordinary = tuple(i for i, lam in enumerate(ridges) if lam >= delicate and lam > 0)
-    watched = tuple(i for i in range(len(ridges)) if i not in ordinary)
-    plans = []
-    if ordinary:
-        n_dual, segments = cheapest_split(sizes, n_features, len(ordinary))
-        plans.append(CurvePlan(sizes, tuple(ridges[i] for i in ordinary), ordinary, n_dual, segments, False))
-    if watched:
-        n_dual = sum(n_features >= P for P in sizes)
-        alone = tuple((i, i + 1) for i in range(n_dual, len(sizes)))
-        plans.append(CurvePlan(sizes, tuple(ridges[i] for i in watched), watched, n_dual, alone, True))
-    return tuple(plans)
-
-
-def cheapest_split(n_samples: Sequence[int], n_features: int, n_ridges: int) -> tuple[int, tuple[tuple[int, int], ...]]:
+def cheapest_split(
+    n_samples: tuple[int, ...], n_features: int, n_ridges: int
+) -> tuple[int, tuple[tuple[int, int], ...]]:
     """Number of dual sizes and the anchored segments after them, with the fewest operations."""
     n, N = len(n_samples), n_features
-    tail, choice = [0.0] * (n + 1), [n] * (n + 1)
+    tails: dict[int, tuple[float, tuple[tuple[int, int], ...]]] = {n: (0.0, ())}  # costs and segments from i on
     for i in reversed(range(n)):
-        costs = [n_ridges * segment_cost(n_samples, N, i, stop) + tail[stop] for stop in range(i + 1, n + 1)]
-        tail[i] = min(costs)
-        choice[i] = i + 1 + costs.index(tail[i])
+        tails[i] = min(
+            (n_ridges * segment_cost(n_samples, N, i, stop) + tails[stop][0], ((i, stop), *tails[stop][1]))
+            for stop in range(i + 1, n + 1)
+        )
     gram = n_samples[-1] * N * N
-    totals = [dual_cost(n_samples, N, n_ridges, i) + (gram + tail[i] if i < n else 0.0) for i in range(n + 1)]
-    n_dual = totals.index(min(totals))
-    segments, i = [], n_dual
-    while i < n:
-        segments.append((i, choice[i]))
-        i = choice[i]
-    return n_dual, tuple(segments)
+    n_dual = min(range(n + 1), key=lambda i: dual_cost(n_samples, N, n_ridges, i) + tails[i][0] + gram * (i < n))
+    return n_dual, tails[n_dual][1]
 
 
 def dual_cost(n_samples: Sequence[int], n_features: int, n_ridges: int, n_dual: int) -> float:
@@ -302,17 +293,18 @@ class _LapackFactor:
             upper, failed = potrf(matrix.T, lower=0, overwrite_a=1, clean=0)
             self._upper.append(np.full_like(upper, np.nan) if failed else upper)
 
+    def _solve(self, rows: FloatArray, trans: int) -> FloatArray:
+        for upper, each in zip(self._upper, rows, strict=True):
+            each[...] = self._trtrs(upper, each.T, lower=0, trans=trans, overwrite_b=1)[0].T
+        return rows
+
     def solve_forward(self, rows: FloatArray) -> FloatArray:
         """Solve ``L z = t`` for every row t, shape (batch, n_rows, n), overwritten with the result."""
-        for upper, each in zip(self._upper, rows, strict=True):
-            each[...] = self._trtrs(upper, each.T, lower=0, trans=1, overwrite_b=1)[0].T
-        return rows
+        return self._solve(rows, 1)
 
     def solve_transposed(self, rows: FloatArray, lengths: list[int] | None = None) -> FloatArray:
         """Solve ``Lᵀ u = z`` for every row z, shape (batch, n_rows, n), overwritten with the result."""
-        for upper, each in zip(self._upper, rows, strict=True):
-            each[...] = self._trtrs(upper, each.T, lower=0, overwrite_b=1)[0].T
-        return rows
+        return self._solve(rows, 0)
 
 
 def _factor(matrices: Array, rows: Array) -> tuple["BlockedFactor | _LapackFactor", Array]:
@@ -395,8 +387,11 @@ def refined_curve(
     if n_dual[0] < len(sizes):
         at_once = together or (1 if is_numpy(F) else TOGETHER_ON_A_CARD)
         _refined_primal(F, targets, sizes, n_dual, member_sizes, ridge, at_once, weights, suspects)
-    for p in np.flatnonzero(suspects.any(axis=0)).tolist():
-        _replace(F, targets, sizes[p], member_sizes, np.flatnonzero(suspects[:, p]), ridge, weights[:, p, ...])
+    for g, p in np.argwhere(suspects).tolist():  # on the host: a card takes ten times as long for small matrices
+        N, P = int(member_sizes[g]), sizes[p]
+        solution = orthogonal_solution(to_numpy(F[g, :P, :N]), to_numpy(targets[g, :, :P]), ridge)
+        weights[g, p, ...] = 0.0
+        weights[g, p, :, :N] = like(solution, F)
     return weights
 
 
@@ -473,20 +468,3 @@ def _unsettled(step: Array, w: Array) -> BoolArray:
     moved, whole = (to_numpy(namespace_of(w).linalg.vector_norm(a, axis=-1)) for a in (step, w))
     # Labels that are all zero have weights of zero, which is settled.
     return np.asarray(~((moved <= _SETTLED[dtype_name(w)] * whole) | ((moved == 0) & (whole == 0))))
-
-
-def _replace(
-    F: Array, targets: Array, P: int, member_sizes: IntArray, which: IntArray, ridge: float, into: Array
-) -> None:
-    """Solve some members at one size again, by singular values."""
-    if min(P, int(member_sizes[which].max())) > _SMALL:
-        for g in which.tolist():
-            N = int(member_sizes[g])
-            into[g, ...] = 0.0
-            into[g, :, :N] = orthogonal_solution(F[g, :P, :N], targets[g, :, :P], ridge)
-        return
-    # Many small decompositions: on the host they take a tenth of a card's time. Padded features are zero and stay so.
-    rows = np.stack([to_numpy(F[g, :P, :]) for g in which.tolist()])
-    goals = np.stack([to_numpy(targets[g, :, :P]) for g in which.tolist()])
-    for g, solution in zip(which.tolist(), orthogonal_solution(rows, goals, ridge), strict=True):
-        into[g, ...] = like(solution, F)
