@@ -36,7 +36,6 @@ CLEAR = 1e-10  # relative error that need not be known better
 _TINY = 1e-300
 _GRADED = 1e2  # ratio of column norms above which Jacobi rotations are worth their price
 _HIGH = 1e-3  # 1 - H_ii below which a difference from one has lost digits that count
-_TOGETHER = 256  # rows of high leverage treated at once
 
 
 def warn_of_doubt(doubt: float) -> None:
@@ -123,15 +122,12 @@ def orthogonal_again(Qt: Array, u: Array | None, rest: Array, slack: Array) -> t
         return rows
 
     rest = outside(rest)
-    high = np.flatnonzero(to_numpy(slack) < _HIGH)
-    new_rest, new_slack = to_numpy(rest).copy(), to_numpy(slack).copy()
-    for start in range(0, len(high), _TOGETHER):
-        chosen = high[start : start + _TOGETHER]
-        units = np.zeros((len(chosen), len(new_slack)))
-        units[np.arange(len(chosen)), chosen] = 1.0
-        alone = outside(like(units, Qt))
-        new_slack[chosen] = to_numpy((alone * alone).sum(axis=1))
-        new_rest[:, chosen] = to_numpy(rest @ alone.T)
+    high = np.flatnonzero(to_numpy(slack) < _HIGH)  # about as many rows as there are directions, at most
+    new_rest, new_slack, units = to_numpy(rest).copy(), to_numpy(slack).copy(), np.zeros((len(high), slack.shape[0]))
+    units[np.arange(len(high)), high] = 1.0
+    alone = outside(like(units, Qt))
+    new_slack[high] = to_numpy((alone * alone).sum(axis=1))
+    new_rest[:, high] = to_numpy(rest @ alone.T)
     return like(new_rest, rest), like(new_slack, slack)
 
 
