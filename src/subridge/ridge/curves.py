@@ -163,7 +163,7 @@ def weights_along_curve(
     if min(ridges) < 0:
         raise RidgeError(f"ridges must be at least 0 to train, got {min(ridges):g}")
     shape = (F.shape[0], len(ridges), len(sizes), targets.shape[1], F.shape[2])
-    weights = namespace_of(F).empty(shape, dtype=F.dtype, device=device_of(F))
+    weights = _zeros(F, *shape)
     for plan in plan_curve(sizes, F.shape[2], ridges, scale=scale, dtype=dtype_name(F)):
         for trial in [slice(b, b + 1) for b in range(F.shape[0])] if is_numpy(F) else [slice(None)]:
             solve_curve(F[trial, ...], targets[trial, ...], plan, weights[trial, ...])
@@ -177,12 +177,12 @@ def solve_curve(F: Array, targets: Array, plan: CurvePlan, into: Array) -> None:
         for place, lam in zip(plan.which, plan.ridges, strict=True):
             into[:, place, ...] = refined_curve(F, targets, plan.n_samples, sizes, lam, together=1)
         return
-    xp, n, P = namespace_of(F), plan.n_dual, plan.dual_size
+    n, P = plan.n_dual, plan.dual_size
     every = range(len(plan.ridges))
     together = [[l] for l in every] if is_numpy(F) else [list(every)]  # ridges that are solved at once
     if n:
         head = F[:, :P, :]
-        K = _add_gram(head, xp.zeros((F.shape[0], P, P), dtype=F.dtype, device=device_of(F)))
+        K = _add_gram(head, _zeros(F, F.shape[0], P, P))
         for numbers in together:
             weights, _ = _dual(head, K, targets, plan.n_samples[:n], [plan.ridges[l] for l in numbers])
             for source, l in enumerate(numbers):
@@ -227,8 +227,8 @@ def _primal(F: Array, targets: Array, plan: CurvePlan, into: Array, together: li
     prefix of B has the leading block of the factor of ``I + Vᵀ V``.
     """
     xp, (B, _, N), n_rhs, start = namespace_of(F), F.shape, targets.shape[1], 0
-    G = xp.zeros((B, N, N), dtype=F.dtype, device=device_of(F))
-    moments = xp.zeros((B, n_rhs, N), dtype=F.dtype, device=device_of(F))
+    G = _zeros(F, B, N, N)
+    moments = _zeros(F, B, n_rhs, N)
     for anchor, stop in plan.segments:
         here, last = plan.n_samples[anchor], plan.n_samples[stop - 1]
         _add_gram(xp.matrix_transpose(F[:, start:here, :]), G)
@@ -242,8 +242,7 @@ def _primal(F: Array, targets: Array, plan: CurvePlan, into: Array, together: li
             rows = xp.asarray(a, copy=True)
             if last > here:
                 m, sizes = last - here, [size - here for size in plan.n_samples[anchor + 1 : stop]]
-                S = xp.zeros((B * L, m, m), dtype=F.dtype, device=device_of(F))
-                S += xp.eye(m, dtype=F.dtype, device=device_of(F))
+                S = _zeros(F, B * L, m, m) + _eye(F, m)
                 error = _repeated(targets[:, :, here:last], L) - _product(a, xp.matrix_transpose(V))
                 inner, z = _factor(_add_gram(V, S), error)
                 u = _masked_back_solve(inner, z[:, None, :, :], sizes)
@@ -268,16 +267,24 @@ def _masked_back_solve(lower: "BlockedFactor | _LapackFactor", z: Array, sizes: 
 def _shifted(gram: Array, ridges: Sequence[float]) -> Array:
     """``gram + λ I`` for every ridge, shape (B · n_ridges, n, n)."""
     xp, n = namespace_of(gram), gram.shape[-1]
-    shifts = like(np.asarray(ridges), gram)[:, None, None] * xp.eye(n, dtype=gram.dtype, device=device_of(gram))
+    shifts = like(np.asarray(ridges), gram)[:, None, None] * _eye(gram, n)
     return xp.reshape(gram[:, None, :, :] + shifts[None, ...], (gram.shape[0] * len(ridges), n, n))
 
 
 def _repeated(rows: Array, n_ridges: int) -> Array:
     """Rows once per ridge, shape (B · n_ridges, n_rhs, n), in fresh memory."""
     xp, (B, n_rhs, n) = namespace_of(rows), rows.shape
-    copies = xp.zeros((B, n_ridges, n_rhs, n), dtype=rows.dtype, device=device_of(rows))
+    copies = _zeros(rows, B, n_ridges, n_rhs, n)
     copies[...] = rows[:, None, :, :]
     return xp.reshape(copies, (B * n_ridges, n_rhs, n))
+
+
+def _zeros(example: Array, *shape: int) -> Array:
+    return namespace_of(example).zeros(shape, dtype=example.dtype, device=device_of(example))
+
+
+def _eye(example: Array, size: int) -> Array:
+    return namespace_of(example).eye(size, dtype=example.dtype, device=device_of(example))
 
 
 # -- factors --------------------------------------------------------------------------------------
@@ -377,10 +384,10 @@ def refined_curve(
     """
     if (np.diff(member_sizes) < 0).any():
         raise ParameterError(f"member_sizes must ascend, got {np.asarray(member_sizes).tolist()}")
-    xp, sizes = namespace_of(F), [int(P) for P in n_samples]
+    sizes = [int(P) for P in n_samples]
     n_dual = np.searchsorted(np.asarray(sizes), member_sizes, side="right")
     shape = (F.shape[0], len(sizes), targets.shape[1], F.shape[2])
-    weights = xp.empty(shape, dtype=F.dtype, device=device_of(F))
+    weights = _zeros(F, *shape)
     suspects = np.zeros(shape[:2], dtype=bool)
     if n_dual[-1]:
         suspects[:, : n_dual[-1]] = _refined_dual(F, targets, sizes, n_dual, ridge, weights)
@@ -407,7 +414,7 @@ def _refined_dual(
     # Samples that a shorter member cannot interpolate would make its matrix singular: they are taken out, and a one on
     # the diagonal keeps the factor regular.
     own = np.arange(P) < np.array([sizes[count - 1] if count else 0 for count in n_dual])[:, None]
-    K = like(~own, F)[:, :, None] * xp.eye(P, dtype=F.dtype, device=device_of(F))
+    K = like(~own, F)[:, :, None] * _eye(F, P)
     head = head if own.all() else head * like(own, F)[:, :, None]
     w, step = _dual(head, _add_gram(head, K), targets, sizes[:n], [ridge], _STEPS)
     weights[:, :n, :, :] = w[:, 0, ...]
@@ -428,19 +435,18 @@ def _refined_primal(
 ) -> None:
     """All P > N_g, from Gram matrices and moments that are summed as P grows."""
     xp, (G, _, N), n_rhs, start = namespace_of(F), F.shape, targets.shape[1], 0
-    dtype, place = F.dtype, device_of(F)
     # A one on the diagonal of every padded feature keeps the factor regular; its weight is zero.
     padded = like(np.arange(N) >= np.asarray(member_sizes)[:, None], F)
-    gram = (padded[:, :, None] + ridge) * xp.eye(N, dtype=dtype, device=place)
-    moments = xp.zeros((G, n_rhs, N), dtype=dtype, device=place)
+    gram = (padded[:, :, None] + ridge) * _eye(F, N)
+    moments = _zeros(F, G, n_rhs, N)
     for first in range(int(n_dual[0]), len(sizes), together):
         places = range(first, min(first + together, len(sizes)))
         # Ascending member sizes make the members on the primal side the first ones. A member longer than P has a
         # singular matrix here, and its weights are not used.
         active, n = [int((n_dual <= p).sum()) for p in places], len(places)
         count, P = active[-1], sizes[places[-1]]
-        grams = xp.empty((count, n, N, N), dtype=dtype, device=place)
-        sums = xp.empty((count, n, n_rhs, N), dtype=dtype, device=place)
+        grams = _zeros(F, count, n, N, N)
+        sums = _zeros(F, count, n, n_rhs, N)
         for i, p in enumerate(places):
             block = F[:, start : sizes[p], :]
             _add_gram(xp.matrix_transpose(block), gram)
