@@ -64,7 +64,7 @@ def test_a_batch_finds_the_same_weights_by_every_split():
 @pytest.mark.parametrize("N", [50, 200, 700, 3000])
 @pytest.mark.parametrize("n_ridges", [1, 10])
 def test_no_other_split_is_cheaper_than_the_chosen_one(N, n_ridges):
-    sizes = [100, 300, 500, 900, 2000]
+    sizes = (100, 300, 500, 900, 2000)
 
     def cost(n_dual, segments):
         tail = sum(n_ridges * segment_cost(sizes, N, *segment) for segment in segments)

@@ -113,3 +113,11 @@ def test_a_long_path_is_computed_on_demand_with_the_same_result():
     assert at_one[1]._table is not None
     np.testing.assert_allclose(at_one[0].errors(6), at_one[1].errors(0))
     np.testing.assert_allclose(at_one[0].coefficients(6), at_one[1].coefficients(0))
+
+
+def test_a_kept_table_does_not_hold_on_to_the_factors():
+    rng = np.random.default_rng(0)
+    path = path_of(rng.standard_normal((40, 30)), rng.standard_normal((40, 1)), None, RIDGES, True)
+    assert path._table is not None
+    assert path._fit.left.base is None
+    assert path._fit.design.values.base is None

@@ -121,7 +121,9 @@ def test_an_executor_that_breaks_or_is_closed_is_named():
         def submit(self, *_):
             raise BrokenExecutor("it died")
 
-    with pytest.raises(sr.errors.ClusterError, match=r"lost tasks \(BrokenExecutor: it died\).*0 of 7 tasks are kept; with"):
+    with pytest.raises(
+        sr.errors.ClusterError, match=r"lost tasks \(BrokenExecutor: it died\).*0 of 7 tasks are kept; with"
+    ):
         simulate(executor=Broken())
     with ThreadPoolExecutor(1) as pool:
         pass

@@ -90,5 +90,5 @@ def test_what_is_no_store_of_features_is_named(tmp_path):
     with pytest.raises(StoreError, match=r"a zarr group but not a store of features .*\(schema None"):
         read_features(tmp_path / "other.zarr")
     group.attrs.update({"schema": "subridge-features", "schema_version": 1, "subridge_version": "0.1.0"})
-    with pytest.raises(StoreError, match="version 1; it reads subridge-features, 2.* extract the features again"):
+    with pytest.raises(StoreError, match=r"version 1; it reads subridge-features, 2.* extract the features again"):
         read_features(tmp_path / "other.zarr")

@@ -8,13 +8,12 @@ score ``1 - p(class)`` in place of |e| (CV+, Romano, Sesia and Candès 2020). At
 at least 2·level - 1, whatever the distribution.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
-from sklearn.utils import gen_batches
 
 from subridge.arrays.namespace import (
     add_at_last,
@@ -161,25 +160,47 @@ class LeftOutEnsemble:
         """The aggregate's output for every row if it is left out, shape (C, n)."""
         return self._combined(self.rows.targets - self.errors, self.rows.targets - self.rows.deviations)
 
-    def outputs(self, X: Features) -> Iterator[Array]:
-        """The aggregate's outputs for new rows without each of S sets, shape (C, m, S), for blocks of m rows."""
-        (k, C), plan = self.errors.shape[:2], self.ensemble.plan
-        one_of_set = np.unique(self.owners, return_index=True)[1]  # a row of every set
-        noise = (self.members.target_mean - self.rows.centred_targets[1])[:, None]  # in the members' means of y, (C, 1)
-        others = take_last(self.rows.targets - self.rows.deviations, one_of_set)
-        means = (others + noise)[:, None, :]  # ȳ^(-s), shape (C, 1, S)
-        penalties = self.ensemble.ridge * plan.subset_sizes
-        for block in gen_batches(X.shape[0], max(1, _ENTRIES // (len(one_of_set) * C * k))):
-            new = X[np.arange(block.start, block.stop)] if is_sparse(X) else X[block]
+    def outputs(self, X: Features, choose: Callable[[Array], IntArray] | None = None) -> Iterator[Array]:
+        """The aggregate's outputs for new rows without each of S sets, shape (C, m, S), for blocks of m rows.
+
+        For a weighted sum and one target `choose` may skip rows: from bounds (n,) of what leaving out each of them
+        changes in any output of the block it returns those that matter, and the answer has only these.
+        """
+        (k, C), S, plan = self.errors.shape[:2], int(self.owners.max()) + 1, self.ensemble.plan
+        block = max(1, _ENTRIES // (S * C * (k if self.weights is None else 1)))
+        for start in range(0, X.shape[0], block):
+            new = X[np.arange(start, min(start + block, X.shape[0]))] if is_sparse(X) else X[start : start + block]
+            scores = [
+                fit.scores(self._seen(r, new), float(self.ensemble.ridge[r] * plan.subset_sizes[r]))
+                for r, (fit, _, _) in enumerate(self._fits)
+            ]
+            if self.weights is not None:
+                yield self._weighted(new, scores, choose if C == 1 else None)
+                continue
             changes = [
-                fit.output_change(self._seen(r, new), float(penalties[r]), *pulls)
-                for r, (fit, pulls) in enumerate(self._fits)
+                fit.output_changes(score, pulls) + shifts[:, None, :]
+                for score, (fit, pulls, shifts) in zip(scores, self._fits, strict=True)
             ]
             whole = self.members.outputs(new)[:, :, :, None]
             without = whole - like(namespace_of(changes[0]).stack(changes), whole)  # (k, C, m, S)
-            shape = without.shape[1:]
-            flat = like(namespace_of(means).broadcast_to(means, shape), whole).reshape((C, -1))
-            yield self._combined(without.reshape((k, C, -1)), flat).reshape(shape)
+            yield self.ensemble.aggregation.combine(without.reshape((k, C, -1))).reshape(without.shape[1:])
+
+    def _weighted(self, X: Features, scores: list[Array], choose: Callable[[Array], IntArray] | None) -> Array:
+        """Outputs of a weighted sum without each set, or without each row that matters; shape (C, m, S)."""
+        (coef, intercept), example, (shares, shifts) = self._collapsed, example_of(X), self._shifts
+        chosen = None
+        if choose is not None:  # a change is at most the product of two norms
+            bounds = abs(shifts[0, :])
+            for r, (score, norms) in enumerate(zip(scores, self._pull_norms, strict=True)):
+                bounds = bounds + norms * (abs(shares[r, 0]) * (score * score).sum(axis=1).max() ** 0.5)
+            chosen = choose(bounds)
+            shifts = take_last(shifts, chosen)
+        outputs = ((X @ like(coef, example).T).T + like(intercept, example)[:, None])[:, :, None]
+        outputs = outputs - like(shifts, example)[:, None, :]
+        for r, (score, (fit, pulls, _)) in enumerate(zip(scores, self._fits, strict=True)):
+            changes = fit.output_changes(score, pulls * shares[r].reshape((-1, *[1] * (pulls.ndim - 1))), chosen)
+            outputs -= like(changes, example)
+        return outputs
 
     def _combined(self, outputs: Array, means: Array) -> Array:
         """The aggregate of outputs (k, C, n); weights count from the means of the rows that were not left out."""
@@ -189,7 +210,7 @@ class LeftOutEnsemble:
         return aggregation.combine(outputs - means, self.weights) + means
 
     @cached_property
-    def _fits(self) -> list[tuple[MemberFit, tuple[Array, Array]]]:
+    def _fits(self) -> list[tuple[MemberFit, Array, Array]]:
         """Every member, factorised again at its ridge, with what leaving out each set changes."""
         rows, plan, found = self.rows, self.ensemble.plan, []
         penalties = self.ensemble.ridge * plan.subset_sizes
@@ -198,8 +219,32 @@ class LeftOutEnsemble:
             noise = 0.0 if self.noise is None else self.noise[r]
             errors = (self.errors[r] - noise) * rows.root_weights
             labels = rows.centred(rows.targets - noise)[0]
-            found.append((fit, fit.pulls(float(penalties[r]), labels, errors, rows.left_out)))
+            found.append((fit, *fit.pulls(float(penalties[r]), labels, errors, rows.left_out)))
         return found
+
+    @cached_property
+    def _pull_norms(self) -> list[Array]:
+        """Norms of what each left-out row pulls of every member's directions, for one target; shape (n,) each."""
+        return [(fit.left * fit.left).sum(axis=0) ** 0.5 * abs(pulls[0, :]) for fit, pulls, _ in self._fits]
+
+    @cached_property
+    def _collapsed(self) -> tuple[Array, Array]:
+        assert self.weights is not None
+        return self.members.collapse(self.weights)
+
+    @cached_property
+    def _shifts(self) -> tuple[Array, Array]:
+        """Weights of the members for every target, (k, C), and what leaving out a set changes at x = x̄, (C, S)."""
+        rows, owners, (k, C) = self.rows, self.owners, self.errors.shape[:2]
+        shares = like(np.broadcast_to(np.asarray(self.weights), (C, k)).T, self.errors)
+        one_of_set = np.empty(int(owners.max()) + 1, dtype=np.intp)
+        one_of_set[owners] = np.arange(len(owners))
+        # What the weights leave to the mean of the labels changes as that mean.
+        of_mean = rows.centred_targets[1][:, None] - take_last(rows.targets - rows.deviations, one_of_set)
+        total = (1.0 - shares.sum(axis=0))[:, None] * of_mean
+        for r, (_, _, shifts) in enumerate(self._fits):
+            total = total + shares[r][:, None] * shifts
+        return shares, total
 
     def _seen(self, r: int, X: Features) -> Array:
         """What a member sees of new rows, less its means, shape (m, N_r), in the library of the fit."""
@@ -234,11 +279,22 @@ class LeftOutEnsemble:
         """Lower and upper bounds of new labels, each of shape (C, m)."""
         level, masses, lower, upper = self._level(level), self._masses, [], []
         sizes, owners = abs(self.rows.targets - self.predictions), self.owners
-        for outputs in self.outputs(X):
-            widths = like(sizes, outputs)[:, None, :]
+        beyond = len(owners) - int(np.ceil(level * (len(owners) + 1) - _SLACK))  # rows outside of the interval
+        chosen = np.arange(len(owners))
+
+        def choose(changes: Array) -> IntArray:
+            """Rows that can be among the outermost whatever the change; the quantile is one of these."""
+            nonlocal chosen
+            reach, errors = to_numpy(changes) * (1 + _SLACK), to_numpy(sizes)[0]
+            least = np.partition(errors - reach, -1 - beyond)[-1 - beyond]
+            chosen = np.flatnonzero(errors + reach >= least)
+            return chosen
+
+        for outputs in self.outputs(X, choose if self.rows.left_out is None else None):
+            widths = like(take_last(sizes, chosen), outputs)[:, None, :]
             centres = outputs if self.rows.left_out is None else take_last(outputs, owners)
-            upper.append(_quantile(centres + widths, level, masses))
-            lower.append(-_quantile(widths - centres, level, masses))
+            upper.append(_quantile(centres + widths, level, beyond, masses))
+            lower.append(-_quantile(widths - centres, level, beyond, masses))
         xp = namespace_of(upper[0])
         return xp.concat(lower, axis=1), xp.concat(upper, axis=1)
 
@@ -259,17 +315,19 @@ class LeftOutEnsemble:
         return np.concatenate(found)
 
 
-def _quantile(values: Array, level: float, masses: FloatArray | None) -> Array:
+def _quantile(values: Array, level: float, beyond: int, masses: FloatArray | None) -> Array:
     """The least value that a share `level` of n + 1, the last one infinite, does not exceed; (C, m, n) to (C, m).
 
-    Values count by `masses`, shape (n,), or all the same.
+    Values count by `masses`, shape (n,). If all count the same, so many are `beyond` it, and values that cannot be need
+    not be there.
     """
     xp = namespace_of(values)
     if masses is None:
-        rank = int(np.ceil(level * (values.shape[-1] + 1) - _SLACK)) - 1
-        return (
-            np.partition(values, rank, axis=-1)[..., rank] if is_numpy(values) else xp.sort(values, axis=-1)[..., rank]
-        )
+        rank = values.shape[-1] - 1 - beyond
+        if is_numpy(values):
+            values.partition(rank, axis=-1)
+            return values[..., rank].copy()
+        return xp.sort(values, axis=-1)[..., rank]
     order = xp.argsort(values, axis=-1)
     shares = xp.take_along_axis(xp.broadcast_to(like(masses, values), values.shape), order, axis=-1)
     reached = xp.cumulative_sum(shares, axis=-1) >= level - _SLACK

@@ -180,16 +180,11 @@ def correlated_rows(errors: Array, rows: TrainingRows) -> SubridgeWarning | None
 
 def rare_columns(rows: TrainingRows) -> SubridgeWarning | None:
     """Columns that take their usual value in all but a few rows, of which a larger sample will have others."""
-    features = rows.features
-    if is_sparse(features):
-        varying = np.diff(csc_array(features.tocsc()).indptr)
+    if is_sparse(rows.features):
+        varying = np.diff(csc_array(rows.features.tocsc()).indptr)
     else:
-        # A column that varies in fewer than five rows has its usual value in six of any ten: most need no other look.
-        first, varying = np.sort(features[:, : 2 * _RARE], axis=1), np.full(len(features), _RARE)
-        few = first.shape[1] < 2 * _RARE
-        same = np.arange(len(features)) if few else np.flatnonzero(first[:, _RARE - 1] == first[:, _RARE])
-        some = features[same]
-        varying[same] = np.count_nonzero(some != np.median(some, axis=1)[:, None], axis=1)
+        features = to_numpy(rows.features)
+        varying = np.count_nonzero(features != np.median(features, axis=1, keepdims=True), axis=1)
     rare = int(np.count_nonzero((varying > 0) & (varying < _RARE)))
     if not rare:
         return None

@@ -40,7 +40,6 @@ from subridge.model.errors import DataError, ParameterError, RidgeError
 # than the last correction by the factor between the last two, so 1e-6 leaves nine digits or more.
 _STEPS = 2
 _SETTLED = {"float64": 1e-6, "float32": 1e-3}
-_SMALL = 256  # shorter side of a matrix up to which singular values are computed on the host
 # Training-set sizes that share a batch of primal factors on a card. A CPU gains nothing from more than one.
 TOGETHER_ON_A_CARD = 8
 
@@ -87,42 +86,34 @@ def plan_curve(
     At most two: ordinary ridges, and those so small that solutions are refined. `n_features` is N of one member,
     `scale` the mean squared entry of the unscaled features, the unit in which a ridge is small.
     """
-    return list(_planned(tuple(n_samples), n_features, tuple(ridges), _DELICATE[dtype] * scale))
+    sizes, plans = tuple(n_samples), []
+    watched = [lam == 0 or lam < _DELICATE[dtype] * scale for lam in ridges]
+    for is_watched in sorted(set(watched)):
+        which = tuple(i for i, each in enumerate(watched) if each == is_watched)
+        if is_watched:
+            n_dual = sum(n_features >= P for P in sizes)
+            segments = tuple((i, i + 1) for i in range(n_dual, len(sizes)))
+        else:
+            n_dual, segments = cheapest_split(sizes, n_features, len(which))
+        plans.append(CurvePlan(sizes, tuple(ridges[i] for i in which), which, n_dual, segments, is_watched))
+    return plans
 
 
 @lru_cache(maxsize=256)
-def _planned(
-    sizes: tuple[int, ...], n_features: int, ridges: tuple[float, ...], delicate: float
-) -> tuple[CurvePlan, ...]:
-    ordinary = tuple(i for i, lam in enumerate(ridges) if lam >= delicate and lam > 0)
-    watched = tuple(i for i in range(len(ridges)) if i not in ordinary)
-    plans = []
-    if ordinary:
-        n_dual, segments = cheapest_split(sizes, n_features, len(ordinary))
-        plans.append(CurvePlan(sizes, tuple(ridges[i] for i in ordinary), ordinary, n_dual, segments, False))
-    if watched:
-        n_dual = sum(n_features >= P for P in sizes)
-        alone = tuple((i, i + 1) for i in range(n_dual, len(sizes)))
-        plans.append(CurvePlan(sizes, tuple(ridges[i] for i in watched), watched, n_dual, alone, True))
-    return tuple(plans)
-
-
-def cheapest_split(n_samples: Sequence[int], n_features: int, n_ridges: int) -> tuple[int, tuple[tuple[int, int], ...]]:
+def cheapest_split(
+    n_samples: tuple[int, ...], n_features: int, n_ridges: int
+) -> tuple[int, tuple[tuple[int, int], ...]]:
     """Number of dual sizes and the anchored segments after them, with the fewest operations."""
     n, N = len(n_samples), n_features
-    tail, choice = [0.0] * (n + 1), [n] * (n + 1)
+    tails: dict[int, tuple[float, tuple[tuple[int, int], ...]]] = {n: (0.0, ())}  # costs and segments from i on
     for i in reversed(range(n)):
-        costs = [n_ridges * segment_cost(n_samples, N, i, stop) + tail[stop] for stop in range(i + 1, n + 1)]
-        tail[i] = min(costs)
-        choice[i] = i + 1 + costs.index(tail[i])
+        tails[i] = min(
+            (n_ridges * segment_cost(n_samples, N, i, stop) + tails[stop][0], ((i, stop), *tails[stop][1]))
+            for stop in range(i + 1, n + 1)
+        )
     gram = n_samples[-1] * N * N
-    totals = [dual_cost(n_samples, N, n_ridges, i) + (gram + tail[i] if i < n else 0.0) for i in range(n + 1)]
-    n_dual = totals.index(min(totals))
-    segments, i = [], n_dual
-    while i < n:
-        segments.append((i, choice[i]))
-        i = choice[i]
-    return n_dual, tuple(segments)
+    n_dual = min(range(n + 1), key=lambda i: dual_cost(n_samples, N, n_ridges, i) + tails[i][0] + gram * (i < n))
+    return n_dual, tails[n_dual][1]
 
 
 def dual_cost(n_samples: Sequence[int], n_features: int, n_ridges: int, n_dual: int) -> float:
@@ -172,7 +163,7 @@ def weights_along_curve(
     if min(ridges) < 0:
         raise RidgeError(f"ridges must be at least 0 to train, got {min(ridges):g}")
     shape = (F.shape[0], len(ridges), len(sizes), targets.shape[1], F.shape[2])
-    weights = namespace_of(F).empty(shape, dtype=F.dtype, device=device_of(F))
+    weights = _zeros(F, *shape)
     for plan in plan_curve(sizes, F.shape[2], ridges, scale=scale, dtype=dtype_name(F)):
         for trial in [slice(b, b + 1) for b in range(F.shape[0])] if is_numpy(F) else [slice(None)]:
             solve_curve(F[trial, ...], targets[trial, ...], plan, weights[trial, ...])
@@ -186,12 +177,12 @@ def solve_curve(F: Array, targets: Array, plan: CurvePlan, into: Array) -> None:
         for place, lam in zip(plan.which, plan.ridges, strict=True):
             into[:, place, ...] = refined_curve(F, targets, plan.n_samples, sizes, lam, together=1)
         return
-    xp, n, P = namespace_of(F), plan.n_dual, plan.dual_size
+    n, P = plan.n_dual, plan.dual_size
     every = range(len(plan.ridges))
     together = [[l] for l in every] if is_numpy(F) else [list(every)]  # ridges that are solved at once
     if n:
         head = F[:, :P, :]
-        K = _add_gram(head, xp.zeros((F.shape[0], P, P), dtype=F.dtype, device=device_of(F)))
+        K = _add_gram(head, _zeros(F, F.shape[0], P, P))
         for numbers in together:
             weights, _ = _dual(head, K, targets, plan.n_samples[:n], [plan.ridges[l] for l in numbers])
             for source, l in enumerate(numbers):
@@ -236,8 +227,8 @@ def _primal(F: Array, targets: Array, plan: CurvePlan, into: Array, together: li
     prefix of B has the leading block of the factor of ``I + Vᵀ V``.
     """
     xp, (B, _, N), n_rhs, start = namespace_of(F), F.shape, targets.shape[1], 0
-    G = xp.zeros((B, N, N), dtype=F.dtype, device=device_of(F))
-    moments = xp.zeros((B, n_rhs, N), dtype=F.dtype, device=device_of(F))
+    G = _zeros(F, B, N, N)
+    moments = _zeros(F, B, n_rhs, N)
     for anchor, stop in plan.segments:
         here, last = plan.n_samples[anchor], plan.n_samples[stop - 1]
         _add_gram(xp.matrix_transpose(F[:, start:here, :]), G)
@@ -251,8 +242,7 @@ def _primal(F: Array, targets: Array, plan: CurvePlan, into: Array, together: li
             rows = xp.asarray(a, copy=True)
             if last > here:
                 m, sizes = last - here, [size - here for size in plan.n_samples[anchor + 1 : stop]]
-                S = xp.zeros((B * L, m, m), dtype=F.dtype, device=device_of(F))
-                S += xp.eye(m, dtype=F.dtype, device=device_of(F))
+                S = _zeros(F, B * L, m, m) + _eye(F, m)
                 error = _repeated(targets[:, :, here:last], L) - _product(a, xp.matrix_transpose(V))
                 inner, z = _factor(_add_gram(V, S), error)
                 u = _masked_back_solve(inner, z[:, None, :, :], sizes)
@@ -277,16 +267,24 @@ def _masked_back_solve(lower: "BlockedFactor | _LapackFactor", z: Array, sizes: 
 def _shifted(gram: Array, ridges: Sequence[float]) -> Array:
     """``gram + λ I`` for every ridge, shape (B · n_ridges, n, n)."""
     xp, n = namespace_of(gram), gram.shape[-1]
-    shifts = like(np.asarray(ridges), gram)[:, None, None] * xp.eye(n, dtype=gram.dtype, device=device_of(gram))
+    shifts = like(np.asarray(ridges), gram)[:, None, None] * _eye(gram, n)
     return xp.reshape(gram[:, None, :, :] + shifts[None, ...], (gram.shape[0] * len(ridges), n, n))
 
 
 def _repeated(rows: Array, n_ridges: int) -> Array:
     """Rows once per ridge, shape (B · n_ridges, n_rhs, n), in fresh memory."""
     xp, (B, n_rhs, n) = namespace_of(rows), rows.shape
-    copies = xp.zeros((B, n_ridges, n_rhs, n), dtype=rows.dtype, device=device_of(rows))
+    copies = _zeros(rows, B, n_ridges, n_rhs, n)
     copies[...] = rows[:, None, :, :]
     return xp.reshape(copies, (B * n_ridges, n_rhs, n))
+
+
+def _zeros(example: Array, *shape: int) -> Array:
+    return namespace_of(example).zeros(shape, dtype=example.dtype, device=device_of(example))
+
+
+def _eye(example: Array, size: int) -> Array:
+    return namespace_of(example).eye(size, dtype=example.dtype, device=device_of(example))
 
 
 # -- factors --------------------------------------------------------------------------------------
@@ -302,17 +300,18 @@ class _LapackFactor:
             upper, failed = potrf(matrix.T, lower=0, overwrite_a=1, clean=0)
             self._upper.append(np.full_like(upper, np.nan) if failed else upper)
 
+    def _solve(self, rows: FloatArray, trans: int) -> FloatArray:
+        for upper, each in zip(self._upper, rows, strict=True):
+            each[...] = self._trtrs(upper, each.T, lower=0, trans=trans, overwrite_b=1)[0].T
+        return rows
+
     def solve_forward(self, rows: FloatArray) -> FloatArray:
         """Solve ``L z = t`` for every row t, shape (batch, n_rows, n), overwritten with the result."""
-        for upper, each in zip(self._upper, rows, strict=True):
-            each[...] = self._trtrs(upper, each.T, lower=0, trans=1, overwrite_b=1)[0].T
-        return rows
+        return self._solve(rows, 1)
 
     def solve_transposed(self, rows: FloatArray, lengths: list[int] | None = None) -> FloatArray:
         """Solve ``Lᵀ u = z`` for every row z, shape (batch, n_rows, n), overwritten with the result."""
-        for upper, each in zip(self._upper, rows, strict=True):
-            each[...] = self._trtrs(upper, each.T, lower=0, overwrite_b=1)[0].T
-        return rows
+        return self._solve(rows, 0)
 
 
 def _factor(matrices: Array, rows: Array) -> tuple["BlockedFactor | _LapackFactor", Array]:
@@ -385,18 +384,21 @@ def refined_curve(
     """
     if (np.diff(member_sizes) < 0).any():
         raise ParameterError(f"member_sizes must ascend, got {np.asarray(member_sizes).tolist()}")
-    xp, sizes = namespace_of(F), [int(P) for P in n_samples]
+    sizes = [int(P) for P in n_samples]
     n_dual = np.searchsorted(np.asarray(sizes), member_sizes, side="right")
     shape = (F.shape[0], len(sizes), targets.shape[1], F.shape[2])
-    weights = xp.empty(shape, dtype=F.dtype, device=device_of(F))
+    weights = _zeros(F, *shape)
     suspects = np.zeros(shape[:2], dtype=bool)
     if n_dual[-1]:
         suspects[:, : n_dual[-1]] = _refined_dual(F, targets, sizes, n_dual, ridge, weights)
     if n_dual[0] < len(sizes):
         at_once = together or (1 if is_numpy(F) else TOGETHER_ON_A_CARD)
         _refined_primal(F, targets, sizes, n_dual, member_sizes, ridge, at_once, weights, suspects)
-    for p in np.flatnonzero(suspects.any(axis=0)).tolist():
-        _replace(F, targets, sizes[p], member_sizes, np.flatnonzero(suspects[:, p]), ridge, weights[:, p, ...])
+    for g, p in np.argwhere(suspects).tolist():  # on the host: a card takes ten times as long for small matrices
+        N, P = int(member_sizes[g]), sizes[p]
+        solution = orthogonal_solution(to_numpy(F[g, :P, :N]), to_numpy(targets[g, :, :P]), ridge)
+        weights[g, p, ...] = 0.0
+        weights[g, p, :, :N] = like(solution, F)
     return weights
 
 
@@ -412,7 +414,7 @@ def _refined_dual(
     # Samples that a shorter member cannot interpolate would make its matrix singular: they are taken out, and a one on
     # the diagonal keeps the factor regular.
     own = np.arange(P) < np.array([sizes[count - 1] if count else 0 for count in n_dual])[:, None]
-    K = like(~own, F)[:, :, None] * xp.eye(P, dtype=F.dtype, device=device_of(F))
+    K = like(~own, F)[:, :, None] * _eye(F, P)
     head = head if own.all() else head * like(own, F)[:, :, None]
     w, step = _dual(head, _add_gram(head, K), targets, sizes[:n], [ridge], _STEPS)
     weights[:, :n, :, :] = w[:, 0, ...]
@@ -433,19 +435,18 @@ def _refined_primal(
 ) -> None:
     """All P > N_g, from Gram matrices and moments that are summed as P grows."""
     xp, (G, _, N), n_rhs, start = namespace_of(F), F.shape, targets.shape[1], 0
-    dtype, place = F.dtype, device_of(F)
     # A one on the diagonal of every padded feature keeps the factor regular; its weight is zero.
     padded = like(np.arange(N) >= np.asarray(member_sizes)[:, None], F)
-    gram = (padded[:, :, None] + ridge) * xp.eye(N, dtype=dtype, device=place)
-    moments = xp.zeros((G, n_rhs, N), dtype=dtype, device=place)
+    gram = (padded[:, :, None] + ridge) * _eye(F, N)
+    moments = _zeros(F, G, n_rhs, N)
     for first in range(int(n_dual[0]), len(sizes), together):
         places = range(first, min(first + together, len(sizes)))
         # Ascending member sizes make the members on the primal side the first ones. A member longer than P has a
         # singular matrix here, and its weights are not used.
         active, n = [int((n_dual <= p).sum()) for p in places], len(places)
         count, P = active[-1], sizes[places[-1]]
-        grams = xp.empty((count, n, N, N), dtype=dtype, device=place)
-        sums = xp.empty((count, n, n_rhs, N), dtype=dtype, device=place)
+        grams = _zeros(F, count, n, N, N)
+        sums = _zeros(F, count, n, n_rhs, N)
         for i, p in enumerate(places):
             block = F[:, start : sizes[p], :]
             _add_gram(xp.matrix_transpose(block), gram)
@@ -473,20 +474,3 @@ def _unsettled(step: Array, w: Array) -> BoolArray:
     moved, whole = (to_numpy(namespace_of(w).linalg.vector_norm(a, axis=-1)) for a in (step, w))
     # Labels that are all zero have weights of zero, which is settled.
     return np.asarray(~((moved <= _SETTLED[dtype_name(w)] * whole) | ((moved == 0) & (whole == 0))))
-
-
-def _replace(
-    F: Array, targets: Array, P: int, member_sizes: IntArray, which: IntArray, ridge: float, into: Array
-) -> None:
-    """Solve some members at one size again, by singular values."""
-    if min(P, int(member_sizes[which].max())) > _SMALL:
-        for g in which.tolist():
-            N = int(member_sizes[g])
-            into[g, ...] = 0.0
-            into[g, :, :N] = orthogonal_solution(F[g, :P, :N], targets[g, :, :P], ridge)
-        return
-    # Many small decompositions: on the host they take a tenth of a card's time. Padded features are zero and stay so.
-    rows = np.stack([to_numpy(F[g, :P, :]) for g in which.tolist()])
-    goals = np.stack([to_numpy(targets[g, :, :P]) for g in which.tolist()])
-    for g, solution in zip(which.tolist(), orthogonal_solution(rows, goals, ridge), strict=True):
-        into[g, ...] = like(solution, F)

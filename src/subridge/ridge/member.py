@@ -29,15 +29,19 @@ from subridge.arrays.namespace import device_of, is_sparse, like, namespace_of, 
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.model.plan import SubsetPlan
 from subridge.ridge.rounding import (
+    CLEAR,
     EPS,
+    NOTICED,
     ORTHONORMAL_NOISE,
-    SetDoubts,
+    Doubts,
     decompose_carefully,
     orthogonal_again,
-    refit_without,
+    perturbed,
+    rank_is,
     residues_of_rows,
+    seen_rows,
 )
-from subridge.ridge.rows import Design, LeftOutSets, SetBatch, TrainingRows
+from subridge.ridge.rows import Design, LeftOutSets, SetBatch, TrainingRows, training_rows
 
 # A Gram matrix squares the condition number. If (d + p)/d_max falls below this share, more than half of the 16 digits
 # would be lost, and the rows themselves are decomposed instead.
@@ -46,6 +50,7 @@ SETS_GRAM_LIMIT = 1e-4  # the same if sets of rows are left out: R_ss needs more
 PILOT_GRAM_LIMIT = 1e-12  # the same for estimates that need four digits only
 _LEAST_EIGENVALUE = 1e-6  # of R_ss, which costs no more than half of the digits
 _DIGITS = 1e7  # by which an eigenvalue of R_ss must exceed its rounding error
+_PERTURBED, _SAFETY = 3, 3.0  # refits on perturbed rows; the largest change is below a third of the error only rarely
 _ENTRIES = 10_000_000  # of the largest table of rows of Q held at once: 80 MB
 # Of the largest eigenvalue. If two rows fewer are the first that a member interpolates, the formula for pairs is 0/0;
 # a ridge this small is not seen in the errors.
@@ -186,7 +191,7 @@ class MemberFit:
     # -- sets of rows left out together -----------------------------------------------------------
 
     def _left_out_sets(self, penalties: FloatArray, targets: Array, sets: LeftOutSets) -> LeftOut:
-        doubts, parts = SetDoubts(self, penalties, targets), []
+        doubts, parts = Doubts(self, penalties, targets), []
         for batch, errors in self.set_errors(penalties, targets, sets, doubts):
             flat = errors.reshape((*errors.shape[:2], -1))
             parts.append(take_last(flat, np.flatnonzero(batch.answered)))
@@ -194,7 +199,7 @@ class MemberFit:
         return LeftOut(joined, None, np.empty(0, dtype=np.intp), doubts.largest())
 
     def set_errors(
-        self, penalties: FloatArray, targets: Array, sets: LeftOutSets, doubts: SetDoubts | None = None
+        self, penalties: FloatArray, targets: Array, sets: LeftOutSets, doubts: Doubts | None = None
     ) -> Iterator[tuple[SetBatch, Array]]:
         """Errors on all rows of every set, batch by batch: shape (L, C, G, m), in the order of the sets.
 
@@ -202,7 +207,7 @@ class MemberFit:
         directions, whichever is smaller. A set whose rows span directions alone has a singular R_ss at p = 0: the
         member is refitted without it.
         """
-        doubts = SetDoubts(self, penalties, targets) if doubts is None else doubts
+        doubts = Doubts(self, penalties, targets) if doubts is None else doubts
         xp, d = namespace_of(targets), self.spectrum
         u = self.rows.root_weights * (float(self.rows.fit_intercept) / self.rows.total_weight**0.5)
         # Rounding mixes directions of tiny variance with the intercept's, whose variance is zero.
@@ -226,58 +231,55 @@ class MemberFit:
                 for g in np.flatnonzero(hard).tolist():
                     refitted, moved = refit_without(self, targets, penalties, index[g])
                     errors[:, :, g, :] = like(refitted, errors)
-                    doubts.add_refitted(refitted, moved)
-                for l in range(L):
-                    doubts.add(errors[l, ...], gaps[l], l, ~hard)
+                    doubts.add(np.sqrt((refitted**2).sum(axis=-1))[..., None], moved[..., None])
+                sizes, gaps = to_numpy((errors * errors).sum(axis=-1))[:, :, ~hard] ** 0.5, gaps[:, ~hard]
+                doubts.add(sizes, doubts.moved(sizes, gaps), gaps)
                 yield SetBatch(index, batch.answered[start : start + most]), errors
 
     def _solve_sets(
-        self, block: tuple[Array, Array, Array, Array], penalties: FloatArray, gains: Array, doubts: SetDoubts
+        self, block: tuple[Array, Array, Array, Array], penalties: FloatArray, gains: Array, doubts: Doubts
     ) -> tuple[list[Array], FloatArray, BoolArray]:
         """Errors (G, m, C) at every penalty, least eigenvalues (L, G), and which sets are too hard to solve.
 
         A block has the rows of G sets: of Q, shape (G, m, ρ), of u, shape (G, m), of Pg, shape (G, m, C), zero for a
         member that spans the samples, and of Bg, shape (L, G, m, C).
         """
-        xp, (Q, u, a, b) = namespace_of(block[0]), block
-        Qt, m, solved = xp.matrix_transpose(Q), Q.shape[1], []
-        if self.spans_samples:
-            kernels = [(Q * gain) @ Qt for gain in gains]
-            gaps = np.stack([doubts.gaps(B, l) for l, B in enumerate(kernels)])
-            hard = np.asarray(np.stack([doubts.are_lost(gap, l) for l, gap in enumerate(gaps)]).any(axis=0))
-            return [xp.linalg.solve(_regular(B, hard), b[l, ...]) for l, B in enumerate(kernels)], gaps, hard
-        least_allowed = max(_LEAST_EIGENVALUE, _DIGITS * self.slack_noise)
-        by_directions = m > self.spectrum.shape[0] + 1
+        xp, (Q, u, a, b), spans = namespace_of(block[0]), block, self.spans_samples
+        Qt, (G, m, rank) = xp.matrix_transpose(Q), Q.shape
+        by_directions = m > rank + 1
         if by_directions:  # e = r + U T⁻¹ Uᵀr with U = (u, Q) and T = I - UᵀU + p/d
             U = xp.concat([u[:, :, None], Q], axis=2)
             Ut = xp.matrix_transpose(U)
-            fixed = _eye(Q, U.shape[2]) - Ut @ U
+            fixed = _eye(Q, rank + 1) - Ut @ U
             inverse = xp.concat([u[0, :1] * 0.0, 1 / self.spectrum])
+            matrices = [fixed + _eye(Q, rank + 1) * (float(p) * inverse) for p in penalties]
         else:
-            fixed = _eye(Q, m) - u[:, :, None] * u[:, None, :] - Q @ Qt  # P_ss
-        gaps = np.repeat(to_numpy(xp.linalg.eigvalsh(fixed))[None, :, 0], len(penalties), axis=0)
-        hard = gaps[0] < least_allowed
-        if by_directions:
-            fixed = _regular(fixed, hard)
-            for l, p in enumerate(penalties):
-                r = a + float(p) * b[l, ...]
-                T = fixed + _eye(Q, U.shape[2]) * (float(p) * inverse)
-                solved.append(r + U @ xp.linalg.solve(T, Ut @ r))
-            return solved, gaps, hard
-        matrices = [fixed + float(p) * ((Q * gains[l, ...]) @ Qt) for l, p in enumerate(penalties)]
-        if hard.any():  # the penalty may hide that the rows span directions alone
-            some = np.flatnonzero(hard)
-            for l, R in enumerate(matrices):
-                gaps[l, some] = to_numpy(xp.linalg.eigvalsh(R))[some, 0]
-            hard = np.asarray((gaps < least_allowed).any(axis=0))
-        for l, (p, R) in enumerate(zip(penalties, matrices, strict=True)):
-            solved.append(xp.linalg.solve(_regular(R, hard), a + float(p) * b[l, ...]))
+            fixed = Q @ Qt * 0.0 if spans else _eye(Q, m) - u[:, :, None] * u[:, None, :] - Q @ Qt  # P_ss
+            factors = np.ones(len(penalties)) if spans else penalties
+            matrices = [fixed + float(p) * ((Q * gain) @ Qt) for p, gain in zip(factors, gains, strict=True)]
+        # The part that no penalty changes bounds all eigenvalues from below, unless it vanishes.
+        least = doubts.least_gaps[:, None] if spans else to_numpy(xp.linalg.eigvalsh(fixed))[:, 0]
+        gaps = np.zeros((len(penalties), G)) + least
+        if (
+            not by_directions and doubts.exceed(CLEAR, gaps).any()
+        ):  # the penalty may hide that rows span directions alone
+            found = np.stack([to_numpy(xp.linalg.eigvalsh(R))[:, 0] for R in matrices])
+            gaps = np.maximum(found * (doubts.floors[:, None] if spans else 1.0), 0.0)
+        hard = np.asarray(doubts.exceed(NOTICED, gaps).any(axis=0))
+        if not spans:
+            hard |= (gaps < max(_LEAST_EIGENVALUE, _DIGITS * self.slack_noise)).any(axis=0)
+        solved = []
+        for l, p in enumerate(penalties):
+            r, R = b[l, ...] if spans else a + float(p) * b[l, ...], matrices[l]
+            if hard.any():  # the identity in place of what will not be used
+                R = xp.where(like(hard, R)[:, None, None] > 0, _eye(R, R.shape[-1]), R)
+            solved.append(r + U @ xp.linalg.solve(R, Ut @ r) if by_directions else xp.linalg.solve(R, r))
         return solved, gaps, hard
 
     # -- new rows ---------------------------------------------------------------------------------
 
     def pulls(self, penalty: float, targets: Array, errors: Array, sets: LeftOutSets | None) -> tuple[Array, Array]:
-        """What `output_change` needs to know of the left-out rows or sets, for labels `targets` at one penalty.
+        """What `output_changes` needs to know of the left-out rows or sets, for labels `targets` at one penalty.
 
         `errors` are the left-out errors in weighted units, shape (C, n). Returns them, or ``Q_sᵀe_s`` of S sets, shape
         (C, ρ, S), and the changes at x = x̄, shape (C, S).
@@ -292,31 +294,30 @@ class MemberFit:
             shifts.append((take_last(reach, flat).reshape((G, m)) * e).sum(axis=-1))
         return xp.concat(pulls, axis=-1), xp.concat(shifts, axis=-1)
 
-    def output_change(self, centred: Array, penalty: float, pulls: Array, shifts: Array) -> Array:
-        """``f(x) - f^(-s)(x)``: what leaving out each of S rows or sets changes in the outputs; shape (C, m, S).
-
-        `centred` are m new rows x - x̄ as the member sees them, shape (m, N_r).
-        """
+    def scores(self, centred: Array, penalty: float) -> Array:
+        """``√d/(d+p) Vᵀ(x - x̄)``, shape (m, ρ), of m new rows x - x̄ as the member sees them, shape (m, N_r)."""
         d = self.spectrum
         if self.right is None:
-            scores = self.design.onto_samples(centred) @ self.left.T / (d + penalty)
-        else:
-            scores = (centred @ self.right.T) * (d**0.5 / (d + penalty))
-        changes = (scores @ self.left) * pulls[:, None, :] if pulls.ndim == 2 else scores @ pulls
-        return changes + shifts[:, None, :]
+            return self.design.onto_samples(centred) @ self.left.T / (d + penalty)
+        return (centred @ self.right.T) * (d**0.5 / (d + penalty))
+
+    def output_changes(self, scores: Array, pulls: Array, chosen: IntArray | None = None) -> Array:
+        """``f(x) - f^(-s)(x)``, less its value at x = x̄: what leaving out S rows or sets changes; shape (C, m, S).
+
+        `scores` are those of m new rows. Of single rows some may be `chosen`.
+        """
+        if pulls.ndim == 3:
+            return scores @ pulls
+        left = self.left
+        if chosen is not None:
+            left, pulls = take_last(left, chosen), take_last(pulls, chosen)
+        if pulls.shape[0] == 1:  # the smaller factor is scaled
+            return (scores @ (left * pulls))[None, :, :]
+        return (scores @ left) * pulls[:, None, :]
 
 
 def _eye(example: Array, size: int) -> Array:
     return namespace_of(example).eye(size, dtype=example.dtype, device=device_of(example))
-
-
-def _regular(matrices: Array, hard: BoolArray) -> Array:
-    """Matrices (G, m, m) with the identity in place of those that will not be used."""
-    if not hard.any():
-        return matrices
-    return namespace_of(matrices).where(
-        like(hard, matrices)[:, None, None] > 0, _eye(matrices, matrices.shape[-1]), matrices
-    )
 
 
 def _scaled_rows(A: Array, gains: Array) -> Array:
@@ -400,11 +401,60 @@ def factorise(
 def factorise_carefully(fit: MemberFit) -> MemberFit:
     """The decomposition of the rows themselves, which keeps the digits of columns of any scale."""
     Ft, u = fit.design.dense(), fit.rows.intercept_direction
-    found = decompose_carefully(to_numpy(Ft), None if u is None else to_numpy(u), fit.rows.room)
-    left, spectrum, right = (like(part, Ft) for part in found[:3])
-    lost = found.dropped if len(found.spectrum) < min(fit.rows.room, fit.design.shape[1]) else 0.0
-    sharpness = max(found.sharpness, ORTHONORMAL_NOISE)
-    return MemberFit(fit.rows, fit.measurement, fit.design, left, spectrum, right, ORTHONORMAL_NOISE, sharpness, lost)
+    *parts, sharpness, dropped = decompose_carefully(to_numpy(Ft), None if u is None else to_numpy(u), fit.rows.room)
+    left, spectrum, right = (like(part, Ft) for part in parts)
+    sharpness = max(sharpness, ORTHONORMAL_NOISE)
+    return replace(
+        fit,
+        left=left,
+        spectrum=spectrum,
+        right=right,
+        slack_noise=ORTHONORMAL_NOISE,
+        sharpness=sharpness,
+        dropped=dropped,
+    )
+
+
+def refit_without(
+    fit: MemberFit, targets: Array, penalties: FloatArray, index: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Errors on the rows of a set if a member is trained without them, (L, C, m), and how far they may be off, (L, C).
+
+    Rows are centred anew from the rows as they were given: rows that were centred with the set have rounding that may
+    be all there is without.
+    """
+    rows, given = fit.rows, seen_rows(fit)
+    roots, rest = to_numpy(rows.root_weights), np.setdiff1d(np.arange(rows.n_samples), index)
+    X, y = given, to_numpy(targets) / roots
+    if X is None:
+        X = to_numpy(fit.design.dense()).T / roots[:, None]
+        if rows.fit_intercept:  # a column that is constant without the set is so up to rounding
+            X = X - X[rest[0]]
+            X = X * (abs(X) > 4 * EPS * abs(X).max(axis=0))
+    part = training_rows(X[rest], y[:, rest], roots[rest] ** 2, rows.fit_intercept)
+    (labels, means), new = part.centred_targets, X[index] - part.feature_means
+
+    def errors_of(member: MemberFit) -> FloatArray:
+        predicted = member.coefficients(penalties, labels) @ new.T
+        return np.asarray((y[:, index] - means[:, None] - predicted) * roots[index])
+
+    member = factorise_carefully(replace(fit, rows=part, design=Design(part.features)))
+    errors = errors_of(member)
+    Ft = member.design.dense()
+    others = [replace(member, design=Design(perturbed(Ft, seed))) for seed in range(_PERTURBED)]
+    moved = np.stack([errors_of(factorise_carefully(other)) - errors for other in others])
+    off = _SAFETY * np.sqrt((moved**2).sum(axis=-1)).max(axis=0)
+    if (
+        member.dropped and member.right is not None
+    ):  # a direction that is not exactly zero would fit what is left of the labels
+        outside = [labels - labels @ member.left.T @ member.left, new - new @ member.right.T @ member.right]
+        norms = np.sqrt((outside[0] ** 2).sum(axis=1)) * np.sqrt((outside[1] ** 2).sum())
+        with np.errstate(divide="ignore"):
+            gains = np.minimum(member.dropped**0.5 / penalties, 0.5 / penalties**0.5)  # at most √d/(d+p)
+        lost = np.where(norms > 0, gains[:, None], 0.0) * norms
+        if (lost > NOTICED * np.sqrt((errors**2).sum(axis=-1))).any() and not rank_is(fit, len(member.spectrum), index):
+            off = off + lost
+    return errors, off
 
 
 def factorise_members(

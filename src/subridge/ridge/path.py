@@ -41,16 +41,14 @@ class MemberPath:
         self._table: tuple[Array, Array] | None = None
         rows_of_table = len(penalties) * int(self._targets.shape[0])
         if rows_of_table > (4 if rows_of_table * fit.rows.n_samples <= _SMALL else 1) * self.rank:
-            if (
-                fit.rows.left_out is None
-            ):  # rounding counts most at the least penalty: what is good there is good everywhere
-                self._errors_at(penalties[np.argmin(penalties)][None])
+            if fit.rows.left_out is None:  # good at the least penalty, good everywhere
+                self._errors_at(penalties.min()[None])
                 self._is_checked = True
             return
         errors = self._errors_at(penalties)
         self._table = errors, self._fit.coefficients(penalties, self._targets)
-        kept = self._fit.left if pairs else fit.left[:0, :]
-        self._fit = replace(self._fit, left=kept, right=None, design=Design(fit.left[:0, :]))
+        nothing = fit.left[:0, :] * 1.0  # a view would keep the whole table in memory
+        self._fit = replace(self._fit, left=self._fit.left if pairs else nothing, right=None, design=Design(nothing))
 
     @property
     def n_ridges(self) -> int:
@@ -125,14 +123,10 @@ def independent_samples(fit: MemberFit, penalties: FloatArray, pairs: bool) -> F
 
 
 def rests_on_few_rows(fit: MemberFit, penalty: float) -> bool:
-    """Whether few rows determine a member, by their leverages at a penalty."""
+    """Whether few rows determine a member: their leverages q at a penalty are worth few equal ones, by (Σq)²/Σq²."""
     d = to_numpy(fit.spectrum)
-    return bool(len(d)) and are_few((d / (d + penalty)) @ to_numpy(fit.left) ** 2)
-
-
-def are_few(shares: FloatArray) -> bool:
-    """Whether shares (n,) of rows are worth few equal ones, by (Σq)²/Σq²."""
-    return bool(shares.sum() ** 2 < min(_FEW_ROWS, len(shares) / 6) * (shares**2).sum())
+    shares = (d / (d + penalty)) @ to_numpy(fit.left) ** 2
+    return bool(len(d)) and bool(shares.sum() ** 2 < min(_FEW_ROWS, len(shares) / 6) * (shares**2).sum())
 
 
 def member_paths(

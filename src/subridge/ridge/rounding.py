@@ -2,13 +2,12 @@
 
 The formulas are in `member`; here is what surrounds them.
 
-- `doubt_of_rows` and `SetDoubts` estimate the relative error of left-out errors. If R = WᵀW is the residual operator
-  and the vectors We_i are known up to s, the left-out error of row i moves by up to ``s ‖Wg‖/R_ii + |e_i| (2 s/√R_ii +
-  s²/R_ii)``, those of a set with least eigenvalue λ_s of R_ss by about ``2 s (‖Wg‖ + ‖e_s‖)/λ_s``. If a row is alone in
-  a direction it has no share outside of the member's directions, and W is taken inside of them, relative to its largest
-  weight there.
+- `Doubts` estimates the relative error of left-out errors. If R = WᵀW is the residual operator and the vectors We_i
+  are known up to s, the left-out errors of a row or set with least eigenvalue λ of R_ss move by up to
+  ``s ‖Wg‖/λ + ‖e_s‖ (2 s/√λ + s²/λ)``. If a row is alone in a direction it has no share outside of the member's
+  directions, and W is taken inside of them, relative to its largest weight there.
 - `decompose_carefully` keeps the digits of columns of mixed scales, n ≈ N_r and tiny ridges.
-- `refit_without` trains again without a set of rows if no formula keeps the digits.
+- `perturbed` moves rows within their rounding: what this changes in a refit is taken for the error of its rounding.
 - `rank_is` decides whether a direction is exactly zero or as small as rounding, which singular values cannot decide:
   columns that agree to the last digit are harmless, columns that agree up to rounding are not.
 - `warn_of_doubt` warns the user if a doubt remains.
@@ -16,13 +15,13 @@ The formulas are in `member`; here is what surrounds them.
 
 import warnings
 from collections.abc import Callable
-from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import lapack
 
-from subridge.arrays.namespace import is_sparse, like, namespace_of, take_last, to_numpy
+from subridge.arrays.namespace import is_sparse, like, take_last, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.model.errors import AccuracyWarning
 
@@ -32,17 +31,16 @@ if TYPE_CHECKING:
 EPS = float(np.finfo(np.float64).eps)
 ORTHONORMAL_NOISE = 30 * EPS  # of a sum of squares that should be one; measured up to 8 eps at n = 2000
 GOOD_ENOUGH = 2e-9  # estimated relative error up to which a Gram or kernel matrix serves
-_NOTICED = 1e-7  # relative error above which the user is warned
-_CLEAR = 1e-10  # relative error that need not be known better
+NOTICED = 1e-7  # relative error above which the user is warned
+CLEAR = 1e-10  # relative error that need not be known better
 _TINY = 1e-300
 _GRADED = 1e2  # ratio of column norms above which Jacobi rotations are worth their price
 _HIGH = 1e-3  # 1 - H_ii below which a difference from one has lost digits that count
-_TOGETHER = 256  # rows of high leverage treated at once
 
 
 def warn_of_doubt(doubt: float) -> None:
     """Warn of left-out errors that may be off by this share of themselves, if it is above 1e-7."""
-    if doubt > _NOTICED:
+    if doubt > NOTICED:
         # A power of ten, so that many members of much the same doubt give one warning and not one each.
         extent = f"up to {10.0 ** np.ceil(np.log10(doubt)):.0e} of themselves" if doubt < 1 else "more than themselves"
         warnings.warn(
@@ -56,26 +54,19 @@ def warn_of_doubt(doubt: float) -> None:
 # -- a decomposition that keeps the digits --------------------------------------------------------
 
 
-class CarefulDecomposition(NamedTuple):
-    """Qᵀ (ρ, n), d (ρ,) ascending, Vᵀ (ρ, N_r), the relative uncertainty of the space that Q spans, and a bound of d in
-    the directions that were taken for rounding.
-    """
-
-    left: FloatArray
-    spectrum: FloatArray
-    right: FloatArray
-    sharpness: float
-    dropped: float
-
-
-def decompose_carefully(Ft: FloatArray, direction: FloatArray | None, room: int) -> CarefulDecomposition:
+def decompose_carefully(
+    Ft: FloatArray, direction: FloatArray | None, room: int
+) -> tuple[FloatArray, FloatArray, FloatArray, float, float]:
     """Decompose rows given as Fᵀ, shape (N_r, n), whose samples leave `room` dimensions.
+
+    Returns Qᵀ (ρ, n), d (ρ,) ascending, Vᵀ (ρ, N_r), the relative uncertainty of the space that Q spans, and a bound
+    of d in the directions that were taken for rounding, zero if there are none.
 
     The intercept's `direction` u is taken along as one more column, larger than all others, so that it comes out first
     and mixes with nothing. The rank is judged with every column at its own scale. Columns of very different scales are
     decomposed by one-sided Jacobi rotations, which find every direction to the accuracy that its columns allow.
 
-    >>> decompose_carefully(np.array([[1e-9, 0, 0], [0, 1e9, 0]]), None, 3).spectrum
+    >>> decompose_carefully(np.array([[1e-9, 0, 0], [0, 1e9, 0]]), None, 3)[1]
     array([1.e-18, 1.e+18])
     """
     N, n = Ft.shape
@@ -83,7 +74,7 @@ def decompose_carefully(Ft: FloatArray, direction: FloatArray | None, room: int)
     live = np.flatnonzero(norms > 0)
     F, norms, size = Ft[live].T, norms[live], max(n, len(live))
     if not len(norms) or not room:
-        return CarefulDecomposition(np.zeros((0, n)), np.zeros(0), np.zeros((0, N)), EPS, 0.0)
+        return np.zeros((0, n)), np.zeros(0), np.zeros((0, N)), EPS, 0.0
     scaled = np.linalg.svd(F / norms, compute_uv=False)
     rank = min(int((scaled > 4 * size * EPS * scaled[0]).sum()), room)
     sharpness = 4 * EPS * np.sqrt(size) * scaled[0] / scaled[rank - 1]
@@ -94,11 +85,12 @@ def decompose_carefully(Ft: FloatArray, direction: FloatArray | None, room: int)
     kept = slice(first, first + rank)
     right = np.zeros((rank, N))
     right[:, live] = Vt[kept, : len(live)][::-1]
-    rest = float(s[first + rank :].max(initial=0.0)) + EPS * np.sqrt(max(F.shape)) * float(norms.max())
+    rest = 0.0
     if rank < min(len(live), room):  # what is left of large dependent columns mixes with directions that are as small
+        rest = float(s[first + rank :].max(initial=0.0)) + EPS * np.sqrt(max(F.shape)) * float(norms.max())
         sharpness = max(sharpness, (rest / s[first + rank - 1]) ** 2)
     left = np.ascontiguousarray(Q[:, kept][:, ::-1].T)
-    return CarefulDecomposition(left, s[kept][::-1] ** 2, right, float(sharpness), rest**2)
+    return left, s[kept][::-1] ** 2, right, float(sharpness), rest**2
 
 
 def _by_rotations(A: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -109,6 +101,12 @@ def _by_rotations(A: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         return np.linalg.svd(A, full_matrices=False)
     (Q, V), rank = (U, V) if n >= m else (V, U), min(n, m)
     return np.asarray(Q[:, :rank]), np.asarray(s[:rank] * (work[0] / work[1])), np.asarray(V[:, :rank].T)
+
+
+def perturbed(Ft: FloatArray, seed: int) -> FloatArray:
+    """Rows as Fᵀ, shape (N_r, n), with every column of F moved by about the backward error of a decomposition."""
+    scale = 4 * EPS * np.sqrt(max(Ft.shape) / Ft.shape[1] * (Ft**2).sum(axis=1))
+    return np.asarray(Ft + scale[:, None] * np.random.default_rng(seed).standard_normal(Ft.shape))
 
 
 def orthogonal_again(Qt: Array, u: Array | None, rest: Array, slack: Array) -> tuple[Array, Array]:
@@ -124,19 +122,70 @@ def orthogonal_again(Qt: Array, u: Array | None, rest: Array, slack: Array) -> t
         return rows
 
     rest = outside(rest)
-    high = np.flatnonzero(to_numpy(slack) < _HIGH)
-    new_rest, new_slack = to_numpy(rest).copy(), to_numpy(slack).copy()
-    for start in range(0, len(high), _TOGETHER):
-        chosen = high[start : start + _TOGETHER]
-        units = np.zeros((len(chosen), len(new_slack)))
-        units[np.arange(len(chosen)), chosen] = 1.0
-        alone = outside(like(units, Qt))
-        new_slack[chosen] = to_numpy((alone * alone).sum(axis=1))
-        new_rest[:, chosen] = to_numpy(rest @ alone.T)
+    high = np.flatnonzero(to_numpy(slack) < _HIGH)  # about as many rows as there are directions, at most
+    new_rest, new_slack, units = to_numpy(rest).copy(), to_numpy(slack).copy(), np.zeros((len(high), slack.shape[0]))
+    units[np.arange(len(high)), high] = 1.0
+    alone = outside(like(units, Qt))
+    new_slack[high] = to_numpy((alone * alone).sum(axis=1))
+    new_rest[:, high] = to_numpy(rest @ alone.T)
     return like(new_rest, rest), like(new_slack, slack)
 
 
-# -- doubts about rows left out one by one --------------------------------------------------------
+# -- doubts -------------------------------------------------------------------------------------
+
+
+class Doubts:
+    """What rounding moves in the left-out errors of a member at L penalties, with centred, weighted labels (C, n).
+
+    A row or set has a *gap*, the least eigenvalue of R_ss relative to the largest weight of W; `shares`, shape (L,),
+    are the uncertainty s.
+    """
+
+    def __init__(self, fit: "MemberFit", penalties: FloatArray, targets: Array) -> None:
+        d = to_numpy(fit.spectrum)
+        smallest, largest = (float(d[0]), float(d[-1])) if len(d) else (0.0, 0.0)
+        self.fit, self.penalties, self.targets, self.floors = fit, penalties, targets, smallest + penalties
+        condition = (largest + penalties) / np.maximum(self.floors, _TINY)
+        self.shares = 4 * EPS * condition if fit.sharpness is None else np.full(len(penalties), fit.sharpness)
+        self.least_gaps = self.floors / np.maximum(largest + penalties, _TINY)  # possible for a member that spans
+        self.lost = fit.dropped / (fit.dropped + penalties) if fit.dropped else penalties * 0.0
+        self._moved, self._total, self._of_rank = np.zeros(()), np.zeros(()), 0.0
+
+    @cached_property
+    def energies(self) -> FloatArray:
+        """‖Wg‖, or inside of the member's directions if it spans all samples; shape (L, C)."""
+        d, p, A = to_numpy(self.fit.spectrum), self.penalties[:, None], self.targets @ self.fit.left.T
+        squares = to_numpy(A * A).T
+        if self.fit.spans_samples:
+            return np.sqrt((self.floors[:, None] / (d + p)) @ squares)
+        rest = self.targets - A @ self.fit.left
+        return np.sqrt((p / (d + p)) @ squares + to_numpy((rest * rest).sum(axis=1)))
+
+    def exceed(self, limit: float, gaps: FloatArray) -> BoolArray:
+        """Whether sets of such gaps, shape (L, S), may be off by more than a share `limit` of themselves."""
+        return np.asarray(2 * self.shares[:, None] > limit * gaps)
+
+    def moved(self, sizes: FloatArray, gaps: FloatArray) -> FloatArray:
+        """How far errors of such sizes move, shape (L, C, S), by their gaps, shape (L, S)."""
+        s, gaps = self.shares[:, None, None], np.maximum(gaps, _TINY)[:, None, :]
+        return s * self.energies[:, :, None] / gaps + sizes * (2 * s / np.sqrt(gaps) + s**2 / gaps)
+
+    def add(self, sizes: FloatArray, moved: FloatArray, gaps: FloatArray | None = None) -> None:
+        """Rows or sets whose errors have norms (L, C, S) and move so far; with their gaps unless they were refitted."""
+        self._moved, self._total = self._moved + (moved**2).sum(axis=-1), self._total + (sizes**2).sum(axis=-1)
+        if gaps is not None:
+            least = np.maximum(gaps.min(axis=1, initial=1.0), _TINY)
+            self._of_rank = max(self._of_rank, float(np.max(self.lost / least)))
+
+    def largest(self) -> float:
+        """The largest relative error of all penalties and targets."""
+        rank = int(self.fit.spectrum.shape[0])
+        if not rank:  # also if squares of columns that vary are less than any float
+            return 0.0 if self.floors.all() or rank_is(self.fit, 0) else 1.0
+        of_rank = 0.0 if self._of_rank > NOTICED and rank_is(self.fit, rank) else self._of_rank
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # 0/0 counts as zero, inf/inf as infinite
+            ratios = np.where(self._moved > 0, np.sqrt(self._moved / self._total), 0.0)
+        return max(of_rank, float(np.nan_to_num(ratios, nan=np.inf, posinf=np.inf).max()))
 
 
 def doubt_of_rows(fit: "MemberFit", targets: Array, penalties: FloatArray, found: "LeftOut") -> float:
@@ -145,162 +194,32 @@ def doubt_of_rows(fit: "MemberFit", targets: Array, penalties: FloatArray, found
     `targets` are centred and weighted labels g, shape (C, n), `found` their left-out errors by `MemberFit.left_out`.
     """
     assert found.diagonals is not None
-    d, gaps, rank = to_numpy(fit.spectrum), to_numpy(found.diagonals), int(fit.spectrum.shape[0])
-    if not rank:  # also if squares of columns that vary are less than any float
-        return 0.0 if penalties.all() or rank_is(fit, 0) else 1.0
-    settled = not gaps.min(axis=1).all()  # rows that are alone, by a limit
-    least = np.where(gaps > 0, gaps, np.inf).min(axis=1) if settled else gaps.min(axis=1)
-    least = np.clip(least * (d.min() + penalties) if fit.spans_samples else least, _TINY, 1.0)
-    lost = fit.dropped / (fit.dropped + penalties) if fit.dropped else penalties * 0.0
+    doubts, alone, rank = Doubts(fit, penalties, targets), found.alone, int(fit.spectrum.shape[0])
+    if not rank:
+        return doubts.largest()
+    gaps = to_numpy(found.diagonals) * (doubts.floors[:, None] if fit.spans_samples else 1.0)
     if fit.sharpness is None:
-        if settled and not rank_is(fit, rank - len(found.alone), found.alone):
+        if not gaps.all() and not rank_is(fit, rank - len(alone), alone):  # rows that are alone, by a limit
             return 1.0
-        return float(np.max((4 * EPS * d.max() / (d.min() + penalties) + lost) / least))
-    of_rank = float(np.max(lost / least))
+        least = np.clip(np.where(gaps > 0, gaps, np.inf).min(axis=1), _TINY, 1.0)
+        return float(np.max((doubts.shares + doubts.lost) / least))
     # If one direction is left outside that all rows share, R is zzᵀ there up to a factor that cancels: left-out errors
     # are the same whether z is dropped or kept.
-    one_short = fit.rows.room - rank == 1 and not len(found.alone)
-    if of_rank > _NOTICED and (one_short or rank_is(fit, rank)):
-        of_rank = 0.0
-    g, errors, p = to_numpy(targets), to_numpy(found.errors), penalties[:, None]
-    Qt = to_numpy(fit.left)
-    A, weights = g @ Qt.T, (d.min() + p) / (d + p)  # (C, ρ), (L, ρ)
-    inside = _moved(fit.sharpness, weights @ Qt**2, weights @ (A**2).T, errors)
-    if fit.spans_samples:
-        return max(of_rank, _largest_ratio(inside, errors))
-    energies = (p / (d + p)) @ (A**2).T + ((g - A @ Qt) ** 2).sum(axis=1)  # (L, C)
-    outside, alone = _moved(fit.sharpness, gaps, energies, errors), found.alone
-    outside[np.ix_(penalties == 0, np.arange(len(g)), alone)] = np.inf
-    # If the penalty hides what lies outside, it does not matter whether that is zero.
-    if _largest_ratio(outside, errors) > _NOTICED and len(alone) and rank_is(fit, rank - len(alone), alone):
-        outside[:, :, alone] = inside[:, :, alone]
-    return max(of_rank, _largest_ratio(outside, errors))
-
-
-def _moved(s: float, gaps: FloatArray, energies: FloatArray, errors: FloatArray) -> FloatArray:
-    """How far errors (L, C, n) move, from R_ii (L, n) and ‖Wg‖² (L, C)."""
-    gaps = np.maximum(gaps, _TINY)[:, None, :]
-    return s * np.sqrt(energies)[:, :, None] / gaps + abs(errors) * (2 * s / np.sqrt(gaps) + s**2 / gaps)
-
-
-def _largest_ratio(above: FloatArray, below: FloatArray) -> float:
-    """The largest ratio of root sums of squares over the last axis; 0/0 counts as zero, inf/inf as infinite."""
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        above, below = (above**2).sum(axis=-1), (below**2).sum(axis=-1)
-        ratios = np.where(above > 0, np.sqrt(above / below), 0.0)
-    return float(np.nan_to_num(ratios, nan=np.inf, posinf=np.inf).max())
-
-
-# -- doubts about sets of rows --------------------------------------------------------------------
-
-
-class SetDoubts:
-    """What rounding moved, set by set, of a member at L penalties, with labels (C, n)."""
-
-    def __init__(self, fit: "MemberFit", penalties: FloatArray, targets: Array) -> None:
-        d, A = to_numpy(fit.spectrum), targets @ fit.left.T
-        self._fit, p, largest = fit, penalties[:, None], d.max(initial=0.0)
-        self._floors = d.min(initial=np.inf if len(d) else 0.0) + penalties  # d_min + p
-        with np.errstate(divide="ignore", invalid="ignore"):
-            squared = np.where(self._floors > 0, 4 * EPS * (largest + penalties) / self._floors, 0.0)
-        self._shares = squared if fit.sharpness is None else np.full(len(penalties), fit.sharpness)
-        self._least_possible = self._floors / np.maximum(largest + penalties, _TINY)
-        squares = to_numpy(A * A)
-        if fit.spans_samples:  # ‖Wg‖, relative to the largest weight inside of the member's directions
-            self._energies = np.sqrt((self._floors[:, None] / (d + p)) @ squares.T)
-        else:
-            rest = targets - A @ fit.left
-            self._energies = np.sqrt((p / (d + p)) @ squares.T + to_numpy((rest * rest).sum(axis=1)))
-        self._lost = fit.dropped / (fit.dropped + penalties) if fit.dropped else penalties * 0.0
-        self._moved, self._total = np.zeros_like(self._energies), np.zeros_like(self._energies)
-        self._least = np.ones(len(penalties))
-
-    def gaps(self, B: Array, index: int) -> FloatArray:
-        """Least eigenvalues of blocks of ``Q (d + p)⁻¹ Qᵀ``, shape (G, m, m), relative to the largest possible; (G,).
-
-        If the least possible one would do, it stands for all.
-        """
-        if 2 * self._shares[index] < _CLEAR * self._least_possible[index]:
-            return np.full(B.shape[0], self._least_possible[index])
-        least = to_numpy(namespace_of(B).linalg.eigvalsh(B))[:, 0]
-        return np.asarray(np.maximum(least * self._floors[index], 0.0))
-
-    def are_lost(self, gaps: FloatArray, index: int) -> BoolArray:
-        """Whether sets of such gaps lose more digits than may be lost without a warning."""
-        return np.asarray(2 * self._shares[index] > _NOTICED * gaps)
-
-    def add(self, errors: Array, gaps: FloatArray, index: int, counted: BoolArray) -> None:
-        """Sets with errors (C, G, m) and gaps (G,) at one penalty, of which some are `counted`, shape (G,)."""
-        squares, gaps = to_numpy((errors * errors).sum(axis=-1))[:, counted], gaps[counted]
-        energy = self._energies[index][:, None]
-        moved = 2 * self._shares[index] * (energy + np.sqrt(squares)) / np.maximum(gaps, _TINY)
-        self._least[index] = min(self._least[index], float(gaps.min(initial=1.0)))
-        self._moved[index] += (moved**2).sum(axis=-1)
-        self._total[index] += squares.sum(axis=-1)
-
-    def add_refitted(self, errors: FloatArray, moved: FloatArray) -> None:
-        """A set that was refitted, with errors (L, C, m) and how far they moved (L, C)."""
-        self._moved += moved**2
-        self._total += (errors**2).sum(axis=-1)
-
-    def largest(self) -> float:
-        """The largest relative error of all penalties and targets."""
-        of_rank = float(np.max(self._lost / np.maximum(self._least, _TINY)))
-        if of_rank > _NOTICED and rank_is(self._fit, len(self._fit.spectrum)):
-            of_rank = 0.0
-        return max(of_rank, _largest_ratio(np.sqrt(self._moved)[..., None], np.sqrt(self._total)[..., None]))
-
-
-def refit_without(
-    fit: "MemberFit", targets: Array, penalties: FloatArray, index: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """Errors on the rows of a set if a member is trained without them, (L, C, m), and how far they may be off, (L, C).
-
-    Rows are centred anew from the rows as they were given: rows that were centred with the set have rounding that may
-    be all there is without. A decomposition is that of rows in which every column F_j was moved by ε of its norm. To
-    first order this moves the weights β = F⁺g by ``-F⁺δF β + (FᵀF)⁺δFᵀ(g - Fβ) + (I - F⁺F) δFᵀ(FFᵀ)⁺g``.
-    """
-    rows, roots = fit.rows, to_numpy(fit.rows.root_weights)
-    rest, intercept = np.setdiff1d(np.arange(rows.n_samples), index), rows.fit_intercept
-    given = _seen_rows(fit)
-    X = to_numpy(fit.design.dense()) / roots if given is None else given.T.copy()  # (N_r, n)
-    g, w = to_numpy(targets), roots[rest] ** 2
-    means = g[:, rest] @ roots[rest] / w.sum() * float(intercept)
-    if intercept:
-        largest = abs(X).max(axis=1)[:, None] if given is None else 0.0
-        X = X - X[:, rest[:1]]  # a column that is constant without the set becomes zero,
-        X = X * (abs(X) > 4 * EPS * largest)  # up to rounding if rows were centred and weighted
-        for _ in range(2):
-            X = X - (X[:, rest] @ w / w.sum())[:, None]
-    F, labels = X[:, rest] * roots[rest], g[:, rest] - means[:, None] * roots[rest]
-    u = roots[rest] / np.sqrt(w.sum()) if intercept else None
-    Qt, d, V, _, dropped = decompose_carefully(F, u, len(rest) - int(intercept))
-    new, A = (X[:, index] * roots[index]).T, labels @ Qt.T  # (m, N_r), (C, ρ)
-    norms, shares = np.sqrt((F**2).sum(axis=1)), new @ V.T
-    outside = new - shares @ V  # what new rows have outside of the member's directions
-    unexplained = _norms(labels - A @ Qt) * float(_norms(outside.ravel()))
-    errors, moved, lost = [], [], []
-    for p in penalties:
-        beta = (A * (np.sqrt(d) / (d + p))) @ V
-        errors.append(g[:, index] - means[:, None] * roots[index] - beta @ new.T)
-        reach = np.sqrt((shares**2 * (d / (d + p) ** 2)).sum(axis=1))  # ‖xF⁺‖, (m,)
-        first = np.outer(abs(beta) @ norms, reach) + abs(beta) @ abs(new).T
-        second = np.outer(_norms(labels - beta @ F), abs((shares / (d + p)) @ V) @ norms)
-        third = np.outer(_norms(A / (d + p)), abs(outside) @ norms)
-        moved.append(_norms(4 * EPS * np.sqrt(max(F.shape)) * (first + second + third)))
-        with np.errstate(divide="ignore"):  # the same for a direction that was dropped, if it is one
-            gain = 0.5 / np.sqrt(p) if dropped > p else np.sqrt(dropped) / (dropped + p) if dropped else 0.0
-        lost.append(
-            gain * unexplained if dropped and len(d) < min(len(rest) - int(intercept), len(X)) else 0 * unexplained
-        )
-    answers, off = np.stack(errors), np.stack(moved)
-    if (np.stack(lost) > _NOTICED * _norms(answers)).any() and not rank_is(fit, len(d), index):
-        off = off + np.stack(lost)
-    return answers, off
-
-
-def _norms(rows: FloatArray) -> FloatArray:
-    return np.asarray(np.sqrt((rows**2).sum(axis=-1)))
+    if fit.rows.room - rank == 1 and not len(alone):
+        doubts.lost = doubts.lost * 0.0
+    sizes = abs(to_numpy(found.errors))
+    moved = doubts.moved(sizes, gaps)
+    if not fit.spans_samples and len(alone):
+        # If the penalty hides what lies outside of the member's directions, it does not matter whether that is zero.
+        moved[np.ix_(penalties == 0, np.arange(sizes.shape[1]), alone)] = np.inf
+        doubtful = (moved**2).sum(axis=-1) > NOTICED**2 * (sizes**2).sum(axis=-1)
+        if doubtful.any() and rank_is(fit, rank - len(alone), alone):
+            d, Qt, p = to_numpy(fit.spectrum), to_numpy(fit.left), penalties[:, None]
+            weights = doubts.floors[:, None] / (d + p)
+            doubts.energies = np.sqrt(weights @ (to_numpy(targets @ fit.left.T) ** 2).T)
+            moved[:, :, alone] = doubts.moved(sizes[:, :, alone], weights @ Qt[:, alone] ** 2)
+    doubts.add(sizes, moved, np.where(gaps > 0, gaps, 1.0))
+    return doubts.largest()
 
 
 # -- the exact rank -------------------------------------------------------------------------------
@@ -312,7 +231,7 @@ _PRIME = 8_388_593  # the largest below 2**23, so that sums of 128 products of r
 _INNER, _DRAWS = 128, 3
 
 
-def _seen_rows(fit: "MemberFit", read: Callable[[Array | IntArray], FloatArray] = np.asarray) -> FloatArray | None:
+def seen_rows(fit: "MemberFit", read: Callable[[Array | IntArray], FloatArray] = np.asarray) -> FloatArray | None:
     """What a member sees of the rows as given, shape (n, N_r), in numbers or in residues; None after training."""
     X, A = fit.rows.given, fit.measurement
     if X is None:
@@ -337,7 +256,7 @@ def rank_is(fit: "MemberFit", rank: int, without: IntArray | None = None) -> boo
 
 def residues_of_rows(fit: "MemberFit") -> FloatArray | None:
     """Residues of the rows that a member sees, with a column of ones for the intercept; None after training."""
-    residues = _seen_rows(fit, residues_of)
+    residues = seen_rows(fit, residues_of)
     if residues is None or not fit.rows.fit_intercept:
         return residues
     return np.hstack([residues, np.ones((len(residues), 1))])

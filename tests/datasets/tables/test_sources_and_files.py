@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from subridge.datasets import read_table
-from subridge.model.errors import DataError, StoreError
+from subridge.model.errors import DataError
 from subridge.store.features import write_features
 
 
