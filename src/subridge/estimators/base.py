@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
@@ -52,8 +51,26 @@ from subridge.ridge.rows import (
 from subridge.ridge.stream import RowMoments, moments_of, search_moments, streamed_path
 from subridge.ridge.weights import Verdict, judge
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # scikit-learn has no types, and a base class without types would hide those of our parameters
     from sklearn.utils import Tags
+
+    class BaseEstimator:
+        """Whatever scikit-learn's class has is there."""
+
+        def __getattr__(self, name: str) -> Any: ...
+
+        def __sklearn_tags__(self) -> Tags: ...
+
+    class ClassifierMixin:
+        """Scoring by accuracy."""
+
+    class RegressorMixin:
+        """Scoring by R²."""
+
+    class MultiOutputMixin:
+        """Several targets."""
+else:
+    from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin  # noqa: F401
 
 _LEAST_SAMPLES = 10  # with fewer, weights follow single samples
 
@@ -71,7 +88,7 @@ Missing: TypeAlias = Literal["raise", "drop-members"]
 
 
 def training_input(
-    estimator: BaseEstimator, X: MatrixLike, y: ArrayLike, *, reset: bool, numeric: bool
+    estimator: Any, X: MatrixLike, y: ArrayLike, *, reset: bool, numeric: bool
 ) -> tuple[Features, Labels]:
     """X as float64 in its own library, and labels in host memory: float64, shape (n,) or (n, C), or classes, (n,).
 
@@ -99,7 +116,7 @@ def training_input(
     return features, column_or_1d(labels, warn=True)
 
 
-def _checked(estimator: BaseEstimator, X: MatrixLike, reset: bool, allow_nan: bool = False, **labels: Any) -> Any:
+def _checked(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool = False, **labels: Any) -> Any:
     """X as float64 in its own library; if it is no tensor, and labels are given, both."""
     if not is_tensor(X):
         refuse_odd_table("X", X)
@@ -213,7 +230,7 @@ def affordable(aggregation: Aggregation, n_samples: int) -> Aggregation:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RidgeEnsembleBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class RidgeEnsembleBase(BaseEstimator):
     """Members, ridges and streams; subclasses add targets, aggregation and what is published."""
 
     n_estimators: int = field(default=10, kw_only=False)

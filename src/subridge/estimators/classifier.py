@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
 from subridge.arrays.namespace import device_of, in_precision_of, is_numpy, namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, MatrixLike
 from subridge.estimators.base import (
+    ClassifierMixin,
     ClassWeight,
     Labels,
     RidgeEnsembleBase,
@@ -25,7 +25,7 @@ from subridge.ridge.classes import fit_temperature, softmax
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):  # type: ignore[misc]
+class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
     """Votes of ridge classifiers on subsets of the features (sec. E.2 (LinClassTrainingSection)).
 
     Each member regresses one-hot labels on its features; its vote is the class with the largest score.

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from subridge.arrays.namespace import in_precision_of
 from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike
 from subridge.estimators.base import (
+    MultiOutputMixin,
+    RegressorMixin,
     RidgeEnsembleBase,
     affordable,
     aggregation_of,
@@ -34,7 +35,7 @@ def _averages(estimator: "RidgeEnsembleRegressor") -> bool:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase):  # type: ignore[misc]
+class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase):
     """Ridge regression on subsets of the features, averaged (sec. 2.1 (Setup)).
 
     Heterogeneous subsets leave no double-descent spike; the ridge is chosen by the exact leave-one-out error of the

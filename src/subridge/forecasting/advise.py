@@ -136,7 +136,7 @@ class Advice:
         is_fixed = path is False or ensemble.readout_noise.any()
         options |= {"ridge": float(ensemble.ridge[0])} if is_fixed else {"ridges": path}
         if has_classes:
-            found = RidgeEnsembleClassifier(**options)
+            found: RidgeEnsembleClassifier | RidgeEnsembleRegressor = RidgeEnsembleClassifier(**options)
         else:
             found = RidgeEnsembleRegressor(aggregation=ensemble.aggregation.name, **options)
         return make_pipeline(StandardScaler(with_mean=False), found) if attributes.get("standardised") else found

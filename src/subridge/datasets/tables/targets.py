@@ -97,7 +97,8 @@ def target_rows(target: Target, task: Task) -> Targets:
     (('9', '10'), [[0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]])
     """
     infinite = 0 if target.dtype == object else int(np.isinf(target.reshape(len(target), -1)).any(axis=1).sum())
-    require(not infinite, f"the target is infinite in {counted(infinite, 'row')} of {len(target)}; correct them")
+    if infinite:
+        raise DataError(f"the target is infinite in {counted(infinite, 'row')} of {len(target)}; correct them")
     if task == "classification" or (task == "auto" and target.dtype == object):
         return _class_rows(target)
     require(
