@@ -183,7 +183,10 @@ def _graded(G: FloatArray, level: FloatArray, rounding: float) -> Directions:
     """Cholesky that takes the largest remaining variance first, then one-sided Jacobi on its graded columns."""
     n = len(G)
     noise = 4 * n * EPS * level  # a remaining variance below this is rounding
-    L, order, rank = _pivoted_cholesky(G, noise)
+    L, order, rank, _ = lapack.dpstrf(G, lower=1, tol=float(np.finfo(np.float64).tiny))
+    L, order = np.tril(L), np.asarray(order - 1, dtype=np.int64)
+    if rank < n or (np.diagonal(L) ** 2 <= noise[order]).any():
+        L, order, rank = _pivoted_cholesky(G, noise)
     left = order[rank:]
     roots, _, Y, work, _, info = lapack.dgejsv(L, joba=0, jobu=3, jobv=0)
     if info:

@@ -6,11 +6,11 @@ from typing import TypeAlias
 import numpy as np
 from scipy.optimize import elementwise
 
-from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray
+from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.model.aggregation import LinearAggregation, Mean
 from subridge.model.checks import Scope, check_scope, extended_non_negative
 from subridge.model.ensemble import Ensemble
-from subridge.model.errors import ConvergenceError, ParameterError
+from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, check_description
 from subridge.theory.landscape import Landscape, equicorrelated_landscape, general_landscape
@@ -26,8 +26,6 @@ _SCAN_BLOCK = 4096  # problems × scan points evaluated in one call: enough to h
 _NEWTON_STEPS, _HALVINGS = 60, 40
 _NUDGE = 1e-6  # of a logarithm, in differences of gradients
 _PER_DECADE = 5
-_ROUNDS = 20
-_GAIN, _SETTLED = 1e-10, 1e-7  # relative falls of the error: worth another round, and not to be left at the end
 _LEVELS, _NET, _WELLS = 15, 300, 5  # of the coarse net that finds further starts
 
 
@@ -66,7 +64,7 @@ def optimal_ridge(
     ParameterError
         If the sample ratio is missing or not positive and finite, or the scope does not know the aggregation.
     ConvergenceError
-        If no minimum was found.
+        If no saddle point was found.
 
     See Also
     --------
@@ -175,11 +173,10 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
     """Minimum over one ridge per member, shape (G, k), from the best common ridge (G,) and each member's own (G, k).
 
     The landscape has several wells and saddles: a member may be better left out, and members that see the same features
-    make symmetric points stationary without being least. So descent starts from many points. Then every member in turn
-    is offered the whole line while the others stay, until nothing improves.
+    make symmetric points stationary without being least. So descent starts from many points, and the lowest end counts.
     """
-    low, (G, k), points = (landscape.floor, landscape.floor.shape, _scan_points(landscape.scales))
-    first, last, noise, active = points[0], points[-1], landscape.value_noise(), np.arange(G)
+    low, points = landscape.floor, _scan_points(landscape.scales)
+    (G, k), rows, first, last = low.shape, np.arange(len(low)), points[0], points[-1]
     scale = landscape.signal + landscape.grid.zeta**2 + (landscape.grid.eta**2).mean(axis=1) + 1e-300  # of the error
 
     def error(z: FloatArray, direction: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -188,31 +185,16 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
 
     def place(ridge: FloatArray) -> FloatArray:
         finite = np.where(np.isfinite(ridge), ridge, 1e6 * np.exp(last - np.log(1e14)))
-        return np.asarray(np.log(np.maximum(landscape.kappa_bar(finite, active) - low, np.exp(first))))
+        return np.asarray(np.log(np.maximum(landscape.kappa_bar(finite, rows) - low, np.exp(first))))
 
     own = place(alone)
     starts = [place(np.broadcast_to(common[:, None], (G, k))), *(np.roll(own, r, axis=1) for r in range(k))]
     starts += [np.where(np.arange(k) == r, last, own) for r in range(k)]
     starts += _lowest_of_net(error, landscape.scales, last, (G, k))
-    best, value = np.full((G, k), last), np.full(G, np.inf)
-    for _ in range(_ROUNDS):
-        every = np.tile(active, len(starts))
-        z, reached = minimise_jointly(error, np.clip(np.concatenate(starts), first, last), every, scale[every])
-        for i in np.argsort(-reached, kind="stable"):  # the lowest is written last
-            if reached[i] < value[every[i]]:
-                best[every[i]], value[every[i]] = z[i], reached[i]
-        offer = _one_by_one(error, best[active], active, points, noise[active])
-        reached = error(offer, np.zeros(k), active)[0]
-        gain = (value[active] - reached) / (np.abs(value[active]) + 1e-8 * scale[active])
-        lower = gain > _GAIN
-        if not lower.any():
-            break
-        starts, active = [offer[lower]], active[lower]
-    if (gain > _SETTLED).any():
-        raise ConvergenceError(
-            f"the joint ridge did not settle at {int((gain > _SETTLED).sum())} of {G} grid points; "
-            'use scope="ensemble", or drop members that duplicate each other'
-        )
+    every = np.tile(rows, len(starts))
+    z, reached = minimise_jointly(error, np.clip(np.concatenate(starts), first, last), every, scale[every])
+    reached = np.where(np.isfinite(reached), reached, np.inf).reshape(-1, G)
+    best = z.reshape(-1, G, k)[np.argmin(reached, axis=0), rows]
     return np.where(best > last - np.log(1e2), np.inf, landscape.ridge(low + np.exp(best), slice(None)))
 
 
@@ -232,19 +214,6 @@ def _lowest_of_net(error: Field, scales: FloatArray, last: float, shape: tuple[i
         starts.append(net[lowest])
         worth[near[lowest].T] = np.inf
     return starts
-
-
-def _one_by_one(error: Field, z: FloatArray, rows: IntArray, points: FloatArray, noise: FloatArray) -> FloatArray:
-    """Every member in turn at the best place on its whole line, the others as they are."""
-    for member in np.eye(z.shape[1], dtype=bool):
-
-        def line(
-            x: FloatArray, inner: IntArray, member: BoolArray = member, z: FloatArray = z
-        ) -> tuple[FloatArray, FloatArray]:
-            return error(np.where(member, x[:, None], z[inner]), member.astype(np.float64), rows[inner])
-
-        z = np.where(member, minimise_on_line(line, points, len(z), noise)[:, None], z)
-    return z
 
 
 def _scan(function: Line, points: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
