@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 # How long a scheduler may take to answer, when it is first asked and later.
-_PATIENCE, _ANSWER = "10s", 2.0
+_PATIENCE, _ANSWER = "10s", 1.5
 # Looks, a second apart, that find no worker before that is said.
 _SILENT = 3
 # The least tasks that are handed out.
@@ -47,11 +47,16 @@ def on_cluster(where: "Client | str | None") -> Iterator[tuple[Executor, Callabl
             assert where is not None
             client = where
         address = client.scheduler.address if client.scheduler is not None else "an unknown address"
-        said, looks = set[str](), 0
+        said, looks, most = set[str](), 0, _LEAST
 
         def window() -> int:
-            workers = client.scheduler_info(n_workers=-1)["workers"].values()
-            return max(_LEAST, AHEAD * sum(int(worker["nthreads"]) for worker in workers))
+            # `Client.scheduler_info` would wait for ever for a scheduler that hangs.
+            nonlocal most
+            with suppress(OSError, TimeoutError):
+                assert client.scheduler is not None
+                workers = client.sync(client.scheduler.identity, callback_timeout=_ANSWER)["workers"].values()
+                most = max(_LEAST, AHEAD * sum(int(worker["nthreads"]) for worker in workers))
+            return most
 
         def look(n_tasks: int) -> None:
             nonlocal looks
