@@ -314,13 +314,12 @@ def samples_needed(
 
 def _crossing(sizes: FloatArray, errors: FloatArray, wanted: float) -> float:
     """The smallest size at which a curve is known to lie at or below the wanted error; infinite where none does."""
-    sizes, errors = sizes[np.isfinite(errors)], errors[np.isfinite(errors)]
-    below = np.flatnonzero(errors <= wanted)
-    first = int(below[0]) if below.size else -1
-    if first <= 0 or errors[first - 1] <= errors[first]:
-        return float(sizes[first]) if below.size else float("inf")
-    logs = np.log([wanted, errors[first], errors[first - 1]])
-    return float(np.ceil(np.exp(np.interp(logs[0], logs[1:], np.log([sizes[first], sizes[first - 1]])))))
+    known = np.isfinite(errors)
+    lowest = np.minimum.accumulate(errors[known])
+    if not known.any() or lowest[-1] > wanted:
+        return float("inf")
+    size = np.exp(np.interp(-np.log(wanted), -np.log(lowest), np.log(sizes[known])))
+    return float(np.ceil(size * (1 - 1e-12)))
 
 
 def _answer(wanted: float, noise: float, limit: float, least: float, size: float, lower: float, upper: float) -> str:
