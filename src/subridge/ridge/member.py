@@ -50,7 +50,7 @@ SETS_GRAM_LIMIT = 1e-4  # the same if sets of rows are left out: R_ss needs more
 PILOT_GRAM_LIMIT = 1e-12  # the same for estimates that need four digits only
 _LEAST_EIGENVALUE = 1e-6  # of R_ss, which costs no more than half of the digits
 _DIGITS = 1e7  # by which an eigenvalue of R_ss must exceed its rounding error
-_PERTURBED, _SAFETY = 3, 3.0  # refits on perturbed rows; the largest change is below a third of the error only rarely
+_PERTURBED, _SAFETY = 3, 10.0  # refits on perturbed rows, and what their largest change is multiplied by
 _ENTRIES = 10_000_000  # of the largest table of rows of Q held at once: 80 MB
 # Of the largest eigenvalue. If two rows fewer are the first that a member interpolates, the formula for pairs is 0/0;
 # a ridge this small is not seen in the errors.
@@ -425,12 +425,12 @@ def refit_without(
     """
     rows, given = fit.rows, seen_rows(fit)
     roots, rest = to_numpy(rows.root_weights), np.setdiff1d(np.arange(rows.n_samples), index)
-    X, y = given, to_numpy(targets) / roots
-    if X is None:
-        X = to_numpy(fit.design.dense()).T / roots[:, None]
-        if rows.fit_intercept:  # a column that is constant without the set is so up to rounding
-            X = X - X[rest[0]]
-            X = X * (abs(X) > 4 * EPS * abs(X).max(axis=0))
+    X = to_numpy(fit.design.dense()).T / roots[:, None] if given is None else given
+    y = to_numpy(targets) / roots
+    if rows.fit_intercept:  # differences of rows are exact where a mean is rounded
+        largest = abs(X).max(axis=0) if given is None else 0.0
+        X = X - X[rest[0]]
+        X = X * (abs(X) > 4 * EPS * largest)  # a column that is constant without the set may be so up to rounding
     part = training_rows(X[rest], y[:, rest], roots[rest] ** 2, rows.fit_intercept)
     (labels, means), new = part.centred_targets, X[index] - part.feature_means
 
