@@ -291,8 +291,7 @@ def test_classes_are_voted_on():
         float(sr.forecast(X[i : i + n], labels[i : i + n], [size], ensembles).misclassification[0, 0])
         for i in range(0, 1500, n)
     ]
-    # Votes of a mixture fall faster than squared errors do.
-    assert np.mean(wrong) < np.mean(pilots) < 1.2 * np.mean(wrong)
+    assert np.mean(pilots) == pytest.approx(np.mean(wrong), rel=0.1)
 
 
 @pytest.mark.parametrize(

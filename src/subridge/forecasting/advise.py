@@ -217,6 +217,10 @@ def advise(
         If the data hold NaN or infinity, or cannot be used as given.
     ParameterError
         If a parameter lies outside its range.
+    RidgeError
+        If a ridge is negative, or positive and negligible beside the columns.
+    SubsetError
+        If a plan is for another number of features.
 
     See Also
     --------

@@ -137,11 +137,13 @@ class Curve:
 
     sizes: FloatArray  # n′, (S,)
     ridges: FloatArray  # given or chosen, (S, k)
+    penalties: FloatArray  # on the pilot, of the same effective ridges, (S, k)
     is_bound: BoolArray  # the chosen ridge is the smallest in reach, (S,)
     in_reach: BoolArray  # (S,)
     error: FloatArray  # prediction error, NaN where unknown, (S,)
     fall: FloatArray  # error over the left-out error at the pilot's size, readout noise apart, (S,)
     weights: FloatArray  # of the members, (S, k)
+    surplus: FloatArray  # (γ - γ′)/(1 - γ′) with γ_rr′ at the pilot's size and γ′_rr′ at n′, (S, k, k)
     effective_samples: FloatArray  # independent rows that the pilot is worth, (S,)
     spread: Spread  # of the error, over pilots
 
@@ -164,7 +166,7 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: A
     gamma_n = n * variance_shares(seen.members, penalties)
     parts = [_transfer(block, ensemble, gamma_n[block.rows], sizes[block.rows]) for block in seen.left_out(penalties)]
     found = (np.concatenate(part) for part in zip(*parts, strict=True))
-    error, readout, deviation, weights, effective, freedom, excess = found
+    error, readout, deviation, weights, surplus, effective, freedom, excess = found
     # A larger sample is not believed to raise the error.
     present = table.losses - (table.weights**2 * table.noise).sum(axis=1)  # at the pilot's size, (L,)
     own = np.where(reached.all(axis=1), error, np.nan)
@@ -175,13 +177,14 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: A
         fall = np.where((present[place] > 0) & (sizes != n), believed / present[place], 1.0)
         error = believed + readout
         vague = (sizes > n) & (deviation > RULE.vague * error) & (pilot.rows.left_out is None)
-    ridges, spread = table.ridges[place], Spread(deviation, freedom, excess)
-    return Curve(sizes, ridges, is_bound, ~np.isnan(error) & ~vague, error, fall, weights, effective, spread)
+    ridges, spread, reach = table.ridges[place], Spread(deviation, freedom, excess), ~np.isnan(error) & ~vague
+    own_penalties = penalties[:, : len(pilot.members)]
+    return Curve(sizes, ridges, own_penalties, is_bound, reach, error, fall, weights, surplus, effective, spread)
 
 
 def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: FloatArray) -> tuple[FloatArray, ...]:
     """At t sizes, from γ n of shape (t, k′, k′): error without readout noise, what that adds, standard error, weights
-    (t, k), effective rows, degrees of freedom and skewness of the standard error.
+    (t, k), surplus (t, k, k), effective rows, degrees of freedom and skewness of the standard error.
     """
     pilot, k, n = block.pilot, len(ensemble.ridge), block.pilot.rows.n_samples
     trained, most, effective = float(n), 1 - 1e-9, np.full(len(sizes), float(n))
@@ -213,7 +216,8 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
         chance = np.where(np.isfinite(error), error, 0.0) - np.where(np.isfinite(error), settled.least, 0.0)
         spread = replace(spread, standard_error=np.hypot(spread.standard_error, np.hypot(doubt, chance)))
     readout = (weights**2 * noise).sum(axis=1)
-    return error - readout, readout, spread.standard_error, weights, effective, spread.freedom, spread.excess
+    surplus = ((before - after) / np.maximum(1 - after, 1e-12))[:, :k, :k]
+    return error - readout, readout, spread.standard_error, weights, surplus, effective, spread.freedom, spread.excess
 
 
 def _readout_noise(pilot: Pilot, ensemble: Ensemble, gamma: FloatArray) -> FloatArray:

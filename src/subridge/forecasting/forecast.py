@@ -110,6 +110,8 @@ def forecast(
         If a parameter lies outside its range.
     RidgeError
         If a ridge is negative, or positive and negligible beside the columns.
+    SubsetError
+        If a plan is for another number of features.
 
     See Also
     --------
@@ -262,6 +264,8 @@ def samples_needed(
         If the data hold NaN or infinity, or cannot be used as given.
     ParameterError
         If a parameter lies outside its range.
+    SubsetError
+        If a plan is for another number of features.
 
     See Also
     --------
@@ -384,6 +388,8 @@ def risk_matrix(
         If a parameter lies outside its range.
     RidgeError
         If a ridge is negative.
+    SubsetError
+        If a plan is for another number of features.
 
     See Also
     --------

@@ -34,6 +34,7 @@ class Rule:
     # Set on bundle A, twenty tables of the tournament, confirmed on forty others: coverage 87, 90 and 91 %.
     interval_stretch: float = 1.25  # of the logarithms of both bounds around the forecast
     most_group_gamma: float = 0.95  # γ of grouped rows beyond which nothing is known: decision 0014
+    simulated_rows: int = 4000  # noisy rows for each dose of SIMEX (Cook & Stefanski 1994)
     path_steps: int = 3  # for each half decade of ridges: half decades make bounds rise with n
     sure: float = 2.0  # standard errors that a gain over one ridge must exceed: seven tables, decision 0023
 

@@ -225,7 +225,7 @@ def simulate_classification(
 
     Raises
     ------
-    ParameterError, DataError
+    ParameterError, DataError, RidgeError, SubsetError
         If an argument is out of range, contains NaN, or contradicts another one.
     BudgetError
         If one trial, or the result, does not fit into memory.
