@@ -269,3 +269,10 @@ def test_one_exact_direction_and_abundant_data_raise_no_warning_of_numpy():
 def test_every_exactly_singular_covariance_is_right_or_says_that_it_is_not(first):
     verdicts = [v for seed in range(first, first + 500) if (v := judge.judge_singular(seed)) is not None]
     assert [v for v in verdicts if v.remark] == []
+
+
+@pytest.mark.parametrize("seed", [90411000901, 90411001667])
+def test_a_ridge_far_above_every_eigenvalue_gives_no_warning_of_numpy(seed):
+    """λ over the largest eigenvalue overflowed."""
+    verdict = judge.judge_one(seed)
+    assert verdict.remark == ""

@@ -25,6 +25,8 @@ EPS = float(np.finfo(np.float64).eps)
 _STEPS = 120  # of Newton's method; a handful is typical
 # Ridges below this share of the largest eigenvalue are solved in a smaller unit, so that they do not underflow.
 _FAINT, _FAINT_UNIT = 1e-200, 2.0**-332
+# Beside ridges above this multiple of it nothing is learnt: κ̄ is λ/α to all digits.
+_VAST = 1e150
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +127,10 @@ def effective_ridge(
         return np.where(alpha == 0, np.inf, 1.0), status
     kappa_bar = np.where(alpha == 0, np.inf, 0.0)
     largest, finite = float(spectrum.values[-1]), (alpha > 0) & np.isfinite(alpha)
-    faint = (lam > 0) & (lam < _FAINT * largest)
+    faint, vast = (lam > 0) & (lam < _FAINT * largest), lam > _VAST * largest
+    kappa_bar[finite & vast] = (lam / np.where(finite, alpha, 1.0))[finite & vast]
     interpolating = (lam == 0) & (spectrum.spare_samples(alpha) < 0)
-    for case, unit in ((((lam > 0) | interpolating) & ~faint, 1.0), (faint, _FAINT_UNIT), (lam < 0, 0.0)):
+    for case, unit in ((((lam > 0) | interpolating) & ~faint & ~vast, 1.0), (faint, _FAINT_UNIT), (lam < 0, 0.0)):
         chosen = np.flatnonzero(finite & case)
         if len(chosen):
             given = spectrum, alpha[chosen], lam[chosen]
