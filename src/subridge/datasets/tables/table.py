@@ -180,7 +180,8 @@ def read_table(
     ):
         if not isinstance(value, str) or value not in choices:
             raise ParameterError(f"{argument} must be one of {', '.join(map(repr, choices))}, got {value!r}")
-    separator = "\t" if separator in ("tab", "\\t") else separator
+    if isinstance(separator, str) and separator in ("tab", "\\t"):
+        separator = "\t"
     if separator is not None and (not isinstance(separator, str) or len(separator) != 1):
         raise ParameterError(f"separator must be one character, or 'tab', got {separator!r}")
     if separator == decimal:
