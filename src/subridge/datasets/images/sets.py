@@ -64,10 +64,11 @@ class FeatureSet:
 
     def __post_init__(self) -> None:
         for features, labels, part in ((self.X, self.y, "training"), (self.X_test, self.y_test, "test")):
-            if features.ndim != 2 or labels.shape != (len(features),):
-                raise DataError(f"{part} features {features.shape} and labels {labels.shape} do not fit together")
-        if self.X.shape[1] != self.X_test.shape[1]:
-            raise DataError(f"X has {self.X.shape[1]} features but X_test has {self.X_test.shape[1]}")
+            if features.shape != (*labels.shape, self.X.shape[-1]) or labels.ndim != 1:
+                raise DataError(
+                    f"{part} features {features.shape} and labels {labels.shape} do not fit together, or to X of shape "
+                    f"{self.X.shape}"
+                )
 
     def __iter__(self) -> Iterator[FloatArray | IntArray]:
         return iter((self.X, self.y, self.X_test, self.y_test))
