@@ -1,11 +1,8 @@
-"""Results to files and to the terminal, and signs of life from work that takes long."""
+"""Results to files and to the terminal, and a bar for work that takes long."""
 
 import shlex
-import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 import click
@@ -20,8 +17,6 @@ if TYPE_CHECKING:
 
 WIDTH = 80  # of a printed table
 _NAME = 26  # characters of a name before it wraps
-_PATIENCE = 2.0  # seconds before work says that it goes on
-_PERIOD = 0.5  # between signs at a terminal
 
 
 def deliver(
@@ -52,6 +47,16 @@ def deliver(
         click.echo(to_json(dataset))
     else:
         show(dataset)
+
+
+def show_report(dataset: "xr.Dataset") -> None:
+    """Print the table and the sentences that its page has."""
+    from subridge.explorer.reports import report_of
+
+    title, sentences, _, columns, rows = report_of(dataset)
+    print_table(title, columns, rows)
+    for sentence in sentences:
+        say(sentence)
 
 
 def print_table(
@@ -112,23 +117,9 @@ def say(sentence: str) -> None:
     console.print(cleaned(sentence), markup=False, highlight=False, width=width, soft_wrap=False)
 
 
-def thinned(length: int, most: int) -> list[int]:
-    """Evenly spread positions in a list, at most so many; files and JSON hold every point.
-
-    Examples
-    --------
-    >>> thinned(9, 3)
-    [0, 4, 8]
-    """
-    return sorted({round(place * (length - 1) / max(min(most, length) - 1, 1)) for place in range(min(most, length))})
-
-
 @contextmanager
 def busy(doing: str) -> Iterator[None]:
-    """Say on the error stream what is being done if it takes more than two seconds.
-
-    At a terminal one line is kept up to date, with the share that is done where the work knows it; elsewhere it is said
-    once.
+    """Show at a terminal what is being done, for how long, and which share is done where the work knows it.
 
     Examples
     --------
@@ -136,29 +127,9 @@ def busy(doing: str) -> Iterator[None]:
     ...     pass
     """
     from subridge.forecasting.pilot import told_of_progress
+    from subridge.store.progress import ProgressBar
 
-    done, at_terminal, share, started = Event(), sys.stderr.isatty(), "", time.perf_counter()
-
-    def count(n_done: int, total: int) -> None:
-        nonlocal share
-        share = f", {n_done} of {total} done ({n_done / total:.0%})"
-
-    def speak() -> None:
-        if done.wait(_PATIENCE):
-            return
-        if not at_terminal:
-            click.echo(f"{doing} ...", err=True)
-            return
-        while not done.wait(_PERIOD):
-            told = f"{doing}{share}, {time.perf_counter() - started:.0f} s so far"
-            click.echo(f"\r{told}\033[K", err=True, nl=False)
-        click.echo("\r\033[K", err=True, nl=False)
-
-    speaker = Thread(target=speak, daemon=True)
-    speaker.start()
-    try:
-        with told_of_progress(count):
+    with ProgressBar(doing, 1) as bar:
+        (task,) = bar.task_ids
+        with told_of_progress(lambda n_done, total: bar.update(task, completed=n_done, total=total)):
             yield
-    finally:
-        done.set()
-        speaker.join()

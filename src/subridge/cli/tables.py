@@ -15,7 +15,7 @@ from subridge.cli.options import Options, finite, member_counts, numbers, sizes
 from subridge.cli.show import WIDTH, busy, deliver, print_table, say
 from subridge.model.errors import ParameterError
 from subridge.model.wording import counted
-from subridge.results.numbers import interval, percent, plain, short_interval, unit_of
+from subridge.results.numbers import percent, plain, short_interval, unit_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -142,27 +142,13 @@ def forecast(**options: Any) -> None:
 
 
 def _show_forecast(curves: "xr.Dataset") -> None:
-    attributes = curves.attrs
-    what = f"forecast from {counted(attributes['n_pilot'], 'row')}"
+    from subridge.explorer.reports import forecast_sentences
+
+    what = f"forecast from {counted(curves.attrs['n_pilot'], 'row')}"
     for metric in (str(name) for name in curves if f"{name}_upper" in curves):
-        _show_metric(f"{what}: {metric} ({attributes['level']:.0%} interval)".replace("_", " "), curves, metric)
-    variance = attributes["target_variance"]
-    if "n_groups" in curves.coords:
-        say(
-            f"Errors are those on new groups. The labels have variance {plain(variance)}; the {attributes['n_pilot']} "
-            f"rows are worth about {float(curves.effective_samples.median()):.0f} independent ones."
-        )
-    else:
-        noise, low, high = (min(attributes[f"label_noise{end}"] ** 2, variance) for end in ("", "_lower", "_upper"))
-        noise, low = (each if each > 1e-6 * variance else 0.0 for each in (noise, low))
-        say(
-            f"The labels have variance {plain(variance)}, of which about {noise / variance:.0%} is label noise: no "
-            f"linear model can get below {interval(noise, low, high)}."
-        )
-    if not bool(curves.in_reach.all()):
-        say("-: out of reach of these rows.")
-    if bool(curves.is_bound.any()):
-        say("≤: an upper bound, because the best ridge is smaller than these rows can judge.")
+        _show_metric(f"{what}: {metric} ({curves.attrs['level']:.0%} interval)".replace("_", " "), curves, metric)
+    for sentence in forecast_sentences(curves):
+        say(sentence)
 
 
 def _show_metric(title: str, curves: "xr.Dataset", metric: str) -> None:

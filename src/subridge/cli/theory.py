@@ -7,7 +7,7 @@ import click
 import subridge as sr
 from subridge.cli import options as shared
 from subridge.cli.options import numbers
-from subridge.cli.show import deliver, print_table, say, thinned
+from subridge.cli.show import deliver, print_table, say, show_report
 from subridge.model.wording import counted
 from subridge.results.numbers import plain
 
@@ -73,6 +73,8 @@ def _predict(options: shared.Options, sample_ratios: "ArrayLike") -> "xr.Dataset
 
 
 def _show_curves(curves: "xr.Dataset") -> None:
+    from subridge.explorer.parts import thinned
+
     columns = {
         f"ridge {ridge:g}": values for ridge, values in zip(curves.ridge.values, curves.risk.values, strict=True)
     }
@@ -143,30 +145,26 @@ def _draw_phases(diagram: "xr.Dataset") -> "Figure":
 
 def _show_phases(diagram: "xr.Dataset") -> None:
     """A map over two axes; else one line per point."""
-    import numpy as np
+    from subridge.explorer.parts import thinned
 
     sizes = diagram.optimal_n_members
+    if sizes.ndim != 2:
+        show_report(diagram)
+        return
     title = f"best ensemble size k*, ridge {diagram.attrs['ridge']}, aggregation {diagram.attrs['aggregation']}"
 
     def cell(k: float) -> str:
-        return "∞" if np.isinf(k) else ("[dim]1[/]" if k == 1 else f"[magenta]{k:.0f}[/]")
+        return "∞" if k == float("inf") else ("[dim]1[/]" if k == 1 else f"[magenta]{k:.0f}[/]")
 
-    if sizes.ndim == 2:
-        down, across = sizes.dims
-        heights, widths = sizes[down].values, sizes[across].values
-        columns = thinned(len(widths), _MAP_COLUMNS)
-        print_table(
-            title,
-            ["", *(f"{widths[j]:.3g}" for j in columns)],
-            (
-                [f"[bold]{heights[i]:.3g}[/]", *(cell(sizes.values[i, j]) for j in columns)]
-                for i in thinned(len(heights), _MAP_ROWS)[::-1]
-            ),
-            caption=f"{down} down, {across} across",
-        )
-        return
-    places = list(np.ndindex(*sizes.shape))
-    axes = [[f"{sizes[name].values[place[axis]]:.4g}" for place in places] for axis, name in enumerate(sizes.dims)]
-    best = [cell(sizes.values[place]) for place in places]
-    risks = [f"{diagram.reduced_risk.values[place]:.4g}" for place in places]
-    print_table(title, [*map(str, sizes.dims), "k*", "reduced risk"], zip(*axes, best, risks, strict=True))
+    down, across = sizes.dims
+    heights, widths = sizes[down].values, sizes[across].values
+    columns = thinned(len(widths), _MAP_COLUMNS)
+    print_table(
+        title,
+        ["", *(f"{widths[j]:.3g}" for j in columns)],
+        (
+            [f"[bold]{heights[i]:.3g}[/]", *(cell(sizes.values[i, j]) for j in columns)]
+            for i in thinned(len(heights), _MAP_ROWS)[::-1]
+        ),
+        caption=f"{down} down, {across} across",
+    )

@@ -1,7 +1,7 @@
 """Results as pages: ``subridge forecast``, ``advise``, ``curve``, ``simulate``, ``phase`` and ``demo`` with ``.html``.
 
-A result becomes a `Report`. Names that come from a user's file are escaped by the template and reach the page's script
-as JSON.
+A result becomes a `Report`, of which the command line prints parts. Names that come from a user's file are escaped by
+the template and reach the page's script as JSON.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from subridge.explorer.parts import (
 )
 from subridge.model.errors import ParameterError
 from subridge.model.wording import counted
-from subridge.results.numbers import percent, short_interval
+from subridge.results.numbers import interval, percent, plain, short_interval
 
 
 def write_report(dataset: xr.Dataset, place: Path, command: str) -> None:
@@ -45,10 +45,7 @@ def write_report(dataset: xr.Dataset, place: Path, command: str) -> None:
     ParameterError
         There is no page for such results.
     """
-    schema = str(dataset.attrs.get("schema", ""))
-    if schema not in _REPORTS:
-        raise ParameterError(f"there is no page for results of the kind {schema!r}; write .nc, .csv or .json")
-    title, sentences, panels, columns, rows = _REPORTS[schema](dataset)
+    title, sentences, panels, columns, rows = report_of(dataset)
     write_page(
         place,
         "report.html",
@@ -61,6 +58,14 @@ def write_report(dataset: xr.Dataset, place: Path, command: str) -> None:
         settings=settings_of(dataset),
         command=command,
     )
+
+
+def report_of(dataset: xr.Dataset) -> Report:
+    """Title, sentences, panels and table of a result, by its schema."""
+    schema = str(dataset.attrs.get("schema", ""))
+    if schema not in _REPORTS:
+        raise ParameterError(f"there is no page for results of the kind {schema!r}; write .nc, .csv or .json")
+    return _REPORTS[schema](dataset)
 
 
 def _forecast(curves: xr.Dataset) -> Report:
@@ -86,7 +91,7 @@ def _forecast(curves: xr.Dataset) -> Report:
     ]
     return (
         f"Forecast from {counted(curves.attrs['n_pilot'], 'row')}",
-        _forecast_sentences(curves),
+        forecast_sentences(curves),
         panels,
         ["samples", *(f"{name}, {metric.replace('_', ' ')}" for metric in metrics for name in names)],
         rows,
@@ -98,32 +103,32 @@ def _cell(point: xr.Dataset, metric: str) -> str:
     return "–" if np.isnan(value) else f"{'≤ ' * bool(point.is_bound)}{short_interval(value, lower, upper)}"
 
 
-def _forecast_sentences(curves: xr.Dataset) -> list[str]:
-    sizes = curves.n_samples.values
-    last = curves.isel(n_samples=int(np.argmax(np.where(np.isfinite(sizes), sizes, -1))))
-    errors, told = last.prediction_error.values, []
-    if np.isfinite(errors).any():
-        best = last.isel(ensemble=int(np.nanargmin(errors)))
-        value, low, high = (brief(float(best[f"prediction_error{end}"])) for end in ("", "_lower", "_upper"))
-        size = float(last.n_samples)
+def forecast_sentences(curves: xr.Dataset) -> list[str]:
+    """The lowest forecast error, what the noise of the labels leaves, and what the signs in the table mean."""
+    attributes, told = curves.attrs, []
+    last = curves.where(np.isfinite(curves.n_samples) & curves.prediction_error.notnull().any("ensemble"), drop=True)
+    if last.sizes["n_samples"]:
+        last = last.isel(n_samples=int(last.n_samples.argmax("n_samples")))
+        best = last.isel(ensemble=int(last.prediction_error.argmin("ensemble")))
+        error = interval(*(float(best[f"prediction_error{end}"]) for end in ("", "_lower", "_upper")))
+        told.append(f"With {counted(int(last.n_samples), 'sample')} {best.ensemble.values} errs least: {error}.")
+    variance = float(attributes["target_variance"])
+    if "effective_samples" in curves:  # forecasts for new groups have no estimate of the noise
         told.append(
-            f"With {counted(int(size), 'sample') if np.isfinite(size) else 'infinitely many samples'} the lowest "
-            f"forecast error is that of “{best.ensemble.values}”: {value} ({curves.attrs['level']:.0%} interval: "
-            f"{low} to {high})."
+            f"Errors are those on new groups. The labels have variance {plain(variance)}; the {attributes['n_pilot']} "
+            f"rows are worth about {float(curves.effective_samples.median()):.0f} independent ones."
         )
-    told.append(f"The variance of the labels is {brief(float(curves.attrs['target_variance']))}.")
-    if "label_noise" in curves.attrs:  # forecasts for new groups have no estimate of it
-        noise = float(curves.attrs["label_noise"]) ** 2
-        told[-1] += f" About {brief(noise)} of it is noise: no linear model can get below that."
-    if "effective_samples" in curves:
+    else:
+        bounds = (min(attributes[f"label_noise{end}"] ** 2, variance) for end in ("", "_lower", "_upper"))
+        noise, low, high = (bound if bound > 1e-6 * variance else 0.0 for bound in bounds)
         told.append(
-            f"Errors are those on new groups. The {curves.attrs['n_pilot']} rows are worth about "
-            f"{float(curves.effective_samples.median()):.0f} independent ones."
+            f"The labels have variance {plain(variance)}, of which about {noise / variance:.0%} is label noise: no "
+            f"linear model can get below {interval(noise, low, high)}."
         )
     if not bool(curves.in_reach.all()):
-        told.append("Cells with a dash are beyond the pilot's reach: its rows cannot tell.")
+        told.append("A dash marks what is out of reach of these rows.")
     if bool(curves.is_bound.any()):
-        told.append("≤ marks upper bounds: the best ridge is smaller than this pilot can judge.")
+        told.append("≤ marks an upper bound, because the best ridge is smaller than these rows can judge.")
     return told
 
 
@@ -175,7 +180,7 @@ def _simulated(curves: xr.Dataset) -> Report:
     n, names = curves.sizes["trial"], [f"λ = {ridge:g}" for ridge in curves.ridge.values]
     mean, error = curves.risk.mean("trial").values, curves.risk.std("trial", ddof=1).values / n**0.5
     title = f"Risk of trained ensembles, {counted(n, 'trial')}"
-    sentence = f"Bands are standard errors over {counted(n, 'trial')}; the points of one curve share samples."
+    sentence = f"Standard errors are over {counted(n, 'trial')}; the points of one curve share samples."
     return _curves(curves, title, "n_samples", ("samples P", "training samples"), names, mean, sentence, error)
 
 
@@ -196,12 +201,18 @@ def _curves(
     lowest = f"At {brief(at[last])} {labels[1]} the error is lowest for {names[best]}: {brief(table[best, last])}."
     at, table = at[shown], table[:, shown]
     lines = [Line(name, row, dashed=name == _OWN_RIDGES) for name, row in zip(names, table, strict=True)]
+    cells = np.vectorize(brief, otypes=[object])(table)
     if error is not None:
         lines = [Line(*parts) for parts in zip(names, table, table - error, table + error, strict=True)]
+        cells = np.vectorize(_with_error, otypes=[object])(table, error)
     y = Axis("generalization error E", log=exceeds(table, 10))
-    rows = [[brief(x), *map(brief, column)] for x, column in zip(at, table.T, strict=True)]
+    rows = [[f"{x:,.10g}", *column] for x, column in zip(at, cells.T, strict=True)]
     panel = Panel("learning curves", Axis(labels[0]), y, at, lines)
     return title, [lowest, sentence], [panel], [labels[0], *names], rows
+
+
+def _with_error(mean: float, error: float) -> str:
+    return f"{plain(mean, 4)} ± {plain(error, 1)}"
 
 
 def _phase(diagram: xr.Dataset) -> Report:
@@ -233,16 +244,17 @@ def _demo(curves: xr.Dataset) -> Report:
     sizes, theory = curves.n_samples.values.astype(np.float64), curves.theory.values
     at, lines = with_trials(names, curves.dense_samples.values.astype(np.float64), theory, sizes, mean, error)
     panel = Panel("learning curves", Axis("training samples P"), Axis("generalization error E"), at, lines)
-    rows = [
-        [brief(size), *(f"{brief(mean[e, i])} ± {brief(error[e, i])}" for e in range(len(names)))]
-        for i, size in enumerate(sizes)
-    ]
+    columns, cells = ["samples"], [[f"{size:,.0f}" for size in sizes]]
+    for name, *parts in zip(names, curves.theory_at_points.values, mean, error, strict=True):
+        columns += [f"{name}\ntheory", f"{name}\ntrained"]
+        cells += [[brief(value) for value in parts[0]], list(map(_with_error, *parts[1:]))]
     peaks = ", ".join(f"{brief(row.max())} ({name})" for name, row in zip(names, theory, strict=True))
     sentences = [
         "Equal members peak together at P = M/k; unequal ones spread the peak out.",
         f"The highest errors by theory are {peaks}. Points are means of {n} trained ensembles.",
     ]
-    return "Theory beside trained ensembles", sentences, [panel], ["samples", *names], rows
+    title = f"Error with M = {curves.attrs['n_features']} features: theory beside trained ensembles"
+    return title, sentences, [panel], columns, list(zip(*cells, strict=True))
 
 
 _REPORTS = {
