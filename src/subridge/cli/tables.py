@@ -152,6 +152,8 @@ def _show_forecast(curves: "xr.Dataset") -> None:
 
 
 def _show_metric(title: str, curves: "xr.Dataset", metric: str) -> None:
+    from subridge.explorer.reports import forecast_cells
+
     largest = float(curves[f"{metric}_upper"].max())
     unit, told = (0.01, ", in %") if metric == "misclassification" else unit_of(largest)
     cells = {
@@ -160,12 +162,7 @@ def _show_metric(title: str, curves: "xr.Dataset", metric: str) -> None:
         if f"n_{name}" in curves.coords
     }
     for name in curves.ensemble.values:
-        at = curves.sel(ensemble=name)
-        bounds = (at[metric + end].values / unit for end in ("", "_lower", "_upper"))
-        cells[str(name)] = [
-            "-" if value != value else f"{'≤ ' * bool(is_bound)}{short_interval(value, lower, upper)}"
-            for value, lower, upper, is_bound in zip(*bounds, at.is_bound.values, strict=True)
-        ]
+        cells[str(name)] = forecast_cells(curves.sel(ensemble=name), metric, unit)
     print_table(title + told, list(cells), zip(*cells.values(), strict=True))
 
 

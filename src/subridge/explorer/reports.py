@@ -12,18 +12,7 @@ import xarray as xr
 
 from subridge.arrays.types import FloatArray
 from subridge.explorer.page import REPORT_SCRIPTS, write_page
-from subridge.explorer.parts import (
-    Axis,
-    Line,
-    Panel,
-    Report,
-    brief,
-    exceeds,
-    map_panel,
-    settings_of,
-    thinned,
-    with_trials,
-)
+from subridge.explorer.parts import Report, exceeds, line, map_panel, panel, settings_of, thinned, with_trials
 from subridge.model.errors import ParameterError
 from subridge.model.wording import counted
 from subridge.results.numbers import interval, percent, plain, short_interval
@@ -52,7 +41,7 @@ def write_report(dataset: xr.Dataset, place: Path, command: str) -> None:
         REPORT_SCRIPTS,
         title=title,
         sentences=sentences,
-        panels=[panel.as_json() for panel in panels],
+        panels=panels,
         columns=columns,
         rows=rows,
         settings=settings_of(dataset),
@@ -76,31 +65,27 @@ def _forecast(curves: xr.Dataset) -> Report:
     panels = []
     for metric in metrics if finite.sizes["n_samples"] else ():
         ends = (finite[metric + end].values for end in ("", "_lower", "_upper"))
-        lines = [Line(*parts) for parts in zip(names, *ends, strict=True)]
-        word = metric.replace("_", " ")
-        y = Axis(str(curves[metric].attrs.get("long_name", word)))
-        marks = {"pilot": float(curves.attrs["n_pilot"])}
-        at = finite.n_samples.values.astype(float)
-        panels.append(Panel(word, Axis("training samples", log=True), y, at, lines, marks))
-    rows = [
-        [
-            brief(size) if np.isinf(size) else f"{size:g}",
-            *(_cell(curves.isel(n_samples=s, ensemble=e), metric) for metric in metrics for e in range(len(names))),
-        ]
-        for s, size in enumerate(curves.n_samples.values)
+        lines = [line(*parts) for parts in zip(names, *ends, strict=True)]
+        word, n_pilot = metric.replace("_", " "), float(curves.attrs["n_pilot"])
+        y, x = {"label": curves[metric].attrs.get("long_name", word)}, {"label": "training samples", "log": True}
+        panels.append(panel(word, x, y, finite.n_samples.values, lines, pilot=n_pilot))
+    columns = {
+        f"{name}, {metric.replace('_', ' ')}": forecast_cells(curves.isel(ensemble=e), metric)
+        for metric in metrics
+        for e, name in enumerate(names)
+    }
+    rows = list(zip(map(_place, curves.n_samples.values), *columns.values(), strict=True))
+    title = f"Forecast from {counted(curves.attrs['n_pilot'], 'row')}"
+    return title, forecast_sentences(curves), panels, ["samples", *columns], rows
+
+
+def forecast_cells(curve: xr.Dataset, metric: str, unit: float = 1.0) -> list[str]:
+    """A forecast metric of one ensemble with its interval, at every size."""
+    bounds = (curve[metric + end].values / unit for end in ("", "_lower", "_upper"))
+    return [
+        "-" if np.isnan(value) else f"{'≤ ' * bool(is_bound)}{short_interval(value, lower, upper)}"
+        for value, lower, upper, is_bound in zip(*bounds, curve.is_bound.values, strict=True)
     ]
-    return (
-        f"Forecast from {counted(curves.attrs['n_pilot'], 'row')}",
-        forecast_sentences(curves),
-        panels,
-        ["samples", *(f"{name}, {metric.replace('_', ' ')}" for metric in metrics for name in names)],
-        rows,
-    )
-
-
-def _cell(point: xr.Dataset, metric: str) -> str:
-    value, lower, upper = (float(point[metric + end]) for end in ("", "_lower", "_upper"))
-    return "–" if np.isnan(value) else f"{'≤ ' * bool(point.is_bound)}{short_interval(value, lower, upper)}"
 
 
 def forecast_sentences(curves: xr.Dataset) -> list[str]:
@@ -142,22 +127,22 @@ def _advice(table: xr.Dataset) -> Report:
     rows = [
         [
             name,
-            brief(float(table.ridge[i])),
+            plain(float(table.ridge[i])),
             short_interval(error[i], lower[i], upper[i]),
             percent(float(table.gain[i]), float(table.gain_standard_error[i])),
             "yes" if bool(table.in_reach[i]) else "no",
         ]
         for i, name in enumerate(names)
     ]
-    panel = Panel(
+    picture = panel(
         "candidates, best first",
-        Axis("place", texts=names),
-        Axis(f"squared error on new labels with {size}"),
-        np.arange(1, len(names) + 1, dtype=np.float64),
-        [Line("forecast error, with its interval", error, lower, upper, dots=True)],
+        {"label": "place", "texts": names},
+        {"label": f"squared error on new labels with {size}"},
+        np.arange(1, len(names) + 1),
+        [line("forecast error, with its interval", error, lower, upper, dots=True)],
     )
     columns = ["ensemble", "ridge λ", "error", "improvement over one ridge", "in reach"]
-    return f"Advice for {size}", list(map(str, table.reasons.values)), [panel], columns, rows
+    return f"Advice for {size}", list(map(str, table.reasons.values)), [picture], columns, rows
 
 
 _OWN_RIDGES = "each member at its own λ*"
@@ -169,7 +154,7 @@ def _predicted(curves: xr.Dataset) -> Report:
     if "risk_at_optimal_ridge" in curves:
         names, table = [*names, _OWN_RIDGES], np.vstack([table, curves.risk_at_optimal_ridge.values])
     thresholds = np.unique(curves.subset_fraction.values.round(12))
-    told = ", ".join(brief(nu) for nu in thresholds[:6]) + ", …" * (len(thresholds) > 6)
+    told = ", ".join(plain(nu) for nu in thresholds[:6]) + ", …" * (len(thresholds) > 6)
     sentence = f"Without a ridge the error would be infinite at the members' thresholds α = {told}."
     title = f"Predicted risk of {counted(curves.sizes['member'], 'member')}"
     return _curves(curves, title, "sample_ratio", ("α = P/M", "samples per feature"), names, table, sentence)
@@ -198,17 +183,22 @@ def _curves(
     at = curves[across].values.astype(float)
     last, shown = int(np.argmax(at)), np.isfinite(at)
     best = int(np.argmin(table[:, last]))
-    lowest = f"At {brief(at[last])} {labels[1]} the error is lowest for {names[best]}: {brief(table[best, last])}."
+    lowest = f"At {_place(at[last])} {labels[1]} the error is lowest for {names[best]}: {plain(table[best, last])}."
     at, table = at[shown], table[:, shown]
-    lines = [Line(name, row, dashed=name == _OWN_RIDGES) for name, row in zip(names, table, strict=True)]
-    cells = np.vectorize(brief, otypes=[object])(table)
+    lines = [line(name, row, dashed=name == _OWN_RIDGES) for name, row in zip(names, table, strict=True)]
+    cells = np.vectorize(plain, otypes=[object])(table)
     if error is not None:
-        lines = [Line(*parts) for parts in zip(names, table, table - error, table + error, strict=True)]
+        lines = [line(*parts) for parts in zip(names, table, table - error, table + error, strict=True)]
         cells = np.vectorize(_with_error, otypes=[object])(table, error)
-    y = Axis("generalization error E", log=exceeds(table, 10))
-    rows = [[f"{x:,.10g}", *column] for x, column in zip(at, cells.T, strict=True)]
-    panel = Panel("learning curves", Axis(labels[0]), y, at, lines)
-    return title, [lowest, sentence], [panel], [labels[0], *names], rows
+    y = {"label": "generalization error E", "log": exceeds(table, 10)}
+    rows = [[_place(x), *column] for x, column in zip(at, cells.T, strict=True)]
+    picture = panel("learning curves", {"label": labels[0]}, y, at, lines)
+    return title, [lowest, sentence], [picture], [labels[0], *names], rows
+
+
+def _place(x: float) -> str:
+    """A sample size, a ratio or a number of members."""
+    return "∞" if np.isinf(x) else f"{x:,.0f}" if x == round(x) else f"{x:.4g}"
 
 
 def _with_error(mean: float, error: float) -> str:
@@ -229,10 +219,14 @@ def _phase(diagram: xr.Dataset) -> Report:
         labels = [str(sizes[name].attrs.get("long_name", name)) for name in (axes[1], axes[0])]
         panels.append(map_panel("best ensemble size k*", sizes, axes[1], axes[0], labels, 200))
     places = list(np.ndindex(*sizes.shape))
-    rows = []
-    for place in (places[i] for i in thinned(len(places), 2000)):
-        at = [sizes[name].values[i] for name, i in zip(sizes.dims, place, strict=True)]
-        rows.append([brief(x) for x in (*at, sizes.values[place], diagram.reduced_risk.values[place])])
+    rows = [
+        [
+            *(_place(sizes[name].values[i]) for name, i in zip(sizes.dims, place, strict=True)),
+            _place(sizes.values[place]),
+            plain(diagram.reduced_risk.values[place]),
+        ]
+        for place in (places[i] for i in thinned(len(places), 2000))
+    ]
     columns = [*map(str, sizes.dims), "best size k*", "reduced risk"]
     return "Best ensemble size", [sentence], panels, columns, rows
 
@@ -243,18 +237,18 @@ def _demo(curves: xr.Dataset) -> Report:
     mean, error = curves.experiment.mean("trial").values, curves.experiment.std("trial", ddof=1).values / n**0.5
     sizes, theory = curves.n_samples.values.astype(np.float64), curves.theory.values
     at, lines = with_trials(names, curves.dense_samples.values.astype(np.float64), theory, sizes, mean, error)
-    panel = Panel("learning curves", Axis("training samples P"), Axis("generalization error E"), at, lines)
-    columns, cells = ["samples"], [[f"{size:,.0f}" for size in sizes]]
+    x, y = {"label": "training samples P"}, {"label": "generalization error E"}
+    columns, cells = ["samples"], [[*map(_place, sizes)]]
     for name, *parts in zip(names, curves.theory_at_points.values, mean, error, strict=True):
         columns += [f"{name}\ntheory", f"{name}\ntrained"]
-        cells += [[brief(value) for value in parts[0]], list(map(_with_error, *parts[1:]))]
-    peaks = ", ".join(f"{brief(row.max())} ({name})" for name, row in zip(names, theory, strict=True))
+        cells += [[plain(value, 4) for value in parts[0]], list(map(_with_error, *parts[1:]))]
+    peaks = ", ".join(f"{plain(row.max())} ({name})" for name, row in zip(names, theory, strict=True))
     sentences = [
         "Equal members peak together at P = M/k; unequal ones spread the peak out.",
         f"The highest errors by theory are {peaks}. Points are means of {n} trained ensembles.",
     ]
     title = f"Error with M = {curves.attrs['n_features']} features: theory beside trained ensembles"
-    return title, sentences, [panel], columns, list(zip(*cells, strict=True))
+    return title, sentences, [panel("learning curves", x, y, at, lines)], columns, list(zip(*cells, strict=True))
 
 
 _REPORTS = {
