@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -76,31 +76,27 @@ def print_table(
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
-    cells = [list(row) for row in rows]
-    # The longest cell of every column and three characters for its borders; names may wrap.
-    widths = [
-        3 + max(len(Text.from_markup(line)) for cell in column for line in cell.split("\n"))
-        for column in ([name, *(row[i] for row in cells)] for i, name in enumerate(columns))
-    ]
-    if names:
-        widths[0] = min(widths[0], _NAME + 3)
+    console, cells = Console(), [[cleaned(cell) for cell in row] for row in rows]
     kept, left_out = list(range(len(columns))), list[str]()
-    spare = [columns.index(name) for name in optional if name in columns]
-    while len(kept) > 2 and sum(widths[i] for i in kept) > WIDTH:
-        place = next((i for i in spare if i in kept), kept[-1])
+    spare = [columns.index(name) for name in reversed(optional) if name in columns]
+
+    def drawn() -> Table:
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        for i in kept:
+            words = names and i == 0
+            justify: Literal["left", "right"] = "left" if words else "right"
+            table.add_column(columns[i], justify=justify, no_wrap=not words, max_width=_NAME if words else None)
+        for row in cells:
+            table.add_row(*(row[i] for i in kept))
+        return table
+
+    while len(kept) > 2 and console.measure(drawn(), options=console.options.update(width=10_000)).maximum > WIDTH:
+        place = spare.pop() if spare else kept[-1]
         kept.remove(place)
         left_out.append(columns[place].replace("\n", " "))
     say(title)
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for position, index in enumerate(kept):
-        words = names and position == 0
-        table.add_column(columns[index], justify="left" if words else "right", no_wrap=not words)
-    for row in cells:
-        table.add_row(*(cleaned(row[i]) for i in kept))
-    console = Console()
-    console.print(table, width=min(console.width, WIDTH) if console.is_terminal else WIDTH)
+    console.print(drawn(), width=min(console.width, WIDTH) if console.is_terminal else WIDTH)
     if caption:
         say(caption)
     if left_out:

@@ -2,7 +2,6 @@
 
 import csv
 import textwrap
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +14,13 @@ from subridge.cli.options import Options, finite, member_counts, numbers, sizes
 from subridge.cli.show import WIDTH, busy, deliver, print_table, say
 from subridge.model.errors import ParameterError
 from subridge.model.wording import counted
-from subridge.results.numbers import percent, plain, short_interval, unit_of
+from subridge.results.numbers import plain, unit_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from subridge.datasets.tables.table import Table
 
-_MANY = 10.0  # an ensemble with so many times the error of one ridge has no gain worth a number
 _ROWS = 12  # of the printed ranking; files and JSON hold every candidate
 
 
@@ -199,36 +197,16 @@ def advise(**options: Any) -> None:
 
 
 def _show_ranking(ranking: "xr.Dataset") -> None:
+    from subridge.explorer.reports import report_of
     from subridge.forecasting.advise import code_of
 
-    first, attributes = ranking.isel(candidate=slice(_ROWS)), ranking.attrs
-    unit, told = unit_of(float(first.prediction_error_upper.max()))
-    bounds = (first[f"prediction_error{end}"].values / unit for end in ("", "_lower", "_upper"))
-    gains = zip(first.gain.values, first.gain_standard_error.values, strict=True)
-    columns: dict[str, Iterable[str]] = {
-        "ensemble": first.candidate.values,
-        "λ": (plain(ridge, 2) for ridge in first.ridge.values),
-        "squared error": map(short_interval, *bounds),
-        "gain": (percent(gain, error) if gain > -_MANY else "-" for gain, error in gains),
-    }
-    if attributes["n_samples"] != attributes["n_pilot"]:
-        columns["now"] = (plain(error) for error in first.pilot_prediction_error.values / unit)
-    if "misclassification" in first:
-        columns["wrong"] = ("" if share != share else f"{share:.1%}" for share in first.misclassification.values)
-    if not bool(first.in_reach.all()):
-        columns["reach"] = ("yes" if inside else "no" for inside in first.in_reach.values)
-    shown = print_table(
-        f"forecast with {counted(round(attributes['n_samples']), 'sample')}, best first{told and f'; errors{told}'}",
-        list(columns),
-        zip(*columns.values(), strict=True),
-        names=True,
-        optional=("reach", "now", "λ"),
-    )
-    for sentence in ranking.reasons.values:
-        say(str(sentence))
-    more = ranking.sizes["candidate"] - first.sizes["candidate"]
+    title, reasons, _, columns, rows = report_of(ranking)
+    shown = print_table(title, columns, rows[:_ROWS], names=True, optional=("reach", "now", "λ"))
+    for sentence in reasons:
+        say(sentence)
+    more = len(rows) - _ROWS
     say(
-        f"The table: expected squared error on new rows with its {attributes['level']:.0%} interval, and the "
+        f"The table: expected squared error on new rows with its {ranking.attrs['level']:.0%} interval, and the "
         "improvement over a single ridge (gain); weighted: the weights of members are fitted."
         + (" now: with the rows at hand." if "now" in shown else "")
         + (" wrong: misclassified by votes." if "wrong" in shown else "")

@@ -65,16 +65,15 @@ def with_trials(
 
     Returns all positions in order, and the lines over them, NaN where there is no value.
     """
-    order = np.argsort(np.concatenate([at, points]), kind="stable")
-    blank, empty = np.full((len(theory), len(points)), np.nan), np.full((len(mean), len(at)), np.nan)
-    curves = np.concatenate([theory, blank], axis=1)[:, order]
-    middle, low, high = (np.concatenate([empty, part], axis=1)[:, order] for part in (mean, mean - error, mean + error))
-    lines = [line(name, row) for name, row in zip(names, curves, strict=True)]
-    lines += [
-        line(name + TRAINED, one, lower, upper, dots=True)
-        for name, one, lower, upper in zip(names, middle, low, high, strict=True)
-    ]
-    return np.concatenate([at, points])[order], lines
+    trained = [name + TRAINED for name in names]
+    curves = pd.DataFrame(theory.T, at, names)
+    middle, lower, upper = (
+        pd.concat([curves, pd.DataFrame(part.T, points, trained)]).sort_index(kind="stable")
+        for part in (mean, mean - error, mean + error)
+    )
+    lines = [line(name, middle[name]) for name in names]
+    lines += [line(name, middle[name], lower[name], upper[name], dots=True) for name in trained]
+    return middle.index.to_numpy(), lines
 
 
 def map_panel(title: str, sizes: xr.DataArray, x: str, y: str, labels: Sequence[str], most: int) -> Described:

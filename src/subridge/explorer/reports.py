@@ -15,7 +15,10 @@ from subridge.explorer.page import REPORT_SCRIPTS, write_page
 from subridge.explorer.parts import Report, exceeds, line, map_panel, panel, settings_of, thinned, with_trials
 from subridge.model.errors import ParameterError
 from subridge.model.wording import counted
-from subridge.results.numbers import interval, percent, plain, short_interval
+from subridge.results.numbers import interval, percent, plain, short_interval, unit_of
+
+_MANY = 10.0  # an ensemble with so many times the error of one ridge has no gain worth a number
+_ROWS_OF_UNIT = 12  # candidates whose errors choose the unit; worse ones may be huge
 
 
 def write_report(dataset: xr.Dataset, place: Path, command: str) -> None:
@@ -117,23 +120,25 @@ def forecast_sentences(curves: xr.Dataset) -> list[str]:
     return told
 
 
-def _advice(table: xr.Dataset) -> Report:
+def _advice(ranking: xr.Dataset) -> Report:
     """Candidates with their forecast errors, best first."""
-    error, lower, upper = (table[f"prediction_error{end}"].values for end in ("", "_lower", "_upper"))
-    names, size = (
-        [str(name) for name in table.candidate.values],
-        counted(round(float(table.attrs["n_samples"])), "sample"),
-    )
-    rows = [
-        [
-            name,
-            plain(float(table.ridge[i])),
-            short_interval(error[i], lower[i], upper[i]),
-            percent(float(table.gain[i]), float(table.gain_standard_error[i])),
-            "yes" if bool(table.in_reach[i]) else "no",
-        ]
-        for i, name in enumerate(names)
-    ]
+    attributes, names = ranking.attrs, [str(name) for name in ranking.candidate.values]
+    error, lower, upper = (ranking[f"prediction_error{end}"].values for end in ("", "_lower", "_upper"))
+    unit, told = unit_of(float(upper[:_ROWS_OF_UNIT].max()))
+    gains = zip(ranking.gain.values, ranking.gain_standard_error.values, strict=True)
+    columns = {
+        "ensemble": names,
+        "λ": [plain(ridge, 2) for ridge in ranking.ridge.values],
+        "squared error": [*map(short_interval, error / unit, lower / unit, upper / unit)],
+        "gain": [percent(gain, spread) if gain > -_MANY else "-" for gain, spread in gains],
+    }
+    if attributes["n_samples"] != attributes["n_pilot"]:
+        columns["now"] = [plain(now) for now in ranking.pilot_prediction_error.values / unit]
+    if "misclassification" in ranking:
+        columns["wrong"] = ["" if np.isnan(share) else f"{share:.1%}" for share in ranking.misclassification.values]
+    if not bool(ranking.in_reach.all()):
+        columns["reach"] = ["yes" if inside else "no" for inside in ranking.in_reach.values]
+    size = counted(round(attributes["n_samples"]), "sample")
     picture = panel(
         "candidates, best first",
         {"label": "place", "texts": names},
@@ -141,8 +146,9 @@ def _advice(table: xr.Dataset) -> Report:
         np.arange(1, len(names) + 1),
         [line("forecast error, with its interval", error, lower, upper, dots=True)],
     )
-    columns = ["ensemble", "ridge λ", "error", "improvement over one ridge", "in reach"]
-    return f"Advice for {size}", list(map(str, table.reasons.values)), [picture], columns, rows
+    title = f"forecast with {size}, best first{told and f'; errors{told}'}"
+    rows = list(zip(*columns.values(), strict=True))
+    return title, list(map(str, ranking.reasons.values)), [picture], list(columns), rows
 
 
 _OWN_RIDGES = "each member at its own λ*"
