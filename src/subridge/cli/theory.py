@@ -8,8 +8,6 @@ import subridge as sr
 from subridge.cli import options as shared
 from subridge.cli.options import numbers
 from subridge.cli.show import deliver, print_table, say, show_report
-from subridge.model.wording import counted
-from subridge.results.numbers import plain
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -74,27 +72,19 @@ def _predict(options: shared.Options, sample_ratios: "ArrayLike") -> "xr.Dataset
 
 def _show_curves(curves: "xr.Dataset") -> None:
     from subridge.explorer.parts import thinned
+    from subridge.explorer.reports import report_of
 
-    columns = {
-        f"ridge {ridge:g}": values for ridge, values in zip(curves.ridge.values, curves.risk.values, strict=True)
-    }
-    if "risk_at_optimal_ridge" in curves:
-        columns["own λ*"] = curves.risk_at_optimal_ridge.values
-    ratios = curves.sample_ratio.values
+    title, sentences, _, columns, rows = report_of(curves)
     # Rows that are left out must not hide a peak: a value that is the highest, or higher than its neighbours.
-    shown = set(thinned(len(ratios), _CURVE_ROWS))
-    for values in columns.values():
+    shown = set(thinned(len(rows), _CURVE_ROWS))
+    for values in curves.risk.values:
         shown |= {i for i in range(1, len(values) - 1) if values[i - 1] < values[i] > values[i + 1]}
         shown.add(max(range(len(values)), key=lambda i: (values[i] == values[i], values[i])))
-    left_out = len(ratios) - len(shown)
-    print_table(
-        f"predicted risk of {counted(curves.sizes['member'], 'member')}",
-        ["P/M", *columns],
-        ([f"{ratios[i]:.4g}", *(plain(values[i], 4) for values in columns.values())] for i in sorted(shown)),
-        caption=f"{len(shown)} of {len(ratios)} rows, peaks among them; --json or --out has all" if left_out else None,
-    )
-    if "own λ*" in columns:
-        say("own λ*: every member at the ridge that is best for it alone, which need not be best for the ensemble.")
+    caption = f"{len(shown)} of {len(rows)} rows, peaks among them; --json or --out has all"
+    chosen = [rows[i] for i in sorted(shown)]
+    print_table(title, columns, chosen, caption=caption if len(shown) < len(rows) else None)
+    for sentence in sentences:
+        say(sentence)
 
 
 @click.command(short_help="The best ensemble size over sample ratio and noise.")

@@ -14,7 +14,7 @@ from subridge.arrays.types import FloatArray
 from subridge.explorer.page import REPORT_SCRIPTS, write_page
 from subridge.explorer.parts import Report, exceeds, line, map_panel, panel, settings_of, thinned, with_trials
 from subridge.model.errors import ParameterError
-from subridge.model.wording import counted
+from subridge.model.wording import counted, listed
 from subridge.results.numbers import interval, percent, plain, short_interval, unit_of
 
 _MANY = 10.0  # an ensemble with so many times the error of one ridge has no gain worth a number
@@ -159,46 +159,46 @@ def _predicted(curves: xr.Dataset) -> Report:
     names, table = [f"λ = {ridge:g}" for ridge in curves.ridge.values], curves.risk.values
     if "risk_at_optimal_ridge" in curves:
         names, table = [*names, _OWN_RIDGES], np.vstack([table, curves.risk_at_optimal_ridge.values])
-    thresholds = np.unique(curves.subset_fraction.values.round(12))
-    told = ", ".join(plain(nu) for nu in thresholds[:6]) + ", …" * (len(thresholds) > 6)
-    sentence = f"Without a ridge the error would be infinite at the members' thresholds α = {told}."
+    cells = [[plain(value, 4) for value in row] for row in table]
+    thresholds = [plain(nu) for nu in np.unique(curves.subset_fraction.values.round(12))]
+    sentence = f"Without a ridge the error would be infinite at the members' thresholds α = {listed(thresholds)}."
     title = f"Predicted risk of {counted(curves.sizes['member'], 'member')}"
-    return _curves(curves, title, "sample_ratio", ("α = P/M", "samples per feature"), names, table, sentence)
+    return _curves(title, curves.sample_ratio, ("α = P/M", "samples per feature"), names, sentence, cells, table)
 
 
 def _simulated(curves: xr.Dataset) -> Report:
     """Mean risks of trained ensembles with their standard errors."""
     n, names = curves.sizes["trial"], [f"λ = {ridge:g}" for ridge in curves.ridge.values]
     mean, error = curves.risk.mean("trial").values, curves.risk.std("trial", ddof=1).values / n**0.5
+    cells = [list(map(_with_error, *parts)) for parts in zip(mean, error, strict=True)]
     title = f"Risk of trained ensembles, {counted(n, 'trial')}"
     sentence = f"Standard errors are over {counted(n, 'trial')}; the points of one curve share samples."
-    return _curves(curves, title, "n_samples", ("samples P", "training samples"), names, mean, sentence, error)
+    labels, bounds = ("samples P", "training samples"), (mean - error, mean + error)
+    return _curves(title, curves.n_samples, labels, names, sentence, cells, mean, *bounds)
 
 
 def _curves(
-    curves: xr.Dataset,
     title: str,
-    across: str,
+    across: xr.DataArray,
     labels: tuple[str, str],
     names: Sequence[str],
-    table: FloatArray,
     sentence: str,
-    error: FloatArray | None = None,
+    cells: Sequence[Sequence[str]],
+    table: FloatArray,
+    *bounds: FloatArray,
 ) -> Report:
     """Curves over samples, a row of `table` for each; `labels` name the axis and, in a sentence, the unit."""
-    at = curves[across].values.astype(float)
-    last, shown = int(np.argmax(at)), np.isfinite(at)
+    at = across.values.astype(float)
+    last, finite = int(np.argmax(at)), np.isfinite(at)
     best = int(np.argmin(table[:, last]))
     lowest = f"At {_place(at[last])} {labels[1]} the error is lowest for {names[best]}: {plain(table[best, last])}."
-    at, table = at[shown], table[:, shown]
-    lines = [line(name, row, dashed=name == _OWN_RIDGES) for name, row in zip(names, table, strict=True)]
-    cells = np.vectorize(plain, otypes=[object])(table)
-    if error is not None:
-        lines = [line(*parts) for parts in zip(names, table, table - error, table + error, strict=True)]
-        cells = np.vectorize(_with_error, otypes=[object])(table, error)
-    y = {"label": "generalization error E", "log": exceeds(table, 10)}
-    rows = [[_place(x), *column] for x, column in zip(at, cells.T, strict=True)]
-    picture = panel("learning curves", {"label": labels[0]}, y, at, lines)
+    lines = [
+        line(name, *(part[finite] for part in parts), dashed=name == _OWN_RIDGES)
+        for name, *parts in zip(names, table, *bounds, strict=True)
+    ]
+    y = {"label": "generalization error E", "log": exceeds(table[:, finite], 10)}
+    picture = panel("learning curves", {"label": labels[0]}, y, at[finite], lines)
+    rows = list(zip(map(_place, at), *cells, strict=True))
     return title, [lowest, sentence], [picture], [labels[0], *names], rows
 
 
