@@ -125,17 +125,11 @@ def settings_of(dataset: xr.Dataset) -> dict[str, str]:
     Examples
     --------
     >>> settings_of(xr.Dataset(attrs={"schema": "x", "level": 0.9, "plan": '{"seed": 1, "sizes": [2, 3]}'}))
-    {'level': '0.9', 'plan: seed': '1', 'plan: sizes': '2, 3'}
+    {'level': '0.9', 'plan: seed': '1', 'plan: sizes': '[2, 3]'}
     """
     found = {name: value for name, value in dataset.attrs.items() if name not in _HIDDEN}
     for name, value in found.items():
         with suppress(ValueError, TypeError):  # what is not JSON stays as it is
             found[name] = json.loads(value)
     flat = pd.json_normalize(found, sep=": ").T[0]
-    return {str(name): _told(value) for name, value in flat.items() if not str(name).endswith(": type")}
-
-
-def _told(value: Json) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return {str(name): str(value) for name, value in flat.items() if not str(name).endswith(": type")}

@@ -17,8 +17,6 @@ from torch import nn
 
 from subridge.model.errors import DataError
 
-_BLOCKS = (3, 4, 6, 3)
-
 
 class Bottleneck(nn.Module):
     """1 × 1, grouped 3 × 3 and 1 × 1 convolutions beside a shortcut."""
@@ -54,7 +52,7 @@ class PooledResNet(nn.Module):
         self.bn1 = nn.BatchNorm2d(64)
         self.maxpool = nn.MaxPool2d(3, 2, padding=1)
         n_in = 64
-        for number, n_blocks in enumerate(_BLOCKS):
+        for number, n_blocks in enumerate((3, 4, 6, 3)):
             width, n_out = 2**number * width_per_group * groups, 256 * 2**number
             blocks = [Bottleneck(n_in, width, n_out, groups, stride=2 if number else 1)]
             blocks += [Bottleneck(n_out, width, n_out, groups, stride=1) for _ in range(n_blocks - 1)]

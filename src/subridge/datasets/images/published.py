@@ -143,15 +143,12 @@ def build_set(name: str, folder: Path, n_train: int | None = None, n_test: int |
     `n_train` and `n_test` take the first so many images, by default all.
     """
     collection, target = COLLECTIONS[name], cache_folder() / f"{name}.zarr"
-    pictures, extraction = collection.pictures(folder, n_train, n_test), collection.extraction
+    pictures = collection.pictures(folder, n_train, n_test)
     # The name tells apart what interrupted builds of other images left.
-    scratch = target.with_name(f".{name}.{extraction.fingerprint(pictures.identity)}.zarr")
-    extract(pictures, scratch, extraction)
+    scratch = target.with_name(f".{name}.{collection.extraction.fingerprint(pictures.identity)}.zarr")
+    extract(pictures, scratch, collection.extraction)
     shutil.rmtree(target, ignore_errors=True)
-    scratch.rename(target)
-    for left in cache_folder().glob(f".{name}.*.zarr*"):
-        shutil.rmtree(left, ignore_errors=True)
-    return target
+    return scratch.rename(target)
 
 
 def finished_set(name: str, n_train: int | None = None, n_test: int | None = None) -> Path | None:
