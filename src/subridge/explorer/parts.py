@@ -78,11 +78,10 @@ def with_trials(
 
 def map_panel(title: str, sizes: xr.DataArray, x: str, y: str, labels: Sequence[str], most: int) -> Described:
     """A map of ensemble sizes over the finite coordinates `x` and `y`, thinned to at most so many cells a side."""
-    chosen = {}
+    cut = sizes.transpose(y, x)
     for name in (x, y):
-        places = np.flatnonzero(np.isfinite(sizes[name].values))
-        chosen[name] = places[thinned(len(places), most)]
-    cut = sizes.isel(chosen).transpose(y, x)
+        cut = cut.isel({name: np.isfinite(cut[name].values)})
+        cut = cut.isel({name: thinned(cut.sizes[name], most)})
     across, down = ({"label": label} for label in labels)
     values = {"heights": numbers(cut[y].values), "sizes": [numbers(row) for row in cut.values]}
     return panel(title, across, down, cut[x].values) | values

