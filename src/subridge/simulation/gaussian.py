@@ -90,11 +90,6 @@ class GaussianExperiment(Fingerprinted):
         """Whether members have weights of their own; otherwise their mean is taken."""
         return not self.ensemble.aggregation.is_mean
 
-    @property
-    def keeps_members(self) -> bool:
-        """Whether the coefficients of all members are needed at once; a mean is summed member by member."""
-        return self.pairs or self.is_weighted
-
     @cached_property
     def finite_problem(self) -> Problem:
         """The problem at M features, with the teacher of the fixed stream where one has to be drawn."""
