@@ -154,7 +154,7 @@ class BatchProgress:
         self._expected, self._left = expected, dict(expected)
         self._spent = self._planned = 0.0  # by the figures made, as measured and as expected
         self._begun, self._started = 0, time.perf_counter()
-        self.bar = ProgressBar("", sum(expected.values()), seconds_left=self.seconds_left)
+        self.bar = ProgressBar("", sum(expected.values()))
 
     def begin(self, figure: str) -> None:
         """A figure is being made."""

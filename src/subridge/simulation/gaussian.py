@@ -107,12 +107,13 @@ class GaussianExperiment(Fingerprinted):
             table = table[:, None]
         if table.ndim != 2 or not table.size or table.shape[1] not in (1, self.n_members):
             raise ParameterError(f"ridges must have shape (n,) or (n, {self.n_members}), got {table.shape}")
-        return _one_column_per_member(table, self.n_members)
+        return np.repeat(table, self.n_members // table.shape[1], axis=1)
 
     @cached_property
     def noise_table(self) -> FloatArray:
         """η of every sweep value and member, shape (n_noises, k)."""
-        return _one_column_per_member(np.atleast_2d(self.ensemble.readout_noise), self.n_members)
+        table = np.atleast_2d(self.ensemble.readout_noise)
+        return np.repeat(table, self.n_members // table.shape[1], axis=1)
 
     @cached_property
     def feature_variance(self) -> float:
@@ -164,9 +165,3 @@ def feature_count(problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, 
     if isinstance(ensemble.subsets, SubsetPlan):
         return ensemble.subsets.n_features
     raise ParameterError("an EquicorrelatedProblem has no size of its own; give n_features=")
-
-
-def _one_column_per_member(table: FloatArray, n_members: int) -> FloatArray:
-    """A copy with a column per member. A broadcast view would be multiplied by another routine here than in a process
-    that received it as a copy, and differ in the last bit."""
-    return np.array(np.broadcast_to(table, (len(table), n_members)), order="C")

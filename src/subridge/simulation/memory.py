@@ -97,27 +97,24 @@ def bytes_of_member(e: ClassificationExperiment, N: int) -> int:
     return int(_SLACK * 8 * (numbers + scores))
 
 
-def bytes_of_data(e: ClassificationExperiment) -> int:
-    """One-hot labels, and the features once more where they are needed elsewhere or in single precision."""
-    copied, labels = e.device != "cpu" or e.dtype != "float64", len(e.features) * len(e.classes)
-    numbers = copied * (e.features.size + e.test_features.size) + labels
-    return (8 if e.dtype == "float64" else 4) * numbers + 8 * labels
-
-
 def bytes_of_largest_member(e: ClassificationExperiment) -> int:
     """What the largest member of the first trial needs."""
     return bytes_of_member(e, max(int(e.plan_of(place, 0).subset_sizes.max()) for place in range(len(e.strategies))))
 
 
 def bytes_to_classify(e: ClassificationExperiment) -> int:
-    """What one trial with its largest member needs."""
-    return bytes_of_votes(e) + bytes_of_largest_member(e) + bytes_of_data(e)
+    """What one trial with its largest member needs, beside the data."""
+    # One-hot labels, and the features once more where they are needed elsewhere or in single precision.
+    copied, labels = e.device != "cpu" or e.dtype != "float64", len(e.features) * len(e.classes)
+    numbers = copied * (e.features.size + e.test_features.size) + labels
+    data = (8 if e.dtype == "float64" else 4) * numbers + 8 * labels
+    return bytes_of_votes(e) + bytes_of_largest_member(e) + data
 
 
 def batches_to_classify(e: ClassificationExperiment, budget: int) -> tuple[int, int]:
     """How many trials vote at once, and the bytes that members worked on together may take, within a budget."""
-    votes, budget = bytes_of_votes(e), budget - bytes_of_data(e)
+    votes, member = bytes_of_votes(e), bytes_of_largest_member(e)
+    left = budget - bytes_to_classify(e) + votes + member  # by the data
     # A card gets half for the votes of many trials, the rest for the members they come from.
-    trials = 1 if e.device == "cpu" else max(1, min(e.n_trials, budget // 2 // votes))
-    enough = _ENOUGH_ON_A_CPU if e.device == "cpu" else _ENOUGH_ON_A_CARD
-    return trials, max(bytes_of_largest_member(e), min(budget - trials * votes, enough))
+    trials = 1 if e.device == "cpu" else max(1, min(e.n_trials, left // 2 // votes))
+    return trials, max(member, min(left - trials * votes, _ENOUGH_ON_A_CPU if e.device == "cpu" else _ENOUGH_ON_A_CARD))
