@@ -74,7 +74,7 @@ def draw_batch(experiment: GaussianExperiment, trials: list[int], n_rows: int, t
     e, problem = experiment, experiment.finite_problem
 
     def normals(purpose: int, *shape: int) -> Array:
-        where = [e.coordinates(purpose, trial, training_set) for trial in trials]
+        where: list[tuple[int, ...]] = [(purpose, trial if "data" in e.redraw else 0, training_set) for trial in trials]
         return stacked_normals(e.seed, where, shape, e.device, e.dtype)
 
     features = problem.signal_covariance.colour(normals(SIGNAL, n_rows, problem.signal_covariance.white_size))
