@@ -121,7 +121,14 @@ def _performed(
                 looked = time.monotonic()
             for future in done:
                 task, _ = pending.pop(future)
-                worker, values = future.result()
+                try:
+                    worker, values = future.result()
+                except Exception:
+                    # Dask gives a result as an error if the worker that holds it dies while it is fetched.
+                    if getattr(getattr(future, "_dask_future", None), "status", "error") in ("error", "cancelled"):
+                        raise
+                    submit(task)
+                    continue
                 if values is None:
                     lacking.add(worker)
                     n_sent = sum(carries_work for _, carries_work in pending.values())
