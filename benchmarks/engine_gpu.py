@@ -82,7 +82,7 @@ def stages(experiment, batch_size):
     batch = draw_batch(experiment, trials, sizes[-1])
     members = 0.0
     for r, N in enumerate(experiment.plan_of(0).subset_sizes):
-        seconds = clock(device, lambda r=r: train_member(experiment, batch, sizes, r, swept=False))
+        seconds = clock(device, lambda r=r: train_member(experiment, batch, sizes, r))
         parts[f"training member of {N}"] = seconds
         members += seconds
     whole = clock(device, lambda: curves_of_batch(experiment, batch, sizes))

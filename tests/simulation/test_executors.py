@@ -8,6 +8,7 @@ import threading
 import time
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import psutil
@@ -129,6 +130,27 @@ def test_an_executor_that_breaks_or_is_closed_is_named():
         pass
     with pytest.raises(sr.errors.ClusterError, match=r"takes no tasks .*hand over one that is open"):
         simulate(executor=pool)
+
+
+@pytest.mark.parametrize("status", ["pending", "error"])
+def test_a_result_that_is_lost_with_a_worker_of_a_cluster_is_asked_for_again(status):
+    # distributed.cfexecutor unpacks a result as an error if the future is no longer "finished" when it arrives.
+    class Losing(Watching):
+        def submit(self, *arguments):
+            future = super().submit(*arguments)
+            if len(self.tasks) == 3:
+                future = Future()
+                future._dask_future = SimpleNamespace(status=status)
+                future.set_exception(ValueError("not enough values to unpack (expected 3, got 2)"))
+            return future
+
+    losing = Losing()
+    if status == "error":  # of the task itself
+        with pytest.raises(ValueError, match="not enough values"):
+            simulate(executor=losing)
+    else:
+        assert simulate(executor=losing).identical(simulate())
+        assert len(losing.tasks) == 8
 
 
 def test_errors_of_tasks_are_raised_as_they_are(monkeypatch):

@@ -204,7 +204,7 @@ def _dual(
     a single ridge solutions can be refined in so many `steps`; the last correction is returned as well.
     """
     xp, (B, n_rhs), n, L, P = namespace_of(head), targets.shape[:2], len(sizes), len(ridges), head.shape[1]
-    lower, z = _factor(_shifted(K, ridges), _repeated(targets[:, :, :P], L))
+    lower, z = _factor(_shifted(K, ridges), xp.repeat(targets[:, :, :P], L, axis=0))
     inside = like(np.arange(P) < np.asarray(sizes)[:, None], head)[None, :, None, :]
     w_shape, u = (B, L, n, n_rhs, head.shape[2]), _masked_back_solve(lower, z[:, None, :, :], sizes)
     u = xp.reshape(u, (B, L * n * n_rhs, P))
@@ -237,13 +237,13 @@ def _primal(F: Array, targets: Array, plan: CurvePlan, into: Array, together: li
         right = xp.concat([moments, F[:, here:last, :]], axis=1) if last > here else moments
         for numbers in together:
             L = len(numbers)
-            lower, whitened = _factor(_shifted(G, [plan.ridges[l] for l in numbers]), _repeated(right, L))
+            lower, whitened = _factor(_shifted(G, [plan.ridges[l] for l in numbers]), xp.repeat(right, L, axis=0))
             a, V = whitened[:, :n_rhs, :], whitened[:, n_rhs:, :]
             rows = xp.asarray(a, copy=True)
             if last > here:
                 m, sizes = last - here, [size - here for size in plan.n_samples[anchor + 1 : stop]]
-                S = _zeros(F, B * L, m, m) + _eye(F, m)
-                error = _repeated(targets[:, :, here:last], L) - _product(a, xp.matrix_transpose(V))
+                error = xp.repeat(targets[:, :, here:last], L, axis=0) - _product(a, xp.matrix_transpose(V))
+                S = _shifted(_zeros(F, B * L, m, m), [1.0])
                 inner, z = _factor(_add_gram(V, S), error)
                 u = _masked_back_solve(inner, z[:, None, :, :], sizes)
                 further = a[:, None, :, :] + xp.reshape(_product(u, V), (B * L, len(sizes), n_rhs, N))
@@ -265,18 +265,12 @@ def _masked_back_solve(lower: "BlockedFactor | _LapackFactor", z: Array, sizes: 
 
 
 def _shifted(gram: Array, ridges: Sequence[float]) -> Array:
-    """``gram + λ I`` for every ridge, shape (B · n_ridges, n, n)."""
+    """``gram + λ I`` for every ridge, shape (B · n_ridges, n, n), in fresh memory."""
     xp, n = namespace_of(gram), gram.shape[-1]
-    shifts = like(np.asarray(ridges), gram)[:, None, None] * _eye(gram, n)
-    return xp.reshape(gram[:, None, :, :] + shifts[None, ...], (gram.shape[0] * len(ridges), n, n))
-
-
-def _repeated(rows: Array, n_ridges: int) -> Array:
-    """Rows once per ridge, shape (B · n_ridges, n_rhs, n), in fresh memory."""
-    xp, (B, n_rhs, n) = namespace_of(rows), rows.shape
-    copies = _zeros(rows, B, n_ridges, n_rhs, n)
-    copies[...] = rows[:, None, :, :]
-    return xp.reshape(copies, (B * n_ridges, n_rhs, n))
+    copies = xp.repeat(gram, len(ridges), axis=0)
+    diagonals = xp.reshape(copies, (gram.shape[0], len(ridges), n * n))[..., :: n + 1]
+    diagonals += like(np.asarray(ridges), gram)[:, None]
+    return copies
 
 
 def _zeros(example: Array, *shape: int) -> Array:
