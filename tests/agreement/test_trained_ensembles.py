@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.arrays.streams import stream
+from subridge.model.fingerprint import stream
 
 M = 120
 

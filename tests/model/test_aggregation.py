@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.model.aggregation import AGGREGATIONS, LinearAggregation, WeightedMajority, read_aggregation
-from subridge.model.moments import MemberMoments, error_products
+from subridge.model.aggregation import (
+    AGGREGATIONS,
+    LinearAggregation,
+    MemberMoments,
+    WeightedMajority,
+    error_products,
+    read_aggregation,
+)
 
 
 @pytest.fixture

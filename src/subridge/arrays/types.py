@@ -15,6 +15,8 @@ ArrayLike: TypeAlias = npt.ArrayLike
 # mirrors. Code for what another library lacks, or has in addition, stays in this room.
 Array: TypeAlias = FloatArray
 
+Seed: TypeAlias = int | tuple[int, ...]
+
 Json: TypeAlias = bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"] | None
 
 

@@ -10,7 +10,7 @@ import subridge as sr
 from subridge.cli import options as shared
 from subridge.cli.options import numbers, sizes
 from subridge.cli.show import deliver, print_table, say
-from subridge.model.wording import counted
+from subridge.model.errors import counted
 from subridge.results.numbers import plain
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import subridge as sr
 from subridge.cli import options as shared
 from subridge.cli.options import numbers
 from subridge.cli.show import deliver, print_table, say, thinned
-from subridge.model.wording import counted
+from subridge.model.errors import counted
 from subridge.results.numbers import plain
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from subridge.arrays.namespace import is_sparse, is_tensor, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, MatrixLike
 from subridge.estimators.members import Features, FittedMembers, LeftOutEnsemble, example_of
-from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean
+from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, MemberMoments
 from subridge.model.checks import (
     Scope,
     check_scope,
@@ -31,12 +31,9 @@ from subridge.model.checks import (
     truth,
     within,
 )
-from subridge.model.ensemble import Ensemble
-from subridge.model.errors import DataError, FewSamplesWarning, ParameterError, SubsetError
-from subridge.model.moments import MemberMoments
-from subridge.model.plan import SubsetPlan
+from subridge.model.ensemble import Ensemble, SubsetPlan
+from subridge.model.errors import DataError, FewSamplesWarning, ParameterError, SubsetError, counted
 from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_strategy
-from subridge.model.wording import counted
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
 from subridge.ridge.choose import Losses, scored, search_ridges, trainable
 from subridge.ridge.path import member_paths

@@ -24,8 +24,7 @@ from subridge.explorer.parts import (
     thinned,
     with_trials,
 )
-from subridge.model.errors import ParameterError
-from subridge.model.wording import counted
+from subridge.model.errors import ParameterError, counted
 from subridge.results.numbers import percent, short_interval
 
 

@@ -6,8 +6,7 @@ from typing import Literal, TypeAlias, TypeVar, get_args
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.model.errors import DataError, ParameterError
-from subridge.model.wording import agreeing, counted, listed
+from subridge.model.errors import DataError, ParameterError, agreeing, counted, listed
 
 Item = TypeVar("Item")
 

@@ -1,4 +1,7 @@
-"""Identity of descriptions, as a digest or as JSON, and seeds as users give them."""
+"""What makes results repeatable: the identity of descriptions, as a digest or as JSON, and random streams.
+
+Streams are addressed by coordinates, so that the order of work cannot change what is drawn.
+"""
 
 import base64
 import hashlib
@@ -8,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from subridge.arrays import streams
-from subridge.arrays.streams import Seed
-from subridge.arrays.types import Json
+from subridge.arrays.types import Json, Seed
 from subridge.model.errors import ParameterError
 
 # Arrays up to the first length are described by numbers, up to the second by bytes, and beyond by fingerprint only.
@@ -108,7 +109,9 @@ def checked_seed(name: str, seed: Seed | None) -> Seed:
 
 
 def stream(seed: Seed | np.random.Generator | None, *coordinates: int) -> np.random.Generator:
-    """A generator at a grid coordinate from a user's seed; a new one for None; a generator is returned as it is.
+    """A generator at a grid coordinate such as ``(trial, purpose)``; distinct coordinates give independent streams.
+
+    A generator is returned as it is, and None gives a new one every time.
 
     Examples
     --------
@@ -116,5 +119,5 @@ def stream(seed: Seed | np.random.Generator | None, *coordinates: int) -> np.ran
     True
     """
     if seed is None or isinstance(seed, np.random.Generator):
-        return streams.stream(seed)
-    return streams.stream(checked_seed("seed", seed), *coordinates)
+        return np.random.default_rng(seed)
+    return np.random.default_rng(np.random.SeedSequence(checked_seed("seed", seed), spawn_key=coordinates))

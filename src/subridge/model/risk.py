@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.model.aggregation import Aggregation, LinearAggregation
+from subridge.model.aggregation import Aggregation, LinearAggregation, MemberMoments, Outputs
 from subridge.model.checks import finite_array
 from subridge.model.errors import ParameterError
-from subridge.model.moments import MemberMoments, Outputs
 
 _EPS = float(np.finfo(np.float64).eps)
 

@@ -7,16 +7,15 @@ frozen dataclass with `n_members`, `draw` and `fingerprint` (from `Fingerprinted
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, Self, TypeAlias, runtime_checkable
+from typing import ClassVar, Self
 
 import numpy as np
 
-from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.model.checks import extended_non_negative, non_negative, one_number, positive_integer
+from subridge.model.ensemble import MOST_FEATURES, RandomState, Strategy, SubsetPlan
 from subridge.model.errors import ParameterError, SubsetError
 from subridge.model.fingerprint import Fingerprinted, stream
-from subridge.model.plan import MOST_FEATURES, SubsetPlan
 
 __all__ = [
     "STRATEGIES",
@@ -37,48 +36,6 @@ __all__ = [
 
 # k of a strategy; a larger ensemble is a typing error.
 MOST_MEMBERS = 10**6
-
-RandomState: TypeAlias = Seed | np.random.Generator | None
-
-
-@runtime_checkable
-class Strategy(Protocol):
-    """A way to draw subsets again and again.
-
-    Examples
-    --------
-    >>> import subridge as sr
-    >>> strategy = sr.subsets.Equal(3)
-    >>> isinstance(strategy, Strategy), strategy.n_members
-    (True, 3)
-    >>> strategy.draw(9, seed=0).subset_sizes
-    array([3, 3, 3])
-    >>> strategy.fingerprint() == sr.subsets.Equal(4).fingerprint()
-    False
-    """
-
-    @property
-    def n_members(self) -> int:
-        """Number of members, k."""
-
-    def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
-        """Draw who sees which of M features.
-
-        Parameters
-        ----------
-        n_features : int
-            M.
-        seed : int or numpy.random.Generator, optional
-            Source of randomness; None gives another draw every time.
-
-        Returns
-        -------
-        SubsetPlan
-            One draw; the same for the same seed.
-        """
-
-    def fingerprint(self) -> str:
-        """Digest of type and contents; equal strategies have equal fingerprints."""
 
 
 @dataclass(frozen=True, eq=False)

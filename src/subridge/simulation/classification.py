@@ -6,14 +6,12 @@ from functools import cached_property
 
 import numpy as np
 
-from subridge.arrays.streams import Seed, stream
-from subridge.arrays.types import ArrayLike, FloatArray, IntArray
+from subridge.arrays.types import ArrayLike, FloatArray, IntArray, Seed
 from subridge.model.aggregation import Aggregation
 from subridge.model.checks import ascending_integers, finite_array, items_of, one_of, positive_integer
-from subridge.model.ensemble import Ensemble
+from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import DataError, ParameterError, RidgeError, SubsetError
-from subridge.model.fingerprint import Fingerprinted
-from subridge.model.plan import SubsetPlan
+from subridge.model.fingerprint import Fingerprinted, stream
 from subridge.model.subsets import Strategy
 
 # Purposes of random streams, the first coordinate of each; the others are the trial and the member or its count.

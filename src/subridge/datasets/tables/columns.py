@@ -11,8 +11,7 @@ from narwhals.dependencies import is_into_dataframe
 from narwhals.typing import IntoDataFrame
 
 from subridge.arrays.types import ArrayLike
-from subridge.model.errors import DataError
-from subridge.model.wording import counted, listed
+from subridge.model.errors import DataError, counted, listed
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
