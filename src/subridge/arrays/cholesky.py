@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from subridge.arrays.namespace import device_of, namespace_of
 from subridge.arrays.types import Array, Namespace
 
-# Columns per panel, and the size below which a block is handed to the library. Chosen on one H200 by
-# benchmarks/engine_gpu.py --tune; both are multiples of a warp.
+# Columns per panel, of which the library factors the diagonal block. Chosen on one H200 by benchmarks/engine_gpu.py
+# --tune; a multiple of a warp.
 PANEL = 128
-LEAF = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,21 +99,11 @@ def subtract_product(base: Array, left: Array, right: Array) -> None:
 
 
 def _factor_block(xp: Namespace, A: Array) -> tuple[Array, Array]:
-    """Factor and its inverse of a small block, by halves: the library sees only leaves."""
-    n = A.shape[-1]
-    if n <= LEAF:
-        if not hasattr(xp.linalg, "cholesky_ex"):
-            L = xp.linalg.cholesky(A)
-            return L, xp.linalg.inv(L)
-        L, info = xp.linalg.cholesky_ex(A)  # no check, so the host never waits for the card
-        L = xp.where((info > 0)[:, None, None], xp.nan, L)
-        identity = xp.eye(n, dtype=A.dtype, device=device_of(A))
-        return L, xp.linalg.solve_triangular(L, xp.broadcast_to(identity, A.shape), upper=False)
-    h = LEAF * max(1, n // LEAF // 2)
-    L11, I11 = _factor_block(xp, A[:, :h, :h])
-    L21 = A[:, h:, :h] @ xp.matrix_transpose(I11)
-    L22, I22 = _factor_block(xp, A[:, h:, h:] - L21 @ xp.matrix_transpose(L21))
-    corner = xp.zeros_like(A[:, :h, h:])
-    L = xp.concat([xp.concat([L11, corner], axis=-1), xp.concat([L21, L22], axis=-1)], axis=-2)
-    inverse = xp.concat([xp.concat([I11, corner], axis=-1), xp.concat([-I22 @ (L21 @ I11), I22], axis=-1)], axis=-2)
-    return L, inverse
+    """Factors of small blocks, shape (batch, n, n), and their inverses."""
+    if not hasattr(xp.linalg, "cholesky_ex"):
+        L = xp.linalg.cholesky(A)
+        return L, xp.linalg.inv(L)
+    L, info = xp.linalg.cholesky_ex(A)  # no check, so the host never waits for the card
+    L = xp.where((info > 0)[:, None, None], xp.nan, L)
+    identity = xp.eye(A.shape[-1], dtype=A.dtype, device=device_of(A))
+    return L, xp.linalg.solve_triangular(L, xp.broadcast_to(identity, A.shape), upper=False)

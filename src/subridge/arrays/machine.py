@@ -1,4 +1,4 @@
-"""Cores, memory and devices of the machine this runs on, and random numbers drawn on a device.
+"""Memory and devices of the machine this runs on, and random numbers drawn on a device.
 
 Memory is what this process may still take before the machine, a container (control groups of either version, at every
 level above the process) or a limit on the addresses of a process (``ulimit -v``) stops it.
@@ -18,13 +18,6 @@ _ASSUMED = 2**32
 # Files of a control group, version 2 and version 1: limit, usage, and the part of it that the kernel can drop.
 _VERSION_2 = ("memory.max", "memory.current", "inactive_file")
 _VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-
-
-def cores() -> int:
-    """Cores this process may use, with affinity and limits of containers if the system has them."""
-    import joblib
-
-    return int(joblib.cpu_count())
 
 
 def available_memory(root: Path = Path("/")) -> int:

@@ -16,7 +16,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 from threadpoolctl import threadpool_limits
 
-from subridge.arrays.machine import cores
 from subridge.arrays.namespace import is_sparse
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json, MatrixLike, Seed, SparseMatrix
 from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
@@ -346,8 +345,10 @@ def side_by_side(work: Callable[[Work], Result], tasks: Iterable[Work]) -> list[
 
     Ensembles are independent and their matrices small: one core for each is faster than all cores on one.
     """
+    from joblib import cpu_count  # takes a while
+
     tasks, listener, results = list(tasks), _listener.get(), list[Result]()
-    workers = max(1, min(len(tasks), cores(), _MOST_WORKERS))
+    workers = max(1, min(len(tasks), cpu_count(), _MOST_WORKERS))
     with threadpool_limits(1 if workers > 1 else None, "blas"), ThreadPoolExecutor(workers) as pool:
         for result in pool.map(work, tasks):
             results.append(result)

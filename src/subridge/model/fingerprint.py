@@ -5,7 +5,7 @@ Streams are addressed by coordinates, so that the order of work cannot change wh
 
 import base64
 import hashlib
-from collections.abc import Iterator
+import json
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -41,36 +41,12 @@ class Fingerprinted:
 
 def fingerprint(description: Any) -> str:
     """Return a hexadecimal digest of a description's type and contents; stores compare it before they resume."""
-    digest = hashlib.sha256()
-    for part in _parts(description):
-        digest.update(part)
-    return digest.hexdigest()[:16]
-
-
-def _parts(value: Any) -> Iterator[bytes]:
-    """Yield the contents as bytes, each with its type, so that different structures cannot collide."""
-    if is_dataclass(value):
-        yield f"<{type(value).__name__}".encode()
-        for field in fields(value):
-            yield f"{field.name}=".encode()
-            yield from _parts(getattr(value, field.name))
-        yield b">"
-    elif isinstance(value, np.ndarray):
-        yield f"array{value.dtype.str}{value.shape}".encode()
-        yield np.ascontiguousarray(value).tobytes()
-    elif isinstance(value, tuple | list):
-        yield f"({len(value)}".encode()
-        for item in value:
-            yield from _parts(item)
-        yield b")"
-    elif isinstance(value, np.generic):
-        yield from _parts(value.item())
-    elif value is None or isinstance(value, str | int | float | bool):
-        yield f"{type(value).__name__}:{value!r}".encode()
-    elif hasattr(value, "fingerprint"):  # a strategy of the user's own
-        yield f"<{type(value).__name__}:{value.fingerprint()}>".encode()
+    if isinstance(description, np.ndarray):
+        digest = hashlib.sha256(f"{description.dtype.str}{description.shape}".encode())
+        digest.update(np.ascontiguousarray(description).tobytes())
     else:
-        raise TypeError(f"cannot fingerprint {type(value).__name__}")
+        digest = hashlib.sha256(json.dumps(describe(description)).encode())
+    return digest.hexdigest()[:16]
 
 
 def describe(value: Any) -> Json:
@@ -88,7 +64,9 @@ def describe(value: Any) -> Json:
         return [describe(item) for item in value]
     if value is None or isinstance(value, str | int | float):
         return value
-    return {"type": type(value).__name__, "fingerprint": value.fingerprint()}
+    if not hasattr(value, "fingerprint"):
+        raise TypeError(f"cannot fingerprint {type(value).__name__}")
+    return {"type": type(value).__name__, "fingerprint": value.fingerprint()}  # a strategy of the user's own
 
 
 def checked_seed(name: str, seed: Seed | None) -> Seed:

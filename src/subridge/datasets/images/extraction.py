@@ -1,5 +1,6 @@
 """Pictures through a network into a store, batch by batch; a second run goes on where the first stopped."""
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable, Sequence
@@ -108,8 +109,9 @@ class Extraction:
         return {"network": self.network, "preprocessing": asdict(self.preprocessing), "weights": weights}
 
     def fingerprint(self, identity: Sequence[str]) -> str:
-        """Identity of the features of these pictures."""
-        return fingerprint([list(identity), json.dumps(self.describe(), sort_keys=True)])
+        """Identity of the features of these pictures, as version 0.2.0 wrote it into stores that are still used."""
+        pictures, settings = (f"str:{each!r}" for each in identity), json.dumps(self.describe(), sort_keys=True)
+        return hashlib.sha256(f"(2({len(identity)}{''.join(pictures)})str:{settings!r})".encode()).hexdigest()[:16]
 
     def build(self) -> Compute:
         return network(self.network).build(self.weights, self.device)
