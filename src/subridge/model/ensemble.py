@@ -72,9 +72,8 @@ class SubsetPlan(Fingerprinted):
 
     def __post_init__(self) -> None:
         M = positive_integer("n_features", self.n_features)
-        checked = tuple(
-            _matrix(r, A, M) if np.ndim(A) == 2 else _indices(r, A, M) for r, A in enumerate(self.measurements)
-        )
+        arrays = [_array(r, A) for r, A in enumerate(self.measurements)]
+        checked = tuple(_matrix(r, A, M) if A.ndim == 2 else _indices(r, A, M) for r, A in enumerate(arrays))
         if not checked:
             raise SubsetError("a plan needs at least one member")
         self._set(n_features=M, measurements=checked)
@@ -110,7 +109,7 @@ class SubsetPlan(Fingerprinted):
                [0.25, 0.5 ]])
         """
         M = positive_integer("n_features", n_features, MOST_FEATURES)
-        arrays = [np.array(index) for index in items_of("index_arrays", index_arrays)]
+        arrays = [_array(r, index) for r, index in enumerate(items_of("index_arrays", index_arrays))]
         # The constructor checks indices, but would take an array with two axes for a matrix.
         return cls(tuple(_indices(r, A, M) if A.ndim == 2 else A for r, A in enumerate(arrays)), M)
 
@@ -248,8 +247,14 @@ class SubsetPlan(Fingerprinted):
             into += rows_times(rows, A)
 
 
-def _indices(member: int, index: ArrayLike, n_features: int) -> IntArray:
-    array = np.array(index)
+def _array(member: int, value: ArrayLike) -> npt.NDArray[Any]:
+    try:
+        return np.asanyarray(value)
+    except ValueError as error:
+        raise SubsetError(f"member {member} has rows of different lengths, got {value!r}; give a flat list") from error
+
+
+def _indices(member: int, array: npt.NDArray[Any], n_features: int) -> IntArray:
     if array.dtype == np.bool_:
         if array.shape != (n_features,):
             raise SubsetError(f"mask of member {member} must have shape ({n_features},), got {array.shape}")
