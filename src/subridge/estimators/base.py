@@ -21,8 +21,8 @@ from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, Matrix
 from subridge.estimators.members import Features, FittedMembers, LeftOutEnsemble, example_of
 from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, MemberMoments
 from subridge.model.checks import (
+    SCOPES,
     Scope,
-    check_scope,
     finite_array,
     one_of,
     positive_integer,
@@ -255,7 +255,7 @@ class RidgeEnsembleBase(BaseEstimator):
     def _describe(self, aggregation: Aggregation, n_features: int) -> np.random.Generator:
         """Check the parameters and draw the subsets; return the generator that draws everything else."""
         truth("fit_intercept", self.fit_intercept)
-        check_scope("ridge_scope", self.ridge_scope)
+        one_of("ridge_scope", self.ridge_scope, SCOPES)
         if isinstance(self.ridge, str) and self.ridge != "auto":
             raise ParameterError(
                 f"ridge must be a number, one per member, or 'auto' (ridge_scope says for whom), got {self.ridge!r}"

@@ -16,7 +16,7 @@ from subridge.forecasting.curve import doubts, forecast_curve, read_ridges, refu
 from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot import factorise_pilot, read_ensembles, read_sample, side_by_side
 from subridge.forecasting.pilot import label_noise as noise_of
-from subridge.model.aggregation import error_products
+from subridge.model.aggregation import MemberMoments
 from subridge.model.checks import non_negative, one_number, real_array, truth, within
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, SubridgeWarning
@@ -415,4 +415,5 @@ def risk_matrix(
         ensemble = Ensemble(ensemble.subsets, ensemble.ridge)
     (drawn,) = read_ensembles({"ensemble": ensemble}, sample.n_features, seed).values()
     paths = member_paths(sample.rows, drawn.plan, drawn.ridge[None, :])
-    return error_products(np.stack([path.errors(0) for path in paths]), sample.rows.weights) - zeta**2
+    errors = np.stack([path.errors(0) for path in paths])
+    return MemberMoments.of_errors(errors, errors[0], sample.rows.weights).pairs - zeta**2

@@ -221,15 +221,6 @@ class MemberMoments:
             return np.asarray(v - 2 * explained + terms), np.where(np.isnan(size), np.inf, size)
 
 
-def error_products(errors: Array, sample_weights: Array) -> FloatArray:
-    """``Σ_i w_i e_ri e_r′i / Σ_i w_i`` from left-out errors, summed over targets: an estimate of ``E_rr′ + ζ²``.
-
-    Errors ``y_i - f_r^(-i)(x_i)`` have shape (k, C, n), sample weights (n,). The products, shape (k, k), lie in host
-    memory and include the label noise ζ², which training data alone cannot separate from the risk.
-    """
-    return MemberMoments.of_errors(errors, errors[0], sample_weights).pairs
-
-
 def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
     """The weights w with sum one that minimise ``wᵀ E w``.
 
@@ -463,7 +454,8 @@ class Aggregation(Fingerprinted, ABC):
         tuple of float
             The error to minimise, and the error that decides between equals.
         """
-        combined = self.combine(targets - errors)
+        weights = self.weights(self.moments(errors, targets, sample_weights)) if self.is_linear else None
+        combined = self.combine(targets - errors, weights)
         if not self.decides_classes:
             return squared_error(targets - combined, sample_weights), 0.0
         mean = squared_error(errors.sum(axis=0) / errors.shape[0], sample_weights)
@@ -505,8 +497,8 @@ class Aggregation(Fingerprinted, ABC):
             If the aggregate is no weighted sum of the outputs, such as the median.
         """
         raise ParameterError(
-            f"aggregation={self.name!r} has no weights, because it is no weighted sum of the members; "
-            'use "mean", "scaled", "simplex" or "free"'
+            f"aggregation={self.name!r} has neither weights nor a risk in theory, because it is no weighted sum of the "
+            'members; use "mean", "scaled", "simplex" or "free", or train the ensemble'
         )
 
     def moments(
@@ -582,10 +574,6 @@ class LinearAggregation(Aggregation):
 
     is_linear: ClassVar[bool] = True
     fits_weights: ClassVar[bool] = True
-
-    def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
-        moments = self.moments(errors, targets, sample_weights)
-        return float(moments.risk_of(self.weights(moments)).sum()), 0.0
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         if weights is None:
@@ -786,13 +774,9 @@ class Simplex(FittedAggregation):
     sums_to_one: ClassVar[bool] = True
 
     def best(self, moments: MemberMoments) -> FloatArray:
-        usable = np.isfinite(np.diagonal(moments.pairs, axis1=-2, axis2=-1)).any(axis=-1)
-        if usable.all():
-            return member_weights(moments.pairs)
-        weights = np.full(moments.pairs.shape[:-1], 1 / moments.n_members)
-        if usable.any():
-            weights[usable] = member_weights(moments.pairs[usable])
-        return weights
+        usable = np.isfinite(np.diagonal(moments.pairs, axis1=-2, axis2=-1))
+        hopeless = np.asarray(~usable.any(axis=-1))[..., None, None]
+        return member_weights(np.where(hopeless, np.eye(moments.n_members), moments.pairs))
 
 
 class Free(FittedAggregation):
@@ -828,9 +812,8 @@ class Free(FittedAggregation):
         # A member that cannot be used is apart from the others and explains nothing, which gives it weight zero.
         F = np.where(usable[..., :, None] & usable[..., None, :], F, np.eye(moments.n_members))
         found = np.where(usable, minimum_nonnegative(F, np.where(usable, c, 0.0)), 0.0)
-        bound = np.broadcast_to(np.isinf(v), pairs.shape[:-2])
-        if bound.any():
-            found[bound] = Simplex().best(MemberMoments(pairs[bound]))
+        if np.isinf(v).any():
+            found = np.where(np.isinf(power), Simplex().best(moments), found)
         return found
 
 

@@ -10,15 +10,20 @@ from subridge.model.errors import DataError, ParameterError, agreeing, counted, 
 
 Item = TypeVar("Item")
 
+# For whom a ridge is best: for each member alone; one common value for the ensemble; one value per member, together.
+Scope: TypeAlias = Literal["member", "ensemble", "joint"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+
 # Kinds of NumPy types whose values are not real numbers.
 _ODD_KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "durations"}
 
 
 def real_array(name: str, value: ArrayLike) -> FloatArray:
-    """Return a read-only float64 copy of `value`, refusing NaN."""
+    """Return `value` as a read-only float64 array, refusing NaN; only what nobody can change is not copied."""
     refuse_odd_values(name, value)
+    fixed = isinstance(value, np.ndarray) and value.base is None and not value.flags.writeable
     try:
-        array = np.array(value, dtype=np.float64)
+        array = np.array(value, dtype=np.float64, copy=None if fixed else True)
     except (TypeError, ValueError, OverflowError) as error:
         raise ParameterError(f"{name} must be a number or an array of numbers, got {value!r}") from error
     if np.isnan(array).any():
@@ -102,8 +107,15 @@ def ascending_integers(name: str, value: ArrayLike) -> tuple[int, ...]:
 
 
 def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
+    """Check a word.
+
+    >>> one_of("scope", "everyone", SCOPES)
+    Traceback (most recent call last):
+    subridge.model.errors.ParameterError: scope must be "member", "ensemble" or "joint", got 'everyone'
+    """
     if not isinstance(value, str) or value not in allowed:
-        raise ParameterError(f"{name} must be {' or '.join(map(repr, allowed))}, got {value!r}")
+        words = ", ".join(f'"{word}"' for word in allowed[:-1])
+        raise ParameterError(f'{name} must be {words} or "{allowed[-1]}", got {value!r}')
     return value
 
 
@@ -126,22 +138,6 @@ def one_number(name: str, array: FloatArray, most: float = 1e100) -> float:
     if array.size != 1 or abs(array.reshape(-1)[0]) > most:
         raise ParameterError(f"{name} must be one number of at most {most:g}, got {array.tolist()!r}")
     return float(array.reshape(-1)[0])
-
-
-# For whom a ridge is best: for each member alone; one common value for the ensemble; one value per member, together.
-Scope: TypeAlias = Literal["member", "ensemble", "joint"]
-SCOPES: tuple[Scope, ...] = get_args(Scope)
-
-
-def check_scope(name: str, value: str) -> None:
-    """Refuse a word that is not a scope.
-
-    >>> check_scope("scope", "everyone")
-    Traceback (most recent call last):
-    subridge.model.errors.ParameterError: scope must be "member", "ensemble" or "joint", got 'everyone'
-    """
-    if not isinstance(value, str) or value not in SCOPES:
-        raise ParameterError(f'{name} must be "member", "ensemble" or "joint", got {value!r}')
 
 
 def refuse_odd_table(name: str, table: object) -> None:

@@ -272,16 +272,7 @@ def _indices(member: int, array: npt.NDArray[Any], n_features: int) -> IntArray:
 
 
 def _matrix(member: int, matrix: ArrayLike, n_features: int | None) -> FloatArray:
-    if (
-        isinstance(matrix, np.ndarray)
-        and matrix.dtype == np.float64
-        and matrix.base is None
-        and not matrix.flags.writeable
-        and np.isfinite(matrix).all()
-    ):
-        A = matrix  # nobody can change it any more: it needs no copy
-    else:
-        A = finite_array(f"matrices[{member}]", matrix)
+    A = finite_array(f"matrices[{member}]", matrix)
     if A.ndim != 2 or not A.size:
         raise SubsetError(f"matrices[{member}] must have shape (N_r, n_features) with N_r > 0, got {A.shape}")
     if n_features is not None and A.shape[1] != n_features:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.model.aggregation import Aggregation, LinearAggregation, MemberMoments, Outputs
+from subridge.model.aggregation import Aggregation, MemberMoments, Outputs
 from subridge.model.checks import finite_array
 from subridge.model.errors import ParameterError
 
@@ -140,11 +140,6 @@ class Risk:
         if aggregation is None or aggregation.is_mean:
             total = _not_below_zero(moments.pairs.mean(axis=(-2, -1)))
             return cls(moments, total, None if rounding is None else _relative(rounding.mean(axis=(-2, -1)), total))
-        if not isinstance(aggregation, LinearAggregation):
-            raise ParameterError(
-                f"aggregation={aggregation.name!r} has no risk in theory, which knows weighted sums of members; "
-                'use "mean", "scaled", "simplex" or "free", or train the ensemble'
-            )
         weights = aggregation.weights(moments)
         if rounding is None:
             return cls(moments, _not_below_zero(moments.risk_of(weights)))
