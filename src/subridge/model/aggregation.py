@@ -115,15 +115,9 @@ class MemberMoments:
     ) -> "MemberMoments":
         """Moments from left-out samples, summed over targets or of each target.
 
-        Parameters
-        ----------
-        errors : array, shape (..., k, C, n)
-            ``y_i - f_r^(-i)(x_i)``.
-        targets : array, shape (..., C, n)
-            ``y_i - ȳ^(-i)`` with an intercept, where ȳ^(-i) is the mean of the other samples, and y_i without one.
-        sample_weights : array, shape (..., n)
-        per_target : bool
-            Keep an axis of C targets: shapes (..., C, k, k), (..., C, k) and (..., C).
+        Errors ``y_i - f_r^(-i)(x_i)`` have shape (..., k, C, n). Targets, shape (..., C, n), are y_i, or with an
+        intercept their differences from the mean of the other samples. Weights of samples have shape (..., n). Moments
+        of each target have an axis of C targets before the members.
         """
         xp, totals = namespace_of(errors), to_numpy(sample_weights.sum(axis=-1))
         if not bool((sample_weights == 1).all()):
@@ -348,13 +342,9 @@ class Settled:
 
     Examples
     --------
-    The scaled mean of two members that each output half of the target, from exact moments:
-
-    >>> import numpy as np, subridge as sr
-    >>> moments = MemberMoments(np.full((2, 2), 0.25), np.full(2, 0.5), np.ones(()))
-    >>> settled = sr.aggregation.Scaled().settle(moments)
+    >>> settled = Mean().settle(MemberMoments(np.eye(2)))
     >>> isinstance(settled, Settled), settled.weights, float(settled.expected)
-    (True, array([1., 1.]), 0.0)
+    (True, array([0.5, 0.5]), 0.5)
     """
 
     weights: FloatArray
@@ -658,24 +648,11 @@ class FittedAggregation(LinearAggregation):
     def weights(self, moments: MemberMoments) -> FloatArray:
         return self.settle(moments).weights
 
-    def best_judged(self, moments: MemberMoments) -> FloatArray:
+    def _best_judged(self, moments: MemberMoments) -> FloatArray:
         """The best weights, with zero for members that have no independent label behind them.
 
-        Parameters
-        ----------
-        moments : MemberMoments
-            As for `weights`.
-
-        Returns
-        -------
-        ndarray, shape (..., k)
-            Not negative; those of the `simpler` aggregation if no member has labels behind it.
-
-        Examples
-        --------
-        >>> import subridge as sr
         >>> moments = MemberMoments(np.diag([1.0, 3.0, 0.1]), behind=np.array([50.0, 50.0, 0.0]))
-        >>> sr.aggregation.Simplex().best_judged(moments)
+        >>> Simplex()._best_judged(moments)
         array([0.75, 0.25, 0.  ])
         """
         k, behind = moments.n_members, moments.behind
@@ -689,7 +666,7 @@ class FittedAggregation(LinearAggregation):
         return found
 
     def settle(self, moments: MemberMoments) -> Settled:
-        best = self.best_judged(moments)
+        best = self._best_judged(moments)
         apparent, d = moments.risk_of(best), self.n_fitted(best)
         if moments.behind is None:
             return Settled(best, apparent, apparent, d)
