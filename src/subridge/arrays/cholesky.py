@@ -56,12 +56,11 @@ class BlockedFactor:
         return rows
 
 
-def factor(matrices: Array, targets: Array, panel: int = PANEL) -> tuple[BlockedFactor, Array]:
-    """Factor a batch of positive definite matrices and solve ``L z = t`` for rows of targets on the way.
+def factor(matrices: Array, panel: int = PANEL) -> BlockedFactor:
+    """Factor a batch of positive definite matrices, shape (batch, n, n), which are overwritten.
 
-    Matrices (batch, n, n), of which only the lower triangle is read, are overwritten by the factor, and targets (batch,
-    n_rows, n) by the rows zᵀ. A matrix that is not positive definite gives NaN from its failing block on. It takes n³/3
-    operations, nearly all in products of shape (n - j) × panel × j.
+    Only the lower triangle is read. A matrix that is not positive definite gives NaN from its failing block on. Nearly
+    all of the n³/3 operations are products of shape (n - j) × panel × j.
     """
     xp = namespace_of(matrices)
     n, inverses = matrices.shape[-1], []
@@ -70,15 +69,11 @@ def factor(matrices: Array, targets: Array, panel: int = PANEL) -> tuple[Blocked
         if j:
             left = xp.matrix_transpose(matrices[:, j:e, :j])
             subtract_product(matrices[:, j:, j:e], matrices[:, j:, :j], left)
-            subtract_product(targets[:, :, j:e], targets[:, :, :j], left)
-        diagonal, inverse = _factor_block(xp, matrices[:, j:e, j:e])
-        matrices[:, j:e, j:e] = diagonal
-        transposed = xp.matrix_transpose(inverse)
+        matrices[:, j:e, j:e], inverse = _factor_block(xp, matrices[:, j:e, j:e])
         if e < n:
-            matrices[:, e:, j:e] = matrices[:, e:, j:e] @ transposed
-        targets[:, :, j:e] = targets[:, :, j:e] @ transposed
+            matrices[:, e:, j:e] = matrices[:, e:, j:e] @ xp.matrix_transpose(inverse)
         inverses.append(inverse)
-    return BlockedFactor(matrices, inverses, panel), targets
+    return BlockedFactor(matrices, inverses, panel)
 
 
 def gram_lower(rows: Array, into: Array, block: int = 1024) -> Array:

@@ -190,29 +190,35 @@ class MemberMoments:
 
     def by_errors(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The risk from `pairs` and `missed`, and the size of its terms."""
-        products = weights[..., :, None] * weights[..., None, :]
-        terms = products * np.where(products != 0, self.pairs, 0.0)
+        terms = weighted_pairs(weights, self.pairs)
         own, size = terms.sum(axis=(-2, -1)), np.abs(terms).sum(axis=(-2, -1))
         rest = 1.0 - weights.sum(axis=-1)
         apart = np.abs(rest) > 4 * self.n_members * _EPS  # else the sum is one up to rounding
-        if not apart.any():
-            return np.asarray(own), np.asarray(size)
-        missed, v = self.with_target()
+        missed, v = self.with_target() if apart.any() else (np.zeros(()), np.zeros(()))
         with np.errstate(invalid="ignore"):
-            shared = weights * np.where(weights != 0, missed, 0.0)
+            shared = weighted(weights, missed)
             value = rest**2 * v + 2 * rest * shared.sum(axis=-1) + own
             total = rest**2 * v + 2 * np.abs(rest) * np.abs(shared).sum(axis=-1) + size
         return np.where(apart, value, own), np.where(apart, total, size)
 
     def by_outputs(self, weights: FloatArray, outputs: Outputs) -> tuple[FloatArray, FloatArray]:
         """The risk from the outputs' own moments, and the size of its terms, infinite where the target's power is."""
-        products = weights[..., :, None] * weights[..., None, :]
         v = self.with_target()[1]
         with np.errstate(invalid="ignore"):
-            terms = (products * np.where(products != 0, outputs.F, 0.0)).sum(axis=(-2, -1))
-            explained = (weights * np.where(weights != 0, outputs.c, 0.0)).sum(axis=-1)
+            terms = weighted_pairs(weights, outputs.F).sum(axis=(-2, -1))
+            explained = weighted(weights, outputs.c).sum(axis=-1)
             size = v + 2 * np.abs(explained) + np.abs(terms)
             return np.asarray(v - 2 * explained + terms), np.where(np.isnan(size), np.inf, size)
+
+
+def weighted(weights: FloatArray, values: FloatArray) -> FloatArray:
+    """``w_r x_r``, shape (..., k), where 0 · inf counts as 0."""
+    return np.asarray(weights * np.where(weights != 0, values, 0.0))
+
+
+def weighted_pairs(weights: FloatArray, pairs: FloatArray) -> FloatArray:
+    """``w_r w_s X_rs``, shape (..., k, k), where 0 · inf counts as 0."""
+    return weighted(weights[..., :, None] * weights[..., None, :], pairs)
 
 
 def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
@@ -278,13 +284,10 @@ def minimum_nonnegative(A: FloatArray, b: FloatArray) -> FloatArray:
         from scipy.optimize import nnls  # takes longer to import than all the rest
 
         values, vectors = np.linalg.eigh(A[i])
-        # An estimated A may be slightly indefinite; what lies below rounding is noise.
-        kept = values > _ALIKE * values[-1]
-        root = np.sqrt(values[kept])
-        design, answer = root[:, None] * vectors[:, kept].T, vectors[:, kept].T @ b[i] / root
-        # A trace of weight decay, far below rounding of the error, lets duplicates share and keeps opposites small.
-        decay = np.sqrt(_ALIKE * values[-1]) * np.eye(k)
-        found[i] = nnls(np.vstack([design, decay]), np.append(answer, np.zeros(k)))[0]
+        # Below the floor an eigenvalue is noise, as is b along its vector. It lets duplicates share their weight.
+        floor = _ALIKE * values[-1]
+        root = np.sqrt(np.maximum(values, floor))
+        found[i] = nnls(root[:, None] * vectors.T, np.where(values > floor, vectors.T @ b[i], 0.0) / root)[0]
     return np.asarray(found.reshape(shape) / size)
 
 
