@@ -109,10 +109,8 @@ def scatter_last(array: Array, index: IntArray, size: int) -> Array:
 
 def add_at_last(into: Array, index: IntArray, values: Array) -> None:
     """``into[..., index] += values`` in place; the index has no repeats."""
-    if is_numpy(into):
-        into[..., index] += values
-    elif hasattr(into, "index_add_"):
-        into.index_add_(-1, index_on(into, index), values)
+    if is_numpy(into) or is_tensor(into):
+        into[..., index_on(into, index)] += values
     else:
         into[...] = into + scatter_last(values, index, into.shape[-1])
 

@@ -143,9 +143,7 @@ class SubsetPlan(Fingerprinted):
         """
         each = matrices if isinstance(matrices, Iterator) else items_of("matrices", matrices)
         arrays = [_matrix(r, matrix, None) for r, matrix in enumerate(each)]
-        if not arrays:
-            raise SubsetError("a plan needs at least one member")
-        return cls(tuple(arrays), arrays[0].shape[1])
+        return cls(tuple(arrays), arrays[0].shape[1] if arrays else 1)
 
     @property
     def n_members(self) -> int:
