@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 from subridge.arrays.namespace import like
+from subridge.model.checks import stream
 from subridge.model.covariance import autoregressive
-from subridge.model.fingerprint import stream
 
 
 def test_streams_depend_on_coordinates_and_nothing_else():

@@ -25,10 +25,9 @@ from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot import Pilot, factorise_pilot, label_noise, read_ensembles, read_sample, side_by_side
 from subridge.forecasting.rule import RULE
 from subridge.model.aggregation import Free, LinearAggregation, Mean, Scaled, Simplex
-from subridge.model.checks import items_of, non_negative, one_number, positive_integer, truth, within
+from subridge.model.checks import items_of, non_negative, one_number, positive_integer, stream, truth, within
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import ParameterError, SubridgeWarning, counted
-from subridge.model.fingerprint import stream
 from subridge.model.subsets import Dirichlet, Equal, Overlapping, Strategy
 from subridge.results.advice import advice_table
 from subridge.results.numbers import interval, percent, plain

@@ -19,10 +19,9 @@ from threadpoolctl import threadpool_limits
 from subridge.arrays.namespace import is_sparse
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json, MatrixLike, Seed, SparseMatrix
 from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
-from subridge.model.checks import refuse_odd_table, truth
+from subridge.model.checks import checked_seed, refuse_odd_table, stream, truth
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import ClassCodesWarning, DataError, ParameterError, RidgeError, SubsetError, counted
-from subridge.model.fingerprint import checked_seed, stream
 from subridge.model.subsets import Strategy
 from subridge.ridge.checks import copied_rows, rare_columns, warn_of_rows, warn_once
 from subridge.ridge.member import PILOT_GRAM_LIMIT, SETS_GRAM_LIMIT, MemberFit, factorise_members

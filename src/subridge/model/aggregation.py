@@ -12,9 +12,8 @@ import numpy as np
 
 from subridge.arrays.namespace import device_of, is_numpy, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntArray
-from subridge.model.checks import non_negative, real_array
+from subridge.model.checks import Fingerprinted, non_negative, real_array
 from subridge.model.errors import ParameterError
-from subridge.model.fingerprint import Fingerprinted
 
 __all__ = [
     "AGGREGATIONS",

@@ -9,9 +9,8 @@ import scipy.linalg
 
 from subridge.arrays.namespace import geometric_scan, like, namespace_of, rows_times
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
-from subridge.model.checks import finite_array, non_negative, positive_integer, within
+from subridge.model.checks import Fingerprinted, finite_array, non_negative, positive_integer, within
 from subridge.model.errors import CovarianceError
-from subridge.model.fingerprint import Fingerprinted
 
 __all__ = [
     "Autoregressive",

@@ -11,9 +11,8 @@ import numpy.typing as npt
 from subridge.arrays.namespace import add_at_last, rows_times, scatter_last, take_last
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, Seed
 from subridge.model.aggregation import Aggregation, read_aggregation
-from subridge.model.checks import finite_array, items_of, non_negative, positive_integer, real_array
+from subridge.model.checks import Fingerprinted, finite_array, items_of, non_negative, positive_integer, real_array
 from subridge.model.errors import ParameterError, SubsetError
-from subridge.model.fingerprint import Fingerprinted
 
 Kind = TypeVar("Kind", IntArray, FloatArray)
 RandomState: TypeAlias = Seed | np.random.Generator | None

@@ -5,10 +5,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray, Seed
-from subridge.model.checks import finite_array, non_negative, positive_integer, within
+from subridge.model.checks import Fingerprinted, finite_array, non_negative, positive_integer, stream, within
 from subridge.model.covariance import Covariance, as_covariance, equicorrelated, isotropic
 from subridge.model.errors import CovarianceError, ParameterError, counted
-from subridge.model.fingerprint import Fingerprinted, stream
 
 
 @dataclass(frozen=True, eq=False)

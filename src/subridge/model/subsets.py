@@ -12,10 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.model.checks import extended_non_negative, non_negative, one_number, positive_integer
+from subridge.model.checks import (
+    Fingerprinted,
+    extended_non_negative,
+    non_negative,
+    one_number,
+    positive_integer,
+    stream,
+)
 from subridge.model.ensemble import MOST_FEATURES, RandomState, Strategy, SubsetPlan
 from subridge.model.errors import ParameterError, SubsetError
-from subridge.model.fingerprint import Fingerprinted, stream
 
 __all__ = [
     "STRATEGIES",

@@ -6,10 +6,9 @@ from functools import cached_property
 import numpy as np
 
 from subridge.arrays.types import FloatArray, Seed
-from subridge.model.checks import one_of, positive_integer
+from subridge.model.checks import Fingerprinted, one_of, positive_integer, stream
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import ParameterError, RidgeError, SubsetError, counted
-from subridge.model.fingerprint import Fingerprinted, stream
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.model.subsets import Strategy
 

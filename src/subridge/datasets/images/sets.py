@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from subridge.arrays.types import FloatArray, IntArray, Json
 from subridge.datasets.images.published import COLLECTIONS, read_cached
+from subridge.model.checks import stream
 from subridge.model.errors import DataError
-from subridge.model.fingerprint import stream
 from subridge.store.features import StoredFeatures, read_features
 
 # Share of the images that is held out if the folder has no split of its own.

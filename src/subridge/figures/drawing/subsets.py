@@ -25,7 +25,7 @@ from subridge.figures.drawing.style import (
     panels,
     shades,
 )
-from subridge.model.fingerprint import stream
+from subridge.model.checks import stream
 
 _SHOWN = 20  # features in the drawing of one predictor
 _DASHES = (0, (2.5, 1.5))

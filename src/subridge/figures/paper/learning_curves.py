@@ -20,9 +20,9 @@ from subridge.figures.paper.recipe import (
     sample_sizes,
     theory_beside_trials,
 )
+from subridge.model.checks import stream
 from subridge.model.covariance import autoregressive
 from subridge.model.ensemble import Ensemble, SubsetPlan
-from subridge.model.fingerprint import stream
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.model.subsets import Overlapping, overlapping
 from subridge.results.compare import compare
