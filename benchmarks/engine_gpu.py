@@ -138,7 +138,7 @@ def measure(name, make, arguments):
 
 
 def tune(arguments):
-    """Time batched Cholesky factorisations by panel and leaf, beside the library's own."""
+    """Time batched Cholesky factorisations by panel, beside the library's own."""
     place = "cpu" if arguments.device == "torch" else arguments.device
     for batch, n in ((300, 400), (300, 800), (300, 2000), (150, 2500), (60, 5000)):
         batch, n = max(2, batch // arguments.shrink), max(16, n // arguments.shrink)
@@ -151,16 +151,14 @@ def tune(arguments):
         def ours(panel, gram=gram, targets=targets, work=work, right=right):
             work.copy_(gram)
             right.copy_(targets)
-            return cholesky.factor(work, right, panel)
+            return cholesky.factor(work, panel).solve_forward(right)
 
         line = [f"{batch:4d} x {n:5d}"]
         line.append(f"library {operations / clock(place, lambda g=gram: torch.linalg.cholesky_ex(g), 2) / 1e12:6.2f}")
-        for leaf in (32, 64, 128):
-            for panel in (128, 256, 512):
-                cholesky.LEAF = leaf
-                ours(panel)
-                rate = operations / clock(place, lambda panel=panel: ours(panel), 2) / 1e12
-                line.append(f"{panel}/{leaf} {rate:6.2f}")
+        for panel in (64, 128, 256):
+            ours(panel)
+            rate = operations / clock(place, lambda panel=panel: ours(panel), 2) / 1e12
+            line.append(f"{panel} {rate:6.2f}")
         print("TFLOP/s  " + "  ".join(line), flush=True)
 
 

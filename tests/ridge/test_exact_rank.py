@@ -8,7 +8,7 @@ import scipy.sparse
 from flint import fmpq, fmpq_mat
 
 from reference.near_dependence import near_dependent_rows
-from subridge.model.plan import SubsetPlan
+from subridge.model.ensemble import SubsetPlan
 from subridge.ridge.member import factorise
 from subridge.ridge.rounding import rank_exceeds, rank_is, residues_of
 from subridge.ridge.rows import training_rows

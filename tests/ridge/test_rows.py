@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError, RidgeError
-from subridge.model.plan import SubsetPlan
 from subridge.model.subsets import overlapping, projection
 from subridge.ridge.member import factorise, factorise_members
 from subridge.ridge.path import member_paths

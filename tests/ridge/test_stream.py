@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from subridge.model.plan import SubsetPlan
+from subridge.model.ensemble import SubsetPlan
 from subridge.model.subsets import overlapping, projection
 from subridge.ridge.path import member_paths
 from subridge.ridge.rows import training_rows

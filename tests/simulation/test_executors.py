@@ -13,11 +13,11 @@ from types import SimpleNamespace
 import numpy as np
 import psutil
 import pytest
+from joblib import cpu_count
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import subridge as sr
 from scripts import when
-from subridge.arrays.machine import cores
 from subridge.simulation import executors
 from subridge.simulation import run as run_module
 from subridge.simulation import simulate as driver
@@ -174,7 +174,7 @@ def test_processes_share_the_cores_and_foreign_executors_take_one_thread(monkeyp
     for options in ({}, {"executor": 1}, {"executor": 10**4, "memory": 10**14}, *foreign):
         with pytest.raises(KeyboardInterrupt):
             simulate(**options)
-    assert threads == [None, cores(), 1, 1, 3, 1]
+    assert threads == [None, cpu_count(), 1, 1, 3, 1]
 
 
 def test_a_task_keeps_to_its_threads_in_any_executor(monkeypatch):

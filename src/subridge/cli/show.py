@@ -9,7 +9,7 @@ import click
 
 from subridge.cli.messages import cleaned
 from subridge.cli.options import ARGUMENTS, Options
-from subridge.model.wording import counted, listed
+from subridge.model.errors import counted, listed
 
 if TYPE_CHECKING:
     import xarray as xr

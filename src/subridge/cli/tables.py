@@ -12,8 +12,7 @@ from subridge.cli import options as shared
 from subridge.cli.messages import cleaned, with_flags
 from subridge.cli.options import Options, finite, member_counts, numbers, sizes
 from subridge.cli.show import WIDTH, busy, deliver, print_table, say
-from subridge.model.errors import ParameterError
-from subridge.model.wording import counted
+from subridge.model.errors import ParameterError, counted
 from subridge.results.numbers import plain, unit_of
 
 if TYPE_CHECKING:

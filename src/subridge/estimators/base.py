@@ -19,10 +19,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from subridge.arrays.namespace import is_sparse, is_tensor, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, MatrixLike
 from subridge.estimators.members import Features, FittedMembers, LeftOutEnsemble, example_of
-from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean
+from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, MemberMoments
 from subridge.model.checks import (
+    SCOPES,
     Scope,
-    check_scope,
     finite_array,
     one_of,
     positive_integer,
@@ -31,12 +31,9 @@ from subridge.model.checks import (
     truth,
     within,
 )
-from subridge.model.ensemble import Ensemble
-from subridge.model.errors import DataError, FewSamplesWarning, ParameterError, SubsetError
-from subridge.model.moments import MemberMoments
-from subridge.model.plan import SubsetPlan
+from subridge.model.ensemble import Ensemble, SubsetPlan
+from subridge.model.errors import DataError, FewSamplesWarning, ParameterError, SubsetError, counted
 from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_strategy
-from subridge.model.wording import counted
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
 from subridge.ridge.choose import Losses, scored, search_ridges, trainable
 from subridge.ridge.path import member_paths
@@ -258,7 +255,7 @@ class RidgeEnsembleBase(BaseEstimator):
     def _describe(self, aggregation: Aggregation, n_features: int) -> np.random.Generator:
         """Check the parameters and draw the subsets; return the generator that draws everything else."""
         truth("fit_intercept", self.fit_intercept)
-        check_scope("ridge_scope", self.ridge_scope)
+        one_of("ridge_scope", self.ridge_scope, SCOPES)
         if isinstance(self.ridge, str) and self.ridge != "auto":
             raise ParameterError(
                 f"ridge must be a number, one per member, or 'auto' (ridge_scope says for whom), got {self.ridge!r}"

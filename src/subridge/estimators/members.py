@@ -27,12 +27,10 @@ from subridge.arrays.namespace import (
     to_numpy,
 )
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray, SparseMatrix
-from subridge.model.aggregation import Aggregation
+from subridge.model.aggregation import Aggregation, MemberMoments
 from subridge.model.checks import one_number, within
-from subridge.model.ensemble import Ensemble
+from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import DataError, ParameterError
-from subridge.model.moments import MemberMoments
-from subridge.model.plan import SubsetPlan
 from subridge.ridge.classes import softmax
 from subridge.ridge.member import GRAM_LIMIT, SETS_GRAM_LIMIT, MemberFit, factorise_members
 from subridge.ridge.rows import TrainingRows

@@ -13,8 +13,7 @@ import xarray as xr
 from subridge.arrays.types import FloatArray
 from subridge.explorer.page import REPORT_SCRIPTS, write_page
 from subridge.explorer.parts import Report, exceeds, line, map_panel, panel, settings_of, thinned, with_trials
-from subridge.model.errors import ParameterError
-from subridge.model.wording import counted, listed
+from subridge.model.errors import ParameterError, counted, listed
 from subridge.results.numbers import interval, percent, plain, short_interval, unit_of
 
 _MANY = 10.0  # an ensemble with so many times the error of one ridge has no gain worth a number

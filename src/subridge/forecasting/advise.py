@@ -15,8 +15,7 @@ import xarray
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from subridge.arrays.streams import Seed
-from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, Json, MatrixLike
+from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, Json, MatrixLike, Seed
 from subridge.datasets.tables.targets import TargetLike, Task
 from subridge.estimators.classifier import RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor
@@ -26,13 +25,10 @@ from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot import Pilot, factorise_pilot, label_noise, read_ensembles, read_sample, side_by_side
 from subridge.forecasting.rule import RULE
 from subridge.model.aggregation import Free, LinearAggregation, Mean, Scaled, Simplex
-from subridge.model.checks import items_of, non_negative, one_number, positive_integer, truth, within
-from subridge.model.ensemble import Ensemble
-from subridge.model.errors import ParameterError, SubridgeWarning
-from subridge.model.fingerprint import stream
-from subridge.model.plan import SubsetPlan
+from subridge.model.checks import items_of, non_negative, one_number, positive_integer, stream, truth, within
+from subridge.model.ensemble import Ensemble, SubsetPlan
+from subridge.model.errors import ParameterError, SubridgeWarning, counted
 from subridge.model.subsets import Dirichlet, Equal, Overlapping, Strategy
-from subridge.model.wording import counted
 from subridge.results.advice import advice_table
 from subridge.results.numbers import interval, percent, plain
 from subridge.ridge.checks import warn_once

@@ -9,10 +9,9 @@ from subridge.forecasting.groups import design_effects, spread_over_groups
 from subridge.forecasting.jackknife import Spread, jackknife
 from subridge.forecasting.pilot import LeftOut, Pilot
 from subridge.forecasting.rule import RULE, TINY, finite_size_error, matched_penalties, variance_gain, variance_shares
-from subridge.model.aggregation import Aggregation
+from subridge.model.aggregation import Aggregation, MemberMoments
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, RidgeError, SubridgeWarning
-from subridge.model.moments import MemberMoments
 from subridge.ridge.checks import correlated_rows, dominant_rows
 from subridge.ridge.choose import Outcome, default_ridges, extended_search, given_ridges, outcome_of, ridge_at_end
 from subridge.ridge.path import independent_samples

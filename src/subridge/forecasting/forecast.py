@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 import xarray
 
-from subridge.arrays.streams import Seed
-from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, MatrixLike
+from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, MatrixLike, Seed
 from subridge.datasets.tables.targets import TargetLike, Task, read_target
 from subridge.forecasting.curve import doubts, forecast_curve, read_ridges, refuse_vanishing, search_ridges
 from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot import factorise_pilot, read_ensembles, read_sample, side_by_side
 from subridge.forecasting.pilot import label_noise as noise_of
+from subridge.model.aggregation import MemberMoments
 from subridge.model.checks import non_negative, one_number, real_array, truth, within
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, SubridgeWarning
-from subridge.model.moments import error_products
 from subridge.model.subsets import Equal, Overlapping
 from subridge.results.forecasts import EnsembleForecast, forecasts
 from subridge.results.schemas import result_attributes
@@ -416,4 +415,5 @@ def risk_matrix(
         ensemble = Ensemble(ensemble.subsets, ensemble.ridge)
     (drawn,) = read_ensembles({"ensemble": ensemble}, sample.n_features, seed).values()
     paths = member_paths(sample.rows, drawn.plan, drawn.ridge[None, :])
-    return error_products(np.stack([path.errors(0) for path in paths]), sample.rows.weights) - zeta**2
+    errors = np.stack([path.errors(0) for path in paths])
+    return MemberMoments.of_errors(errors, errors[0], sample.rows.weights).pairs - zeta**2

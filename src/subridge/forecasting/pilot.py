@@ -16,18 +16,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 from threadpoolctl import threadpool_limits
 
-from subridge.arrays.machine import cores
 from subridge.arrays.namespace import is_sparse
-from subridge.arrays.streams import Seed
-from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json, MatrixLike, SparseMatrix
+from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json, MatrixLike, Seed, SparseMatrix
 from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
-from subridge.model.checks import refuse_odd_table, truth
-from subridge.model.ensemble import Ensemble
-from subridge.model.errors import ClassCodesWarning, DataError, ParameterError, RidgeError, SubsetError
-from subridge.model.fingerprint import checked_seed, stream
-from subridge.model.plan import SubsetPlan
+from subridge.model.checks import checked_seed, refuse_odd_table, stream, truth
+from subridge.model.ensemble import Ensemble, SubsetPlan
+from subridge.model.errors import ClassCodesWarning, DataError, ParameterError, RidgeError, SubsetError, counted
 from subridge.model.subsets import Strategy
-from subridge.model.wording import counted
 from subridge.ridge.checks import copied_rows, rare_columns, warn_of_rows, warn_once
 from subridge.ridge.member import PILOT_GRAM_LIMIT, SETS_GRAM_LIMIT, MemberFit, factorise_members
 from subridge.ridge.rows import TrainingRows, left_out_groups, training_rows
@@ -349,8 +344,10 @@ def side_by_side(work: Callable[[Work], Result], tasks: Iterable[Work]) -> list[
 
     Ensembles are independent and their matrices small: one core for each is faster than all cores on one.
     """
+    from joblib import cpu_count  # takes a while
+
     tasks, listener, results = list(tasks), _listener.get(), list[Result]()
-    workers = max(1, min(len(tasks), cores(), _MOST_WORKERS))
+    workers = max(1, min(len(tasks), cpu_count(), _MOST_WORKERS))
     with threadpool_limits(1 if workers > 1 else None, "blas"), ThreadPoolExecutor(workers) as pool:
         for result in pool.map(work, tasks):
             results.append(result)

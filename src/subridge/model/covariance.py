@@ -9,9 +9,8 @@ import scipy.linalg
 
 from subridge.arrays.namespace import geometric_scan, like, namespace_of, rows_times
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
-from subridge.model.checks import finite_array, non_negative, positive_integer, within
+from subridge.model.checks import Fingerprinted, finite_array, non_negative, positive_integer, within
 from subridge.model.errors import CovarianceError
-from subridge.model.fingerprint import Fingerprinted
 
 __all__ = [
     "Autoregressive",
@@ -53,10 +52,10 @@ class Covariance(Fingerprinted, ABC):
     array([[2., 1.]])
     >>> Sigma.apply(np.ones(3)), Sigma.apply_rows(np.ones((1, 3)))
     (array([4., 4., 4.]), array([[4., 4., 4.]]))
-    >>> Sigma.scaled(0.5).dense()
-    array([[1. , 0.5, 0.5],
-           [0.5, 1. , 0.5],
-           [0.5, 0.5, 1. ]])
+    >>> Sigma.dense()
+    array([[2., 1., 1.],
+           [1., 2., 1.],
+           [1., 1., 2.]])
 
     It is one diagonal plus one factor, so that a sample takes 3 + 1 standard normals:
 
@@ -99,21 +98,6 @@ class Covariance(Fingerprinted, ABC):
         -------
         array, shape (..., M)
             In the library and on the device of the rows.
-        """
-
-    @abstractmethod
-    def scaled(self, factor: float) -> "Covariance":
-        """The covariance ``factor · Σ``.
-
-        Parameters
-        ----------
-        factor : float
-            Not negative.
-
-        Returns
-        -------
-        Covariance
-            Of the same kind.
         """
 
     @abstractmethod
@@ -220,9 +204,6 @@ class Dense(Covariance):
     def apply_rows(self, rows: Array) -> Array:
         return rows_times(rows, self.matrix)
 
-    def scaled(self, factor: float) -> "Dense":
-        return Dense(factor * self.matrix)
-
     @cached_property
     def root(self) -> FloatArray:
         """A matrix L with ``L Lᵀ = Σ``, shape (M, M): the Cholesky factor, or from eigenvectors if Σ is singular."""
@@ -314,9 +295,6 @@ class LowRankPlusDiagonal(Covariance):
         if not self.factor.shape[1]:
             return own
         return own + rows_times(rows_times(rows, self.factor), self.factor.T)
-
-    def scaled(self, factor: float) -> "LowRankPlusDiagonal":
-        return LowRankPlusDiagonal(factor * self.variances, np.sqrt(factor) * self.factor)
 
     @property
     def white_size(self) -> int:
@@ -594,9 +572,6 @@ class Autoregressive(Covariance):
 
     def variances_of_features(self) -> FloatArray:
         return np.full(self.size, self.variance)
-
-    def scaled(self, factor: float) -> "Autoregressive":
-        return Autoregressive(self.size, self.decay, factor * self.variance)
 
     def colour(self, white: Array) -> Array:
         # x_1 = z_1, x_i = decay x_(i-1) + √(1 - decay²) z_i.

@@ -23,8 +23,9 @@ from subridge.model.errors import (
     RareColumnsWarning,
     ScaleWarning,
     SubridgeWarning,
+    agreeing,
+    counted,
 )
-from subridge.model.wording import agreeing, counted
 from subridge.ridge.rows import TrainingRows
 
 _WIDE_SCALES = 1e3  # ratio of standard deviations above which one penalty cannot suit all columns

@@ -17,11 +17,10 @@ import numpy as np
 
 from subridge.arrays.namespace import like, namespace_of
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
-from subridge.model.aggregation import Aggregation, Loss, Mean, Settled, squared_error
+from subridge.model.aggregation import Aggregation, Loss, Mean, MemberMoments, Settled, squared_error
 from subridge.model.checks import Scope, finite_array
+from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import ParameterError, RidgeError, RidgePathWarning
-from subridge.model.moments import MemberMoments
-from subridge.model.plan import SubsetPlan
 from subridge.ridge.classes import fit_temperature, softmax
 from subridge.ridge.path import MemberPath, member_paths
 from subridge.ridge.rows import TrainingRows

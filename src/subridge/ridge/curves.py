@@ -310,9 +310,7 @@ class _LapackFactor:
 
 def _factor(matrices: Array, rows: Array) -> tuple["BlockedFactor | _LapackFactor", Array]:
     """Factor matrices (batch, n, n) and solve ``L z = t`` for rows (batch, n_rows, n); both are overwritten."""
-    if not is_numpy(matrices):
-        return factor(matrices, rows)
-    lower = _LapackFactor(matrices)
+    lower = _LapackFactor(matrices) if is_numpy(matrices) else factor(matrices)
     return lower, lower.solve_forward(rows)
 
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from subridge.arrays.namespace import device_of, is_sparse, like, namespace_of, take_last, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
-from subridge.model.plan import SubsetPlan
+from subridge.model.ensemble import SubsetPlan
 from subridge.ridge.rounding import (
     CLEAR,
     EPS,

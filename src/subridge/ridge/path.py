@@ -6,8 +6,8 @@ import numpy as np
 
 from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
+from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import RidgeError
-from subridge.model.plan import SubsetPlan
 from subridge.ridge.member import GRAM_LIMIT, SETS_GRAM_LIMIT, MemberFit, factorise_carefully, factorise_members
 from subridge.ridge.rounding import GOOD_ENOUGH, doubt_of_rows, warn_of_doubt
 from subridge.ridge.rows import Design, TrainingRows

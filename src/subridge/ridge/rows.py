@@ -21,8 +21,8 @@ from subridge.arrays.namespace import (
     to_numpy,
 )
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntArray, SparseMatrix
+from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError, ParameterError
-from subridge.model.plan import SubsetPlan
 
 _EPS = float(np.finfo(np.float64).eps)
 _SLAB = 64  # rows that are transposed at once, because a strided copy of all rows misses the cache

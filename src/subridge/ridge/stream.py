@@ -7,8 +7,8 @@ import numpy as np
 
 from subridge.arrays.namespace import is_sparse, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, SparseMatrix
+from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError
-from subridge.model.plan import SubsetPlan
 from subridge.ridge.choose import Outcome, default_ridges, extended_search, given_ridges, last_minimum, outcome_of
 
 # 1 - df/n below which a member counts as interpolating: far above rounding, far below one sample's share for any number

@@ -14,7 +14,7 @@ import numpy as np
 
 from subridge.arrays.namespace import device_of, namespace_of, take_last, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.model.moments import MemberMoments
+from subridge.model.aggregation import MemberMoments
 from subridge.ridge.choose import Losses
 from subridge.ridge.member import without_partner
 from subridge.ridge.rows import LeftOutSets, TrainingRows

@@ -7,14 +7,19 @@ from functools import cached_property
 import numpy as np
 import pandas
 
-from subridge.arrays.streams import Seed, stream
-from subridge.arrays.types import ArrayLike, FloatArray, IntArray
+from subridge.arrays.types import ArrayLike, FloatArray, IntArray, Seed
 from subridge.model.aggregation import Aggregation
-from subridge.model.checks import ascending_integers, finite_array, items_of, one_of, positive_integer
-from subridge.model.ensemble import Ensemble
+from subridge.model.checks import (
+    Fingerprinted,
+    ascending_integers,
+    finite_array,
+    items_of,
+    one_of,
+    positive_integer,
+    stream,
+)
+from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import DataError, ParameterError, RidgeError, SubsetError
-from subridge.model.fingerprint import Fingerprinted
-from subridge.model.plan import SubsetPlan
 from subridge.model.subsets import Strategy
 
 # Purposes of random streams, the first coordinate of each; the others are the trial and the member or its count.

@@ -5,16 +5,12 @@ from functools import cached_property
 
 import numpy as np
 
-from subridge.arrays.streams import Seed, stream
-from subridge.arrays.types import FloatArray
-from subridge.model.checks import one_of, positive_integer
-from subridge.model.ensemble import Ensemble
-from subridge.model.errors import ParameterError, RidgeError, SubsetError
-from subridge.model.fingerprint import Fingerprinted
-from subridge.model.plan import SubsetPlan
+from subridge.arrays.types import FloatArray, Seed
+from subridge.model.checks import Fingerprinted, one_of, positive_integer, stream
+from subridge.model.ensemble import Ensemble, SubsetPlan
+from subridge.model.errors import ParameterError, RidgeError, SubsetError, counted
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.model.subsets import Strategy
-from subridge.model.wording import counted
 
 # Purposes of random streams, the first coordinate of each. A second coordinate is the trial, if their kind is redrawn,
 # and a third the training set.

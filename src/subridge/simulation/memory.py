@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from subridge.model.covariance import Autoregressive, Dense
-from subridge.model.plan import SubsetPlan
+from subridge.model.ensemble import SubsetPlan
 from subridge.ridge.curves import TOGETHER_ON_A_CARD, plan_curve
 from subridge.simulation.classification import ClassificationExperiment
 from subridge.simulation.gaussian import GaussianExperiment

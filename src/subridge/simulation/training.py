@@ -6,12 +6,11 @@ from typing import cast
 
 import numpy as np
 
+from subridge.arrays.machine import stacked_normals
 from subridge.arrays.namespace import device_of, like, namespace_of, rows_times_transpose, to_numpy
-from subridge.arrays.streams import stacked_normals
 from subridge.arrays.types import Array, FloatArray
 from subridge.model.aggregation import LinearAggregation
-from subridge.model.ensemble import Ensemble
-from subridge.model.plan import SubsetPlan
+from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.ridge.choose import Losses
 from subridge.ridge.curves import weights_along_curve
 from subridge.ridge.path import member_paths

@@ -5,9 +5,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from subridge.arrays.machine import empty_on
+from subridge.arrays.machine import empty_on, stacked_normals
 from subridge.arrays.namespace import gathered, like, namespace_of, to_numpy
-from subridge.arrays.streams import stacked_normals
 from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.ridge.classes import Tally
 from subridge.ridge.curves import refined_curve, weights_along_curve

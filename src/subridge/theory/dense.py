@@ -13,7 +13,7 @@ from scipy.linalg import lapack
 
 from subridge.arrays.types import FloatArray, IntArray
 from subridge.model.covariance import Covariance
-from subridge.model.plan import SubsetPlan
+from subridge.model.ensemble import SubsetPlan
 from subridge.model.problem import Problem
 from subridge.theory.saddle_point import EPS, Spectrum
 from subridge.theory.tables import MemberTable, PairTable, TableDoubt, Tables, Weighted

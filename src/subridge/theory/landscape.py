@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.model.aggregation import LinearAggregation
-from subridge.model.moments import MemberMoments, Outputs
+from subridge.model.aggregation import LinearAggregation, MemberMoments, Outputs
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid
 from subridge.theory.prop1 import bias_left_over, bias_of_signal
 from subridge.theory.prop2 import aligned_bias, bulk_of_members, unaligned_bias

@@ -13,11 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.model.errors import CovarianceError, SubsetError
-from subridge.model.moments import MemberMoments, Outputs
-from subridge.model.plan import SubsetPlan
+from subridge.model.aggregation import MemberMoments, Outputs
+from subridge.model.ensemble import SubsetPlan
+from subridge.model.errors import CovarianceError, SubsetError, counted
 from subridge.model.problem import Problem
-from subridge.model.wording import counted
 from subridge.theory import rounding
 from subridge.theory.dense import dense_tables
 from subridge.theory.grid import GeneralGrid, over_alpha

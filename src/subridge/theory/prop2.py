@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray
+from subridge.model.aggregation import MemberMoments, Outputs
 from subridge.model.errors import RidgeError
-from subridge.model.moments import MemberMoments, Outputs
 from subridge.theory import rounding
 from subridge.theory.grid import EquicorrelatedGrid, over_alpha
 from subridge.theory.saddle_point import EPS, OrderParameters

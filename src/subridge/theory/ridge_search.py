@@ -8,7 +8,7 @@ from scipy.optimize import elementwise
 
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.model.aggregation import LinearAggregation, Mean
-from subridge.model.checks import Scope, check_scope, extended_non_negative
+from subridge.model.checks import SCOPES, Scope, extended_non_negative, one_of
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem, Problem
@@ -84,7 +84,7 @@ def optimal_ridge(
     array([3.])
     """
     check_description(problem, ensemble)
-    check_scope("scope", scope)
+    one_of("scope", scope, SCOPES)
     if scope != "member" and ensemble.aggregation.name not in ("mean", "scaled", "simplex", "free"):
         raise ParameterError(
             f'scope={scope!r} knows the best ridge of aggregation "mean", "scaled", "simplex" and "free", not of '

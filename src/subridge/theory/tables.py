@@ -32,7 +32,7 @@ import numpy as np
 import scipy.sparse
 
 from subridge.arrays.types import BoolArray, FloatArray, IntArray
-from subridge.model.plan import SubsetPlan
+from subridge.model.ensemble import SubsetPlan
 from subridge.model.problem import Problem
 from subridge.theory.saddle_point import EPS, Spectrum
 

@@ -1,5 +1,6 @@
 """Pictures through a network into a store, batch by batch; a second run goes on where the first stopped."""
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable, Sequence
@@ -14,8 +15,8 @@ import numpy as np
 from subridge import __version__
 from subridge.arrays.types import BoolArray, IntArray, Json
 from subridge.datasets.images.networks import Preprocessing, network
+from subridge.model.checks import fingerprint
 from subridge.model.errors import DataError, StoreError
-from subridge.model.fingerprint import fingerprint
 from subridge.store.features import read_features, unfinished, write_features
 from subridge.store.progress import ProgressBar
 from subridge.store.tasks import TaskStore, is_store
@@ -109,8 +110,9 @@ class Extraction:
         return {"network": self.network, "preprocessing": asdict(self.preprocessing), "weights": weights}
 
     def fingerprint(self, identity: Sequence[str]) -> str:
-        """Identity of the features of these pictures."""
-        return fingerprint([list(identity), json.dumps(self.describe(), sort_keys=True)])
+        """Identity of the features of these pictures, as version 0.2.0 wrote it into stores that are still used."""
+        pictures, settings = (f"str:{each!r}" for each in identity), json.dumps(self.describe(), sort_keys=True)
+        return hashlib.sha256(f"(2({len(identity)}{''.join(pictures)})str:{settings!r})".encode()).hexdigest()[:16]
 
 
 def extract_folder(

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 from narwhals.typing import IntoDataFrame
 
-from subridge.model.errors import DataError
-from subridge.model.wording import counted, listed
+from subridge.model.errors import DataError, counted, listed
 
 Categories: TypeAlias = Literal["error", "one-hot"]
 Dates: TypeAlias = Literal["error", "days"]

@@ -13,8 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from subridge.datasets.tables.columns import frame_of_array, require
-from subridge.model.errors import DataError, SubridgeError
-from subridge.model.wording import counted, listed
+from subridge.model.errors import DataError, SubridgeError, counted, listed
 from subridge.store.features import SCHEMA, read_features
 
 ColumnName: TypeAlias = str | int  # column names of pandas may be numbers

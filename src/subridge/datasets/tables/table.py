@@ -25,8 +25,7 @@ from subridge.datasets.tables.columns import (
 from subridge.datasets.tables.files import ColumnName, TargetName, TextOptions, read_file
 from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
 from subridge.model.checks import items_of, one_of
-from subridge.model.errors import DataError, ParameterError
-from subridge.model.wording import counted, listed
+from subridge.model.errors import DataError, ParameterError, counted, listed
 
 Source: TypeAlias = IntoDataFrame | tuple[ArrayLike | IntoDataFrame, TargetLike] | str | Path
 Missing: TypeAlias = Literal["error", "drop", "mean"]

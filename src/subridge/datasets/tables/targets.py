@@ -11,8 +11,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray
 from subridge.datasets.tables.columns import open_frame, require
-from subridge.model.errors import DataError
-from subridge.model.wording import counted, listed
+from subridge.model.errors import DataError, counted, listed
 
 TargetLike: TypeAlias = ArrayLike | IntoSeries | IntoDataFrame
 # Numbers, NaN where missing, or labels, None where missing; shape (n,) or (n, C).

@@ -16,7 +16,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from subridge.arrays.types import FloatArray, Json
-from subridge.model.fingerprint import Fingerprinted
+from subridge.model.checks import Fingerprinted
 from subridge.simulation.run import Run
 
 Numbers: TypeAlias = tuple[float, ...]
