@@ -167,10 +167,9 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: A
     parts = [_transfer(block, ensemble, gamma_n[block.rows], sizes[block.rows]) for block in seen.left_out(penalties)]
     found = (np.concatenate(part) for part in zip(*parts, strict=True))
     error, readout, deviation, weights, surplus, effective, freedom, excess = found
-    # A larger sample is not believed to raise the error.
     present = table.losses - (table.weights**2 * table.noise).sum(axis=1)  # at the pilot's size, (L,)
     own = np.where(reached.all(axis=1), error, np.nan)
-    believed = np.where(sizes > n, np.minimum(own, present[table.best]), own)
+    believed = np.where(sizes > n, capped(own, float(present[table.best])), own)
     with np.errstate(invalid="ignore", divide="ignore"):
         factor = np.where(np.isfinite(own) & (own > 0), believed / own, 1.0)
         deviation = np.where(np.isnan(own), np.nan, deviation * factor)
@@ -180,6 +179,11 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: A
     ridges, spread, reach = table.ridges[place], Spread(deviation, freedom, excess), ~np.isnan(error) & ~vague
     own_penalties = penalties[:, : len(pilot.members)]
     return Curve(sizes, ridges, own_penalties, is_bound, reach, error, fall, weights, surplus, effective, spread)
+
+
+def capped(error: FloatArray, present: float) -> FloatArray:
+    """Errors at larger sizes, at most the present one: a larger sample is not believed to raise the error."""
+    return np.minimum(error, present)
 
 
 def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: FloatArray) -> tuple[FloatArray, ...]:

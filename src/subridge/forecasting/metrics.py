@@ -85,8 +85,9 @@ class Misclassification(Metric):
         for block in pilot.left_out(pilot.penalties(curve.ridges)):
             own[block.rows] = [_is_wrong(one_hot - errors, truth).mean() for errors in block.errors]
         proportional = np.where(sizes > n, np.minimum(own * curve.fall, 1.0), share)
-        deviation = np.hypot(deviation, 0.5 * np.abs(share - proportional))
-        share = np.where(np.isfinite(curve.error), np.sqrt(share * proportional), np.nan)
+        share, doubt = joined(share, proportional)
+        deviation = np.hypot(deviation, doubt)
+        share = np.where(np.isfinite(curve.error), share, np.nan)
         width = student.ppf(0.5 + level / 2, G - 1) * deviation
         ratios = [np.maximum(share + end, 0.0) / np.maximum(share, 1e-12) for end in (-width, width)]
         lower, upper = (share * ratio**RULE.interval_stretch for ratio in ratios)
@@ -99,6 +100,11 @@ METRICS: tuple[Metric, ...] = (PredictionError(), Misclassification())
 def metrics_of(sample: Sample) -> list[Metric]:
     """The metrics that have a meaning for a sample."""
     return [metric for metric in METRICS if sample.class_names is not None or not metric.of_votes]
+
+
+def joined(extrapolated: FloatArray, proportional: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """One share of wrong votes from two estimates of it, and the doubt that their difference gives cause for."""
+    return np.sqrt(extrapolated * proportional), 0.5 * np.abs(extrapolated - proportional)
 
 
 def _expected_wrong(
