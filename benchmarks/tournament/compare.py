@@ -44,15 +44,15 @@ SECTIONS = "squared error", "misclassification", "fitted weights", "groups"
 
 # Corrections beyond the plain formula: the module, the function or constant, and what stands in its place.
 OFF = {
-    "cap": [("curve", "capped", lambda error, present: error)],
+    "cap": [("rule", "capped", lambda error, present: error)],
     "simex": [("metrics", "joined", lambda extrapolated, proportional: (proportional, 0 * proportional))],
     "quotient": [("metrics", "joined", lambda extrapolated, proportional: (extrapolated, 0 * proportional))],
     "second differences": [("rule.RULE", "jackknife_power", 0.0), ("rule.RULE", "interval_stretch", 1.0)],
     "stretch": [("rule.RULE", "interval_stretch", 1.0)],
-    "skewness": [("jackknife", "_SKEWNESS_OF_SQUARES", np.inf)],
+    "skewness": [("rule", "_SKEWNESS_OF_SQUARES", np.inf)],
     "finite size": [("rule.RULE", "finite_size", 0.0)],
-    "fine path": [("rule.RULE", "path_steps", 1), ("curve", "_LITTLE", 0.0)],
-    "design effect": [("curve", "design_effects", lambda block: np.ones(block.penalties.shape))],
+    "fine path": [("rule.RULE", "path_steps", 1), ("rule", "_LITTLE", 0.0)],
+    "design effect": [("rule", "design_effects", lambda block: np.ones(block.penalties.shape))],
 }
 
 

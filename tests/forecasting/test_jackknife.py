@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.forecasting.jackknife import Spread, influences
 from subridge.forecasting.pilot import factorise_pilot, read_sample
-from subridge.forecasting.rule import variance_shares
+from subridge.forecasting.rule import Spread, influences, variance_shares
 
 
 def test_influences_follow_the_delete_one_values(pilot_data):

@@ -20,11 +20,10 @@ from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, Json, Matrix
 from subridge.datasets.tables.targets import TargetLike, Task
 from subridge.estimators.classifier import RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor
-from subridge.forecasting.curve import AtPilot, Curve, doubts, forecast_curve, read_ridges, search_ridges
 from subridge.forecasting.forecast import read_sizes
 from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot import Pilot, factorise_pilot, label_noise, read_ensembles, read_sample, side_by_side
-from subridge.forecasting.rule import RULE
+from subridge.forecasting.rule import RULE, AtPilot, Curve, doubts, forecast_curve, read_ridges, search_ridges
 from subridge.model.aggregation import Free, LinearAggregation, Mean, Scaled, Simplex
 from subridge.model.checks import items_of, non_negative, one_number, positive_integer, truth, within
 from subridge.model.ensemble import Ensemble
@@ -285,8 +284,8 @@ def advise(
             weights, squares = _on_rows(seen, tuned, own)
             # Weights change the error of the same members now; the change to another size is that of their mean.
             factor = squares.mean() / (found[0].squares if found else squares).mean()
-            spread = replace(curve.spread, standard_error=curve.spread.standard_error * factor)
-            moved, values = replace(curve, error=curve.error * factor, spread=spread), dict[str, FloatArray]()
+            moved = curve._replace(error=curve.error * factor, standard_error=curve.standard_error * factor)
+            values = dict[str, FloatArray]()
             for metric in metrics_of(sample):
                 if aggregation.is_mean or not metric.of_votes:
                     values |= metric.variables(sample, pilot, moved, level)

@@ -13,10 +13,10 @@ import xarray
 from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, MatrixLike
 from subridge.datasets.tables.targets import TargetLike, Task, read_target
-from subridge.forecasting.curve import doubts, forecast_curve, read_ridges, refuse_vanishing, search_ridges
 from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot import factorise_pilot, read_ensembles, read_sample, side_by_side
 from subridge.forecasting.pilot import label_noise as noise_of
+from subridge.forecasting.rule import doubts, forecast_curve, read_ridges, refuse_vanishing, search_ridges
 from subridge.model.checks import non_negative, one_number, real_array, truth, within
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, SubridgeWarning
@@ -175,11 +175,7 @@ def forecast(
         variables: dict[str, FloatArray | BoolArray] = {}
         for metric in metrics:
             variables |= metric.variables(sample, pilot, curve, level)
-        variables |= {
-            "standard_error": curve.spread.standard_error,
-            "in_reach": curve.in_reach,
-            "is_bound": curve.is_bound,
-        }
+        variables |= {"standard_error": curve.standard_error, "in_reach": curve.in_reach, "is_bound": curve.is_bound}
         if groups is not None:
             variables["effective_samples"] = curve.effective_samples
         variables = {name: values[:-1] for name, values in variables.items()}

@@ -7,9 +7,8 @@ import numpy as np
 from scipy.stats import t as student
 
 from subridge.arrays.types import Array, FloatArray
-from subridge.forecasting.curve import Curve
 from subridge.forecasting.pilot import Pilot, Sample
-from subridge.forecasting.rule import RULE
+from subridge.forecasting.rule import RULE, Curve
 from subridge.model.aggregation import first_largest, most_votes, vote_counts
 
 # Values of a metric, lower and upper bounds, each of shape (S,); NaN where unknown.
