@@ -32,8 +32,8 @@ from subridge.model.fingerprint import stream
 from subridge.model.plan import SubsetPlan
 from subridge.model.subsets import Dirichlet, Equal, Overlapping, Strategy
 from subridge.model.wording import counted
-from subridge.results.advice import advice_table
 from subridge.results.numbers import interval, percent, plain
+from subridge.results.schemas import result_attributes
 from subridge.ridge.checks import warn_once
 from subridge.ridge.choose import Losses
 from subridge.ridge.path import MemberPath
@@ -302,7 +302,16 @@ def advise(
         "standardised": int(standardise),
         "ridges": "auto" if isinstance(ridges, str) else np.asarray(path).tolist(),
     }
-    table = advice_table([each.name for each in ranked], columns, attributes | sample.attributes() | {**noise})
+    table = xarray.Dataset(
+        {name: ("candidate", np.array(values)) for name, values in columns.items()},
+        {"candidate": [each.name for each in ranked]},
+        result_attributes(
+            "advice",
+            1,
+            "Ridge ensembles ranked by the errors forecast for them.",
+            **(attributes | sample.attributes() | {**noise}),
+        ),
+    )
     tuned = {each.name: each.tuned for each in ranked}
     return Advice(table, reasons(table), tuned, {each.name: each.weights for each in ranked})
 

@@ -22,8 +22,7 @@ from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, SubridgeWarning
 from subridge.model.moments import error_products
 from subridge.model.subsets import Equal, Overlapping
-from subridge.results.forecasts import EnsembleForecast, forecasts
-from subridge.results.schemas import result_attributes
+from subridge.results.schemas import forecasts, result_attributes
 from subridge.ridge.checks import warn_once
 from subridge.ridge.path import member_paths
 
@@ -164,7 +163,9 @@ def forecast(
     per_group = 1.0 if rows.left_out is None else rows.n_samples / rows.left_out.n_sets
     sizes = wanted if n_groups is None else np.maximum(np.round(wanted * per_group), 2.0)
 
-    def one(name: str) -> EnsembleForecast:
+    most = max(each.plan.n_members for each in drawn.values())
+
+    def one(name: str) -> dict[str, FloatArray | BoolArray]:
         ensemble = drawn[name]
         pilot = factorise_pilot(rows, ensemble.plan)
         seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
@@ -172,21 +173,26 @@ def forecast(
         curve = forecast_curve(pilot, ensemble, np.append(sizes, np.inf), table)
         if name == next(iter(drawn)) and groups is None:
             said.extend(doubts(pilot, curve))
-        variables: dict[str, FloatArray | BoolArray] = {}
+        is_common = (curve.ridges == curve.ridges[:, :1]).all(axis=1)
+        found: dict[str, FloatArray | BoolArray] = {}
         for metric in metrics:
-            variables |= metric.variables(sample, pilot, curve, level)
-        variables |= {"standard_error": curve.standard_error, "in_reach": curve.in_reach, "is_bound": curve.is_bound}
-        if groups is not None:
-            variables["effective_samples"] = curve.effective_samples
-        variables = {name: values[:-1] for name, values in variables.items()}
-        reach = pilot.reach(curve.ridges[np.argmax(sizes)])
-        return EnsembleForecast(ensemble.aggregation.name, variables, curve.ridges[:-1], reach, float(curve.error[-1]))
+            found |= metric.variables(sample, pilot, curve, level)
+        found |= {"standard_error": curve.standard_error, "in_reach": curve.in_reach, "is_bound": curve.is_bound}
+        found |= {} if groups is None else {"effective_samples": curve.effective_samples}
+        found["ridge"] = np.where(is_common, curve.ridges[:, 0], np.nan)
+        found = {name: values[:-1] for name, values in found.items()}
+        reach = np.append(pilot.reach(curve.ridges[np.argmax(sizes)]), np.full(most, np.nan))[:most]
+        return found | {"reach": reach, "irreducible_error": curve.error[-1]}
 
     found = dict(zip(drawn, side_by_side(one, drawn), strict=True))
     warn_once(said)
+    coordinates: dict[str, Any] = {
+        "n_samples": sizes.astype(np.int64) if np.isfinite(sizes).all() else sizes,
+        "aggregation": ("ensemble", [each.aggregation.name for each in drawn.values()]),
+    }
+    coordinates |= {} if groups is None else {"n_groups": ("n_samples", sizes / per_group)}
     labels = {metric.name: metric.label for metric in metrics}
-    dataset = forecasts(found, sizes, labels, sample.attributes() | {"level": level, **noise})
-    return dataset if groups is None else dataset.assign_coords(n_groups=("n_samples", sizes / per_group))
+    return forecasts(found, coordinates, labels, sample.attributes() | {"level": level, **noise})
 
 
 def default_ensembles(n_features: int) -> dict[str, Ensemble]:
