@@ -9,7 +9,7 @@ of every table to FOLDER/by_table.json. A rule may change what it imports, for a
 
     --rule "flat=NEW/src::subridge.forecasting.constants.CONSTANTS.share=0.5"    an attribute, also of a frozen object
     --rule "other=NEW/src::patch.py"                                             a file that is run after the import
-    --rule "no_cap=NEW/src::off:cap"                                             a correction of OFF, switched off
+    --rule "plain=NEW/src::off:skewness"                                         a correction of OFF, switched off
 
 Forecasts: one ridge, 8 equal and 8 heterogeneous members, at the ridge of least left-out error ("best"), at a tenth of
 it ("small") and at ridges that the forecast chooses ("chosen"); 8 equal members with fitted weights; whole groups.
@@ -44,9 +44,6 @@ SECTIONS = "squared error", "misclassification", "fitted weights", "groups"
 
 # Corrections beyond the plain formula: the module, the function or constant, and what stands in its place.
 OFF = {
-    "cap": [("rule", "capped", lambda error, present: error)],
-    "simex": [("metrics", "joined", lambda extrapolated, proportional: (proportional, 0 * proportional))],
-    "quotient": [("metrics", "joined", lambda extrapolated, proportional: (extrapolated, 0 * proportional))],
     "second differences": [("rule.RULE", "jackknife_power", 0.0), ("rule.RULE", "interval_stretch", 1.0)],
     "stretch": [("rule.RULE", "interval_stretch", 1.0)],
     "skewness": [("rule", "_SKEWNESS_OF_SQUARES", np.inf)],

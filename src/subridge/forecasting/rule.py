@@ -50,7 +50,6 @@ class Rule:
     # Chosen with the coverage on all sixty tables of the tournament in view (then 89 %), not confirmed on others.
     interval_stretch: float = 1.25  # of the logarithms of both bounds around the forecast
     most_group_gamma: float = 0.95  # γ of grouped rows beyond which nothing is known: decision 0014
-    simulated_rows: int = 4000  # noisy rows for each dose of SIMEX (Cook & Stefanski 1994)
     path_steps: int = 3  # for each half decade of ridges: half decades make bounds rise with n
     sure: float = 2.0  # standard errors that a gain over one ridge must exceed: seven tables, decision 0023
 
@@ -243,17 +242,15 @@ class Curve(NamedTuple):
 
     sizes: FloatArray  # n′, (S,)
     ridges: FloatArray  # given or chosen, (S, k)
-    penalties: FloatArray  # on the pilot, of the same effective ridges, (S, k)
     is_bound: BoolArray  # the chosen ridge is the smallest in reach, (S,)
+    in_reach: BoolArray  # (S,)
     error: FloatArray  # prediction error, NaN where unknown, (S,)
     fall: FloatArray  # error over the left-out error at the pilot's size, readout noise apart, (S,)
     weights: FloatArray  # of the members, (S, k)
-    surplus: FloatArray  # (γ - γ′)/(1 - γ′) with γ_rr′ at the pilot's size and γ′_rr′ at n′, (S, k, k)
     effective_samples: FloatArray  # independent rows that the pilot is worth, (S,)
     standard_error: FloatArray  # of the error, over pilots, (S,)
     freedom: FloatArray  # degrees of freedom of the standard error, (S,)
     excess: FloatArray  # see `Spread`, (S,)
-    in_reach: BoolArray  # (S,)
 
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Lower and upper bounds of the prediction error, each of shape (S,)."""
@@ -265,37 +262,28 @@ class Curve(NamedTuple):
 
 def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: AtPilot) -> Curve:
     """Forecast one ensemble at sizes (S,), each at the best ridge of a table that is in reach."""
-    n, k = pilot.rows.n_samples, len(pilot.members)
-    seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
+    n, seen = pilot.rows.n_samples, pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
     place, is_bound = choose_ridges(pilot, table, sizes)
     ridges = table.ridges[place]
     members = zip(seen.members, seen.penalties(ridges).T, strict=True)
     penalties = np.stack([matched_penalties(fit.spectrum, n, pilot.rows.room, sizes, p) for fit, p in members], axis=1)
     gamma_n = n * variance_shares(seen.members, penalties)
     parts = [_transfer(block, ensemble, gamma_n[block.rows], sizes[block.rows]) for block in seen.left_out(penalties)]
-    found = (np.concatenate(part) for part in zip(*parts, strict=True))
-    error, readout, weights, surplus, effective, deviation, freedom, excess = found
-    present = table.losses - (table.weights**2 * table.noise).sum(axis=1)  # at the pilot's size, (L,)
+    error, readout, *rest = (np.concatenate(part) for part in zip(*parts, strict=True))
+    weights, effective, deviation, freedom, excess = rest
     error = np.where((pilot.reach(ridges) >= sizes[:, None]).all(axis=1), error, np.nan)
-    believed = np.where(sizes > n, capped(error, float(present[table.best])), error)
+    present = (table.losses - (table.weights**2 * table.noise).sum(axis=1))[place]
     with np.errstate(invalid="ignore", divide="ignore"):
-        shrunk = np.where(np.isfinite(error) & (error > 0), deviation * (believed / error), deviation)
-        deviation = np.where(np.isnan(error), np.nan, shrunk)
-        fall = np.where((present[place] > 0) & (sizes != n), believed / present[place], 1.0)
-        total = believed + readout
+        fall = np.where((present > 0) & (sizes != n), error / present, 1.0)
+        deviation, total = np.where(np.isnan(error), np.nan, deviation), error + readout
         is_vague = (sizes > n) & (deviation > RULE.vague * total) & (pilot.rows.left_out is None)
-    estimate = (total, fall, weights, surplus, effective, deviation, freedom, excess)
-    return Curve(sizes, ridges, penalties[:, :k], is_bound, *estimate, ~np.isnan(total) & ~is_vague)
-
-
-def capped(error: FloatArray, present: float) -> FloatArray:
-    """Errors at larger sizes, at most the present one: a larger sample is not believed to raise the error."""
-    return np.minimum(error, present)
+    in_reach = ~np.isnan(total) & ~is_vague
+    return Curve(sizes, ridges, is_bound, in_reach, total, fall, weights, effective, deviation, freedom, excess)
 
 
 def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: FloatArray) -> tuple[FloatArray, ...]:
     """At t sizes, from γ n of shape (t, k′, k′): error without readout noise and what that adds, then as in `Curve`:
-    weights, surplus, effective samples, standard error, its degrees of freedom and its excess.
+    weights, effective samples, standard error, its degrees of freedom and its excess.
     """
     pilot, k, n = block.pilot, len(ensemble.ridge), block.pilot.rows.n_samples
     trained, most, effective = float(n), 1 - 1e-9, np.full(len(sizes), float(n))
@@ -330,8 +318,7 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
         chance = np.where(np.isfinite(error), error, 0.0) - np.where(np.isfinite(error), settled.least, 0.0)
         spread = spread._replace(standard_error=np.hypot(spread.standard_error, np.hypot(doubt, chance)))
     readout = (weights**2 * noise).sum(axis=1)
-    surplus = ((before - after) / np.maximum(1 - after, 1e-12))[:, :k, :k]
-    return error - readout, readout, weights, surplus, effective, *spread
+    return error - readout, readout, weights, effective, *spread
 
 
 def _readout_noise(pilot: Pilot, ensemble: Ensemble, gamma: FloatArray) -> FloatArray:
