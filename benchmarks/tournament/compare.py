@@ -44,7 +44,6 @@ SECTIONS = "squared error", "misclassification", "fitted weights", "groups"
 
 # Corrections beyond the plain formula: the module, the function or constant, and what stands in its place.
 OFF = {
-    "second differences": [("rule.RULE", "jackknife_power", 0.0), ("rule.RULE", "interval_stretch", 1.0)],
     "stretch": [("rule.RULE", "interval_stretch", 1.0)],
     "skewness": [("rule", "_SKEWNESS_OF_SQUARES", np.inf)],
     "finite size": [("rule.RULE", "finite_size", 0.0)],

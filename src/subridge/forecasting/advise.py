@@ -430,7 +430,9 @@ def _ranked(found: Sequence[Judged], *, can_be_sure: bool) -> list[Judged]:
         apart = squares - single.squares / single.squares.mean()
         noise = float(apart.std(ddof=1)) / len(apart) ** 0.5 * (1 - present)
         sure = can_be_sure and all(are_known) and gain > 0 and present > RULE.sure * noise
-        upper = float(np.nan_to_num(float(columns["prediction_error_upper"]), nan=np.inf))
+        upper = float(
+            f"{np.nan_to_num(float(columns['prediction_error_upper']), nan=np.inf):.9e}"
+        )  # ties stay in order
         rest = (1, False, 0.0) if each is single else (2, not are_known[0], upper)
         places[each.name] = (0, False, -present) if sure else rest
         error = 0.0 if each is single else float(np.hypot(noise, 0.5 * (gain - present)))

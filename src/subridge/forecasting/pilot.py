@@ -267,20 +267,6 @@ class LeftOut:
         flat = self.errors.reshape(*self.errors.shape[:2], -1)
         return np.asarray(flat @ flat.transpose(0, 2, 1) / self.errors.shape[-1])
 
-    def relative_residuals(self, r: int, vectors: FloatArray) -> FloatArray:
-        """``Σ_i R_ij v_i/R_ii`` of member r for one table of vectors v per row; shape (t, C, n).
-
-        Samples that are interpolated, R_ii = 0, are passed over.
-        """
-        fit, diagonals = self.pilot.members[r], np.asarray(self.diagonals[r])
-        gains = fit.residual_gains(self.penalties[:, r])[:, None, :]
-        scaled = vectors / np.where(diagonals > 0, diagonals, np.inf)[:, None, :]
-        inside = scaled @ fit.left.T
-        if fit.spans_samples:
-            return np.asarray((inside * gains) @ fit.left)
-        means = float(fit.rows.fit_intercept) * scaled.mean(axis=-1, keepdims=True)
-        return np.asarray(scaled - (inside * (1 - gains)) @ fit.left - means)
-
 
 def factorise_pilot(rows: TrainingRows, plan: SubsetPlan) -> Pilot:
     """Factorise the members of a plan. A member whose columns are all constant predicts the mean."""

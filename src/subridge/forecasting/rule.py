@@ -36,7 +36,6 @@ _HALVINGS = 44  # of a bracket of about 100 in log p: ten digits
 _LEAST_RIDGE = 1e-60  # of a given ridge that is not 0, in units of the mean square of a column
 _LITTLE = 1.1  # ratio of the error at the largest ridge and the least error
 _DOMINANT = 0.9  # leverage of a row that dominates, where half of the rows have less than a tenth
-_SIGNS = 800  # random signs for Σ D_jl²: its relative error is about the root of one over their number
 _SKEWNESS_OF_SQUARES = 8**0.5  # of squared Gaussian errors
 
 
@@ -46,7 +45,6 @@ class Rule:
 
     finite_size: float = 1.5  # relative error of 1 - γ, times n(1 - γ): simulations of finite samples near thresholds
     vague: float = 0.4  # relative standard error above which a forecast is out of reach: decision 0010
-    jackknife_power: float = 0.85  # of V_J/(V_J + V_2): ridges on Gaussian data, see `jackknife`
     # Chosen with the coverage on all sixty tables of the tournament in view (then 89 %), not confirmed on others.
     interval_stretch: float = 1.25  # of the logarithms of both bounds around the forecast
     most_group_gamma: float = 0.95  # γ of grouped rows beyond which nothing is known: decision 0014
@@ -310,15 +308,12 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     if has_constant:
         error = np.where((error > 0) & (doubt < error), error, np.nan)
     all_weights = np.column_stack([weights, 1 - weights.sum(axis=1)]) if has_constant else weights
-    if by_groups:
-        spread = group_spread(block, all_weights, error)
-    else:
-        spread = jackknife(block, all_weights, ratio, 1 / (1 - before))
-        # What weights gain by chance is as unsure as it is large.
-        chance = np.where(np.isfinite(error), error, 0.0) - np.where(np.isfinite(error), settled.least, 0.0)
-        spread = spread._replace(standard_error=np.hypot(spread.standard_error, np.hypot(doubt, chance)))
+    spread = spread_over_pilots(block, all_weights, ratio, 1 / (1 - before))
+    # What weights gain by chance is as unsure as it is large.
+    chance = np.where(np.isfinite(error), error, 0.0) - np.where(np.isfinite(error), settled.least, 0.0)
+    deviation = np.hypot(spread.standard_error, np.hypot(doubt, chance))
     readout = (weights**2 * noise).sum(axis=1)
-    return error - readout, readout, weights, effective, *spread
+    return error - readout, readout, weights, effective, deviation, *spread[1:]
 
 
 def _readout_noise(pilot: Pilot, ensemble: Ensemble, gamma: FloatArray) -> FloatArray:
@@ -383,14 +378,13 @@ class Spread(NamedTuple):
     excess: FloatArray  # skewness of a row's contribution beyond that of squared Gaussian errors, over √n
 
     @classmethod
-    def of_influences(cls, influence: FloatArray, shrink: FloatArray, dimensions: FloatArray) -> "Spread":
-        """From n times the change of t estimates when a row is left out, (t, n), and a factor of their variance (t,).
+    def of_means(cls, parts: FloatArray, dimensions: FloatArray) -> "Spread":
+        """Of the means of n parts (t, n), such as squared errors, that vary in so many independent dimensions (t,).
 
-        Influences are like squared errors, whose variance is known badly from a small pilot: Student's quantile has the
-        degrees of freedom of that variance, and no more than the residuals have dimensions (t,).
+        The variance of squared errors is known badly from a small pilot: Student's quantile has the degrees of freedom
+        of that variance, and no more than there are dimensions.
         """
-        # Leaving out a row that errs much lowers the estimate, hence the sign.
-        centred, n = influence.mean(axis=1, keepdims=True) - influence, influence.shape[1]
+        centred, n = parts - parts.mean(axis=1, keepdims=True), parts.shape[1]
         # Times a power of two, so that no power of the largest leaves the floats.
         centred = np.ldexp(centred, -np.frexp(abs(centred).max(axis=1, keepdims=True))[1])
         squares = centred**2
@@ -398,7 +392,7 @@ class Spread(NamedTuple):
         freedom = np.where(spread > 0, 2 * n * power**2 / np.where(spread > 0, spread, 1.0), n)
         skewness = (centred**3).mean(axis=1) / np.where(power > 0, power, np.inf) ** 1.5
         return cls(
-            np.sqrt(influence.var(axis=1) / (n - 1) * shrink),
+            parts.std(axis=1) / np.sqrt(dimensions),
             np.minimum(np.maximum(freedom, 2.0), np.maximum(dimensions, 1.0)),
             np.maximum(skewness - _SKEWNESS_OF_SQUARES, 0.0) / np.sqrt(n),
         )
@@ -414,71 +408,17 @@ class Spread(NamedTuple):
         return quantile * relative, (quantile + self.excess * (1 + 2 * quantile**2) / 6) * relative
 
 
-def jackknife(left_out: LeftOut, weights: FloatArray, ratio: FloatArray, gains: FloatArray) -> Spread:
-    """Spread of ``Σ_rr′ B_rr′ mean_i e_ri·e_r′i`` with ``B_rr′ = w_r w_r′ ratio_rr′``, for weights (t, k).
+def spread_over_pilots(block: LeftOut, weights: FloatArray, ratio: FloatArray, gains: FloatArray) -> Spread:
+    """Spread of ``Σ_rr′ w_r w_r′ ratio_rr′ mean_i e_ri·e_r′i`` with other pilots, for weights (t, k).
 
-    `ratio` and `gains` = ``1/(1 - γ_rr′)`` have shape (t, k, k). Nothing is refitted: leaving out row j turns the
-    left-out error of row i into ``e_i - (R_ij/R_ii) e_j``, R = I - H, so that every delete-one value of a quadratic
-    form costs a few products with the factors at hand. Traces, and with them B, are held fixed: they move by O(1/n)
-    when a row is left out, the form by O(1/√n).
-
-    In high dimension the delete-one jackknife is too wide: it counts a part of the variance that is of degree m in the
-    rows m times (Efron & Stein 1981). Second differences D_jl measure the excess. For ordinary least squares with
-    Gaussian noise the jackknife variance V_J exceeds the truth by ``1 + V_2/V_J`` with ``V_2 = Σ_{j<l} D_jl²``, up to
-    O(1/n). With a ridge it exceeds it by a little less: on Gaussian data by the power .85 of that factor.
+    `ratio` and `gains` = ``1/(1 - γ_rr′)`` have shape (t, k, k). Left-out errors of n rows, or groups, vary in
+    ``n (1 - γ)`` independent dimensions: n - M for least squares, where the squared errors have the relative variance
+    2/(n - M) of a χ² distribution and not 2/n. Groups differ in size, so that the mean is a ratio of sums over groups.
     """
-    errors = left_out.errors
-    t, _, _, n = errors.shape
+    pilot, (t, k, C, n) = block.pilot, block.errors.shape
     form = weights[:, :, None] * weights[:, None, :] * np.where(np.isfinite(ratio), ratio, 0.0)
-    influence, centred = influences(left_out, form, gains)
-    diagonal = (errors * (4 * centred + 2 * _mix(form * gains, errors))).sum(axis=(1, 2))
-    second, rng = np.zeros(t), np.random.default_rng(0)
-    probes = -(-_SIGNS // n)
-    for _ in range(probes):
-        signs = rng.choice([-1.0, 1.0], n)
-        image = _second_differences(left_out, form, centred, signs) - diagonal * signs
-        second += (image**2).sum(axis=1) / (2 * probes)
-    first = influence.var(axis=1) * n
-    # Near a threshold second differences explode. Rows that err independently of each other are a floor.
-    floor = (errors * _mix(form, errors)).sum(axis=(1, 2)).var(axis=1) * n / np.maximum(first, TINY)
-    shrink = np.maximum((first / np.maximum(first + second, TINY)) ** RULE.jackknife_power, np.minimum(floor, 1.0))
-    dimensions = n / np.maximum(np.einsum("tr,trs,ts->t", weights, gains, weights), TINY)  # n - M for least squares
-    return Spread.of_influences(influence, shrink, dimensions)
-
-
-def influences(left_out: LeftOut, form: FloatArray, gains: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """n times the change of the form when row j is left out, (t, n), and G of `_second_differences`, (t, k, C, n)."""
-    errors = left_out.errors
-    mixed, expected = _mix(form, errors), _mix(form * gains, errors)
-    residuals = np.stack([left_out.relative_residuals(r, mixed[:, r]) for r in range(errors.shape[1])], axis=1)
-    return (errors * (expected - 2 * residuals)).sum(axis=(1, 2)), residuals - expected
-
-
-def _second_differences(left_out: LeftOut, form: FloatArray, centred: FloatArray, signs: FloatArray) -> FloatArray:
-    """``Σ_l D_jl s_l`` for every j, with a diagonal that belongs to no difference; shape (t, n).
-
-    ``D_jl = 2 Σ_r C_r,jl (e_rl G_rj + e_rj G_rl) + 2 Σ_rr′ B_rr′ e_rj e_r′l (C_r C_r′)_jl``, where C_r is R_r scaled to
-    a unit diagonal and G_r the residual of B e that C_r e does not explain.
-    """
-    errors, k = left_out.errors, left_out.errors.shape[1]
-    inner = np.stack([left_out.relative_residuals(r, errors[:, r] * signs) for r in range(k)], axis=1)
-    image, mixed = (centred * inner).sum(axis=(1, 2)), _mix(form, inner)
-    for r in range(k):
-        image += (errors[:, r] * left_out.relative_residuals(r, centred[:, r] * signs + mixed[:, r])).sum(axis=1)
-    return np.asarray(2 * image)
-
-
-def _mix(form: FloatArray, errors: FloatArray) -> FloatArray:
-    """``Σ_r′ B_rr′ e_r′``, shape (t, k, C, n)."""
-    t, k, C, n = errors.shape
-    return (form @ errors.reshape(t, k, C * n)).reshape(errors.shape)
-
-
-def group_spread(block: LeftOut, weights: FloatArray, error: FloatArray) -> Spread:
-    """Spread of the errors (t,) of weighted members (t, k) over groups, which are independent and differ in size."""
-    pilot, G = block.pilot, block.pilot.n_groups
-    squares = (np.einsum("tk,tkcn->tcn", weights, block.errors) ** 2).sum(axis=1)
-    relative = squares / np.maximum(squares.mean(axis=1, keepdims=True), TINY)
-    change = pilot.group_sums(1 - relative) * G / pilot.rows.n_samples  # of a ratio of sums, times G
-    found = Spread.of_influences(change, np.ones(len(error)), np.full(len(error), G - 1.0))
-    return found._replace(standard_error=found.standard_error * error)
+    mixed = (form @ block.errors.reshape(t, k, C * n)).reshape(block.errors.shape)
+    own = (block.errors * mixed).sum(axis=(1, 2))  # of every row, (t, n)
+    parts = pilot.group_sums(own - own.mean(axis=1, keepdims=True)) * pilot.n_groups / n
+    gain = np.einsum("tr,trs,ts->t", weights, gains, weights)
+    return Spread.of_means(parts, pilot.n_groups / np.maximum(gain, TINY))
