@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.forecasting.rule import Spread
+from subridge.forecasting.rule import log_widths, spread_of_means
 
 
 @pytest.mark.slow
@@ -26,8 +26,8 @@ def covered(draw, n, trials=2000):
     truth = draw(rng, 10**6).mean()
     for _ in range(trials):
         squares = draw(rng, n)
-        mean, spread = np.array([squares.mean()]), Spread.of_means(squares[None], np.array([n]))
-        below, above = spread.log_widths(mean, 0.9)
+        mean = np.array([squares.mean()])
+        below, above = log_widths(mean, *spread_of_means(squares[None], np.array([n])), 0.9)
         lower, upper = mean / np.exp(below), mean * np.exp(above)
         found.append([lower <= truth <= upper, lower <= truth <= mean * np.exp(below)])
     return np.mean(found, axis=0).ravel()

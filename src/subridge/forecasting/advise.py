@@ -264,9 +264,9 @@ def advise(
         given = read_ensembles(ensembles, sample.n_features, seed)
         pool += [Candidate(name, "given", ensemble) for name, ensemble in given.items()]
     taken = [each.name + word for each in pool for word in (_AGGREGATIONS if len(each.ensemble.ridge) > 1 else [""])]
-    for name, times in Counter(taken).items():
-        if times > 1:
-            raise ParameterError(f"ensembles may not use the name {name!r}, which is that of another candidate")
+    ((name, times),) = Counter(taken).most_common(1)
+    if times > 1:
+        raise ParameterError(f"ensembles may not use the name {name!r}, which is that of another candidate")
     path, noise, metrics = read_ridges(ridges, rows), label_noise(rows), metrics_of(sample)
 
     def judged(candidate: Candidate) -> list[Judged]:
@@ -509,11 +509,8 @@ def reasons(table: xarray.Dataset) -> tuple[str, str]:
     elif not others.prediction_error.notnull().any():
         what = f"Take one ridge: {said}."
     else:
-        first, least = (
-            others.isel(candidate=0),
-            others.isel(candidate=int(np.nanargmin(others.prediction_error.values))),
-        )
-        what = f"Do not ensemble: {said}, and the best ensemble, {first.candidate.values}, {_gain(first, -1)} more."
+        least = others.isel(candidate=int(np.nanargmin(others.prediction_error.values)))
+        what = f"Do not ensemble: {said}, and the best ensemble, {least.candidate.values}, {_gain(least, -1)} more."
         if float(least.gain) >= 0.0005:  # a smaller one is told as 0.0 %
             less = f"{least.candidate.values} may err {_gain(least)} less, but this pilot cannot tell"
             what = f"Do not ensemble: {said}; {less}."

@@ -201,11 +201,9 @@ def default_ensembles(n_features: int) -> dict[str, Ensemble]:
     >>> list(default_ensembles(100))
     ['one ridge', '8 equal', '8 overlapping']
     """
-    k = min(8, n_features)
-    several = {} if k == 1 else {f"{k} equal": Ensemble(Equal(k))}
-    if n_features > 1:
-        several[f"{k} overlapping"] = Ensemble(Overlapping((max(1, n_features // 2),) * k))
-    return {"one ridge": Ensemble(Equal(1))} | several
+    k, single = min(8, n_features), {"one ridge": Ensemble(Equal(1))}
+    halves = Overlapping((max(1, n_features // 2),) * k)
+    return single if k == 1 else single | {f"{k} equal": Ensemble(Equal(k)), f"{k} overlapping": Ensemble(halves)}
 
 
 def read_sizes(name: str, n_samples: Any) -> FloatArray:

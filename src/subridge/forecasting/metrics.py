@@ -1,7 +1,7 @@
-"""What is forecast. A metric is a class here, listed in `METRICS`."""
+"""What is forecast. A metric is a function here, listed in `METRICS` with its name."""
 
-from abc import ABC, abstractmethod
-from typing import ClassVar, TypeAlias
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.stats import t as student
@@ -15,22 +15,19 @@ from subridge.model.aggregation import first_largest, most_votes, vote_counts
 Estimate: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
 
 
-class Metric(ABC):
+class Metric(NamedTuple):
     """A number that is forecast for every ensemble and size.
 
-    To add one, write a subclass here and list it in `METRICS`: the dataset of a forecast, the table of advice, the
+    To add one, write a function here and list it in `METRICS`: the dataset of a forecast, the table of advice, the
     printed table and the picture then have it. Bounds of the variable `name` are called ``<name>_lower`` and
     ``<name>_upper``; `label` is for axes of pictures; `of_votes` says that it is for classes only and that members have
     one vote each, so that advice leaves it out for fitted weights.
     """
 
-    name: ClassVar[str]
-    label: ClassVar[str]
-    of_votes: ClassVar[bool] = False
-
-    @abstractmethod
-    def forecast(self, sample: Sample, pilot: Pilot, curve: Curve, level: float) -> Estimate:
-        """The metric at the S sizes and ridges of a curve; `level` is the probability of the interval."""
+    name: str
+    label: str
+    forecast: Callable[[Sample, Pilot, Curve, float], Estimate]  # at the sizes of a curve, with intervals of a level
+    of_votes: bool = False
 
     def variables(self, sample: Sample, pilot: Pilot, curve: Curve, level: float) -> dict[str, FloatArray]:
         """The forecast by the names of its variables."""
@@ -38,46 +35,38 @@ class Metric(ABC):
         return dict(zip(names, self.forecast(sample, pilot, curve, level), strict=True))
 
 
-class PredictionError(Metric):
+def prediction_error(sample: Sample, pilot: Pilot, curve: Curve, level: float) -> Estimate:
     """E_g + ζ², summed over targets."""
-
-    name = "prediction_error"
-    label = "squared error on new labels"
-
-    def forecast(self, sample: Sample, pilot: Pilot, curve: Curve, level: float) -> Estimate:
-        return curve.error, *curve.interval(level)
+    return curve.error, *curve.interval(level)
 
 
-class Misclassification(Metric):
+def misclassification(sample: Sample, pilot: Pilot, curve: Curve, level: float) -> Estimate:
     """Share of wrong majority votes, in reach; a member has one vote whatever its weight.
 
     At n′ = n it is the exact left-out share. At another size it is that share times the quotient of the squared errors
     at n′ and n. Votes need not change as squared errors do: half of the change counts as unsure, beside the standard
     error of independent rows, or groups.
     """
-
-    name = "misclassification"
-    label = "misclassified by majority vote"
-    of_votes = True
-
-    def forecast(self, sample: Sample, pilot: Pilot, curve: Curve, level: float) -> Estimate:
-        n, G, one_hot = pilot.rows.n_samples, pilot.n_groups, sample.rows.targets
-        truth = first_largest(one_hot)
-        present, deviation = np.empty((2, len(curve.sizes)))
-        for block in pilot.left_out(pilot.penalties(curve.ridges)):
-            for t, scores in enumerate(one_hot - block.errors, start=block.rows.start):
-                wrong = most_votes(vote_counts(scores), scores.sum(axis=0)) != truth
-                present[t] = wrong.mean()
-                # Groups differ in size, so that the share is a ratio of sums over groups.
-                deviation[t] = pilot.group_sums(wrong - present[t]).std() * G / n / np.sqrt(G - 1)
-        share = np.where(np.isfinite(curve.error), np.minimum(present * curve.fall, 1.0), np.nan)
-        width = student.ppf(0.5 + level / 2, G - 1) * np.hypot(deviation * curve.fall, 0.5 * (share - present))
-        ratios = [np.maximum(share + end, 0.0) / np.maximum(share, 1e-12) for end in (-width, width)]
-        lower, upper = (share * ratio**RULE.interval_stretch for ratio in ratios)
-        return share, lower, np.minimum(upper, 1.0)
+    n, G, one_hot = pilot.rows.n_samples, pilot.n_groups, sample.rows.targets
+    truth = first_largest(one_hot)
+    present, deviation = np.empty((2, len(curve.sizes)))
+    for block in pilot.left_out(pilot.penalties(curve.ridges)):
+        for t, scores in enumerate(one_hot - block.errors, start=block.rows.start):
+            wrong = most_votes(vote_counts(scores), scores.sum(axis=0)) != truth
+            present[t] = wrong.mean()
+            # Groups differ in size, so that the share is a ratio of sums over groups.
+            deviation[t] = pilot.group_sums(wrong - present[t]).std() * G / n / np.sqrt(G - 1)
+    share = np.where(np.isfinite(curve.error), np.minimum(present * curve.fall, 1.0), np.nan)
+    width = student.ppf(0.5 + level / 2, G - 1) * np.hypot(deviation * curve.fall, 0.5 * (share - present))
+    ratios = [np.maximum(share + end, 0.0) / np.maximum(share, 1e-12) for end in (-width, width)]
+    lower, upper = (share * ratio**RULE.interval_stretch for ratio in ratios)
+    return share, lower, np.minimum(upper, 1.0)
 
 
-METRICS: tuple[Metric, ...] = (PredictionError(), Misclassification())
+METRICS = (
+    Metric("prediction_error", "squared error on new labels", prediction_error),
+    Metric("misclassification", "misclassified by majority vote", misclassification, of_votes=True),
+)
 
 
 def metrics_of(sample: Sample) -> list[Metric]:

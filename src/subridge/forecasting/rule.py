@@ -248,12 +248,12 @@ class Curve(NamedTuple):
     effective_samples: FloatArray  # independent rows that the pilot is worth, (S,)
     standard_error: FloatArray  # of the error, over pilots, (S,)
     freedom: FloatArray  # degrees of freedom of the standard error, (S,)
-    excess: FloatArray  # see `Spread`, (S,)
+    excess: FloatArray  # see `spread_of_means`, (S,)
 
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Lower and upper bounds of the prediction error, each of shape (S,)."""
-        spread = Spread(self.standard_error, self.freedom, self.excess)
-        below, above = (RULE.interval_stretch * width for width in spread.log_widths(self.error, level))
+        widths = log_widths(self.error, self.standard_error, self.freedom, self.excess, level)
+        below, above = (RULE.interval_stretch * width for width in widths)
         with np.errstate(over="ignore"):  # next to a threshold the upper bound is infinite
             return self.error / np.exp(below), self.error * np.exp(above)
 
@@ -308,12 +308,12 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     if has_constant:
         error = np.where((error > 0) & (doubt < error), error, np.nan)
     all_weights = np.column_stack([weights, 1 - weights.sum(axis=1)]) if has_constant else weights
-    spread = spread_over_pilots(block, all_weights, ratio, 1 / (1 - before))
+    deviation, freedom, excess = spread_over_pilots(block, all_weights, ratio, 1 / (1 - before))
     # What weights gain by chance is as unsure as it is large.
     chance = np.where(np.isfinite(error), error, 0.0) - np.where(np.isfinite(error), settled.least, 0.0)
-    deviation = np.hypot(spread.standard_error, np.hypot(doubt, chance))
+    deviation = np.hypot(deviation, np.hypot(doubt, chance))
     readout = (weights**2 * noise).sum(axis=1)
-    return error - readout, readout, weights, effective, deviation, *spread[1:]
+    return error - readout, readout, weights, effective, deviation, freedom, excess
 
 
 def _readout_noise(pilot: Pilot, ensemble: Ensemble, gamma: FloatArray) -> FloatArray:
@@ -359,8 +359,10 @@ def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning]:
     """Warnings that the errors of an ensemble give cause for: rows that dominate, and rows in an order that matters."""
     rows, weights = pilot.rows, curve.weights[0]
     (block,) = pilot.left_out(pilot.penalties(curve.ridges[:1]))
-    scale = np.where([fit.spans_samples for fit in pilot.members], block.penalties[0], 1.0)
-    leverages = 1 - scale[:, None] * np.concatenate([np.asarray(each) for each in block.diagonals])
+    members = zip(pilot.members, block.penalties.T, strict=True)
+    leverages = (
+        np.concatenate([fit.hat_gains(p) @ fit.left**2 for fit, p in members]) + rows.fit_intercept / rows.n_samples
+    )
     top, is_usual = float(leverages.max()), float(np.median(leverages)) < 1 - _DOMINANT
     mixed = np.einsum("k,kcn->cn", weights, block.errors[0]) + (1 - weights.sum()) * rows.deviations
     found = (dominant_rows(top) if top > _DOMINANT and is_usual else None, correlated_rows(mixed, rows))
@@ -370,46 +372,44 @@ def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning]:
 # -- the standard error ---------------------------------------------------------------------------
 
 
-class Spread(NamedTuple):
-    """Spread over pilots of t estimates; each array of shape (t,)."""
+def spread_of_means(parts: FloatArray, dimensions: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Standard error of means of n parts (t, n) that vary in so many independent dimensions (t,); each of shape (t,).
 
-    standard_error: FloatArray
-    freedom: FloatArray  # degrees of freedom of the standard error
-    excess: FloatArray  # skewness of a row's contribution beyond that of squared Gaussian errors, over √n
-
-    @classmethod
-    def of_means(cls, parts: FloatArray, dimensions: FloatArray) -> "Spread":
-        """Of the means of n parts (t, n), such as squared errors, that vary in so many independent dimensions (t,).
-
-        The variance of squared errors is known badly from a small pilot: Student's quantile has the degrees of freedom
-        of that variance, and no more than there are dimensions.
-        """
-        centred, n = parts - parts.mean(axis=1, keepdims=True), parts.shape[1]
-        # Times a power of two, so that no power of the largest leaves the floats.
-        centred = np.ldexp(centred, -np.frexp(abs(centred).max(axis=1, keepdims=True))[1])
-        squares = centred**2
-        power, spread = squares.mean(axis=1), squares.var(axis=1)
-        freedom = np.where(spread > 0, 2 * n * power**2 / np.where(spread > 0, spread, 1.0), n)
-        skewness = (centred**3).mean(axis=1) / np.where(power > 0, power, np.inf) ** 1.5
-        return cls(
-            parts.std(axis=1) / np.sqrt(dimensions),
-            np.minimum(np.maximum(freedom, 2.0), np.maximum(dimensions, 1.0)),
-            np.maximum(skewness - _SKEWNESS_OF_SQUARES, 0.0) / np.sqrt(n),
-        )
-
-    def log_widths(self, error: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-        """Logarithms of the factors between an error and its lower and upper bound, each of shape (t,).
-
-        Errors are positive and their estimates skewed, hence factors. A mean of numbers with heavy tails is more often
-        too small than too large: Johnson's correction (1978) raises the upper bound.
-        """
-        relative = self.standard_error / np.where(error > 0, error, np.inf)
-        quantile = student.ppf(0.5 + level / 2, self.freedom)
-        return quantile * relative, (quantile + self.excess * (1 + 2 * quantile**2) / 6) * relative
+    With it come its degrees of freedom and its excess, the skewness of the parts beyond that of squared Gaussian
+    errors, over √n. The variance of squared errors is known badly from a small pilot: Student's quantile has the
+    degrees of freedom of that variance, and no more than there are dimensions.
+    """
+    centred, n = parts - parts.mean(axis=1, keepdims=True), parts.shape[1]
+    # Times a power of two, so that no power of the largest leaves the floats.
+    centred = np.ldexp(centred, -np.frexp(abs(centred).max(axis=1, keepdims=True))[1])
+    squares = centred**2
+    power, spread = squares.mean(axis=1), squares.var(axis=1)
+    freedom = np.where(spread > 0, 2 * n * power**2 / np.where(spread > 0, spread, 1.0), n)
+    skewness = (centred**3).mean(axis=1) / np.where(power > 0, power, np.inf) ** 1.5
+    return (
+        parts.std(axis=1) / np.sqrt(dimensions),
+        np.minimum(np.maximum(freedom, 2.0), np.maximum(dimensions, 1.0)),
+        np.maximum(skewness - _SKEWNESS_OF_SQUARES, 0.0) / np.sqrt(n),
+    )
 
 
-def spread_over_pilots(block: LeftOut, weights: FloatArray, ratio: FloatArray, gains: FloatArray) -> Spread:
-    """Spread of ``Σ_rr′ w_r w_r′ ratio_rr′ mean_i e_ri·e_r′i`` with other pilots, for weights (t, k).
+def log_widths(
+    error: FloatArray, standard_error: FloatArray, freedom: FloatArray, excess: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Logarithms of the factors between an error and its lower and upper bound, each of shape (t,).
+
+    Errors are positive and their estimates skewed, hence factors. A mean of numbers with heavy tails is more often too
+    small than too large: Johnson's correction (1978) raises the upper bound.
+    """
+    relative = standard_error / np.where(error > 0, error, np.inf)
+    quantile = student.ppf(0.5 + level / 2, freedom)
+    return quantile * relative, (quantile + excess * (1 + 2 * quantile**2) / 6) * relative
+
+
+def spread_over_pilots(
+    block: LeftOut, weights: FloatArray, ratio: FloatArray, gains: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """`spread_of_means` of ``Σ_rr′ w_r w_r′ ratio_rr′ mean_i e_ri·e_r′i`` over pilots, for weights (t, k).
 
     `ratio` and `gains` = ``1/(1 - γ_rr′)`` have shape (t, k, k). Left-out errors of n rows, or groups, vary in
     ``n (1 - γ)`` independent dimensions: n - M for least squares, where the squared errors have the relative variance
@@ -421,4 +421,4 @@ def spread_over_pilots(block: LeftOut, weights: FloatArray, ratio: FloatArray, g
     own = (block.errors * mixed).sum(axis=(1, 2))  # of every row, (t, n)
     parts = pilot.group_sums(own - own.mean(axis=1, keepdims=True)) * pilot.n_groups / n
     gain = np.einsum("tr,trs,ts->t", weights, gains, weights)
-    return Spread.of_means(parts, pilot.n_groups / np.maximum(gain, TINY))
+    return spread_of_means(parts, pilot.n_groups / np.maximum(gain, TINY))
