@@ -122,7 +122,7 @@ def forecast(
     A member's bias and variance factor depend on data only through its effective ridge κ̄ = p/(n - df). The pilot ridge
     with the κ̄ of (n′, λ′) is found by a root. There the leave-one-out risk matrix gives
     ``E_rr′(n′) + ζ² = (E_rr′ + ζ²)(1 - γ_rr′)/(1 - γ_rr′ n/n′)`` (deterministic equivalents of Prop. 1). In reach means
-    κ̄(n′, λ′) ≥ κ̄(n, 0). Intervals come from a jackknife over the pilot's rows.
+    κ̄(n′, λ′) ≥ κ̄(n, 0). Intervals come from the spread of the pilot's left-out errors.
 
     Examples
     --------
