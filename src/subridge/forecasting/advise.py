@@ -470,7 +470,7 @@ def code_of(table: xarray.Dataset) -> str | None:
         "single": "",
         "equal": ', subsets="equal"',
         "dirichlet": f', subsets="dirichlet", fraction_spread={float(best.fraction_spread):g}',
-        "overlapping": f', subsets="overlapping", subset_sizes={_share(float(best.subset_fraction), M)}',
+        "overlapping": f', subsets="overlapping", subset_sizes={round(float(best.subset_fraction) * M)}',
     }
     if strategy not in words:
         return None
@@ -485,16 +485,6 @@ def code_of(table: xarray.Dataset) -> str | None:
         remarks.append("classifiers vote without weights: the first candidate that has none")
     line = f"RidgeEnsemble{'Classifier' if 'class_names' in attributes else 'Regressor'}({line}{centred})"
     return "  # ".join([f"make_pipeline({SCALER}, {line})" if is_scaled else line, *filter(None, ["; ".join(remarks)])])
-
-
-def _share(fraction: float, n_features: int) -> str:
-    """The share of the features that a member sees, or their number where three digits are not enough.
-
-    >>> _share(0.5, 40), _share(1.0, 40), _share(1000 / 3001, 3001)
-    ('0.5', '40', '1000')
-    """
-    share, size = f"{fraction:.3g}", round(fraction * n_features)
-    return share if fraction < 1 and "." in share and round(float(share) * n_features) == size else str(size)
 
 
 def reasons(table: xarray.Dataset) -> tuple[str, str]:

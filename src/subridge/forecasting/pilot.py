@@ -269,13 +269,13 @@ def factorise_pilot(rows: TrainingRows, plan: SubsetPlan) -> Pilot:
     return Pilot(members, plan.subset_sizes, rows)
 
 
-def label_noise(rows: TrainingRows, level: float = 0.9) -> dict[str, float]:
+def label_noise(rows: TrainingRows) -> dict[str, float]:
     """Estimate ζ, the part of the labels that no linear predictor of all features explains; attributes of results.
 
     Weights with variances that are a power g of the spectrum make the centred labels Gaussian with covariance
     ``ζ²(I + h K^g)``, K = FFᵀ the kernel of all features. The restricted likelihood is a sum over eigenvalues of K; its
     mean is taken over a grid of (g, h), because its maximum is often at ζ = 0 for fewer rows than features. The
-    interval comes from the profile. Labels that depend on the features in a nonlinear way count as noise.
+    interval, of 90 %, comes from the profile. Labels that depend on the features in a nonlinear way count as noise.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((150, 100))
@@ -296,7 +296,7 @@ def label_noise(rows: TrainingRows, level: float = 0.9) -> dict[str, float]:
         parts.append((best, freedom * np.log(np.maximum(best, 1e-300)) + np.log(stretch).sum(axis=1)))
     variances, misfit = (np.concatenate(each, axis=1) for each in zip(*parts, strict=True))
     misfit = np.maximum(misfit - misfit.min(axis=1, keepdims=True), 0.0)  # minus twice the log-likelihood
-    kept, likelihood = misfit <= chi2.ppf(level, 1), np.exp(-0.5 * misfit)
+    kept, likelihood = misfit <= chi2.ppf(0.9, 1), np.exp(-0.5 * misfit)
     own = np.exp(np.sqrt(2 / freedom))  # given h the variance follows a χ² distribution
     found = {
         "label_noise": (likelihood * variances).sum(axis=1) / likelihood.sum(axis=1),
