@@ -183,7 +183,8 @@ def at_pilot(pilot: Pilot, ensemble: Ensemble, ridges: FloatArray) -> AtPilot:
     """An ensemble at the pilot's own size and ridges (L, k); fitted weights need a pilot with a constant predictor."""
     penalties, noise = pilot.penalties(ridges), np.zeros(ridges.shape)
     if ensemble.readout_noise.any():
-        noise = _readout_noise(pilot, ensemble, variance_shares(pilot.members, penalties))
+        alone = [variance_shares([fit], penalties[:, [r]])[:, 0, 0] for r, fit in enumerate(pilot.members)]
+        noise = _readout_noise(pilot, ensemble, np.stack(alone[: ridges.shape[1]], axis=1))
     pairs = np.concatenate([block.pairs for block in pilot.left_out(penalties)])
     moments = _moments(pilot, penalties, pairs, noise)
     return AtPilot(ridges, moments, noise, noise[:, 0], noise).weighted(ensemble.aggregation)
@@ -293,7 +294,7 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     before = np.minimum(gamma_n / trained, most)
     after = np.minimum(gamma_n / sizes[:, None, None], most if by_groups else np.inf)
     gain = variance_gain(after)
-    noise = _readout_noise(pilot, ensemble, after)
+    noise = _readout_noise(pilot, ensemble, np.diagonal(after, axis1=1, axis2=2)[:, :k])
     ratio = (1 - before) * gain
     settled = ensemble.aggregation.settle(_moments(pilot, block.penalties, block.pairs * ratio, noise))
     weights, error = settled.weights, settled.expected
@@ -317,10 +318,9 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
 
 
 def _readout_noise(pilot: Pilot, ensemble: Ensemble, gamma: FloatArray) -> FloatArray:
-    """Error of each member by readout noise, ``η_r² C/(1 - γ_rr)``, shape (t, k), for γ of all pairs (t, k′, k′)."""
+    """Error of each member by readout noise, ``η_r² C/(1 - γ_rr)``, for γ_rr of shape (t, k)."""
     noise = len(pilot.targets) * ensemble.readout_noise**2
-    gain = variance_gain(np.diagonal(gamma, axis1=1, axis2=2)[:, : len(noise)])
-    return np.where(noise > 0, noise * np.where(noise > 0, gain, 0.0), 0.0)
+    return np.where(noise > 0, noise * np.where(noise > 0, variance_gain(gamma), 0.0), 0.0)
 
 
 def _moments(pilot: Pilot, penalties: FloatArray, pairs: FloatArray, noise: FloatArray) -> MemberMoments:
