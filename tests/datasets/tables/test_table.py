@@ -53,7 +53,7 @@ def test_what_cannot_be_read_is_refused_with_a_remedy(source, options, match):
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"missing": "median"}, "missing must be 'error' or 'drop' or 'mean', got 'median'"),
+        ({"missing": "median"}, 'missing must be "error", "drop" or "mean", got \'median\''),
         ({"task": "ranking"}, "task must be"),
         ({"separator": "; "}, "separator must be one character other than the decimal sign"),
         ({"separator": ",", "decimal": ","}, "separator must be one character other than the decimal sign ','"),
