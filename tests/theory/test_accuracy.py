@@ -53,6 +53,13 @@ def test_independent_features_and_spikes_are_right_or_say_that_they_are_not():
     assert np.median([v.error for v in verdicts]) < 1e-15
 
 
+@pytest.mark.parametrize("seed", [90411000000, 90411000040, 90411000064])
+def test_a_small_spike_beside_a_large_one_is_no_cause_of_doubt(seed):
+    """The small spike is less certain than the large one, but it has little of the signal."""
+    verdict = judge.judge_structured(seed)
+    assert verdict.error < verdict.bound < 1e-9
+
+
 @pytest.mark.parametrize("judged", [judge.judge_one, judge.judge_structured])
 def test_scaled_means_are_right_or_say_that_they_are_not(judged):
     verdicts = [v for seed in range(60) if (v := judged(30_000 + seed, aggregation="scaled")) is not None]

@@ -202,7 +202,9 @@ class _Spikes:
         shares, on_spikes = d / self.values[1:], self.V.T @ t
         rest = t - self.V @ on_spikes if self.V.shape[1] < len(t) else np.zeros(len(t))
         self.factor = rest + self.V @ (shares * on_spikes) - self.FQ @ along
-        self.uncertain = float(((shares * self.theta[1:]).max(initial=0.0) + 4 * EPS) * np.linalg.norm(terms))
+        # Spikes of similar size may be rotated into each other, so the error of one counts in every direction.
+        blurred = shares.max(initial=0.0) * np.linalg.norm(self.theta[1:] * on_spikes)
+        self.uncertain = float(blurred + 4 * EPS * np.linalg.norm(terms))
         self.uncertain += 4 * EPS * float(np.linalg.norm(self.FQ @ along))
 
     def split(self, y: FloatArray, t: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
