@@ -294,11 +294,8 @@ def trace(matrix: BlockMatrix) -> sp.Expr:
     >>> trace(BlockMatrix.identity([n]) + BlockMatrix.all_ones([n], [n]))
     2*n
     """
-    if matrix.row_sizes != matrix.column_sizes:
-        raise ValueError("the trace needs a matrix that is square by blocks")
-    D, B, N = _in_one_field(*matrix._parts, sp.diag(*matrix.row_sizes))
-    terms = [N[i, i].element * (D[i, i].element + B[i, i].element) for i in range(len(matrix.row_sizes))]
-    return N.domain.to_sympy(sum(terms, start=N.domain.zero))
+    D, B, N = matrix._square_parts()
+    return N.domain.to_sympy(sum((N * (D + B)).diagonal(), start=N.domain.zero))
 
 
 def block_text(matrix: BlockMatrix) -> str:

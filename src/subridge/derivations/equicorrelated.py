@@ -50,7 +50,7 @@ from subridge.derivations.notation import (
     x_s,
     zeta,
 )
-from subridge.derivations.proposition_one import MemberPair, order_parameter_q
+from subridge.derivations.proposition_one import MemberPair
 
 N_ONLY_R, N_ONLY_S, N_BOTH, N_NEITHER = GROUPS = sp.symbols("n_r n_s n_b n_0", positive=True)
 FRACTIONS = {
@@ -98,10 +98,7 @@ def saddle_point() -> sp.Eq:
     >>> saddle_point()
     Eq(q, a*nu/(\hat{q}*a + nu))
     """
-    sizes = (N_ONLY_R, N_NEITHER)
-    signal, noise = _covariances(sizes)
-    finite = order_parameter_q(signal + noise, BlockMatrix.selection(sizes, [0]))
-    leading = limit(finite, M, {N_ONLY_R: nu * M, N_NEITHER: (1 - nu) * M})
+    leading = limit(member().q, M, {N_ONLY_R: nu * M, N_NEITHER: (1 - nu) * M})
     return sp.Eq(q, sp.factor(leading.subs(x_r, nu / q_hat)))
 
 
