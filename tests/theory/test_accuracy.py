@@ -60,6 +60,11 @@ def test_a_small_spike_beside_a_large_one_is_no_cause_of_doubt(seed):
     assert verdict.error < verdict.bound < 1e-9
 
 
+def test_a_spike_errs_in_what_is_left_along_it_and_in_the_fit():
+    verdict = judge.judge_structured(555000060)
+    assert verdict.error < 0.5 * verdict.bound
+
+
 @pytest.mark.parametrize("judged", [judge.judge_one, judge.judge_structured])
 def test_scaled_means_are_right_or_say_that_they_are_not(judged):
     verdicts = [v for seed in range(60) if (v := judged(30_000 + seed, aggregation="scaled")) is not None]

@@ -19,7 +19,7 @@ import numpy as np
 from subridge.arrays.types import FloatArray
 from subridge.model.errors import AccuracyWarning, InfiniteRiskWarning
 from subridge.theory.saddle_point import EPS
-from subridge.theory.tables import MemberTable, PairTable, TableDoubt, Tables
+from subridge.theory.tables import MemberTable, PairTable
 
 if TYPE_CHECKING:
     from subridge.theory.prop1 import Share
@@ -36,7 +36,6 @@ _READ = 1e-8  # relative error above which a caller is told
 class MemberDoubt(NamedTuple):
     """Errors of one member at G points, shape (G,) each; those of the bias come for its two forms."""
 
-    kappa: FloatArray  # relative, of κ̄
     gap: FloatArray  # of αM(1 - γ_rr)
     spread: FloatArray  # Σ|φψ|θ
     fitted: FloatArray  # Σφ²θ, of αMγ_rr
@@ -47,6 +46,7 @@ class MemberDoubt(NamedTuple):
     whole: FloatArray  # the same in the form of the whole signal
     own_left: FloatArray  # of B_rr in the form of what infinite data leave
     own_whole: FloatArray  # of B_rr in the form of the whole signal
+    explained: FloatArray  # of c_r = Σφ_i a_i²
 
 
 def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: FloatArray, reach: float) -> MemberDoubt:
@@ -57,7 +57,9 @@ def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: Fl
     at_zero, negative = kappa_bar == 0, kappa_bar < 0
     mixed, free, squares = np.abs(phi * psi), psi**2, phi**2
     steep = np.maximum(1.0, np.abs(phi - psi)) if negative.any() else 1.0
-    lost = _lost(table, kappa_bar)
+    with np.errstate(invalid="ignore"):  # share of the dropped directions fitted if each is as large as it may be
+        lost = np.where(at_zero, 1.0, table.dropped_size / (np.abs(kappa_bar) + table.dropped_size))
+    lost = table.dropped * np.where(np.isinf(kappa_bar), 0.0, lost)
     spread, fitted = mixed @ (c * theta) + lost, squares @ (c * theta) + lost
     terms = np.minimum(samples, np.abs(psi) @ c + np.abs(spare) + pull)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -71,7 +73,9 @@ def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: Fl
     residual = residual + few * (np.sqrt(fitted) * np.sqrt(squares @ solved) + 2 * np.sqrt(free @ (theta * noisy)))
     left = few * np.sqrt((free * steep) @ noisy) + np.sqrt(EPS) * table.size + hidden
     whole = few * np.sqrt((squares * steep) @ noisy) + np.sqrt(EPS) * reach + hidden
-    blur = _blur(member, phi, pair.left_over)
+    # What small directions take from the dropped ones, which they cannot be told from.
+    faint = (member.spectrum.values <= table.blurred) & (table.dropped > 0)
+    blur = 4 * (np.abs(phi[:, faint]) @ np.sqrt(noisy[faint])) * np.sqrt(pair.left_over)
     either = blur + 2 * kappa * ((mixed * np.abs(psi)) @ member.whole)
     own_left = 2 * left**2 + 2 * few * np.sqrt((free * mixed * steep) @ noisy) * mixing + second + free @ table.slip**2
     own_left = own_left + 2 * (free @ (loadings * table.slip) + np.abs(psi) @ (loadings * table.drift)) + pair.slip
@@ -82,9 +86,10 @@ def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: Fl
     # Directions that are off by θ meet the other member's whole signal, which for the member itself cancels.
     tilted = 2 * few * np.sqrt(squares @ (theta * noisy)) * reach
     more = _MORE if table.dropped or (theta > _NEARLY_SINGULAR).any() else 1.0
+    explained = few**2 * ((np.abs(phi) * steep) @ noisy) + 2 * np.abs(phi) @ (loadings * table.slip)
+    explained = explained + kappa * (mixed @ member.whole) + 8 * EPS * (np.abs(phi) @ member.whole)
     doubts = (left + np.sqrt(blur), np.sqrt((whole + np.sqrt(blur)) ** 2 + tilted), own_left, own_whole)
     return MemberDoubt(
-        kappa,
         gap,
         spread,
         fitted,
@@ -92,21 +97,8 @@ def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: Fl
         kappa * np.sqrt(mixed**2 @ member.whole),
         more * residual,
         *(np.where(unsure, np.inf, more * doubt) for doubt in doubts),
+        2 * (explained + blur + lost * pair.left_over),
     )
-
-
-def _lost(table: TableDoubt, kappa_bar: FloatArray) -> FloatArray:
-    """Share of the dropped directions that would be fitted if each had the largest eigenvalue it may have."""
-    with np.errstate(invalid="ignore"):
-        share = np.where(kappa_bar == 0, 1.0, table.dropped_size / (np.abs(kappa_bar) + table.dropped_size))
-    return np.asarray(table.dropped * np.where(np.isinf(kappa_bar), 0.0, share))
-
-
-def _blur(member: MemberTable, phi: FloatArray, left_over: float) -> FloatArray:
-    """What small directions take from the dropped ones, which they cannot be told from."""
-    mixed = (member.spectrum.values <= member.doubt.blurred) & (member.doubt.dropped > 0)
-    taken = np.sqrt(member.doubt.theta[mixed] * member.whole[mixed])
-    return np.asarray(4 * (np.abs(phi[:, mixed]) @ taken) * np.sqrt(left_over))
 
 
 def gap_doubt(
@@ -146,18 +138,6 @@ def pair_doubt(
         wrong = dbias + dgap * (np.abs(E) + z2) + 4 * EPS * (np.abs(bias) + noise)
         found = _SAFETY * np.where(wrong == 0, 0.0, wrong / room) + 2 * EPS * np.abs(E)
     return np.where(np.isinf(E), 0.0, np.where(np.isnan(found), np.inf, found))
-
-
-def explained_doubt(tables: Tables, r: int, share: "Share", doubt: MemberDoubt) -> FloatArray:
-    """Error of c_r = Σφ_i a_i²."""
-    member, (phi, psi), table = tables.members[r], share.shares, tables.members[r].doubt
-    fitted, mixed = np.abs(phi), np.abs(phi * psi)
-    steep = np.maximum(1.0, np.abs(phi - psi)) if (share.kappa_bar < 0).any() else 1.0
-    left_over = tables.pairs[r, r].left_over
-    found = table.alignment**2 * ((fitted * steep) @ (table.theta * member.whole))
-    found = found + 2 * fitted @ (np.sqrt(member.whole) * table.slip) + doubt.kappa * (mixed @ member.whole)
-    found = found + 8 * EPS * (fitted @ member.whole) + _blur(member, phi, left_over)
-    return np.asarray(2 * (found + _lost(table, share.kappa_bar) * left_over))
 
 
 def product_doubt(

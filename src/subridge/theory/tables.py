@@ -25,8 +25,8 @@ with eigenvalues d + g_i, and one eigenvalue d on everything orthogonal to them.
 Σ_rs = d P + F_r F_sᵀ, and the projector I - Q Qᵀ annihilates F, so that no large spike ever cancels against another.
 """
 
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse
@@ -36,26 +36,18 @@ from subridge.model.plan import SubsetPlan
 from subridge.model.problem import Problem
 from subridge.theory.saddle_point import EPS, Spectrum
 
-
-class Table(Protocol):
-    """A matrix of shape (n_r, n_s), dense or sparse, used only in products from the left."""
-
-    def __rmatmul__(self, left: FloatArray, /) -> FloatArray: ...
+# Takes a row of length n_r and one of length n_s at every grid point, to a number each, shape (G,).
+Form: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 
 
-@dataclass(frozen=True, eq=False)
-class Weighted:
-    """``diag(left) C diag(right)``, never formed; C = None is the identity."""
+def bilinear(C: Any, left: FloatArray | float = 1.0, right: FloatArray | float = 1.0) -> Form:
+    """``x, y -> xᵀ diag(left) C diag(right) y``, whose matrix is never formed; C = None is the identity."""
 
-    left: FloatArray
-    C: FloatArray | None
-    right: FloatArray
+    def form(x: FloatArray, y: FloatArray) -> FloatArray:
+        scaled = x * left
+        return np.asarray(np.sum((scaled if C is None else scaled @ C) * right * y, axis=1))
 
-    __array_ufunc__ = None  # so that NumPy leaves the product to this class
-
-    def __rmatmul__(self, x: FloatArray, /) -> FloatArray:
-        scaled = x * self.left
-        return np.asarray((scaled if self.C is None else scaled @ self.C) * self.right)
+    return form
 
 
 class TableDoubt(NamedTuple):
@@ -89,9 +81,9 @@ class PairTable(NamedTuple):
     """Members r ≤ s together; `same` says that both see the same features."""
 
     same: bool
-    trace: Table  # C_ij², summed over eigenspaces
-    whole: Table  # a_i C_ij a_j
-    fitted: Table  # the same from the fits to infinite data
+    trace: Form  # of C_ij², summed over eigenspaces
+    whole: Form  # of a_i C_ij a_j
+    fitted: Form  # the same from the fits to infinite data
     left_over_r: FloatArray  # a_i μ_i, shape (n_r,)
     left_over_s: FloatArray  # a_j μ_j, shape (n_s,)
     left_over: float  # ρ_rs
@@ -111,11 +103,6 @@ class Tables(NamedTuple):
     members: tuple[MemberTable, ...]
     pairs: dict[tuple[int, int], PairTable]
     may_be_refined: bool = False
-
-
-def product(table: Table, left: FloatArray, right: FloatArray) -> FloatArray:
-    """``leftᵀ T right`` at every grid point, shape (G,)."""
-    return np.asarray(np.sum((left @ table) * right, axis=1))
 
 
 def diagonal_tables(problem: Problem, plan: SubsetPlan, signal: FloatArray, noise: FloatArray) -> Tables:
@@ -144,11 +131,11 @@ def diagonal_tables(problem: Problem, plan: SubsetPlan, signal: FloatArray, nois
             in_r, in_s, shape = inside[r], inside[s], (len(members[r].whole), len(members[s].whole))
             both = np.flatnonzero(in_r & in_s & seen)
             where = (places[r][both], places[s][both])
-            cross = scipy.sparse.csr_array((load[both], where), shape=shape)
+            cross = bilinear(scipy.sparse.csr_array((load[both], where), shape=shape))
             rest = float(np.where(in_r | in_s, left, whole).sum())
             pairs[r, s] = PairTable(
                 bool(np.array_equal(in_r, in_s)),
-                scipy.sparse.csr_array((np.ones(len(both)), where), shape=shape),
+                bilinear(scipy.sparse.csr_array((np.ones(len(both)), where), shape=shape)),
                 cross,
                 cross,
                 _gathered(load, in_r & ~in_s & seen, places[r], shape[0]),
@@ -202,10 +189,9 @@ class _Spikes:
         shares, on_spikes = d / self.values[1:], self.V.T @ t
         rest = t - self.V @ on_spikes if self.V.shape[1] < len(t) else np.zeros(len(t))
         self.factor = rest + self.V @ (shares * on_spikes) - self.FQ @ along
-        # Spikes of similar size may be rotated into each other, so the error of one counts in every direction.
-        blurred = shares.max(initial=0.0) * np.linalg.norm(self.theta[1:] * on_spikes)
-        self.uncertain = float(blurred + 4 * EPS * np.linalg.norm(terms))
-        self.uncertain += 4 * EPS * float(np.linalg.norm(self.FQ @ along))
+        # Each spike errs by its θ in what is left along it, and in the fit, which meets the same factor.
+        uncertain = np.linalg.norm(2 * self.theta[1:] * (np.abs(on_spikes) + np.abs(roots[kept] * along)))
+        self.uncertain = float(uncertain + 4 * EPS * (np.linalg.norm(terms) + np.linalg.norm(self.FQ @ along)))
 
     def split(self, y: FloatArray, t: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
         """The part of y + F_r t orthogonal to the spikes, and its products with them."""
@@ -285,9 +271,9 @@ def spiked_tables(
             trace, whole = _meeting(R, T, d, solved[r], solved[s])
             pairs[r, s] = PairTable(
                 same,
-                trace[rows] / R.values[R.seen][:, None] / T.values[T.seen],
-                whole[rows] / M,
-                _meeting(R, T, d, R.weights, T.weights)[1][rows] / M,
+                bilinear(trace[rows], 1 / R.values[R.seen], 1 / T.values[T.seen]),
+                bilinear(whole[rows] / M),
+                bilinear(_meeting(R, T, d, R.weights, T.weights)[1][rows] / M),
                 R.left_over(T)[R.seen] / M,
                 T.left_over(R)[T.seen] / M,
                 max(left, 0.0) if same else left,
