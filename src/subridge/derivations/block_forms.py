@@ -4,7 +4,6 @@ These are the contractions that Prop. 1 is written in; with N_r = ν_r M they ar
 limit M → ∞ is read off from the degrees of numerator and denominator.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping
 
 import sympy as sp
@@ -153,16 +152,13 @@ def limit(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.E
     nu
     """
     # Term by term: a common denominator would be much longer.
-    totals: dict[int, sp.Expr] = defaultdict(lambda: sp.S.Zero)
+    total = sp.Poly(0, size)
     for term in sp.Add.make_args(sp.sympify(expression)):
         top, bottom = _ratio(term, size, fractions)
-        for (power,), coefficient in top.div(bottom)[0].terms():
-            totals[power] += coefficient
-    for power in sorted(totals, reverse=True):
-        total = sp.cancel(totals[power])
-        if power > 0 and total != 0:
-            raise ValueError(f"the expression grows like {size}**{power}, with coefficient {total}")
-    return sp.factor(sp.cancel(totals[0]))
+        total += top.div(bottom)[0]
+    if total.degree() > 0:
+        raise ValueError(f"the expression grows like {size}**{total.degree()}, with coefficient {total.LC()}")
+    return sp.factor(total.as_expr())
 
 
 def _ratio(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.Expr]) -> tuple[sp.Poly, sp.Poly]:

@@ -159,9 +159,6 @@ class BlockMatrix:
     def __sub__(self, other: BlockMatrix) -> BlockMatrix:
         return self + (-1) * other
 
-    def __neg__(self) -> BlockMatrix:
-        return (-1) * self
-
     def __mul__(self, scalar: sp.Expr) -> BlockMatrix:
         D, B, factor = _in_one_field(*self._parts, sp.Matrix([[sp.sympify(scalar)]]))
         value = factor[0, 0].element
