@@ -43,8 +43,7 @@ class _Member(NamedTuple):
     """A member's directions, its fit to infinite data, and its table."""
 
     whiten: FloatArray  # Z
-    loadings: FloatArray  # a
-    fit: FloatArray  # the same, refined so that the coefficients add up
+    fit: FloatArray  # loadings a
     residual: FloatArray  # w* - b, shape (M,)
     weights: FloatArray  # b, shape (M,)
     terms: FloatArray  # size of what the residual is the difference of, shape (M,)
@@ -73,7 +72,6 @@ def dense_tables(problem: Problem, plan: SubsetPlan, *, accurate: bool, known_ra
             pairs[r, s] = PairTable(
                 same,
                 bilinear(None if C is None else C**2),
-                bilinear(C, R.loadings / M, T.loadings),
                 bilinear(C, R.fit / M, T.fit),
                 R.fit * (R.whiten.T @ plan.measure(r, Sx[s] - Ob[s])) / M,
                 T.fit * (T.whiten.T @ plan.measure(s, Sx[r] - Ob[r])) / M,
@@ -104,12 +102,12 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int |
     # One step of refinement on the problem itself: H is rounded, and small directions feel what a fit to it leaves.
     moved = plan.lift(r, Z @ solved)
     refined = solved + Z.T @ plan.measure(r, S.apply(w - begun - moved) - O.apply(begun + moved))
-    loadings, fit, step, own = solved, refined, Z @ refined, np.zeros(len(d))
+    fit, step, own = refined, Z @ refined, np.zeros(len(d))
     if chooses:
         # Small entries of H Z are d Z; large ones are a product in which nothing cancels.
         HZ = found.image if found.is_plain else np.where(np.diagonal(H)[:, None] <= d, H @ Z, found.image)
         along = HZ.T @ start
-        loadings, fit = along + solved, along + HZ.T @ (start - Z @ along) + refined
+        fit = along + HZ.T @ (start - Z @ along) + refined
         seen = (start != 0) & (spread > 0)
         sizes = spread[seen, None]
         direct = ((sizes**2 <= d) | (d <= found.blurred)) & (not found.is_plain)
@@ -137,8 +135,8 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int |
         found.dropped_size * unit,
         found.blurred * unit,
     )
-    table = MemberTable(Spectrum(d * unit, np.ones(len(fit)), M), loadings**2 / M, fit**2 / M, doubt)
-    return _Member(Z, loadings, fit, residual, weights, terms, table, found.may_be_refined)
+    table = MemberTable(Spectrum(d * unit, np.ones(len(fit)), M), fit**2 / M, doubt)
+    return _Member(Z, fit, residual, weights, terms, table, found.may_be_refined)
 
 
 def decompose(H: FloatArray, level: FloatArray, *, accurate: bool) -> Directions:

@@ -98,11 +98,11 @@ def general_landscape(tables: Tables, grid: GeneralGrid, aggregation: LinearAggr
         """The bias by the form whose terms are smaller."""
         shares = [s.shares(kappa_bar[:, r]) for r, s in enumerate(spectra)]
         small = [
-            tables.pairs[r, r].left_over + psi.real**2 @ member.fitted
-            <= tables.signal_power + 2 * np.abs(phi.real) @ member.whole
+            tables.pairs[r, r].left_over + psi.real**2 @ member.squares
+            <= tables.signal_power + 2 * np.abs(phi.real) @ member.squares
             for r, ((phi, psi), member) in enumerate(zip(shares, tables.members, strict=True))
         ]
-        c = np.stack([phi @ member.whole for (phi, _), member in zip(shares, tables.members, strict=True)], axis=-1)
+        c = np.stack([phi @ member.squares for (phi, _), member in zip(shares, tables.members, strict=True)], axis=-1)
         bias, gamma, alike = np.zeros((3, len(rows), k, k), dtype=kappa_bar.dtype)
         for (r, s), pair in tables.pairs.items():
             (phi_r, psi_r), (phi_s, psi_s) = shares[r], shares[s]
@@ -112,7 +112,7 @@ def general_landscape(tables: Tables, grid: GeneralGrid, aggregation: LinearAggr
                     bias[chosen, r, s] = bias[chosen, s, r] = form(tables, r, s, x[chosen], y[chosen])
             gamma[:, r, s] = gamma[:, s, r] = pair.trace(phi_r, phi_s) / samples[rows]
             if needs_outputs:
-                D, explained = pair.whole(phi_r, phi_s), c[:, r] * c[:, s]
+                D, explained = pair.cross(phi_r, phi_s), c[:, r] * c[:, s]
                 np.divide(D, explained, out=alike[:, r, s], where=explained.real > 0)
                 alike[:, s, r] = alike[:, r, s]
         return bias, gamma, c, alike

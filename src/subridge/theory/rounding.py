@@ -66,7 +66,7 @@ def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: Fl
         kappa = np.where(at_zero | np.isinf(kappa_bar), 0.0, (spread + 4 * EPS * terms) / share.gap)
         gap = (mixed * steep) @ (c * theta) + lost + kappa * (pull + (mixed * steep) @ c) + 4 * EPS * (pull + mixed @ c)
         gap = np.where(at_zero, 2 * EPS * np.abs(spare) + lost, gap) if len(c) else np.zeros(len(alpha))
-    noisy, loadings, solved = theta * member.whole, np.sqrt(member.whole), theta * table.solved**2
+    noisy, loadings, solved = theta * member.squares, np.sqrt(member.squares), theta * table.solved**2
     second = float((c * theta).sum() * few**2 * solved.sum())
     mixing, hidden = few * np.sqrt((mixed * steep) @ noisy), np.sqrt(lost * pair.left_over)
     residual = np.sqrt(free @ table.slip**2) + np.sqrt(second) + np.sqrt(spread) * mixing
@@ -76,7 +76,7 @@ def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: Fl
     # What small directions take from the dropped ones, which they cannot be told from.
     faint = (member.spectrum.values <= table.blurred) & (table.dropped > 0)
     blur = 4 * (np.abs(phi[:, faint]) @ np.sqrt(noisy[faint])) * np.sqrt(pair.left_over)
-    either = blur + 2 * kappa * ((mixed * np.abs(psi)) @ member.whole)
+    either = blur + 2 * kappa * ((mixed * np.abs(psi)) @ member.squares)
     own_left = 2 * left**2 + 2 * few * np.sqrt((free * mixed * steep) @ noisy) * mixing + second + free @ table.slip**2
     own_left = own_left + 2 * (free @ (loadings * table.slip) + np.abs(psi) @ (loadings * table.drift)) + pair.slip
     # The residual of a fit still projects a little on the directions, which enters through the share fitted.
@@ -87,14 +87,14 @@ def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: Fl
     tilted = 2 * few * np.sqrt(squares @ (theta * noisy)) * reach
     more = _MORE if table.dropped or (theta > _NEARLY_SINGULAR).any() else 1.0
     explained = few**2 * ((np.abs(phi) * steep) @ noisy) + 2 * np.abs(phi) @ (loadings * table.slip)
-    explained = explained + kappa * (mixed @ member.whole) + 8 * EPS * (np.abs(phi) @ member.whole)
+    explained = explained + kappa * (mixed @ member.squares) + 8 * EPS * (np.abs(phi) @ member.squares)
     doubts = (left + np.sqrt(blur), np.sqrt((whole + np.sqrt(blur)) ** 2 + tilted), own_left, own_whole)
     return MemberDoubt(
         gap,
         spread,
         fitted,
         kappa * np.sqrt(mixed**2 @ c),
-        kappa * np.sqrt(mixed**2 @ member.whole),
+        kappa * np.sqrt(mixed**2 @ member.squares),
         more * residual,
         *(np.where(unsure, np.inf, more * doubt) for doubt in doubts),
         2 * (explained + blur + lost * pair.left_over),

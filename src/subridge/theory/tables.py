@@ -65,15 +65,10 @@ class TableDoubt(NamedTuple):
 
 
 class MemberTable(NamedTuple):
-    """A member by eigenvalues, shape (n,).
-
-    `whole` is a_i², each as accurate as it can be by itself; `fitted` is the same from the fit to infinite data, whose
-    coefficients add up.
-    """
+    """A member by eigenvalues, shape (n,); `squares` is a_i²."""
 
     spectrum: Spectrum
-    whole: FloatArray
-    fitted: FloatArray
+    squares: FloatArray
     doubt: TableDoubt
 
 
@@ -82,8 +77,7 @@ class PairTable(NamedTuple):
 
     same: bool
     trace: Form  # of C_ij², summed over eigenspaces
-    whole: Form  # of a_i C_ij a_j
-    fitted: Form  # the same from the fits to infinite data
+    cross: Form  # of a_i C_ij a_j
     left_over_r: FloatArray  # a_i μ_i, shape (n_r,)
     left_over_s: FloatArray  # a_j μ_j, shape (n_s,)
     left_over: float  # ρ_rs
@@ -124,20 +118,18 @@ def diagonal_tables(problem: Problem, plan: SubsetPlan, signal: FloatArray, nois
         squares = _gathered(load, inside[-1] & seen, places[-1], n)
         size = float(np.sqrt(np.where(inside[-1], left, whole).sum()))
         doubt = TableDoubt(np.full(n, 4 * EPS), EPS * np.sqrt(squares), np.zeros(n), np.zeros(n), size)
-        members.append(MemberTable(spectrum, squares, squares, doubt))
+        members.append(MemberTable(spectrum, squares, doubt))
     pairs = {}
     for r in range(k):
         for s in range(r, k):
-            in_r, in_s, shape = inside[r], inside[s], (len(members[r].whole), len(members[s].whole))
+            in_r, in_s, shape = inside[r], inside[s], (len(members[r].squares), len(members[s].squares))
             both = np.flatnonzero(in_r & in_s & seen)
             where = (places[r][both], places[s][both])
-            cross = bilinear(scipy.sparse.csr_array((load[both], where), shape=shape))
             rest = float(np.where(in_r | in_s, left, whole).sum())
             pairs[r, s] = PairTable(
                 bool(np.array_equal(in_r, in_s)),
                 bilinear(scipy.sparse.csr_array((np.ones(len(both)), where), shape=shape)),
-                cross,
-                cross,
+                bilinear(scipy.sparse.csr_array((load[both], where), shape=shape)),
                 _gathered(load, in_r & ~in_s & seen, places[r], shape[0]),
                 _gathered(load, in_s & ~in_r & seen, places[s], shape[1]),
                 rest,
@@ -233,20 +225,17 @@ def spiked_tables(
     parts = _Parts(signal[0], noise[0], np.hstack([signal[1], noise[1]]), signal[1].shape[1])
     d = float(parts.signal[0] + parts.noise[0])
     members = [_Spikes(index, d, parts, w) for index in plan.measurements]
-    target, seen_signal = parts.of_factors(w, np.zeros(M)), parts.signal * w
     bulk = (parts.signal + parts.noise) @ w**2
     spikes = bulk + np.sum(parts.of_factors(w, w) ** 2)
-    solved, tables = [], []
+    tables = []
     for member in members:
         seen, theta, values = member.seen, member.theta[member.seen], member.values[member.seen]
-        solved.append(member.inverse(seen_signal[member.index], target))
-        loads, weights = member.split(seen_signal[member.index], target), member.split(member.weights)
+        weights = member.split(member.weights)
         size = parts.signal @ member.residual**2 + parts.noise @ member.lifted**2 + member.factor @ member.factor
         slip = 2 * np.sqrt(theta * EPS * np.where(np.arange(len(seen)) == 0, bulk, spikes)[seen] / M)
         tables.append(
             MemberTable(
                 Spectrum(values * (M / len(member.index)), member.counts[seen], M),
-                _products(loads, loads)[seen] / values / M,
                 _products(weights, weights)[seen] * values / M,
                 TableDoubt(
                     theta,
@@ -268,18 +257,17 @@ def spiked_tables(
             left, sizes = float(terms.sum()) / M, (np.linalg.norm(R.factor), np.linalg.norm(T.factor))
             uncertain = R.uncertain * (sizes[1] + T.uncertain) + T.uncertain * sizes[0]
             same = bool(np.array_equal(np.sort(R.index), np.sort(T.index)))
-            trace, whole = _meeting(R, T, d, solved[r], solved[s])
+            trace, cross = _meeting(R, T, d)
             pairs[r, s] = PairTable(
                 same,
                 bilinear(trace[rows], 1 / R.values[R.seen], 1 / T.values[T.seen]),
-                bilinear(whole[rows] / M),
-                bilinear(_meeting(R, T, d, R.weights, T.weights)[1][rows] / M),
+                bilinear(cross[rows] / M),
                 R.left_over(T)[R.seen] / M,
                 T.left_over(R)[T.seen] / M,
                 max(left, 0.0) if same else left,
                 float(8 * EPS * np.abs(terms).sum() + uncertain) / M,
             )
-    power = float(parts.signal @ w**2 + target @ target) / M
+    power = float(parts.signal @ w**2 + np.sum(parts.of_factors(w, np.zeros(M)) ** 2)) / M
     return Tables(M, power, float(np.sqrt(4 * power)), tuple(tables), pairs)
 
 
@@ -288,14 +276,14 @@ def _products(x: tuple[FloatArray, FloatArray], y: tuple[FloatArray, FloatArray]
     return np.concatenate([[x[0] @ y[0]], x[1] * y[1]])
 
 
-def _meeting(r: _Spikes, s: _Spikes, d: float, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """``tr[Π_i Σ_rs Π_j Σ_sr]`` and ``xᵀ Π_i Σ_rs Π_j y``, shape (1 + f_r, 1 + f_s) each, bulk first."""
+def _meeting(r: _Spikes, s: _Spikes, d: float) -> tuple[FloatArray, FloatArray]:
+    """``tr[Π_i Σ_rs Π_j Σ_sr]`` and ``b_rᵀ Π_i Σ_rs Π_j b_s``, shape (1 + f_r, 1 + f_s) each, bulk first."""
     _, in_r, in_s = np.intersect1d(r.index, s.index, assume_unique=True, return_indices=True)
     Q_r, Q_s = r.Q[in_r], s.Q[in_s]
     PQ = Q_r.T @ Q_s  # Q_rᵀ P Q_s
     own_r, own_s = np.sum(Q_r**2, axis=0), np.sum(Q_s**2, axis=0)  # |P Q|² column by column
     spikes = d * PQ + r.FQ.T @ s.FQ
-    (x0, x1), (y0, y1) = r.split(x), s.split(y)
+    (x0, x1), (y0, y1) = r.split(r.weights), s.split(s.weights)
     trace, cross = np.empty((2, len(r.values), len(s.values)))
     trace[0, 0] = d**2 * (len(in_r) - own_r.sum() - own_s.sum() + np.sum(PQ**2))
     trace[0, 1:] = d**2 * (own_s - np.sum(PQ**2, axis=0))
