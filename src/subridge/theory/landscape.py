@@ -55,9 +55,6 @@ class Landscape:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             pairs = (bias + gamma * z2 + readout) / (1.0 - gamma)  # eq. 9 (GeneralErr)
             inside = np.all(np.diagonal(gamma.real, axis1=-2, axis2=-1) < 1, axis=-1)
-            if self.aggregation.is_mean:
-                total = pairs.mean(axis=(-2, -1))
-                return np.where(inside, total.real, np.inf), total.imag / STEP
             pairs = np.where(inside[:, None, None], pairs, np.eye(kappa_bar.shape[1]))
             moments = MemberMoments(pairs.real)
             if not self.aggregation.sums_to_one:

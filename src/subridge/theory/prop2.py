@@ -129,13 +129,12 @@ def equicorrelated_moments(
         # The share that neither sees is a difference of fractions, whose own rounding counts.
         size = (1 - share) * (size + b * (np.abs(1 - nu_r) + np.abs(nu_s - nu_rs)) / 4)
         bias = (1 - share) * bias
-        if (share > 0).any():
-            limit, limit_size = _sum(aligned_bias(b, omega2, nu, own))
-            limit_size = np.where(own, limit_size, limit_size + 2 * b)
-            if n_features is not None:
-                limit, limit_size = _at_size(grid, kappa_bar, T, limit, limit_size)
-            bias = np.where(share > 0, bias + share * limit, bias)
-            size = np.where(share > 0, size + share * limit_size, size)
+        limit, limit_size = _sum(aligned_bias(b, omega2, nu, own))
+        limit_size = np.where(own, limit_size, limit_size + 2 * b)
+        if n_features is not None:
+            limit, limit_size = _at_size(grid, kappa_bar, T, limit, limit_size)
+        bias = np.where(share > 0, bias + share * limit, bias)
+        size = np.where(share > 0, size + share * limit_size, size)
         noise = nu_rs * sigma_r * found.per_alpha[..., None, :] * z2 + own * grid.eta[..., :, None] ** 2
         # 1 - γ_rs from those of the members and from where they differ.
         unlike = (nu_r - nu_rs) * sigma_r**2 + (nu_s - nu_rs) * sigma_s**2 + nu_rs * (sigma_r - sigma_s) ** 2

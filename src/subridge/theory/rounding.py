@@ -42,11 +42,11 @@ class MemberDoubt(NamedTuple):
     moved: FloatArray  # root of what the error of κ̄ does to Σφ²
     turned: FloatArray  # change of the residual by the error of κ̄
     residual: FloatArray  # further change of the residual
+    explained: FloatArray  # of c_r = Σφ_i a_i²
     left: FloatArray  # root of the errors independent of the residual, in the form of what infinite data leave
     whole: FloatArray  # the same in the form of the whole signal
     own_left: FloatArray  # of B_rr in the form of what infinite data leave
     own_whole: FloatArray  # of B_rr in the form of the whole signal
-    explained: FloatArray  # of c_r = Σφ_i a_i²
 
 
 def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: FloatArray, reach: float) -> MemberDoubt:
@@ -96,8 +96,8 @@ def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: Fl
         kappa * np.sqrt(mixed**2 @ c),
         kappa * np.sqrt(mixed**2 @ member.squares),
         more * residual,
-        *(np.where(unsure, np.inf, more * doubt) for doubt in doubts),
         2 * (explained + blur + lost * pair.left_over),
+        *(np.where(unsure, np.inf, more * doubt) for doubt in doubts),
     )
 
 
