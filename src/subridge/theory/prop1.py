@@ -226,8 +226,7 @@ def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGr
         fields.append((lam + q, q, q_hat, found, np.where(inner, off, 0.0)))
         phi.append(spectrum.shares(kappa_bar)[0])
     for (r, s), pair in tables.pairs.items():
-        trace = phi[r] ** 2 @ tables.members[r].spectrum.counts if r == s else pair.trace(phi[r], phi[s])
-        gamma[:, r, s] = gamma[:, s, r] = over_alpha(trace / tables.n_features, alpha)
+        gamma[:, r, s] = gamma[:, s, r] = over_alpha(pair.trace(phi[r], phi[s]) / tables.n_features, alpha)
     kappa, q, q_hat, status, off = (
         np.stack(part, axis=-1).reshape(*grid.shape, k) for part in zip(*fields, strict=True)
     )
