@@ -123,6 +123,11 @@ def test_hostile_problems_of_proposition_two_are_right_or_say_that_they_are_not(
     assert [v for v in judge.judge_two(7, 1000 if n_features is None else 200, n_features) if v.remark] == []
 
 
+def test_members_without_data_keep_their_digits_at_finite_size():
+    """At α of 1e-154 effective ridges are so large that their product overflows."""
+    assert [v for v in judge.judge_two(90500000000, 500, 1) if v.remark] == []
+
+
 def test_the_bound_of_an_ordinary_problem_is_small():
     bounds = [v.bound for seed in range(60) if (v := judge.judge_one(seed, "ordinary")) is not None]
     assert np.median(bounds) < 1e-12

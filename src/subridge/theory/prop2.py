@@ -173,15 +173,14 @@ def _at_size(
 
     With u = κ̄ + a/ν and L = b + T it is L [(u_r - b)(u_s - b) + L I¹_rs(∞)]/((T + u_r)(T + u_s)).
     """
-    T, L = T[..., None, None], (grid.b + T)[..., None, None]
-    u = kappa_bar + grid.a[..., None] / grid.own
+    L, u = (grid.b + T)[..., None, None], kappa_bar + grid.a[..., None] / grid.own
     extra = (grid.b[..., None] * (1 - grid.own) + grid.omega2[..., None]) / grid.own  # u - b - κ̄
-    beyond, terms = kappa_bar + extra, np.abs(kappa_bar) + extra
-    product = (T + u[..., :, None]) * (T + u[..., None, :])
-    value = L / product * (_outer(beyond) + L * limit)
-    size = np.abs(L / product) * (_outer(terms) + L * size)
-    blind = np.isinf(u[..., :, None] + u[..., None, :])
-    value, size = (np.where(blind, L, np.where(product == 0, 0.0, part)) for part in (value, size))
+    # Members that fit almost nothing have a huge u, whose products overflow: every factor is divided by itself.
+    inverse = 1 / (T[..., None] + u)
+    value = L * (_outer((kappa_bar + extra) * inverse) + L * limit * _outer(inverse))
+    size = L * (_outer((np.abs(kappa_bar) + extra) * inverse) + L * size * _outer(inverse))
+    blind, idle = (np.isinf(x[..., :, None] + x[..., None, :]) for x in (u, inverse))
+    value, size = (np.where(blind, L, np.where(idle, 0.0, part)) for part in (value, size))
     return value, size
 
 
