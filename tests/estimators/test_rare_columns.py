@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.ridge.path import member_paths
+from subridge.ridge.member import member_paths
 from subridge.ridge.rows import training_rows
 
 DENSE = [np.arange(5 * i, 5 * i + 5) for i in range(4)]

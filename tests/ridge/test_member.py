@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from subridge.model.plan import SubsetPlan
-from subridge.ridge.path import MemberPath, member_paths
+from subridge.ridge.member import MemberPath, member_paths
 from subridge.ridge.rows import training_rows
 
 RIDGES = np.array([0.0, 1e-3, 1.0, 50.0])

@@ -9,7 +9,7 @@ import scipy.sparse
 import subridge as sr
 from reference import judge, refits
 from subridge.model.errors import AccuracyWarning
-from subridge.ridge.path import member_paths
+from subridge.ridge.member import member_paths
 from subridge.ridge.rows import left_out_groups, training_rows
 
 RIDGES = np.array([0, 0.01, 0.1, 1, 10])

@@ -7,8 +7,7 @@ from scipy import sparse
 from subridge.model.errors import DataError, RidgeError
 from subridge.model.plan import SubsetPlan
 from subridge.model.subsets import overlapping, projection
-from subridge.ridge.member import factorise, factorise_members
-from subridge.ridge.path import member_paths
+from subridge.ridge.member import factorise, factorise_members, member_paths
 from subridge.ridge.rows import training_rows
 
 

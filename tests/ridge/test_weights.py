@@ -6,7 +6,7 @@ import pytest
 from subridge.model.aggregation import read_aggregation
 from subridge.model.subsets import equal
 from subridge.ridge.choose import Losses, choose_ridges
-from subridge.ridge.path import member_paths
+from subridge.ridge.member import member_paths
 from subridge.ridge.rows import training_rows
 from subridge.ridge.weights import judge
 

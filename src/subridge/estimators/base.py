@@ -39,7 +39,7 @@ from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_s
 from subridge.model.wording import counted
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
 from subridge.ridge.choose import Losses, scored, search_ridges, trainable
-from subridge.ridge.path import member_paths
+from subridge.ridge.member import member_paths
 from subridge.ridge.rows import (
     LeftOutSets,
     TrainingRows,

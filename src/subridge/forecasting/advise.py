@@ -37,7 +37,7 @@ from subridge.results.advice import advice_table
 from subridge.results.numbers import interval, percent, plain
 from subridge.ridge.checks import warn_once
 from subridge.ridge.choose import Losses
-from subridge.ridge.path import MemberPath
+from subridge.ridge.member import MemberPath
 from subridge.ridge.weights import judge
 
 SINGLE = "one ridge"

@@ -15,7 +15,7 @@ from subridge.model.errors import ParameterError, RidgeError, SubridgeWarning
 from subridge.model.moments import MemberMoments
 from subridge.ridge.checks import correlated_rows, dominant_rows
 from subridge.ridge.choose import Outcome, default_ridges, extended_search, given_ridges, outcome_of, ridge_at_end
-from subridge.ridge.path import independent_samples
+from subridge.ridge.member import independent_samples
 from subridge.ridge.rows import TrainingRows
 
 _LEAST_RIDGE = 1e-60  # of a given ridge that is not 0, in units of the mean square of a column

@@ -25,7 +25,7 @@ from subridge.model.subsets import Equal, Overlapping
 from subridge.results.forecasts import EnsembleForecast, forecasts
 from subridge.results.schemas import result_attributes
 from subridge.ridge.checks import warn_once
-from subridge.ridge.path import member_paths
+from subridge.ridge.member import member_paths
 
 _MOST = 1e15  # of a finite size: floats hold every integer below
 _STEPS = 25  # sizes of the curve that `samples_needed` searches

@@ -23,7 +23,7 @@ from subridge.model.errors import ParameterError, RidgeError, RidgePathWarning
 from subridge.model.moments import MemberMoments
 from subridge.model.plan import SubsetPlan
 from subridge.ridge.classes import fit_temperature, softmax
-from subridge.ridge.path import MemberPath, member_paths
+from subridge.ridge.member import MemberPath, member_paths
 from subridge.ridge.rows import TrainingRows
 
 # Half-decade steps around the mean square of a feature, the paper's s: 1e-3 s is ridgeless for all purposes, and λ*

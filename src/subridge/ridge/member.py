@@ -18,7 +18,8 @@ Cost per member, in multiplications: n N_r s for the Gram matrix of the smaller 
 eigenvectors, n N_r s for Q, and 2 n s per ridge and target.
 """
 
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -27,19 +28,15 @@ import numpy as np
 
 from subridge.arrays.namespace import device_of, is_sparse, like, namespace_of, take_last, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
+from subridge.model.errors import AccuracyWarning, RidgeError
 from subridge.model.plan import SubsetPlan
 from subridge.ridge.rounding import (
-    CLEAR,
-    EPS,
-    NOTICED,
-    ORTHONORMAL_NOISE,
-    Doubts,
     decompose_carefully,
     orthogonal_again,
     perturbed,
-    rank_is,
-    residues_of_rows,
-    seen_rows,
+    product_of_residues,
+    rank_of_residues,
+    residues_of,
 )
 from subridge.ridge.rows import Design, LeftOutSets, SetBatch, TrainingRows, training_rows
 
@@ -48,13 +45,23 @@ from subridge.ridge.rows import Design, LeftOutSets, SetBatch, TrainingRows, tra
 GRAM_LIMIT = 1e-7
 SETS_GRAM_LIMIT = 1e-4  # the same if sets of rows are left out: R_ss needs more digits than R_ii
 PILOT_GRAM_LIMIT = 1e-12  # the same for estimates that need four digits only
+_EPS = float(np.finfo(np.float64).eps)
+_ORTHONORMAL_NOISE = 30 * _EPS  # of a sum of squares that should be one; measured up to 8 eps at n = 2000
+_GOOD_ENOUGH = 2e-9  # estimated relative error up to which a Gram or kernel matrix serves
+_NOTICED = 1e-7  # relative error above which the user is warned
+_CLEAR = 1e-10  # relative error that need not be known better
+_TINY = 1e-300
 _LEAST_EIGENVALUE = 1e-6  # of R_ss, which costs no more than half of the digits
 _DIGITS = 1e7  # by which an eigenvalue of R_ss must exceed its rounding error
-_PERTURBED, _SAFETY = 3, 10.0  # refits on perturbed rows, and what their largest change is multiplied by
+_PERTURBED, _SAFETY = 3, 10.0  # decompositions of perturbed rows, and a factor for their largest change
 _ENTRIES = 10_000_000  # of the largest table of rows of Q held at once: 80 MB
 # Of the largest eigenvalue. If two rows fewer are the first that a member interpolates, the formula for pairs is 0/0;
 # a ridge this small is not seen in the errors.
 _LEAST_PAIR_PENALTY = 1e-9
+_LEAST_SHARE = 1e-6  # of the samples, behind an error that carries no information
+_FEW_ROWS = 10  # too few to judge a member's weight by
+_REMEMBERED = 1_000_000  # numbers of left-out errors that are kept for the next question: 8 MB
+_SMALL = 20_000  # numbers of a table that is kept even if the factorisation takes less memory
 _LEAST_PAIR_SLACK = 1e-10  # two rows that are alone in a direction determine each other: the second is not left out
 
 
@@ -63,7 +70,7 @@ class LeftOut(NamedTuple):
 
     `diagonals` are R_ii, shape (L, n), zero for an interpolated row at p = 0; None if sets are left out. `alone` are
     the rows that are alone in a direction. `doubt` is the relative error by rounding if sets are left out; rows are
-    judged by `rounding.doubt_of_rows`.
+    judged by `doubt_of_rows`.
     """
 
     errors: Array
@@ -98,10 +105,47 @@ class MemberFit:
         """Whether Q and the intercept span all of R^n: without ridge the member interpolates."""
         return int(self.spectrum.shape[0]) == self.rows.room
 
+    def given_columns(self) -> FloatArray | None:
+        """The columns of X as given that the member sees, (n, N_r), all for a projection; None after training."""
+        X, A = self.rows.given, self.measurement
+        if X is None:
+            return None
+        seen = X if A.ndim == 2 else X[:, A] if is_sparse(X) else take_last(X, A)
+        return np.asarray(seen.toarray() if is_sparse(seen) else to_numpy(seen))
+
     @cached_property
-    def residues(self) -> FloatArray | None:
-        """The rows that the member sees modulo a prime, to find their exact rank; None after training."""
-        return residues_of_rows(self)
+    def _residues(self) -> IntArray | None:
+        """What the member sees modulo a prime, with a column of ones for the intercept; None after training."""
+        seen = self.given_columns()
+        if seen is None:
+            return None
+        found = residues_of(seen)
+        if self.measurement.ndim == 2:
+            found = product_of_residues(found, residues_of(self.measurement).T)
+        return np.hstack([found, np.ones((len(found), int(self.rows.fit_intercept)), dtype=np.int64)])
+
+    def has_rank(self, rank: int, without: Sequence[int] | IntArray = ()) -> bool:
+        """Whether the centred rows, less some of them, have exactly this rank, which they are known to reach.
+
+        Rows that are no longer at hand count as exactly dependent. Rounding may call more rows alone than there are
+        directions, and the rank is then negative.
+        """
+        if self._residues is None:
+            return True
+        kept = np.delete(self._residues, np.asarray(without, dtype=np.intp), axis=0)
+        return rank >= 0 and rank_of_residues(kept) <= rank + int(self.rows.fit_intercept)
+
+    def uncertainty(self, penalties: FloatArray) -> FloatArray:
+        """Relative rounding error of R, shape (L,): of the decomposition, and of directions that it dropped."""
+        rank = int(self.spectrum.shape[0])
+        shares = np.full(len(penalties), self.sharpness)
+        if self.sharpness is None:
+            least, top = (float(self.spectrum[0]), float(self.spectrum[-1])) if rank else (0.0, 0.0)
+            shares = 4 * _EPS * (top + penalties) / np.maximum(least + penalties, _TINY)
+        lost = self.dropped / (self.dropped + penalties) if self.dropped else penalties * 0.0
+        if self.sharpness is not None and (lost > _CLEAR).any() and self.has_rank(rank):
+            return shares
+        return np.asarray(shares + lost)
 
     def hat_gains(self, penalties: FloatArray) -> Array:
         """Eigenvalues ``d/(d+p)`` of the hat matrix without intercept; shape (L, ρ)."""
@@ -191,23 +235,24 @@ class MemberFit:
     # -- sets of rows left out together -----------------------------------------------------------
 
     def _left_out_sets(self, penalties: FloatArray, targets: Array, sets: LeftOutSets) -> LeftOut:
-        doubts, parts = Doubts(self, penalties, targets), []
-        for batch, errors in self.set_errors(penalties, targets, sets, doubts):
+        parts, off, total = [], np.zeros(()), np.zeros(())
+        for batch, errors, moved in self.set_errors(penalties, targets, sets):
             flat = errors.reshape((*errors.shape[:2], -1))
             parts.append(take_last(flat, np.flatnonzero(batch.answered)))
+            off, total = off + moved**2, total + to_numpy((flat * flat).sum(axis=-1))
         joined = take_last(namespace_of(targets).concat(parts, axis=-1), sets.order)
-        return LeftOut(joined, None, np.empty(0, dtype=np.intp), doubts.largest())
+        return LeftOut(joined, None, np.empty(0, dtype=np.intp), largest_ratio(off, total))
 
     def set_errors(
-        self, penalties: FloatArray, targets: Array, sets: LeftOutSets, doubts: Doubts | None = None
-    ) -> Iterator[tuple[SetBatch, Array]]:
-        """Errors on all rows of every set, batch by batch: shape (L, C, G, m), in the order of the sets.
+        self, penalties: FloatArray, targets: Array, sets: LeftOutSets
+    ) -> Iterator[tuple[SetBatch, Array, FloatArray]]:
+        """Errors on all rows of every set, batch by batch, shape (L, C, G, m), and how far they may be off, (L, C).
 
         Sets of one size are solved together, with a matrix of the set's m rows or (Woodbury) of the member's ρ + 1
-        directions, whichever is smaller. A set whose rows span directions alone has a singular R_ss at p = 0: the
-        member is refitted without it.
+        directions, whichever is smaller. If rounding may show in the errors of a set, as for rows that span directions
+        alone at p = 0, the member is refitted without it.
         """
-        doubts = Doubts(self, penalties, targets) if doubts is None else doubts
+        shares, size = self.uncertainty(penalties), to_numpy((targets * targets).sum(axis=1)) ** 0.5
         xp, d = namespace_of(targets), self.spectrum
         u = self.rows.root_weights * (float(self.rows.fit_intercept) / self.rows.total_weight**0.5)
         # Rounding mixes directions of tiny variance with the intercept's, whose variance is zero.
@@ -226,18 +271,17 @@ class MemberFit:
                 a = xp.permute_dims(take_last(outside, flat).reshape((C, G, m)), (1, 2, 0))
                 b = xp.permute_dims(take_last(inside, flat).reshape((L, C, G, m)), (0, 2, 3, 1))
                 block = xp.asarray(Q, copy=True), take_last(u, flat).reshape((G, m)), a, b
-                solved, gaps, hard = self._solve_sets(block, penalties, gains, doubts)
-                errors = xp.permute_dims(xp.stack(solved), (0, 3, 1, 2))
+                solved, gaps, hard = self._solve_sets(block, penalties, gains, shares)
+                errors, off = xp.permute_dims(xp.stack(solved), (0, 3, 1, 2)), np.zeros((L, C))
+                norms = to_numpy((errors * errors).sum(axis=-1)) ** 0.5
+                hard |= (shares[:, None, None] * size[:, None] > _NOTICED * gaps[:, None, :] * norms).any(axis=(0, 1))
                 for g in np.flatnonzero(hard).tolist():
                     refitted, moved = refit_without(self, targets, penalties, index[g])
-                    errors[:, :, g, :] = like(refitted, errors)
-                    doubts.add(np.sqrt((refitted**2).sum(axis=-1))[..., None], moved[..., None])
-                sizes, gaps = to_numpy((errors * errors).sum(axis=-1))[:, :, ~hard] ** 0.5, gaps[:, ~hard]
-                doubts.add(sizes, doubts.moved(sizes, gaps), gaps)
-                yield SetBatch(index, batch.answered[start : start + most]), errors
+                    errors[:, :, g, :], off = like(refitted, errors), np.hypot(off, moved)
+                yield SetBatch(index, batch.answered[start : start + most]), errors, off
 
     def _solve_sets(
-        self, block: tuple[Array, Array, Array, Array], penalties: FloatArray, gains: Array, doubts: Doubts
+        self, block: tuple[Array, Array, Array, Array], penalties: FloatArray, gains: Array, shares: FloatArray
     ) -> tuple[list[Array], FloatArray, BoolArray]:
         """Errors (G, m, C) at every penalty, least eigenvalues (L, G), and which sets are too hard to solve.
 
@@ -258,14 +302,13 @@ class MemberFit:
             factors = np.ones(len(penalties)) if spans else penalties
             matrices = [fixed + float(p) * ((Q * gain) @ Qt) for p, gain in zip(factors, gains, strict=True)]
         # The part that no penalty changes bounds all eigenvalues from below, unless it vanishes.
-        least = doubts.least_gaps[:, None] if spans else to_numpy(xp.linalg.eigvalsh(fixed))[:, 0]
+        floors, tops = (to_numpy(self.spectrum[i]) + penalties[:, None] for i in (0, -1)) if rank else (1.0, 1.0)
+        least = floors / np.maximum(tops, _TINY) if spans else to_numpy(xp.linalg.eigvalsh(fixed))[:, 0]
         gaps = np.zeros((len(penalties), G)) + least
-        if (
-            not by_directions and doubts.exceed(CLEAR, gaps).any()
-        ):  # the penalty may hide that rows span directions alone
+        if not by_directions and (2 * shares[:, None] > _CLEAR * gaps).any():  # the penalty may help
             found = np.stack([to_numpy(xp.linalg.eigvalsh(R))[:, 0] for R in matrices])
-            gaps = np.maximum(found * (doubts.floors[:, None] if spans else 1.0), 0.0)
-        hard = np.asarray(doubts.exceed(NOTICED, gaps).any(axis=0))
+            gaps = np.maximum(found * (floors if spans else 1.0), 0.0)
+        hard = np.asarray((2 * shares[:, None] > _NOTICED * gaps).any(axis=0))
         if not spans:
             hard |= (gaps < max(_LEAST_EIGENVALUE, _DIGITS * self.slack_noise)).any(axis=0)
         solved = []
@@ -288,7 +331,7 @@ class MemberFit:
         if sets is None:
             return errors, errors * reach
         xp, pulls, shifts = namespace_of(targets), [], []
-        for batch, found in self.set_errors(np.array([penalty]), targets, sets):
+        for batch, found, _ in self.set_errors(np.array([penalty]), targets, sets):
             (G, m), flat, e = batch.rows.shape, batch.rows.ravel(), found[0, ...]
             pulls.append((take_last(self.left, flat).reshape((1, -1, G, m)) * e[:, None, :, :]).sum(axis=-1))
             shifts.append((take_last(reach, flat).reshape((G, m)) * e).sum(axis=-1))
@@ -374,7 +417,7 @@ def factorise(
     array([1., 9.])
     """
     design, u = rows.design(plan, r, gram), rows.intercept_direction
-    fit = MemberFit(rows, plan.measurements[r], design, rows.targets[:0, :], rows.weights[:0], None, ORTHONORMAL_NOISE)
+    fit = MemberFit(rows, plan.measurements[r], design, rows.targets[:0, :], rows.weights[:0], None, _ORTHONORMAL_NOISE)
     n, N = design.shape
     largest_rank, by_features = min(N, rows.room), rows.room > N
     side = design.gram() if by_features else design.kernel()
@@ -387,13 +430,13 @@ def factorise(
     top = float(d[-1]) if largest_rank else 0.0
     if top > 0 and max(float(d[0]), 0.0) + least_penalty < gram_limit * top:
         return factorise_carefully(fit)
-    small = int((d <= EPS * max(n, N) * max(top, 0.0)).sum())  # d ascends
-    dropped = max(float(d[small - 1]), 0.0) + 4 * EPS * top if small else 0.0
+    small = int((d <= _EPS * max(n, N) * max(top, 0.0)).sum())  # d ascends
+    dropped = max(float(d[small - 1]), 0.0) + 4 * _EPS * top if small else 0.0
     d, vectors = d[small:], vectors[:, small:]
     if not by_features:
         return replace(fit, left=vectors.T, spectrum=d, dropped=dropped)
     condition = top / float(d[0]) if d.shape[0] else 1.0
-    noise = ORTHONORMAL_NOISE * condition if condition < 1 / GRAM_LIMIT else -np.inf
+    noise = _ORTHONORMAL_NOISE * condition if condition < 1 / GRAM_LIMIT else -np.inf
     left = design.onto_samples((vectors / d**0.5).T)
     return replace(fit, left=left, spectrum=d, right=vectors.T, slack_noise=noise, dropped=dropped)
 
@@ -403,16 +446,71 @@ def factorise_carefully(fit: MemberFit) -> MemberFit:
     Ft, u = fit.design.dense(), fit.rows.intercept_direction
     *parts, sharpness, dropped = decompose_carefully(to_numpy(Ft), None if u is None else to_numpy(u), fit.rows.room)
     left, spectrum, right = (like(part, Ft) for part in parts)
-    sharpness = max(sharpness, ORTHONORMAL_NOISE)
+    sharpness = max(sharpness, _ORTHONORMAL_NOISE)
     return replace(
         fit,
         left=left,
         spectrum=spectrum,
         right=right,
-        slack_noise=ORTHONORMAL_NOISE,
+        slack_noise=_ORTHONORMAL_NOISE,
         sharpness=sharpness,
         dropped=dropped,
     )
+
+
+def movement(fit: MemberFit, errors_of: Callable[[MemberFit], FloatArray]) -> FloatArray:
+    """How far rounding may move errors (L, C, m) of a careful decomposition, by norms over m; shape (L, C).
+
+    Rows are moved within their rounding, and decomposed and judged again.
+    """
+    errors, Ft = errors_of(fit), to_numpy(fit.design.dense())
+    others = [replace(fit, design=Design(like(perturbed(Ft, seed), fit.left))) for seed in range(_PERTURBED)]
+    moved = np.stack([errors_of(factorise_carefully(other)) - errors for other in others])
+    return np.asarray(_SAFETY * np.sqrt((moved**2).sum(axis=-1)).max(axis=0))
+
+
+def warn_of_doubt(doubt: float) -> None:
+    """Warn of left-out errors that may be off by this share of themselves, if it is above 1e-7."""
+    if doubt > _NOTICED:
+        # A power of ten, so that many members of much the same doubt give one warning and not one each.
+        extent = f"up to {10.0 ** np.ceil(np.log10(doubt)):.0e} of themselves" if doubt < 1 else "more than themselves"
+        warnings.warn(
+            f"left-out errors may be off by {extent}: other features explain some features up to rounding, at a ridge "
+            "too small to hide it; drop such features, scale the others, or raise the ridge",
+            AccuracyWarning,
+            stacklevel=4,
+        )
+
+
+def largest_ratio(off: FloatArray, total: FloatArray) -> float:
+    """The largest relative error from sums of squares: of how far errors may be off, and of the errors themselves."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # 0/0 counts as zero, inf/inf as infinite
+        ratios = np.where(off > 0, np.sqrt(off / total), 0.0)
+    return float(np.nan_to_num(ratios, nan=np.inf, posinf=np.inf).max())
+
+
+def doubt_of_rows(fit: MemberFit, targets: Array, penalty: float) -> float:
+    """Estimate of the relative rounding error of left-out errors at a penalty, the largest of all targets."""
+    p, rank = np.array([penalty]), int(fit.spectrum.shape[0])
+    if not rank:  # also if squares of columns that vary are less than any float
+        return 0.0 if penalty or fit.has_rank(0) else 1.0
+    floor = float(fit.spectrum[0]) + penalty
+    found, uncertain = fit.left_out(p, targets), float(fit.uncertainty(p)[0])
+    assert found.diagonals is not None
+    gaps, alone = to_numpy(found.diagonals)[0] * (floor if fit.spans_samples else 1.0), found.alone
+    share = uncertain / float(np.clip(gaps.min(initial=1.0, where=gaps > 0), _TINY, 1.0))
+    # Unless the penalty hides it, rows must be alone exactly and not up to rounding only.
+    is_hidden = bool((uncertain < _NOTICED * gaps[alone]).all())
+    if not is_hidden and not fit.has_rank(rank - len(alone), alone):
+        return 1.0
+    if fit.sharpness is None or (share < _GOOD_ENOUGH and is_hidden):
+        return share
+    off = movement(fit, lambda member: to_numpy(member.left_out(p, targets).errors))
+    # If one direction is left outside that all rows share, R is zzᵀ there up to a factor that cancels: left-out errors
+    # are the same whether z is dropped or kept.
+    shared = fit.rows.room - rank == 1 and not len(alone)
+    lost = share if fit.sharpness > 1 or (uncertain > fit.sharpness and not shared) else 0.0
+    return max(lost, largest_ratio(off**2, to_numpy((found.errors * found.errors).sum(axis=-1))))
 
 
 def refit_without(
@@ -423,14 +521,14 @@ def refit_without(
     Rows are centred anew from the rows as they were given: rows that were centred with the set have rounding that may
     be all there is without.
     """
-    rows, given = fit.rows, seen_rows(fit)
+    rows, given, A = fit.rows, fit.given_columns(), fit.measurement
     roots, rest = to_numpy(rows.root_weights), np.setdiff1d(np.arange(rows.n_samples), index)
-    X = to_numpy(fit.design.dense()).T / roots[:, None] if given is None else given
+    X = to_numpy(fit.design.dense()).T / roots[:, None] if given is None else given if A.ndim == 1 else given @ A.T
     y = to_numpy(targets) / roots
     if rows.fit_intercept:  # differences of rows are exact where a mean is rounded
         largest = abs(X).max(axis=0) if given is None else 0.0
         X = X - X[rest[0]]
-        X = X * (abs(X) > 4 * EPS * largest)  # a column that is constant without the set may be so up to rounding
+        X = X * (abs(X) > 4 * _EPS * largest)  # a column that is constant without the set may be so up to rounding
     part = training_rows(X[rest], y[:, rest], roots[rest] ** 2, rows.fit_intercept)
     (labels, means), new = part.centred_targets, X[index] - part.feature_means
 
@@ -440,19 +538,16 @@ def refit_without(
 
     member = factorise_carefully(replace(fit, rows=part, design=Design(part.features)))
     errors = errors_of(member)
-    Ft = member.design.dense()
-    others = [replace(member, design=Design(perturbed(Ft, seed))) for seed in range(_PERTURBED)]
-    moved = np.stack([errors_of(factorise_carefully(other)) - errors for other in others])
-    off = _SAFETY * np.sqrt((moved**2).sum(axis=-1)).max(axis=0)
-    if (
-        member.dropped and member.right is not None
-    ):  # a direction that is not exactly zero would fit what is left of the labels
+    off = movement(member, errors_of)
+    if member.dropped and member.right is not None:  # a direction that is not zero would fit the rest of the labels
         outside = [labels - labels @ member.left.T @ member.left, new - new @ member.right.T @ member.right]
         norms = np.sqrt((outside[0] ** 2).sum(axis=1)) * np.sqrt((outside[1] ** 2).sum())
         with np.errstate(divide="ignore"):
             gains = np.minimum(member.dropped**0.5 / penalties, 0.5 / penalties**0.5)  # at most √d/(d+p)
         lost = np.where(norms > 0, gains[:, None], 0.0) * norms
-        if (lost > NOTICED * np.sqrt((errors**2).sum(axis=-1))).any() and not rank_is(fit, len(member.spectrum), index):
+        if (lost > _NOTICED * np.sqrt((errors**2).sum(axis=-1))).any() and not fit.has_rank(
+            len(member.spectrum), index
+        ):
             off = off + lost
     return errors, off
 
@@ -507,3 +602,137 @@ def residual_pair_traces(fits: Sequence[MemberFit], penalties: FloatArray) -> Fl
                 pair = room - totals[r] - totals[s] + pair
             traces[:, r, s] = traces[:, s, r] = pair
     return traces
+
+
+# -- members along a path of ridges ----------------------------------------------------------------
+
+
+class MemberPath:
+    """One member at L penalties.
+
+    Either the table of all left-out errors and coefficients is kept or the factorisation that gives any row of it,
+    whichever is smaller, so that memory stays within about twice that of the dense data for any number of ridges,
+    members and targets. Small tables, up to four times the factorisation, are kept as well: they cost less time.
+    `noise`, shape (C, n), is the member's readout noise ξ_r, taken from its labels in training. `pairs` says that
+    weights will be fitted, for which `pair_errors` and `independent` need the factorisation.
+    """
+
+    def __init__(
+        self, fit: MemberFit, penalties: FloatArray, noise: Array | None = None, *, pairs: bool = False
+    ) -> None:
+        self._rows, self._noise, self.penalties = fit.rows, noise, penalties
+        labels = fit.rows.targets if noise is None else fit.rows.targets - noise
+        self._targets, self.target_means = fit.rows.centred_targets if noise is None else fit.rows.centred(labels)
+        if fit.rows.left_out is None:
+            fit = trusted(fit, self._targets, float(penalties.min()))
+        self._fit = fit
+        self._last: tuple[int, Array] | None = None  # errors that are likely to be asked for again
+        self.rank = int(fit.spectrum.shape[0])
+        self.independent = independent_samples(fit, penalties, pairs)
+        self._table: tuple[Array, Array] | None = None
+        rows_of_table = len(penalties) * int(self._targets.shape[0])
+        if rows_of_table > (4 if rows_of_table * fit.rows.n_samples <= _SMALL else 1) * self.rank:
+            return
+        errors = self._errors_at(penalties)
+        self._table = errors, self._fit.coefficients(penalties, self._targets)
+        nothing = fit.left[:0, :] * 1.0  # a view would keep the whole table in memory
+        self._fit = replace(self._fit, left=self._fit.left if pairs else nothing, right=None, design=Design(nothing))
+
+    @property
+    def n_ridges(self) -> int:
+        """L."""
+        return len(self.penalties)
+
+    def errors(self, index: int) -> Array:
+        """``y_i - f_r^(-i)(x_i)`` at one ridge, shape (C, n), with y the labels without readout noise.
+
+        If rows are left out together, f_r^(-i) is trained without all of them.
+        """
+        if self._table is not None:
+            return self._table[0][index, ...]
+        if self._last is not None and self._last[0] == index:
+            return self._last[1]
+        errors = self._errors_at(self.penalties[index][None])[0, ...]
+        self._last = (index, errors) if errors.shape[0] * errors.shape[1] <= _REMEMBERED else None
+        return errors
+
+    def coefficients(self, index: int) -> Array:
+        """Weights on the unscaled features at one ridge, shape (C, N_r)."""
+        if self._table is not None:
+            return self._table[1][index, ...]
+        return self._fit.coefficients(self.penalties[index][None], self._targets)[0, ...]
+
+    def pair_errors(self, index: int, left_out: IntArray) -> Array:
+        """Errors at one ridge with another row i left out as well, for each i of m; shape (m, C, n).
+
+        Entry j is ``y_j - f_r^(-ij)(x_j)``, and entry i of row i the plain left-out error. Needs ``pairs=True``.
+        """
+        return self._unweighted(self._fit.pair_errors(float(self.penalties[index]), self._targets, left_out))
+
+    def _errors_at(self, penalties: FloatArray) -> Array:
+        """Left-out errors at some penalties, shape (L, C, n)."""
+        found = self._fit.left_out(penalties, self._targets, self._rows.left_out)
+        warn_of_doubt(found.doubt)
+        return self._unweighted(found.errors)
+
+    def _unweighted(self, weighted: Array) -> Array:
+        """Errors of the labels without readout noise, from those of a member in weighted units."""
+        errors = weighted if self._rows.unweighted else weighted / self._rows.root_weights
+        return errors if self._noise is None else errors + self._noise
+
+
+def trusted(fit: MemberFit, targets: Array, penalty: float) -> MemberFit:
+    """The member, decomposed carefully if rounding shows in its left-out errors at its least penalty."""
+    doubt = doubt_of_rows(fit, targets, penalty)
+    if doubt > _GOOD_ENOUGH and fit.sharpness is None:
+        fit = factorise_carefully(fit)
+        doubt = doubt_of_rows(fit, targets, penalty)
+    warn_of_doubt(doubt)
+    return fit
+
+
+def independent_samples(fit: MemberFit, penalties: FloatArray, pairs: bool) -> FloatArray:
+    """How many independent samples the left-out errors at each ridge are worth if weights are fitted to them; (L,).
+
+    A squared error of labels that are noise is ``gᵀR²g``, which varies as that of m = (tr R²)²/tr R⁴ independent
+    samples. Its inverse, which weights follow, is too large by m/(m - 2) in the mean, so n samples are worth n (1 -
+    2/m). At its interpolation threshold a member has m near one: its error is one accident.
+
+    Zero if few rows determine the member, as with rare columns: their left-out errors carry no information. Only
+    members with `pairs` are tested for that.
+    """
+    rows, d, p = fit.rows, to_numpy(fit.spectrum), penalties[:, None]
+    if pairs and rests_on_few_rows(fit, float(penalties.min())):
+        return np.zeros(len(penalties))
+    squares = ((d.min(initial=np.inf) + p if fit.spans_samples else p) / (d + p)) ** 2
+    untouched = rows.room - len(d)
+    m = (squares.sum(axis=1) + untouched) ** 2 / ((squares**2).sum(axis=1) + untouched)
+    effective = rows.total_weight**2 / float((rows.weights**2).sum())
+    most = rows.room if rows.left_out is None else rows.left_out.n_sets
+    return np.asarray(np.minimum(np.maximum(1 - 2 / m, _LEAST_SHARE) * effective, most))
+
+
+def rests_on_few_rows(fit: MemberFit, penalty: float) -> bool:
+    """Whether few rows determine a member: their leverages q at a penalty are worth few equal ones, by (Σq)²/Σq²."""
+    d = to_numpy(fit.spectrum)
+    shares = (d / (d + penalty)) @ to_numpy(fit.left) ** 2
+    return bool(len(d)) and bool(shares.sum() ** 2 < min(_FEW_ROWS, len(shares) / 6) * (shares**2).sum())
+
+
+def member_paths(
+    rows: TrainingRows, plan: SubsetPlan, ridges: FloatArray, noise: Array | None = None, *, pairs: bool = False
+) -> list[MemberPath]:
+    """Factorise every member once and return its path.
+
+    Ridges are in the paper's convention, shape (L,), or (L, k) with a column for each member; `noise` has shape (k, C,
+    n). `pairs` says that weights will be fitted.
+    """
+    if (ridges < 0).any():
+        raise RidgeError(f"ridge must be at least 0 to train, got {ridges.min():g}")
+    penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
+    fits = factorise_members(
+        rows, plan, penalties.min(axis=0), GRAM_LIMIT if rows.left_out is None else SETS_GRAM_LIMIT
+    )
+    return [
+        MemberPath(fit, penalties[:, r], None if noise is None else noise[r], pairs=pairs) for r, fit in enumerate(fits)
+    ]
