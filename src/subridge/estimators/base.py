@@ -357,7 +357,7 @@ class RidgeEnsembleBase(BaseEstimator):
         """The members along their path, judged by the aggregation; the ridge of each, and its place on the path."""
         plan, aggregation, ridges = self.subset_plan_, self.ensemble_.aggregation, self.ensemble_.ridge
         if not isinstance(self.ridge, str):
-            paths = member_paths(rows, plan, ridges[None, :], noise, pairs=aggregation.fits_weights)
+            paths = member_paths(rows, plan, ridges[None, :], noise)
             return Losses(paths, rows, aggregation), ridges, np.zeros(plan.n_members, dtype=int)
         judged = scored(aggregation, self.scoring, rows)
         if judged is not aggregation and self.ridge_scope == "member":

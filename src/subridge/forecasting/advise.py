@@ -379,7 +379,7 @@ def _on_rows(pilot: Pilot, ensemble: Ensemble, table: AtPilot) -> tuple[FloatArr
     ridges, weights, noise = table.ridges[best], table.weights[best], table.noise[best]
     if ensemble.aggregation.fits_weights:
         members = zip(pilot.members, pilot.penalties(ridges[None]).T[:k], strict=False)
-        paths = [MemberPath(fit, penalties, pairs=True) for fit, penalties in members]
+        paths = [MemberPath(fit, penalties) for fit, penalties in members]
         losses = Losses(paths, rows, ensemble.aggregation)
         verdict = judge(losses, np.zeros(k, dtype=np.intp), is_common=False)
         error, weights = verdict.error, weights if verdict.weights is None or noise.any() else verdict.weights

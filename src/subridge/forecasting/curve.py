@@ -232,7 +232,7 @@ def _moments(pilot: Pilot, penalties: FloatArray, pairs: FloatArray, noise: Floa
     members = pairs[:, :k, :k] + noise[:, :, None] * np.eye(k)
     if pairs.shape[1] == k:
         return MemberMoments(members)
-    behind = [independent_samples(fit, penalties[:, r], pairs=True) for r, fit in enumerate(pilot.members[:k])]
+    behind = [independent_samples(fit, penalties[:, r]) for r, fit in enumerate(pilot.members[:k])]
     return MemberMoments(members, pairs[:, k, :k], pairs[:, k, k], behind=np.stack(behind, axis=1) * len(pilot.targets))
 
 

@@ -293,7 +293,7 @@ def search_ridges(
     spread = float(rows.centred_targets[0].var())
 
     def evaluate(path: FloatArray) -> Outcome[RidgeSearch]:
-        paths = member_paths(rows, plan, path, noise, pairs=aggregation.fits_weights)
+        paths = member_paths(rows, plan, path, noise)
         losses = Losses(paths, rows, aggregation)
         places = choose_ridges(losses, scope)
         search = RidgeSearch(path, losses, places)
@@ -326,11 +326,6 @@ class Scored(Aggregation):
     rows: TrainingRows
 
     name: ClassVar[str] = "scored"
-
-    @property
-    def fits_weights(self) -> bool:  # type: ignore[override]
-        """As the aggregation: its paths must be able to leave out pairs."""
-        return self.aggregation.fits_weights
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         return self.aggregation.combine(outputs, weights)

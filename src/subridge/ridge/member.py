@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from subridge.arrays.namespace import device_of, is_sparse, like, namespace_of, take_last, to_numpy
+from subridge.arrays.namespace import device_of, is_sparse, like, namespace_of, select_rows, take_last, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.model.errors import AccuracyWarning, RidgeError
 from subridge.model.plan import SubsetPlan
@@ -60,7 +60,6 @@ _ENTRIES = 10_000_000  # of the largest table of rows of Q held at once: 80 MB
 _LEAST_PAIR_PENALTY = 1e-9
 _LEAST_SHARE = 1e-6  # of the samples, behind an error that carries no information
 _FEW_ROWS = 10  # too few to judge a member's weight by
-_REMEMBERED = 1_000_000  # numbers of left-out errors that are kept for the next question: 8 MB
 _SMALL = 20_000  # numbers of a table that is kept even if the factorisation takes less memory
 _LEAST_PAIR_SLACK = 1e-10  # two rows that are alone in a direction determine each other: the second is not left out
 
@@ -92,13 +91,17 @@ class MemberFit:
 
     rows: TrainingRows
     measurement: IntArray
-    design: Design
     left: Array
     spectrum: Array
     right: Array | None
     slack_noise: float
     sharpness: float | None = None
     dropped: float = 0.0
+
+    @property
+    def design(self) -> Design:
+        """The rows as the member sees them; a copy of its features, made when it is asked for."""
+        return self.rows.design(self.measurement)
 
     @property
     def spans_samples(self) -> bool:
@@ -164,7 +167,7 @@ class MemberFit:
             flat = self.design.onto_features(_scaled_rows(A, inverse) @ self.left)
         else:
             flat = _scaled_rows(A, inverse * d**0.5) @ self.right
-        return flat.reshape((len(penalties), targets.shape[0], self.design.shape[1]))
+        return flat.reshape((len(penalties), targets.shape[0], len(self.measurement)))
 
     # -- rows left out one by one -----------------------------------------------------------------
 
@@ -416,11 +419,15 @@ def factorise(
     >>> factorise(rows, SubsetPlan.from_indices([[0, 1]], 2), 0).spectrum
     array([1., 9.])
     """
-    design, u = rows.design(plan, r, gram), rows.intercept_direction
-    fit = MemberFit(rows, plan.measurements[r], design, rows.targets[:0, :], rows.weights[:0], None, _ORTHONORMAL_NOISE)
+    A, u = plan.measurements[r], rows.intercept_direction
+    design = rows.design(A)
+    fit = MemberFit(rows, A, rows.targets[:0, :], rows.weights[:0], None, _ORTHONORMAL_NOISE)
     n, N = design.shape
     largest_rank, by_features = min(N, rows.room), rows.room > N
-    side = design.gram() if by_features else design.kernel()
+    if by_features:
+        side = design.gram() if gram is None else select_rows(select_rows(gram, A).T, A)
+    else:
+        side = design.kernel()
     lifted = u is not None and not by_features
     if u is not None and lifted:  # the intercept's direction comes out last, above everything, and mixes with nothing
         side = side + 2 * float(abs(side).sum(axis=0).max()) * u[:, None] * u
@@ -464,22 +471,10 @@ def movement(fit: MemberFit, errors_of: Callable[[MemberFit], FloatArray]) -> Fl
     Rows are moved within their rounding, and decomposed and judged again.
     """
     errors, Ft = errors_of(fit), to_numpy(fit.design.dense())
-    others = [replace(fit, design=Design(like(perturbed(Ft, seed), fit.left))) for seed in range(_PERTURBED)]
+    tables = [replace(fit.rows, features=like(perturbed(Ft, seed), fit.left)) for seed in range(_PERTURBED)]
+    others = [replace(fit, rows=table, measurement=np.arange(len(Ft))) for table in tables]
     moved = np.stack([errors_of(factorise_carefully(other)) - errors for other in others])
     return np.asarray(_SAFETY * np.sqrt((moved**2).sum(axis=-1)).max(axis=0))
-
-
-def warn_of_doubt(doubt: float) -> None:
-    """Warn of left-out errors that may be off by this share of themselves, if it is above 1e-7."""
-    if doubt > _NOTICED:
-        # A power of ten, so that many members of much the same doubt give one warning and not one each.
-        extent = f"up to {10.0 ** np.ceil(np.log10(doubt)):.0e} of themselves" if doubt < 1 else "more than themselves"
-        warnings.warn(
-            f"left-out errors may be off by {extent}: other features explain some features up to rounding, at a ridge "
-            "too small to hide it; drop such features, scale the others, or raise the ridge",
-            AccuracyWarning,
-            stacklevel=4,
-        )
 
 
 def largest_ratio(off: FloatArray, total: FloatArray) -> float:
@@ -489,15 +484,15 @@ def largest_ratio(off: FloatArray, total: FloatArray) -> float:
     return float(np.nan_to_num(ratios, nan=np.inf, posinf=np.inf).max())
 
 
-def doubt_of_rows(fit: MemberFit, targets: Array, penalty: float) -> float:
-    """Estimate of the relative rounding error of left-out errors at a penalty, the largest of all targets."""
-    p, rank = np.array([penalty]), int(fit.spectrum.shape[0])
+def doubt_of_rows(fit: MemberFit, targets: Array, penalties: FloatArray, found: LeftOut) -> float:
+    """Estimate of the relative rounding error of left-out errors, at the least penalty, where it is largest."""
+    at, rank, alone = int(penalties.argmin()), int(fit.spectrum.shape[0]), found.alone
+    p = penalties[[at]]
     if not rank:  # also if squares of columns that vary are less than any float
-        return 0.0 if penalty or fit.has_rank(0) else 1.0
-    floor = float(fit.spectrum[0]) + penalty
-    found, uncertain = fit.left_out(p, targets), float(fit.uncertainty(p)[0])
+        return 0.0 if p[0] or fit.has_rank(0) else 1.0
     assert found.diagonals is not None
-    gaps, alone = to_numpy(found.diagonals)[0] * (floor if fit.spans_samples else 1.0), found.alone
+    uncertain = float(fit.uncertainty(p)[0])
+    gaps = to_numpy(found.diagonals[at, :]) * (float(fit.spectrum[0]) + p[0] if fit.spans_samples else 1.0)
     share = uncertain / float(np.clip(gaps.min(initial=1.0, where=gaps > 0), _TINY, 1.0))
     # Unless the penalty hides it, rows must be alone exactly and not up to rounding only.
     is_hidden = bool((uncertain < _NOTICED * gaps[alone]).all())
@@ -510,7 +505,7 @@ def doubt_of_rows(fit: MemberFit, targets: Array, penalty: float) -> float:
     # are the same whether z is dropped or kept.
     shared = fit.rows.room - rank == 1 and not len(alone)
     lost = share if fit.sharpness > 1 or (uncertain > fit.sharpness and not shared) else 0.0
-    return max(lost, largest_ratio(off**2, to_numpy((found.errors * found.errors).sum(axis=-1))))
+    return max(lost, largest_ratio(off[0] ** 2, to_numpy((found.errors[at, ...] ** 2).sum(axis=-1))))
 
 
 def refit_without(
@@ -536,7 +531,7 @@ def refit_without(
         predicted = member.coefficients(penalties, labels) @ new.T
         return np.asarray((y[:, index] - means[:, None] - predicted) * roots[index])
 
-    member = factorise_carefully(replace(fit, rows=part, design=Design(part.features)))
+    member = factorise_carefully(replace(fit, rows=part, measurement=np.arange(X.shape[1])))
     errors = errors_of(member)
     off = movement(member, errors_of)
     if member.dropped and member.right is not None:  # a direction that is not zero would fit the rest of the labels
@@ -610,33 +605,22 @@ def residual_pair_traces(fits: Sequence[MemberFit], penalties: FloatArray) -> Fl
 class MemberPath:
     """One member at L penalties.
 
-    Either the table of all left-out errors and coefficients is kept or the factorisation that gives any row of it,
-    whichever is smaller, so that memory stays within about twice that of the dense data for any number of ridges,
-    members and targets. Small tables, up to four times the factorisation, are kept as well: they cost less time.
-    `noise`, shape (C, n), is the member's readout noise ξ_r, taken from its labels in training. `pairs` says that
-    weights will be fitted, for which `pair_errors` and `independent` need the factorisation.
+    The table of all left-out errors is kept if it is no larger than the factorisation, or small: it costs less time.
+    Otherwise errors are computed when they are asked for. So memory stays within about twice that of the dense data for
+    any number of ridges, members and targets. `noise`, shape (C, n), is the member's readout noise ξ_r, taken from its
+    labels in training.
     """
 
-    def __init__(
-        self, fit: MemberFit, penalties: FloatArray, noise: Array | None = None, *, pairs: bool = False
-    ) -> None:
-        self._rows, self._noise, self.penalties = fit.rows, noise, penalties
-        labels = fit.rows.targets if noise is None else fit.rows.targets - noise
-        self._targets, self.target_means = fit.rows.centred_targets if noise is None else fit.rows.centred(labels)
-        if fit.rows.left_out is None:
-            fit = trusted(fit, self._targets, float(penalties.min()))
-        self._fit = fit
-        self._last: tuple[int, Array] | None = None  # errors that are likely to be asked for again
-        self.rank = int(fit.spectrum.shape[0])
-        self.independent = independent_samples(fit, penalties, pairs)
-        self._table: tuple[Array, Array] | None = None
-        rows_of_table = len(penalties) * int(self._targets.shape[0])
-        if rows_of_table > (4 if rows_of_table * fit.rows.n_samples <= _SMALL else 1) * self.rank:
-            return
-        errors = self._errors_at(penalties)
-        self._table = errors, self._fit.coefficients(penalties, self._targets)
-        nothing = fit.left[:0, :] * 1.0  # a view would keep the whole table in memory
-        self._fit = replace(self._fit, left=self._fit.left if pairs else nothing, right=None, design=Design(nothing))
+    def __init__(self, fit: MemberFit, penalties: FloatArray, noise: Array | None = None) -> None:
+        rows, self._noise, self.penalties = fit.rows, noise, penalties
+        self._targets, self.target_means = rows.centred_targets if noise is None else rows.centred(rows.targets - noise)
+        lines, rank = len(penalties) * int(self._targets.shape[0]), int(fit.spectrum.shape[0])
+        is_short = lines <= (4 if lines * rows.n_samples <= _SMALL else 1) * rank
+        places = np.arange(len(penalties)) if is_short else np.array([penalties.argmin()])
+        self._fit, found = trusted(fit, self._targets, penalties[places])
+        self.rank = int(self._fit.spectrum.shape[0])
+        self.independent = independent_samples(self._fit, penalties)
+        self._known: dict[int, Array] = dict(zip(places.tolist(), self._unweighted(found.errors), strict=True))
 
     @property
     def n_ridges(self) -> int:
@@ -648,61 +632,61 @@ class MemberPath:
 
         If rows are left out together, f_r^(-i) is trained without all of them.
         """
-        if self._table is not None:
-            return self._table[0][index, ...]
-        if self._last is not None and self._last[0] == index:
-            return self._last[1]
-        errors = self._errors_at(self.penalties[index][None])[0, ...]
-        self._last = (index, errors) if errors.shape[0] * errors.shape[1] <= _REMEMBERED else None
-        return errors
+        if index not in self._known:
+            found = self._fit.left_out(self.penalties[[index]], self._targets, self._fit.rows.left_out)
+            self._known = {index: self._unweighted(found.errors)[0, ...]}
+        return self._known[index]
 
     def coefficients(self, index: int) -> Array:
         """Weights on the unscaled features at one ridge, shape (C, N_r)."""
-        if self._table is not None:
-            return self._table[1][index, ...]
         return self._fit.coefficients(self.penalties[index][None], self._targets)[0, ...]
 
     def pair_errors(self, index: int, left_out: IntArray) -> Array:
         """Errors at one ridge with another row i left out as well, for each i of m; shape (m, C, n).
 
-        Entry j is ``y_j - f_r^(-ij)(x_j)``, and entry i of row i the plain left-out error. Needs ``pairs=True``.
+        Entry j is ``y_j - f_r^(-ij)(x_j)``, and entry i of row i the plain left-out error.
         """
         return self._unweighted(self._fit.pair_errors(float(self.penalties[index]), self._targets, left_out))
 
-    def _errors_at(self, penalties: FloatArray) -> Array:
-        """Left-out errors at some penalties, shape (L, C, n)."""
-        found = self._fit.left_out(penalties, self._targets, self._rows.left_out)
-        warn_of_doubt(found.doubt)
-        return self._unweighted(found.errors)
-
     def _unweighted(self, weighted: Array) -> Array:
         """Errors of the labels without readout noise, from those of a member in weighted units."""
-        errors = weighted if self._rows.unweighted else weighted / self._rows.root_weights
+        errors = weighted if self._fit.rows.unweighted else weighted / self._fit.rows.root_weights
         return errors if self._noise is None else errors + self._noise
 
 
-def trusted(fit: MemberFit, targets: Array, penalty: float) -> MemberFit:
-    """The member, decomposed carefully if rounding shows in its left-out errors at its least penalty."""
-    doubt = doubt_of_rows(fit, targets, penalty)
-    if doubt > _GOOD_ENOUGH and fit.sharpness is None:
-        fit = factorise_carefully(fit)
-        doubt = doubt_of_rows(fit, targets, penalty)
-    warn_of_doubt(doubt)
-    return fit
+def trusted(fit: MemberFit, targets: Array, penalties: FloatArray) -> tuple[MemberFit, LeftOut]:
+    """Left-out errors, and the member, decomposed carefully if rounding shows in them; with a warning if it still may.
+
+    If sets are left out, the member is refitted without those for which it shows.
+    """
+    sets = fit.rows.left_out
+    found = fit.left_out(penalties, targets, sets)
+    doubt = found.doubt if sets is not None else doubt_of_rows(fit, targets, penalties, found)
+    if doubt > _GOOD_ENOUGH and sets is None and fit.sharpness is None:
+        return trusted(factorise_carefully(fit), targets, penalties)
+    if doubt > _NOTICED:
+        # A power of ten, so that many members of much the same doubt give one warning and not one each.
+        extent = f"up to {10.0 ** np.ceil(np.log10(doubt)):.0e} of themselves" if doubt < 1 else "more than themselves"
+        warnings.warn(
+            f"left-out errors may be off by {extent}: other features explain some features up to rounding, at a ridge "
+            "too small to hide it; drop such features, scale the others, or raise the ridge",
+            AccuracyWarning,
+            stacklevel=4,
+        )
+    return fit, found
 
 
-def independent_samples(fit: MemberFit, penalties: FloatArray, pairs: bool) -> FloatArray:
+def independent_samples(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     """How many independent samples the left-out errors at each ridge are worth if weights are fitted to them; (L,).
 
     A squared error of labels that are noise is ``gᵀR²g``, which varies as that of m = (tr R²)²/tr R⁴ independent
     samples. Its inverse, which weights follow, is too large by m/(m - 2) in the mean, so n samples are worth n (1 -
     2/m). At its interpolation threshold a member has m near one: its error is one accident.
 
-    Zero if few rows determine the member, as with rare columns: their left-out errors carry no information. Only
-    members with `pairs` are tested for that.
+    Zero if few rows determine the member, as with rare columns: their left-out errors carry no information.
     """
     rows, d, p = fit.rows, to_numpy(fit.spectrum), penalties[:, None]
-    if pairs and rests_on_few_rows(fit, float(penalties.min())):
+    if rests_on_few_rows(fit, float(penalties.min())):
         return np.zeros(len(penalties))
     squares = ((d.min(initial=np.inf) + p if fit.spans_samples else p) / (d + p)) ** 2
     untouched = rows.room - len(d)
@@ -720,12 +704,12 @@ def rests_on_few_rows(fit: MemberFit, penalty: float) -> bool:
 
 
 def member_paths(
-    rows: TrainingRows, plan: SubsetPlan, ridges: FloatArray, noise: Array | None = None, *, pairs: bool = False
+    rows: TrainingRows, plan: SubsetPlan, ridges: FloatArray, noise: Array | None = None
 ) -> list[MemberPath]:
     """Factorise every member once and return its path.
 
     Ridges are in the paper's convention, shape (L,), or (L, k) with a column for each member; `noise` has shape (k, C,
-    n). `pairs` says that weights will be fitted.
+    n).
     """
     if (ridges < 0).any():
         raise RidgeError(f"ridge must be at least 0 to train, got {ridges.min():g}")
@@ -733,6 +717,4 @@ def member_paths(
     fits = factorise_members(
         rows, plan, penalties.min(axis=0), GRAM_LIMIT if rows.left_out is None else SETS_GRAM_LIMIT
     )
-    return [
-        MemberPath(fit, penalties[:, r], None if noise is None else noise[r], pairs=pairs) for r, fit in enumerate(fits)
-    ]
+    return [MemberPath(fit, penalties[:, r], None if noise is None else noise[r]) for r, fit in enumerate(fits)]

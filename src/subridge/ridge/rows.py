@@ -22,7 +22,6 @@ from subridge.arrays.namespace import (
 )
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntArray, SparseMatrix
 from subridge.model.errors import DataError, ParameterError
-from subridge.model.plan import SubsetPlan
 
 _EPS = float(np.finfo(np.float64).eps)
 _SLAB = 64  # rows that are transposed at once, because a strided copy of all rows misses the cache
@@ -146,12 +145,11 @@ class Design:
     """A member's centred, weighted rows ``F = √w (x - x̄)``, shape (n, N_r), in unscaled features.
 
     The paper's features are ``F/√N_r``, so its ridge λ_r is the penalty ``λ_r N_r`` on F. Dense `values` are Fᵀ, shape
-    (N_r, n), perhaps with their Gram matrix FᵀF. Sparse ones are the features as they were given, shape (n, N_r), with
+    (N_r, n). Sparse ones are the features as they were given, shape (n, N_r), with
     `means` x̄ and `roots` √w: centring them is accounted for and never carried out.
     """
 
     values: Array | SparseMatrix
-    known_gram: Array | None = None
     means: FloatArray = field(default_factory=lambda: np.empty(0))
     roots: FloatArray = field(default_factory=lambda: np.empty(0))
 
@@ -164,7 +162,7 @@ class Design:
     def gram(self) -> Array:
         """``FᵀF``, shape (N_r, N_r)."""
         if not is_sparse(self.values):
-            return self.values @ self.values.T if self.known_gram is None else self.known_gram
+            return self.values @ self.values.T
         weighted, total = self.values.multiply(self.roots[:, None]).tocsr(), float(self.roots @ self.roots)
         cross = np.outer(weighted.T @ self.roots, self.means)
         return (weighted.T @ weighted).toarray() - cross - cross.T + total * np.outer(self.means, self.means)
@@ -303,18 +301,15 @@ class TrainingRows:
         squares = np.maximum(np.asarray(totals), 0.0) / n
         return np.where((squares > rounding) | ~np.isfinite(squares), squares, 0.0)
 
-    def design(self, plan: SubsetPlan, r: int, gram: Array | None = None) -> Design:
-        """What member r sees; `gram` is FᵀF of all features, shape (M, M), if it is known."""
-        A = plan.measurements[r]
-        if is_sparse(self.features):
-            if A.ndim == 1:
-                return Design(self.features[:, A], None, self.feature_means[A], self.root_weights)
-            measured = self.features @ A.T - A @ self.feature_means
-            return Design(np.ascontiguousarray((measured * self.root_weights[:, None]).T))
-        if A.ndim == 2:
-            return Design(like(A, self.features) @ self.features)
-        block = None if gram is None else select_rows(select_rows(gram, A).T, A)
-        return Design(select_rows(self.features, A), block)
+    def design(self, measurement: IntArray) -> Design:
+        """What a member sees: some of the features, by number, or their products with a matrix of shape (N_r, M)."""
+        X, A = self.features, measurement
+        if not is_sparse(X):
+            return Design(select_rows(X, A) if A.ndim == 1 else like(A, X) @ X)
+        if A.ndim == 1:
+            return Design(X[:, A], self.feature_means[A], self.root_weights)
+        measured = X @ A.T.astype(np.float64) - A @ self.feature_means
+        return Design(np.ascontiguousarray((measured * self.root_weights[:, None]).T))
 
 
 def training_rows(
