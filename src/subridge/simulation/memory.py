@@ -10,7 +10,7 @@ import numpy as np
 
 from subridge.model.covariance import Dense
 from subridge.model.plan import SubsetPlan
-from subridge.ridge.curves import TOGETHER_ON_A_CARD, plan_curve
+from subridge.ridge.curves import plan_curve
 from subridge.simulation.classification import ClassificationExperiment
 from subridge.simulation.gaussian import GaussianExperiment
 from subridge.simulation.training import GROUPS, noise_basis
@@ -91,7 +91,7 @@ def bytes_of_member(e: ClassificationExperiment, N: int) -> int:
     P, n_test, rhs = e.n_samples[-1], len(e.test_features), len(e.classes) * (1 + e.has_noise)
     numbers = _of_member(e, N, tuple(e.ridges.tolist()), rhs, e.feature_scale) + 3 * n_test * N + 3 * rhs * P
     if e.device != "cpu":
-        numbers += TOGETHER_ON_A_CARD * (N**2 + 5 * rhs * (N + P))
+        numbers += N**2 + 5 * rhs * (N + P)
     scores = 4 * len(e.n_samples) * rhs * n_test + e.has_noise * e.test_draws * len(e.classes) * n_test
     return int(_SLACK * 8 * (numbers + scores))
 
