@@ -40,14 +40,7 @@ from subridge.model.wording import counted
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
 from subridge.ridge.choose import Losses, scored, search_ridges, trainable
 from subridge.ridge.member import member_paths
-from subridge.ridge.rows import (
-    LeftOutSets,
-    TrainingRows,
-    group_labels,
-    left_out_groups,
-    left_out_windows,
-    training_rows,
-)
+from subridge.ridge.rows import LeftOutSets, TrainingRows, left_out_groups, left_out_windows, training_rows
 from subridge.ridge.stream import RowMoments, moments_of, search_moments, streamed_path
 from subridge.ridge.weights import Verdict, judge
 
@@ -184,7 +177,7 @@ def _left_out_sets(
         )
     kept = np.arange(n_samples) if weights is None else np.flatnonzero(weights > 0)
     if groups is not None:
-        sets = left_out_groups(group_labels(groups, n_samples)[kept], len(kept))
+        sets = left_out_groups(groups, n_samples, kept)
         return None if sets.largest == 1 else sets
     return left_out_windows(steps, kept) if steps else None
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from subridge.arrays.namespace import (
     dtype_name,
@@ -45,7 +44,6 @@ class LeftOutSets:
     Sets are numbered in the order of the batches. `is_partition` says that sets do not overlap: groups, not windows.
     """
 
-    n_samples: int
     batches: tuple[SetBatch, ...]
     is_partition: bool
 
@@ -75,37 +73,28 @@ class LeftOutSets:
         return np.asarray(1 / (self.n_sets * np.bincount(self.owners, minlength=self.n_sets)[self.owners]))
 
 
-def group_labels(groups: ArrayLike, n_samples: int) -> npt.NDArray[np.object_]:
-    """The label of every row's group as it was given, None if it is hidden; shape (n,)."""
-    labels = np.empty(n_samples, dtype=object)
-    try:  # lists as objects, because NumPy writes a missing label among strings as "nan"
-        given = np.asarray(groups, dtype=object) if isinstance(groups, list | tuple) else groups
-        given = given if isinstance(given, np.ndarray) else to_numpy(given)
-        if given.shape != (n_samples,):
-            raise ValueError(f"got shape {given.shape}")
-        labels[:] = given.tolist()
-    except ValueError as error:
-        raise DataError(f"groups must have one label for each of the {n_samples} rows: {error}") from error
-    if given.dtype.kind in "mM":
-        labels[np.isnat(given)] = None
-    return labels
-
-
-def left_out_groups(groups: ArrayLike, n_samples: int) -> LeftOutSets:
-    """The sets of rows with equal labels; `groups` has shape (n,).
+def left_out_groups(groups: ArrayLike, n_samples: int, kept: IntArray | None = None) -> LeftOutSets:
+    """The sets of rows with equal labels; `groups` has shape (n,), and only some rows may be `kept`.
 
     >>> left_out_groups(["a", "b", "a"], 3).owners
     array([1, 0, 1])
     """
     from pandas import factorize  # takes a while, and few fits have groups
 
-    try:  # groups are numbered in the order of their first rows, missing labels by -1
-        numbers = factorize(group_labels(groups, n_samples))[0]
-    except TypeError as error:
+    try:
+        if isinstance(groups, np.ma.MaskedArray):
+            groups = groups.tolist()
+        # Lists as objects, because NumPy writes a missing label among strings as "nan".
+        labels = np.asarray(groups, dtype=object) if isinstance(groups, list | tuple) else to_numpy(groups)
+        if labels.shape != (n_samples,):
+            raise ValueError(f"got shape {labels.shape}")
+        # Groups are numbered in the order of their first rows, missing labels by -1.
+        numbers = factorize(labels if kept is None else labels[kept])[0]
+    except (TypeError, ValueError) as error:
         raise DataError(f"groups must have one label for each of the {n_samples} rows: {error}") from error
     if (numbers < 0).any():
         raise DataError(
-            f"groups lacks the label of {(numbers < 0).sum()} of {n_samples} rows, so these cannot be left out with "
+            f"groups lacks the label of {(numbers < 0).sum()} of {len(numbers)} rows, so these cannot be left out with "
             "their group; name their groups, or drop those rows"
         )
     sizes = np.bincount(numbers)
@@ -114,7 +103,7 @@ def left_out_groups(groups: ArrayLike, n_samples: int) -> LeftOutSets:
     order = np.argsort(numbers, kind="stable")
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     stacked = [order[starts[sizes == size][:, None] + np.arange(size)] for size in np.unique(sizes)]
-    return LeftOutSets(n_samples, tuple(SetBatch(rows, np.ones(rows.shape, dtype=bool)) for rows in stacked), True)
+    return LeftOutSets(tuple(SetBatch(rows, np.ones(rows.shape, dtype=bool)) for rows in stacked), True)
 
 
 def left_out_windows(gap: int, positions: Sequence[int] | IntArray) -> LeftOutSets:
@@ -134,7 +123,7 @@ def left_out_windows(gap: int, positions: Sequence[int] | IntArray) -> LeftOutSe
         centres = np.flatnonzero(sizes == size)
         rows = first[centres][:, None] + np.arange(size)
         batches.append(SetBatch(rows, rows == centres[:, None]))
-    return LeftOutSets(n, tuple(batches), False)
+    return LeftOutSets(tuple(batches), False)
 
 
 # -- what a member sees of the rows -------------------------------------------------------------
