@@ -24,9 +24,9 @@ orthogonal factorisation is needed only if the correction does not settle.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 from scipy.linalg import blas, lapack
@@ -34,7 +34,7 @@ from scipy.linalg import blas, lapack
 from subridge.arrays.cholesky import BlockedFactor, factor, gram_lower
 from subridge.arrays.namespace import device_of, dtype_name, is_numpy, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
-from subridge.model.errors import DataError, ParameterError, RidgeError
+from subridge.model.errors import ParameterError
 
 # Corrections applied, and the largest relative size of the last one that counts as settled. The error left is smaller
 # than the last correction by the factor between the last two, so 1e-6 leaves nine digits or more.
@@ -53,57 +53,27 @@ _FACTOR_OVERHEAD = 1400.0
 # What any factorisation costs besides: copies, calls and two solves, some 50 µs.
 _CALL_OVERHEAD = 3e6
 
-
-@dataclass(frozen=True)
-class CurvePlan:
-    """How one group of ridges, at positions `which` of the caller's list, is solved along a curve of ascending sizes.
-
-    The first `n_dual` sizes are solved on the dual side. `segments` are the others, as ranges of positions: the first
-    of a range is solved on the primal side and anchors the rest. If `watched`, solutions are refined, and an orthogonal
-    factorisation replaces those that do not settle.
-    """
-
-    n_samples: tuple[int, ...]
-    ridges: tuple[float, ...]
-    which: tuple[int, ...]
-    n_dual: int
-    segments: tuple[tuple[int, int], ...]
-    watched: bool
-
-    @property
-    def dual_size(self) -> int:
-        """Rows of the dual factor; 0 when there is none."""
-        return self.n_samples[self.n_dual - 1] if self.n_dual else 0
+Segments: TypeAlias = tuple[tuple[int, int], ...]
 
 
 def plan_curve(
     n_samples: Sequence[int], n_features: int, ridges: Sequence[float], *, scale: float = 1.0, dtype: str = "float64"
-) -> list[CurvePlan]:
-    """Split ridges and strictly ascending sizes into groups, each with its cheapest stable method.
+) -> tuple[list[int], int, Segments]:
+    """Places of the ordinary ridges, the number of sizes that these take on the dual side, and segments of the others.
 
-    At most two: ordinary ridges, and those so small that solutions are refined. `n_features` is N of one member,
-    `scale` the mean squared entry of the unscaled features, the unit in which a ridge is small.
+    All other ridges are so small that solutions are refined. The first size of a segment, a range of places, is solved
+    on the primal side and anchors the rest. Sizes ascend strictly, `n_features` is N of one member, and `scale` is the
+    mean squared entry of the unscaled features, the unit in which a ridge is small.
     """
-    sizes, plans = tuple(n_samples), []
-    watched = [lam == 0 or lam < _DELICATE[dtype] * scale for lam in ridges]
-    for is_watched in sorted(set(watched)):
-        which = tuple(i for i, each in enumerate(watched) if each == is_watched)
-        if is_watched:
-            n_dual = sum(n_features >= P for P in sizes)
-            segments = tuple((i, i + 1) for i in range(n_dual, len(sizes)))
-        else:
-            n_dual, segments = cheapest_split(sizes, n_features, len(which))
-        plans.append(CurvePlan(sizes, tuple(ridges[i] for i in which), which, n_dual, segments, is_watched))
-    return plans
+    ordinary = [place for place, lam in enumerate(ridges) if lam > 0 and lam >= _DELICATE[dtype] * scale]
+    return ordinary, *cheapest_split(tuple(n_samples), n_features, len(ordinary))
 
 
 @lru_cache(maxsize=256)
-def cheapest_split(
-    n_samples: tuple[int, ...], n_features: int, n_ridges: int
-) -> tuple[int, tuple[tuple[int, int], ...]]:
+def cheapest_split(n_samples: tuple[int, ...], n_features: int, n_ridges: int) -> tuple[int, Segments]:
     """Number of dual sizes and the anchored segments after them, with the fewest operations."""
     n, N = len(n_samples), n_features
-    tails: dict[int, tuple[float, tuple[tuple[int, int], ...]]] = {n: (0.0, ())}  # costs and segments from i on
+    tails: dict[int, tuple[float, Segments]] = {n: (0.0, ())}  # costs and segments from i on
     for i in reversed(range(n)):
         tails[i] = min(
             (n_ridges * segment_cost(n_samples, N, i, stop) + tails[stop][0], ((i, stop), *tails[stop][1]))
@@ -151,46 +121,40 @@ def weights_along_curve(
     ``z = L⁻¹ t`` serves all P, and ``L⁻ᵀ`` applied to z masked to its first P entries gives every dual solution. If the
     N × N side is cheaper or more accurate it is used instead.
     """
-    sizes = tuple(int(P) for P in n_samples)
-    if not sizes or sizes[0] < 1 or any(b <= a for a, b in pairwise(sizes)):
-        raise ParameterError(f"n_samples must be positive and strictly ascending, got {list(sizes)}")
-    if sizes[-1] > F.shape[1]:
-        raise ParameterError(f"n_samples asks for {sizes[-1]} samples but only {F.shape[1]} are given")
-    if targets.shape[0] != F.shape[0] or targets.shape[2] != F.shape[1]:
-        raise DataError(f"targets must have shape (B, n_rhs, P_max) to fit F {tuple(F.shape)}, got {targets.shape}")
-    if min(ridges) < 0:
-        raise RidgeError(f"ridges must be at least 0 to train, got {min(ridges):g}")
-    shape = (F.shape[0], len(ridges), len(sizes), targets.shape[1], F.shape[2])
-    weights = _zeros(F, *shape)
-    for plan in plan_curve(sizes, F.shape[2], ridges, scale=scale, dtype=dtype_name(F)):
-        for trial in [slice(b, b + 1) for b in range(F.shape[0])] if is_numpy(F) else [slice(None)]:
-            solve_curve(F[trial, ...], targets[trial, ...], plan, weights[trial, ...])
+    sizes, (B, _, N) = tuple(int(P) for P in n_samples), F.shape
+    weights = _zeros(F, B, len(ridges), len(sizes), targets.shape[1], N)
+    ordinary, n_dual, segments = plan_curve(sizes, N, ridges, scale=scale, dtype=dtype_name(F))
+    for trial in [slice(b, b + 1) for b in range(B)] if is_numpy(F) else [slice(None)]:
+        for place in sorted(set(range(len(ridges))) - set(ordinary)):
+            members = np.full(weights[trial, ...].shape[0], N)
+            found = refined_curve(F[trial, ...], targets[trial, ...], sizes, members, ridges[place])
+            weights[trial, place, ...] = found
+        if ordinary:
+            kept = [ridges[place] for place in ordinary]
+            found = solve_curve(F[trial, ...], targets[trial, ...], sizes, kept, n_dual, segments)
+            for source, place in enumerate(ordinary):
+                weights[trial, place, ...] = found[:, source, ...]
     return weights
 
 
-def solve_curve(F: Array, targets: Array, plan: CurvePlan, into: Array) -> None:
-    """Fill the plan's ridges of `into`, shape (B, n_ridges, n_sizes, n_rhs, N)."""
-    if plan.watched:
-        sizes = np.full(F.shape[0], F.shape[2])
-        for place, lam in zip(plan.which, plan.ridges, strict=True):
-            into[:, place, ...] = refined_curve(F, targets, plan.n_samples, sizes, lam)
-        return
-    n, P = plan.n_dual, plan.dual_size
-    every = range(len(plan.ridges))
-    together = [[l] for l in every] if is_numpy(F) else [list(every)]  # ridges that are solved at once
-    if n:
-        head = F[:, :P, :]
-        K = _add_gram(head, _zeros(F, F.shape[0], P, P))
-        for numbers in together:
-            weights = _dual(head, K, targets, plan.n_samples[:n], [plan.ridges[l] for l in numbers])
-            for source, l in enumerate(numbers):
-                into[:, plan.which[l], :n, :, :] = weights[:, source, ...]
-    if plan.segments:
-        _primal(F, targets, plan, into, together)
-    if is_numpy(into):  # a matrix that is not positive definite up to rounding gives NaN
-        for b, l, p in np.argwhere(np.isnan(into[:, list(plan.which), :, 0, 0])).tolist():
-            P = plan.n_samples[p]
-            into[b, plan.which[l], p] = orthogonal_solution(F[b, :P], targets[b, :, :P], plan.ridges[l])
+def solve_curve(
+    F: Array, targets: Array, sizes: Sequence[int], ridges: Sequence[float], n_dual: int, segments: Segments
+) -> Array:
+    """Weights at ordinary ridges by a dual head and anchored segments, shape (B, n_ridges, n_sizes, n_rhs, N)."""
+    weights = _zeros(F, F.shape[0], len(ridges), len(sizes), targets.shape[1], F.shape[2])
+    every = range(len(ridges))
+    together = [slice(l, l + 1) for l in every] if is_numpy(F) else [slice(None)]  # ridges that are solved at once
+    if n_dual:
+        head = F[:, : sizes[n_dual - 1], :]
+        K = _add_gram(head, _zeros(F, F.shape[0], head.shape[1], head.shape[1]))
+        for part in together:
+            weights[:, part, :n_dual, :, :] = _dual(head, K, targets, sizes[:n_dual], ridges[part])
+    if segments:
+        _primal(F, targets, sizes, ridges, segments, together, weights)
+    if is_numpy(F):  # a matrix that is not positive definite up to rounding gives NaN
+        for b, l, p in np.argwhere(np.isnan(weights[:, :, :, 0, 0])).tolist():
+            weights[b, l, p] = orthogonal_solution(F[b, : sizes[p]], targets[b, :, : sizes[p]], ridges[l])
+    return weights
 
 
 def _dual(head: Array, K: Array, targets: Array, sizes: Sequence[int], ridges: Sequence[float]) -> Array:
@@ -204,7 +168,15 @@ def _dual(head: Array, K: Array, targets: Array, sizes: Sequence[int], ridges: S
     return xp.reshape(_product(u, head), (B, L, len(sizes), n_rhs, head.shape[2]))
 
 
-def _primal(F: Array, targets: Array, plan: CurvePlan, into: Array, together: list[list[int]]) -> None:
+def _primal(
+    F: Array,
+    targets: Array,
+    sizes: Sequence[int],
+    ridges: Sequence[float],
+    segments: Segments,
+    together: list[slice],
+    into: Array,
+) -> None:
     """One factor per segment and ridge from Gram matrices summed over blocks of samples.
 
     With ``R Rᵀ = G + λ I`` and moments c of a segment's first size, its anchor, ``a = R⁻¹ c``, further samples B and
@@ -214,28 +186,26 @@ def _primal(F: Array, targets: Array, plan: CurvePlan, into: Array, together: li
     xp, (B, _, N), n_rhs, start = namespace_of(F), F.shape, targets.shape[1], 0
     G = _zeros(F, B, N, N)
     moments = _zeros(F, B, n_rhs, N)
-    for anchor, stop in plan.segments:
-        here, last = plan.n_samples[anchor], plan.n_samples[stop - 1]
+    for anchor, stop in segments:
+        here, last = sizes[anchor], sizes[stop - 1]
         _add_gram(xp.matrix_transpose(F[:, start:here, :]), G)
         moments = moments + _product(targets[:, :, start:here], F[:, start:here, :])
         start = here
         right = xp.concat([moments, F[:, here:last, :]], axis=1) if last > here else moments
-        for numbers in together:
-            L = len(numbers)
-            lower, whitened = _factor(_shifted(G, [plan.ridges[l] for l in numbers]), _repeated(right, L))
+        for part in together:
+            L = len(ridges[part])
+            lower, whitened = _factor(_shifted(G, ridges[part]), _repeated(right, L))
             a, V = whitened[:, :n_rhs, :], whitened[:, n_rhs:, :]
             rows = xp.asarray(a, copy=True)
             if last > here:
-                m, sizes = last - here, [size - here for size in plan.n_samples[anchor + 1 : stop]]
-                S = _zeros(F, B * L, m, m) + _eye(F, m)
+                further = [size - here for size in sizes[anchor + 1 : stop]]
+                S = _zeros(F, B * L, last - here, last - here) + _eye(F, last - here)
                 error = _repeated(targets[:, :, here:last], L) - _product(a, xp.matrix_transpose(V))
-                inner, z = _factor(_add_gram(V, S), error)
-                u = _masked_back_solve(inner, z, sizes)
-                further = a[:, None, :, :] + xp.reshape(_product(u, V), (B * L, len(sizes), n_rhs, N))
-                rows = xp.concat([rows, xp.reshape(further, (B * L, -1, N))], axis=1)
-            solution = xp.reshape(lower.solve_transposed(rows), (B, L, stop - anchor, n_rhs, N))
-            for source, l in enumerate(numbers):
-                into[:, plan.which[l], anchor:stop, :, :] = solution[:, source, ...]
+                u = _masked_back_solve(*_factor(_add_gram(V, S), error), further)
+                added = a[:, None, :, :] + xp.reshape(_product(u, V), (B * L, len(further), n_rhs, N))
+                rows = xp.concat([rows, xp.reshape(added, (B * L, -1, N))], axis=1)
+            solution = lower.solve_transposed(rows)
+            into[:, part, anchor:stop, :, :] = xp.reshape(solution, (B, L, stop - anchor, n_rhs, N))
 
 
 def _masked_back_solve(lower: "BlockedFactor | _LapackFactor", z: Array, sizes: Sequence[int]) -> Array:
@@ -366,8 +336,9 @@ def refined_curve(
     xp, (G, _, N), sizes = namespace_of(F), F.shape, [int(P) for P in n_samples]
     weights = _zeros(F, G, len(sizes), targets.shape[1], N)
     largest = max((P for P in sizes if member_sizes[-1] >= P), default=0)
-    head = F[:, :largest, :]
-    kernel = _add_gram(head, _zeros(F, G, largest, largest) + ridge * _eye(F, largest))
+    kernel = _zeros(F, G, largest, largest) + ridge * _eye(F, largest)
+    if largest:
+        _add_gram(F[:, :largest, :], kernel)
     # A one on the diagonal of every padded feature keeps the factor regular; its weight is zero.
     padded = like(np.arange(N) >= np.asarray(member_sizes)[:, None], F)
     gram = (padded[:, :, None] + ridge) * _eye(F, N)
