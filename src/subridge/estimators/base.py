@@ -358,13 +358,13 @@ class RidgeEnsembleBase(BaseEstimator):
                 f"scoring={self.scoring!r} judges the aggregate, but ridge_scope='member' chooses by each member's "
                 "squared error; use ridge_scope='ensemble' or 'joint'"
             )
-        search = search_ridges(rows, plan, judged, self.ridge_scope, self.ridges, noise)
-        losses, self.ridge_path_ = search.losses, search.ridges
+        path, losses, places = search_ridges(rows, plan, judged, self.ridge_scope, self.ridges, noise)
+        self.ridge_path_ = path
         if judged is not aggregation:  # the path is that of the score, the error that of the aggregation
             if self.ridge_scope == "ensemble":
                 self.loo_path_ = np.array([each.loss[0] for each in losses.common])
             losses = Losses(losses.paths, rows, aggregation)
-        return losses, search.ridges[search.places], search.places
+        return losses, path[places], places
 
     def _absorb(self, X: Features, targets: FloatArray, weights: FloatArray | None, aggregation: Aggregation) -> None:
         """Add a batch to the moments and solve the members; "auto" minimises the trace form of the mean's error."""

@@ -82,21 +82,17 @@ def orthogonal_again(Qt: Array, u: Array | None, rest: Array, slack: Array) -> t
 
     For rows of high leverage P_ii is computed as a squared norm, which keeps twice the digits of a difference from one.
     """
-
-    def outside(rows: Array) -> Array:
-        for _ in range(2):
-            rows = rows - (rows @ Qt.T) @ Qt
-            rows = rows if u is None else rows - (rows @ u)[:, None] * u
-        return rows
-
-    rest = outside(rest)
+    Q = to_numpy(Qt) if u is None else np.vstack([to_numpy(Qt), to_numpy(u)])
+    C, n = rest.shape
     high = np.flatnonzero(to_numpy(slack) < _HIGH)  # about as many rows as there are directions, at most
-    new_rest, new_slack, units = to_numpy(rest).copy(), to_numpy(slack).copy(), np.zeros((len(high), slack.shape[0]))
-    units[np.arange(len(high)), high] = 1.0
-    alone = outside(like(units, Qt))
-    new_slack[high] = to_numpy((alone * alone).sum(axis=1))
-    new_rest[:, high] = to_numpy(rest @ alone.T)
-    return like(new_rest, rest), like(new_slack, slack)
+    rows = np.vstack([to_numpy(rest), np.zeros((len(high), n))])
+    rows[C + np.arange(len(high)), high] = 1.0
+    for _ in range(2):
+        rows = rows - (rows @ Q.T) @ Q
+    labels, units, diagonal = rows[:C], rows[C:], to_numpy(slack).copy()
+    diagonal[high] = (units**2).sum(axis=1)
+    labels[:, high] = labels @ units.T
+    return like(labels, rest), like(diagonal, slack)
 
 
 # -- the exact rank -------------------------------------------------------------------------------

@@ -23,7 +23,6 @@ from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntAr
 from subridge.model.errors import DataError, ParameterError
 
 _EPS = float(np.finfo(np.float64).eps)
-_SLAB = 64  # rows that are transposed at once, because a strided copy of all rows misses the cache
 
 
 # -- rows that are left out together ------------------------------------------------------------
@@ -325,10 +324,7 @@ def training_rows(
         return TrainingRows(X, targets, means, weights, fit_intercept, unweighted, left_out, X)
     means = weights @ X / weights.sum() if fit_intercept else X[0, :] * 0.0
     if is_numpy(X):
-        features = np.empty(X.shape[::-1])
-        for start in range(0, X.shape[0], _SLAB):
-            part = slice(start, start + _SLAB)
-            np.subtract(X[part].T, means[:, None], out=features[:, part])
+        features = np.subtract(X.T, means[:, None], order="C")
     else:
         features = namespace_of(X).asarray(X.T - means[:, None], copy=True)
     if fit_intercept:
