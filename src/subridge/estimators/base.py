@@ -341,6 +341,7 @@ class RidgeEnsembleBase(BaseEstimator):
             noise=noise,
             ensemble=self.ensemble_,
             members=members,
+            map=self._map,
             weights=self._member_weights if aggregation.is_linear else None,
         )
         warn_once([correlated_rows(y - self._left_out.predictions, rows)], stacklevel=3)
