@@ -80,6 +80,10 @@ def test_a_column_whose_squares_are_less_than_any_float_is_told():
         mean_square(X, y, np.zeros(1))
 
 
+def test_columns_that_vanish_are_told_if_groups_are_left_out_too():
+    assert not judge.judge_near(11001707).remark
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("groups", [None, np.arange(12) // 2])
 def test_exact_dependence_is_no_reason_for_a_warning(weighted, groups):

@@ -422,7 +422,7 @@ def factorise(
     A, u = plan.measurements[r], rows.intercept_direction
     design = rows.design(A)
     fit = MemberFit(rows, A, rows.targets[:0, :], rows.weights[:0], None, _ORTHONORMAL_NOISE)
-    n, N = design.shape
+    n, N = rows.n_samples, len(A)
     largest_rank, by_features = min(N, rows.room), rows.room > N
     if by_features:
         side = design.gram() if gram is None else select_rows(select_rows(gram, A).T, A)
@@ -488,8 +488,6 @@ def doubt_of_rows(fit: MemberFit, targets: Array, penalties: FloatArray, found: 
     """Estimate of the relative rounding error of left-out errors, at the least penalty, where it is largest."""
     at, rank, alone = int(penalties.argmin()), int(fit.spectrum.shape[0]), found.alone
     p = penalties[[at]]
-    if not rank:  # also if squares of columns that vary are less than any float
-        return 0.0 if p[0] or fit.has_rank(0) else 1.0
     assert found.diagonals is not None
     uncertain = float(fit.uncertainty(p)[0])
     gaps = to_numpy(found.diagonals[at, :]) * (float(fit.spectrum[0]) + p[0] if fit.spans_samples else 1.0)
@@ -532,8 +530,7 @@ def refit_without(
         return np.asarray((y[:, index] - means[:, None] - predicted) * roots[index])
 
     member = factorise_carefully(replace(fit, rows=part, measurement=np.arange(X.shape[1])))
-    errors = errors_of(member)
-    off = movement(member, errors_of)
+    errors, off = errors_of(member), movement(member, errors_of)
     if member.dropped and member.right is not None:  # a direction that is not zero would fit the rest of the labels
         outside = [labels - labels @ member.left.T @ member.left, new - new @ member.right.T @ member.right]
         norms = np.sqrt((outside[0] ** 2).sum(axis=1)) * np.sqrt((outside[1] ** 2).sum())
@@ -661,7 +658,10 @@ def trusted(fit: MemberFit, targets: Array, penalties: FloatArray) -> tuple[Memb
     """
     sets = fit.rows.left_out
     found = fit.left_out(penalties, targets, sets)
-    doubt = found.doubt if sets is not None else doubt_of_rows(fit, targets, penalties, found)
+    if not fit.spectrum.shape[0]:  # also if squares of columns that vary are less than any float
+        doubt = 0.0 if penalties.min() > 0 or fit.has_rank(0) else 1.0
+    else:
+        doubt = found.doubt if sets is not None else doubt_of_rows(fit, targets, penalties, found)
     if doubt > _GOOD_ENOUGH and sets is None and fit.sharpness is None:
         return trusted(factorise_carefully(fit), targets, penalties)
     if doubt > _NOTICED:

@@ -141,12 +141,6 @@ class Design:
     means: FloatArray = field(default_factory=lambda: np.empty(0))
     roots: FloatArray = field(default_factory=lambda: np.empty(0))
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n, N_r)."""
-        n, N = self.values.shape if is_sparse(self.values) else self.values.shape[::-1]
-        return int(n), int(N)
-
     def gram(self) -> Array:
         """``FᵀF``, shape (N_r, N_r)."""
         if not is_sparse(self.values):
