@@ -84,6 +84,10 @@ def test_columns_that_vanish_are_told_if_groups_are_left_out_too():
     assert not judge.judge_near(11001707).remark
 
 
+def test_a_direction_that_a_group_alone_shows_up_to_rounding_is_told():
+    assert not judge.judge_near(12000709).remark
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("groups", [None, np.arange(12) // 2])
 def test_exact_dependence_is_no_reason_for_a_warning(weighted, groups):

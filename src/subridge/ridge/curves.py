@@ -228,8 +228,8 @@ def _shifted(gram: Array, ridges: Sequence[float]) -> Array:
 
 def _repeated(rows: Array, n_ridges: int) -> Array:
     """Rows once per ridge, shape (B · n_ridges, n_rhs, n), in fresh memory."""
-    copies = namespace_of(rows).stack([rows] * n_ridges, axis=1)
-    return copies.reshape((-1, *rows.shape[1:]))
+    xp, (B, n_rhs, n) = namespace_of(rows), rows.shape
+    return xp.reshape(xp.stack([rows] * n_ridges, axis=1), (B * n_ridges, n_rhs, n))
 
 
 def _zeros(example: Array, *shape: int) -> Array:

@@ -533,7 +533,8 @@ def refit_without(
     errors, off = errors_of(member), movement(member, errors_of)
     if member.dropped and member.right is not None:  # a direction that is not zero would fit the rest of the labels
         outside = [labels - labels @ member.left.T @ member.left, new - new @ member.right.T @ member.right]
-        norms = np.sqrt((outside[0] ** 2).sum(axis=1)) * np.sqrt((outside[1] ** 2).sum())
+        beyond = (outside[1] ** 2).sum() + (_EPS * new**2).sum() * _EPS  # at least the rounding of the rows
+        norms = np.sqrt((outside[0] ** 2).sum(axis=1)) * np.sqrt(beyond)
         with np.errstate(divide="ignore"):
             gains = np.minimum(member.dropped**0.5 / penalties, 0.5 / penalties**0.5)  # at most √d/(d+p)
         lost = np.where(norms > 0, gains[:, None], 0.0) * norms
