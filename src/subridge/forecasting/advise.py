@@ -32,7 +32,7 @@ from subridge.results.numbers import interval, percent, plain
 from subridge.results.schemas import result_attributes
 from subridge.ridge.checks import warn_once
 from subridge.ridge.choose import Losses
-from subridge.ridge.path import MemberPath
+from subridge.ridge.member import MemberPath
 from subridge.ridge.weights import judge
 
 SINGLE = "one ridge"
@@ -385,7 +385,7 @@ def _squares(pilot: Pilot, aggregation: Aggregation, table: AtPilot) -> FloatArr
     mixed = np.tensordot(weights, block.errors[0, :k], 1) + (1 - weights.sum()) * rows.deviations
     squares = (mixed**2).sum(axis=0)
     if aggregation.fits_weights:
-        paths = [MemberPath(fit, penalties[:, r], pairs=True) for r, fit in enumerate(pilot.members[:k])]
+        paths = [MemberPath(fit, penalties[:, r]) for r, fit in enumerate(pilot.members[:k])]
         error = judge(Losses(paths, rows, aggregation), np.zeros(k, dtype=np.intp), is_common=False).error
         squares = squares * max(error / max(float(squares.mean()), 1e-300), 1.0)
     return np.asarray(squares + float(weights**2 @ noise))

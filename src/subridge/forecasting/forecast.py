@@ -23,7 +23,7 @@ from subridge.model.errors import ParameterError, SubridgeWarning
 from subridge.model.subsets import Equal, Overlapping
 from subridge.results.schemas import forecasts, result_attributes
 from subridge.ridge.checks import warn_once
-from subridge.ridge.path import member_paths
+from subridge.ridge.member import member_paths
 
 _MOST = 1e15  # of a finite size: floats hold every integer below
 _STEPS = 25  # sizes of the curve that `samples_needed` searches

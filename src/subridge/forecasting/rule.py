@@ -25,8 +25,7 @@ from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, RidgeError, SubridgeWarning
 from subridge.ridge.checks import correlated_rows, dominant_rows
 from subridge.ridge.choose import Outcome, default_ridges, extended_search, given_ridges, outcome_of, ridge_at_end
-from subridge.ridge.member import MemberFit, residual_pair_traces
-from subridge.ridge.path import independent_samples
+from subridge.ridge.member import MemberFit, independent_samples, residual_pair_traces
 from subridge.ridge.rows import TrainingRows
 
 TINY = float(np.finfo(np.float64).tiny)
@@ -328,7 +327,7 @@ def _moments(pilot: Pilot, penalties: FloatArray, pairs: FloatArray, noise: Floa
     members = pairs[:, :k, :k] + noise[:, :, None] * np.eye(k)
     if pairs.shape[1] == k:
         return MemberMoments(members)
-    behind = [independent_samples(fit, penalties[:, r], pairs=True) for r, fit in enumerate(pilot.members[:k])]
+    behind = [independent_samples(fit, penalties[:, r]) for r, fit in enumerate(pilot.members[:k])]
     return MemberMoments(members, pairs[:, k, :k], pairs[:, k, k], behind=np.stack(behind, axis=1) * len(pilot.targets))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from subridge.model.covariance import Autoregressive, Dense
 from subridge.model.ensemble import SubsetPlan
-from subridge.ridge.curves import TOGETHER_ON_A_CARD, plan_curve
+from subridge.ridge.curves import plan_curve
 from subridge.simulation.classification import ClassificationExperiment
 from subridge.simulation.gaussian import GaussianExperiment
 from subridge.simulation.training import GROUPS
@@ -43,8 +43,8 @@ def _of_member(
     """Numbers that a member of N features and `rhs` targets holds while it is trained: data, matrices, solutions."""
     P, n_sizes = e.n_samples[-1], len(e.n_samples)
     at_once = 1 if e.device == "cpu" else len(ridges)  # LAPACK takes ridges one by one, a card all together
-    plans = plan_curve(e.n_samples, N, ridges, scale=scale)
-    largest = max(N if plan.segments and plan.dual_size < N else plan.dual_size for plan in plans)
+    ordinary, n_dual, _ = plan_curve(e.n_samples, N, ridges, scale=scale)
+    largest = max(N, e.n_samples[n_dual - 1] if ordinary and n_dual else 0)
     # A Gram matrix, and for each ridge a copy that becomes the factor, and another while it is solved.
     matrices = (1 + 2 * at_once) * largest**2
     return 3 * P * N + matrices + n_sizes * rhs * (2 * len(ridges) * N + 5 * largest)
@@ -92,7 +92,7 @@ def bytes_of_member(e: ClassificationExperiment, N: int) -> int:
     P, n_test, rhs = e.n_samples[-1], len(e.test_features), len(e.classes) * (1 + e.has_noise)
     numbers = _of_member(e, N, tuple(e.ridges.tolist()), rhs, e.feature_scale) + 3 * n_test * N + 3 * rhs * P
     if e.device != "cpu":
-        numbers += TOGETHER_ON_A_CARD * (N**2 + 5 * rhs * (N + P))
+        numbers += N**2 + 5 * rhs * (N + P)
     scores = 4 * len(e.n_samples) * rhs * n_test + e.has_noise * e.test_draws * len(e.classes) * n_test
     return int(_SLACK * 8 * (numbers + scores))
 

@@ -13,7 +13,7 @@ from subridge.model.aggregation import LinearAggregation
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.ridge.choose import Losses
 from subridge.ridge.curves import weights_along_curve
-from subridge.ridge.path import member_paths
+from subridge.ridge.member import member_paths
 from subridge.ridge.rows import training_rows
 from subridge.simulation.gaussian import FEATURE_NOISE, LABEL_NOISE, READOUT_NOISE, SIGNAL, GaussianExperiment
 from subridge.theory.predict import risk
