@@ -29,6 +29,7 @@ def test_blocks_products_and_scaling_agree_with_the_full_matrix(covariance):
     vectors = RNG.standard_normal((M, 3))
     np.testing.assert_allclose(covariance.apply(vectors), full @ vectors, atol=1e-12)
     np.testing.assert_allclose(covariance.apply(vectors[:, 0]), full @ vectors[:, 0], atol=1e-12)
+    np.testing.assert_allclose(covariance.scaled(2.5).dense(), 2.5 * full, atol=1e-12)
     np.testing.assert_allclose(covariance.variances_of_features(), np.diagonal(full), rtol=1e-14)
     form = covariance.diagonal_plus_low_rank()
     if form is not None:

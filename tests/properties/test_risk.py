@@ -91,9 +91,9 @@ def test_error_scales_with_the_data(problem, ensemble, alpha, scale):
     """E(sΣ, sλ, √s ζ, √s η) = s E(Σ, λ, ζ, η)."""
     away_from_thresholds(ensemble, alpha)
     scaled_problem = sr.Problem(
-        scale * problem.signal_covariance.dense(),
+        problem.signal_covariance.scaled(scale),
         problem.teacher_weights,
-        scale * problem.noise_covariance.dense(),
+        problem.noise_covariance.scaled(scale),
         np.sqrt(scale) * problem.label_noise,
     )
     scaled = sr.Ensemble(ensemble.subsets, scale * ensemble.ridge, np.sqrt(scale) * ensemble.readout_noise)

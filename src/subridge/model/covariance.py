@@ -52,6 +52,8 @@ class Covariance(Fingerprinted, ABC):
     array([[2., 1.]])
     >>> Sigma.apply(np.ones(3)), Sigma.apply_rows(np.ones((1, 3)))
     (array([4., 4., 4.]), array([[4., 4., 4.]]))
+    >>> Sigma.scaled(2.0).apply(np.ones(3))
+    array([8., 8., 8.])
     >>> Sigma.dense()
     array([[2., 1., 1.],
            [1., 2., 1.],
@@ -98,6 +100,21 @@ class Covariance(Fingerprinted, ABC):
         -------
         array, shape (..., M)
             In the library and on the device of the rows.
+        """
+
+    @abstractmethod
+    def scaled(self, factor: float) -> "Covariance":
+        """The covariance ``factor · Σ``.
+
+        Parameters
+        ----------
+        factor : float
+            Not negative.
+
+        Returns
+        -------
+        Covariance
+            Of the same kind.
         """
 
     @abstractmethod
@@ -213,6 +230,9 @@ class Dense(Covariance):
             values, vectors = np.linalg.eigh(self.matrix)
             return np.asarray(vectors * np.sqrt(np.clip(values, 0.0, None)))
 
+    def scaled(self, factor: float) -> "Dense":
+        return Dense(factor * self.matrix)
+
     def colour(self, white: Array) -> Array:
         return rows_times(white, self.root.T)
 
@@ -299,6 +319,9 @@ class LowRankPlusDiagonal(Covariance):
     @property
     def white_size(self) -> int:
         return self.n_features + int(self.factor.shape[1])
+
+    def scaled(self, factor: float) -> "LowRankPlusDiagonal":
+        return LowRankPlusDiagonal(factor * self.variances, np.sqrt(factor) * self.factor)
 
     def colour(self, white: Array) -> Array:
         own, shared = white[..., : self.n_features], white[..., self.n_features :]
@@ -572,6 +595,9 @@ class Autoregressive(Covariance):
 
     def variances_of_features(self) -> FloatArray:
         return np.full(self.size, self.variance)
+
+    def scaled(self, factor: float) -> "Autoregressive":
+        return Autoregressive(self.size, self.decay, factor * self.variance)
 
     def colour(self, white: Array) -> Array:
         # x_1 = z_1, x_i = decay x_(i-1) + √(1 - decay²) z_i.

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from subridge.datasets import read_table
+from subridge.datasets.images.features import write_features
 from subridge.model.errors import DataError
-from subridge.store.features import write_features
 
 
 @pytest.fixture

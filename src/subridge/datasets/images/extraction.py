@@ -14,10 +14,10 @@ import numpy as np
 
 from subridge import __version__
 from subridge.arrays.types import BoolArray, IntArray, Json
+from subridge.datasets.images.features import read_features, unfinished, write_features
 from subridge.datasets.images.networks import Preprocessing, network
 from subridge.model.checks import fingerprint
 from subridge.model.errors import DataError, StoreError
-from subridge.store.features import read_features, unfinished, write_features
 from subridge.store.progress import ProgressBar
 from subridge.store.tasks import TaskStore, is_store
 

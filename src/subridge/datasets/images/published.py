@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from subridge.arrays.types import IntArray
 from subridge.datasets.images.extraction import Extraction, Pictures, extract
+from subridge.datasets.images.features import StoredFeatures, read_features
 from subridge.model.errors import DataError, StoreError
-from subridge.store.features import StoredFeatures, read_features
 
 if TYPE_CHECKING:
     from PIL import Image

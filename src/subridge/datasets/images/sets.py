@@ -9,10 +9,10 @@ from typing import IO
 import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray, Json
+from subridge.datasets.images.features import StoredFeatures, read_features
 from subridge.datasets.images.published import COLLECTIONS, read_cached
 from subridge.model.checks import stream
 from subridge.model.errors import DataError
-from subridge.store.features import StoredFeatures, read_features
 
 # Share of the images that is held out if the folder has no split of its own.
 _TEST_SHARE = 0.3

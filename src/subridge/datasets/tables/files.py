@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from subridge.datasets.images.features import SCHEMA, read_features
 from subridge.datasets.tables.columns import frame_of_array, require
 from subridge.model.errors import DataError, SubridgeError, counted, listed
-from subridge.store.features import SCHEMA, read_features
 
 ColumnName: TypeAlias = str | int  # column names of pandas may be numbers
 TargetName: TypeAlias = ColumnName | Sequence[ColumnName]
