@@ -32,18 +32,19 @@ def operations_per_trial(experiment):
     counts = {"gram": 0.0, "factor": 0.0, "whiten": 0.0, "solve": 0.0}
     for r, N in enumerate(int(N) for N in experiment.plan_of(0).subset_sizes):
         ridges = [float(lam) for lam in experiment.ridge_table[:, r]]
-        for plan in plan_curve(experiment.n_samples, N, ridges, scale=experiment.feature_variance):
-            d, l, sizes = plan.dual_size, len(plan.ridges), plan.n_samples
-            counts["gram"] += d * d * N + (sizes[plan.segments[-1][0]] * N * N if plan.segments else 0)
-            counts["factor"] += l * (d**3 + len(plan.segments) * N**3) / 3
-            counts["solve"] += l * (d * d + sum(p * p + 2 * d * N for p in sizes[: plan.n_dual]))
-            for start, stop in plan.segments:
-                m = sizes[stop - 1] - sizes[start]
-                counts["gram"] += l * m * m * N
-                counts["factor"] += l * m**3 / 3
-                counts["whiten"] += l * N * N * m
-                counts["solve"] += l * (2 * N * N + sum((p - sizes[start]) ** 2 for p in sizes[start + 1 : stop]))
-                counts["solve"] += l * (stop - start - 1) * (2 * m * N + N * N)
+        sizes = experiment.n_samples
+        ordinary, n_dual, segments = plan_curve(sizes, N, ridges, scale=experiment.feature_variance)
+        d, l = (sizes[n_dual - 1] if n_dual else 0), len(ordinary)
+        counts["gram"] += d * d * N + (sizes[segments[-1][0]] * N * N if segments else 0)
+        counts["factor"] += l * (d**3 + len(segments) * N**3) / 3
+        counts["solve"] += l * (d * d + sum(p * p + 2 * d * N for p in sizes[:n_dual]))
+        for start, stop in segments:
+            m = sizes[stop - 1] - sizes[start]
+            counts["gram"] += l * m * m * N
+            counts["factor"] += l * m**3 / 3
+            counts["whiten"] += l * N * N * m
+            counts["solve"] += l * (2 * N * N + sum((p - sizes[start]) ** 2 for p in sizes[start + 1 : stop]))
+            counts["solve"] += l * (stop - start - 1) * (2 * m * N + N * N)
     counts["training error"] = 2.0 * M * L * sum(experiment.n_samples)
     return counts
 
@@ -82,7 +83,7 @@ def stages(experiment, batch_size):
     batch = draw_batch(experiment, trials, sizes[-1])
     members = 0.0
     for r, N in enumerate(experiment.plan_of(0).subset_sizes):
-        seconds = clock(device, lambda r=r: train_member(experiment, batch, sizes, r, swept=False))
+        seconds = clock(device, lambda r=r: train_member(experiment, batch, sizes, r))
         parts[f"training member of {N}"] = seconds
         members += seconds
     whole = clock(device, lambda: curves_of_batch(experiment, batch, sizes))
@@ -138,7 +139,7 @@ def measure(name, make, arguments):
 
 
 def tune(arguments):
-    """Time batched Cholesky factorisations by panel and leaf, beside the library's own."""
+    """Time batched Cholesky factorisations by panel, beside the library's own."""
     place = "cpu" if arguments.device == "torch" else arguments.device
     for batch, n in ((300, 400), (300, 800), (300, 2000), (150, 2500), (60, 5000)):
         batch, n = max(2, batch // arguments.shrink), max(16, n // arguments.shrink)
@@ -151,16 +152,14 @@ def tune(arguments):
         def ours(panel, gram=gram, targets=targets, work=work, right=right):
             work.copy_(gram)
             right.copy_(targets)
-            return cholesky.factor(work, right, panel)
+            return cholesky.factor(work, panel).solve_forward(right)
 
         line = [f"{batch:4d} x {n:5d}"]
         line.append(f"library {operations / clock(place, lambda g=gram: torch.linalg.cholesky_ex(g), 2) / 1e12:6.2f}")
-        for leaf in (32, 64, 128):
-            for panel in (128, 256, 512):
-                cholesky.LEAF = leaf
-                ours(panel)
-                rate = operations / clock(place, lambda panel=panel: ours(panel), 2) / 1e12
-                line.append(f"{panel}/{leaf} {rate:6.2f}")
+        for panel in (64, 128, 256):
+            ours(panel)
+            rate = operations / clock(place, lambda panel=panel: ours(panel), 2) / 1e12
+            line.append(f"{panel} {rate:6.2f}")
         print("TFLOP/s  " + "  ".join(line), flush=True)
 
 

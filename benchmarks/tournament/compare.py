@@ -9,6 +9,7 @@ of every table to FOLDER/by_table.json. A rule may change what it imports, for a
 
     --rule "flat=NEW/src::subridge.forecasting.constants.CONSTANTS.share=0.5"    an attribute, also of a frozen object
     --rule "other=NEW/src::patch.py"                                             a file that is run after the import
+    --rule "plain=NEW/src::off:skewness"                                         a correction of OFF, switched off
 
 Forecasts: one ridge, 8 equal and 8 heterogeneous members, at the ridge of least left-out error ("best"), at a tenth of
 it ("small") and at ridges that the forecast chooses ("chosen"); 8 equal members with fitted weights; whole groups.
@@ -39,6 +40,16 @@ from tables import load, names
 loaded = lru_cache(8)(load)
 PILOTS, ADVISED, ADVICE_DRAWS = 4, 1, 4
 SECTIONS = "squared error", "misclassification", "fitted weights", "groups"
+
+
+# Corrections beyond the plain formula: the module, the function or constant, and what stands in its place.
+OFF = {
+    "stretch": [("rule.RULE", "interval_stretch", 1.0)],
+    "skewness": [("rule", "_SKEWNESS_OF_SQUARES", np.inf)],
+    "finite size": [("rule.RULE", "finite_size", 0.0)],
+    "fine path": [("rule.RULE", "path_steps", 1), ("rule", "_LITTLE", 0.0)],
+    "design effect": [("rule", "design_effects", lambda block: np.ones(block.penalties.shape))],
+}
 
 
 # What one rule says: run in processes that import its version of the package.
@@ -176,10 +187,13 @@ def start_worker(patches, counter):
             runpy.run_path(patch)
             continue
         path, _, value = patch.partition("=")
-        owner, _, field = path.rpartition(".")
-        if not hasattr(resolved(owner), field):
-            raise AttributeError(f"{owner} has no {field}")
-        object.__setattr__(resolved(owner), field, json.loads(value))
+        changes = [(*path.rpartition(".")[::2], json.loads(value))] if value else []
+        for module, field, other in OFF[patch.removeprefix("off:")] if not value else []:
+            changes.append((f"subridge.forecasting.{module}", field, other))
+        for owner, field, other in changes:
+            if not hasattr(resolved(owner), field):
+                raise AttributeError(f"{owner} has no {field}")
+            object.__setattr__(resolved(owner), field, other)
 
 
 def resolved(path):
@@ -196,6 +210,8 @@ def write_cells(options):
     tasks = []
     for name in options.only or names(options.data):
         table = load(name, options.data)
+        if options.task not in (None, table.task):
+            continue
         for number in range(options.pilots):
             tasks += [(table.X.shape[1] * n, "rows", name, n, number) for n in table.pilots]
             if table.groups is not None:
@@ -357,6 +373,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--pilots", type=int, default=PILOTS)
     parser.add_argument("--only", nargs="+", help="tables")
+    parser.add_argument("--task", help="tables of one task only: regression or classification")
     parser.add_argument("--advice", action="store_true", help="also what is advised, and what that errs")
     parser.add_argument("--report", action="store_true", help="run nothing")
     parser.add_argument("--patch", action="append", default=[], help=argparse.SUPPRESS)
@@ -381,6 +398,7 @@ def run_rule(options, file, source, *patches):
     command = [sys.executable, __file__, options.data, "--out", options.out, "--write", file, "--jobs", options.jobs]
     command += ["--pilots", options.pilots, "--truths", *options.truths]
     command += ["--only", *options.only] if options.only else []
+    command += ["--task", options.task] if options.task else []
     command += ["--advice"] if options.advice else []
     command += [word for patch in patches for word in ("--patch", patch)]
     path = os.pathsep.join([str(Path(source).resolve()), os.environ.get("PYTHONPATH", "")])

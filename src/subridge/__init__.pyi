@@ -16,13 +16,13 @@ from subridge.model import aggregation as aggregation
 from subridge.model import covariance as covariance
 from subridge.model import errors as errors
 from subridge.model.aggregation import Aggregation as Aggregation
+from subridge.model.aggregation import member_weights as member_weights
 from subridge.model.ensemble import Ensemble as Ensemble
-from subridge.model.moments import member_weights as member_weights
-from subridge.model.plan import SubsetPlan as SubsetPlan
+from subridge.model.ensemble import Strategy as Strategy
+from subridge.model.ensemble import SubsetPlan as SubsetPlan
 from subridge.model.problem import EquicorrelatedProblem as EquicorrelatedProblem
 from subridge.model.problem import Problem as Problem
 from subridge.model.risk import Risk as Risk
-from subridge.model.subsets import Strategy as Strategy
 from subridge.results.compare import compare as compare
 from subridge.results.predictions import phase_diagram as phase_diagram
 from subridge.ridge.reference import fit_members as fit_members

@@ -5,9 +5,8 @@ import pytest
 from sklearn.linear_model import Ridge
 
 import subridge as sr
-from subridge.arrays.machine import device_problem
+from subridge.arrays.machine import device_problem, standard_normals
 from subridge.arrays.namespace import to_numpy
-from subridge.arrays.streams import standard_normals
 from subridge.simulation.classification import TEST_NOISE, TRAINING_NOISE, make_classification
 
 # The sizes cross the interpolation threshold of every member; 12 and 36 hit those of k = 3 and k = 1 exactly.

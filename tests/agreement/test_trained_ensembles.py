@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.arrays.streams import stream
+from subridge.model.checks import stream
 
 M = 120
 

@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import minimize, minimize_scalar
 
 import subridge as sr
-from subridge.arrays.streams import stream
+from subridge.model.checks import stream
 
 M = 120
 NAMES = ("scaled", "free")

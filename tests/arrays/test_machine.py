@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from subridge.arrays import machine
-from subridge.arrays.machine import available_memory, cores
+from subridge.arrays.machine import available_memory
 
 GIB = 2**30
 
@@ -117,10 +117,6 @@ def test_a_limit_on_addresses_counts_and_a_run_keeps_to_it():
 def test_psutil_is_not_needed(monkeypatch):
     monkeypatch.setitem(sys.modules, "psutil", None)
     assert available_memory() > 0
-
-
-def test_there_is_a_core():
-    assert 1 <= cores() <= os.cpu_count()
 
 
 def test_a_path_with_colons_and_steps_up_is_read(root):

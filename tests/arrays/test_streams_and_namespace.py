@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from subridge.arrays.namespace import like
-from subridge.arrays.streams import stream
+from subridge.model.checks import stream
 from subridge.model.covariance import autoregressive
 
 

@@ -2,7 +2,6 @@
 
 import io
 import os
-import time
 
 import numpy as np
 import pytest
@@ -36,13 +35,11 @@ def refused(*words, code=2):
         (("demo", "--out", "d.txt"), "must end in one of"),
         (("explore", "--no-open", "--out", "page.txt"), "must end in .html"),
         (("reproduce", "fig3b", "--out", __file__), "is a file; give a folder"),
-        (("reproduce", "fig3b", "--device", "abacus"), "'abacus' is not cpu"),
-        (("simulate", "--store", "s3://bucket/run.zarr"), "--store s3:/bucket/run.zarr is an address"),
         (("simulate", "--n-trials", "100000000"), "--n-trials"),
         (("simulate", "--n-features", "1000000000"), "--n-features"),
         (("simulate", "--scheduler", "foo"), "is not the address of a Dask scheduler"),
-        (("simulate", "--out", "s3://bucket/x.nc"), "is an address"),
-        (("simulate", "--out", "no/such/x.nc"), "there is no folder"),
+        (("simulate", "--out", "s3://bucket/x.nc"), "in a folder of this machine"),
+        (("simulate", "--out", "no/such/x.nc"), "cannot be written"),
         (("advise", __file__, "--n-members", "inf"), "--n-members"),
     ],
 )
@@ -50,25 +47,30 @@ def test_it_is_wrong_usage(words, message):
     assert message in refused(*words)
 
 
+def test_an_address_is_no_store_and_an_unknown_device_is_named():
+    assert "store s3:/bucket/run.zarr is an address" in refused("simulate", "--store", "s3://bucket/run.zarr", code=1)
+    assert "abacus" in refused("reproduce", "fig3b", "--device", "abacus", code=1)
+
+
 def test_a_misnested_table_in_a_specification_is_not_passed_over(tmp_path):
     file = tmp_path / "spec.toml"
     file.write_text("[simulate.run]\nn_trials = 3\n")
-    assert "has a table [run]" in refused("simulate", "--spec", file)
+    assert "has 'run', which is no option" in refused("simulate", "--spec", file)
     file.write_text("[simulation]\nn_trials = 3\n")
-    assert "tables are named after commands" in refused("simulate", "--spec", file)
+    assert "a table is named after its command" in refused("simulate", "--spec", file)
     file.write_text("[phase]\nridge = 'optimal'\n[curve]\nn_members = 2\nsample_ratios = '1'\n")
     assert CliRunner().invoke(main, ["curve", "--spec", str(file)]).exit_code == 0
 
 
 def test_a_folder_is_no_file(tmp_path):
     (tmp_path / "x.png").mkdir()
-    assert "is a folder" in refused("curve", "--out", tmp_path / "x.png")
+    assert "cannot be written" in refused("curve", "--out", tmp_path / "x.png")
 
 
 @pytest.mark.skipif(os.geteuid() == 0 if hasattr(os, "geteuid") else True, reason="everything is open to root")
 def test_a_closed_folder_is_told_before_the_work(tmp_path):
     tmp_path.chmod(0o500)
-    assert "may not write" in refused("curve", "--out", tmp_path / "x.png")
+    assert "that is writable" in refused("curve", "--out", tmp_path / "x.png")
 
 
 @pytest.mark.parametrize(
@@ -99,32 +101,24 @@ class Stream(io.StringIO):
 def test_work_says_what_it_does_and_how_much_is_done(monkeypatch):
     stream = Stream(is_terminal=True)
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr("subridge.cli.show._PATIENCE", 0.02)
-    monkeypatch.setattr("subridge.cli.show._PERIOD", 0.02)
-    told = "comparing ensembles, 2 of 4 done (50%)"
+    monkeypatch.setenv("TERM", "xterm")
 
     def work(number):  # the second half begins when it was told of the first, on however many cores
         if number >= 2:
-            wait_for(lambda: told in stream.getvalue())
+            wait_for(lambda: "50%" in stream.getvalue())
 
     with busy("comparing ensembles"):
         side_by_side(work, range(4))
-    assert told in stream.getvalue()
-    assert stream.getvalue().endswith("\r\033[K")
+    assert "comparing ensembles" in stream.getvalue()
+    assert "50%" in stream.getvalue()
 
 
-def test_away_from_a_terminal_it_says_so_once(monkeypatch):
+def test_away_from_a_terminal_it_says_nothing(monkeypatch):
     stream = Stream(is_terminal=False)
     monkeypatch.setattr("sys.stderr", stream)
-    with busy("something short"):
+    with busy("something"):
         pass
     assert stream.getvalue() == ""
-    monkeypatch.setattr("subridge.cli.show._PATIENCE", 0.02)
-    monkeypatch.setattr("subridge.cli.show._PERIOD", 0.02)
-    with busy("comparing ensembles"):
-        wait_for(stream.getvalue)
-        time.sleep(0.2)  # for many more signs
-    assert stream.getvalue() == "comparing ensembles ...\n"
 
 
 def test_a_repeated_name_is_changed_and_told(tmp_path):

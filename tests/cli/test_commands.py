@@ -77,7 +77,7 @@ def test_the_suffix_decides_what_is_written(words, suffix, tmp_path):
 @pytest.mark.parametrize("command", ["curve", "phase", "simulate", "demo"])
 def test_a_file_that_cannot_be_written_is_refused_before_the_work(command, tmp_path):
     assert "must end in one of .png" in call(command, "--out", tmp_path / "curve.doc", code=2).stderr
-    assert "there is no folder" in call(command, "--out", tmp_path / "no" / "curve.png", code=2).stderr
+    assert "cannot be written" in call(command, "--out", tmp_path / "no" / "curve.png", code=2).stderr
 
 
 def test_the_subsets_of_a_curve_are_named_as_in_python():

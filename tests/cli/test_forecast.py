@@ -109,7 +109,9 @@ def test_advise_says_why(table, tmp_path):
 def test_mistakes_are_messages(table, tmp_path):
     assert "'yy'" in call("forecast", table, "--target", "yy", code=1).stderr
     assert "must end in" in call("forecast", table, "--target", "y", "--out", tmp_path / "a.txt", code=2).stderr
-    assert "no folder" in call("advise", table, "--target", "y", "--out", tmp_path / "b" / "a.png", code=2).stderr
+    assert (
+        "cannot be written" in call("advise", table, "--target", "y", "--out", tmp_path / "b" / "a.png", code=2).stderr
+    )
     assert "kind" in call("forecast", table, "--target", "y", code=1).stderr
     assert "is not a,b,c" in call("forecast", table, "--target", "y", "--n-samples", "many", code=2).stderr
     assert "does not exist" in call("advise", tmp_path / "no.csv", "--target", "y", code=2).stderr

@@ -68,8 +68,8 @@ def test_classes_by_groups_have_their_wrong_votes(visits):
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [(("--groups", "subjct"), "did you mean 'subject'"), (("--groups", "y"), "is the target"),
-     (("--groups", "gaps"), "but 'gaps' lacks 1 of 118"), (("--groups", "same"), "--groups must differ"),
+    [(("--groups", "subjct"), "did you mean 'subject'"), (("--groups", "y"), "target y is named twice"),
+     (("--groups", "gaps"), "but 'gaps' lacks 1 of 118"), (("--groups", "same"), "--groups has one group only"),
      (("--n-groups", "30"), "--n-groups needs --groups"),
      (("--groups", "subject", "--n-groups", "30", "--n-samples", "60"), "give one of them"),
      (("--groups", "subject", "--target-error", "0.5"), "--target-error is searched for independent rows")],

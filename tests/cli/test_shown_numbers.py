@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from subridge.cli import main
-from subridge.model.wording import counted
+from subridge.model.errors import counted
 from subridge.results.numbers import percent, plain, unit_of
 
 

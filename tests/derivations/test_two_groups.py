@@ -50,7 +50,7 @@ def derived(same):
     return [float(sp.N(form.subs(values))) for form in forms]
 
 
-@pytest.mark.parametrize("same", [True, False])
+@pytest.mark.parametrize("same", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_closed_forms_are_the_limit_of_proposition_one(dense_pair, same):
     closed = np.array(derived(same))
     columns = [0, 2] if same else [0, 1, 2]

@@ -69,7 +69,7 @@ def test_the_list_holds_what_is_public_and_nothing_private():
     paths = {each.path for each in NAMES}
     assert {
         "subridge.theory.predict.risk",
-        "subridge.model.plan.SubsetPlan.fractions",
+        "subridge.model.ensemble.SubsetPlan.fractions",
         "subridge.model.errors.StoreError",
         "subridge.estimators.regressor.RidgeEnsembleRegressor.predict_interval",
         "subridge.estimators.regressor.RidgeEnsembleRegressor.partial_fit",

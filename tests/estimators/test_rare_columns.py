@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.ridge.path import member_paths
+from subridge.ridge.member import member_paths
 from subridge.ridge.rows import training_rows
 
 DENSE = [np.arange(5 * i, 5 * i + 5) for i in range(4)]
@@ -107,5 +107,5 @@ def test_leverages_at_hand_say_the_same_as_those_of_the_features(kind, ridges):
         X[:, 5] = X[:, 0] + 1e-9 * X[:, 4]
     rows = training_rows(X, rng.standard_normal((1, 90)), None, True)
     plan = sr.SubsetPlan.from_indices([np.arange(X.shape[1])], X.shape[1])
-    (path,) = member_paths(rows, plan, np.array(ridges), pairs=True)
+    (path,) = member_paths(rows, plan, np.array(ridges))
     assert (path.independent == 0).all() == kind.startswith("rare")

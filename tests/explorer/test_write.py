@@ -36,7 +36,7 @@ def test_explore_into_a_missing_folder_is_wrong_usage(tmp_path):
     answer = CliRunner().invoke(main, ["explore", "--out", str(tmp_path / "none" / "page.html")])
     assert answer.exit_code == 2
     assert "--out" in answer.output
-    assert "no folder" in answer.output
+    assert "cannot be written" in answer.output
 
 
 def test_every_figure_of_the_paper_has_a_preset_in_settings_of_the_page():

@@ -6,8 +6,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import subridge as sr
+from subridge.model.aggregation import member_weights
 from subridge.model.errors import ClassCodesWarning, CorrelatedRowsWarning, ParameterError
-from subridge.model.moments import member_weights
 from subridge.results.numbers import interval, plain
 
 

@@ -120,15 +120,6 @@ def test_the_forecast_is_the_theory(M):
     assert float(found.prediction_error[0, 0]) == pytest.approx(expected, rel=1e-8)
 
 
-def test_a_forecast_above_the_pilots_error_is_not_believed():
-    rng = np.random.default_rng(1)
-    X = rng.standard_normal((100, 200))
-    y = X[:, 0] + rng.standard_normal(100)
-    weak = {"weak": sr.Ensemble(sr.subsets.Equal(1), 0.02)}  # near its threshold at 110 rows
-    errors = sr.forecast(X, y, [100, 103, 110], weak).prediction_error.values[0]
-    assert (errors[1:][np.isfinite(errors[1:])] <= errors[0] * (1 + 1e-12)).all()
-
-
 @pytest.mark.filterwarnings("ignore::subridge.model.errors.RareColumnsWarning")
 @pytest.mark.filterwarnings("ignore::subridge.model.errors.DominantRowsWarning")
 @pytest.mark.parametrize("value", [0.1, 1.0, 10.0])
@@ -287,11 +278,11 @@ def test_classes_are_voted_on():
         (model.fit(X[i : i + size], labels[i : i + size]).predict(X[1500:]) != labels[1500:]).mean()
         for i in range(0, 900, 150)
     ]
-    pilots = [
-        float(sr.forecast(X[i : i + n], labels[i : i + n], [size], ensembles).misclassification[0, 0])
-        for i in range(0, 1500, n)
-    ]
-    assert np.mean(pilots) == pytest.approx(np.mean(wrong), rel=0.1)
+    pilots = [sr.forecast(X[i : i + n], labels[i : i + n], [n, size], ensembles) for i in range(0, 1500, n)]
+    now, later = np.mean([each.misclassification.values[0] for each in pilots], axis=0)
+    assert np.mean(wrong) < later < now
+    bounds = [[each[f"misclassification_{end}"].values[0, 1] for each in pilots] for end in ("lower", "upper")]
+    assert np.mean((bounds[0] < np.mean(wrong)) & (np.mean(wrong) < bounds[1])) >= 0.8
 
 
 @pytest.mark.parametrize(
@@ -301,7 +292,7 @@ def test_classes_are_voted_on():
         ({"y": np.ones(59)}, DataError, "60 rows"),
         ({"y": np.ones(60)}, DataError, "nothing to learn"),
         ({"y": np.array([None] * 60)}, DataError, "lacks 60 labels"),
-        ({"y": np.array(["a"] * 60)}, DataError, "at least 2 classes"),
+        ({"y": np.array(["a"] * 60)}, DataError, "nothing to learn"),
         ({"y": np.arange(60).astype(str)}, DataError, "60 distinct values"),
         ({"n_samples": [1]}, ParameterError, "n_samples"),
         ({"n_samples": [2.5]}, ParameterError, "n_samples"),

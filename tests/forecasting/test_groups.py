@@ -66,6 +66,13 @@ def test_the_ridge_of_least_error_on_left_out_groups_is_taken():
     assert chosen.ridge.values[0].tolist() == [best, best]
 
 
+def test_a_group_that_errs_far_more_than_the_others_raises_the_upper_bound():
+    X, y, groups = subjects(0, 60)
+    found = sr.forecast(X, y + 8.0 * (groups == 7), [600], ENSEMBLE, groups=groups)
+    lower, value, upper = (found[f"prediction_error{end}"].item() for end in ("_lower", "", "_upper"))
+    assert np.log(upper / value) > 1.3 * np.log(value / lower)
+
+
 def test_groups_of_single_rows_are_told_to_be_left_out():
     X, y, _ = subjects(0, 40)
     with pytest.raises(DataError, match="groups"):

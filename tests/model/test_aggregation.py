@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.model.aggregation import AGGREGATIONS, LinearAggregation, WeightedMajority, read_aggregation
-from subridge.model.moments import MemberMoments, error_products
+from subridge.model.aggregation import (
+    AGGREGATIONS,
+    LinearAggregation,
+    MemberMoments,
+    WeightedMajority,
+    read_aggregation,
+)
 
 
 @pytest.fixture
@@ -61,7 +66,7 @@ def test_the_median_combines_as_numpy_does(left_out):
 def test_error_products_are_the_weighted_means_of_products(left_out):
     errors, _, sample_weights = left_out
     expected = np.einsum("rcn,scn,n->rs", errors, errors, sample_weights) / sample_weights.sum()
-    np.testing.assert_allclose(error_products(errors, sample_weights), expected)
+    np.testing.assert_allclose(MemberMoments.of_errors(errors, errors[0], sample_weights).pairs, expected)
 
 
 def test_theory_takes_weights_on_the_simplex_and_refuses_a_median_by_name():
@@ -100,7 +105,7 @@ def test_weights_per_target_and_weighted_votes_say_so():
 
 @pytest.mark.parametrize("name", ["median", "majority", "sum"])
 def test_what_is_no_weighted_sum_has_no_weights(name):
-    with pytest.raises(sr.errors.ParameterError, match=f"aggregation='{name}' has no weights"):
+    with pytest.raises(sr.errors.ParameterError, match=f"aggregation='{name}' has neither weights"):
         AGGREGATIONS[name].weights(MemberMoments(np.eye(2)))
 
 

@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import nnls
 
 import subridge as sr
-from subridge.model.moments import least_nonnegative
+from subridge.model.aggregation import least_nonnegative
 
 
 def random_pairs(k, seed):

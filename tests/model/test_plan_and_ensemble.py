@@ -35,6 +35,8 @@ def test_ridge_and_noise_have_the_member_last():
         (lambda: sr.SubsetPlan.from_indices([[0], []], 3), sr.errors.SubsetError, "member 1 is empty"),
         (lambda: sr.SubsetPlan.from_indices([[0, 3]], 3), sr.errors.SubsetError, r"must lie in \[0, 2\], got 0 to 3"),
         (lambda: sr.SubsetPlan.from_indices([[0, 0]], 3), sr.errors.SubsetError, "names a feature twice"),
+        (lambda: sr.SubsetPlan.from_indices([[0], [[1], [0, 2]]], 3), sr.errors.SubsetError, "member 1 has rows of"),
+        (lambda: sr.SubsetPlan(([[1], [0, 2]],), 3), sr.errors.SubsetError, "member 0 has rows of different lengths"),
         (lambda: sr.SubsetPlan.from_indices([[0.5]], 3), sr.errors.SubsetError, "must be integers"),
         (lambda: sr.SubsetPlan.from_indices([[True, False]], 3), sr.errors.SubsetError, "mask of member 0"),
         (lambda: sr.SubsetPlan.from_matrices([np.ones(3)]), sr.errors.SubsetError, r"matrices\[0\] must have shape"),

@@ -5,8 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 import subridge as sr
-from subridge.model.aggregation import read_aggregation
-from subridge.model.moments import MemberMoments
+from subridge.model.aggregation import MemberMoments, read_aggregation
 
 NAMES = ("scaled", "free")
 

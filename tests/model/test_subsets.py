@@ -58,6 +58,7 @@ def test_a_seed_fixes_the_draw_and_another_changes_it():
         (lambda: sr.subsets.dirichlet(2, 4, -1.0, 0), sr.errors.ParameterError, "fraction_spread must be at least 0"),
         (lambda: sr.subsets.equal(0, 4, 0), sr.errors.ParameterError, "n_members must be a positive integer"),
         (lambda: sr.subsets.overlapping([5], 4, 0), sr.errors.SubsetError, "exceed n_features=4"),
+        (lambda: sr.subsets.overlapping([[1], [2, 3]], 4, 0), sr.errors.SubsetError, "must be positive integers"),
         (lambda: sr.subsets.overlapping([0], 4, 0), sr.errors.SubsetError, "subset_sizes must be positive integers"),
     ],
 )
@@ -92,7 +93,7 @@ def test_sizes_are_counts_or_fractions_of_the_features():
     assert sizes(None) == [10, 10]
     assert sizes(0.25) == [5, 5]
     assert sizes([3, 7]) == [3, 7]
-    for wrong in (1.5, [1, 2, 3], [0.0, 0.5], float("nan")):
+    for wrong in (1.5, [1, 2, 3], [0.0, 0.5], float("nan"), [[1], [2, 3]]):
         with pytest.raises(sr.errors.ParameterError, match="subset_sizes"):
             sizes(wrong)
 

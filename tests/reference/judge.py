@@ -9,7 +9,7 @@ from flint import arb, arb_mat
 import subridge as sr
 from reference import hostile, near_dependence, proposition_one, proposition_two, refits
 from subridge.model.errors import AccuracyWarning, ConvergenceError, InfiniteRiskWarning, RidgeError
-from subridge.ridge.path import member_paths
+from subridge.ridge.member import member_paths
 from subridge.ridge.rows import left_out_groups, training_rows
 
 EXACT = ("singular", "exact")  # kinds of covariances that are exactly singular

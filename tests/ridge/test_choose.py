@@ -8,7 +8,7 @@ import pytest
 from subridge.model.aggregation import Aggregation, Majority, Mean, Median, Simplex, Summed
 from subridge.model.subsets import dirichlet
 from subridge.ridge.choose import Losses, choose_ridges
-from subridge.ridge.path import member_paths
+from subridge.ridge.member import member_paths
 from subridge.ridge.rows import training_rows
 
 RIDGES = np.logspace(-2, 3, 6)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from subridge.model.errors import DataError, ParameterError, RidgeError
 from subridge.ridge.curves import weights_along_curve
 
 SIZES = [3, 18, 19, 20, 21, 25, 60]
@@ -71,20 +70,3 @@ def test_single_precision_is_good_to_four_digits_at_an_ordinary_ridge():
     found = weights_along_curve(F.astype("float32"), targets.astype("float32"), SIZES, [0.1])
     assert found.dtype == np.float32
     assert deviation(found, brute_force(F, targets, SIZES, [0.1])) < 1e-4
-
-
-@pytest.mark.parametrize("sizes", [[], [0, 3], [5, 5], [9, 4], [3, 61]])
-def test_sizes_that_do_not_ascend_within_the_sample_are_refused(sizes):
-    with pytest.raises(ParameterError, match="n_samples"):
-        weights_along_curve(*sample(), sizes, [1.0])
-
-
-def test_a_negative_ridge_is_refused():
-    with pytest.raises(RidgeError, match="at least 0"):
-        weights_along_curve(*sample(), [3], [-1.0])
-
-
-def test_targets_of_another_length_are_refused():
-    F, targets = sample()
-    with pytest.raises(DataError, match="targets"):
-        weights_along_curve(F, targets[:, :, :-1], [3], [1.0])

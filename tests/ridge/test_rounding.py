@@ -9,7 +9,7 @@ import scipy.sparse
 import subridge as sr
 from reference import judge, refits
 from subridge.model.errors import AccuracyWarning
-from subridge.ridge.path import member_paths
+from subridge.ridge.member import member_paths
 from subridge.ridge.rows import left_out_groups, training_rows
 
 RIDGES = np.array([0, 0.01, 0.1, 1, 10])
@@ -78,6 +78,14 @@ def test_a_column_whose_squares_are_less_than_any_float_is_told():
     X, y = np.array([[5e-324], [0.0], [0.0], [5e-324]]), np.array([1.0, -2.0, 3.0, 0.5])
     with pytest.warns(AccuracyWarning):
         mean_square(X, y, np.zeros(1))
+
+
+def test_columns_that_vanish_are_told_if_groups_are_left_out_too():
+    assert not judge.judge_near(11001707).remark
+
+
+def test_a_direction_that_a_group_alone_shows_up_to_rounding_is_told():
+    assert not judge.judge_near(12000709).remark
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -1,8 +1,6 @@
 import numpy as np
-import pytest
 
 from subridge.model.aggregation import read_aggregation
-from subridge.model.errors import ParameterError
 from subridge.ridge.classes import Tally
 
 
@@ -40,13 +38,3 @@ def test_members_of_several_ensembles_are_counted_apart():
     tally = Tally([0.0], (2, 1, 2, 1), scores, read_aggregation("majority"))
     tally.add(np.array([0, 1, 1]), scores)
     assert tally.decide(0).ravel().tolist() == [0, 1]
-
-
-def test_aggregations_that_do_not_vote_are_refused():
-    with pytest.raises(ParameterError, match="median"):
-        decided([[1.0, 0.0]], voting="median")
-
-
-def test_noise_without_noisy_scores_is_refused():
-    with pytest.raises(ParameterError, match=r"readout noise 0\.1"):
-        decided([[1.0, 0.0]], noises=(0.1,))

@@ -6,7 +6,7 @@ import pytest
 from subridge.model.aggregation import read_aggregation
 from subridge.model.subsets import equal
 from subridge.ridge.choose import Losses, choose_ridges
-from subridge.ridge.path import member_paths
+from subridge.ridge.member import member_paths
 from subridge.ridge.rows import training_rows
 from subridge.ridge.weights import judge
 
@@ -38,7 +38,7 @@ def rows_without(sample, left_out):
 def test_errors_without_pairs_are_those_of_members_refitted_without_them(sample, ridge, n_members):
     plan = equal(n_members, M, seed=0)
     _, rows = rows_without(sample, [])
-    paths = member_paths(rows, plan, np.array([ridge]), pairs=True)
+    paths = member_paths(rows, plan, np.array([ridge]))
     for i in (0, 5):
         kept, fewer = rows_without(sample, [i])
         refitted = errors_at(member_paths(fewer, plan, np.array([ridge])))
@@ -55,7 +55,7 @@ def test_the_honest_error_is_leave_one_out_of_the_whole_ensemble(sample, name, p
     aggregation = type(read_aggregation(name))(per_target=per_target)
     X, Y, weights, intercept = sample
     _, rows = rows_without(sample, [])
-    paths = member_paths(rows, plan, ridge, pairs=True)
+    paths = member_paths(rows, plan, ridge)
     found = judge(Losses(paths, rows, aggregation), np.zeros(K, dtype=int), is_common=False).error
     independent = np.array([path.independent[0] for path in paths])  # known from the features
     squares = np.empty(N)
@@ -80,7 +80,7 @@ def test_the_honest_error_is_leave_one_out_of_the_whole_ensemble(sample, name, p
 def test_a_choice_that_knows_its_path_is_judged_as_one_that_does_not(sample, name):
     plan, (_, rows) = equal(K, M, seed=0), rows_without(sample, [])
     aggregation = read_aggregation(name)
-    paths = member_paths(rows, plan, np.array([0.03, 0.3, 3.0]), pairs=True)
+    paths = member_paths(rows, plan, np.array([0.03, 0.3, 3.0]))
     fresh, used = Losses(paths, rows, aggregation), Losses(paths, rows, aggregation)
     places = choose_ridges(used, "ensemble")
     known, unknown = (judge(each, places, is_common=True) for each in (used, fresh))

@@ -8,15 +8,16 @@ import threading
 import time
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import psutil
 import pytest
+from joblib import cpu_count
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import subridge as sr
 from scripts import when
-from subridge.arrays.machine import cores
 from subridge.simulation import executors
 from subridge.simulation import run as run_module
 from subridge.simulation import simulate as driver
@@ -131,6 +132,27 @@ def test_an_executor_that_breaks_or_is_closed_is_named():
         simulate(executor=pool)
 
 
+@pytest.mark.parametrize("status", ["pending", "error"])
+def test_a_result_that_is_lost_with_a_worker_of_a_cluster_is_asked_for_again(status):
+    # distributed.cfexecutor unpacks a result as an error if the future is no longer "finished" when it arrives.
+    class Losing(Watching):
+        def submit(self, *arguments):
+            future = super().submit(*arguments)
+            if len(self.tasks) == 3:
+                future = Future()
+                future._dask_future = SimpleNamespace(status=status)
+                future.set_exception(ValueError("not enough values to unpack (expected 3, got 2)"))
+            return future
+
+    losing = Losing()
+    if status == "error":  # of the task itself
+        with pytest.raises(ValueError, match="not enough values"):
+            simulate(executor=losing)
+    else:
+        assert simulate(executor=losing).identical(simulate())
+        assert len(losing.tasks) == 8
+
+
 def test_errors_of_tasks_are_raised_as_they_are(monkeypatch):
     def broken(*_):
         raise FileNotFoundError("nowhere")
@@ -152,7 +174,7 @@ def test_processes_share_the_cores_and_foreign_executors_take_one_thread(monkeyp
     for options in ({}, {"executor": 1}, {"executor": 10**4, "memory": 10**14}, *foreign):
         with pytest.raises(KeyboardInterrupt):
             simulate(**options)
-    assert threads == [None, cores(), 1, 1, 3, 1]
+    assert threads == [None, cpu_count(), 1, 1, 3, 1]
 
 
 def test_a_task_keeps_to_its_threads_in_any_executor(monkeypatch):

@@ -13,13 +13,7 @@ import subridge as sr
 from subridge.simulation import run as run_module
 from subridge.simulation.classification import make_classification
 from subridge.simulation.gaussian import GaussianExperiment
-from subridge.simulation.memory import (
-    TOGETHER_ON_A_CARD,
-    bytes_of_arrays,
-    bytes_of_member,
-    bytes_of_votes,
-    bytes_per_trial,
-)
+from subridge.simulation.memory import bytes_of_arrays, bytes_of_member, bytes_of_votes, bytes_per_trial
 from subridge.simulation.run import Job
 from subridge.simulation.simulate import CLASSIFICATION, GAUSSIAN
 
@@ -261,7 +255,7 @@ def test_data_are_copied_for_a_card_and_for_single_precision_only():
 def test_a_card_holds_members_of_all_ridges_and_some_refined_ones():
     here, card = bytes_of_member(votes(), 60), bytes_of_member(votes("cuda"), 60)
     one_more_ridge = 8 * 2 * 60**2  # a factor and its copy
-    refined = 8 * TOGETHER_ON_A_CARD * (60**2 + 5 * 5 * (60 + 200))
+    refined = 8 * (60**2 + 5 * 5 * (60 + 200))
     assert card - here == pytest.approx(1.15 * (one_more_ridge + refined), abs=1)
 
 

@@ -53,6 +53,18 @@ def test_independent_features_and_spikes_are_right_or_say_that_they_are_not():
     assert np.median([v.error for v in verdicts]) < 1e-15
 
 
+@pytest.mark.parametrize("seed", [90411000000, 90411000040, 90411000064])
+def test_a_small_spike_beside_a_large_one_is_no_cause_of_doubt(seed):
+    """The small spike is less certain than the large one, but it has little of the signal."""
+    verdict = judge.judge_structured(seed)
+    assert verdict.error < verdict.bound < 1e-9
+
+
+def test_a_spike_errs_in_what_is_left_along_it_and_in_the_fit():
+    verdict = judge.judge_structured(555000060)
+    assert verdict.error < 0.5 * verdict.bound
+
+
 @pytest.mark.parametrize("judged", [judge.judge_one, judge.judge_structured])
 def test_scaled_means_are_right_or_say_that_they_are_not(judged):
     verdicts = [v for seed in range(60) if (v := judged(30_000 + seed, aggregation="scaled")) is not None]
@@ -109,6 +121,11 @@ def test_members_shrunk_to_nothing_keep_their_ratio(aggregation):
 @pytest.mark.parametrize("n_features", [None, 1, 30, 10**6])
 def test_hostile_problems_of_proposition_two_are_right_or_say_that_they_are_not(n_features):
     assert [v for v in judge.judge_two(7, 1000 if n_features is None else 200, n_features) if v.remark] == []
+
+
+def test_members_without_data_keep_their_digits_at_finite_size():
+    """At α of 1e-154 effective ridges are so large that their product overflows."""
+    assert [v for v in judge.judge_two(90500000000, 500, 1) if v.remark] == []
 
 
 def test_the_bound_of_an_ordinary_problem_is_small():

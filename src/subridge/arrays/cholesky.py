@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from subridge.arrays.namespace import device_of, namespace_of
 from subridge.arrays.types import Array, Namespace
 
-# Columns per panel, and the size below which a block is handed to the library. Chosen on one H200 by
-# benchmarks/engine_gpu.py --tune; both are multiples of a warp.
+# Columns per panel, of which the library factors the diagonal block. Chosen on one H200 by benchmarks/engine_gpu.py
+# --tune; a multiple of a warp.
 PANEL = 128
-LEAF = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +56,11 @@ class BlockedFactor:
         return rows
 
 
-def factor(matrices: Array, targets: Array, panel: int = PANEL) -> tuple[BlockedFactor, Array]:
-    """Factor a batch of positive definite matrices and solve ``L z = t`` for rows of targets on the way.
+def factor(matrices: Array, panel: int = PANEL) -> BlockedFactor:
+    """Factor a batch of positive definite matrices, shape (batch, n, n), which are overwritten.
 
-    Matrices (batch, n, n), of which only the lower triangle is read, are overwritten by the factor, and targets (batch,
-    n_rows, n) by the rows zᵀ. A matrix that is not positive definite gives NaN from its failing block on. It takes n³/3
-    operations, nearly all in products of shape (n - j) × panel × j.
+    Only the lower triangle is read. A matrix that is not positive definite gives NaN from its failing block on. Nearly
+    all of the n³/3 operations are products of shape (n - j) × panel × j.
     """
     xp = namespace_of(matrices)
     n, inverses = matrices.shape[-1], []
@@ -71,15 +69,11 @@ def factor(matrices: Array, targets: Array, panel: int = PANEL) -> tuple[Blocked
         if j:
             left = xp.matrix_transpose(matrices[:, j:e, :j])
             subtract_product(matrices[:, j:, j:e], matrices[:, j:, :j], left)
-            subtract_product(targets[:, :, j:e], targets[:, :, :j], left)
-        diagonal, inverse = _factor_block(xp, matrices[:, j:e, j:e])
-        matrices[:, j:e, j:e] = diagonal
-        transposed = xp.matrix_transpose(inverse)
+        matrices[:, j:e, j:e], inverse = _factor_block(xp, matrices[:, j:e, j:e])
         if e < n:
-            matrices[:, e:, j:e] = matrices[:, e:, j:e] @ transposed
-        targets[:, :, j:e] = targets[:, :, j:e] @ transposed
+            matrices[:, e:, j:e] = matrices[:, e:, j:e] @ xp.matrix_transpose(inverse)
         inverses.append(inverse)
-    return BlockedFactor(matrices, inverses, panel), targets
+    return BlockedFactor(matrices, inverses, panel)
 
 
 def gram_lower(rows: Array, into: Array, block: int = 1024) -> Array:
@@ -100,21 +94,11 @@ def subtract_product(base: Array, left: Array, right: Array) -> None:
 
 
 def _factor_block(xp: Namespace, A: Array) -> tuple[Array, Array]:
-    """Factor and its inverse of a small block, by halves: the library sees only leaves."""
-    n = A.shape[-1]
-    if n <= LEAF:
-        if not hasattr(xp.linalg, "cholesky_ex"):
-            L = xp.linalg.cholesky(A)
-            return L, xp.linalg.inv(L)
-        L, info = xp.linalg.cholesky_ex(A)  # no check, so the host never waits for the card
-        L = xp.where((info > 0)[:, None, None], xp.nan, L)
-        identity = xp.eye(n, dtype=A.dtype, device=device_of(A))
-        return L, xp.linalg.solve_triangular(L, xp.broadcast_to(identity, A.shape), upper=False)
-    h = LEAF * max(1, n // LEAF // 2)
-    L11, I11 = _factor_block(xp, A[:, :h, :h])
-    L21 = A[:, h:, :h] @ xp.matrix_transpose(I11)
-    L22, I22 = _factor_block(xp, A[:, h:, h:] - L21 @ xp.matrix_transpose(L21))
-    corner = xp.zeros_like(A[:, :h, h:])
-    L = xp.concat([xp.concat([L11, corner], axis=-1), xp.concat([L21, L22], axis=-1)], axis=-2)
-    inverse = xp.concat([xp.concat([I11, corner], axis=-1), xp.concat([-I22 @ (L21 @ I11), I22], axis=-1)], axis=-2)
-    return L, inverse
+    """Factors of small blocks, shape (batch, n, n), and their inverses."""
+    if not hasattr(xp.linalg, "cholesky_ex"):
+        L = xp.linalg.cholesky(A)
+        return L, xp.linalg.inv(L)
+    L, info = xp.linalg.cholesky_ex(A)  # no check, so the host never waits for the card
+    L = xp.where((info > 0)[:, None, None], xp.nan, L)
+    identity = xp.eye(A.shape[-1], dtype=A.dtype, device=device_of(A))
+    return L, xp.linalg.solve_triangular(L, xp.broadcast_to(identity, A.shape), upper=False)

@@ -1,4 +1,4 @@
-"""Cores, memory and devices of the machine this runs on.
+"""Memory and devices of the machine this runs on, and random numbers drawn on a device.
 
 Memory is what this process may still take before the machine, a container (control groups of either version, at every
 level above the process) or a limit on the addresses of a process (``ulimit -v``) stops it.
@@ -11,20 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from subridge.arrays.types import Array
+from subridge.arrays.types import Array, Seed
 
 # Assumed if nothing can be asked: a system without /proc, psutil and sysconf. Run(memory=) overrides it.
 _ASSUMED = 2**32
 # Files of a control group, version 2 and version 1: limit, usage, and the part of it that the kernel can drop.
 _VERSION_2 = ("memory.max", "memory.current", "inactive_file")
 _VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-
-
-def cores() -> int:
-    """Cores this process may use, with affinity and limits of containers if the system has them."""
-    import joblib
-
-    return int(joblib.cpu_count())
 
 
 def available_memory(root: Path = Path("/")) -> int:
@@ -141,3 +134,33 @@ def release(device: str) -> None:
         import torch
 
         torch.cuda.empty_cache()
+
+
+def standard_normals(
+    seed: Seed, coordinates: tuple[int, ...], shape: tuple[int, ...], device: str, dtype: str
+) -> Array:
+    """Standard normals at a grid coordinate, drawn on the device.
+
+    The draw depends on seed, coordinates, shape and device only. CPU and GPU draw different samples.
+    """
+    sequence = np.random.SeedSequence(seed, spawn_key=coordinates)
+    if device == "cpu":
+        return np.random.default_rng(sequence).standard_normal(shape).astype(dtype, copy=False)
+    import torch
+
+    place = "cpu" if device == "torch" else device
+    generator = torch.Generator(device=place)
+    generator.manual_seed(int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1)))
+    return torch.randn(shape, generator=generator, device=place, dtype=getattr(torch, dtype))
+
+
+def stacked_normals(
+    seed: Seed, coordinates: list[tuple[int, ...]], shape: tuple[int, ...], device: str, dtype: str
+) -> Array:
+    """Standard normals at several coordinates, each as if drawn alone, along a new first axis."""
+    if len(coordinates) == 1:
+        return standard_normals(seed, coordinates[0], shape, device, dtype)[None, ...]
+    drawn = empty_on((len(coordinates), *shape), device, dtype)
+    for place, where in enumerate(coordinates):
+        drawn[place, ...] = standard_normals(seed, where, shape, device, dtype)
+    return drawn

@@ -1,10 +1,13 @@
 """Names for the types used in signatures."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol, TypeAlias, overload
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -14,6 +17,8 @@ ArrayLike: TypeAlias = npt.ArrayLike
 # An array of any supported library, on any device. Type checkers see NumPy's interface, which the array API standard
 # mirrors. Code for what another library lacks, or has in addition, stays in this room.
 Array: TypeAlias = FloatArray
+
+Seed: TypeAlias = int | tuple[int, ...]
 
 Json: TypeAlias = bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"] | None
 
@@ -53,15 +58,5 @@ class SparseMatrix(Protocol):
     def __getitem__(self, key: IntArray | BoolArray | tuple[slice, IntArray]) -> "SparseMatrix": ...
 
 
-class Frame(Protocol):
-    """The part of a data frame that is used, in any library."""
-
-    @property
-    def shape(self) -> tuple[int, int]: ...
-
-    @property
-    def columns(self) -> Iterable[str]: ...
-
-
 # What a user may pass as a table of features: numbers, a sparse matrix, a data frame or a tensor.
-MatrixLike: TypeAlias = ArrayLike | SparseMatrix | Frame
+MatrixLike: TypeAlias = "ArrayLike | SparseMatrix | IntoDataFrame"

@@ -1,20 +1,14 @@
 """`subridge demo` and `subridge simulate`: trained ensembles."""
 
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 import subridge as sr
 from subridge.cli import options as shared
 from subridge.cli.options import numbers, sizes
-from subridge.cli.show import deliver, print_table, say
-from subridge.model.wording import counted
-from subridge.results.numbers import plain
-
-if TYPE_CHECKING:
-    import xarray as xr
+from subridge.cli.show import deliver, show_report
 
 _N_FEATURES, _N_MEMBERS, _N_TRIALS, _RIDGE = 400, 10, 40, 1e-3
 _N_SAMPLES = (10, 20, 28, 34, 37, 43, 48, 56, 70, 100, 140, 190, 250, 320, 400)
@@ -52,21 +46,7 @@ def demo(**options: Any) -> None:
         n_features=_N_FEATURES,
         command=f"subridge demo --seed {seed}",
     )
-    deliver(curves, options, draw=sr.figures.plot_demo, show=_show_demo)
-
-
-def _show_demo(curves: "xr.Dataset") -> None:
-    mean = curves.experiment.mean("trial")
-    error = curves.experiment.std("trial", ddof=1) / curves.sizes["trial"] ** 0.5
-    columns, cells = ["P"], [[str(P) for P in curves.n_samples.values]]
-    for name in curves.ensemble.values:
-        theory, trained, spread = (part.sel(ensemble=name).values for part in (curves.theory_at_points, mean, error))
-        columns += [f"{name}\ntheory", f"{name}\ntrained"]
-        cells.append([f"{value:.3f}" for value in theory])
-        cells.append([f"{value:.3f} ± {width:.3f}" for value, width in zip(trained, spread, strict=True)])
-    title = f"risk with M = {_N_FEATURES} features, k = {_N_MEMBERS} members, ridge {_RIDGE}"
-    print_table(title, columns, zip(*cells, strict=True))
-    say("Equal members peak together at P = M/k; unequal ones spread the peak out.")
+    deliver(curves, options, draw=sr.figures.plot_demo, show=show_report)
 
 
 @click.command(short_help="Train ensembles on sampled data; exact risks along a curve.")
@@ -113,7 +93,7 @@ def simulate(**options: Any) -> None:
         seed=options["seed"],
         run=shared.run_of(options),
     )
-    deliver(curves, options, draw=sr.figures.plot_simulated, show=_show_simulated)
+    deliver(curves, options, draw=sr.figures.plot_simulated, show=show_report)
 
 
 def _check_store(store: Path | None, resume: bool) -> None:
@@ -122,24 +102,8 @@ def _check_store(store: Path | None, resume: bool) -> None:
 
     if store is None and resume:
         raise click.UsageError("--resume needs --store: the directory to go on with")
-    if re.match(r"\w+:/", str(store)):
-        raise click.UsageError(f"--store {store} is an address, but a store is a directory of this machine")
     if store is not None and is_store(store) != resume:
         wrong = "does not exist, so there is nothing to resume; leave out --resume"
         raise click.UsageError(
             f"{store} {wrong if resume else 'exists; add --resume to go on with it, or give another --store'}"
         )
-
-
-def _show_simulated(curves: "xr.Dataset") -> None:
-    n = curves.sizes["trial"]
-    mean, error = curves.risk.mean("trial"), curves.risk.std("trial", ddof=1) / n**0.5
-    columns = list(zip(mean.values, error.values, strict=True))
-    print_table(
-        f"risk, mean ± standard error of {counted(n, 'trial')}",
-        ["n_samples", *(f"ridge {ridge:g}" for ridge in curves.ridge.values)],
-        (
-            [f"{P:,}", *(f"{plain(means[p], 4)} ± {plain(errors[p], 1)}" for means, errors in columns)]
-            for p, P in enumerate(curves.n_samples.values)
-        ),
-    )

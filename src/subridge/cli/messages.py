@@ -16,10 +16,11 @@ _SYNONYMS = {
 }
 # An argument stands after a blank or a bracket; in a formula it is left alone.
 _BEFORE = r"(?:(?<=[\s(;:,'\"])|^)"
-_NOT_HERE = ', no pairs, or dtype="float32"'  # what only Python offers
 _REMEDIES = {
+    ', no pairs, or dtype="float32"': "",  # what only Python offers
+    r"(?<!\S)(--[\w-]+) True\b": r"\1",
+    r"(?<!\S)--([\w-]+) False\b": r"--no-\1",
     r"give (smaller|larger) ones as ridges": r"give \1 ones with --ridges",
-    r"write sr\.Ensemble\(.*?\)(?: or .*)?$": "",
     r"divide every column by its standard deviation, for example with make_pipeline\(StandardScaler\(\), \.\.\.\)": (
         "divide every column by its standard deviation with --standardise"
     ),
@@ -72,8 +73,6 @@ def with_flags(text: str, command: click.Command | None) -> str:
         }
         for form, replacement in forms.items():
             text = re.sub(form, replacement, text)
-    if "standardise" in flags:
-        for pattern, replacement in _REMEDIES.items():
-            text = re.sub(pattern, replacement, text)
-    text = re.sub(r"(?<!\S)(--[\w-]+) True\b", r"\1", text.replace(_NOT_HERE, ""))
-    return cleaned(re.sub(r"(?<!\S)--([\w-]+) False\b", r"--no-\1", text))
+    for pattern, replacement in _REMEDIES.items():
+        text = re.sub(pattern, replacement, text)
+    return cleaned(text)

@@ -119,21 +119,11 @@ def finite(text: str) -> float:
     return number
 
 
-# Whether a device is there is found where the work is done. Dask would look half a minute for a name without a port.
-_FORMS = {
-    "device": (r"cpu|torch|cuda(?::\d+)?", "cpu, torch, cuda or cuda:NUMBER"),
-    "scheduler": (
-        r"(?:\w+://)?[^\s/:]+:\d+|(?:inproc|ucx|tls|tcp|ws|wss)://\S+",
-        "the address of a Dask scheduler, such as tcp://host:8786",
-    ),
-}
-
-
-def _well_formed(_context: click.Context, option: click.Parameter, text: str | None) -> str | None:
-    form, told = _FORMS[str(option.name)]
-    if text is not None and not re.fullmatch(form, text):
-        raise click.BadParameter(f"{text!r} is not {told}")
-    return text
+def _address(text: str) -> str:
+    """Read the address of a scheduler; Dask would look half a minute for a name without a port."""
+    if re.fullmatch(r"(?:\w+://)?[^\s/:]+:\d+|(?:inproc|ucx|tls|tcp|ws|wss)://\S+", text):
+        return text
+    raise click.BadParameter(f"{text!r} is not the address of a Dask scheduler, such as tcp://host:8786")
 
 
 # Groups of options, and what is built from them
@@ -194,11 +184,9 @@ def ensemble_of(options: Options, subsets: "Strategy | ArrayLike") -> "sr.Ensemb
 
 
 run_options = option_group(
-    click.option("--device", metavar="NAME", callback=_well_formed, default="cpu", help="cpu, cuda, cuda:1, torch"),
+    click.option("--device", metavar="NAME", default="cpu", help="cpu, cuda, cuda:1, torch"),
     click.option("--processes", type=click.IntRange(1), help="simulate in that many processes"),
-    click.option(
-        "--scheduler", metavar="ADDRESS", callback=_well_formed, help="address of a Dask scheduler, tcp://host:port"
-    ),
+    click.option("--scheduler", metavar="ADDRESS", type=_address, help="address of a Dask scheduler, tcp://host:port"),
 )
 
 
@@ -244,15 +232,9 @@ def _checked_place(_context: click.Context, _option: click.Parameter, out: Path 
 
 def writable(out: Path) -> Path:
     """A file to be written; what prevents that is said before the work."""
-    if "://" in str(out) or str(out).startswith(("s3:/", "gs:/", "http:/", "https:/")):
-        raise click.BadParameter(f"{out} is an address; results are written to files of this machine")
     out = out.expanduser()
-    if not out.parent.is_dir():
-        raise click.BadParameter(f"{out} cannot be written: there is no folder {out.parent}")
-    if out.is_dir():
-        raise click.BadParameter(f"{out} is a folder; give the name of a file")
-    if not os.access(out if out.exists() else out.parent, os.W_OK):
-        raise click.BadParameter(f"{out} cannot be written: you may not write there")
+    if out.is_dir() or not os.access(out if out.exists() else out.parent, os.W_OK):
+        raise click.BadParameter(f"{out} cannot be written: give a file in a folder of this machine that is writable")
     return out
 
 
@@ -268,29 +250,25 @@ def _read_specification(ctx: click.Context, option: click.Parameter, file: Path 
         written: dict[str, Json] = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise click.BadParameter(f"{file} is not TOML: {error}", ctx, option) from error
-    group = ctx.parent.command if ctx.parent is not None else None
-    commands = group.list_commands(ctx) if isinstance(group, click.Group) else [ctx.info_name]
+    commands = getattr(ctx.find_root().command, "commands", {})
     chosen = {key: value for key, value in written.items() if not (isinstance(value, dict) and key in commands)}
     table = written.get(ctx.info_name or "")
-    chosen |= table if isinstance(table, dict) else {}
-    nested = [key for key, value in chosen.items() if isinstance(value, dict)]
-    if nested:
-        raise click.BadParameter(
-            f"{file} has a table [{nested[0]}], but tables are named after commands ({', '.join(map(str, commands))}) "
-            "and hold options only; put its options at the top of the file or into the table of the command",
-            ctx,
-            option,
-        )
-    known: dict[str, click.Parameter] = {}
-    for param in ctx.command.params:
-        flags = (flag.lstrip("-").replace("-", "_") for flag in (*param.opts, *param.secondary_opts))
-        known |= dict.fromkeys([*flags, str(param.name)], param)
+    known = {
+        flag.lstrip("-").replace("-", "_"): param
+        for param in ctx.command.params
+        for flag in (*param.opts, *param.secondary_opts, str(param.name))
+        if param is not option
+    }
     defaults: dict[str, Json] = {}
-    for key, value in chosen.items():
-        param = known.get(key.replace("-", "_"), option)
-        if param is option:
-            names = ", ".join(sorted(known.keys() - {"spec", "help"}))
-            raise click.BadParameter(f"{file} has {key!r}, which is no option of this command ({names})", ctx, option)
+    for key, value in (chosen | (table if isinstance(table, dict) else {})).items():
+        param = known.get(key.replace("-", "_"))
+        if param is None or isinstance(value, dict):
+            raise click.BadParameter(
+                f"{file} has {key!r}, which is no option of this command ({', '.join(sorted(known))}); a table is "
+                f"named after its command ({', '.join(commands)}) and holds options only",
+                ctx,
+                option,
+            )
         if param.nargs == 1 and not (isinstance(param, click.Option) and (param.multiple or param.is_flag)):
             # As it is typed on the command line.
             value = ",".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -3,6 +3,7 @@
 import json
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +82,7 @@ def reproduce(**options: Any) -> None:
     from subridge.figures.paper.batch import FAILED, earlier_figures, run_batch
     from subridge.figures.paper.registry import figure_ids
     from subridge.figures.paper.reproduction import FigureRequest
+    from subridge.store.progress import ProgressBar
 
     figures, out = options["figures"], options["out"]
     page = out / "report.html"
@@ -89,14 +91,17 @@ def reproduce(**options: Any) -> None:
     order = figure_ids()
     wanted = order if "all" in figures else tuple(dict.fromkeys(figures))
     requests = [FigureRequest(figure, options["quick"], options["settings"], options["data"]) for figure in wanted]
-    run, start = shared.run_of(options), time.perf_counter()
-    outcomes = []
-    progress = BatchProgress({request.figure: request.seconds for request in requests})
+    run, start, outcomes = shared.run_of(options), time.perf_counter(), []
+    expected = {request.figure: request.seconds for request in requests}  # roughly
     try:
-        with progress.bar:
-            for outcome in run_batch(requests, out, run, force=options["force"], begin=progress.begin):
-                progress.finish(outcome.figure, outcome.status, outcome.seconds)
+        with ProgressBar("", sum(expected.values())) as bar:
+            begin = partial(bar.move, 0)  # shows the id of the figure
+            for outcome in run_batch(requests, out, run, force=options["force"], begin=begin):
                 outcomes.append(outcome)
+                bar.move(expected[outcome.figure])
+                if bar.disable:
+                    told = f"{outcome.figure} {outcome.status} in {outcome.seconds:.1f} s"
+                    click.echo(f"{told}, {len(outcomes)} of {len(requests)}", err=True)
     except KeyboardInterrupt as error:
         # In place of what a simulation says of its own tasks: they are kept where this command looks for them.
         raise InterruptedRun("interrupted: what is done is kept, and the same command goes on from here") from error
@@ -139,45 +144,3 @@ def _show_agreement(datasets: "Sequence[xr.Dataset]") -> None:
     if rows:
         columns = ["", "judged", "outside", "largest |Δ|/allowance", "verdict"]
         print_table("theory and experiment", columns, rows, names=True)
-
-
-class BatchProgress:
-    """How many figures are done, which is being made, and how long the rest will take.
-
-    A bar on the error stream at a terminal, a line per figure elsewhere. `expected` holds rough seconds of every
-    figure; the speed of the machine is learnt from the figures made so far.
-    """
-
-    def __init__(self, expected: dict[str, float]) -> None:
-        from subridge.store.progress import ProgressBar
-
-        self._expected, self._left = expected, dict(expected)
-        self._spent = self._planned = 0.0  # by the figures made, as measured and as expected
-        self._begun, self._started = 0, time.perf_counter()
-        self.bar = ProgressBar("", sum(expected.values()), seconds_left=self.seconds_left)
-
-    def begin(self, figure: str) -> None:
-        """A figure is being made."""
-        self._started = time.perf_counter()
-        self._begun += 1  # not those finished: drawing may lag behind
-        self.bar.move(0, f"{figure} ({self._begun} of {len(self._expected)})")
-
-    def finish(self, figure: str, status: str, seconds: float) -> None:
-        """A figure is done, was there already, or failed."""
-        from subridge.store.progress import spoken
-
-        expected = self._left.pop(figure)
-        if status == "made":
-            self._spent += seconds
-            self._planned += expected
-        self._started = time.perf_counter()
-        self.bar.move(expected)
-        if self.bar.disable:
-            done = len(self._expected) - len(self._left)
-            told = f", about {spoken(self.seconds_left())} left" if self._left else ""
-            click.echo(f"{figure} {status} in {seconds:.1f} s, {done} of {len(self._expected)}{told}", err=True)
-
-    def seconds_left(self) -> float:
-        """Expected time of what is left at the speed seen so far, less what the current figure has taken."""
-        speed = self._spent / self._planned if self._planned > 1 else 1.0
-        return max(sum(self._left.values()) * speed - (time.perf_counter() - self._started), 0.0)

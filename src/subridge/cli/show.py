@@ -1,18 +1,15 @@
-"""Results to files and to the terminal, and signs of life from work that takes long."""
+"""Results to files and to the terminal, and a bar for work that takes long."""
 
 import shlex
-import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from threading import Event, Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from subridge.cli.messages import cleaned
 from subridge.cli.options import ARGUMENTS, Options
-from subridge.model.wording import counted, listed
+from subridge.model.errors import counted, listed
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -20,8 +17,6 @@ if TYPE_CHECKING:
 
 WIDTH = 80  # of a printed table
 _NAME = 26  # characters of a name before it wraps
-_PATIENCE = 2.0  # seconds before work says that it goes on
-_PERIOD = 0.5  # between signs at a terminal
 
 
 def deliver(
@@ -54,6 +49,16 @@ def deliver(
         show(dataset)
 
 
+def show_report(dataset: "xr.Dataset") -> None:
+    """Print the table and the sentences that its page has."""
+    from subridge.explorer.reports import report_of
+
+    title, sentences, _, columns, rows = report_of(dataset)
+    print_table(title, columns, rows)
+    for sentence in sentences:
+        say(sentence)
+
+
 def print_table(
     title: str,
     columns: Sequence[str],
@@ -71,31 +76,27 @@ def print_table(
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
-    cells = [list(row) for row in rows]
-    # The longest cell of every column and three characters for its borders; names may wrap.
-    widths = [
-        3 + max(len(Text.from_markup(line)) for cell in column for line in cell.split("\n"))
-        for column in ([name, *(row[i] for row in cells)] for i, name in enumerate(columns))
-    ]
-    if names:
-        widths[0] = min(widths[0], _NAME + 3)
+    console, cells = Console(), [[cleaned(cell) for cell in row] for row in rows]
     kept, left_out = list(range(len(columns))), list[str]()
-    spare = [columns.index(name) for name in optional if name in columns]
-    while len(kept) > 2 and sum(widths[i] for i in kept) > WIDTH:
-        place = next((i for i in spare if i in kept), kept[-1])
+    spare = [columns.index(name) for name in reversed(optional) if name in columns]
+
+    def drawn() -> Table:
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        for i in kept:
+            words = names and i == 0
+            justify: Literal["left", "right"] = "left" if words else "right"
+            table.add_column(columns[i], justify=justify, no_wrap=not words, max_width=_NAME if words else None)
+        for row in cells:
+            table.add_row(*(row[i] for i in kept))
+        return table
+
+    while len(kept) > 2 and console.measure(drawn(), options=console.options.update(width=10_000)).maximum > WIDTH:
+        place = spare.pop() if spare else kept[-1]
         kept.remove(place)
         left_out.append(columns[place].replace("\n", " "))
     say(title)
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for position, index in enumerate(kept):
-        words = names and position == 0
-        table.add_column(columns[index], justify="left" if words else "right", no_wrap=not words)
-    for row in cells:
-        table.add_row(*(cleaned(row[i]) for i in kept))
-    console = Console()
-    console.print(table, width=min(console.width, WIDTH) if console.is_terminal else WIDTH)
+    console.print(drawn(), width=min(console.width, WIDTH) if console.is_terminal else WIDTH)
     if caption:
         say(caption)
     if left_out:
@@ -112,23 +113,9 @@ def say(sentence: str) -> None:
     console.print(cleaned(sentence), markup=False, highlight=False, width=width, soft_wrap=False)
 
 
-def thinned(length: int, most: int) -> list[int]:
-    """Evenly spread positions in a list, at most so many; files and JSON hold every point.
-
-    Examples
-    --------
-    >>> thinned(9, 3)
-    [0, 4, 8]
-    """
-    return sorted({round(place * (length - 1) / max(min(most, length) - 1, 1)) for place in range(min(most, length))})
-
-
 @contextmanager
 def busy(doing: str) -> Iterator[None]:
-    """Say on the error stream what is being done if it takes more than two seconds.
-
-    At a terminal one line is kept up to date, with the share that is done where the work knows it; elsewhere it is said
-    once.
+    """Show at a terminal what is being done, for how long, and which share is done where the work knows it.
 
     Examples
     --------
@@ -136,29 +123,9 @@ def busy(doing: str) -> Iterator[None]:
     ...     pass
     """
     from subridge.forecasting.pilot import told_of_progress
+    from subridge.store.progress import ProgressBar
 
-    done, at_terminal, share, started = Event(), sys.stderr.isatty(), "", time.perf_counter()
-
-    def count(n_done: int, total: int) -> None:
-        nonlocal share
-        share = f", {n_done} of {total} done ({n_done / total:.0%})"
-
-    def speak() -> None:
-        if done.wait(_PATIENCE):
-            return
-        if not at_terminal:
-            click.echo(f"{doing} ...", err=True)
-            return
-        while not done.wait(_PERIOD):
-            told = f"{doing}{share}, {time.perf_counter() - started:.0f} s so far"
-            click.echo(f"\r{told}\033[K", err=True, nl=False)
-        click.echo("\r\033[K", err=True, nl=False)
-
-    speaker = Thread(target=speak, daemon=True)
-    speaker.start()
-    try:
-        with told_of_progress(count):
+    with ProgressBar(doing, 1) as bar:
+        (task,) = bar.task_ids
+        with told_of_progress(lambda n_done, total: bar.update(task, completed=n_done, total=total)):
             yield
-    finally:
-        done.set()
-        speaker.join()

@@ -2,7 +2,6 @@
 
 import csv
 import textwrap
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +12,14 @@ from subridge.cli import options as shared
 from subridge.cli.messages import cleaned, with_flags
 from subridge.cli.options import Options, finite, member_counts, numbers, sizes
 from subridge.cli.show import WIDTH, busy, deliver, print_table, say
-from subridge.model.errors import ParameterError
-from subridge.model.wording import counted
-from subridge.results.numbers import interval, percent, plain, short_interval, unit_of
+from subridge.model.errors import ParameterError, counted
+from subridge.results.numbers import plain, unit_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from subridge.datasets.tables.table import Table
 
-_MANY = 10.0  # an ensemble with so many times the error of one ridge has no gain worth a number
 _ROWS = 12  # of the printed ranking; files and JSON hold every candidate
 
 
@@ -142,30 +139,18 @@ def forecast(**options: Any) -> None:
 
 
 def _show_forecast(curves: "xr.Dataset") -> None:
-    attributes = curves.attrs
-    what = f"forecast from {counted(attributes['n_pilot'], 'row')}"
+    from subridge.explorer.reports import forecast_sentences
+
+    what = f"forecast from {counted(curves.attrs['n_pilot'], 'row')}"
     for metric in (str(name) for name in curves if f"{name}_upper" in curves):
-        _show_metric(f"{what}: {metric} ({attributes['level']:.0%} interval)".replace("_", " "), curves, metric)
-    variance = attributes["target_variance"]
-    if "n_groups" in curves.coords:
-        say(
-            f"Errors are those on new groups. The labels have variance {plain(variance)}; the {attributes['n_pilot']} "
-            f"rows are worth about {float(curves.effective_samples.median()):.0f} independent ones."
-        )
-    else:
-        noise, low, high = (min(attributes[f"label_noise{end}"] ** 2, variance) for end in ("", "_lower", "_upper"))
-        noise, low = (each if each > 1e-6 * variance else 0.0 for each in (noise, low))
-        say(
-            f"The labels have variance {plain(variance)}, of which about {noise / variance:.0%} is label noise: no "
-            f"linear model can get below {interval(noise, low, high)}."
-        )
-    if not bool(curves.in_reach.all()):
-        say("-: out of reach of these rows.")
-    if bool(curves.is_bound.any()):
-        say("≤: an upper bound, because the best ridge is smaller than these rows can judge.")
+        _show_metric(f"{what}: {metric} ({curves.attrs['level']:.0%} interval)".replace("_", " "), curves, metric)
+    for sentence in forecast_sentences(curves):
+        say(sentence)
 
 
 def _show_metric(title: str, curves: "xr.Dataset", metric: str) -> None:
+    from subridge.explorer.reports import forecast_cells
+
     largest = float(curves[f"{metric}_upper"].max())
     unit, told = (0.01, ", in %") if metric == "misclassification" else unit_of(largest)
     cells = {
@@ -174,12 +159,7 @@ def _show_metric(title: str, curves: "xr.Dataset", metric: str) -> None:
         if f"n_{name}" in curves.coords
     }
     for name in curves.ensemble.values:
-        at = curves.sel(ensemble=name)
-        bounds = (at[metric + end].values / unit for end in ("", "_lower", "_upper"))
-        cells[str(name)] = [
-            "-" if value != value else f"{'≤ ' * bool(is_bound)}{short_interval(value, lower, upper)}"
-            for value, lower, upper, is_bound in zip(*bounds, at.is_bound.values, strict=True)
-        ]
+        cells[str(name)] = forecast_cells(curves.sel(ensemble=name), metric, unit)
     print_table(title + told, list(cells), zip(*cells.values(), strict=True))
 
 
@@ -216,36 +196,16 @@ def advise(**options: Any) -> None:
 
 
 def _show_ranking(ranking: "xr.Dataset") -> None:
+    from subridge.explorer.reports import report_of
     from subridge.forecasting.advise import code_of
 
-    first, attributes = ranking.isel(candidate=slice(_ROWS)), ranking.attrs
-    unit, told = unit_of(float(first.prediction_error_upper.max()))
-    bounds = (first[f"prediction_error{end}"].values / unit for end in ("", "_lower", "_upper"))
-    gains = zip(first.gain.values, first.gain_standard_error.values, strict=True)
-    columns: dict[str, Iterable[str]] = {
-        "ensemble": first.candidate.values,
-        "λ": (plain(ridge, 2) for ridge in first.ridge.values),
-        "squared error": map(short_interval, *bounds),
-        "gain": (percent(gain, error) if gain > -_MANY else "-" for gain, error in gains),
-    }
-    if attributes["n_samples"] != attributes["n_pilot"]:
-        columns["now"] = (plain(error) for error in first.pilot_prediction_error.values / unit)
-    if "misclassification" in first:
-        columns["wrong"] = ("" if share != share else f"{share:.1%}" for share in first.misclassification.values)
-    if not bool(first.in_reach.all()):
-        columns["reach"] = ("yes" if inside else "no" for inside in first.in_reach.values)
-    shown = print_table(
-        f"forecast with {counted(round(attributes['n_samples']), 'sample')}, best first{told and f'; errors{told}'}",
-        list(columns),
-        zip(*columns.values(), strict=True),
-        names=True,
-        optional=("reach", "now", "λ"),
-    )
-    for sentence in ranking.reasons.values:
-        say(str(sentence))
-    more = ranking.sizes["candidate"] - first.sizes["candidate"]
+    title, reasons, _, columns, rows = report_of(ranking)
+    shown = print_table(title, columns, rows[:_ROWS], names=True, optional=("reach", "now", "λ"))
+    for sentence in reasons:
+        say(sentence)
+    more = len(rows) - _ROWS
     say(
-        f"The table: expected squared error on new rows with its {attributes['level']:.0%} interval, and the "
+        f"The table: expected squared error on new rows with its {ranking.attrs['level']:.0%} interval, and the "
         "improvement over a single ridge (gain); weighted: the weights of members are fitted."
         + (" now: with the rows at hand." if "now" in shown else "")
         + (" wrong: misclassified by votes." if "wrong" in shown else "")

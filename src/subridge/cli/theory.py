@@ -7,9 +7,7 @@ import click
 import subridge as sr
 from subridge.cli import options as shared
 from subridge.cli.options import numbers
-from subridge.cli.show import deliver, print_table, say, thinned
-from subridge.model.wording import counted
-from subridge.results.numbers import plain
+from subridge.cli.show import deliver, print_table, say, show_report
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -73,26 +71,20 @@ def _predict(options: shared.Options, sample_ratios: "ArrayLike") -> "xr.Dataset
 
 
 def _show_curves(curves: "xr.Dataset") -> None:
-    columns = {
-        f"ridge {ridge:g}": values for ridge, values in zip(curves.ridge.values, curves.risk.values, strict=True)
-    }
-    if "risk_at_optimal_ridge" in curves:
-        columns["own λ*"] = curves.risk_at_optimal_ridge.values
-    ratios = curves.sample_ratio.values
+    from subridge.explorer.parts import thinned
+    from subridge.explorer.reports import report_of
+
+    title, sentences, _, columns, rows = report_of(curves)
     # Rows that are left out must not hide a peak: a value that is the highest, or higher than its neighbours.
-    shown = set(thinned(len(ratios), _CURVE_ROWS))
-    for values in columns.values():
+    shown = set(thinned(len(rows), _CURVE_ROWS))
+    for values in curves.risk.values:
         shown |= {i for i in range(1, len(values) - 1) if values[i - 1] < values[i] > values[i + 1]}
         shown.add(max(range(len(values)), key=lambda i: (values[i] == values[i], values[i])))
-    left_out = len(ratios) - len(shown)
-    print_table(
-        f"predicted risk of {counted(curves.sizes['member'], 'member')}",
-        ["P/M", *columns],
-        ([f"{ratios[i]:.4g}", *(plain(values[i], 4) for values in columns.values())] for i in sorted(shown)),
-        caption=f"{len(shown)} of {len(ratios)} rows, peaks among them; --json or --out has all" if left_out else None,
-    )
-    if "own λ*" in columns:
-        say("own λ*: every member at the ridge that is best for it alone, which need not be best for the ensemble.")
+    caption = f"{len(shown)} of {len(rows)} rows, peaks among them; --json or --out has all"
+    chosen = [rows[i] for i in sorted(shown)]
+    print_table(title, columns, chosen, caption=caption if len(shown) < len(rows) else None)
+    for sentence in sentences:
+        say(sentence)
 
 
 @click.command(short_help="The best ensemble size over sample ratio and noise.")
@@ -143,30 +135,26 @@ def _draw_phases(diagram: "xr.Dataset") -> "Figure":
 
 def _show_phases(diagram: "xr.Dataset") -> None:
     """A map over two axes; else one line per point."""
-    import numpy as np
+    from subridge.explorer.parts import thinned
 
     sizes = diagram.optimal_n_members
+    if sizes.ndim != 2:
+        show_report(diagram)
+        return
     title = f"best ensemble size k*, ridge {diagram.attrs['ridge']}, aggregation {diagram.attrs['aggregation']}"
 
     def cell(k: float) -> str:
-        return "∞" if np.isinf(k) else ("[dim]1[/]" if k == 1 else f"[magenta]{k:.0f}[/]")
+        return "∞" if k == float("inf") else ("[dim]1[/]" if k == 1 else f"[magenta]{k:.0f}[/]")
 
-    if sizes.ndim == 2:
-        down, across = sizes.dims
-        heights, widths = sizes[down].values, sizes[across].values
-        columns = thinned(len(widths), _MAP_COLUMNS)
-        print_table(
-            title,
-            ["", *(f"{widths[j]:.3g}" for j in columns)],
-            (
-                [f"[bold]{heights[i]:.3g}[/]", *(cell(sizes.values[i, j]) for j in columns)]
-                for i in thinned(len(heights), _MAP_ROWS)[::-1]
-            ),
-            caption=f"{down} down, {across} across",
-        )
-        return
-    places = list(np.ndindex(*sizes.shape))
-    axes = [[f"{sizes[name].values[place[axis]]:.4g}" for place in places] for axis, name in enumerate(sizes.dims)]
-    best = [cell(sizes.values[place]) for place in places]
-    risks = [f"{diagram.reduced_risk.values[place]:.4g}" for place in places]
-    print_table(title, [*map(str, sizes.dims), "k*", "reduced risk"], zip(*axes, best, risks, strict=True))
+    down, across = sizes.dims
+    heights, widths = sizes[down].values, sizes[across].values
+    columns = thinned(len(widths), _MAP_COLUMNS)
+    print_table(
+        title,
+        ["", *(f"{widths[j]:.3g}" for j in columns)],
+        (
+            [f"[bold]{heights[i]:.3g}[/]", *(cell(sizes.values[i, j]) for j in columns)]
+            for i in thinned(len(heights), _MAP_ROWS)[::-1]
+        ),
+        caption=f"{down} down, {across} across",
+    )

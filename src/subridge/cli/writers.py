@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from subridge.cli.options import writable
-from subridge.model.wording import counted
+from subridge.model.errors import counted
 
 
 def _page(_context: click.Context, _parameter: click.Parameter, out: Path) -> Path:

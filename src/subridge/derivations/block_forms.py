@@ -4,11 +4,9 @@ These are the contractions that Prop. 1 is written in; with N_r = ν_r M they ar
 limit M → ∞ is read off from the degrees of numerator and denominator.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping
 
 import sympy as sp
-from sympy.polys.fields import FracElement
 
 from subridge.derivations.block_matrix import BlockMatrix, trace
 
@@ -103,7 +101,7 @@ def leading_order(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Ex
     size : sympy.Symbol
         M.
     fractions : mapping of expression to expression
-        What each group size becomes, a multiple of M, for example ``{N: nu * M}``.
+        What each group size becomes, a polynomial in M, for example ``{N: nu * M}``.
 
     Returns
     -------
@@ -113,7 +111,7 @@ def leading_order(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Ex
     Raises
     ------
     ValueError
-        If a group size is no multiple of M.
+        If the denominator vanishes at these fractions.
 
     Examples
     --------
@@ -121,8 +119,8 @@ def leading_order(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Ex
     >>> leading_order(N * a / (a + N * b), M, {N: nu * M})
     a/b
     """
-    found = _expansion(sp.sympify(expression), size, fractions, lowest=None)
-    return sp.Add(*[sp.factor(coefficient.as_expr()) * size**power for power, coefficient in found.items()])
+    top, bottom = _ratio(sp.sympify(expression), size, fractions)
+    return sp.factor(top.LC() / bottom.LC()) * size ** (top.degree() - bottom.degree()) if top else sp.S.Zero
 
 
 def limit(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
@@ -135,7 +133,7 @@ def limit(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.E
     size : sympy.Symbol
         M.
     fractions : mapping of expression to expression
-        What each group size becomes, a multiple of M, for example ``{N: nu * M}``.
+        What each group size becomes, a polynomial in M, for example ``{N: nu * M}``.
 
     Returns
     -------
@@ -145,7 +143,7 @@ def limit(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.E
     Raises
     ------
     ValueError
-        If the expression grows without bound, or a group size is no multiple of M.
+        If the expression grows without bound, or its denominator vanishes at these fractions.
 
     Examples
     --------
@@ -153,53 +151,19 @@ def limit(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.E
     >>> limit((N + 1) / (M + 1), M, {N: nu * M})
     nu
     """
-    # Term by term: long division down to size⁰ needs a few coefficients only, a common denominator needs all.
-    totals: dict[int, list[sp.Expr]] = defaultdict(list)
+    # Term by term: a common denominator would be much longer.
+    total = sp.Poly(0, size)
     for term in sp.Add.make_args(sp.sympify(expression)):
-        for power, coefficient in _expansion(term, size, fractions, lowest=0).items():
-            totals[power].append(coefficient.as_expr())
-    for power in sorted(totals, reverse=True):
-        total = sp.cancel(sp.Add(*totals[power]))
-        if power > 0 and total != 0:
-            raise ValueError(f"the expression grows like {size}**{power}, with coefficient {total}")
-    return sp.factor(sp.cancel(sp.Add(*totals[0])))
+        top, bottom = _ratio(term, size, fractions)
+        total += top.div(bottom)[0]
+    if total.degree() > 0:
+        raise ValueError(f"the expression grows like {size}**{total.degree()}, with coefficient {total.LC()}")
+    return sp.factor(total.as_expr())
 
 
-def _expansion(
-    expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.Expr], lowest: int | None
-) -> dict[int, FracElement]:
-    """Return the coefficients of size^p about infinite size, from the leading power down to `lowest`.
-
-    With `lowest` None, the leading one only; nothing for zero. Every group size is a multiple of the size, so powers of
-    the size are total degrees in the group sizes. Fractions are put in only in the degrees that are needed.
-    """
-    scales = {size: sp.S.One, **{group: sp.cancel(value / size) for group, value in fractions.items()}}
-    if any(scale.has(size) for scale in scales.values()):
-        raise ValueError(f"every group size must be a multiple of {size}")
-    symbols = set(scales) | expression.free_symbols.union(*[scale.free_symbols for scale in scales.values()])
-    field = sp.QQ.frac_field(*sorted(symbols, key=str))
-    ring = field.field.ring
-    substitutions = [(ring(group), ring(scale)) for group, scale in scales.items()]
-    positions = [ring.symbols.index(group) for group in scales]
-
-    def coefficient(terms: Mapping[tuple[int, ...], sp.Expr]) -> FracElement:
-        return field.field(ring.from_dict(dict(terms)).compose(substitutions))
-
-    ratio, by_degree, leading = field.from_sympy(expression), [], []
-    for polynomial in (ratio.numer, ratio.denom):
-        graded: dict[int, dict[tuple[int, ...], sp.Expr]] = defaultdict(dict)
-        for powers, value in polynomial.terms():
-            graded[sum(powers[p] for p in positions)][powers] = value
-        by_degree.append(graded)
-        leading.append(next((d for d in sorted(graded, reverse=True) if coefficient(graded[d])), None))
-    (top, bottom), (first, low) = by_degree, leading
-    if low is None:
+def _ratio(expression: sp.Expr, size: sp.Symbol, fractions: Mapping[sp.Expr, sp.Expr]) -> tuple[sp.Poly, sp.Poly]:
+    """Numerator and denominator as polynomials in the size, at these fractions."""
+    top, bottom = (sp.Poly(part.subs(fractions), size) for part in expression.as_numer_denom())
+    if bottom.is_zero:
         raise ValueError(f"at the fractions {dict(fractions)} the denominator of {expression} vanishes identically")
-    found: dict[int, FracElement] = {}
-    if first is None:
-        return found
-    for power in range(first - low, (first - low if lowest is None else lowest) - 1, -1):
-        taken = [value * coefficient(bottom.get(low + power - p, {})) for p, value in found.items()]
-        rest = coefficient(top.get(low + power, {})) - sum(taken, start=field.zero)
-        found[power] = rest / coefficient(bottom[low])
-    return found
+    return top, bottom

@@ -159,9 +159,6 @@ class BlockMatrix:
     def __sub__(self, other: BlockMatrix) -> BlockMatrix:
         return self + (-1) * other
 
-    def __neg__(self) -> BlockMatrix:
-        return (-1) * self
-
     def __mul__(self, scalar: sp.Expr) -> BlockMatrix:
         D, B, factor = _in_one_field(*self._parts, sp.Matrix([[sp.sympify(scalar)]]))
         value = factor[0, 0].element
@@ -189,15 +186,18 @@ class BlockMatrix:
         ZeroDivisionError
             If the identity parts are singular, as in a block of rank one, or the whole matrix is.
         """
-        return BlockMatrix(self.row_sizes, self.row_sizes, *_inverse(*self._square_parts()))
+        D, B, N = self._square_parts()
+        own = _inverse(D, "a block without identity part has rank one and no inverse")
+        whole = _inverse(D + B * N, "the matrix is singular: a sum over its groups vanishes identically")
+        return BlockMatrix(self.row_sizes, self.row_sizes, own, -whole * B * own)
 
     def determinant(self) -> sp.Expr:
         """Return det = det(D + B N) Π det(D_n)^(n-1), the product over groups of equal size n."""
         D, B, N = self._square_parts()
-        result = _determinant(D + B * N)
+        result = sp.factor((D + B * N).to_Matrix().det(method="berkowitz"))
         for size in dict.fromkeys(self.row_sizes):
             places = [i for i, other in enumerate(self.row_sizes) if other == size]
-            result *= _determinant(D.extract(places, places)) ** (size - 1)
+            result *= sp.factor(D.extract(places, places).to_Matrix().det(method="berkowitz")) ** (size - 1)
         return result
 
     def _square_parts(self) -> list[DomainMatrix]:
@@ -291,11 +291,8 @@ def trace(matrix: BlockMatrix) -> sp.Expr:
     >>> trace(BlockMatrix.identity([n]) + BlockMatrix.all_ones([n], [n]))
     2*n
     """
-    if matrix.row_sizes != matrix.column_sizes:
-        raise ValueError("the trace needs a matrix that is square by blocks")
-    D, B, N = _in_one_field(*matrix._parts, sp.diag(*matrix.row_sizes))
-    terms = [N[i, i].element * (D[i, i].element + B[i, i].element) for i in range(len(matrix.row_sizes))]
-    return N.domain.to_sympy(sum(terms, start=N.domain.zero))
+    D, B, N = matrix._square_parts()
+    return N.domain.to_sympy(sum((N * (D + B)).diagonal(), start=N.domain.zero))
 
 
 def block_text(matrix: BlockMatrix) -> str:
@@ -388,28 +385,21 @@ def _nonzero(coefficients: DomainMatrix) -> list[tuple[int, int]]:
     return [(i, j) for i, row in rows for j, value in row.items() if not _is_zero(value, domain)]
 
 
-def _inverse(D: DomainMatrix, B: DomainMatrix, sizes: DomainMatrix) -> tuple[DomainMatrix, DomainMatrix]:
-    """Both parts of the inverse of D·I + B·11ᵀ: D⁻¹ and -(D + B N)⁻¹ B D⁻¹.
+def _inverse(matrix: DomainMatrix, reason: str) -> DomainMatrix:
+    """The inverse, by the characteristic polynomial (Cayley-Hamilton); `reason` says why there is none.
 
-    Adjugates of polynomials and one division per entry: dividing at every step is hundreds of times slower.
+    Polynomials and one division per entry: dividing at every step is hundreds of times slower.
     """
-    domain = D.domain
-    (D, below_D), (B, below_B), (W, below_W) = (_over_one_denominator(part) for part in (D, B, D + B * sizes))
-    (adjugate_D, det_D), (adjugate_W, det_W) = _adjugate(D), _adjugate(W)
-    if _is_zero(det_D, D.domain):
-        raise ZeroDivisionError("a block without identity part has rank one and no inverse")
-    if _is_zero(det_W, W.domain):
-        raise ZeroDivisionError("the matrix is singular: a sum over its groups vanishes identically")
-    own = _divided(adjugate_D, below_D, det_D, domain)
-    across = _divided(adjugate_W * B * adjugate_D, -below_W * below_D, det_W * det_D * below_B, domain)
-    return own, across
-
-
-def _determinant(coefficients: DomainMatrix) -> sp.Expr:
-    """The determinant, as an expression."""
-    numerator, denominator = _over_one_denominator(coefficients)
-    value, ring = _adjugate(numerator)[1], numerator.domain
-    return sp.factor(ring.to_sympy(value) / ring.to_sympy(denominator) ** coefficients.shape[0])
+    field, (denominator, A) = matrix.domain, matrix.clear_denoms(convert=True)
+    ring, (_, *coefficients, last) = A.domain, A.charpoly()
+    if _is_zero(last, ring):
+        raise ZeroDivisionError(reason)
+    one = DomainMatrix.eye(A.shape[0], ring)
+    adjugate = one
+    for coefficient in coefficients:
+        adjugate = A * adjugate + one.scalarmul(coefficient)
+    factor = field.convert_from(-denominator.element, ring) / field.convert_from(last, ring)
+    return adjugate.convert_to(field).scalarmul(factor)
 
 
 def _is_rational(domain: Domain) -> bool:
@@ -421,29 +411,6 @@ def _is_rational(domain: Domain) -> bool:
 
 def _is_zero(value: DomainElement, domain: Domain) -> bool:
     return not value or (not _is_rational(domain) and _vanishes(domain.to_sympy(value)))
-
-
-def _over_one_denominator(matrix: DomainMatrix) -> tuple[DomainMatrix, DomainElement]:
-    """A matrix of polynomials and what it is divided by."""
-    denominator, numerator = matrix.clear_denoms(convert=True)
-    return numerator, denominator.element
-
-
-def _adjugate(matrix: DomainMatrix) -> tuple[DomainMatrix, DomainElement]:
-    """The adjugate and the determinant, from the characteristic polynomial p: adj A = ±(p(A) - p(0))/A."""
-    n, domain = matrix.shape[0], matrix.domain
-    first, *coefficients = matrix.charpoly()
-    one = DomainMatrix.eye(n, domain)
-    adjugate = one.scalarmul(first)
-    for coefficient in coefficients[:-1]:
-        adjugate = matrix * adjugate + one.scalarmul(coefficient)
-    sign = domain.convert((-1) ** n)
-    return adjugate.scalarmul(-sign), sign * coefficients[-1]
-
-
-def _divided(matrix: DomainMatrix, factor: DomainElement, divisor: DomainElement, field: Domain) -> DomainMatrix:
-    ring = matrix.domain
-    return matrix.convert_to(field).scalarmul(field.convert_from(factor, ring) / field.convert_from(divisor, ring))
 
 
 def _vanishes(expression: sp.Expr) -> bool:

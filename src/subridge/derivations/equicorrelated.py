@@ -50,7 +50,7 @@ from subridge.derivations.notation import (
     x_s,
     zeta,
 )
-from subridge.derivations.proposition_one import MemberPair, order_parameter_q
+from subridge.derivations.proposition_one import MemberPair
 
 N_ONLY_R, N_ONLY_S, N_BOTH, N_NEITHER = GROUPS = sp.symbols("n_r n_s n_b n_0", positive=True)
 FRACTIONS = {
@@ -98,10 +98,7 @@ def saddle_point() -> sp.Eq:
     >>> saddle_point()
     Eq(q, a*nu/(\hat{q}*a + nu))
     """
-    sizes = (N_ONLY_R, N_NEITHER)
-    signal, noise = _covariances(sizes)
-    finite = order_parameter_q(signal + noise, BlockMatrix.selection(sizes, [0]))
-    leading = limit(finite, M, {N_ONLY_R: nu * M, N_NEITHER: (1 - nu) * M})
+    leading = limit(member().q, M, {N_ONLY_R: nu * M, N_NEITHER: (1 - nu) * M})
     return sp.Eq(q, sp.factor(leading.subs(x_r, nu / q_hat)))
 
 
@@ -277,8 +274,7 @@ def without_radical(expression: sp.Expr) -> sp.Expr:
     >>> without_radical(sigma_closed_form() - sigma)
     0
     """
-    chosen = {lam: ridge_of_sigma()}
-    rational = sp.sympify(expression).subs(chosen).subs(alpha, sigma * (nu * sigma + gap))
+    rational = sp.sympify(expression).subs(lam, ridge_of_sigma()).subs(alpha, sigma * (nu * sigma + gap))
     rational = rational.replace(
         lambda part: part.is_Pow and part.exp == sp.Rational(1, 2), lambda part: sp.sqrt(sp.factor(part.base))
     )
@@ -296,7 +292,6 @@ def ridgeless_sigma() -> tuple[sp.Expr, sp.Expr]:
     >>> ridgeless_sigma()
     (alpha/nu, 1)
     """
-    sigma = sp.Symbol("sigma", positive=True)
     roots = sp.solve(quadratic().subs(t, 0), sigma)
     fewer, more = sorted(roots, key=lambda root: not root.has(alpha))
     return fewer, more
@@ -341,9 +336,8 @@ def ridgeless_random_bias() -> dict[str, sp.Expr]:
         "nu_r < alpha < nu_s": (True, False),
         "nu_r < nu_s < alpha": (True, True),
     }
-    I0 = random_bias()
     return {
-        name: sp.factor(I0.subs({S_r: _member(nu_r, first), S_s: _member(nu_s, second)}))
+        name: sp.factor(random_bias().subs({S_r: _member(nu_r, first), S_s: _member(nu_s, second)}))
         for name, (first, second) in branches.items()
     }
 
@@ -390,8 +384,7 @@ def infinite_data_pair_error(same: bool) -> sp.Expr:
     -b*(nu_r + nu_s - 1)
     """
     # σ → 1: the quadratic divided by α leaves 1 − σ = 0.
-    error = sp.factor(pair_error(same).subs({S_r: 1 / a, S_s: 1 / a}))
-    return limit(error, alpha, {})
+    return limit(sp.factor(pair_error(same).subs({S_r: 1 / a, S_s: 1 / a})), alpha, {})
 
 
 def infinite_data_error() -> sp.Expr:

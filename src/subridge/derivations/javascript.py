@@ -120,14 +120,43 @@ class _Printer(JavascriptCodePrinter):  # type: ignore[misc]
         return str(super()._print_Pow(expr))
 
 
-def _saddle_point_formulas() -> list[Formula]:
-    """One member's order parameter; B ± R over 2ν are the roots of its quadratic."""
+@lru_cache
+def formulas() -> tuple[Formula, ...]:
+    """Every function of the page.
+
+    Examples
+    --------
+    >>> print(next(formula for formula in formulas() if formula.name == "crossGamma").javascript())
+    // γ_rs.
+    function crossGamma(alpha, nu_rs, sigma_r, sigma_s) {
+      return nu_rs*sigma_r*sigma_s/alpha;
+    }
+    <BLANKLINE>
+    """
+    solved, one = {S_r: sigma_r / a, S_s: sigma_s / a}, {S_r: sigma / a, nu_r: nu}
+    I0, I1, own_gamma = random_bias(), aligned_bias(), on_the_diagonal(gamma())
+    own_bias = (1 - rho2) * on_the_diagonal(I0) + rho2 * on_the_diagonal(I1)
+    # One member's order parameter: B ± R over 2ν are the roots of its quadratic.
     B, scaled = alpha + nu + t, (alpha, nu, t)
     radical = sp.sqrt((alpha - nu) ** 2 + 2 * t * (alpha + nu) + t**2)
-    where = {R: radical, h: t + nu - alpha}
-    own_gamma = on_the_diagonal(gamma()).subs({S_r: sigma / a, nu_r: nu})
-    names, few, many = (*scaled, R), (h + R) / (B + R), 4 * alpha * t / ((R - h) * (B + R))
-    return [
+    names, where = (*scaled, R), {R: radical, h: t + nu - alpha}
+    few, many = (h + R) / (B + R), 4 * alpha * t / ((R - h) * (B + R))
+    # At finite M.
+    excesses = {excess_r: a / (nu_r * sigma_r) - b, excess_s: a / (nu_s * sigma_s) - b, along: I1}
+    size = b + T
+    # A member that fits nothing predicts nothing: its error against another is v - c of the other.
+    silent = {S_s: 0, **one}
+    # What the phase diagram needs: the reduced error of k equal members, x = 1/k, y = 1/α.
+    equal_gamma = x * sigma**2 / alpha
+    equal_bias = sp.factor((x * own_error() * (1 - equal_gamma)).subs(k, 1 / x).subs({H: 0, Z: 0}))
+    crossed = sp.factor(crossed_error().subs(k, 1 / x))
+    # At λ = 0 and α > x a member fits its bulk, σ = 1.
+    bias_arranged = (1 - rho2) * x * (1 - x * (2 - sigma) * sigma / (1 + W)) + rho2 * (1 + W - x)
+    cross_arranged = (1 - rho2) * (1 - 2 * x * sigma / (1 + W)) - rho2
+    top = bias_arranged.subs(sigma, 1) + x * (H + x * y * Z)
+    slope = (sp.diff(top, x) * (1 - x * y) + y * top) / (1 - x * y) ** 2
+    best = reduced_optimal_ridge().subs(k, 1 / x).subs({H: noise, Z: 0})
+    return (
         Formula(
             "root", "R, the root in the solution of the saddle point.", scaled, radical, alpha / sigma - nu * sigma
         ),
@@ -136,17 +165,7 @@ def _saddle_point_formulas() -> list[Formula]:
         ),
         Formula("restFewSamples", "1 - σ where h = t + ν - α > 0.", (*names, h), few, 1 - sigma, where),
         Formula("restManySamples", "1 - σ where h = t + ν - α ≤ 0.", (*names, h), many, 1 - sigma, where),
-        Formula("ownGap", "1 - γ_rr.", names, 2 * R / (B + R), 1 - own_gamma, where),
-    ]
-
-
-def _bias_formulas() -> list[Formula]:
-    """Biases of members and pairs, of the teacher's parts orthogonal to 1 and along it."""
-    solved, one = {S_r: sigma_r / a, S_s: sigma_s / a}, {S_r: sigma / a, nu_r: nu}
-    I0, I1 = random_bias(), aligned_bias()
-    excesses = {excess_r: a / (nu_r * sigma_r) - b, excess_s: a / (nu_s * sigma_s) - b, along: I1}
-    size = b + T
-    return [
+        Formula("ownGap", "1 - γ_rr.", names, 2 * R / (B + R), 1 - own_gamma.subs(one), where),
         Formula(
             "randomBias",
             "I⁰_rr; unseen is 1 - ν.",
@@ -178,17 +197,6 @@ def _bias_formulas() -> list[Formula]:
             uniform_aligned_bias().subs(solved),
             where=excesses,
         ),
-    ]
-
-
-def _error_formulas() -> list[Formula]:
-    """Errors of pairs and of a scaled mean, and the ridge best for one member."""
-    solved = {S_r: sigma_r / a, S_s: sigma_s / a}
-    # A member that fits nothing predicts nothing: its error against another is v - c of the other.
-    silent = {S_s: 0, S_r: sigma / a, nu_r: nu}
-    own_gamma = on_the_diagonal(gamma())
-    own_bias = (1 - rho2) * on_the_diagonal(random_bias()) + rho2 * on_the_diagonal(aligned_bias())
-    return [
         Formula(
             "crossGamma",
             "γ_rs.",
@@ -233,22 +241,7 @@ def _error_formulas() -> list[Formula]:
             a * (_UNSEEN / (b * nu) + a * (nu * noise + rho2 * _UNSEEN) / ((1 - rho2) * (b * nu) ** 2)),
             optimal_ridge().subs({zeta: sp.sqrt(noise), eta: 0}),
         ),
-    ]
-
-
-def _size_formulas() -> list[Formula]:
-    """What the phase diagram needs: the reduced error of k equal members, x = 1/k, y = 1/α."""
-    own_gamma = x * sigma**2 / alpha
-    own_bias = sp.factor((x * own_error() * (1 - own_gamma)).subs(k, 1 / x).subs({H: 0, Z: 0}))
-    crossed = sp.factor(crossed_error().subs(k, 1 / x))
-    # At λ = 0 and α > x a member fits its bulk, σ = 1.
-    bias_arranged = (1 - rho2) * x * (1 - x * (2 - sigma) * sigma / (1 + W)) + rho2 * (1 + W - x)
-    cross_arranged = (1 - rho2) * (1 - 2 * x * sigma / (1 + W)) - rho2
-    top = bias_arranged.subs(sigma, 1) + x * (H + x * y * Z)
-    slope = (sp.diff(top, x) * (1 - x * y) + y * top) / (1 - x * y) ** 2
-    best = reduced_optimal_ridge().subs(k, 1 / x).subs({H: noise, Z: 0})
-    return [
-        Formula("sizeOwnBias", "B_rr/k.", (x, sigma, rho2, W), bias_arranged, own_bias),
+        Formula("sizeOwnBias", "B_rr/k.", (x, sigma, rho2, W), bias_arranged, equal_bias),
         Formula("sizeCrossBias", "B_rs.", (x, sigma, rho2, W), cross_arranged, crossed),
         Formula(
             "sizeError",
@@ -256,7 +249,7 @@ def _size_formulas() -> list[Formula]:
             (x, H, Z, own, cross, g),
             (own + x * (H + g * Z)) / (1 - g) + (1 - x) * cross,
             error().subs(k, 1 / x),
-            where={own: own_bias, cross: crossed, g: own_gamma},
+            where={own: equal_bias, cross: crossed, g: equal_gamma},
         ),
         Formula(
             "sizeSlope",
@@ -279,23 +272,7 @@ def _size_formulas() -> list[Formula]:
             x * (H - (1 - rho2) * (2 - x) * sigma / (1 + W)),
             optimal_error().subs(nu, x) - E_bulk,
         ),
-    ]
-
-
-@lru_cache
-def formulas() -> tuple[Formula, ...]:
-    """Every function of the page.
-
-    Examples
-    --------
-    >>> print(next(formula for formula in formulas() if formula.name == "crossGamma").javascript())
-    // γ_rs.
-    function crossGamma(alpha, nu_rs, sigma_r, sigma_s) {
-      return nu_rs*sigma_r*sigma_s/alpha;
-    }
-    <BLANKLINE>
-    """
-    return (*_saddle_point_formulas(), *_bias_formulas(), *_error_formulas(), *_size_formulas())
+    )
 
 
 def javascript_module() -> str:

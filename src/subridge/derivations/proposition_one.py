@@ -21,39 +21,6 @@ from subridge.derivations.block_matrix import BlockMatrix, trace
 from subridge.derivations.notation import alpha, x_r, x_s
 
 
-def order_parameter_q(covariance: BlockMatrix, measurement: BlockMatrix, x: sp.Expr = x_r) -> sp.Expr:
-    """Return q_r = (1/M) tr[G_r⁻¹ Σ̃_rr] at q̂_r = ν_rr/x (eq. 10 (saddle_point)).
-
-    Parameters
-    ----------
-    covariance : BlockMatrix
-        Σ_s + Σ_0, of all features.
-    measurement : BlockMatrix
-        A_r.
-    x : expression
-        ν_rr/q̂_r.
-
-    Returns
-    -------
-    sympy.Expr
-        q_r, rational in x and the group sizes.
-
-    Examples
-    --------
-    One member that sees all n features of an isotropic problem:
-
-    >>> n, d = sp.symbols("n d", positive=True)
-    >>> whole = BlockMatrix.identity([n])
-    >>> order_parameter_q(d * whole, whole)
-    d*x_r/(d + x_r)
-    """
-    C = measurement @ covariance @ measurement.T
-    resolvent = (x * BlockMatrix.identity(C.row_sizes) + C).inverse()
-    n_rows = sum(C.row_sizes)
-    # ν_rr M = N_r, the number of rows of A_r: the two factors M cancel.
-    return sp.cancel(x * trace(resolvent @ C) / n_rows)
-
-
 @dataclass(frozen=True, eq=False)
 class MemberPair:
     """Two members of an ensemble (or one member twice) on block-structured data.
@@ -78,6 +45,8 @@ class MemberPair:
     b*x_r**2*(n - 1)/(n*(b + x_r)**2)
     >>> pair.n_features, sp.factor(pair.overlap_trace), pair.resolvents[0]
     (n, b**2*n/(b + x_r)**2, [1/(b + x_r) I_{n}])
+    >>> sp.factor(pair.q)
+    b*x_r/(b + x_r)
     >>> [sp.factor(each) for each in (pair.aligned_bias(), pair.aligned_explained(), pair.random_explained())]
     [b*x_r**2/(b + x_r)**2, b**2/(b + x_r), b**2*(n - 1)/(n*(b + x_r))]
     """
@@ -108,6 +77,13 @@ class MemberPair:
             (x_r * BlockMatrix.identity(C_rr.row_sizes) + C_rr).inverse(),
             (x * BlockMatrix.identity(C_ss.row_sizes) + C_ss).inverse(),
         )
+
+    @property
+    def q(self) -> sp.Expr:
+        """The order parameter q_r = (1/M) tr[G_r⁻¹ Σ̃_rr] (eq. 10 (saddle_point)) at q̂_r = ν_rr/x_r."""
+        C, n_rows = self._covariances[0], sum(self.first.row_sizes)
+        # ν_rr M = N_r, the number of rows of A_r: the two factors M cancel.
+        return sp.cancel(x_r * trace(self.resolvents[0] @ C) / n_rows)
 
     @cached_property
     def overlap_trace(self) -> sp.Expr:

@@ -186,9 +186,8 @@ def many_samples_form() -> dict[str, sp.Expr]:
     expression = sp.factor(ridgeless_error(more_samples=True).subs(k, 1 / nu))
     pole = sp.factor(sp.cancel(expression * (alpha - nu)).subs(nu, alpha))
     rest = sp.Poly(sp.cancel(expression - pole / (alpha - nu)), nu)
-    names = ("constant", "linear", "quadratic")
-    form = {name: sp.factor(rest.coeff_monomial(nu**power)) for power, name in enumerate(names)}
-    return {**form, "pole": pole}
+    powers = {"constant": 0, "linear": 1, "quadratic": 2}
+    return {name: sp.factor(rest.coeff_monomial(nu**power)) for name, power in powers.items()} | {"pole": pole}
 
 
 @lru_cache

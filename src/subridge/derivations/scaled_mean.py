@@ -62,8 +62,7 @@ def uniform_aligned_cross_moment() -> sp.Expr:
     >>> sp.factor(uniform_aligned_cross_moment() - (b + T) ** 2 / (T + 1 / (nu_r * S_r)))
     0
     """
-    fixed = member_pair().aligned_explained().subs(shared, T / M)
-    return limit_in_S(fixed)
+    return limit_in_S(member_pair().aligned_explained().subs(shared, T / M))
 
 
 @lru_cache
@@ -211,8 +210,7 @@ def infinite_ensemble_error() -> sp.Expr:
     >>> infinite_ensemble_error().subs(W, 0)
     (Z + 1)/(Z + alpha + 1)
     """
-    values = {sp.factor(sp.limit(error().subs({H: 0, sigma: each}), k, sp.oo)) for each in (1, y)}
-    (value,) = values
+    (value,) = {sp.factor(sp.limit(error().subs({H: 0, sigma: each}), k, sp.oo)) for each in (1, y)}
     return value
 
 

@@ -53,8 +53,7 @@ def _rewrite_once(word: Word) -> Polynomial | None:
 
 
 def _canonical_word(word: Word) -> Word:
-    turns = [w[k:] + w[:k] for w in (word, word[::-1]) for k in range(max(len(word), 1))]
-    return min(turns)
+    return min(w[k:] + w[:k] for w in (word, word[::-1]) for k in range(max(len(word), 1)))
 
 
 def words(polynomial: Polynomial) -> Polynomial:

@@ -18,7 +18,7 @@ import sympy as sp
 from subridge.derivations.block_forms import leading_order, limit
 from subridge.derivations.block_matrix import BlockMatrix
 from subridge.derivations.notation import M, a, b, e
-from subridge.derivations.proposition_one import MemberPair, order_parameter_q
+from subridge.derivations.proposition_one import MemberPair
 
 g = sp.Symbol("g", positive=True)  # variance that features of different groups share
 SIZES = sp.symbols("n_A m_A n_B m_B", positive=True)  # seen and unseen features of group A, then of group B
@@ -30,12 +30,6 @@ _FRACTIONS = {
     SIZES[2]: fractions_of_member[1] * M,
     SIZES[3]: fractions_of_rest[1] * M,
 }
-
-
-def _covariances() -> tuple[BlockMatrix, BlockMatrix]:
-    shared = sp.Matrix(4, 4, lambda i, j: e if (i < 2) == (j < 2) else g)
-    unit = BlockMatrix.identity(SIZES)
-    return BlockMatrix(SIZES, SIZES, b * sp.eye(4), shared), (a - b) * unit
 
 
 @lru_cache
@@ -57,7 +51,8 @@ def member_pair(same: bool) -> MemberPair:
     >>> member_pair(same=True).n_features
     m_A + m_B + n_A + n_B
     """
-    signal, noise = _covariances()
+    shared = sp.Matrix(4, 4, lambda i, j: e if (i < 2) == (j < 2) else g)
+    signal, noise = BlockMatrix(SIZES, SIZES, b * sp.eye(4), shared), (a - b) * BlockMatrix.identity(SIZES)
     first = BlockMatrix.selection(SIZES, [0, 2])
     second = first if same else BlockMatrix.selection(SIZES, [1, 3])
     return MemberPair(signal, noise, first, second, same=same)
@@ -76,9 +71,7 @@ def saddle_point_q() -> sp.Expr:
     >>> sp.factor(saddle_point_q() - a * x_r / (a + x_r))
     0
     """
-    signal, noise = _covariances()
-    finite = order_parameter_q(signal + noise, BlockMatrix.selection(SIZES, [0, 2]))
-    return _limit(finite)
+    return _limit(member_pair(same=True).q)
 
 
 @lru_cache

@@ -8,7 +8,6 @@ import sympy as sp
 from subridge.derivations import equicorrelated as eq
 from subridge.derivations.block_matrix import BlockMatrix, block_latex
 from subridge.derivations.notation import nu_r, rho
-from subridge.derivations.proposition_one import order_parameter_q
 
 _HEAD = """# How Proposition 2 follows from Proposition 1
 
@@ -53,7 +52,7 @@ def page() -> str:
         _display("R_r", pair.resolvents[0]),
         "## 2. The saddle point\n",
         r"At finite size, $q_r = \frac1M \mathrm{tr}[G_r^{-1}\tilde\Sigma_{rr}]$ is" + "\n",
-        _display("q_r", sp.factor(order_parameter_q(one.signal + one.noise, one.first))),
+        _display("q_r", sp.factor(one.q)),
         r"and as $M \to \infty$ at fixed $\nu = n_r/M$ the shared variance drops out:" + "\n",
         _display(sp.latex(equation.lhs), equation.rhs),
         r"Together with $\hat q = \alpha/(\lambda+q)$ this is a quadratic in "

@@ -19,10 +19,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from subridge.arrays.namespace import is_sparse, is_tensor, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, MatrixLike
 from subridge.estimators.members import Features, FittedMembers, LeftOutEnsemble, example_of
-from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean
+from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, MemberMoments
 from subridge.model.checks import (
+    SCOPES,
     Scope,
-    check_scope,
     finite_array,
     one_of,
     positive_integer,
@@ -31,23 +31,13 @@ from subridge.model.checks import (
     truth,
     within,
 )
-from subridge.model.ensemble import Ensemble
-from subridge.model.errors import DataError, FewSamplesWarning, ParameterError, SubsetError
-from subridge.model.moments import MemberMoments
-from subridge.model.plan import SubsetPlan
+from subridge.model.ensemble import Ensemble, SubsetPlan
+from subridge.model.errors import DataError, FewSamplesWarning, ParameterError, SubsetError, counted
 from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_strategy
-from subridge.model.wording import counted
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
 from subridge.ridge.choose import Losses, scored, search_ridges, trainable
-from subridge.ridge.path import member_paths
-from subridge.ridge.rows import (
-    LeftOutSets,
-    TrainingRows,
-    group_labels,
-    left_out_groups,
-    left_out_windows,
-    training_rows,
-)
+from subridge.ridge.member import member_paths
+from subridge.ridge.rows import LeftOutSets, TrainingRows, left_out_groups, left_out_windows, training_rows
 from subridge.ridge.stream import RowMoments, moments_of, search_moments, streamed_path
 from subridge.ridge.weights import Verdict, judge
 
@@ -184,7 +174,7 @@ def _left_out_sets(
         )
     kept = np.arange(n_samples) if weights is None else np.flatnonzero(weights > 0)
     if groups is not None:
-        sets = left_out_groups(group_labels(groups, n_samples)[kept], len(kept))
+        sets = left_out_groups(groups, n_samples, kept)
         return None if sets.largest == 1 else sets
     return left_out_windows(steps, kept) if steps else None
 
@@ -258,7 +248,7 @@ class RidgeEnsembleBase(BaseEstimator):
     def _describe(self, aggregation: Aggregation, n_features: int) -> np.random.Generator:
         """Check the parameters and draw the subsets; return the generator that draws everything else."""
         truth("fit_intercept", self.fit_intercept)
-        check_scope("ridge_scope", self.ridge_scope)
+        one_of("ridge_scope", self.ridge_scope, SCOPES)
         if isinstance(self.ridge, str) and self.ridge != "auto":
             raise ParameterError(
                 f"ridge must be a number, one per member, or 'auto' (ridge_scope says for whom), got {self.ridge!r}"
@@ -348,6 +338,7 @@ class RidgeEnsembleBase(BaseEstimator):
             noise=noise,
             ensemble=self.ensemble_,
             members=members,
+            map=self._map,
             weights=self._member_weights if aggregation.is_linear else None,
         )
         warn_once([correlated_rows(y - self._left_out.predictions, rows)], stacklevel=3)
@@ -357,7 +348,7 @@ class RidgeEnsembleBase(BaseEstimator):
         """The members along their path, judged by the aggregation; the ridge of each, and its place on the path."""
         plan, aggregation, ridges = self.subset_plan_, self.ensemble_.aggregation, self.ensemble_.ridge
         if not isinstance(self.ridge, str):
-            paths = member_paths(rows, plan, ridges[None, :], noise, pairs=aggregation.fits_weights)
+            paths = member_paths(rows, plan, ridges[None, :], noise)
             return Losses(paths, rows, aggregation), ridges, np.zeros(plan.n_members, dtype=int)
         judged = scored(aggregation, self.scoring, rows)
         if judged is not aggregation and self.ridge_scope == "member":
@@ -365,13 +356,13 @@ class RidgeEnsembleBase(BaseEstimator):
                 f"scoring={self.scoring!r} judges the aggregate, but ridge_scope='member' chooses by each member's "
                 "squared error; use ridge_scope='ensemble' or 'joint'"
             )
-        search = search_ridges(rows, plan, judged, self.ridge_scope, self.ridges, noise)
-        losses, self.ridge_path_ = search.losses, search.ridges
+        path, losses, places = search_ridges(rows, plan, judged, self.ridge_scope, self.ridges, noise)
+        self.ridge_path_ = path
         if judged is not aggregation:  # the path is that of the score, the error that of the aggregation
             if self.ridge_scope == "ensemble":
                 self.loo_path_ = np.array([each.loss[0] for each in losses.common])
             losses = Losses(losses.paths, rows, aggregation)
-        return losses, search.ridges[search.places], search.places
+        return losses, path[places], places
 
     def _absorb(self, X: Features, targets: FloatArray, weights: FloatArray | None, aggregation: Aggregation) -> None:
         """Add a batch to the moments and solve the members; "auto" minimises the trace form of the mean's error."""

@@ -27,12 +27,10 @@ from subridge.arrays.namespace import (
     to_numpy,
 )
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray, SparseMatrix
-from subridge.model.aggregation import Aggregation
+from subridge.model.aggregation import Aggregation, MemberMoments
 from subridge.model.checks import one_number, within
-from subridge.model.ensemble import Ensemble
+from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import DataError, ParameterError
-from subridge.model.moments import MemberMoments
-from subridge.model.plan import SubsetPlan
 from subridge.ridge.classes import softmax
 from subridge.ridge.member import GRAM_LIMIT, SETS_GRAM_LIMIT, MemberFit, factorise_members
 from subridge.ridge.rows import TrainingRows
@@ -138,8 +136,8 @@ class LeftOutEnsemble:
     """A fitted ensemble without each of its rows, or sets of rows, in turn.
 
     Ridges and weights are those of the whole fit: only the members' coefficients are trained again. `errors` are
-    ``y_i - f_r^(-i)(x_i)``, shape (k, C, n); `noise` is the readout noise of training, of the same shape; `weights` are
-    None for votes, sums of scores and medians.
+    ``y_i - f_r^(-i)(x_i)``, shape (k, C, n); `noise` is the readout noise of training, of the same shape; `map` is the
+    weighted sum of the members as one linear map; `weights` are None for votes, sums of scores and medians.
     """
 
     rows: TrainingRows
@@ -147,6 +145,7 @@ class LeftOutEnsemble:
     noise: Array | None
     ensemble: Ensemble
     members: FittedMembers
+    map: tuple[Array, Array]
     weights: FloatArray | None
 
     @property
@@ -187,7 +186,7 @@ class LeftOutEnsemble:
 
     def _weighted(self, X: Features, scores: list[Array], choose: Callable[[Array], IntArray] | None) -> Array:
         """Outputs of a weighted sum without each set, or without each row that matters; shape (C, m, S)."""
-        (coef, intercept), example, (shares, shifts) = self._collapsed, example_of(X), self._shifts
+        (coef, intercept), example, (shares, shifts) = self.map, example_of(X), self._shifts
         chosen = None
         if choose is not None:  # a change is at most the product of two norms
             bounds = abs(shifts[0, :])
@@ -226,11 +225,6 @@ class LeftOutEnsemble:
     def _pull_norms(self) -> list[Array]:
         """Norms of what each left-out row pulls of every member's directions, for one target; shape (n,) each."""
         return [(fit.left * fit.left).sum(axis=0) ** 0.5 * abs(pulls[0, :]) for fit, pulls, _ in self._fits]
-
-    @cached_property
-    def _collapsed(self) -> tuple[Array, Array]:
-        assert self.weights is not None
-        return self.members.collapse(self.weights)
 
     @cached_property
     def _shifts(self) -> tuple[Array, Array]:

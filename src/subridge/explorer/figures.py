@@ -14,7 +14,8 @@ import xarray as xr
 from subridge import __version__
 from subridge.arrays.types import ArrayLike, Json
 from subridge.explorer.page import REPORT_SCRIPTS, write_page
-from subridge.explorer.parts import Axis, Line, Panel, brief, exceeds, map_panel, thinned, with_trials
+from subridge.explorer.parts import Described, exceeds, line, map_panel, panel, thinned, with_trials
+from subridge.results.numbers import plain
 
 _SHOWN = {
     "theory": "generalization error E",
@@ -62,12 +63,12 @@ def write_figures(
     panels: list[Json] = []
     entries: list[Json] = []
     for data in datasets:
-        made = [panel.as_json() for panel in figure_panels(data)]
+        made = figure_panels(data)
         entry = {str(name): value for name, value in data.attrs.items()}
         entry |= {name: json.loads(entry[name]) for name in ("notes", "errata")}
         settings = json.loads(entry["settings"])
         entry["settings"] = {name: json.dumps(value) for name, value in settings.items() if name != "type"}
-        entry["panels"] = [{"number": len(panels) + i, "title": panel["title"]} for i, panel in enumerate(made)]
+        entry["panels"] = [{"number": len(panels) + i, "title": each["title"]} for i, each in enumerate(made)]
         # As an image, not inline: pictures would share the names of their clip paths.
         entry["picture"] = base64.b64encode((folder / f"{entry['figure']}.svg").read_bytes()).decode("ascii")
         panels.extend(made)
@@ -86,7 +87,7 @@ def write_figures(
     )
 
 
-def figure_panels(data: xr.Dataset) -> list[Panel]:
+def figure_panels(data: xr.Dataset) -> list[Described]:
     """Panels of a figure's numbers: maps of ensemble sizes, or lines over samples or fractions; none for drawings."""
     if "optimal_n_members" in data and "sample_ratio" in data.optimal_n_members.dims:
         sizes, x = data.optimal_n_members, "sample_ratio"
@@ -120,10 +121,10 @@ def _facets(values: xr.DataArray, kept: tuple[str, ...]) -> Iterator[tuple[str, 
 
 def _said(dim: str, place: ArrayLike) -> str:
     value = np.asarray(place).item()
-    return f"{_WORDS.get(dim, dim.replace('_', ' '))} = {brief(value) if isinstance(value, float) else value}"
+    return f"{_WORDS.get(dim, dim.replace('_', ' '))} = {plain(value) if isinstance(value, float) else value}"
 
 
-def _curves(data: xr.Dataset, values: xr.DataArray, across: str, by: str, title: str) -> Panel:
+def _curves(data: xr.Dataset, values: xr.DataArray, across: str, by: str, title: str) -> Described:
     """Lines over `across`, one for each value of `by`, with the points of an experiment if the figure has them."""
     at = values[across].values.astype(np.float64)
     places = np.flatnonzero(np.isfinite(at))
@@ -137,6 +138,6 @@ def _curves(data: xr.Dataset, values: xr.DataArray, across: str, by: str, title:
         sizes = data.n_samples.values.astype(np.float64)
         at, lines = with_trials(names, at, table, sizes / sizes.max(), mean, error)
     else:
-        lines = [Line(name, row) for name, row in zip(names, table, strict=True)]
-    x = Axis(_ACROSS[across], bool(at.min() > 0 and at.max() > 30 * at.min()))
-    return Panel(title, x, Axis(_SHOWN[str(values.name)], log_y), at, lines)
+        lines = [line(name, row) for name, row in zip(names, table, strict=True)]
+    x = {"label": _ACROSS[across], "log": bool(at.min() > 0 and at.max() > 30 * at.min())}
+    return panel(title, x, {"label": _SHOWN[str(values.name)], "log": log_y}, at, lines)

@@ -11,7 +11,6 @@ from markupsafe import Markup
 
 from subridge import __version__
 from subridge.arrays.types import Json
-from subridge.explorer.presets import presets
 from subridge.results.files import whole_file
 
 REPORT_SCRIPTS = ("colours.js", "plot.js", "export.js", "report.js")
@@ -48,6 +47,8 @@ def write_explorer(place: Path) -> None:
     ...     (Path(folder) / "explorer.html").stat().st_size < 5_000_000
     True
     """
+    from subridge.explorer.presets import presets  # needs every figure of the paper; reports do not
+
     write_page(place, "explorer.html", _EXPLORER_SCRIPTS, presets=presets())
 
 

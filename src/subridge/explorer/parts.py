@@ -1,141 +1,90 @@
 """The parts of a report page: panels of lines or maps, sentences, a table and settings."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from subridge.arrays.types import ArrayLike, FloatArray, Json
-from subridge.results.numbers import plain
 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8a00", "#7f7f7f")
+_HIDDEN = ("schema", "schema_version", "description", "fingerprint", "command")  # of the settings
 TRAINED = ", trained"  # the end of the name of points that belong to a curve
 
 
-@dataclass(frozen=True, eq=False)
-class Line:
-    """One curve of a panel.
+# What the page's script takes: of a line, an axis (label, log, texts in place of numbers) or a panel.
+Described: TypeAlias = dict[str, Any]
 
-    Attributes
-    ----------
-    name : str
-    values : ndarray, shape (n,)
-        NaN where there is none.
-    lower, upper : ndarray, shape (n,), or None
-        Ends of its intervals, drawn as a band or, with `dots`, as bars.
-    dots, dashed : bool
+
+def line(
+    name: str,
+    values: ArrayLike,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
+    *,
+    dots: bool = False,
+    dashed: bool = False,
+) -> Described:
+    """A curve of a panel, NaN where it has no value; `lower` and `upper` become a band or, with `dots`, bars."""
+    described: Described = {"name": name, "values": numbers(values), "dots": dots, "width": 0 if dots else None}
+    if dashed:
+        described["dash"] = [5, 3]
+    if lower is not None and upper is not None:
+        described |= {"lower": numbers(lower), "upper": numbers(upper), "band": not dots}
+    return described
+
+
+def panel(
+    title: str, x: Described, y: Described, at: ArrayLike, lines: Sequence[Described] = (), **marks: float
+) -> Described:
+    """A picture of curves over common positions `at`, with vertical lines at `marks`.
+
+    Points have the colour of the curve that they belong to.
     """
-
-    name: str
-    values: FloatArray
-    lower: FloatArray | None = None
-    upper: FloatArray | None = None
-    dots: bool = False
-    dashed: bool = False
-
-    def as_json(self, colour: str) -> dict[str, Json]:
-        """The line for the page's script."""
-        line: dict[str, Json] = {"name": self.name, "colour": colour, "values": numbers(self.values), "dots": self.dots}
-        if self.dashed:
-            line["dash"] = [5, 3]
-        if self.lower is not None and self.upper is not None:
-            line |= {"lower": numbers(self.lower), "upper": numbers(self.upper), "band": not self.dots}
-        if self.dots:
-            line["width"] = 0
-        return line
-
-
-@dataclass(frozen=True, eq=False)
-class Axis:
-    """A label, whether it is logarithmic, and texts in place of numbers."""
-
-    label: str
-    log: bool = False
-    texts: Sequence[str] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Panel:
-    """A picture: curves over common horizontal positions, or a map of ensemble sizes.
-
-    Attributes
-    ----------
-    title : str
-    x, y : Axis
-    at : ndarray, shape (n,)
-    lines : sequence of Line
-    marks : mapping
-        Vertical lines: text to position.
-    heights, sizes : ndarray, shapes (m,) and (m, n), or None
-        For a map: vertical positions and k*.
-    """
-
-    title: str
-    x: Axis
-    y: Axis
-    at: FloatArray
-    lines: Sequence[Line] = ()
-    marks: Mapping[str, float] = field(default_factory=dict)
-    heights: FloatArray | None = None
-    sizes: FloatArray | None = None
-
-    def as_json(self) -> dict[str, Json]:
-        """The panel for the page's script; points have the colour of the curve that they belong to."""
-        curves = [line.name for line in self.lines if not line.dots]
-        lines = []
-        for i, line in enumerate(self.lines):
-            own = line.name.removesuffix(TRAINED)
-            lines.append(line.as_json(PALETTE[(curves.index(own) if own in curves else i) % len(PALETTE)]))
-        described: dict[str, Json] = {
-            "title": self.title,
-            "x": {"label": self.x.label, "log": self.x.log, "texts": self.x.texts and list(self.x.texts)},
-            "y": {"label": self.y.label, "log": self.y.log},
-            "at": numbers(self.at),
-            "lines": lines,
-            "joined": any(line.dots for line in self.lines),  # curves pass over the places of points
-            "marks": {name: float(value) for name, value in self.marks.items()},
-        }
-        if self.heights is not None and self.sizes is not None:
-            described |= {"heights": numbers(self.heights), "sizes": [numbers(row) for row in self.sizes]}
-        return described
+    curves = [each["name"] for each in lines if not each["dots"]]
+    for i, each in enumerate(lines):
+        own = each["name"].removesuffix(TRAINED)
+        each["colour"] = PALETTE[(curves.index(own) if own in curves else i) % len(PALETTE)]
+    joined = any(each["dots"] for each in lines)  # curves pass over the places of points
+    described = {"title": title, "x": x, "y": y, "at": numbers(at), "lines": list(lines)}
+    return described | {"joined": joined, "marks": marks}
 
 
 # A page: title, sentences, panels, and a table (column names, rows of texts).
-Report: TypeAlias = tuple[str, Sequence[str], Sequence[Panel], Sequence[str], Sequence[Sequence[str]]]
+Report: TypeAlias = tuple[str, Sequence[str], Sequence[Described], Sequence[str], Sequence[Sequence[str]]]
 
 
 def with_trials(
     names: Sequence[str], at: FloatArray, theory: FloatArray, points: FloatArray, mean: FloatArray, error: FloatArray
-) -> tuple[FloatArray, list[Line]]:
+) -> tuple[FloatArray, list[Described]]:
     """Curves of theory (curves, n) at `at`, and means of trials with standard errors (curves, m) at `points`.
 
     Returns all positions in order, and the lines over them, NaN where there is no value.
     """
-    order = np.argsort(np.concatenate([at, points]), kind="stable")
-    blank, empty = np.full((len(theory), len(points)), np.nan), np.full((len(mean), len(at)), np.nan)
-    curves = np.concatenate([theory, blank], axis=1)[:, order]
-    middle, low, high = (np.concatenate([empty, part], axis=1)[:, order] for part in (mean, mean - error, mean + error))
-    lines = [Line(name, row) for name, row in zip(names, curves, strict=True)]
-    lines += [
-        Line(name + TRAINED, one, lower, upper, dots=True)
-        for name, one, lower, upper in zip(names, middle, low, high, strict=True)
-    ]
-    return np.concatenate([at, points])[order], lines
+    trained = [name + TRAINED for name in names]
+    curves = pd.DataFrame(theory.T, at, names)
+    middle, lower, upper = (
+        pd.concat([curves, pd.DataFrame(part.T, points, trained)]).sort_index(kind="stable")
+        for part in (mean, mean - error, mean + error)
+    )
+    lines = [line(name, middle[name]) for name in names]
+    lines += [line(name, middle[name], lower[name], upper[name], dots=True) for name in trained]
+    return middle.index.to_numpy(), lines
 
 
-def map_panel(title: str, sizes: xr.DataArray, x: str, y: str, labels: Sequence[str], most: int) -> Panel:
+def map_panel(title: str, sizes: xr.DataArray, x: str, y: str, labels: Sequence[str], most: int) -> Described:
     """A map of ensemble sizes over the finite coordinates `x` and `y`, thinned to at most so many cells a side."""
-    chosen = {}
+    cut = sizes.transpose(y, x)
     for name in (x, y):
-        places = np.flatnonzero(np.isfinite(sizes[name].values))
-        chosen[name] = places[thinned(len(places), most)]
-    cut = sizes.isel(chosen).transpose(y, x)
-    across, down = map(Axis, labels)
-    return Panel(title, across, down, cut[x].values, heights=cut[y].values, sizes=cut.values)
+        cut = cut.isel({name: np.isfinite(cut[name].values)})
+        cut = cut.isel({name: thinned(cut.sizes[name], most)})
+    across, down = ({"label": label} for label in labels)
+    values = {"heights": numbers(cut[y].values), "sizes": [numbers(row) for row in cut.values]}
+    return panel(title, across, down, cut[x].values) | values
 
 
 def exceeds(values: FloatArray, factor: float) -> bool:
@@ -158,17 +107,6 @@ def numbers(values: ArrayLike) -> list[Json]:
     ]
 
 
-def brief(value: float) -> str:
-    """A number to read.
-
-    Examples
-    --------
-    >>> brief(0.12345), brief(3012.3), brief(float("inf")), brief(float("nan"))
-    ('0.123', '3,010', '∞', '–')
-    """
-    return "–" if np.isnan(value) else plain(float(value))
-
-
 def thinned(length: int, most: int) -> list[int]:
     """Evenly spread positions, at most so many.
 
@@ -186,22 +124,11 @@ def settings_of(dataset: xr.Dataset) -> dict[str, str]:
     Examples
     --------
     >>> settings_of(xr.Dataset(attrs={"schema": "x", "level": 0.9, "plan": '{"seed": 1, "sizes": [2, 3]}'}))
-    {'level': '0.9', 'plan: seed': '1', 'plan: sizes': '2, 3'}
+    {'level': '0.9', 'plan: seed': '1', 'plan: sizes': '[2, 3]'}
     """
-    found: dict[str, str] = {}
-    for name, value in dataset.attrs.items():
-        if isinstance(value, str) and value[:1] in ("{", "["):
-            with suppress(json.JSONDecodeError):  # text that only looks like JSON
-                value = json.loads(value)
-        if name not in ("schema", "schema_version", "description", "fingerprint", "command"):
-            found |= _unfolded(str(name), value)
-    return found
-
-
-def _unfolded(name: str, value: Json) -> dict[str, str]:
-    if isinstance(value, dict):
-        parts = [_unfolded(f"{name}: {key}", part) for key, part in value.items() if key != "type"]
-        return {key: text for part in parts for key, text in part.items()}
-    if isinstance(value, list):
-        return {name: ", ".join(map(str, value))}
-    return {name: f"{value:g}" if isinstance(value, float) else str(value)}
+    found = {name: value for name, value in dataset.attrs.items() if name not in _HIDDEN}
+    for name, value in found.items():
+        with suppress(ValueError, TypeError):  # what is not JSON stays as it is
+            found[name] = json.loads(value)
+    flat = pd.json_normalize(found, sep=": ").T[0]
+    return {str(name): str(value) for name, value in flat.items() if not str(name).endswith(": type")}

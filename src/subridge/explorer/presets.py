@@ -4,8 +4,6 @@ A state maps names of the explorer's settings to values, as the address of the p
 on images, or that need another covariance, get the nearest setting that Prop. 2 has, and their note says so.
 """
 
-from collections.abc import Iterable
-
 from subridge.arrays.types import Json
 from subridge.figures.paper.classifiers import Classifiers, NoisyClassifiers, Redundancy
 from subridge.figures.paper.heterogeneity import Fig3a, Fig3b, Fig3c
@@ -63,7 +61,7 @@ def preset_of(figure: str, settings: FigureSettings) -> tuple[State, str]:
                 "readout_noise": settings.readout_noise,
                 "ridge": settings.ridges[1],
                 "shared": core,
-                "fractions": _listed((nu - core) / (1 - core) for nu in settings.subset_fractions),
+                "fractions": ",".join(str((nu - core) / (1 - core)) for nu in settings.subset_fractions),
                 "curves": "bdm",
             }, (
                 "The paper's data are autoregressive and its subsets random, which needs Prop. 1 (sr.risk with a "
@@ -77,9 +75,12 @@ def preset_of(figure: str, settings: FigureSettings) -> tuple[State, str]:
                 "label_noise": settings.label_noise,
                 "readout_noise": settings.readout_noise,
                 "ridge": settings.ridges[1],
-                "fractions": _listed(settings.subset_fractions),
+                "fractions": ",".join(map(str, settings.subset_fractions)),
                 "curves": "bdm",
-            }, (f"Ridges of the figure: {_told(settings.ridges)}. Its solid lines are at M = {settings.n_features}.")
+            }, (
+                f"Ridges of the figure: {', '.join(map(str, settings.ridges))}. Its solid lines are at M = "
+                f"{settings.n_features}."
+            )
         case Fig2():
             return _NO_NOISE | {
                 "n_members": 1,
@@ -87,8 +88,8 @@ def preset_of(figure: str, settings: FigureSettings) -> tuple[State, str]:
                 "ridge": settings.ridges[2],
                 "curves": "o",
             }, (
-                f"One member; “features seen” runs over {_told(settings.subset_fractions)}, the ridge over "
-                f"{_told(settings.ridges)}."
+                f"One member; “features seen” runs over {', '.join(map(str, settings.subset_fractions))}, the ridge "
+                f"over {', '.join(map(str, settings.ridges))}."
             )
         case Fig3a():
             k = settings.n_members
@@ -176,11 +177,3 @@ def _reduced(ratio: str, value: float, alignment: float, *, best_ridge: bool) ->
         "phase_y": letter,
         "phase_ridge": "optimal" if best_ridge else "0",
     }
-
-
-def _listed(parts: Iterable[float]) -> str:
-    return ",".join(repr(part) for part in parts)
-
-
-def _told(numbers: Iterable[float]) -> str:
-    return ", ".join(f"{number:g}" for number in numbers)

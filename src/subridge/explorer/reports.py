@@ -1,7 +1,7 @@
 """Results as pages: ``subridge forecast``, ``advise``, ``curve``, ``simulate``, ``phase`` and ``demo`` with ``.html``.
 
-A result becomes a `Report`. Names that come from a user's file are escaped by the template and reach the page's script
-as JSON.
+A result becomes a `Report`, of which the command line prints parts. Names that come from a user's file are escaped by
+the template and reach the page's script as JSON.
 """
 
 from collections.abc import Sequence
@@ -12,21 +12,12 @@ import xarray as xr
 
 from subridge.arrays.types import FloatArray
 from subridge.explorer.page import REPORT_SCRIPTS, write_page
-from subridge.explorer.parts import (
-    Axis,
-    Line,
-    Panel,
-    Report,
-    brief,
-    exceeds,
-    map_panel,
-    settings_of,
-    thinned,
-    with_trials,
-)
-from subridge.model.errors import ParameterError
-from subridge.model.wording import counted
-from subridge.results.numbers import percent, short_interval
+from subridge.explorer.parts import Report, exceeds, line, map_panel, panel, settings_of, thinned, with_trials
+from subridge.model.errors import ParameterError, counted, listed
+from subridge.results.numbers import interval, percent, plain, short_interval, unit_of
+
+_MANY = 10.0  # an ensemble with so many times the error of one ridge has no gain worth a number
+_ROWS_OF_UNIT = 12  # candidates whose errors choose the unit; worse ones may be huge
 
 
 def write_report(dataset: xr.Dataset, place: Path, command: str) -> None:
@@ -45,22 +36,27 @@ def write_report(dataset: xr.Dataset, place: Path, command: str) -> None:
     ParameterError
         There is no page for such results.
     """
-    schema = str(dataset.attrs.get("schema", ""))
-    if schema not in _REPORTS:
-        raise ParameterError(f"there is no page for results of the kind {schema!r}; write .nc, .csv or .json")
-    title, sentences, panels, columns, rows = _REPORTS[schema](dataset)
+    title, sentences, panels, columns, rows = report_of(dataset)
     write_page(
         place,
         "report.html",
         REPORT_SCRIPTS,
         title=title,
         sentences=sentences,
-        panels=[panel.as_json() for panel in panels],
+        panels=panels,
         columns=columns,
         rows=rows,
         settings=settings_of(dataset),
         command=command,
     )
+
+
+def report_of(dataset: xr.Dataset) -> Report:
+    """Title, sentences, panels and table of a result, by its schema."""
+    schema = str(dataset.attrs.get("schema", ""))
+    if schema not in _REPORTS:
+        raise ParameterError(f"there is no page for results of the kind {schema!r}; write .nc, .csv or .json")
+    return _REPORTS[schema](dataset)
 
 
 def _forecast(curves: xr.Dataset) -> Report:
@@ -71,88 +67,87 @@ def _forecast(curves: xr.Dataset) -> Report:
     panels = []
     for metric in metrics if finite.sizes["n_samples"] else ():
         ends = (finite[metric + end].values for end in ("", "_lower", "_upper"))
-        lines = [Line(*parts) for parts in zip(names, *ends, strict=True)]
-        word = metric.replace("_", " ")
-        y = Axis(str(curves[metric].attrs.get("long_name", word)))
-        marks = {"pilot": float(curves.attrs["n_pilot"])}
-        at = finite.n_samples.values.astype(float)
-        panels.append(Panel(word, Axis("training samples", log=True), y, at, lines, marks))
-    rows = [
-        [
-            brief(size) if np.isinf(size) else f"{size:g}",
-            *(_cell(curves.isel(n_samples=s, ensemble=e), metric) for metric in metrics for e in range(len(names))),
-        ]
-        for s, size in enumerate(curves.n_samples.values)
+        lines = [line(*parts) for parts in zip(names, *ends, strict=True)]
+        word, n_pilot = metric.replace("_", " "), float(curves.attrs["n_pilot"])
+        y, x = {"label": curves[metric].attrs.get("long_name", word)}, {"label": "training samples", "log": True}
+        panels.append(panel(word, x, y, finite.n_samples.values, lines, pilot=n_pilot))
+    columns = {
+        f"{name}, {metric.replace('_', ' ')}": forecast_cells(curves.isel(ensemble=e), metric)
+        for metric in metrics
+        for e, name in enumerate(names)
+    }
+    rows = list(zip(map(_place, curves.n_samples.values), *columns.values(), strict=True))
+    title = f"Forecast from {counted(curves.attrs['n_pilot'], 'row')}"
+    return title, forecast_sentences(curves), panels, ["samples", *columns], rows
+
+
+def forecast_cells(curve: xr.Dataset, metric: str, unit: float = 1.0) -> list[str]:
+    """A forecast metric of one ensemble with its interval, at every size."""
+    bounds = (curve[metric + end].values / unit for end in ("", "_lower", "_upper"))
+    return [
+        "-" if np.isnan(value) else f"{'≤ ' * bool(is_bound)}{short_interval(value, lower, upper)}"
+        for value, lower, upper, is_bound in zip(*bounds, curve.is_bound.values, strict=True)
     ]
-    return (
-        f"Forecast from {counted(curves.attrs['n_pilot'], 'row')}",
-        _forecast_sentences(curves),
-        panels,
-        ["samples", *(f"{name}, {metric.replace('_', ' ')}" for metric in metrics for name in names)],
-        rows,
-    )
 
 
-def _cell(point: xr.Dataset, metric: str) -> str:
-    value, lower, upper = (float(point[metric + end]) for end in ("", "_lower", "_upper"))
-    return "–" if np.isnan(value) else f"{'≤ ' * bool(point.is_bound)}{short_interval(value, lower, upper)}"
-
-
-def _forecast_sentences(curves: xr.Dataset) -> list[str]:
-    sizes = curves.n_samples.values
-    last = curves.isel(n_samples=int(np.argmax(np.where(np.isfinite(sizes), sizes, -1))))
-    errors, told = last.prediction_error.values, []
-    if np.isfinite(errors).any():
-        best = last.isel(ensemble=int(np.nanargmin(errors)))
-        value, low, high = (brief(float(best[f"prediction_error{end}"])) for end in ("", "_lower", "_upper"))
-        size = float(last.n_samples)
+def forecast_sentences(curves: xr.Dataset) -> list[str]:
+    """The lowest forecast error, what the noise of the labels leaves, and what the signs in the table mean."""
+    attributes, told = curves.attrs, []
+    last = curves.where(np.isfinite(curves.n_samples) & curves.prediction_error.notnull().any("ensemble"), drop=True)
+    if last.sizes["n_samples"]:
+        last = last.isel(n_samples=int(last.n_samples.argmax("n_samples")))
+        best = last.isel(ensemble=int(last.prediction_error.argmin("ensemble")))
+        error = interval(*(float(best[f"prediction_error{end}"]) for end in ("", "_lower", "_upper")))
+        told.append(f"With {counted(int(last.n_samples), 'sample')} {best.ensemble.values} errs least: {error}.")
+    variance = float(attributes["target_variance"])
+    if "effective_samples" in curves:  # forecasts for new groups have no estimate of the noise
         told.append(
-            f"With {counted(int(size), 'sample') if np.isfinite(size) else 'infinitely many samples'} the lowest "
-            f"forecast error is that of “{best.ensemble.values}”: {value} ({curves.attrs['level']:.0%} interval: "
-            f"{low} to {high})."
+            f"Errors are those on new groups. The labels have variance {plain(variance)}; the {attributes['n_pilot']} "
+            f"rows are worth about {float(curves.effective_samples.median()):.0f} independent ones."
         )
-    told.append(f"The variance of the labels is {brief(float(curves.attrs['target_variance']))}.")
-    if "label_noise" in curves.attrs:  # forecasts for new groups have no estimate of it
-        noise = float(curves.attrs["label_noise"]) ** 2
-        told[-1] += f" About {brief(noise)} of it is noise: no linear model can get below that."
-    if "effective_samples" in curves:
+    else:
+        bounds = (min(attributes[f"label_noise{end}"] ** 2, variance) for end in ("", "_lower", "_upper"))
+        noise, low, high = (bound if bound > 1e-6 * variance else 0.0 for bound in bounds)
         told.append(
-            f"Errors are those on new groups. The {curves.attrs['n_pilot']} rows are worth about "
-            f"{float(curves.effective_samples.median()):.0f} independent ones."
+            f"The labels have variance {plain(variance)}, of which about {noise / variance:.0%} is label noise: no "
+            f"linear model can get below {interval(noise, low, high)}."
         )
     if not bool(curves.in_reach.all()):
-        told.append("Cells with a dash are beyond the pilot's reach: its rows cannot tell.")
+        told.append("A dash marks what is out of reach of these rows.")
     if bool(curves.is_bound.any()):
-        told.append("≤ marks upper bounds: the best ridge is smaller than this pilot can judge.")
+        told.append("≤ marks an upper bound, because the best ridge is smaller than these rows can judge.")
     return told
 
 
-def _advice(table: xr.Dataset) -> Report:
+def _advice(ranking: xr.Dataset) -> Report:
     """Candidates with their forecast errors, best first."""
-    error, lower, upper = (table[f"prediction_error{end}"].values for end in ("", "_lower", "_upper"))
-    names, size = (
-        [str(name) for name in table.candidate.values],
-        counted(round(float(table.attrs["n_samples"])), "sample"),
-    )
-    rows = [
-        [
-            name,
-            brief(float(table.ridge[i])),
-            short_interval(error[i], lower[i], upper[i]),
-            percent(float(table.gain[i]), float(table.gain_standard_error[i])),
-            "yes" if bool(table.in_reach[i]) else "no",
-        ]
-        for i, name in enumerate(names)
-    ]
-    panel = Panel(
+    attributes, names = ranking.attrs, [str(name) for name in ranking.candidate.values]
+    error, lower, upper = (ranking[f"prediction_error{end}"].values for end in ("", "_lower", "_upper"))
+    unit, told = unit_of(float(upper[:_ROWS_OF_UNIT].max()))
+    gains = zip(ranking.gain.values, ranking.gain_standard_error.values, strict=True)
+    columns = {
+        "ensemble": names,
+        "λ": [plain(ridge, 2) for ridge in ranking.ridge.values],
+        "squared error": [*map(short_interval, error / unit, lower / unit, upper / unit)],
+        "gain": [percent(gain, spread) if gain > -_MANY else "-" for gain, spread in gains],
+    }
+    if attributes["n_samples"] != attributes["n_pilot"]:
+        columns["now"] = [plain(now) for now in ranking.pilot_prediction_error.values / unit]
+    if "misclassification" in ranking:
+        columns["wrong"] = ["" if np.isnan(share) else f"{share:.1%}" for share in ranking.misclassification.values]
+    if not bool(ranking.in_reach.all()):
+        columns["reach"] = ["yes" if inside else "no" for inside in ranking.in_reach.values]
+    size = counted(round(attributes["n_samples"]), "sample")
+    picture = panel(
         "candidates, best first",
-        Axis("place", texts=names),
-        Axis(f"squared error on new labels with {size}"),
-        np.arange(1, len(names) + 1, dtype=np.float64),
-        [Line("forecast error, with its interval", error, lower, upper, dots=True)],
+        {"label": "place", "texts": names},
+        {"label": f"squared error on new labels with {size}"},
+        np.arange(1, len(names) + 1),
+        [line("forecast error, with its interval", error, lower, upper, dots=True)],
     )
-    columns = ["ensemble", "ridge λ", "error", "improvement over one ridge", "in reach"]
-    return f"Advice for {size}", list(map(str, table.reasons.values)), [panel], columns, rows
+    title = f"forecast with {size}, best first{told and f'; errors{told}'}"
+    rows = list(zip(*columns.values(), strict=True))
+    return title, list(map(str, ranking.reasons.values)), [picture], list(columns), rows
 
 
 _OWN_RIDGES = "each member at its own λ*"
@@ -163,45 +158,56 @@ def _predicted(curves: xr.Dataset) -> Report:
     names, table = [f"λ = {ridge:g}" for ridge in curves.ridge.values], curves.risk.values
     if "risk_at_optimal_ridge" in curves:
         names, table = [*names, _OWN_RIDGES], np.vstack([table, curves.risk_at_optimal_ridge.values])
-    thresholds = np.unique(curves.subset_fraction.values.round(12))
-    told = ", ".join(brief(nu) for nu in thresholds[:6]) + ", …" * (len(thresholds) > 6)
-    sentence = f"Without a ridge the error would be infinite at the members' thresholds α = {told}."
+    cells = [[plain(value, 4) for value in row] for row in table]
+    thresholds = [plain(nu) for nu in np.unique(curves.subset_fraction.values.round(12))]
+    sentence = f"Without a ridge the error would be infinite at the members' thresholds α = {listed(thresholds)}."
     title = f"Predicted risk of {counted(curves.sizes['member'], 'member')}"
-    return _curves(curves, title, "sample_ratio", ("α = P/M", "samples per feature"), names, table, sentence)
+    return _curves(title, curves.sample_ratio, ("α = P/M", "samples per feature"), names, sentence, cells, table)
 
 
 def _simulated(curves: xr.Dataset) -> Report:
     """Mean risks of trained ensembles with their standard errors."""
     n, names = curves.sizes["trial"], [f"λ = {ridge:g}" for ridge in curves.ridge.values]
     mean, error = curves.risk.mean("trial").values, curves.risk.std("trial", ddof=1).values / n**0.5
+    cells = [list(map(_with_error, *parts)) for parts in zip(mean, error, strict=True)]
     title = f"Risk of trained ensembles, {counted(n, 'trial')}"
-    sentence = f"Bands are standard errors over {counted(n, 'trial')}; the points of one curve share samples."
-    return _curves(curves, title, "n_samples", ("samples P", "training samples"), names, mean, sentence, error)
+    sentence = f"Standard errors are over {counted(n, 'trial')}; the points of one curve share samples."
+    labels, bounds = ("samples P", "training samples"), (mean - error, mean + error)
+    return _curves(title, curves.n_samples, labels, names, sentence, cells, mean, *bounds)
 
 
 def _curves(
-    curves: xr.Dataset,
     title: str,
-    across: str,
+    across: xr.DataArray,
     labels: tuple[str, str],
     names: Sequence[str],
-    table: FloatArray,
     sentence: str,
-    error: FloatArray | None = None,
+    cells: Sequence[Sequence[str]],
+    table: FloatArray,
+    *bounds: FloatArray,
 ) -> Report:
     """Curves over samples, a row of `table` for each; `labels` name the axis and, in a sentence, the unit."""
-    at = curves[across].values.astype(float)
-    last, shown = int(np.argmax(at)), np.isfinite(at)
+    at = across.values.astype(float)
+    last, finite = int(np.argmax(at)), np.isfinite(at)
     best = int(np.argmin(table[:, last]))
-    lowest = f"At {brief(at[last])} {labels[1]} the error is lowest for {names[best]}: {brief(table[best, last])}."
-    at, table = at[shown], table[:, shown]
-    lines = [Line(name, row, dashed=name == _OWN_RIDGES) for name, row in zip(names, table, strict=True)]
-    if error is not None:
-        lines = [Line(*parts) for parts in zip(names, table, table - error, table + error, strict=True)]
-    y = Axis("generalization error E", log=exceeds(table, 10))
-    rows = [[brief(x), *map(brief, column)] for x, column in zip(at, table.T, strict=True)]
-    panel = Panel("learning curves", Axis(labels[0]), y, at, lines)
-    return title, [lowest, sentence], [panel], [labels[0], *names], rows
+    lowest = f"At {_place(at[last])} {labels[1]} the error is lowest for {names[best]}: {plain(table[best, last])}."
+    lines = [
+        line(name, *(part[finite] for part in parts), dashed=name == _OWN_RIDGES)
+        for name, *parts in zip(names, table, *bounds, strict=True)
+    ]
+    y = {"label": "generalization error E", "log": exceeds(table[:, finite], 10)}
+    picture = panel("learning curves", {"label": labels[0]}, y, at[finite], lines)
+    rows = list(zip(map(_place, at), *cells, strict=True))
+    return title, [lowest, sentence], [picture], [labels[0], *names], rows
+
+
+def _place(x: float) -> str:
+    """A sample size, a ratio or a number of members."""
+    return "∞" if np.isinf(x) else f"{x:,.0f}" if x == round(x) else f"{x:.4g}"
+
+
+def _with_error(mean: float, error: float) -> str:
+    return f"{plain(mean, 4)} ± {plain(error, 1)}"
 
 
 def _phase(diagram: xr.Dataset) -> Report:
@@ -218,10 +224,14 @@ def _phase(diagram: xr.Dataset) -> Report:
         labels = [str(sizes[name].attrs.get("long_name", name)) for name in (axes[1], axes[0])]
         panels.append(map_panel("best ensemble size k*", sizes, axes[1], axes[0], labels, 200))
     places = list(np.ndindex(*sizes.shape))
-    rows = []
-    for place in (places[i] for i in thinned(len(places), 2000)):
-        at = [sizes[name].values[i] for name, i in zip(sizes.dims, place, strict=True)]
-        rows.append([brief(x) for x in (*at, sizes.values[place], diagram.reduced_risk.values[place])])
+    rows = [
+        [
+            *(_place(sizes[name].values[i]) for name, i in zip(sizes.dims, place, strict=True)),
+            _place(sizes.values[place]),
+            plain(diagram.reduced_risk.values[place]),
+        ]
+        for place in (places[i] for i in thinned(len(places), 2000))
+    ]
     columns = [*map(str, sizes.dims), "best size k*", "reduced risk"]
     return "Best ensemble size", [sentence], panels, columns, rows
 
@@ -232,17 +242,18 @@ def _demo(curves: xr.Dataset) -> Report:
     mean, error = curves.experiment.mean("trial").values, curves.experiment.std("trial", ddof=1).values / n**0.5
     sizes, theory = curves.n_samples.values.astype(np.float64), curves.theory.values
     at, lines = with_trials(names, curves.dense_samples.values.astype(np.float64), theory, sizes, mean, error)
-    panel = Panel("learning curves", Axis("training samples P"), Axis("generalization error E"), at, lines)
-    rows = [
-        [brief(size), *(f"{brief(mean[e, i])} ± {brief(error[e, i])}" for e in range(len(names)))]
-        for i, size in enumerate(sizes)
-    ]
-    peaks = ", ".join(f"{brief(row.max())} ({name})" for name, row in zip(names, theory, strict=True))
+    x, y = {"label": "training samples P"}, {"label": "generalization error E"}
+    columns, cells = ["samples"], [[*map(_place, sizes)]]
+    for name, *parts in zip(names, curves.theory_at_points.values, mean, error, strict=True):
+        columns += [f"{name}\ntheory", f"{name}\ntrained"]
+        cells += [[plain(value, 4) for value in parts[0]], list(map(_with_error, *parts[1:]))]
+    peaks = ", ".join(f"{plain(row.max())} ({name})" for name, row in zip(names, theory, strict=True))
     sentences = [
         "Equal members peak together at P = M/k; unequal ones spread the peak out.",
         f"The highest errors by theory are {peaks}. Points are means of {n} trained ensembles.",
     ]
-    return "Theory beside trained ensembles", sentences, [panel], ["samples", *names], rows
+    title = f"Error with M = {curves.attrs['n_features']} features: theory beside trained ensembles"
+    return title, sentences, [panel("learning curves", x, y, at, lines)], columns, list(zip(*cells, strict=True))
 
 
 _REPORTS = {

@@ -1,6 +1,6 @@
 """sr.advise: which ensemble, how many members, which ridge, and why; or one ridge, well tuned.
 
-`candidates` lists what is tried, `_judge` gives each its ridge, weights and left-out errors, `_ordered` ranks them, and
+`candidates` lists what is tried, `advise` gives each its ridge, weights and left-out errors, `_ranked` orders them, and
 `Advice` holds the table, two sentences (`reasons`), an estimator and the line of Python to paste (`code_of`).
 """
 
@@ -15,29 +15,24 @@ import xarray
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from subridge.arrays.streams import Seed
-from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, Json, MatrixLike
+from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, Json, MatrixLike, Seed
 from subridge.datasets.tables.targets import TargetLike, Task
 from subridge.estimators.classifier import RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor
-from subridge.forecasting.curve import AtPilot, Curve, doubts, forecast_curve, read_ridges, search_ridges
 from subridge.forecasting.forecast import read_sizes
 from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot import Pilot, factorise_pilot, label_noise, read_ensembles, read_sample, side_by_side
-from subridge.forecasting.rule import RULE
-from subridge.model.aggregation import Free, LinearAggregation, Mean, Scaled, Simplex
-from subridge.model.checks import items_of, non_negative, one_number, positive_integer, truth, within
-from subridge.model.ensemble import Ensemble
-from subridge.model.errors import ParameterError, SubridgeWarning
-from subridge.model.fingerprint import stream
-from subridge.model.plan import SubsetPlan
+from subridge.forecasting.rule import RULE, AtPilot, Curve, doubts, forecast_curve, read_ridges, search_ridges
+from subridge.model.aggregation import Aggregation, Free, LinearAggregation, Mean, Scaled, Simplex
+from subridge.model.checks import items_of, non_negative, one_number, positive_integer, stream, truth, within
+from subridge.model.ensemble import Ensemble, SubsetPlan
+from subridge.model.errors import ParameterError, SubridgeWarning, counted
 from subridge.model.subsets import Dirichlet, Equal, Overlapping, Strategy
-from subridge.model.wording import counted
-from subridge.results.advice import advice_table
 from subridge.results.numbers import interval, percent, plain
+from subridge.results.schemas import result_attributes
 from subridge.ridge.checks import warn_once
 from subridge.ridge.choose import Losses
-from subridge.ridge.path import MemberPath
+from subridge.ridge.member import MemberPath
 from subridge.ridge.weights import judge
 
 SINGLE = "one ridge"
@@ -265,51 +260,62 @@ def advise(
         given = read_ensembles(ensembles, sample.n_features, seed)
         pool += [Candidate(name, "given", ensemble) for name, ensemble in given.items()]
     taken = [each.name + word for each in pool for word in (_AGGREGATIONS if len(each.ensemble.ridge) > 1 else [""])]
-    for name, times in Counter(taken).items():
-        if times > 1:
-            raise ParameterError(f"ensembles may not use the name {name!r}, which is that of another candidate")
-    path, noise = read_ridges(ridges, rows), label_noise(rows)
+    ((name, times),) = Counter(taken).most_common(1)
+    if times > 1:
+        raise ParameterError(f"ensembles may not use the name {name!r}, which is that of another candidate")
+    path, noise, metrics = read_ridges(ridges, rows), label_noise(rows), metrics_of(sample)
 
-    def judged(candidate: Candidate) -> list[Ranked]:
+    def judged(candidate: Candidate) -> list[Judged]:
         pilot = factorise_pilot(rows, candidate.ensemble.plan)
-        seen = pilot.with_constant() if len(pilot.members) > 1 else pilot
+        has_several = len(pilot.members) > 1
+        seen = pilot.with_constant() if has_several else pilot
         mean = replace(candidate.ensemble, aggregation=Mean())
         table = search_ridges(seen, mean, path, said, may_grow=isinstance(ridges, str))
-        curve = forecast_curve(pilot, mean, planned, table)
+        curve, found = forecast_curve(pilot, mean, planned, table), list[Judged]()
         if candidate.name == SINGLE:
             said.extend(doubts(pilot, curve))
-        found = list[Ranked]()
-        for word, aggregation in aggregations.items() if len(pilot.members) > 1 else [("", Mean())]:
+        for word, aggregation in (aggregations if has_several else {"": Mean()}).items():
             own = table.weighted(aggregation)
             tuned = replace(mean, ridge=own.ridges[own.best], aggregation=aggregation)
-            weights, squares = _on_rows(seen, tuned, own)
+            weights, squares = own.weights[own.best], _squares(seen, aggregation, own)
             # Weights change the error of the same members now; the change to another size is that of their mean.
             factor = squares.mean() / (found[0].squares if found else squares).mean()
-            spread = replace(curve.spread, standard_error=curve.spread.standard_error * factor)
-            moved, values = replace(curve, error=curve.error * factor, spread=spread), dict[str, FloatArray]()
-            for metric in metrics_of(sample):
+            moved = curve._replace(error=curve.error * factor, standard_error=curve.standard_error * factor)
+            columns = _columns(candidate, tuned, weights, moved) | {"pilot_prediction_error": float(squares.mean())}
+            for metric in metrics:
                 if aggregation.is_mean or not metric.of_votes:
-                    values |= metric.variables(sample, pilot, moved, level)
-            found.append(Ranked(candidate, candidate.name + word, tuned, weights, squares, moved, values))
+                    values = metric.variables(sample, pilot, moved, level)
+                    columns |= {name: float(value[0]) for name, value in values.items()}
+            found.append(Judged(candidate.name + word, tuned, weights, squares, columns))
         return found
 
-    ranked = [each for found in side_by_side(judged, pool) for each in found]
-    warn_once(said)
     powers = (rows.centred_targets[0] ** 2).sum(axis=0)
     is_heavy = bool(powers.max() > max(_HEAVY, _HEAVY_SQUARE / len(powers)) * powers.sum())
-    ranked, columns = _ordered(ranked, can_be_sure=not is_heavy)
-    attributes: dict[str, Json] = {"n_samples": float(planned[0]), "level": level, "readout_noise": eta}
-    attributes |= {
+    ranked = _ranked([each for found in side_by_side(judged, pool) for each in found], can_be_sure=not is_heavy)
+    warn_once(said)
+    attributes: dict[str, Json] = {
+        "n_samples": float(planned[0]),
+        "level": level,
+        "readout_noise": eta,
         "standardised": int(standardise),
         "ridges": "auto" if isinstance(ridges, str) else np.asarray(path).tolist(),
     }
-    table = advice_table([each.name for each in ranked], columns, attributes | sample.attributes() | {**noise})
-    tuned = {each.name: each.tuned for each in ranked}
+    names = max((each.columns for each in ranked), key=len)
+    table = xarray.Dataset(
+        {name: ("candidate", np.array([each.columns.get(name, np.nan) for each in ranked])) for name in names},
+        {"candidate": [each.name for each in ranked]},
+        result_attributes(
+            "advice",
+            1,
+            "Ridge ensembles ranked by the errors forecast for them.",
+            **(attributes | sample.attributes() | {**noise}),
+        ),
+    )
+    tuned = {each.name: each.ensemble for each in ranked}
     return Advice(table, reasons(table), tuned, {each.name: each.weights for each in ranked})
 
 
-@dataclass(frozen=True, eq=False)
-class Candidate:
+class Candidate(NamedTuple):
     """A drawn ensemble; its ridge and its aggregation are chosen later."""
 
     name: str
@@ -357,79 +363,77 @@ def candidates(
             yield Candidate(f"{k} overlapping ({fraction:g} each)", "overlapping", drawn(Overlapping(sizes), k))
 
 
-class Ranked(NamedTuple):
+class Judged(NamedTuple):
     """A candidate with one aggregation, at the pilot's size and forecast at the planned one."""
 
-    candidate: Candidate
     name: str
-    tuned: Ensemble  # at its ridge
+    ensemble: Ensemble  # at its ridge
     weights: FloatArray  # of the members, fitted to the pilot, shape (k,)
     squares: FloatArray  # squared left-out errors, summed over targets, with readout noise; shape (n,)
-    curve: Curve  # at the planned size
-    metrics: dict[str, FloatArray]  # at the planned size, with bounds; shape (1,)
+    columns: dict[str, float | str]  # of the table
 
 
-def _on_rows(pilot: Pilot, ensemble: Ensemble, table: AtPilot) -> tuple[FloatArray, FloatArray]:
-    """Weights (k,) of an ensemble at the best ridge of its table, and its squared left-out errors (n,).
+def _squares(pilot: Pilot, aggregation: Aggregation, table: AtPilot) -> FloatArray:
+    """Squared left-out errors (n,) of an ensemble at the best ridge of its table.
 
     Fitted weights look better on the rows that they were fitted to than on new ones: squares are raised to the error
     on rows that had no part in them, which `judge` measures without refitting.
     """
-    rows, best, k, error = pilot.rows, table.best, ensemble.plan.n_members, 0.0
-    ridges, weights, noise = table.ridges[best], table.weights[best], table.noise[best]
-    if ensemble.aggregation.fits_weights:
-        members = zip(pilot.members, pilot.penalties(ridges[None]).T[:k], strict=False)
-        paths = [MemberPath(fit, penalties, pairs=True) for fit, penalties in members]
-        losses = Losses(paths, rows, ensemble.aggregation)
-        verdict = judge(losses, np.zeros(k, dtype=np.intp), is_common=False)
-        error, weights = verdict.error, weights if verdict.weights is None or noise.any() else verdict.weights
-    (block,) = pilot.left_out(pilot.penalties(ridges[None]))
+    rows, weights, noise = pilot.rows, table.weights[table.best], table.noise[table.best]
+    penalties, k = pilot.penalties(table.ridges[[table.best]]), len(weights)
+    (block,) = pilot.left_out(penalties)
     mixed = np.tensordot(weights, block.errors[0, :k], 1) + (1 - weights.sum()) * rows.deviations
     squares = (mixed**2).sum(axis=0)
-    ratio = max(error / max(float(squares.mean()), 1e-300), 1.0)
-    return weights, np.asarray(squares * ratio + float(weights**2 @ noise))
+    if aggregation.fits_weights:
+        paths = [MemberPath(fit, penalties[:, r]) for r, fit in enumerate(pilot.members[:k])]
+        error = judge(Losses(paths, rows, aggregation), np.zeros(k, dtype=np.intp), is_common=False).error
+        squares = squares * max(error / max(float(squares.mean()), 1e-300), 1.0)
+    return np.asarray(squares + float(weights**2 @ noise))
 
 
-def _ordered(ranked: Sequence[Ranked], *, can_be_sure: bool) -> tuple[list[Ranked], dict[str, list[float | str]]]:
-    """Candidates in the order of advice, and the columns of its table.
+def _columns(candidate: Candidate, ensemble: Ensemble, weights: FloatArray, curve: Curve) -> dict[str, float | str]:
+    """What the table says of a candidate, errors apart."""
+    plan = ensemble.plan
+    return {
+        "in_reach": bool(curve.in_reach[0]),
+        "is_bound": bool(curve.is_bound[0]),
+        "ridge": float(ensemble.ridge[0]),
+        "n_members": plan.n_members,
+        "strategy": candidate.strategy,
+        "fraction_spread": candidate.fraction_spread,
+        "subset_fraction": float(plan.subset_sizes.mean() / plan.n_features),
+        "aggregation": ensemble.aggregation.name,
+        "effective_members": float(weights.sum() ** 2 / max((weights**2).sum(), 1e-300)),
+        "nearest_threshold": float(min(plan.subset_sizes / curve.sizes[0], key=lambda ratio: abs(np.log(ratio)))),
+    }
+
+
+def _ranked(found: Sequence[Judged], *, can_be_sure: bool) -> list[Judged]:
+    """Candidates in the order of advice, with their gains over one ridge.
 
     Candidates that are surely better than one ridge come first, by their gain: both errors are forecast, and the gain
     on the pilot's rows exceeds `Rule.sure` of its standard errors, from the differences row by row. Then comes one
     ridge, then the rest by the upper bound of the error, those known only by a bound last. Nothing is sure where a
     single label carries much of their variance: rows like it decide which error is smaller, and the pilot has one.
     """
-    single, rows = next(each for each in ranked if each.name == SINGLE), []
-    for each in ranked:
-        plan, curve, weights = each.tuned.plan, each.curve, each.weights
-        is_known, single_is_known = (bool((of.in_reach & ~of.is_bound)[0]) for of in (curve, single.curve))
-        gain = float(1 - curve.error[0] / single.curve.error[0])
+    (single,) = (each for each in found if each.name == SINGLE)
+    places: dict[str, tuple[int, bool, float]] = {}
+    for each in found:
+        columns, squares = each.columns, each.squares / each.squares.mean()
+        are_known = [bool(of.columns["in_reach"]) and not of.columns["is_bound"] for of in (each, single)]
+        gain = 1 - float(columns["prediction_error"]) / float(single.columns["prediction_error"])
         present = 1 - float(each.squares.mean() / single.squares.mean())
-        apart = each.squares / each.squares.mean() - single.squares / single.squares.mean()
+        apart = squares - single.squares / single.squares.mean()
         noise = float(apart.std(ddof=1)) / len(apart) ** 0.5 * (1 - present)
-        sure = can_be_sure and is_known and single_is_known and gain > 0 and present > RULE.sure * noise
-        rest = (2, not is_known, float(np.nan_to_num(each.metrics["prediction_error_upper"][0], nan=np.inf)))
-        place = (0, False, -present) if sure else (1, False, 0.0) if each is single else rest
-        columns: dict[str, float | str] = {
-            **{name: float(value[0]) for name, value in each.metrics.items()},
-            "in_reach": bool(curve.in_reach[0]),
-            "is_bound": bool(curve.is_bound[0]),
-            "pilot_prediction_error": float(each.squares.mean()),
-            "ridge": float(each.tuned.ridge[0]),
-            "n_members": plan.n_members,
-            "strategy": each.candidate.strategy,
-            "fraction_spread": each.candidate.fraction_spread,
-            "subset_fraction": float(plan.subset_sizes.mean() / plan.n_features),
-            "aggregation": each.tuned.aggregation.name,
-            "gain": gain,
-            "gain_standard_error": float(np.hypot(noise, 0.5 * (gain - present))) if each is not single else 0.0,
-            "surely_better": sure,
-            "effective_members": float(weights.sum() ** 2 / max((weights**2).sum(), 1e-300)),
-            "nearest_threshold": float(min(plan.subset_sizes / curve.sizes[0], key=lambda ratio: abs(np.log(ratio)))),
-        }
-        rows.append((place, each, columns))
-    rows.sort(key=lambda row: row[0])
-    names = max((row[2] for row in rows), key=len)
-    return [row[1] for row in rows], {name: [row[2].get(name, np.nan) for row in rows] for name in names}
+        sure = can_be_sure and all(are_known) and gain > 0 and present > RULE.sure * noise
+        upper = float(
+            f"{np.nan_to_num(float(columns['prediction_error_upper']), nan=np.inf):.9e}"
+        )  # ties stay in order
+        rest = (1, False, 0.0) if each is single else (2, not are_known[0], upper)
+        places[each.name] = (0, False, -present) if sure else rest
+        error = 0.0 if each is single else float(np.hypot(noise, 0.5 * (gain - present)))
+        columns |= {"gain": gain, "gain_standard_error": error, "surely_better": sure}
+    return sorted(found, key=lambda each: places[each.name])
 
 
 def _advised(table: xarray.Dataset) -> xarray.Dataset:
@@ -462,7 +466,7 @@ def code_of(table: xarray.Dataset) -> str | None:
         "single": "",
         "equal": ', subsets="equal"',
         "dirichlet": f', subsets="dirichlet", fraction_spread={float(best.fraction_spread):g}',
-        "overlapping": f', subsets="overlapping", subset_sizes={_share(float(best.subset_fraction), M)}',
+        "overlapping": f', subsets="overlapping", subset_sizes={round(float(best.subset_fraction) * M)}',
     }
     if strategy not in words:
         return None
@@ -479,16 +483,6 @@ def code_of(table: xarray.Dataset) -> str | None:
     return "  # ".join([f"make_pipeline({SCALER}, {line})" if is_scaled else line, *filter(None, ["; ".join(remarks)])])
 
 
-def _share(fraction: float, n_features: int) -> str:
-    """The share of the features that a member sees, or their number where three digits are not enough.
-
-    >>> _share(0.5, 40), _share(1.0, 40), _share(1000 / 3001, 3001)
-    ('0.5', '40', '1000')
-    """
-    share, size = f"{fraction:.3g}", round(fraction * n_features)
-    return share if fraction < 1 and "." in share and round(float(share) * n_features) == size else str(size)
-
-
 def reasons(table: xarray.Dataset) -> tuple[str, str]:
     """Two sentences: what to do, and what the data are like that make it so."""
     best, attributes, k = table.isel(candidate=0), table.attrs, int(table.n_members[0])
@@ -501,11 +495,8 @@ def reasons(table: xarray.Dataset) -> tuple[str, str]:
     elif not others.prediction_error.notnull().any():
         what = f"Take one ridge: {said}."
     else:
-        first, least = (
-            others.isel(candidate=0),
-            others.isel(candidate=int(np.nanargmin(others.prediction_error.values))),
-        )
-        what = f"Do not ensemble: {said}, and the best ensemble, {first.candidate.values}, {_gain(first, -1)} more."
+        least = others.isel(candidate=int(np.nanargmin(others.prediction_error.values)))
+        what = f"Do not ensemble: {said}, and the best ensemble, {least.candidate.values}, {_gain(least, -1)} more."
         if float(least.gain) >= 0.0005:  # a smaller one is told as 0.0 %
             less = f"{least.candidate.values} may err {_gain(least)} less, but this pilot cannot tell"
             what = f"Do not ensemble: {said}; {less}."

@@ -10,22 +10,20 @@ from typing import Any
 import numpy as np
 import xarray
 
-from subridge.arrays.streams import Seed
-from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, MatrixLike
+from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, MatrixLike, Seed
 from subridge.datasets.tables.targets import TargetLike, Task, read_target
-from subridge.forecasting.curve import doubts, forecast_curve, read_ridges, refuse_vanishing, search_ridges
 from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot import factorise_pilot, read_ensembles, read_sample, side_by_side
 from subridge.forecasting.pilot import label_noise as noise_of
+from subridge.forecasting.rule import doubts, forecast_curve, read_ridges, refuse_vanishing, search_ridges
+from subridge.model.aggregation import MemberMoments
 from subridge.model.checks import non_negative, one_number, real_array, truth, within
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, SubridgeWarning
-from subridge.model.moments import error_products
 from subridge.model.subsets import Equal, Overlapping
-from subridge.results.forecasts import EnsembleForecast, forecasts
-from subridge.results.schemas import result_attributes
+from subridge.results.schemas import forecasts, result_attributes
 from subridge.ridge.checks import warn_once
-from subridge.ridge.path import member_paths
+from subridge.ridge.member import member_paths
 
 _MOST = 1e15  # of a finite size: floats hold every integer below
 _STEPS = 25  # sizes of the curve that `samples_needed` searches
@@ -123,7 +121,7 @@ def forecast(
     A member's bias and variance factor depend on data only through its effective ridge κ̄ = p/(n - df). The pilot ridge
     with the κ̄ of (n′, λ′) is found by a root. There the leave-one-out risk matrix gives
     ``E_rr′(n′) + ζ² = (E_rr′ + ζ²)(1 - γ_rr′)/(1 - γ_rr′ n/n′)`` (deterministic equivalents of Prop. 1). In reach means
-    κ̄(n′, λ′) ≥ κ̄(n, 0). Intervals come from a jackknife over the pilot's rows.
+    κ̄(n′, λ′) ≥ κ̄(n, 0). Intervals come from the spread of the pilot's left-out errors.
 
     Examples
     --------
@@ -164,7 +162,9 @@ def forecast(
     per_group = 1.0 if rows.left_out is None else rows.n_samples / rows.left_out.n_sets
     sizes = wanted if n_groups is None else np.maximum(np.round(wanted * per_group), 2.0)
 
-    def one(name: str) -> EnsembleForecast:
+    most = max(each.plan.n_members for each in drawn.values())
+
+    def one(name: str) -> dict[str, FloatArray | BoolArray]:
         ensemble = drawn[name]
         pilot = factorise_pilot(rows, ensemble.plan)
         seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
@@ -172,25 +172,26 @@ def forecast(
         curve = forecast_curve(pilot, ensemble, np.append(sizes, np.inf), table)
         if name == next(iter(drawn)) and groups is None:
             said.extend(doubts(pilot, curve))
-        variables: dict[str, FloatArray | BoolArray] = {}
+        is_common = (curve.ridges == curve.ridges[:, :1]).all(axis=1)
+        found: dict[str, FloatArray | BoolArray] = {}
         for metric in metrics:
-            variables |= metric.variables(sample, pilot, curve, level)
-        variables |= {
-            "standard_error": curve.spread.standard_error,
-            "in_reach": curve.in_reach,
-            "is_bound": curve.is_bound,
-        }
-        if groups is not None:
-            variables["effective_samples"] = curve.effective_samples
-        variables = {name: values[:-1] for name, values in variables.items()}
-        reach = pilot.reach(curve.ridges[np.argmax(sizes)])
-        return EnsembleForecast(ensemble.aggregation.name, variables, curve.ridges[:-1], reach, float(curve.error[-1]))
+            found |= metric.variables(sample, pilot, curve, level)
+        found |= {"standard_error": curve.standard_error, "in_reach": curve.in_reach, "is_bound": curve.is_bound}
+        found |= {} if groups is None else {"effective_samples": curve.effective_samples}
+        found["ridge"] = np.where(is_common, curve.ridges[:, 0], np.nan)
+        found = {name: values[:-1] for name, values in found.items()}
+        reach = np.append(pilot.reach(curve.ridges[np.argmax(sizes)]), np.full(most, np.nan))[:most]
+        return found | {"reach": reach, "irreducible_error": curve.error[-1]}
 
     found = dict(zip(drawn, side_by_side(one, drawn), strict=True))
     warn_once(said)
+    coordinates: dict[str, Any] = {
+        "n_samples": sizes.astype(np.int64) if np.isfinite(sizes).all() else sizes,
+        "aggregation": ("ensemble", [each.aggregation.name for each in drawn.values()]),
+    }
+    coordinates |= {} if groups is None else {"n_groups": ("n_samples", sizes / per_group)}
     labels = {metric.name: metric.label for metric in metrics}
-    dataset = forecasts(found, sizes, labels, sample.attributes() | {"level": level, **noise})
-    return dataset if groups is None else dataset.assign_coords(n_groups=("n_samples", sizes / per_group))
+    return forecasts(found, coordinates, labels, sample.attributes() | {"level": level, **noise})
 
 
 def default_ensembles(n_features: int) -> dict[str, Ensemble]:
@@ -199,11 +200,9 @@ def default_ensembles(n_features: int) -> dict[str, Ensemble]:
     >>> list(default_ensembles(100))
     ['one ridge', '8 equal', '8 overlapping']
     """
-    k = min(8, n_features)
-    several = {} if k == 1 else {f"{k} equal": Ensemble(Equal(k))}
-    if n_features > 1:
-        several[f"{k} overlapping"] = Ensemble(Overlapping((max(1, n_features // 2),) * k))
-    return {"one ridge": Ensemble(Equal(1))} | several
+    k, single = min(8, n_features), {"one ridge": Ensemble(Equal(1))}
+    halves = Overlapping((max(1, n_features // 2),) * k)
+    return single if k == 1 else single | {f"{k} equal": Ensemble(Equal(k)), f"{k} overlapping": Ensemble(halves)}
 
 
 def read_sizes(name: str, n_samples: Any) -> FloatArray:
@@ -416,4 +415,5 @@ def risk_matrix(
         ensemble = Ensemble(ensemble.subsets, ensemble.ridge)
     (drawn,) = read_ensembles({"ensemble": ensemble}, sample.n_features, seed).values()
     paths = member_paths(sample.rows, drawn.plan, drawn.ridge[None, :])
-    return error_products(np.stack([path.errors(0) for path in paths]), sample.rows.weights) - zeta**2
+    errors = np.stack([path.errors(0) for path in paths])
+    return MemberMoments.of_errors(errors, errors[0], sample.rows.weights).pairs - zeta**2

@@ -16,18 +16,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 from threadpoolctl import threadpool_limits
 
-from subridge.arrays.machine import cores
 from subridge.arrays.namespace import is_sparse
-from subridge.arrays.streams import Seed
-from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json, MatrixLike, SparseMatrix
+from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json, MatrixLike, Seed, SparseMatrix
+from subridge.datasets.tables.columns import require
 from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
-from subridge.model.checks import refuse_odd_table, truth
-from subridge.model.ensemble import Ensemble
-from subridge.model.errors import ClassCodesWarning, DataError, ParameterError, RidgeError, SubsetError
-from subridge.model.fingerprint import checked_seed, stream
-from subridge.model.plan import SubsetPlan
+from subridge.model.checks import checked_seed, one_of, refuse_odd_table, stream, truth
+from subridge.model.ensemble import Ensemble, SubsetPlan
+from subridge.model.errors import ClassCodesWarning, DataError, ParameterError, RidgeError, SubsetError, counted
 from subridge.model.subsets import Strategy
-from subridge.model.wording import counted
 from subridge.ridge.checks import copied_rows, rare_columns, warn_of_rows, warn_once
 from subridge.ridge.member import PILOT_GRAM_LIMIT, SETS_GRAM_LIMIT, MemberFit, factorise_members
 from subridge.ridge.rows import TrainingRows, left_out_groups, training_rows
@@ -80,21 +76,17 @@ def read_sample(
     With `standardise` every column is divided by its standard deviation. `task` "auto" takes text, categories and
     booleans for labels of classes.
     """
-    tasks = ("auto", "regression", "classification")
-    if not isinstance(task, str) or task not in tasks:
-        raise ParameterError(f"task must be one of {tasks}, got {task!r}")
+    one_of("task", task, ("auto", "regression", "classification"))
     fit_intercept = truth("fit_intercept", fit_intercept)
     table = _read_features(X)
     if truth("standardise", standardise):
         table = StandardScaler(with_mean=False).fit_transform(table)
     n, target = table.shape[0], read_target(y)
-    if len(target) != n:
-        raise DataError(f"y must have an entry or a row for each of the {counted(n, 'row')} of X, got {len(target)}")
-    if n < LEAST_ROWS:
-        raise DataError(f"X has {counted(n, 'row')}; a pilot needs at least {LEAST_ROWS}")
+    message = f"y must have an entry or a row for each of the {counted(n, 'row')} of X, got {len(target)}"
+    require(len(target) == n, message)
+    require(n >= LEAST_ROWS, f"X has {counted(n, 'row')}; a pilot needs at least {LEAST_ROWS}")
     lacking = int(missing_targets(target).sum())
-    if lacking:
-        raise DataError(f"y lacks {lacking} labels; drop those rows")
+    require(not lacking, f"y lacks {lacking} labels; drop those rows")
     targets = target_rows(target, task)
     if targets.class_names is None and targets.notes:
         warnings.warn(ClassCodesWarning(f"y: {'; '.join(targets.notes)}"), stacklevel=3)
@@ -108,8 +100,8 @@ def read_sample(
             table, labels = table[np.flatnonzero(kept)], labels[:, kept]
     rows = training_rows(table, labels, None, fit_intercept, together)
     centred = rows.centred_targets[0]
-    if centred.any() and float((centred**2).sum()) < _SMALLEST:
-        raise DataError("y holds numbers so small that the squares of its squares vanish; multiply y by a constant")
+    is_small = centred.any() and float((centred**2).sum()) < _SMALLEST
+    require(not is_small, "y holds numbers so small that the squares of its squares vanish; multiply y by a constant")
     columns = getattr(X, "columns", None)  # of a frame
     warn_of_rows(rows, None if columns is None else [str(name) for name in columns], stacklevel=3)
     warn_once([rare_columns(rows)], stacklevel=3)
@@ -244,22 +236,17 @@ class Pilot:
             part = penalties[start : start + block]
             found = [fit.left_out(part[:, r], self.targets, self.rows.left_out) for r, fit in enumerate(self.members)]
             errors = np.stack([each.errors for each in found], axis=1)
-            yield LeftOut(self, slice(start, start + len(part)), part, errors, [each.diagonals for each in found])
+            yield LeftOut(self, slice(start, start + len(part)), part, errors)
 
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """Left-out errors at t rows of a table of penalties.
-
-    R = I - H is a member's residual operator. For a member that spans all samples it vanishes with the penalty p, and
-    its entries are divided by p; ratios are the same.
-    """
+    """Left-out errors at t rows of a table of penalties."""
 
     pilot: Pilot
     rows: slice  # of the table
     penalties: FloatArray  # shape (t, k)
     errors: FloatArray  # shape (t, k, C, n)
-    diagonals: list[FloatArray | None]  # R_ii of each member, shape (t, n); None if groups are left out
 
     @cached_property
     def pairs(self) -> FloatArray:
@@ -267,37 +254,23 @@ class LeftOut:
         flat = self.errors.reshape(*self.errors.shape[:2], -1)
         return np.asarray(flat @ flat.transpose(0, 2, 1) / self.errors.shape[-1])
 
-    def relative_residuals(self, r: int, vectors: FloatArray) -> FloatArray:
-        """``Σ_i R_ij v_i/R_ii`` of member r for one table of vectors v per row; shape (t, C, n).
-
-        Samples that are interpolated, R_ii = 0, are passed over.
-        """
-        fit, diagonals = self.pilot.members[r], np.asarray(self.diagonals[r])
-        gains = fit.residual_gains(self.penalties[:, r])[:, None, :]
-        scaled = vectors / np.where(diagonals > 0, diagonals, np.inf)[:, None, :]
-        inside = scaled @ fit.left.T
-        if fit.spans_samples:
-            return np.asarray((inside * gains) @ fit.left)
-        means = float(fit.rows.fit_intercept) * scaled.mean(axis=-1, keepdims=True)
-        return np.asarray(scaled - (inside * (1 - gains)) @ fit.left - means)
-
 
 def factorise_pilot(rows: TrainingRows, plan: SubsetPlan) -> Pilot:
     """Factorise the members of a plan. A member whose columns are all constant predicts the mean."""
     limit = PILOT_GRAM_LIMIT if rows.left_out is None else SETS_GRAM_LIMIT
     members = list(factorise_members(rows, plan, gram_limit=limit))
-    if not any(fit.spectrum.size for fit in members):
-        raise DataError("the members see only constant columns in the pilot; give X columns that vary")
+    varies = any(fit.spectrum.size for fit in members)
+    require(varies, "the members see only constant columns in the pilot; give X columns that vary")
     return Pilot(members, plan.subset_sizes, rows)
 
 
-def label_noise(rows: TrainingRows, level: float = 0.9) -> dict[str, float]:
+def label_noise(rows: TrainingRows) -> dict[str, float]:
     """Estimate ζ, the part of the labels that no linear predictor of all features explains; attributes of results.
 
     Weights with variances that are a power g of the spectrum make the centred labels Gaussian with covariance
     ``ζ²(I + h K^g)``, K = FFᵀ the kernel of all features. The restricted likelihood is a sum over eigenvalues of K; its
     mean is taken over a grid of (g, h), because its maximum is often at ζ = 0 for fewer rows than features. The
-    interval comes from the profile. Labels that depend on the features in a nonlinear way count as noise.
+    interval, of 90 %, comes from the profile. Labels that depend on the features in a nonlinear way count as noise.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((150, 100))
@@ -318,7 +291,7 @@ def label_noise(rows: TrainingRows, level: float = 0.9) -> dict[str, float]:
         parts.append((best, freedom * np.log(np.maximum(best, 1e-300)) + np.log(stretch).sum(axis=1)))
     variances, misfit = (np.concatenate(each, axis=1) for each in zip(*parts, strict=True))
     misfit = np.maximum(misfit - misfit.min(axis=1, keepdims=True), 0.0)  # minus twice the log-likelihood
-    kept, likelihood = misfit <= chi2.ppf(level, 1), np.exp(-0.5 * misfit)
+    kept, likelihood = misfit <= chi2.ppf(0.9, 1), np.exp(-0.5 * misfit)
     own = np.exp(np.sqrt(2 / freedom))  # given h the variance follows a χ² distribution
     found = {
         "label_noise": (likelihood * variances).sum(axis=1) / likelihood.sum(axis=1),
@@ -349,8 +322,10 @@ def side_by_side(work: Callable[[Work], Result], tasks: Iterable[Work]) -> list[
 
     Ensembles are independent and their matrices small: one core for each is faster than all cores on one.
     """
+    from joblib import cpu_count  # takes a while
+
     tasks, listener, results = list(tasks), _listener.get(), list[Result]()
-    workers = max(1, min(len(tasks), cores(), _MOST_WORKERS))
+    workers = max(1, min(len(tasks), cpu_count(), _MOST_WORKERS))
     with threadpool_limits(1 if workers > 1 else None, "blas"), ThreadPoolExecutor(workers) as pool:
         for result in pool.map(work, tasks):
             results.append(result)

@@ -7,21 +7,34 @@ pilot at penalty p stands for every (n′, p′) with ``p′/(n′ - df) = p/(n 
     1/(1 - γ_rr′) = n tr(R_r R_r′)/(tr R_r tr R_r′),        R = I - H,
     E_rr′(n′) + ζ² = (E_rr′ + ζ²)(1 - γ_rr′)/(1 - γ_rr′ n/n′),
 
-where ``E_rr′ + ζ²`` is the mean product of the left-out errors of two members. A forecast above the pilot's own error
-is not believed, because a larger sample does not raise the error of a tuned ridge.
+where ``E_rr′ + ζ²`` is the mean product of the left-out errors of two members. The file goes from the formulas over
+the search for a ridge and the curve of an ensemble to its standard error.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import t as student
 
-from subridge.arrays.types import BoolArray, FloatArray
-from subridge.ridge.member import MemberFit, residual_pair_traces
+from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray
+from subridge.forecasting.pilot import LeftOut, Pilot
+from subridge.model.aggregation import Aggregation, MemberMoments
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ParameterError, RidgeError, SubridgeWarning
+from subridge.ridge.checks import correlated_rows, dominant_rows
+from subridge.ridge.choose import Outcome, default_ridges, extended_search, given_ridges, outcome_of, ridge_at_end
+from subridge.ridge.member import MemberFit, independent_samples, residual_pair_traces
+from subridge.ridge.rows import TrainingRows
 
 TINY = float(np.finfo(np.float64).tiny)
 _ENTRIES = 5_000_000  # of the largest table of residual operators held at once: 40 MB
 _HALVINGS = 44  # of a bracket of about 100 in log p: ten digits
+_LEAST_RIDGE = 1e-60  # of a given ridge that is not 0, in units of the mean square of a column
+_LITTLE = 1.1  # ratio of the error at the largest ridge and the least error
+_DOMINANT = 0.9  # leverage of a row that dominates, where half of the rows have less than a tenth
+_SKEWNESS_OF_SQUARES = 8**0.5  # of squared Gaussian errors
 
 
 @dataclass(frozen=True)
@@ -30,11 +43,9 @@ class Rule:
 
     finite_size: float = 1.5  # relative error of 1 - γ, times n(1 - γ): simulations of finite samples near thresholds
     vague: float = 0.4  # relative standard error above which a forecast is out of reach: decision 0010
-    jackknife_power: float = 0.85  # of V_J/(V_J + V_2): ridges on Gaussian data, see jackknife.py
     # Chosen with the coverage on all sixty tables of the tournament in view (then 89 %), not confirmed on others.
     interval_stretch: float = 1.25  # of the logarithms of both bounds around the forecast
     most_group_gamma: float = 0.95  # γ of grouped rows beyond which nothing is known: decision 0014
-    simulated_rows: int = 4000  # noisy rows for each dose of SIMEX (Cook & Stefanski 1994)
     path_steps: int = 3  # for each half decade of ridges: half decades make bounds rise with n
     sure: float = 2.0  # standard errors that a gain over one ridge must exceed: seven tables, decision 0023
 
@@ -113,11 +124,299 @@ def variance_gain(gamma: FloatArray) -> FloatArray:
     return np.where(gamma < 1, 1 / np.where(gamma < 1, 1 - gamma, 1.0), np.inf)
 
 
-def finite_size_error(pairs: FloatArray, before: FloatArray, after: FloatArray, n: int) -> FloatArray:
-    """Standard error of transferred pairs because finite samples differ from theory; shape (t, k, k).
+# -- the ridge ------------------------------------------------------------------------------------
 
-    The relative error of 1 - γ is about `Rule.finite_size`/(n (1 - γ)), and that of the quotient of errors follows.
+
+def read_ridges(ridges: ArrayLike | None, rows: TrainingRows) -> FloatArray | None:
+    """Given ridges, ascending; None for those that an ensemble has. "auto" is the path of the estimators.
+
+    >>> from subridge.ridge.rows import training_rows
+    >>> rows = training_rows(np.eye(3), np.zeros((1, 3)))
+    >>> read_ridges([1.0, 0.0], rows), len(read_ridges("auto", rows))
+    (array([0., 1.]), 17)
     """
-    gain = np.where(after < 1, variance_gain(after), 0.0)
+    if ridges is None:
+        return None
+    if not isinstance(ridges, str):
+        return refuse_vanishing("ridges", given_ridges(ridges), rows)
+    if ridges != "auto":
+        raise ParameterError(f"ridges must be numbers or 'auto', got {ridges!r}")
+    return default_ridges(rows.column_squares, rows.n_samples, len(rows.feature_means))
+
+
+def refuse_vanishing(name: str, ridges: FloatArray, rows: TrainingRows) -> FloatArray:
+    """Refuse positive ridges that are negligible beside the columns: powers of them leave the range of floats."""
+    least = _LEAST_RIDGE * float(rows.column_squares.mean())
+    vanishing = ridges[(ridges > 0) & (ridges < least)]
+    if vanishing.size:
+        raise RidgeError(
+            f"{name} must be 0 or at least {least:.0e}, which is already negligible beside these columns, got "
+            f"{vanishing.min():g}; use 0"
+        )
+    return ridges
+
+
+class AtPilot(NamedTuple):
+    """An ensemble at the pilot's own size, at L ridges."""
+
+    ridges: FloatArray  # (L, k)
+    moments: MemberMoments  # of left-out errors with readout noise, with pairs (L, k, k)
+    noise: FloatArray  # error of each member by readout noise, (L, k)
+    losses: FloatArray  # error to expect on new rows, without what weights gain by chance, (L,)
+    weights: FloatArray  # of the members, (L, k)
+
+    @property
+    def best(self) -> int:
+        """The place of the least loss, the largest ridge among equals."""
+        return int(len(self.ridges) - 1 - np.argmin(self.losses[::-1]))
+
+    def weighted(self, aggregation: Aggregation) -> "AtPilot":
+        """The same members with another aggregation."""
+        found = aggregation.settle(self.moments)
+        losses = np.where(np.isfinite(found.expected), found.expected, np.inf)
+        return self._replace(losses=losses, weights=found.weights)
+
+
+def at_pilot(pilot: Pilot, ensemble: Ensemble, ridges: FloatArray) -> AtPilot:
+    """An ensemble at the pilot's own size and ridges (L, k); fitted weights need a pilot with a constant predictor."""
+    penalties, noise = pilot.penalties(ridges), np.zeros(ridges.shape)
+    if ensemble.readout_noise.any():
+        alone = [variance_shares([fit], penalties[:, [r]])[:, 0, 0] for r, fit in enumerate(pilot.members)]
+        noise = _readout_noise(pilot, ensemble, np.stack(alone[: ridges.shape[1]], axis=1))
+    pairs = np.concatenate([block.pairs for block in pilot.left_out(penalties)])
+    moments = _moments(pilot, penalties, pairs, noise)
+    return AtPilot(ridges, moments, noise, noise[:, 0], noise).weighted(ensemble.aggregation)
+
+
+def search_ridges(
+    pilot: Pilot, ensemble: Ensemble, path: FloatArray | None, said: list[SubridgeWarning], *, may_grow: bool
+) -> AtPilot:
+    """An ensemble along a path; without one, at its own ridges.
+
+    A path that may grow is extended as that of the estimators is, and then made finer. A warning where the error still
+    falls at an end is added to `said`.
+    """
+    if path is None:
+        return at_pilot(pilot, ensemble, ensemble.ridge[None])
+    spread = float(pilot.targets.var(axis=1).sum())
+
+    def evaluate(ridges: FloatArray) -> Outcome[AtPilot]:
+        table = at_pilot(pilot, ensemble, np.repeat(ridges[:, None], len(ensemble.ridge), axis=1))
+        losses = table.losses
+        outcome = outcome_of(table, [table.best], len(ridges), spread, lambda at: (float(losses[at[0]]), 0.0))
+        # Where the largest ridge is hardly worse than the best, little is learnt, and far smaller ridges are tried.
+        is_little = outcome.end is None and losses[-1] < _LITTLE * losses.min()
+        return replace(outcome, end="upper") if is_little else outcome
+
+    outcome = evaluate(path)
+    if may_grow:
+        path, outcome = extended_search(path, evaluate)
+        fine = np.geomspace(path[0], path[-1], RULE.path_steps * (len(path) - 1) + 1)
+        outcome = replace(outcome, found=evaluate(fine).found)
+    warning = ridge_at_end(path, outcome.end, outcome.is_falling)
+    said += [] if warning is None else [warning]
+    return outcome.found
+
+
+def choose_ridges(pilot: Pilot, table: AtPilot, sizes: FloatArray) -> tuple[IntArray, BoolArray]:
+    """For every size the place of the ridge of least left-out error among those in reach, the largest where none is.
+
+    The second result, of shape (S,), is True where the ridge is the smallest that the pilot can judge, so that a
+    smaller one may err less.
+    """
+    reached = pilot.reach(table.ridges).min(axis=1) >= sizes[:, None]
+    losses, L = np.where(reached, table.losses, np.inf), len(table.ridges)
+    best = L - 1 - np.argmin(losses[:, ::-1], axis=1)
+    first = np.argmax(np.isfinite(losses), axis=1)
+    return best, (first > 0) & (best == first)
+
+
+# -- the curve ------------------------------------------------------------------------------------
+
+
+class Curve(NamedTuple):
+    """Forecast of one ensemble at S sizes; arrays have one row for each size."""
+
+    sizes: FloatArray  # n′, (S,)
+    ridges: FloatArray  # given or chosen, (S, k)
+    is_bound: BoolArray  # the chosen ridge is the smallest in reach, (S,)
+    in_reach: BoolArray  # (S,)
+    error: FloatArray  # prediction error, NaN where unknown, (S,)
+    fall: FloatArray  # error over the left-out error at the pilot's size, readout noise apart, (S,)
+    weights: FloatArray  # of the members, (S, k)
+    effective_samples: FloatArray  # independent rows that the pilot is worth, (S,)
+    standard_error: FloatArray  # of the error, over pilots, (S,)
+    freedom: FloatArray  # degrees of freedom of the standard error, (S,)
+    excess: FloatArray  # see `spread_of_means`, (S,)
+
+    def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Lower and upper bounds of the prediction error, each of shape (S,)."""
+        widths = log_widths(self.error, self.standard_error, self.freedom, self.excess, level)
+        below, above = (RULE.interval_stretch * width for width in widths)
+        with np.errstate(over="ignore"):  # next to a threshold the upper bound is infinite
+            return self.error / np.exp(below), self.error * np.exp(above)
+
+
+def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: AtPilot) -> Curve:
+    """Forecast one ensemble at sizes (S,), each at the best ridge of a table that is in reach."""
+    n, seen = pilot.rows.n_samples, pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
+    place, is_bound = choose_ridges(pilot, table, sizes)
+    ridges = table.ridges[place]
+    members = zip(seen.members, seen.penalties(ridges).T, strict=True)
+    penalties = np.stack([matched_penalties(fit.spectrum, n, pilot.rows.room, sizes, p) for fit, p in members], axis=1)
+    gamma_n = n * variance_shares(seen.members, penalties)
+    parts = [_transfer(block, ensemble, gamma_n[block.rows], sizes[block.rows]) for block in seen.left_out(penalties)]
+    error, readout, *rest = (np.concatenate(part) for part in zip(*parts, strict=True))
+    weights, effective, deviation, freedom, excess = rest
+    error = np.where((pilot.reach(ridges) >= sizes[:, None]).all(axis=1), error, np.nan)
+    present = (table.losses - (table.weights**2 * table.noise).sum(axis=1))[place]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        fall = np.where((present > 0) & (sizes != n), error / present, 1.0)
+        deviation, total = np.where(np.isnan(error), np.nan, deviation), error + readout
+        is_vague = (sizes > n) & (deviation > RULE.vague * total) & (pilot.rows.left_out is None)
+    in_reach = ~np.isnan(total) & ~is_vague
+    return Curve(sizes, ridges, is_bound, in_reach, total, fall, weights, effective, deviation, freedom, excess)
+
+
+def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: FloatArray) -> tuple[FloatArray, ...]:
+    """At t sizes, from γ n of shape (t, k′, k′): error without readout noise and what that adds, then as in `Curve`:
+    weights, effective samples, standard error, its degrees of freedom and its excess.
+    """
+    pilot, k, n = block.pilot, len(ensemble.ridge), block.pilot.rows.n_samples
+    trained, most, effective = float(n), 1 - 1e-9, np.full(len(sizes), float(n))
+    by_groups, has_constant = pilot.rows.left_out is not None, len(pilot.members) > k
+    if by_groups:  # several rows count as one, and a group is predicted from the rows of the others
+        effects = design_effects(block)
+        gamma_n = gamma_n * np.sqrt(effects[:, :, None] * effects[:, None, :])
+        trained, most, effective = n * (1 - 1 / pilot.n_groups), RULE.most_group_gamma, n / effects.mean(axis=1)
+    before = np.minimum(gamma_n / trained, most)
+    after = np.minimum(gamma_n / sizes[:, None, None], most if by_groups else np.inf)
+    gain = variance_gain(after)
+    noise = _readout_noise(pilot, ensemble, np.diagonal(after, axis1=1, axis2=2)[:, :k])
+    ratio = (1 - before) * gain
+    settled = ensemble.aggregation.settle(_moments(pilot, block.penalties, block.pairs * ratio, noise))
+    weights, error = settled.weights, settled.expected
+    # The relative error of 1 - γ is about `Rule.finite_size`/(n (1 - γ)), and that of the quotient of errors follows.
     change = np.abs(1 - after / np.maximum(before, 1e-12))
-    return np.asarray(np.abs(pairs) * gain**2 * change * RULE.finite_size / n)
+    unsure = np.abs(block.pairs) * np.where(after < 1, gain, 0.0) ** 2 * change * RULE.finite_size / n
+    if has_constant:  # the error of the mean of the labels is common to all pairs and cancels
+        apart = np.maximum(before - before[:, -1:, -1:], 0.0)
+        scale = np.sqrt(np.diagonal(apart, axis1=1, axis2=2))
+        unsure = unsure * np.minimum(apart / np.maximum(scale[:, :, None] * scale[:, None, :], TINY), 1.0)
+    doubt = np.einsum("tr,trs,ts->t", weights, unsure[:, :k, :k], weights)
+    if has_constant:
+        error = np.where((error > 0) & (doubt < error), error, np.nan)
+    all_weights = np.column_stack([weights, 1 - weights.sum(axis=1)]) if has_constant else weights
+    deviation, freedom, excess = spread_over_pilots(block, all_weights, ratio, 1 / (1 - before))
+    # What weights gain by chance is as unsure as it is large.
+    chance = np.where(np.isfinite(error), error, 0.0) - np.where(np.isfinite(error), settled.least, 0.0)
+    deviation = np.hypot(deviation, np.hypot(doubt, chance))
+    readout = (weights**2 * noise).sum(axis=1)
+    return error - readout, readout, weights, effective, deviation, freedom, excess
+
+
+def _readout_noise(pilot: Pilot, ensemble: Ensemble, gamma: FloatArray) -> FloatArray:
+    """Error of each member by readout noise, ``η_r² C/(1 - γ_rr)``, for γ_rr of shape (t, k)."""
+    noise = len(pilot.targets) * ensemble.readout_noise**2
+    return np.where(noise > 0, noise * np.where(noise > 0, variance_gain(gamma), 0.0), 0.0)
+
+
+def _moments(pilot: Pilot, penalties: FloatArray, pairs: FloatArray, noise: FloatArray) -> MemberMoments:
+    """Moments of the members from pairs (t, k, k), or (t, k + 1, k + 1) with a constant predictor, and noise (t, k)."""
+    k = noise.shape[1]
+    members = pairs[:, :k, :k] + noise[:, :, None] * np.eye(k)
+    if pairs.shape[1] == k:
+        return MemberMoments(members)
+    behind = [independent_samples(fit, penalties[:, r]) for r, fit in enumerate(pilot.members[:k])]
+    return MemberMoments(members, pairs[:, k, :k], pairs[:, k, k], behind=np.stack(behind, axis=1) * len(pilot.targets))
+
+
+def design_effects(block: LeftOut) -> FloatArray:
+    """How many rows of a group count as one for every member at t penalties, shape (t, k).
+
+    The model: groups are independent draws of one kind, and more data means more groups of the same sizes. The error on
+    a new group splits as for independent rows into a part that stays and a variance that fades with the sample, with
+    ``D γ`` in place of γ, where the design effect (Moulton's factor, from left-out errors e and the hat matrix H)
+
+        D = Σ_g e_gᵀ H_gg e_g / Σ_i e_i² H_ii
+
+    lies between 1 and the mean size of a row's group; n/D is the effective number of independent rows. Ridges are
+    matched by rows. The model holds where errors of a group are correlated and features at most moderately so.
+    """
+    pilot, effects = block.pilot, np.ones(block.penalties.shape)
+    for r, fit in enumerate(pilot.members):
+        for t, gain in enumerate(fit.hat_gains(block.penalties[:, r])):
+            pulls = fit.left * block.errors[t, r][:, None, :]  # (C, ρ, n)
+            together, alone = ((each**2).sum(axis=(0, 2)) for each in (pilot.group_sums(pulls), pulls))
+            effects[t, r] = (gain @ together) / max(float(gain @ alone), TINY)
+    sizes = pilot.group_sums(np.ones(pilot.rows.n_samples))
+    return np.clip(effects, 1.0, float((sizes**2).sum() / sizes.sum()))
+
+
+def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning]:
+    """Warnings that the errors of an ensemble give cause for: rows that dominate, and rows in an order that matters."""
+    rows, weights = pilot.rows, curve.weights[0]
+    (block,) = pilot.left_out(pilot.penalties(curve.ridges[:1]))
+    members = zip(pilot.members, block.penalties.T, strict=True)
+    leverages = (
+        np.concatenate([fit.hat_gains(p) @ fit.left**2 for fit, p in members]) + rows.fit_intercept / rows.n_samples
+    )
+    top, is_usual = float(leverages.max()), float(np.median(leverages)) < 1 - _DOMINANT
+    mixed = np.einsum("k,kcn->cn", weights, block.errors[0]) + (1 - weights.sum()) * rows.deviations
+    found = (dominant_rows(top) if top > _DOMINANT and is_usual else None, correlated_rows(mixed, rows))
+    return [each for each in found if each is not None]
+
+
+# -- the standard error ---------------------------------------------------------------------------
+
+
+def spread_of_means(parts: FloatArray, dimensions: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Standard error of means of n parts (t, n) that vary in so many independent dimensions (t,); each of shape (t,).
+
+    With it come its degrees of freedom and its excess, the skewness of the parts beyond that of squared Gaussian
+    errors, over √n. The variance of squared errors is known badly from a small pilot: Student's quantile has the
+    degrees of freedom of that variance, and no more than there are dimensions.
+    """
+    centred, n = parts - parts.mean(axis=1, keepdims=True), parts.shape[1]
+    # Times a power of two, so that no power of the largest leaves the floats.
+    centred = np.ldexp(centred, -np.frexp(abs(centred).max(axis=1, keepdims=True))[1])
+    squares = centred**2
+    power, spread = squares.mean(axis=1), squares.var(axis=1)
+    freedom = np.where(spread > 0, 2 * n * power**2 / np.where(spread > 0, spread, 1.0), n)
+    skewness = (centred**3).mean(axis=1) / np.where(power > 0, power, np.inf) ** 1.5
+    return (
+        parts.std(axis=1) / np.sqrt(dimensions),
+        np.minimum(np.maximum(freedom, 2.0), np.maximum(dimensions, 1.0)),
+        np.maximum(skewness - _SKEWNESS_OF_SQUARES, 0.0) / np.sqrt(n),
+    )
+
+
+def log_widths(
+    error: FloatArray, standard_error: FloatArray, freedom: FloatArray, excess: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Logarithms of the factors between an error and its lower and upper bound, each of shape (t,).
+
+    Errors are positive and their estimates skewed, hence factors. A mean of numbers with heavy tails is more often too
+    small than too large: Johnson's correction (1978) raises the upper bound.
+    """
+    relative = standard_error / np.where(error > 0, error, np.inf)
+    quantile = student.ppf(0.5 + level / 2, freedom)
+    return quantile * relative, (quantile + excess * (1 + 2 * quantile**2) / 6) * relative
+
+
+def spread_over_pilots(
+    block: LeftOut, weights: FloatArray, ratio: FloatArray, gains: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """`spread_of_means` of ``Σ_rr′ w_r w_r′ ratio_rr′ mean_i e_ri·e_r′i`` over pilots, for weights (t, k).
+
+    `ratio` and `gains` = ``1/(1 - γ_rr′)`` have shape (t, k, k). Left-out errors of n rows, or groups, vary in
+    ``n (1 - γ)`` independent dimensions: n - M for least squares, where the squared errors have the relative variance
+    2/(n - M) of a χ² distribution and not 2/n. Groups differ in size, so that the mean is a ratio of sums over groups.
+    """
+    pilot, (t, k, C, n) = block.pilot, block.errors.shape
+    form = weights[:, :, None] * weights[:, None, :] * np.where(np.isfinite(ratio), ratio, 0.0)
+    mixed = (form @ block.errors.reshape(t, k, C * n)).reshape(block.errors.shape)
+    own = (block.errors * mixed).sum(axis=(1, 2))  # of every row, (t, n)
+    parts = pilot.group_sums(own - own.mean(axis=1, keepdims=True)) * pilot.n_groups / n
+    gain = np.einsum("tr,trs,ts->t", weights, gains, weights)
+    return spread_of_means(parts, pilot.n_groups / np.maximum(gain, TINY))

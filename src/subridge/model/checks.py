@@ -1,25 +1,39 @@
-"""Checks of arguments, and how messages count and list things; every check names the argument."""
+"""What descriptions share: checks of arguments, which name them, seeds and random streams, and fingerprints.
 
+Streams are addressed by coordinates, so that the order of work cannot change what is drawn.
+"""
+
+import base64
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
-from typing import Literal, TypeAlias, TypeVar, get_args
+from dataclasses import fields, is_dataclass
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 
-from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.model.errors import DataError, ParameterError
-from subridge.model.wording import agreeing, counted, listed
+from subridge.arrays.types import ArrayLike, FloatArray, Json, Seed
+from subridge.model.errors import DataError, ParameterError, agreeing, counted, listed
 
 Item = TypeVar("Item")
 
+# For whom a ridge is best: for each member alone; one common value for the ensemble; one value per member, together.
+Scope: TypeAlias = Literal["member", "ensemble", "joint"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+
 # Kinds of NumPy types whose values are not real numbers.
 _ODD_KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "durations"}
+# Arrays up to the first length are described by numbers, up to the second by bytes, and beyond by fingerprint only.
+_READABLE = 64
+_EMBEDDED = 65536
 
 
 def real_array(name: str, value: ArrayLike) -> FloatArray:
-    """Return a read-only float64 copy of `value`, refusing NaN."""
+    """Return `value` as a read-only float64 array, refusing NaN; only what nobody can change is not copied."""
     refuse_odd_values(name, value)
+    fixed = isinstance(value, np.ndarray) and value.base is None and not value.flags.writeable
     try:
-        array = np.array(value, dtype=np.float64)
+        array = np.array(value, dtype=np.float64, copy=None if fixed else True)
     except (TypeError, ValueError, OverflowError) as error:
         raise ParameterError(f"{name} must be a number or an array of numbers, got {value!r}") from error
     if np.isnan(array).any():
@@ -103,8 +117,15 @@ def ascending_integers(name: str, value: ArrayLike) -> tuple[int, ...]:
 
 
 def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
+    """Check a word.
+
+    >>> one_of("scope", "everyone", SCOPES)
+    Traceback (most recent call last):
+    subridge.model.errors.ParameterError: scope must be "member", "ensemble" or "joint", got 'everyone'
+    """
     if not isinstance(value, str) or value not in allowed:
-        raise ParameterError(f"{name} must be {' or '.join(map(repr, allowed))}, got {value!r}")
+        words = ", ".join(f'"{word}"' for word in allowed[:-1])
+        raise ParameterError(f'{name} must be {words} or "{allowed[-1]}", got {value!r}')
     return value
 
 
@@ -127,22 +148,6 @@ def one_number(name: str, array: FloatArray, most: float = 1e100) -> float:
     if array.size != 1 or abs(array.reshape(-1)[0]) > most:
         raise ParameterError(f"{name} must be one number of at most {most:g}, got {array.tolist()!r}")
     return float(array.reshape(-1)[0])
-
-
-# For whom a ridge is best: for each member alone; one common value for the ensemble; one value per member, together.
-Scope: TypeAlias = Literal["member", "ensemble", "joint"]
-SCOPES: tuple[Scope, ...] = get_args(Scope)
-
-
-def check_scope(name: str, value: str) -> None:
-    """Refuse a word that is not a scope.
-
-    >>> check_scope("scope", "everyone")
-    Traceback (most recent call last):
-    subridge.model.errors.ParameterError: scope must be "member", "ensemble" or "joint", got 'everyone'
-    """
-    if not isinstance(value, str) or value not in SCOPES:
-        raise ParameterError(f'{name} must be "member", "ensemble" or "joint", got {value!r}')
 
 
 def refuse_odd_table(name: str, table: object) -> None:
@@ -176,3 +181,85 @@ def refuse_odd_table(name: str, table: object) -> None:
             f"{listed(odd)}; leave out such columns or encode them, for example with "
             "sklearn.preprocessing.OneHotEncoder"
         )
+
+
+def checked_seed(name: str, seed: Seed | None) -> Seed:
+    """A seed that can be repeated: an integer of at least 0, or several; None is replaced by a random one.
+
+    Examples
+    --------
+    >>> checked_seed("seed", (1, 2)), isinstance(checked_seed("seed", None), int)
+    ((1, 2), True)
+    """
+    if seed is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    parts = seed if isinstance(seed, tuple | list) else (seed,)
+    if not parts or not all(isinstance(part, int | np.integer) and part >= 0 for part in parts):
+        raise ParameterError(f"{name} must be an integer of at least 0, or a tuple of them, got {seed!r}")
+    whole = tuple(int(part) for part in parts)
+    return whole if isinstance(seed, tuple | list) else whole[0]
+
+
+def stream(seed: Seed | np.random.Generator | None, *coordinates: int) -> np.random.Generator:
+    """A generator at a grid coordinate such as ``(trial, purpose)``; distinct coordinates give independent streams.
+
+    A generator is returned as it is, and None gives a new one every time.
+
+    Examples
+    --------
+    >>> bool(stream(0, 1).random() == stream(0, 1).random())
+    True
+    """
+    if seed is None or isinstance(seed, np.random.Generator):
+        return np.random.default_rng(seed)
+    return np.random.default_rng(np.random.SeedSequence(checked_seed("seed", seed), spawn_key=coordinates))
+
+
+class Fingerprinted:
+    """Base of frozen dataclasses that describe something."""
+
+    def fingerprint(self) -> str:
+        """Digest of type and contents, as text; equal descriptions have equal fingerprints.
+
+        Examples
+        --------
+        >>> import subridge as sr
+        >>> sr.subsets.Equal(3).fingerprint() == sr.subsets.Equal(3).fingerprint()
+        True
+        """
+        return fingerprint(self)
+
+    def _set(self, **checked: Any) -> None:
+        """Set checked values, while a frozen dataclass is built."""
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+
+def fingerprint(description: Any) -> str:
+    """Return a hexadecimal digest of a description's type and contents; stores compare it before they resume."""
+    if isinstance(description, np.ndarray):
+        digest = hashlib.sha256(f"{description.dtype.str}{description.shape}".encode())
+        digest.update(np.ascontiguousarray(description).tobytes())
+    else:
+        digest = hashlib.sha256(json.dumps(describe(description)).encode())
+    return digest.hexdigest()[:16]
+
+
+def describe(value: Any) -> Json:
+    """Return a description as plain JSON values, for the attributes of results and stores."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {"type": type(value).__name__} | {f.name: describe(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.size <= _READABLE):
+        value = value.tolist()
+    if isinstance(value, np.ndarray):
+        summary = {"shape": list(value.shape), "dtype": value.dtype.str, "fingerprint": fingerprint(value)}
+        if value.size <= _EMBEDDED:
+            summary["base64"] = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode("ascii")
+        return summary
+    if isinstance(value, tuple | list):
+        return [describe(item) for item in value]
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if not hasattr(value, "fingerprint"):
+        raise TypeError(f"cannot fingerprint {type(value).__name__}")
+    return {"type": type(value).__name__, "fingerprint": value.fingerprint()}  # a strategy of the user's own

@@ -9,9 +9,8 @@ import scipy.linalg
 
 from subridge.arrays.namespace import geometric_scan, like, namespace_of, rows_times
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
-from subridge.model.checks import finite_array, non_negative, positive_integer, within
+from subridge.model.checks import Fingerprinted, finite_array, non_negative, positive_integer, within
 from subridge.model.errors import CovarianceError
-from subridge.model.fingerprint import Fingerprinted
 
 __all__ = [
     "Autoregressive",
@@ -53,10 +52,12 @@ class Covariance(Fingerprinted, ABC):
     array([[2., 1.]])
     >>> Sigma.apply(np.ones(3)), Sigma.apply_rows(np.ones((1, 3)))
     (array([4., 4., 4.]), array([[4., 4., 4.]]))
-    >>> Sigma.scaled(0.5).dense()
-    array([[1. , 0.5, 0.5],
-           [0.5, 1. , 0.5],
-           [0.5, 0.5, 1. ]])
+    >>> Sigma.scaled(2.0).apply(np.ones(3))
+    array([8., 8., 8.])
+    >>> Sigma.dense()
+    array([[2., 1., 1.],
+           [1., 2., 1.],
+           [1., 1., 2.]])
 
     It is one diagonal plus one factor, so that a sample takes 3 + 1 standard normals:
 
@@ -220,9 +221,6 @@ class Dense(Covariance):
     def apply_rows(self, rows: Array) -> Array:
         return rows_times(rows, self.matrix)
 
-    def scaled(self, factor: float) -> "Dense":
-        return Dense(factor * self.matrix)
-
     @cached_property
     def root(self) -> FloatArray:
         """A matrix L with ``L Lᵀ = Σ``, shape (M, M): the Cholesky factor, or from eigenvectors if Σ is singular."""
@@ -231,6 +229,9 @@ class Dense(Covariance):
         except np.linalg.LinAlgError:
             values, vectors = np.linalg.eigh(self.matrix)
             return np.asarray(vectors * np.sqrt(np.clip(values, 0.0, None)))
+
+    def scaled(self, factor: float) -> "Dense":
+        return Dense(factor * self.matrix)
 
     def colour(self, white: Array) -> Array:
         return rows_times(white, self.root.T)
@@ -315,12 +316,12 @@ class LowRankPlusDiagonal(Covariance):
             return own
         return own + rows_times(rows_times(rows, self.factor), self.factor.T)
 
-    def scaled(self, factor: float) -> "LowRankPlusDiagonal":
-        return LowRankPlusDiagonal(factor * self.variances, np.sqrt(factor) * self.factor)
-
     @property
     def white_size(self) -> int:
         return self.n_features + int(self.factor.shape[1])
+
+    def scaled(self, factor: float) -> "LowRankPlusDiagonal":
+        return LowRankPlusDiagonal(factor * self.variances, np.sqrt(factor) * self.factor)
 
     def colour(self, white: Array) -> Array:
         own, shared = white[..., : self.n_features], white[..., self.n_features :]

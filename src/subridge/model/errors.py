@@ -1,4 +1,41 @@
-"""One exception type per kind of mistake; every message names the argument, the value and the remedy."""
+"""One exception type per kind of mistake, and how messages count and list things.
+
+Every message names the argument, the value and the remedy. NumPy is not imported, so that the command line answers at
+once.
+"""
+
+from collections.abc import Iterable
+
+__all__ = [
+    "AccuracyWarning",
+    "BudgetError",
+    "ClassCodesWarning",
+    "ClusterError",
+    "ConvergenceError",
+    "CopiedRowsWarning",
+    "CorrelatedRowsWarning",
+    "CovarianceError",
+    "DamagedStoreWarning",
+    "DataError",
+    "DeviceError",
+    "DominantRowsWarning",
+    "DuplicateRowsWarning",
+    "FewSamplesWarning",
+    "HeavyTailWarning",
+    "InfiniteRiskWarning",
+    "InterruptedRun",
+    "LargeGroupWarning",
+    "ParameterError",
+    "RareColumnsWarning",
+    "RidgeError",
+    "RidgePathWarning",
+    "ScaleWarning",
+    "StoreError",
+    "SubridgeError",
+    "SubridgeWarning",
+    "SubsetError",
+    "WaitingWarning",
+]
 
 
 class SubridgeError(Exception):
@@ -143,3 +180,32 @@ class DominantRowsWarning(SubridgeWarning):
 
 class FewSamplesWarning(SubridgeWarning):
     """There are too few samples to fit weights of members, and the mean is used."""
+
+
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """A number and its noun; the plural ends in s unless it is given.
+
+    >>> counted(1, "row"), counted(1200, "row"), counted(2, "class", "classes")
+    ('1 row', '1,200 rows', '2 classes')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {plural or noun + 's'}"
+
+
+def agreeing(count: int, singular: str, plural: str) -> str:
+    """The singular or plural form of a verb or another word.
+
+    >>> agreeing(1, "holds", "hold"), agreeing(0, "holds", "hold")
+    ('holds', 'hold')
+    """
+    return singular if count == 1 else plural
+
+
+def listed(names: Iterable[str | int]) -> str:
+    """The first few names, and how many more there are.
+
+    >>> listed("abcdefg")
+    'a, b, c, d, e and 2 more'
+    """
+    words = [str(name) for name in names]
+    more = f" and {len(words) - 5} more" if len(words) > 5 else ""
+    return ", ".join(words[:5]) + more

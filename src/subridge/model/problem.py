@@ -4,13 +4,10 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from subridge.arrays.streams import Seed
-from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.model.checks import finite_array, non_negative, positive_integer, within
+from subridge.arrays.types import ArrayLike, FloatArray, Seed
+from subridge.model.checks import Fingerprinted, finite_array, non_negative, positive_integer, stream, within
 from subridge.model.covariance import Covariance, as_covariance, equicorrelated, isotropic
-from subridge.model.errors import CovarianceError, ParameterError
-from subridge.model.fingerprint import Fingerprinted, stream
-from subridge.model.wording import counted
+from subridge.model.errors import CovarianceError, ParameterError, counted
 
 
 @dataclass(frozen=True, eq=False)

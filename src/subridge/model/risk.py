@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.model.aggregation import Aggregation, LinearAggregation
+from subridge.model.aggregation import Aggregation, MemberMoments, weighted, weighted_pairs
 from subridge.model.checks import finite_array
 from subridge.model.errors import ParameterError
-from subridge.model.moments import MemberMoments, Outputs
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -141,11 +140,6 @@ class Risk:
         if aggregation is None or aggregation.is_mean:
             total = _not_below_zero(moments.pairs.mean(axis=(-2, -1)))
             return cls(moments, total, None if rounding is None else _relative(rounding.mean(axis=(-2, -1)), total))
-        if not isinstance(aggregation, LinearAggregation):
-            raise ParameterError(
-                f"aggregation={aggregation.name!r} has no risk in theory, which knows weighted sums of members; "
-                'use "mean", "scaled", "simplex" or "free", or train the ensemble'
-            )
         weights = aggregation.weights(moments)
         if rounding is None:
             return cls(moments, _not_below_zero(moments.risk_of(weights)))
@@ -156,24 +150,26 @@ def _total_and_bound(
     moments: MemberMoments, weights: FloatArray, rounding: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """The risk by the form with the smaller bound, and that bound, relative."""
-    total, size = moments.by_errors(weights)
-    rest = np.abs(1.0 - weights.sum(axis=-1))
+    (total, size), outputs = moments.by_errors(weights), moments.outputs
+    w, rest = np.abs(weights), np.abs(1.0 - weights.sum(axis=-1))
     apart = rest > 4 * moments.n_members * _EPS  # as in `MemberMoments.by_errors`
     v = 0.0 if moments.v is None else moments.v
-    with np.errstate(invalid="ignore"):
-        error = _summed(weights, rounding) + np.where(apart, 16 * _EPS * (size + 2 * rest * v), 0.0)
-    if moments.outputs is not None:
-        other, size = moments.by_outputs(weights, moments.outputs)
-        with np.errstate(invalid="ignore"):
-            explained = np.where(weights != 0, 2 * np.abs(weights) * moments.outputs.dc, 0.0).sum(axis=-1)
-            wrong = _summed(weights, moments.outputs.dF) + explained + 4 * _EPS * size
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error = weighted_pairs(w, rounding).sum(axis=(-2, -1)) + np.where(apart, 16 * _EPS * (size + 2 * rest * v), 0.0)
+        if outputs is not None:
+            other, size = moments.by_outputs(weights, outputs)
+            c, dc = weighted(weights, outputs.c).sum(axis=-1), weighted(w, outputs.dc).sum(axis=-1)
+            F, dF = (weighted_pairs(w, each).sum(axis=(-2, -1)) for each in (np.abs(outputs.F), outputs.dF))
+            wrong = dF + 2 * dc + 4 * _EPS * size
+            better = wrong < error
             # What is missed is as uncertain as what is explained. Weights that sum to one miss nothing.
-            missed = np.where(apart, rest * explained, 0.0)
-        better = wrong < error
-        total, error = np.where(better, other, total), np.where(better, wrong, error + missed)
-        # E(w) holds the target's power once, less what the pairs, which have bounds of their own, hold of it.
-        share = np.where(better, 1.0, rest * (rest + 2 * np.abs(weights).sum(axis=-1)))
-        error = error + share * moments.outputs.dv + _astray(weights, moments.outputs)
+            error = np.where(better, wrong, error + np.where(apart, 2 * rest * dc, 0.0))
+            total = np.where(better, other, total)
+            # E(w) holds the target's power once, less what the pairs, which have bounds of their own, hold of it.
+            share = np.where(better, 1.0, rest * (rest + 2 * w.sum(axis=-1)))
+            # A relative error δ of the weights' scale wᵀc/wᵀFw adds δ² wᵀFw, which dominates where the risk is tiny.
+            astray = (dc / np.abs(c) + dF / F + 4 * moments.n_members * _EPS) ** 2 * F
+            error = error + share * outputs.dv + np.where(np.isfinite(F) & (F > 0), astray, 0.0)
     total = _not_below_zero(total)
     return total, _relative(error, total)
 
@@ -181,27 +177,6 @@ def _total_and_bound(
 def _not_below_zero(total: FloatArray) -> FloatArray:
     """Clip negative rounding residue to zero; a risk is a mean of squares."""
     return np.asarray(np.maximum(total, 0.0))
-
-
-def _astray(weights: FloatArray, outputs: Outputs) -> FloatArray:
-    """Risk added by the rounding of the weights: a relative error δ of their scale s = wᵀc/wᵀFw adds δ² wᵀFw.
-
-    It is of second order, and dominates where the risk is below the square of rounding.
-    """
-    with np.errstate(invalid="ignore", divide="ignore"):
-        c = np.where(weights != 0, weights * outputs.c, 0.0).sum(axis=-1)
-        F = _summed(weights, np.abs(outputs.F))
-        dc = np.where(weights != 0, np.abs(weights) * outputs.dc, 0.0).sum(axis=-1)
-        doubt = dc / np.abs(c) + _summed(weights, outputs.dF) / F + 4 * weights.shape[-1] * _EPS
-        lost = doubt**2 * F
-    return np.where(np.isfinite(F) & (F > 0), lost, 0.0)
-
-
-def _summed(weights: FloatArray, rounding: FloatArray) -> FloatArray:
-    """Σ |w_r w_s| δ_rs, where 0 · inf counts as 0."""
-    products = np.abs(weights[..., :, None] * weights[..., None, :])
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(products > 0, products * rounding, 0.0).sum(axis=(-2, -1)))
 
 
 def _relative(error: FloatArray, total: FloatArray) -> FloatArray:

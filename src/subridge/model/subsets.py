@@ -1,22 +1,27 @@
 """Ways to draw subsets of features.
 
 A strategy draws plans again and again; a function of the same name in lower case draws one. To add a strategy, write a
-frozen dataclass with `n_members`, `draw` and `fingerprint` (from `Fingerprinted`). If text is to name it, subclass
-`NamedStrategy` here and list the class in `STRATEGIES`.
+frozen dataclass with `n_members`, `draw` and `fingerprint` (from `Fingerprinted`). If text is to name it, list it in
+`STRATEGIES`.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from subridge.arrays.streams import Seed
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.model.checks import extended_non_negative, non_negative, one_number, positive_integer
+from subridge.model.checks import (
+    Fingerprinted,
+    extended_non_negative,
+    non_negative,
+    one_number,
+    positive_integer,
+    stream,
+)
+from subridge.model.ensemble import MOST_FEATURES, RandomState, Strategy, SubsetPlan
 from subridge.model.errors import ParameterError, SubsetError
-from subridge.model.fingerprint import Fingerprinted, stream
-from subridge.model.plan import MOST_FEATURES, SubsetPlan
 
 __all__ = [
     "STRATEGIES",
@@ -38,48 +43,6 @@ __all__ = [
 # k of a strategy; a larger ensemble is a typing error.
 MOST_MEMBERS = 10**6
 
-RandomState: TypeAlias = Seed | np.random.Generator | None
-
-
-@runtime_checkable
-class Strategy(Protocol):
-    """A way to draw subsets again and again.
-
-    Examples
-    --------
-    >>> import subridge as sr
-    >>> strategy = sr.subsets.Equal(3)
-    >>> isinstance(strategy, Strategy), strategy.n_members
-    (True, 3)
-    >>> strategy.draw(9, seed=0).subset_sizes
-    array([3, 3, 3])
-    >>> strategy.fingerprint() == sr.subsets.Equal(4).fingerprint()
-    False
-    """
-
-    @property
-    def n_members(self) -> int:
-        """Number of members, k."""
-
-    def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
-        """Draw who sees which of M features.
-
-        Parameters
-        ----------
-        n_features : int
-            M.
-        seed : int or numpy.random.Generator, optional
-            Source of randomness; None gives another draw every time.
-
-        Returns
-        -------
-        SubsetPlan
-            One draw; the same for the same seed.
-        """
-
-    def fingerprint(self) -> str:
-        """Digest of type and contents; equal strategies have equal fingerprints."""
-
 
 @dataclass(frozen=True, eq=False)
 class StrategyOptions:
@@ -99,7 +62,7 @@ class StrategyOptions:
     --------
     >>> import subridge as sr
     >>> options = StrategyOptions(n_members=2, n_features=10, subset_sizes=0.3)
-    >>> sr.subsets.Overlapping.from_options(options).subset_sizes
+    >>> sr.subsets.read_strategy("overlapping", options).subset_sizes
     (3, 3)
     """
 
@@ -110,38 +73,7 @@ class StrategyOptions:
 
 
 class NamedStrategy(Fingerprinted, ABC):
-    """A strategy that text can name.
-
-    Examples
-    --------
-    >>> strategy = Overlapping.from_options(StrategyOptions(n_members=2, n_features=10))
-    >>> strategy.name, strategy.n_members, strategy.draw(10, seed=0).subset_sizes
-    ('overlapping', 2, array([5, 5]))
-    """
-
-    name: ClassVar[str]
-    n_members: int
-
-    @classmethod
-    @abstractmethod
-    def from_options(cls, options: StrategyOptions) -> Self:
-        """The strategy with the given options.
-
-        Parameters
-        ----------
-        options : StrategyOptions
-            Those that the strategy does not need are ignored.
-
-        Returns
-        -------
-        Equal, Dirichlet, Overlapping or Projection
-            A strategy.
-
-        Raises
-        ------
-        ParameterError
-            If an option is out of its range.
-        """
+    """A strategy of this package, which text can name."""
 
     @abstractmethod
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
@@ -187,14 +119,9 @@ class Equal(NamedStrategy):
     """
 
     n_members: int
-    name: ClassVar[str] = "equal"
 
     def __post_init__(self) -> None:
         self._set(n_members=positive_integer("n_members", self.n_members, MOST_MEMBERS))
-
-    @classmethod
-    def from_options(cls, options: StrategyOptions) -> Self:
-        return cls(options.n_members)
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
         return _disjoint_plan(np.full(self.n_members, 1.0), n_features, stream(seed))
@@ -227,7 +154,6 @@ class Dirichlet(NamedStrategy):
 
     n_members: int
     fraction_spread: float
-    name: ClassVar[str] = "dirichlet"
 
     def __post_init__(self) -> None:
         spread = non_negative("fraction_spread", self.fraction_spread)
@@ -235,10 +161,6 @@ class Dirichlet(NamedStrategy):
             n_members=positive_integer("n_members", self.n_members, MOST_MEMBERS),
             fraction_spread=one_number("fraction_spread", spread, most=np.inf),
         )
-
-    @classmethod
-    def from_options(cls, options: StrategyOptions) -> Self:
-        return cls(options.n_members, options.fraction_spread)
 
     def fractions(self, seed: RandomState = None, size: int | None = None) -> FloatArray:
         """Draw the subset fractions ν_rr, before they are rounded to whole features.
@@ -281,12 +203,12 @@ class Sized(NamedStrategy):
     subset_sizes: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        sizes = _whole_sizes(self.subset_sizes)
-        self._set(subset_sizes=sizes, n_members=len(sizes))
+        self._set(subset_sizes=_whole_sizes(self.subset_sizes))
 
-    @classmethod
-    def from_options(cls, options: StrategyOptions) -> Self:
-        return cls(_sizes_of(options))
+    @property
+    def n_members(self) -> int:
+        """Number of members, k."""
+        return len(self.subset_sizes)
 
 
 class Overlapping(Sized):
@@ -304,11 +226,9 @@ class Overlapping(Sized):
 
     Examples
     --------
-    >>> Overlapping((2, 3)).draw(5, seed=0).subset_sizes
-    array([2, 3])
+    >>> Overlapping((2, 3)).n_members, Overlapping((2, 3)).draw(5, seed=0).subset_sizes
+    (2, array([2, 3]))
     """
-
-    name: ClassVar[str] = "overlapping"
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
         M, rng = positive_integer("n_features", n_features, MOST_FEATURES), stream(seed)
@@ -336,8 +256,6 @@ class Projection(Sized):
     (3, 5)
     """
 
-    name: ClassVar[str] = "projection"
-
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
         M, rng = positive_integer("n_features", n_features, MOST_FEATURES), stream(seed)
         if sum(self.subset_sizes) * M > MOST_FEATURES:
@@ -345,10 +263,15 @@ class Projection(Sized):
         return SubsetPlan.from_matrices(rng.standard_normal((N, M)) / np.sqrt(M) for N in self.subset_sizes)
 
 
-STRATEGIES: dict[str, type[NamedStrategy]] = {each.name: each for each in (Equal, Dirichlet, Overlapping, Projection)}
+STRATEGIES: dict[str, Callable[[StrategyOptions], Strategy]] = {
+    "equal": lambda options: Equal(options.n_members),
+    "dirichlet": lambda options: Dirichlet(options.n_members, options.fraction_spread),
+    "overlapping": lambda options: Overlapping(_sizes_of(options)),
+    "projection": lambda options: Projection(_sizes_of(options)),
+}
 
 
-def read_strategy(name: str, options: StrategyOptions) -> NamedStrategy:
+def read_strategy(name: str, options: StrategyOptions) -> Strategy:
     """The strategy of that name.
 
     Parameters
@@ -376,7 +299,7 @@ def read_strategy(name: str, options: StrategyOptions) -> NamedStrategy:
     if name not in STRATEGIES:
         raise ParameterError(f"subsets must be one of {', '.join(STRATEGIES)} when it is text, got {name!r}")
     positive_integer("n_members", options.n_members)
-    return STRATEGIES[name].from_options(options)
+    return STRATEGIES[name](options)
 
 
 def equal(n_members: int, n_features: int, seed: RandomState = None) -> SubsetPlan:
@@ -547,13 +470,12 @@ def _disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator
 def _whole_sizes(subset_sizes: ArrayLike) -> tuple[int, ...]:
     """Checked sizes, one per member."""
     try:
-        sizes = np.atleast_1d(np.asarray(subset_sizes))
-        whole = sizes.ndim == 1 and sizes.size > 0 and sizes.dtype.kind in "iuf" and bool(np.isfinite(sizes).all())
-    except ValueError:  # ragged
-        whole = False
-    if not whole or (sizes < 1).any() or (sizes != np.floor(sizes)).any():
+        sizes = tuple(positive_integer("subset_sizes", N) for N in np.atleast_1d(subset_sizes).tolist())
+    except ValueError:  # ragged, or not all are positive integers
+        sizes = ()
+    if not sizes:
         raise SubsetError(f"subset_sizes must be positive integers, one per member, got {subset_sizes!r}")
-    return tuple(int(N) for N in sizes)
+    return sizes
 
 
 def _sizes_of(options: StrategyOptions) -> tuple[int, ...]:
@@ -563,14 +485,15 @@ def _sizes_of(options: StrategyOptions) -> tuple[int, ...]:
     (3, 3)
     """
     k, given = options.n_members, options.subset_sizes
-    wanted = np.atleast_1d(np.asarray(1 / k if given is None else given))
+    try:
+        wanted = np.broadcast_to(np.asarray(1 / k if given is None else given), (k,))
+    except ValueError as error:
+        raise ParameterError(f"subset_sizes must be one size or one per member ({k}), got {given!r}") from error
     if wanted.dtype.kind == "f":
         if not ((wanted > 0) & (wanted <= 1)).all():
             raise ParameterError(f"subset_sizes must lie in (0, 1] as fractions of the features, got {given!r}")
         wanted = np.maximum(np.round(wanted * options.n_features), 1).astype(int)
-    if wanted.ndim != 1 or wanted.dtype.kind not in "iu" or len(wanted) not in (1, k):
-        raise ParameterError(f"subset_sizes must be one size or one per member ({k}), got {given!r}")
-    return tuple(int(size) for size in np.broadcast_to(wanted, (k,)))
+    return tuple(wanted.tolist())
 
 
 def rescaled_spread(n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatArray:

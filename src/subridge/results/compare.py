@@ -121,21 +121,16 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
 def _on_grid(theory: Risk | xarray.DataArray | ArrayLike, mean: xarray.DataArray) -> xarray.DataArray:
     """The prediction, broadcast to the grid of the experiment."""
     values = theory.total if isinstance(theory, Risk) else theory
-    if isinstance(values, xarray.DataArray):
-        if not set(values.dims) <= set(mean.dims):
-            raise ParameterError(f"theory has dimensions {values.dims} but the experiment has {mean.dims}")
-        try:
-            xarray.align(values, mean, join="exact")
-        except ValueError as error:
-            raise ParameterError("theory is on other coordinates; predict at the experiment's") from error
-        return values.broadcast_like(mean).transpose(*mean.dims).astype(float)
     try:
-        table = np.broadcast_to(np.asarray(values, dtype=np.float64), mean.shape)
+        if not isinstance(values, xarray.DataArray):
+            values = mean.copy(data=np.broadcast_to(np.asarray(values, dtype=np.float64), mean.shape))
+        xarray.align(values, mean, join="exact")
+        return values.broadcast_like(mean).transpose(*mean.dims).astype(float)
     except ValueError as error:
         raise ParameterError(
-            f"theory of shape {np.shape(values)} does not fit the experiment's grid {dict(mean.sizes)}"
+            f"theory of shape {np.shape(values)} does not fit the experiment's grid {dict(mean.sizes)}; predict at the "
+            "experiment's coordinates"
         ) from error
-    return mean.copy(data=table.copy())
 
 
 def _along_curve(

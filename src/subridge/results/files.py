@@ -57,19 +57,10 @@ def checked_suffix(place: Path, allowed: tuple[str, ...] | None = None) -> str:
     return place.suffix.lower()
 
 
-def part_of(place: Path) -> Path:
-    """The temporary name of a file that is being written.
-
-    >>> part_of(Path("curve.png")).name
-    '.curve.part.png'
-    """
-    return place.with_name(f".{place.stem}.part{place.suffix}")
-
-
 @contextmanager
 def whole_file(place: Path) -> Iterator[Path]:
     """Give a temporary path beside ``place`` to write to; the file is renamed once it is complete."""
-    beside = part_of(place)
+    beside = place.with_name(f".{place.stem}.part{place.suffix}")
     try:
         yield beside
         os.replace(beside, place)

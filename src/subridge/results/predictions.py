@@ -157,8 +157,8 @@ def phase_diagram(
             raise ParameterError(f"{name} must be a number or a one-dimensional array, got shape {value.shape}")
     # Noise on the rows, sample ratio on the columns, as the paper draws them.
     dims = [name for name in reversed(_LONG_NAMES) if values[name].ndim == 1]
-    arrays = {name: xr.DataArray(value, dims=[name] if value.ndim else []) for name, value in values.items()}
-    alpha, rho, H, W, Z = (part.transpose(*dims).values for part in xr.broadcast(*arrays.values()))
+    grid = {name: value.reshape([-1 if axis == name else 1 for axis in dims]) for name, value in values.items()}
+    alpha, rho, H, W, Z = grid.values()
     optimal = is_optimal(ridge)
     aggregation = read_aggregation(aggregation)
     k = optimal_n_members(alpha, rho, H, W, Z, ridge=ridge, aggregation=aggregation)
@@ -171,28 +171,31 @@ def phase_diagram(
     error = reduced_risk(k, alpha, rho, Lam, H, W, Z, aggregation=aggregation)
     phase = np.where(k == 1, 0, np.where(np.isinf(k), 2, 1)).astype(np.int8)
     rest = [name for name in dims if name != "sample_ratio"]
-    fixed = {name: part for name, part in arrays.items() if name != "sample_ratio"}
+    fixed = {name: part for name, part in grid.items() if name != "sample_ratio"}
 
-    def boundary_at(parts: dict[str, xr.DataArray], over: list[str]) -> FloatArray:
-        given = [part.transpose(*over).values for part in xr.broadcast(*parts.values())]
-        return phase_boundary(*given, ridge=ridge, aggregation=aggregation)
+    def boundary_at(**noise: FloatArray) -> FloatArray:
+        return phase_boundary(*(fixed | noise).values(), ridge=ridge, aggregation=aggregation)
+
+    def along(names: list[str], part: FloatArray) -> tuple[list[str], FloatArray]:
+        """A variable of the dataset over some of its dimensions, from an array whose other axes have length one."""
+        return names, part.reshape([len(values[name]) for name in names])
 
     noises, ends = [name for name in rest if name.endswith("_nsr")], {}
     if len(noises) == 1:
         axis, left = values[noises[0]], [name for name in rest if name != noises[0]]
         where, before = boundary_end(
-            lambda noise: boundary_at(fixed | {noises[0]: xr.DataArray(noise, dims=left)}, left),
+            lambda noise: boundary_at(**{noises[0]: noise}),
             float(axis.min()),
             float(axis.max()),
-            tuple(len(values[name]) for name in left),
+            np.broadcast_shapes(*(part.shape for name, part in fixed.items() if name != noises[0])),
         )
-        ends = {"boundary_end": (left, where), "boundary_before_end": (left, before)}
+        ends = {"boundary_end": along(left, where), "boundary_before_end": along(left, before)}
     return xr.Dataset(
         {
             "optimal_n_members": (dims, k, {"long_name": "best ensemble size k*"}),
             "reduced_risk": (dims, error, {"long_name": "reduced risk at k*"}),
             "phase": (dims, phase, {"flag_meanings": "signal-dominated intermediate noise-dominated"}),
-            "boundary": (rest, boundary_at(fixed, rest), {"long_name": "boundary sample ratio"}),
+            "boundary": (*along(rest, boundary_at()), {"long_name": "boundary sample ratio"}),
             **ends,
         },
         {name: (name, values[name], {"long_name": _LONG_NAMES[name]}) for name in dims},

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from subridge import __version__
-from subridge.arrays.types import ArrayLike, FloatArray, IntArray, Json
+from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json
 
 # Attributes that every file format can hold; netCDF has neither booleans nor lists of texts.
 Attribute: TypeAlias = str | int | float
@@ -148,6 +148,32 @@ def demo_curves(
         result_attributes(
             "demo", 1, "Risks of ridge ensembles, predicted and trained.", n_features=n_features, command=command
         ),
+    )
+
+
+def forecasts(
+    rows: Mapping[str, Mapping[str, FloatArray | BoolArray]],
+    coordinates: Mapping[str, object],
+    labels: Mapping[str, str],
+    attributes: dict[str, Json],
+) -> xr.Dataset:
+    """Put the forecasts of several ensembles side by side, which have the same variables of the same shapes.
+
+    Variables are (ensemble, n_samples), but ``reach`` is (ensemble, member) and ``irreducible_error`` (ensemble).
+    `labels` are names for axes of pictures, by variable.
+    """
+    other = {"reach": ("ensemble", "member"), "irreducible_error": ("ensemble",)}
+    return xr.Dataset(
+        {
+            name: (
+                other.get(name, ("ensemble", "n_samples")),
+                np.stack([row[name] for row in rows.values()]),
+                {"long_name": labels[name]} if name in labels else {},
+            )
+            for name in next(iter(rows.values()))
+        },
+        {"ensemble": list(rows), **coordinates},
+        result_attributes("forecast", 1, "Errors of ridge ensembles at other sample sizes.", **attributes),
     )
 
 

@@ -1,7 +1,8 @@
 """Ridge regression on finite samples.
 
 A fit goes through ``rows`` (centred training rows), ``checks`` (warnings about them), ``member`` (one factorisation
-per member), ``path`` (a member at every ridge), ``rounding`` (how far rounding moved left-out errors), ``choose`` (the
-ridges) and ``weights`` (the honest error of fitted weights). ``stream`` trains on moments alone, ``curves`` along whole
-learning curves, ``reference`` plainly and slowly; ``classes`` calibrates probabilities and counts votes.
+per member, which gives every ridge and every left-out row), ``choose`` (the ridges) and ``weights`` (the honest error
+of fitted weights). ``rounding`` has what ``member`` turns to if rounding may count. ``stream`` trains on moments alone,
+``curves`` along whole learning curves, ``reference`` plainly and slowly; ``classes`` calibrates probabilities and
+counts votes.
 """

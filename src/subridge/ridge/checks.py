@@ -23,8 +23,9 @@ from subridge.model.errors import (
     RareColumnsWarning,
     ScaleWarning,
     SubridgeWarning,
+    agreeing,
+    counted,
 )
-from subridge.model.wording import agreeing, counted
 from subridge.ridge.rows import TrainingRows
 
 _WIDE_SCALES = 1e3  # ratio of standard deviations above which one penalty cannot suit all columns
@@ -87,13 +88,8 @@ def repeated_rows(rows: TrainingRows) -> SubridgeWarning | None:
         return None
     scales = rows.column_squares**0.5
     varying = np.flatnonzero(scales > 0)
-    continuous = 0  # columns that take many values, by a part of the rows
-    for j in varying[: 10 * _CONTINUOUS].tolist():
-        column = to_numpy((rows.features[j, :] / rows.root_weights)[:500])
-        continuous += len(np.unique(column)) > 0.25 * len(column)
-        if continuous == _CONTINUOUS:
-            break
-    else:
+    part = to_numpy(select_rows(rows.features, varying[: 10 * _CONTINUOUS]) / rows.root_weights)[:, :500]
+    if sum(len(np.unique(column)) > 0.25 * len(column) for column in part) < _CONTINUOUS:
         return None
     rng = np.random.default_rng(0)
     some = varying if len(varying) <= _COLUMNS else np.sort(rng.choice(varying, _COLUMNS, replace=False))

@@ -17,13 +17,12 @@ import numpy as np
 
 from subridge.arrays.namespace import like, namespace_of
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
-from subridge.model.aggregation import Aggregation, Loss, Mean, Settled, squared_error
+from subridge.model.aggregation import Aggregation, Loss, Mean, MemberMoments, Settled, squared_error
 from subridge.model.checks import Scope, finite_array
+from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import ParameterError, RidgeError, RidgePathWarning
-from subridge.model.moments import MemberMoments
-from subridge.model.plan import SubsetPlan
 from subridge.ridge.classes import fit_temperature, softmax
-from subridge.ridge.path import MemberPath, member_paths
+from subridge.ridge.member import MemberPath, member_paths
 from subridge.ridge.rows import TrainingRows
 
 # Half-decade steps around the mean square of a feature, the paper's s: 1e-3 s is ridgeless for all purposes, and λ*
@@ -269,15 +268,6 @@ def choose_ridges(losses: Losses, scope: Scope) -> IntArray:
     return places
 
 
-@dataclass(frozen=True, eq=False)
-class RidgeSearch:
-    """A path (L,), the losses of the members along it, and where each member stands, shape (k,)."""
-
-    ridges: FloatArray
-    losses: Losses
-    places: IntArray
-
-
 def search_ridges(
     rows: TrainingRows,
     plan: SubsetPlan,
@@ -285,19 +275,18 @@ def search_ridges(
     scope: Scope,
     given: ArrayLike | None,
     noise: Array | None = None,
-) -> RidgeSearch:
+) -> tuple[FloatArray, Losses, IntArray]:
     """Choose ridges for the members of a plan, from `given` ones or from a path that fits the data.
 
-    The default path goes further if its best ridge is at an end; a `RidgePathWarning` is given if it still is.
+    The default path goes further if its best ridge is at an end; a `RidgePathWarning` is given if it still is. Returns
+    the path (L,), the losses of the members along it, and the place of each member on it, shape (k,).
     """
     spread = float(rows.centred_targets[0].var())
 
-    def evaluate(path: FloatArray) -> Outcome[RidgeSearch]:
-        paths = member_paths(rows, plan, path, noise, pairs=aggregation.fits_weights)
-        losses = Losses(paths, rows, aggregation)
+    def evaluate(path: FloatArray) -> Outcome[tuple[Losses, IntArray]]:
+        losses = Losses(member_paths(rows, plan, path, noise), rows, aggregation)
         places = choose_ridges(losses, scope)
-        search = RidgeSearch(path, losses, places)
-        return outcome_of(search, places, len(path), spread, lambda at: losses.at(at).loss)
+        return outcome_of((losses, places), places, len(path), spread, lambda at: losses.at(at).loss)
 
     if given is None:
         start = default_ridges(rows.column_squares, rows.n_samples, int(plan.subset_sizes.max()))
@@ -308,7 +297,7 @@ def search_ridges(
     warning = ridge_at_end(path, outcome.end, outcome.is_falling)
     if warning is not None:
         warnings.warn(warning, stacklevel=5)  # at the line that called fit
-    return outcome.found
+    return path, *outcome.found
 
 
 # -- scores other than the aggregation's own ------------------------------------------------------
@@ -326,11 +315,6 @@ class Scored(Aggregation):
     rows: TrainingRows
 
     name: ClassVar[str] = "scored"
-
-    @property
-    def fits_weights(self) -> bool:  # type: ignore[override]
-        """As the aggregation: its paths must be able to leave out pairs."""
-        return self.aggregation.fits_weights
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         return self.aggregation.combine(outputs, weights)

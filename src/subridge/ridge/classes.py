@@ -6,8 +6,7 @@ from scipy.optimize import brentq
 
 from subridge.arrays.namespace import add_at_first, device_of, namespace_of
 from subridge.arrays.types import Array, IntArray
-from subridge.model.aggregation import Aggregation, Majority, Summed, first_largest, most_votes
-from subridge.model.errors import ParameterError
+from subridge.model.aggregation import Aggregation, first_largest, most_votes
 
 _LEAST_BETA = 1e-3  # positive, so that the most probable class is the predicted one even if votes carry no information
 _LARGEST_BETA = 1e8  # beyond this, probabilities are zero and one to the last digit
@@ -49,22 +48,18 @@ class Tally:
     """Votes of B ensembles, filled member by member, at several readout noises η at once.
 
     Scores are linear in the noise: ``s + η d``, with s the score of the noise-free member and d what unit noise adds.
-    Shape is (B, n_sizes, n_classes, n_test), and `example` has the library, dtype and device of the scores. The
-    aggregation is "majority", or "sum", which keeps no votes: the largest sum of scores wins.
+    Shape is (B, n_sizes, n_classes, n_test), and `example` has the library, dtype and device of the scores. If the
+    aggregation does not count votes, the largest sum of scores wins.
     """
 
     def __init__(
         self, noises: Sequence[float], shape: tuple[int, int, int, int], example: Array, aggregation: Aggregation
     ) -> None:
-        if not isinstance(aggregation, Majority | Summed):
-            raise ParameterError(
-                f"votes are counted for 'majority' and 'sum', not for aggregation={aggregation.name!r}"
-            )
         xp, place = namespace_of(example), device_of(example)
         self.noises = [float(eta) for eta in noises]
         self._quiet = xp.zeros(shape, dtype=example.dtype, device=place)
         self._noisy = xp.zeros_like(self._quiet) if any(self.noises) else None
-        counted = self.noises if isinstance(aggregation, Majority) else []
+        counted = self.noises if aggregation.counts_votes else []
         self._votes = [xp.zeros(shape, dtype=xp.int32, device=place) for _ in counted]
 
     def add(self, ensembles: IntArray, quiet: Array, noisy: Array | None = None) -> None:
@@ -88,8 +83,4 @@ class Tally:
 
 
 def _at_noise(eta: float, quiet: Array, noisy: Array | None) -> Array:
-    if eta == 0:
-        return quiet
-    if noisy is None:
-        raise ParameterError(f"readout noise {eta:g} needs what unit noise adds to the scores")
-    return quiet + eta * noisy
+    return quiet if noisy is None else quiet + eta * noisy

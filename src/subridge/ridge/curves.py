@@ -24,9 +24,9 @@ orthogonal factorisation is needed only if the correction does not settle.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 from scipy.linalg import blas, lapack
@@ -34,14 +34,12 @@ from scipy.linalg import blas, lapack
 from subridge.arrays.cholesky import BlockedFactor, factor, gram_lower
 from subridge.arrays.namespace import device_of, dtype_name, is_numpy, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
-from subridge.model.errors import DataError, ParameterError, RidgeError
+from subridge.model.errors import ParameterError
 
 # Corrections applied, and the largest relative size of the last one that counts as settled. The error left is smaller
 # than the last correction by the factor between the last two, so 1e-6 leaves nine digits or more.
 _STEPS = 2
 _SETTLED = {"float64": 1e-6, "float32": 1e-3}
-# Training-set sizes that share a batch of primal factors on a card. A CPU gains nothing from more than one.
-TOGETHER_ON_A_CARD = 8
 
 # -- which side to factor --------------------------------------------------------------------------
 
@@ -55,57 +53,27 @@ _FACTOR_OVERHEAD = 1400.0
 # What any factorisation costs besides: copies, calls and two solves, some 50 µs.
 _CALL_OVERHEAD = 3e6
 
-
-@dataclass(frozen=True)
-class CurvePlan:
-    """How one group of ridges, at positions `which` of the caller's list, is solved along a curve of ascending sizes.
-
-    The first `n_dual` sizes are solved on the dual side. `segments` are the others, as ranges of positions: the first
-    of a range is solved on the primal side and anchors the rest. If `watched`, solutions are refined, and an orthogonal
-    factorisation replaces those that do not settle.
-    """
-
-    n_samples: tuple[int, ...]
-    ridges: tuple[float, ...]
-    which: tuple[int, ...]
-    n_dual: int
-    segments: tuple[tuple[int, int], ...]
-    watched: bool
-
-    @property
-    def dual_size(self) -> int:
-        """Rows of the dual factor; 0 when there is none."""
-        return self.n_samples[self.n_dual - 1] if self.n_dual else 0
+Segments: TypeAlias = tuple[tuple[int, int], ...]
 
 
 def plan_curve(
     n_samples: Sequence[int], n_features: int, ridges: Sequence[float], *, scale: float = 1.0, dtype: str = "float64"
-) -> list[CurvePlan]:
-    """Split ridges and strictly ascending sizes into groups, each with its cheapest stable method.
+) -> tuple[list[int], int, Segments]:
+    """Places of the ordinary ridges, the number of sizes that these take on the dual side, and segments of the others.
 
-    At most two: ordinary ridges, and those so small that solutions are refined. `n_features` is N of one member,
-    `scale` the mean squared entry of the unscaled features, the unit in which a ridge is small.
+    All other ridges are so small that solutions are refined. The first size of a segment, a range of places, is solved
+    on the primal side and anchors the rest. Sizes ascend strictly, `n_features` is N of one member, and `scale` is the
+    mean squared entry of the unscaled features, the unit in which a ridge is small.
     """
-    sizes, plans = tuple(n_samples), []
-    watched = [lam == 0 or lam < _DELICATE[dtype] * scale for lam in ridges]
-    for is_watched in sorted(set(watched)):
-        which = tuple(i for i, each in enumerate(watched) if each == is_watched)
-        if is_watched:
-            n_dual = sum(n_features >= P for P in sizes)
-            segments = tuple((i, i + 1) for i in range(n_dual, len(sizes)))
-        else:
-            n_dual, segments = cheapest_split(sizes, n_features, len(which))
-        plans.append(CurvePlan(sizes, tuple(ridges[i] for i in which), which, n_dual, segments, is_watched))
-    return plans
+    ordinary = [place for place, lam in enumerate(ridges) if lam > 0 and lam >= _DELICATE[dtype] * scale]
+    return ordinary, *cheapest_split(tuple(n_samples), n_features, len(ordinary))
 
 
 @lru_cache(maxsize=256)
-def cheapest_split(
-    n_samples: tuple[int, ...], n_features: int, n_ridges: int
-) -> tuple[int, tuple[tuple[int, int], ...]]:
+def cheapest_split(n_samples: tuple[int, ...], n_features: int, n_ridges: int) -> tuple[int, Segments]:
     """Number of dual sizes and the anchored segments after them, with the fewest operations."""
     n, N = len(n_samples), n_features
-    tails: dict[int, tuple[float, tuple[tuple[int, int], ...]]] = {n: (0.0, ())}  # costs and segments from i on
+    tails: dict[int, tuple[float, Segments]] = {n: (0.0, ())}  # costs and segments from i on
     for i in reversed(range(n)):
         tails[i] = min(
             (n_ridges * segment_cost(n_samples, N, i, stop) + tails[stop][0], ((i, stop), *tails[stop][1]))
@@ -153,73 +121,62 @@ def weights_along_curve(
     ``z = L⁻¹ t`` serves all P, and ``L⁻ᵀ`` applied to z masked to its first P entries gives every dual solution. If the
     N × N side is cheaper or more accurate it is used instead.
     """
-    sizes = tuple(int(P) for P in n_samples)
-    if not sizes or sizes[0] < 1 or any(b <= a for a, b in pairwise(sizes)):
-        raise ParameterError(f"n_samples must be positive and strictly ascending, got {list(sizes)}")
-    if sizes[-1] > F.shape[1]:
-        raise ParameterError(f"n_samples asks for {sizes[-1]} samples but only {F.shape[1]} are given")
-    if targets.shape[0] != F.shape[0] or targets.shape[2] != F.shape[1]:
-        raise DataError(f"targets must have shape (B, n_rhs, P_max) to fit F {tuple(F.shape)}, got {targets.shape}")
-    if min(ridges) < 0:
-        raise RidgeError(f"ridges must be at least 0 to train, got {min(ridges):g}")
-    shape = (F.shape[0], len(ridges), len(sizes), targets.shape[1], F.shape[2])
-    weights = _zeros(F, *shape)
-    for plan in plan_curve(sizes, F.shape[2], ridges, scale=scale, dtype=dtype_name(F)):
-        for trial in [slice(b, b + 1) for b in range(F.shape[0])] if is_numpy(F) else [slice(None)]:
-            solve_curve(F[trial, ...], targets[trial, ...], plan, weights[trial, ...])
+    sizes, (B, _, N) = tuple(int(P) for P in n_samples), F.shape
+    weights = _zeros(F, B, len(ridges), len(sizes), targets.shape[1], N)
+    ordinary, n_dual, segments = plan_curve(sizes, N, ridges, scale=scale, dtype=dtype_name(F))
+    for trial in [slice(b, b + 1) for b in range(B)] if is_numpy(F) else [slice(None)]:
+        for place in sorted(set(range(len(ridges))) - set(ordinary)):
+            members = np.full(weights[trial, ...].shape[0], N)
+            found = refined_curve(F[trial, ...], targets[trial, ...], sizes, members, ridges[place])
+            weights[trial, place, ...] = found
+        if ordinary:
+            kept = [ridges[place] for place in ordinary]
+            found = solve_curve(F[trial, ...], targets[trial, ...], sizes, kept, n_dual, segments)
+            for source, place in enumerate(ordinary):
+                weights[trial, place, ...] = found[:, source, ...]
     return weights
 
 
-def solve_curve(F: Array, targets: Array, plan: CurvePlan, into: Array) -> None:
-    """Fill the plan's ridges of `into`, shape (B, n_ridges, n_sizes, n_rhs, N)."""
-    if plan.watched:
-        sizes = np.full(F.shape[0], F.shape[2])
-        for place, lam in zip(plan.which, plan.ridges, strict=True):
-            into[:, place, ...] = refined_curve(F, targets, plan.n_samples, sizes, lam, together=1)
-        return
-    n, P = plan.n_dual, plan.dual_size
-    every = range(len(plan.ridges))
-    together = [[l] for l in every] if is_numpy(F) else [list(every)]  # ridges that are solved at once
-    if n:
-        head = F[:, :P, :]
-        K = _add_gram(head, _zeros(F, F.shape[0], P, P))
-        for numbers in together:
-            weights, _ = _dual(head, K, targets, plan.n_samples[:n], [plan.ridges[l] for l in numbers])
-            for source, l in enumerate(numbers):
-                into[:, plan.which[l], :n, :, :] = weights[:, source, ...]
-    if plan.segments:
-        _primal(F, targets, plan, into, together)
-    if is_numpy(into):  # a matrix that is not positive definite up to rounding gives NaN
-        for b, l, p in np.argwhere(np.isnan(into[:, list(plan.which), :, 0, 0])).tolist():
-            P = plan.n_samples[p]
-            into[b, plan.which[l], p] = orthogonal_solution(F[b, :P], targets[b, :, :P], plan.ridges[l])
+def solve_curve(
+    F: Array, targets: Array, sizes: Sequence[int], ridges: Sequence[float], n_dual: int, segments: Segments
+) -> Array:
+    """Weights at ordinary ridges by a dual head and anchored segments, shape (B, n_ridges, n_sizes, n_rhs, N)."""
+    weights = _zeros(F, F.shape[0], len(ridges), len(sizes), targets.shape[1], F.shape[2])
+    every = range(len(ridges))
+    together = [slice(l, l + 1) for l in every] if is_numpy(F) else [slice(None)]  # ridges that are solved at once
+    if n_dual:
+        head = F[:, : sizes[n_dual - 1], :]
+        K = _add_gram(head, _zeros(F, F.shape[0], head.shape[1], head.shape[1]))
+        for part in together:
+            weights[:, part, :n_dual, :, :] = _dual(head, K, targets, sizes[:n_dual], ridges[part])
+    if segments:
+        _primal(F, targets, sizes, ridges, segments, together, weights)
+    if is_numpy(F):  # a matrix that is not positive definite up to rounding gives NaN
+        for b, l, p in np.argwhere(np.isnan(weights[:, :, :, 0, 0])).tolist():
+            weights[b, l, p] = orthogonal_solution(F[b, : sizes[p]], targets[b, :, : sizes[p]], ridges[l])
+    return weights
 
 
-def _dual(
-    head: Array, K: Array, targets: Array, sizes: Sequence[int], ridges: Sequence[float], steps: int = 0
-) -> tuple[Array, Array]:
-    """Weights of B members, or trials of one, at n sizes from one factor per ridge, shape (B, n_ridges, n, n_rhs, N).
+def _dual(head: Array, K: Array, targets: Array, sizes: Sequence[int], ridges: Sequence[float]) -> Array:
+    """Weights of B trials at n sizes from one factor per ridge, shape (B, n_ridges, n, n_rhs, N).
 
-    `head` are the features of the largest size, shape (B, P, N), and K holds ``head @ headᵀ`` in its lower triangle. At
-    a single ridge solutions can be refined in so many `steps`; the last correction is returned as well.
+    `head` are the features of the largest size, shape (B, P, N), and K holds ``head @ headᵀ`` in its lower triangle.
     """
-    xp, (B, n_rhs), n, L, P = namespace_of(head), targets.shape[:2], len(sizes), len(ridges), head.shape[1]
-    lower, z = _factor(_shifted(K, ridges), _repeated(targets[:, :, :P], L))
-    inside = like(np.arange(P) < np.asarray(sizes)[:, None], head)[None, :, None, :]
-    w_shape, u = (B, L, n, n_rhs, head.shape[2]), _masked_back_solve(lower, z[:, None, :, :], sizes)
-    u = xp.reshape(u, (B, L * n * n_rhs, P))
-    w = step = _product(u, head)
-    for _ in range(steps):
-        fitted = xp.reshape(_product(w, xp.matrix_transpose(head)) + ridges[0] * u, (B, n, n_rhs, P))
-        residual = xp.reshape(inside * (targets[:, None, :, :P] - fitted), (B, n * n_rhs, P))
-        forward = xp.reshape(lower.solve_forward(residual), (B, n, n_rhs, P))
-        correction = _masked_back_solve(lower, forward, sizes)
-        step = _product(correction, head)
-        u, w = u + correction, w + step
-    return xp.reshape(w, w_shape), xp.reshape(step, w_shape)
+    xp, (B, n_rhs), L, P = namespace_of(head), targets.shape[:2], len(ridges), head.shape[1]
+    lower, z = _factor(_shifted(K, ridges), xp.repeat(targets[:, :, :P], L, axis=0))
+    u = xp.reshape(_masked_back_solve(lower, z, sizes), (B, -1, P))
+    return xp.reshape(_product(u, head), (B, L, len(sizes), n_rhs, head.shape[2]))
 
 
-def _primal(F: Array, targets: Array, plan: CurvePlan, into: Array, together: list[list[int]]) -> None:
+def _primal(
+    F: Array,
+    targets: Array,
+    sizes: Sequence[int],
+    ridges: Sequence[float],
+    segments: Segments,
+    together: list[slice],
+    into: Array,
+) -> None:
     """One factor per segment and ridge from Gram matrices summed over blocks of samples.
 
     With ``R Rᵀ = G + λ I`` and moments c of a segment's first size, its anchor, ``a = R⁻¹ c``, further samples B and
@@ -229,54 +186,46 @@ def _primal(F: Array, targets: Array, plan: CurvePlan, into: Array, together: li
     xp, (B, _, N), n_rhs, start = namespace_of(F), F.shape, targets.shape[1], 0
     G = _zeros(F, B, N, N)
     moments = _zeros(F, B, n_rhs, N)
-    for anchor, stop in plan.segments:
-        here, last = plan.n_samples[anchor], plan.n_samples[stop - 1]
+    for anchor, stop in segments:
+        here, last = sizes[anchor], sizes[stop - 1]
         _add_gram(xp.matrix_transpose(F[:, start:here, :]), G)
         moments = moments + _product(targets[:, :, start:here], F[:, start:here, :])
         start = here
         right = xp.concat([moments, F[:, here:last, :]], axis=1) if last > here else moments
-        for numbers in together:
-            L = len(numbers)
-            lower, whitened = _factor(_shifted(G, [plan.ridges[l] for l in numbers]), _repeated(right, L))
+        for part in together:
+            L = len(ridges[part])
+            lower, whitened = _factor(_shifted(G, ridges[part]), xp.repeat(right, L, axis=0))
             a, V = whitened[:, :n_rhs, :], whitened[:, n_rhs:, :]
             rows = xp.asarray(a, copy=True)
             if last > here:
-                m, sizes = last - here, [size - here for size in plan.n_samples[anchor + 1 : stop]]
-                S = _zeros(F, B * L, m, m) + _eye(F, m)
-                error = _repeated(targets[:, :, here:last], L) - _product(a, xp.matrix_transpose(V))
-                inner, z = _factor(_add_gram(V, S), error)
-                u = _masked_back_solve(inner, z[:, None, :, :], sizes)
-                further = a[:, None, :, :] + xp.reshape(_product(u, V), (B * L, len(sizes), n_rhs, N))
-                rows = xp.concat([rows, xp.reshape(further, (B * L, -1, N))], axis=1)
-            solution = xp.reshape(lower.solve_transposed(rows), (B, L, stop - anchor, n_rhs, N))
-            for source, l in enumerate(numbers):
-                into[:, plan.which[l], anchor:stop, :, :] = solution[:, source, ...]
+                further = [size - here for size in sizes[anchor + 1 : stop]]
+                S = _zeros(F, B * L, last - here, last - here) + _eye(F, last - here)
+                error = xp.repeat(targets[:, :, here:last], L, axis=0) - _product(a, xp.matrix_transpose(V))
+                u = _masked_back_solve(*_factor(_add_gram(V, S), error), further)
+                added = a[:, None, :, :] + xp.reshape(_product(u, V), (B * L, len(further), n_rhs, N))
+                rows = xp.concat([rows, xp.reshape(added, (B * L, -1, N))], axis=1)
+            solution = lower.solve_transposed(rows)
+            into[:, part, anchor:stop, :, :] = xp.reshape(solution, (B, L, stop - anchor, n_rhs, N))
 
 
 def _masked_back_solve(lower: "BlockedFactor | _LapackFactor", z: Array, sizes: Sequence[int]) -> Array:
-    """``L⁻ᵀ`` applied to rows z (batch, n_sizes or 1, n_rhs, P), masked to the first entries of every size, ascending.
+    """``L⁻ᵀ`` applied to rows z (batch, n_rhs, P), masked to the first entries of every size, ascending.
 
     Shape (batch, n_sizes · n_rhs, P).
     """
-    xp, (batch, _, n_rhs, P) = namespace_of(z), z.shape
+    xp, (batch, n_rhs, P) = namespace_of(z), z.shape
     inside = like(np.arange(P) < np.asarray(sizes)[:, None], z)[None, :, None, :]
-    rows = xp.reshape(inside * z, (batch, len(sizes) * n_rhs, P))
+    rows = xp.reshape(inside * z[:, None, :, :], (batch, len(sizes) * n_rhs, P))
     return lower.solve_transposed(rows, [size for size in sizes for _ in range(n_rhs)])
 
 
 def _shifted(gram: Array, ridges: Sequence[float]) -> Array:
-    """``gram + λ I`` for every ridge, shape (B · n_ridges, n, n)."""
+    """``gram + λ I`` for every ridge, shape (B · n_ridges, n, n), in fresh memory."""
     xp, n = namespace_of(gram), gram.shape[-1]
-    shifts = like(np.asarray(ridges), gram)[:, None, None] * _eye(gram, n)
-    return xp.reshape(gram[:, None, :, :] + shifts[None, ...], (gram.shape[0] * len(ridges), n, n))
-
-
-def _repeated(rows: Array, n_ridges: int) -> Array:
-    """Rows once per ridge, shape (B · n_ridges, n_rhs, n), in fresh memory."""
-    xp, (B, n_rhs, n) = namespace_of(rows), rows.shape
-    copies = _zeros(rows, B, n_ridges, n_rhs, n)
-    copies[...] = rows[:, None, :, :]
-    return xp.reshape(copies, (B * n_ridges, n_rhs, n))
+    copies = xp.repeat(gram, len(ridges), axis=0)
+    diagonals = xp.reshape(copies, (gram.shape[0], len(ridges), n * n))[..., :: n + 1]
+    diagonals += like(np.asarray(ridges), gram)[:, None]
+    return copies
 
 
 def _zeros(example: Array, *shape: int) -> Array:
@@ -316,9 +265,7 @@ class _LapackFactor:
 
 def _factor(matrices: Array, rows: Array) -> tuple["BlockedFactor | _LapackFactor", Array]:
     """Factor matrices (batch, n, n) and solve ``L z = t`` for rows (batch, n_rows, n); both are overwritten."""
-    if not is_numpy(matrices):
-        return factor(matrices, rows)
-    lower = _LapackFactor(matrices)
+    lower = _LapackFactor(matrices) if is_numpy(matrices) else factor(matrices)
     return lower, lower.solve_forward(rows)
 
 
@@ -368,109 +315,57 @@ def orthogonal_solution(F: Array, targets: Array, lam: float) -> Array:
 
 
 def refined_curve(
-    F: Array,
-    targets: Array,
-    n_samples: Sequence[int],
-    member_sizes: IntArray,
-    ridge: float = 0.0,
-    together: int | None = None,
+    F: Array, targets: Array, n_samples: Sequence[int], member_sizes: IntArray, ridge: float = 0.0
 ) -> Array:
     """Refined weights on the first P samples, for every P, shape (G, n_sizes, n_rhs, N), of G members.
 
     Features, shape (G, P_max, N), are scaled by 1/√N_g and zero from column N_g on; `member_sizes`, ascending, are
     these N_g. Targets have shape (G, n_rhs, P_max); sizes ascend strictly. Every training-set size takes the members
-    that it exceeds on the primal side, the others on the dual side. On a card the primal factors of several sizes,
-    `together`, are made in one batch: many small calls, not operations, take the time there.
+    that it exceeds on the primal side, the others on the dual side. What does not settle is solved orthogonally.
     """
     if (np.diff(member_sizes) < 0).any():
         raise ParameterError(f"member_sizes must ascend, got {np.asarray(member_sizes).tolist()}")
-    sizes = [int(P) for P in n_samples]
-    n_dual = np.searchsorted(np.asarray(sizes), member_sizes, side="right")
-    shape = (F.shape[0], len(sizes), targets.shape[1], F.shape[2])
-    weights = _zeros(F, *shape)
-    suspects = np.zeros(shape[:2], dtype=bool)
-    if n_dual[-1]:
-        suspects[:, : n_dual[-1]] = _refined_dual(F, targets, sizes, n_dual, ridge, weights)
-    if n_dual[0] < len(sizes):
-        at_once = together or (1 if is_numpy(F) else TOGETHER_ON_A_CARD)
-        _refined_primal(F, targets, sizes, n_dual, member_sizes, ridge, at_once, weights, suspects)
-    for g, p in np.argwhere(suspects).tolist():  # on the host: a card takes ten times as long for small matrices
-        N, P = int(member_sizes[g]), sizes[p]
-        solution = orthogonal_solution(to_numpy(F[g, :P, :N]), to_numpy(targets[g, :, :P]), ridge)
-        weights[g, p, ...] = 0.0
-        weights[g, p, :, :N] = like(solution, F)
-    return weights
-
-
-def _refined_dual(
-    F: Array, targets: Array, sizes: list[int], n_dual: IntArray, ridge: float, weights: Array
-) -> BoolArray:
-    """All P ≤ N_g from one factor; returns which did not settle, shape (G, n) with n of the longest member.
-
-    What is written beyond a member's own sizes is finite but means nothing.
-    """
-    xp, G, n = namespace_of(F), F.shape[0], int(n_dual[-1])
-    P, head = sizes[n - 1], F[:, : sizes[n - 1], :]
-    # Samples that a shorter member cannot interpolate would make its matrix singular: they are taken out, and a one on
-    # the diagonal keeps the factor regular.
-    own = np.arange(P) < np.array([sizes[count - 1] if count else 0 for count in n_dual])[:, None]
-    K = like(~own, F)[:, :, None] * _eye(F, P)
-    head = head if own.all() else head * like(own, F)[:, :, None]
-    w, step = _dual(head, _add_gram(head, K), targets, sizes[:n], [ridge], _STEPS)
-    weights[:, :n, :, :] = w[:, 0, ...]
-    doubtful = _unsettled(xp.reshape(step, (G, n, -1)), xp.reshape(w, (G, n, -1)))
-    return doubtful & (np.arange(n) < np.asarray(n_dual)[:, None])
-
-
-def _refined_primal(
-    F: Array,
-    targets: Array,
-    sizes: list[int],
-    n_dual: IntArray,
-    member_sizes: IntArray,
-    ridge: float,
-    together: int,
-    weights: Array,
-    suspects: BoolArray,
-) -> None:
-    """All P > N_g, from Gram matrices and moments that are summed as P grows."""
-    xp, (G, _, N), n_rhs, start = namespace_of(F), F.shape, targets.shape[1], 0
+    xp, (G, _, N), sizes = namespace_of(F), F.shape, [int(P) for P in n_samples]
+    weights = _zeros(F, G, len(sizes), targets.shape[1], N)
+    largest = max((P for P in sizes if member_sizes[-1] >= P), default=0)
+    kernel = _zeros(F, G, largest, largest) + ridge * _eye(F, largest)
+    if largest:
+        _add_gram(F[:, :largest, :], kernel)
     # A one on the diagonal of every padded feature keeps the factor regular; its weight is zero.
     padded = like(np.arange(N) >= np.asarray(member_sizes)[:, None], F)
     gram = (padded[:, :, None] + ridge) * _eye(F, N)
-    moments = _zeros(F, G, n_rhs, N)
-    for first in range(int(n_dual[0]), len(sizes), together):
-        places = range(first, min(first + together, len(sizes)))
-        # Ascending member sizes make the members on the primal side the first ones. A member longer than P has a
-        # singular matrix here, and its weights are not used.
-        active, n = [int((n_dual <= p).sum()) for p in places], len(places)
-        count, P = active[-1], sizes[places[-1]]
-        grams = _zeros(F, count, n, N, N)
-        sums = _zeros(F, count, n, n_rhs, N)
-        for i, p in enumerate(places):
-            block = F[:, start : sizes[p], :]
-            _add_gram(xp.matrix_transpose(block), gram)
-            moments = moments + _product(targets[:, :, start : sizes[p]], block)
-            grams[:, i, :, :], sums[:, i, :, :], start = gram[:count, ...], moments[:count, ...], sizes[p]
-        lower, z = _factor(xp.reshape(grams, (count * n, N, N)), xp.reshape(sums, (count * n, n_rhs, N)))
-        rows, ends = F[:count, :P, :], np.asarray([sizes[p] for p in places])
-        inside = like(np.arange(P) < ends[:, None], F)[None, :, None, :]
-        w = step = xp.reshape(lower.solve_transposed(z), (count, n * n_rhs, N))
-        for _ in range(_STEPS):  # (FᵀF + λ)⁻¹ (Fᵀ (t - F w) - λ w), each on its own first samples
-            fitted = xp.reshape(_product(w, xp.matrix_transpose(rows)), (count, n, n_rhs, P))
-            residual = xp.reshape(inside * (targets[:count, None, :, :P] - fitted), (count, n * n_rhs, P))
-            gradient = xp.reshape(_product(residual, rows) - ridge * w, (count * n, n_rhs, N))
-            step = xp.reshape(lower.solve_transposed(lower.solve_forward(gradient)), w.shape)
-            w = w + step
-        doubtful = _unsettled(xp.reshape(step, (count, n, -1)), xp.reshape(w, (count, n, -1)))
-        shaped = xp.reshape(w, (count, n, n_rhs, N))
-        for i, (p, used) in enumerate(zip(places, active, strict=True)):
-            weights[:used, p, :, :] = shaped[:used, i, :, :]
-            suspects[:used, p] = doubtful[:used, i]
+    for place, (start, P) in enumerate(pairwise([0, *sizes])):
+        _add_gram(xp.matrix_transpose(F[:, start:P, :]), gram)
+        split = int(np.searchsorted(member_sizes, P))  # the members before it are on the primal side
+        sides = [(range(split), gram)] * (split > 0) + [(range(split, G), kernel[:, :P, :P])] * (split < G)
+        for members, matrices in sides:
+            part = slice(members.start, members.stop)
+            rows, labels = F[part, :P, :], targets[part, :, :P]
+            found, settled = _refined(rows, labels, xp.asarray(matrices[part, ...], copy=True), ridge, matrices is gram)
+            weights[part, place, :, :] = found
+            for g in np.asarray(members)[~settled].tolist():  # on the host, which is quicker for one small matrix
+                own = int(member_sizes[g])
+                solution = orthogonal_solution(to_numpy(F[g, :P, :own]), to_numpy(targets[g, :, :P]), ridge)
+                weights[g, place, ...] = 0.0
+                weights[g, place, :, :own] = like(solution, F)
+    return weights
 
 
-def _unsettled(step: Array, w: Array) -> BoolArray:
-    """Whether the last correction is still large, by norms over the last axis; NaN counts as large."""
-    moved, whole = (to_numpy(namespace_of(w).linalg.vector_norm(a, axis=-1)) for a in (step, w))
-    # Labels that are all zero have weights of zero, which is settled.
-    return np.asarray(~((moved <= _SETTLED[dtype_name(w)] * whole) | ((moved == 0) & (whole == 0))))
+def _refined(rows: Array, labels: Array, matrices: Array, ridge: float, is_primal: bool) -> tuple[Array, BoolArray]:
+    """Weights of some members at one size, shape (G, n_rhs, N), and which of them settled; shape (G,).
+
+    Matrices are ``FᵀF + λ`` if `is_primal`, else ``FFᵀ + λ``, in lower triangles, and overwritten.
+    """
+    xp = namespace_of(rows)
+    lower, z = _factor(matrices, _product(labels, rows) if is_primal else xp.asarray(labels, copy=True))
+    u = lower.solve_transposed(z)
+    w = step = u if is_primal else _product(u, rows)
+    for _ in range(_STEPS):
+        rest = labels - _product(w, xp.matrix_transpose(rows))
+        gradient = (_product(rest, rows) if is_primal else rest) - ridge * u
+        change = lower.solve_transposed(lower.solve_forward(gradient))
+        step = change if is_primal else _product(change, rows)
+        u, w = u + change, w + step
+    moved, whole = (to_numpy((each * each).sum(axis=(1, 2))) ** 0.5 for each in (step, w))
+    # Labels that are all zero have weights of zero, which is settled; NaN is not.
+    return w, np.asarray((moved <= _SETTLED[dtype_name(w)] * whole) | ((moved == 0) & (whole == 0)))

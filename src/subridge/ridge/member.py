@@ -18,28 +18,25 @@ Cost per member, in multiplications: n N_r s for the Gram matrix of the smaller 
 eigenvectors, n N_r s for Q, and 2 n s per ridge and target.
 """
 
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from subridge.arrays.namespace import device_of, is_sparse, like, namespace_of, take_last, to_numpy
+from subridge.arrays.namespace import device_of, is_sparse, like, namespace_of, select_rows, take_last, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
-from subridge.model.plan import SubsetPlan
+from subridge.model.ensemble import SubsetPlan
+from subridge.model.errors import AccuracyWarning, RidgeError
 from subridge.ridge.rounding import (
-    CLEAR,
-    EPS,
-    NOTICED,
-    ORTHONORMAL_NOISE,
-    Doubts,
     decompose_carefully,
     orthogonal_again,
     perturbed,
-    rank_is,
-    residues_of_rows,
-    seen_rows,
+    product_of_residues,
+    rank_of_residues,
+    residues_of,
 )
 from subridge.ridge.rows import Design, LeftOutSets, SetBatch, TrainingRows, training_rows
 
@@ -48,13 +45,22 @@ from subridge.ridge.rows import Design, LeftOutSets, SetBatch, TrainingRows, tra
 GRAM_LIMIT = 1e-7
 SETS_GRAM_LIMIT = 1e-4  # the same if sets of rows are left out: R_ss needs more digits than R_ii
 PILOT_GRAM_LIMIT = 1e-12  # the same for estimates that need four digits only
+_EPS = float(np.finfo(np.float64).eps)
+_ORTHONORMAL_NOISE = 30 * _EPS  # of a sum of squares that should be one; measured up to 8 eps at n = 2000
+_GOOD_ENOUGH = 2e-9  # estimated relative error up to which a Gram or kernel matrix serves
+_NOTICED = 1e-7  # relative error above which the user is warned
+_CLEAR = 1e-10  # relative error that need not be known better
+_TINY = 1e-300
 _LEAST_EIGENVALUE = 1e-6  # of R_ss, which costs no more than half of the digits
 _DIGITS = 1e7  # by which an eigenvalue of R_ss must exceed its rounding error
-_PERTURBED, _SAFETY = 3, 10.0  # refits on perturbed rows, and what their largest change is multiplied by
+_PERTURBED, _SAFETY = 3, 10.0  # decompositions of perturbed rows, and a factor for their largest change
 _ENTRIES = 10_000_000  # of the largest table of rows of Q held at once: 80 MB
 # Of the largest eigenvalue. If two rows fewer are the first that a member interpolates, the formula for pairs is 0/0;
 # a ridge this small is not seen in the errors.
 _LEAST_PAIR_PENALTY = 1e-9
+_LEAST_SHARE = 1e-6  # of the samples, behind an error that carries no information
+_FEW_ROWS = 10  # too few to judge a member's weight by
+_SMALL = 20_000  # numbers of a table that is kept even if the factorisation takes less memory
 _LEAST_PAIR_SLACK = 1e-10  # two rows that are alone in a direction determine each other: the second is not left out
 
 
@@ -63,7 +69,7 @@ class LeftOut(NamedTuple):
 
     `diagonals` are R_ii, shape (L, n), zero for an interpolated row at p = 0; None if sets are left out. `alone` are
     the rows that are alone in a direction. `doubt` is the relative error by rounding if sets are left out; rows are
-    judged by `rounding.doubt_of_rows`.
+    judged by `doubt_of_rows`.
     """
 
     errors: Array
@@ -85,7 +91,6 @@ class MemberFit:
 
     rows: TrainingRows
     measurement: IntArray
-    design: Design
     left: Array
     spectrum: Array
     right: Array | None
@@ -94,14 +99,56 @@ class MemberFit:
     dropped: float = 0.0
 
     @property
+    def design(self) -> Design:
+        """The rows as the member sees them; a copy of its features, made when it is asked for."""
+        return self.rows.design(self.measurement)
+
+    @property
     def spans_samples(self) -> bool:
         """Whether Q and the intercept span all of R^n: without ridge the member interpolates."""
         return int(self.spectrum.shape[0]) == self.rows.room
 
+    def given_columns(self) -> FloatArray | None:
+        """The columns of X as given that the member sees, (n, N_r), all for a projection; None after training."""
+        X, A = self.rows.given, self.measurement
+        if X is None:
+            return None
+        seen = X if A.ndim == 2 else X[:, A] if is_sparse(X) else take_last(X, A)
+        return np.asarray(seen.toarray() if is_sparse(seen) else to_numpy(seen))
+
     @cached_property
-    def residues(self) -> FloatArray | None:
-        """The rows that the member sees modulo a prime, to find their exact rank; None after training."""
-        return residues_of_rows(self)
+    def _residues(self) -> IntArray | None:
+        """What the member sees modulo a prime, with a column of ones for the intercept; None after training."""
+        seen = self.given_columns()
+        if seen is None:
+            return None
+        found = residues_of(seen)
+        if self.measurement.ndim == 2:
+            found = product_of_residues(found, residues_of(self.measurement).T)
+        return np.hstack([found, np.ones((len(found), int(self.rows.fit_intercept)), dtype=np.int64)])
+
+    def has_rank(self, rank: int, without: Sequence[int] | IntArray = ()) -> bool:
+        """Whether the centred rows, less some of them, have exactly this rank, which they are known to reach.
+
+        Rows that are no longer at hand count as exactly dependent. Rounding may call more rows alone than there are
+        directions, and the rank is then negative.
+        """
+        if self._residues is None:
+            return True
+        kept = np.delete(self._residues, np.asarray(without, dtype=np.intp), axis=0)
+        return rank >= 0 and rank_of_residues(kept) <= rank + int(self.rows.fit_intercept)
+
+    def uncertainty(self, penalties: FloatArray) -> FloatArray:
+        """Relative rounding error of R, shape (L,): of the decomposition, and of directions that it dropped."""
+        rank = int(self.spectrum.shape[0])
+        shares = np.full(len(penalties), self.sharpness)
+        if self.sharpness is None:
+            least, top = (float(self.spectrum[0]), float(self.spectrum[-1])) if rank else (0.0, 0.0)
+            shares = 4 * _EPS * (top + penalties) / np.maximum(least + penalties, _TINY)
+        lost = self.dropped / (self.dropped + penalties) if self.dropped else penalties * 0.0
+        if self.sharpness is not None and (lost > _CLEAR).any() and self.has_rank(rank):
+            return shares
+        return np.asarray(shares + lost)
 
     def hat_gains(self, penalties: FloatArray) -> Array:
         """Eigenvalues ``d/(d+p)`` of the hat matrix without intercept; shape (L, ρ)."""
@@ -120,7 +167,7 @@ class MemberFit:
             flat = self.design.onto_features(_scaled_rows(A, inverse) @ self.left)
         else:
             flat = _scaled_rows(A, inverse * d**0.5) @ self.right
-        return flat.reshape((len(penalties), targets.shape[0], self.design.shape[1]))
+        return flat.reshape((len(penalties), targets.shape[0], len(self.measurement)))
 
     # -- rows left out one by one -----------------------------------------------------------------
 
@@ -191,23 +238,24 @@ class MemberFit:
     # -- sets of rows left out together -----------------------------------------------------------
 
     def _left_out_sets(self, penalties: FloatArray, targets: Array, sets: LeftOutSets) -> LeftOut:
-        doubts, parts = Doubts(self, penalties, targets), []
-        for batch, errors in self.set_errors(penalties, targets, sets, doubts):
+        parts, off, total = [], np.zeros(()), np.zeros(())
+        for batch, errors, moved in self.set_errors(penalties, targets, sets):
             flat = errors.reshape((*errors.shape[:2], -1))
             parts.append(take_last(flat, np.flatnonzero(batch.answered)))
+            off, total = off + moved**2, total + to_numpy((flat * flat).sum(axis=-1))
         joined = take_last(namespace_of(targets).concat(parts, axis=-1), sets.order)
-        return LeftOut(joined, None, np.empty(0, dtype=np.intp), doubts.largest())
+        return LeftOut(joined, None, np.empty(0, dtype=np.intp), largest_ratio(off, total))
 
     def set_errors(
-        self, penalties: FloatArray, targets: Array, sets: LeftOutSets, doubts: Doubts | None = None
-    ) -> Iterator[tuple[SetBatch, Array]]:
-        """Errors on all rows of every set, batch by batch: shape (L, C, G, m), in the order of the sets.
+        self, penalties: FloatArray, targets: Array, sets: LeftOutSets
+    ) -> Iterator[tuple[SetBatch, Array, FloatArray]]:
+        """Errors on all rows of every set, batch by batch, shape (L, C, G, m), and how far they may be off, (L, C).
 
         Sets of one size are solved together, with a matrix of the set's m rows or (Woodbury) of the member's ρ + 1
-        directions, whichever is smaller. A set whose rows span directions alone has a singular R_ss at p = 0: the
-        member is refitted without it.
+        directions, whichever is smaller. If rounding may show in the errors of a set, as for rows that span directions
+        alone at p = 0, the member is refitted without it.
         """
-        doubts = Doubts(self, penalties, targets) if doubts is None else doubts
+        shares, size = self.uncertainty(penalties), to_numpy((targets * targets).sum(axis=1)) ** 0.5
         xp, d = namespace_of(targets), self.spectrum
         u = self.rows.root_weights * (float(self.rows.fit_intercept) / self.rows.total_weight**0.5)
         # Rounding mixes directions of tiny variance with the intercept's, whose variance is zero.
@@ -226,18 +274,17 @@ class MemberFit:
                 a = xp.permute_dims(take_last(outside, flat).reshape((C, G, m)), (1, 2, 0))
                 b = xp.permute_dims(take_last(inside, flat).reshape((L, C, G, m)), (0, 2, 3, 1))
                 block = xp.asarray(Q, copy=True), take_last(u, flat).reshape((G, m)), a, b
-                solved, gaps, hard = self._solve_sets(block, penalties, gains, doubts)
-                errors = xp.permute_dims(xp.stack(solved), (0, 3, 1, 2))
+                solved, gaps, hard = self._solve_sets(block, penalties, gains, shares)
+                errors, off = xp.permute_dims(xp.stack(solved), (0, 3, 1, 2)), np.zeros((L, C))
+                norms = to_numpy((errors * errors).sum(axis=-1)) ** 0.5
+                hard |= (shares[:, None, None] * size[:, None] > _NOTICED * gaps[:, None, :] * norms).any(axis=(0, 1))
                 for g in np.flatnonzero(hard).tolist():
                     refitted, moved = refit_without(self, targets, penalties, index[g])
-                    errors[:, :, g, :] = like(refitted, errors)
-                    doubts.add(np.sqrt((refitted**2).sum(axis=-1))[..., None], moved[..., None])
-                sizes, gaps = to_numpy((errors * errors).sum(axis=-1))[:, :, ~hard] ** 0.5, gaps[:, ~hard]
-                doubts.add(sizes, doubts.moved(sizes, gaps), gaps)
-                yield SetBatch(index, batch.answered[start : start + most]), errors
+                    errors[:, :, g, :], off = like(refitted, errors), np.hypot(off, moved)
+                yield SetBatch(index, batch.answered[start : start + most]), errors, off
 
     def _solve_sets(
-        self, block: tuple[Array, Array, Array, Array], penalties: FloatArray, gains: Array, doubts: Doubts
+        self, block: tuple[Array, Array, Array, Array], penalties: FloatArray, gains: Array, shares: FloatArray
     ) -> tuple[list[Array], FloatArray, BoolArray]:
         """Errors (G, m, C) at every penalty, least eigenvalues (L, G), and which sets are too hard to solve.
 
@@ -258,14 +305,13 @@ class MemberFit:
             factors = np.ones(len(penalties)) if spans else penalties
             matrices = [fixed + float(p) * ((Q * gain) @ Qt) for p, gain in zip(factors, gains, strict=True)]
         # The part that no penalty changes bounds all eigenvalues from below, unless it vanishes.
-        least = doubts.least_gaps[:, None] if spans else to_numpy(xp.linalg.eigvalsh(fixed))[:, 0]
+        floors, tops = (to_numpy(self.spectrum[i]) + penalties[:, None] for i in (0, -1)) if rank else (1.0, 1.0)
+        least = floors / np.maximum(tops, _TINY) if spans else to_numpy(xp.linalg.eigvalsh(fixed))[:, 0]
         gaps = np.zeros((len(penalties), G)) + least
-        if (
-            not by_directions and doubts.exceed(CLEAR, gaps).any()
-        ):  # the penalty may hide that rows span directions alone
+        if not by_directions and (2 * shares[:, None] > _CLEAR * gaps).any():  # the penalty may help
             found = np.stack([to_numpy(xp.linalg.eigvalsh(R))[:, 0] for R in matrices])
-            gaps = np.maximum(found * (doubts.floors[:, None] if spans else 1.0), 0.0)
-        hard = np.asarray(doubts.exceed(NOTICED, gaps).any(axis=0))
+            gaps = np.maximum(found * (floors if spans else 1.0), 0.0)
+        hard = np.asarray((2 * shares[:, None] > _NOTICED * gaps).any(axis=0))
         if not spans:
             hard |= (gaps < max(_LEAST_EIGENVALUE, _DIGITS * self.slack_noise)).any(axis=0)
         solved = []
@@ -288,7 +334,7 @@ class MemberFit:
         if sets is None:
             return errors, errors * reach
         xp, pulls, shifts = namespace_of(targets), [], []
-        for batch, found in self.set_errors(np.array([penalty]), targets, sets):
+        for batch, found, _ in self.set_errors(np.array([penalty]), targets, sets):
             (G, m), flat, e = batch.rows.shape, batch.rows.ravel(), found[0, ...]
             pulls.append((take_last(self.left, flat).reshape((1, -1, G, m)) * e[:, None, :, :]).sum(axis=-1))
             shifts.append((take_last(reach, flat).reshape((G, m)) * e).sum(axis=-1))
@@ -373,11 +419,15 @@ def factorise(
     >>> factorise(rows, SubsetPlan.from_indices([[0, 1]], 2), 0).spectrum
     array([1., 9.])
     """
-    design, u = rows.design(plan, r, gram), rows.intercept_direction
-    fit = MemberFit(rows, plan.measurements[r], design, rows.targets[:0, :], rows.weights[:0], None, ORTHONORMAL_NOISE)
-    n, N = design.shape
+    A, u = plan.measurements[r], rows.intercept_direction
+    design = rows.design(A)
+    fit = MemberFit(rows, A, rows.targets[:0, :], rows.weights[:0], None, _ORTHONORMAL_NOISE)
+    n, N = rows.n_samples, len(A)
     largest_rank, by_features = min(N, rows.room), rows.room > N
-    side = design.gram() if by_features else design.kernel()
+    if by_features:
+        side = design.gram() if gram is None else select_rows(select_rows(gram, A).T, A)
+    else:
+        side = design.kernel()
     lifted = u is not None and not by_features
     if u is not None and lifted:  # the intercept's direction comes out last, above everything, and mixes with nothing
         side = side + 2 * float(abs(side).sum(axis=0).max()) * u[:, None] * u
@@ -387,13 +437,13 @@ def factorise(
     top = float(d[-1]) if largest_rank else 0.0
     if top > 0 and max(float(d[0]), 0.0) + least_penalty < gram_limit * top:
         return factorise_carefully(fit)
-    small = int((d <= EPS * max(n, N) * max(top, 0.0)).sum())  # d ascends
-    dropped = max(float(d[small - 1]), 0.0) + 4 * EPS * top if small else 0.0
+    small = int((d <= _EPS * max(n, N) * max(top, 0.0)).sum())  # d ascends
+    dropped = max(float(d[small - 1]), 0.0) + 4 * _EPS * top if small else 0.0
     d, vectors = d[small:], vectors[:, small:]
     if not by_features:
         return replace(fit, left=vectors.T, spectrum=d, dropped=dropped)
     condition = top / float(d[0]) if d.shape[0] else 1.0
-    noise = ORTHONORMAL_NOISE * condition if condition < 1 / GRAM_LIMIT else -np.inf
+    noise = _ORTHONORMAL_NOISE * condition if condition < 1 / GRAM_LIMIT else -np.inf
     left = design.onto_samples((vectors / d**0.5).T)
     return replace(fit, left=left, spectrum=d, right=vectors.T, slack_noise=noise, dropped=dropped)
 
@@ -403,16 +453,57 @@ def factorise_carefully(fit: MemberFit) -> MemberFit:
     Ft, u = fit.design.dense(), fit.rows.intercept_direction
     *parts, sharpness, dropped = decompose_carefully(to_numpy(Ft), None if u is None else to_numpy(u), fit.rows.room)
     left, spectrum, right = (like(part, Ft) for part in parts)
-    sharpness = max(sharpness, ORTHONORMAL_NOISE)
+    sharpness = max(sharpness, _ORTHONORMAL_NOISE)
     return replace(
         fit,
         left=left,
         spectrum=spectrum,
         right=right,
-        slack_noise=ORTHONORMAL_NOISE,
+        slack_noise=_ORTHONORMAL_NOISE,
         sharpness=sharpness,
         dropped=dropped,
     )
+
+
+def movement(fit: MemberFit, errors_of: Callable[[MemberFit], FloatArray]) -> FloatArray:
+    """How far rounding may move errors (L, C, m) of a careful decomposition, by norms over m; shape (L, C).
+
+    Rows are moved within their rounding, and decomposed and judged again.
+    """
+    errors, Ft = errors_of(fit), to_numpy(fit.design.dense())
+    tables = [replace(fit.rows, features=like(perturbed(Ft, seed), fit.left)) for seed in range(_PERTURBED)]
+    others = [replace(fit, rows=table, measurement=np.arange(len(Ft))) for table in tables]
+    moved = np.stack([errors_of(factorise_carefully(other)) - errors for other in others])
+    return np.asarray(_SAFETY * np.sqrt((moved**2).sum(axis=-1)).max(axis=0))
+
+
+def largest_ratio(off: FloatArray, total: FloatArray) -> float:
+    """The largest relative error from sums of squares: of how far errors may be off, and of the errors themselves."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # 0/0 counts as zero, inf/inf as infinite
+        ratios = np.where(off > 0, np.sqrt(off / total), 0.0)
+    return float(np.nan_to_num(ratios, nan=np.inf, posinf=np.inf).max())
+
+
+def doubt_of_rows(fit: MemberFit, targets: Array, penalties: FloatArray, found: LeftOut) -> float:
+    """Estimate of the relative rounding error of left-out errors, at the least penalty, where it is largest."""
+    at, rank, alone = int(penalties.argmin()), int(fit.spectrum.shape[0]), found.alone
+    p = penalties[[at]]
+    assert found.diagonals is not None
+    uncertain = float(fit.uncertainty(p)[0])
+    gaps = to_numpy(found.diagonals[at, :]) * (float(fit.spectrum[0]) + p[0] if fit.spans_samples else 1.0)
+    share = uncertain / float(np.clip(gaps.min(initial=1.0, where=gaps > 0), _TINY, 1.0))
+    # Unless the penalty hides it, rows must be alone exactly and not up to rounding only.
+    is_hidden = bool((uncertain < _NOTICED * gaps[alone]).all())
+    if not is_hidden and not fit.has_rank(rank - len(alone), alone):
+        return 1.0
+    if fit.sharpness is None or (share < _GOOD_ENOUGH and is_hidden):
+        return share
+    off = movement(fit, lambda member: to_numpy(member.left_out(p, targets).errors))
+    # If one direction is left outside that all rows share, R is zzᵀ there up to a factor that cancels: left-out errors
+    # are the same whether z is dropped or kept.
+    shared = fit.rows.room - rank == 1 and not len(alone)
+    lost = share if fit.sharpness > 1 or (uncertain > fit.sharpness and not shared) else 0.0
+    return max(lost, largest_ratio(off[0] ** 2, to_numpy((found.errors[at, ...] ** 2).sum(axis=-1))))
 
 
 def refit_without(
@@ -423,14 +514,14 @@ def refit_without(
     Rows are centred anew from the rows as they were given: rows that were centred with the set have rounding that may
     be all there is without.
     """
-    rows, given = fit.rows, seen_rows(fit)
+    rows, given, A = fit.rows, fit.given_columns(), fit.measurement
     roots, rest = to_numpy(rows.root_weights), np.setdiff1d(np.arange(rows.n_samples), index)
-    X = to_numpy(fit.design.dense()).T / roots[:, None] if given is None else given
+    X = to_numpy(fit.design.dense()).T / roots[:, None] if given is None else given if A.ndim == 1 else given @ A.T
     y = to_numpy(targets) / roots
     if rows.fit_intercept:  # differences of rows are exact where a mean is rounded
         largest = abs(X).max(axis=0) if given is None else 0.0
         X = X - X[rest[0]]
-        X = X * (abs(X) > 4 * EPS * largest)  # a column that is constant without the set may be so up to rounding
+        X = X * (abs(X) > 4 * _EPS * largest)  # a column that is constant without the set may be so up to rounding
     part = training_rows(X[rest], y[:, rest], roots[rest] ** 2, rows.fit_intercept)
     (labels, means), new = part.centred_targets, X[index] - part.feature_means
 
@@ -438,21 +529,18 @@ def refit_without(
         predicted = member.coefficients(penalties, labels) @ new.T
         return np.asarray((y[:, index] - means[:, None] - predicted) * roots[index])
 
-    member = factorise_carefully(replace(fit, rows=part, design=Design(part.features)))
-    errors = errors_of(member)
-    Ft = member.design.dense()
-    others = [replace(member, design=Design(perturbed(Ft, seed))) for seed in range(_PERTURBED)]
-    moved = np.stack([errors_of(factorise_carefully(other)) - errors for other in others])
-    off = _SAFETY * np.sqrt((moved**2).sum(axis=-1)).max(axis=0)
-    if (
-        member.dropped and member.right is not None
-    ):  # a direction that is not exactly zero would fit what is left of the labels
+    member = factorise_carefully(replace(fit, rows=part, measurement=np.arange(X.shape[1])))
+    errors, off = errors_of(member), movement(member, errors_of)
+    if member.dropped and member.right is not None:  # a direction that is not zero would fit the rest of the labels
         outside = [labels - labels @ member.left.T @ member.left, new - new @ member.right.T @ member.right]
-        norms = np.sqrt((outside[0] ** 2).sum(axis=1)) * np.sqrt((outside[1] ** 2).sum())
+        beyond = (outside[1] ** 2).sum() + (_EPS * new**2).sum() * _EPS  # at least the rounding of the rows
+        norms = np.sqrt((outside[0] ** 2).sum(axis=1)) * np.sqrt(beyond)
         with np.errstate(divide="ignore"):
             gains = np.minimum(member.dropped**0.5 / penalties, 0.5 / penalties**0.5)  # at most √d/(d+p)
         lost = np.where(norms > 0, gains[:, None], 0.0) * norms
-        if (lost > NOTICED * np.sqrt((errors**2).sum(axis=-1))).any() and not rank_is(fit, len(member.spectrum), index):
+        if (lost > _NOTICED * np.sqrt((errors**2).sum(axis=-1))).any() and not fit.has_rank(
+            len(member.spectrum), index
+        ):
             off = off + lost
     return errors, off
 
@@ -507,3 +595,127 @@ def residual_pair_traces(fits: Sequence[MemberFit], penalties: FloatArray) -> Fl
                 pair = room - totals[r] - totals[s] + pair
             traces[:, r, s] = traces[:, s, r] = pair
     return traces
+
+
+# -- members along a path of ridges ----------------------------------------------------------------
+
+
+class MemberPath:
+    """One member at L penalties.
+
+    The table of all left-out errors is kept if it is no larger than the factorisation, or small: it costs less time.
+    Otherwise errors are computed when they are asked for. So memory stays within about twice that of the dense data for
+    any number of ridges, members and targets. `noise`, shape (C, n), is the member's readout noise ξ_r, taken from its
+    labels in training.
+    """
+
+    def __init__(self, fit: MemberFit, penalties: FloatArray, noise: Array | None = None) -> None:
+        rows, self._noise, self.penalties = fit.rows, noise, penalties
+        self._targets, self.target_means = rows.centred_targets if noise is None else rows.centred(rows.targets - noise)
+        lines, rank = len(penalties) * int(self._targets.shape[0]), int(fit.spectrum.shape[0])
+        is_short = lines <= (4 if lines * rows.n_samples <= _SMALL else 1) * rank
+        places = np.arange(len(penalties)) if is_short else np.array([penalties.argmin()])
+        self._fit, found = trusted(fit, self._targets, penalties[places])
+        self.rank = int(self._fit.spectrum.shape[0])
+        self.independent = independent_samples(self._fit, penalties)
+        self._known: dict[int, Array] = dict(zip(places.tolist(), self._unweighted(found.errors), strict=True))
+
+    @property
+    def n_ridges(self) -> int:
+        """L."""
+        return len(self.penalties)
+
+    def errors(self, index: int) -> Array:
+        """``y_i - f_r^(-i)(x_i)`` at one ridge, shape (C, n), with y the labels without readout noise.
+
+        If rows are left out together, f_r^(-i) is trained without all of them.
+        """
+        if index not in self._known:
+            found = self._fit.left_out(self.penalties[[index]], self._targets, self._fit.rows.left_out)
+            self._known = {index: self._unweighted(found.errors)[0, ...]}
+        return self._known[index]
+
+    def coefficients(self, index: int) -> Array:
+        """Weights on the unscaled features at one ridge, shape (C, N_r)."""
+        return self._fit.coefficients(self.penalties[index][None], self._targets)[0, ...]
+
+    def pair_errors(self, index: int, left_out: IntArray) -> Array:
+        """Errors at one ridge with another row i left out as well, for each i of m; shape (m, C, n).
+
+        Entry j is ``y_j - f_r^(-ij)(x_j)``, and entry i of row i the plain left-out error.
+        """
+        return self._unweighted(self._fit.pair_errors(float(self.penalties[index]), self._targets, left_out))
+
+    def _unweighted(self, weighted: Array) -> Array:
+        """Errors of the labels without readout noise, from those of a member in weighted units."""
+        errors = weighted if self._fit.rows.unweighted else weighted / self._fit.rows.root_weights
+        return errors if self._noise is None else errors + self._noise
+
+
+def trusted(fit: MemberFit, targets: Array, penalties: FloatArray) -> tuple[MemberFit, LeftOut]:
+    """Left-out errors, and the member, decomposed carefully if rounding shows in them; with a warning if it still may.
+
+    If sets are left out, the member is refitted without those for which it shows.
+    """
+    sets = fit.rows.left_out
+    found = fit.left_out(penalties, targets, sets)
+    if not fit.spectrum.shape[0]:  # also if squares of columns that vary are less than any float
+        doubt = 0.0 if penalties.min() > 0 or fit.has_rank(0) else 1.0
+    else:
+        doubt = found.doubt if sets is not None else doubt_of_rows(fit, targets, penalties, found)
+    if doubt > _GOOD_ENOUGH and sets is None and fit.sharpness is None:
+        return trusted(factorise_carefully(fit), targets, penalties)
+    if doubt > _NOTICED:
+        # A power of ten, so that many members of much the same doubt give one warning and not one each.
+        extent = f"up to {10.0 ** np.ceil(np.log10(doubt)):.0e} of themselves" if doubt < 1 else "more than themselves"
+        warnings.warn(
+            f"left-out errors may be off by {extent}: other features explain some features up to rounding, at a ridge "
+            "too small to hide it; drop such features, scale the others, or raise the ridge",
+            AccuracyWarning,
+            stacklevel=4,
+        )
+    return fit, found
+
+
+def independent_samples(fit: MemberFit, penalties: FloatArray) -> FloatArray:
+    """How many independent samples the left-out errors at each ridge are worth if weights are fitted to them; (L,).
+
+    A squared error of labels that are noise is ``gᵀR²g``, which varies as that of m = (tr R²)²/tr R⁴ independent
+    samples. Its inverse, which weights follow, is too large by m/(m - 2) in the mean, so n samples are worth n (1 -
+    2/m). At its interpolation threshold a member has m near one: its error is one accident.
+
+    Zero if few rows determine the member, as with rare columns: their left-out errors carry no information.
+    """
+    rows, d, p = fit.rows, to_numpy(fit.spectrum), penalties[:, None]
+    if rests_on_few_rows(fit, float(penalties.min())):
+        return np.zeros(len(penalties))
+    squares = ((d.min(initial=np.inf) + p if fit.spans_samples else p) / (d + p)) ** 2
+    untouched = rows.room - len(d)
+    m = (squares.sum(axis=1) + untouched) ** 2 / ((squares**2).sum(axis=1) + untouched)
+    effective = rows.total_weight**2 / float((rows.weights**2).sum())
+    most = rows.room if rows.left_out is None else rows.left_out.n_sets
+    return np.asarray(np.minimum(np.maximum(1 - 2 / m, _LEAST_SHARE) * effective, most))
+
+
+def rests_on_few_rows(fit: MemberFit, penalty: float) -> bool:
+    """Whether few rows determine a member: their leverages q at a penalty are worth few equal ones, by (Σq)²/Σq²."""
+    d = to_numpy(fit.spectrum)
+    shares = (d / (d + penalty)) @ to_numpy(fit.left) ** 2
+    return bool(len(d)) and bool(shares.sum() ** 2 < min(_FEW_ROWS, len(shares) / 6) * (shares**2).sum())
+
+
+def member_paths(
+    rows: TrainingRows, plan: SubsetPlan, ridges: FloatArray, noise: Array | None = None
+) -> list[MemberPath]:
+    """Factorise every member once and return its path.
+
+    Ridges are in the paper's convention, shape (L,), or (L, k) with a column for each member; `noise` has shape (k, C,
+    n).
+    """
+    if (ridges < 0).any():
+        raise RidgeError(f"ridge must be at least 0 to train, got {ridges.min():g}")
+    penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
+    fits = factorise_members(
+        rows, plan, penalties.min(axis=0), GRAM_LIMIT if rows.left_out is None else SETS_GRAM_LIMIT
+    )
+    return [MemberPath(fit, penalties[:, r], None if noise is None else noise[r]) for r, fit in enumerate(fits)]

@@ -5,13 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.model.aggregation import MemberMoments
 from subridge.model.checks import finite_array
 from subridge.model.ensemble import Ensemble
-from subridge.model.errors import DataError, ParameterError, RidgeError
-from subridge.model.moments import MemberMoments
+from subridge.model.errors import DataError, ParameterError, RidgeError, counted
 from subridge.model.problem import Problem
 from subridge.model.risk import Risk
-from subridge.model.wording import counted
 
 
 def fit_members(X: ArrayLike, y: ArrayLike, ensemble: Ensemble, *, noise: ArrayLike | None = None) -> list[FloatArray]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from subridge.arrays.namespace import (
     dtype_name,
@@ -22,10 +21,9 @@ from subridge.arrays.namespace import (
 )
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntArray, SparseMatrix
 from subridge.model.errors import DataError, ParameterError
-from subridge.model.plan import SubsetPlan
 
 _EPS = float(np.finfo(np.float64).eps)
-_SLAB = 64  # rows that are transposed at once, because a strided copy of all rows misses the cache
+_SLAB = 64  # rows that are transposed at once: a strided copy of all rows misses the cache, a seventh of a fit
 
 
 # -- rows that are left out together ------------------------------------------------------------
@@ -46,7 +44,6 @@ class LeftOutSets:
     Sets are numbered in the order of the batches. `is_partition` says that sets do not overlap: groups, not windows.
     """
 
-    n_samples: int
     batches: tuple[SetBatch, ...]
     is_partition: bool
 
@@ -76,37 +73,28 @@ class LeftOutSets:
         return np.asarray(1 / (self.n_sets * np.bincount(self.owners, minlength=self.n_sets)[self.owners]))
 
 
-def group_labels(groups: ArrayLike, n_samples: int) -> npt.NDArray[np.object_]:
-    """The label of every row's group as it was given, None if it is hidden; shape (n,)."""
-    labels = np.empty(n_samples, dtype=object)
-    try:  # lists as objects, because NumPy writes a missing label among strings as "nan"
-        given = np.asarray(groups, dtype=object) if isinstance(groups, list | tuple) else groups
-        given = given if isinstance(given, np.ndarray) else to_numpy(given)
-        if given.shape != (n_samples,):
-            raise ValueError(f"got shape {given.shape}")
-        labels[:] = given.tolist()
-    except ValueError as error:
-        raise DataError(f"groups must have one label for each of the {n_samples} rows: {error}") from error
-    if given.dtype.kind in "mM":
-        labels[np.isnat(given)] = None
-    return labels
-
-
-def left_out_groups(groups: ArrayLike, n_samples: int) -> LeftOutSets:
-    """The sets of rows with equal labels; `groups` has shape (n,).
+def left_out_groups(groups: ArrayLike, n_samples: int, kept: IntArray | None = None) -> LeftOutSets:
+    """The sets of rows with equal labels; `groups` has shape (n,), and only some rows may be `kept`.
 
     >>> left_out_groups(["a", "b", "a"], 3).owners
     array([1, 0, 1])
     """
     from pandas import factorize  # takes a while, and few fits have groups
 
-    try:  # groups are numbered in the order of their first rows, missing labels by -1
-        numbers = factorize(group_labels(groups, n_samples))[0]
-    except TypeError as error:
+    try:
+        if isinstance(groups, np.ma.MaskedArray):
+            groups = groups.tolist()
+        # Lists as objects, because NumPy writes a missing label among strings as "nan".
+        labels = np.asarray(groups, dtype=object) if isinstance(groups, list | tuple) else to_numpy(groups)
+        if labels.shape != (n_samples,):
+            raise ValueError(f"got shape {labels.shape}")
+        # Groups are numbered in the order of their first rows, missing labels by -1.
+        numbers = factorize(labels if kept is None else labels[kept])[0]
+    except (TypeError, ValueError) as error:
         raise DataError(f"groups must have one label for each of the {n_samples} rows: {error}") from error
     if (numbers < 0).any():
         raise DataError(
-            f"groups lacks the label of {(numbers < 0).sum()} of {n_samples} rows, so these cannot be left out with "
+            f"groups lacks the label of {(numbers < 0).sum()} of {len(numbers)} rows, so these cannot be left out with "
             "their group; name their groups, or drop those rows"
         )
     sizes = np.bincount(numbers)
@@ -115,7 +103,7 @@ def left_out_groups(groups: ArrayLike, n_samples: int) -> LeftOutSets:
     order = np.argsort(numbers, kind="stable")
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     stacked = [order[starts[sizes == size][:, None] + np.arange(size)] for size in np.unique(sizes)]
-    return LeftOutSets(n_samples, tuple(SetBatch(rows, np.ones(rows.shape, dtype=bool)) for rows in stacked), True)
+    return LeftOutSets(tuple(SetBatch(rows, np.ones(rows.shape, dtype=bool)) for rows in stacked), True)
 
 
 def left_out_windows(gap: int, positions: Sequence[int] | IntArray) -> LeftOutSets:
@@ -135,7 +123,7 @@ def left_out_windows(gap: int, positions: Sequence[int] | IntArray) -> LeftOutSe
         centres = np.flatnonzero(sizes == size)
         rows = first[centres][:, None] + np.arange(size)
         batches.append(SetBatch(rows, rows == centres[:, None]))
-    return LeftOutSets(n, tuple(batches), False)
+    return LeftOutSets(tuple(batches), False)
 
 
 # -- what a member sees of the rows -------------------------------------------------------------
@@ -146,25 +134,18 @@ class Design:
     """A member's centred, weighted rows ``F = √w (x - x̄)``, shape (n, N_r), in unscaled features.
 
     The paper's features are ``F/√N_r``, so its ridge λ_r is the penalty ``λ_r N_r`` on F. Dense `values` are Fᵀ, shape
-    (N_r, n), perhaps with their Gram matrix FᵀF. Sparse ones are the features as they were given, shape (n, N_r), with
+    (N_r, n). Sparse ones are the features as they were given, shape (n, N_r), with
     `means` x̄ and `roots` √w: centring them is accounted for and never carried out.
     """
 
     values: Array | SparseMatrix
-    known_gram: Array | None = None
     means: FloatArray = field(default_factory=lambda: np.empty(0))
     roots: FloatArray = field(default_factory=lambda: np.empty(0))
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n, N_r)."""
-        n, N = self.values.shape if is_sparse(self.values) else self.values.shape[::-1]
-        return int(n), int(N)
 
     def gram(self) -> Array:
         """``FᵀF``, shape (N_r, N_r)."""
         if not is_sparse(self.values):
-            return self.values @ self.values.T if self.known_gram is None else self.known_gram
+            return self.values @ self.values.T
         weighted, total = self.values.multiply(self.roots[:, None]).tocsr(), float(self.roots @ self.roots)
         cross = np.outer(weighted.T @ self.roots, self.means)
         return (weighted.T @ weighted).toarray() - cross - cross.T + total * np.outer(self.means, self.means)
@@ -303,18 +284,15 @@ class TrainingRows:
         squares = np.maximum(np.asarray(totals), 0.0) / n
         return np.where((squares > rounding) | ~np.isfinite(squares), squares, 0.0)
 
-    def design(self, plan: SubsetPlan, r: int, gram: Array | None = None) -> Design:
-        """What member r sees; `gram` is FᵀF of all features, shape (M, M), if it is known."""
-        A = plan.measurements[r]
-        if is_sparse(self.features):
-            if A.ndim == 1:
-                return Design(self.features[:, A], None, self.feature_means[A], self.root_weights)
-            measured = self.features @ A.T - A @ self.feature_means
-            return Design(np.ascontiguousarray((measured * self.root_weights[:, None]).T))
-        if A.ndim == 2:
-            return Design(like(A, self.features) @ self.features)
-        block = None if gram is None else select_rows(select_rows(gram, A).T, A)
-        return Design(select_rows(self.features, A), block)
+    def design(self, measurement: IntArray) -> Design:
+        """What a member sees: some of the features, by number, or their products with a matrix of shape (N_r, M)."""
+        X, A = self.features, measurement
+        if not is_sparse(X):
+            return Design(select_rows(X, A) if A.ndim == 1 else like(A, X) @ X)
+        if A.ndim == 1:
+            return Design(X[:, A], self.feature_means[A], self.root_weights)
+        measured = X @ A.T.astype(np.float64) - A @ self.feature_means
+        return Design(np.ascontiguousarray((measured * self.root_weights[:, None]).T))
 
 
 def training_rows(

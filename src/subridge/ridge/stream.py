@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from subridge.arrays.namespace import is_sparse, like, namespace_of, select_rows, to_numpy
+from subridge.arrays.namespace import like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, SparseMatrix
+from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError
-from subridge.model.plan import SubsetPlan
 from subridge.ridge.choose import Outcome, default_ridges, extended_search, given_ridges, last_minimum, outcome_of
+from subridge.ridge.rows import training_rows
 
 # 1 - df/n below which a member counts as interpolating: far above rounding, far below one sample's share for any number
 # of rows that a stream could leave shorter than a member.
@@ -71,20 +72,10 @@ class RowMoments:
 
 def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | None = None) -> RowMoments:
     """Moments of one batch of rows: X, shape (n, M), dense or SciPy sparse; targets (C, n); positive weights (n,)."""
-    weights = namespace_of(targets).ones_like(targets[0, :]) if sample_weight is None else sample_weight
-    total = float(weights.sum())
-    y_mean = targets @ weights / total
-    Y = targets - y_mean[:, None]
-    if is_sparse(X):
-        x_mean = X.T @ weights / total
-        weighted = X.multiply(weights[:, None]).tocsr()
-        gram = (X.T @ weighted).toarray() - total * np.outer(x_mean, x_mean)
-        cross = (X.T @ (Y * weights).T).T
-    else:
-        x_mean, root = weights @ X / total, weights**0.5
-        centred = X - x_mean if sample_weight is None else (X - x_mean) * root[:, None]
-        gram, cross = centred.T @ centred, (Y * root) @ centred
-    return RowMoments(int(targets.shape[1]), total, x_mean, y_mean, gram, cross, (Y * weights) @ Y.T)
+    rows = training_rows(X, targets, sample_weight)
+    (g, means), design = rows.centred_targets, rows.design(np.arange(X.shape[1]))
+    cross = design.onto_features(g)
+    return RowMoments(rows.n_samples, rows.total_weight, rows.feature_means, means, design.gram(), cross, g @ g.T)
 
 
 class StreamedPath(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 
 from subridge.arrays.namespace import device_of, namespace_of, take_last, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.model.moments import MemberMoments
+from subridge.model.aggregation import MemberMoments
 from subridge.ridge.choose import Losses
 from subridge.ridge.member import without_partner
 from subridge.ridge.rows import LeftOutSets, TrainingRows
@@ -30,6 +30,7 @@ _BLOCK = 4_000_000  # numbers of left-out errors held at once
 class _Judged(NamedTuple):
     """Samples of an ensemble with their squared errors, each shape (m,), at one place on the path."""
 
+    whole: float  # error of all samples, by weights that were fitted to them
     apparent: FloatArray  # by weights that were fitted to them
     honest: FloatArray  # by weights from samples and members without them
     criterion: FloatArray  # by which a ridge is chosen without them
@@ -60,43 +61,33 @@ def judge(losses: Losses, places: IntArray, *, is_common: bool) -> Verdict:
     loss, moments, settled = losses.at(places)
     if moments is None or settled is None or rows.n_samples < 3:
         return Verdict(loss[0], along)
-    apparent = float(moments.risk_of(settled.weights).sum())
+    error = apparent = float(moments.risk_of(settled.weights).sum())
     work = rows.n_samples * (sum(path.rank for path in losses.paths) + int(rows.targets.shape[0]) * k**2)
     of_path = is_common and rows.left_out is None and _LEAST_JUDGED * L * work <= _MOST_WORK
-    solves = _MOST_WEIGHTS // (rows.targets.shape[0] if aggregation.per_target else 1)
-    affordable = min(int((_MOST_WORK / L if of_path and L > 1 else _LITTLE_WORK) / work), solves)
-    judged_rows = min(rows.n_samples, max(_LEAST_JUDGED, affordable))
-    samples = np.sort(np.random.default_rng(0).permutation(rows.n_samples)[:judged_rows])
-    w = to_numpy(rows.weights)[samples]
-    if not of_path:
-        if rows.left_out is not None:
-            ratio = _cross_fitted(losses, places, rows.left_out) / apparent if apparent > 0 else 1.0
-        else:
-            ratio = _ratio(_judge_at(losses, places, samples, settled.weights), w)
-        error, expected = apparent * ratio, float(settled.expected.sum())
-        levelled = along if along is None or expected <= 0 else along * (error / expected)
-        return Verdict(error, levelled, moments, settled.weights)
-    everywhere = [
-        (np.full(k, index), each.moments, each.settled)
-        for index, each in enumerate(losses.common)
-        if each.moments is not None and each.settled is not None
-    ]
-    judged = [_judge_at(losses, each, samples, own.weights) for each, _, own in everywhere]
-    whole = np.array([float(each.risk_of(own.weights).sum()) for _, each, own in everywhere])
-    honest = whole * np.array([_ratio(each, w) for each in judged])
-    # The ridge that each left-out sample's ensemble would have chosen without it.
-    without = L - 1 - np.argmin(np.array([each.criterion for each in judged])[::-1], axis=0)
-    total = float(np.array([judged[index].honest[i] for i, index in enumerate(without)]) @ w)
-    best = int(places[0])
-    own = float(judged[best].apparent @ w)
-    error = float(whole[best] * total / own if own > 0 else honest[best])
-    return Verdict(error, honest, moments, settled.weights)
+    if rows.left_out is not None:
+        error = _cross_fitted(losses, places, rows.left_out) if apparent > 0 else apparent
+    else:
+        solves = _MOST_WEIGHTS // (rows.targets.shape[0] if aggregation.per_target else 1)
+        affordable = min(int((_MOST_WORK / L if of_path and L > 1 else _LITTLE_WORK) / work), solves)
+        judged_rows = min(rows.n_samples, max(_LEAST_JUDGED, affordable))
+        samples = np.sort(np.random.default_rng(0).permutation(rows.n_samples)[:judged_rows])
+        tried, w = [np.full(k, at) for at in range(L)] if of_path else [places], to_numpy(rows.weights)[samples]
+        judged = [_judge_at(losses, each, samples) for each in tried]
+        # The ridge that each left-out sample's ensemble would have chosen without it.
+        without = len(tried) - 1 - np.argmin(np.array([each.criterion for each in judged])[::-1], axis=0)
+        honest = np.array([judged[at].honest[i] for i, at in enumerate(without)])
+        chosen = judged[int(places[0]) if of_path else 0]
+        error = apparent * _ratio(honest, chosen.apparent, w)
+    if of_path:
+        along = np.array([each.whole * _ratio(each.honest, each.apparent, w) for each in judged])
+    elif along is not None and settled.expected.sum() > 0:
+        along = along * (error / float(settled.expected.sum()))
+    return Verdict(error, along, moments, settled.weights)
 
 
-def _ratio(judged: _Judged, weights: FloatArray) -> float:
-    """How much larger the honest errors are than the apparent ones, for sample weights (m,)."""
-    apparent = float(judged.apparent @ weights)
-    return float(judged.honest @ weights) / apparent if apparent > 0 else 1.0
+def _ratio(honest: FloatArray, apparent: FloatArray, weights: FloatArray) -> float:
+    """How much larger the honest errors are than the apparent ones, each (m,), for sample weights (m,)."""
+    return float(honest @ weights) / float(apparent @ weights) if float(apparent @ weights) > 0 else 1.0
 
 
 def _cross_fitted(losses: Losses, places: IntArray, sets: LeftOutSets) -> float:
@@ -122,9 +113,11 @@ def _cross_fitted(losses: Losses, places: IntArray, sets: LeftOutSets) -> float:
     return total
 
 
-def _judge_at(losses: Losses, places: IntArray, samples: IntArray, weights: FloatArray) -> _Judged:
-    """Samples at one place on the path, where all of them together have these weights."""
-    rows, aggregation, paths = losses.rows, losses.aggregation, losses.paths
+def _judge_at(losses: Losses, places: IntArray, samples: IntArray) -> _Judged:
+    """Samples at one place on the path."""
+    rows, aggregation, paths, (_, moments, fitted) = losses.rows, losses.aggregation, losses.paths, losses.at(places)
+    assert moments is not None
+    assert fitted is not None
     own = np.moveaxis(to_numpy(take_last(losses.errors(places), samples)), -1, 0)  # (m, k, C)
     deviations = to_numpy(take_last(rows.deviations, samples)).T
     independent = losses.independent(places)  # by the features only, not by the label of sample i
@@ -145,8 +138,8 @@ def _judge_at(losses: Losses, places: IntArray, samples: IntArray, weights: Floa
         settled = aggregation.settle(aggregation.moments(errors, targets, xp.ones_like(rows.weights), independent))
         honest.append(_squared_errors(own[part], deviations[part], settled.weights))
         criterion.append(settled.expected.sum(axis=-1) if aggregation.per_target else settled.expected)
-    apparent = _squared_errors(own, deviations, weights[None, ...])
-    return _Judged(apparent, np.concatenate(honest), np.concatenate(criterion))
+    apparent, whole = _squared_errors(own, deviations, fitted.weights[None, ...]), moments.risk_of(fitted.weights).sum()
+    return _Judged(float(whole), apparent, np.concatenate(honest), np.concatenate(criterion))
 
 
 def _deviations_without(rows: TrainingRows, samples: IntArray) -> Array:

@@ -5,15 +5,21 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pandas
 
-from subridge.arrays.streams import Seed, stream
-from subridge.arrays.types import ArrayLike, FloatArray, IntArray
+from subridge.arrays.types import ArrayLike, FloatArray, IntArray, Seed
 from subridge.model.aggregation import Aggregation
-from subridge.model.checks import ascending_integers, finite_array, items_of, one_of, positive_integer
-from subridge.model.ensemble import Ensemble
+from subridge.model.checks import (
+    Fingerprinted,
+    ascending_integers,
+    finite_array,
+    items_of,
+    one_of,
+    positive_integer,
+    stream,
+)
+from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import DataError, ParameterError, RidgeError, SubsetError
-from subridge.model.fingerprint import Fingerprinted
-from subridge.model.plan import SubsetPlan
 from subridge.model.subsets import Strategy
 
 # Purposes of random streams, the first coordinate of each; the others are the trial and the member or its count.
@@ -169,8 +175,7 @@ def _labels(name: str, value: ArrayLike, X: FloatArray) -> IntArray:
         raise DataError(f"{name} must hold one class per row: {error}") from error
     if array.dtype.kind in "cmMV":
         raise DataError(f"{name} has type {array.dtype}; classes are whole numbers or text")
-    absent = [item is None or item != item for item in array.flat] if array.dtype.kind == "O" else []
-    if any(absent) or (array.dtype.kind == "f" and not np.isfinite(array).all()):
+    if pandas.isna(array).any() or (array.dtype.kind == "f" and np.isinf(array).any()):
         raise DataError(f"{name} has labels that are missing, NaN or infinite; drop those rows")
     if array.shape != (len(X),):
         raise DataError(f"{name} must have shape ({len(X)},), one class per row, got {array.shape}")

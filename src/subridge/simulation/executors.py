@@ -73,7 +73,7 @@ def perform(
         return
     try:
         # An executor that was handed over is its owner's to end.
-        own = ChildPool(executor, _remember, key, work) if isinstance(executor, int) else nullcontext(executor)
+        own = ChildPool(executor, key, work) if isinstance(executor, int) else nullcontext(executor)
         with own as pool:
             n_workers = getattr(pool, "_max_workers", None) or _UNKNOWN_WORKERS
             yield from _performed(pool, key, work, tasks, lambda: AHEAD * n_workers)
@@ -121,7 +121,14 @@ def _performed(
                 looked = time.monotonic()
             for future in done:
                 task, _ = pending.pop(future)
-                worker, values = future.result()
+                try:
+                    worker, values = future.result()
+                except Exception:
+                    # Dask gives a result as an error if the worker that holds it dies while it is fetched.
+                    if getattr(getattr(future, "_dask_future", None), "status", "error") in ("error", "cancelled"):
+                        raise
+                    submit(task)
+                    continue
                 if values is None:
                     lacking.add(worker)
                     n_sent = sum(carries_work for _, carries_work in pending.values())
@@ -166,16 +173,16 @@ for number in numbers:
 class ChildPool(ProcessPoolExecutor):
     """Processes that end with the one that started them, however that one ends, and leave Ctrl-C to it.
 
-    Each calls `begin` with its arguments before its first work. A thread of each watches the parent. It cannot do so
-    while a child loads its modules, or is deep in a library call that keeps the interpreter; on POSIX systems a small
-    process therefore knows the children too, and kills them when the parent is gone.
+    Each gets the work of the run when it starts. A thread of each watches the parent. It cannot do so while a child
+    loads its modules, or is deep in a library call that keeps the interpreter; on POSIX systems a small process
+    therefore knows the children too, and kills them when the parent is gone.
 
     Children are spawned, never forked: a fork would inherit the threads of BLAS in an unusable state. At the end of a
     ``with`` all work is waited for; after an error, or Ctrl-C, nothing is, because it may take minutes.
     """
 
-    def __init__(self, n_processes: int, begin: Callable[..., None] | None = None, *arguments: Any) -> None:
-        super().__init__(n_processes, get_context("spawn"), _begin, (begin, arguments))
+    def __init__(self, n_processes: int, key: str, work: Work) -> None:
+        super().__init__(n_processes, get_context("spawn"), _begin, (key, work))
         self._guard: subprocess.Popen[str] | None = None
         if os.name == "posix":
             command, unheard = [sys.executable, "-S", "-E", "-c", _GUARD], subprocess.DEVNULL
@@ -232,8 +239,8 @@ def _starting_children() -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, signals)
 
 
-def _begin(begin: Callable[..., None] | None, arguments: tuple[Any, ...]) -> None:
-    """In a child: leave Ctrl-C to the parent, and end with it."""
+def _begin(key: str, work: Work) -> None:
+    """In a child: leave Ctrl-C to the parent, end with it, and keep the work of the run."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -245,8 +252,7 @@ def _begin(begin: Callable[..., None] | None, arguments: tuple[Any, ...]) -> Non
         os._exit(1)
 
     threading.Thread(target=end_with_parent, daemon=True).start()
-    if begin is not None:
-        begin(*arguments)
+    _remember(key, work)
 
 
 _limits_lock = threading.Lock()

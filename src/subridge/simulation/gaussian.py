@@ -5,18 +5,15 @@ from functools import cached_property
 
 import numpy as np
 
-from subridge.arrays.streams import Seed, stream
-from subridge.arrays.types import FloatArray
-from subridge.model.checks import one_of, positive_integer
-from subridge.model.ensemble import Ensemble
-from subridge.model.errors import ParameterError, RidgeError, SubsetError
-from subridge.model.fingerprint import Fingerprinted
-from subridge.model.plan import SubsetPlan
+from subridge.arrays.types import FloatArray, Seed
+from subridge.model.checks import Fingerprinted, one_of, positive_integer, stream
+from subridge.model.ensemble import Ensemble, SubsetPlan
+from subridge.model.errors import ParameterError, RidgeError, SubsetError, counted
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.model.subsets import Strategy
-from subridge.model.wording import counted
 
-# Purposes of random streams, the first coordinate of each; a second coordinate is the trial, a third the training set.
+# Purposes of random streams, the first coordinate of each. A second coordinate is the trial, if their kind is redrawn,
+# and a third the training set.
 SIGNAL, FEATURE_NOISE, LABEL_NOISE, READOUT_NOISE, TEACHER, SUBSETS = range(6)
 _MOST_FEATURES = 10**7
 _REDRAWABLE = ("data", "teacher", "subsets")
@@ -90,11 +87,6 @@ class GaussianExperiment(Fingerprinted):
         """Whether members have weights of their own; otherwise their mean is taken."""
         return not self.ensemble.aggregation.is_mean
 
-    @property
-    def keeps_members(self) -> bool:
-        """Whether the coefficients of all members are needed at once; a mean is summed member by member."""
-        return self.pairs or self.is_weighted
-
     @cached_property
     def finite_problem(self) -> Problem:
         """The problem at M features, with the teacher of the fixed stream where one has to be drawn."""
@@ -105,19 +97,19 @@ class GaussianExperiment(Fingerprinted):
     @cached_property
     def ridge_table(self) -> FloatArray:
         """λ of every sweep value and member, shape (n_ridges, k)."""
-        table = self.ensemble.ridge[None] if self.ridges is None else self.ridges
-        if self.ridges is None and table.ndim > 2:
+        if self.ridges is None and self.ensemble.ridge.ndim > 1:
             raise ParameterError("ensemble.ridge has leading axes; give the sweep as ridges= instead")
-        if table.ndim == 1:
-            table = table[:, None]
+        table = np.atleast_2d(self.ensemble.ridge) if self.ridges is None else self.ridges
+        table = table[:, None] if table.ndim == 1 else table
         if table.ndim != 2 or not table.size or table.shape[1] not in (1, self.n_members):
             raise ParameterError(f"ridges must have shape (n,) or (n, {self.n_members}), got {table.shape}")
-        return _one_column_per_member(table, self.n_members)
+        return np.repeat(table, self.n_members // table.shape[1], axis=1)
 
     @cached_property
     def noise_table(self) -> FloatArray:
         """η of every sweep value and member, shape (n_noises, k)."""
-        return _one_column_per_member(np.atleast_2d(self.ensemble.readout_noise), self.n_members)
+        table = np.atleast_2d(self.ensemble.readout_noise)
+        return np.repeat(table, self.n_members // table.shape[1], axis=1)
 
     @cached_property
     def feature_variance(self) -> float:
@@ -130,18 +122,11 @@ class GaussianExperiment(Fingerprinted):
     def has_feature_noise(self) -> bool:
         return bool(self.finite_problem.noise_covariance.variances_of_features().any())
 
-    def coordinates(self, purpose: int, trial: int, training_set: int = 0) -> tuple[int, ...]:
-        """Where a stream lives: it depends on the trial only when its kind is redrawn."""
-        kind = {TEACHER: "teacher", SUBSETS: "subsets"}.get(purpose)
-        if kind is None:
-            return (purpose, trial if "data" in self.redraw else 0, training_set)
-        return (purpose, trial) if kind in self.redraw else (purpose,)
-
     def teacher_of(self, trial: int) -> FloatArray:
         """w* of a trial, shape (M,): the problem's own, or redrawn (standard normal for a plain `Problem`)."""
         if "teacher" not in self.redraw:
             return self.finite_problem.teacher_weights
-        rng = stream(self.seed, *self.coordinates(TEACHER, trial))
+        rng = stream(self.seed, TEACHER, trial)
         if isinstance(self.problem, EquicorrelatedProblem):
             return self.problem.realise(self.n_features, rng).teacher_weights
         return rng.standard_normal(self.n_features)
@@ -149,8 +134,8 @@ class GaussianExperiment(Fingerprinted):
     def plan_of(self, trial: int) -> SubsetPlan:
         """The subsets of a trial."""
         if isinstance(self.ensemble.subsets, Strategy) and not isinstance(self.ensemble.subsets, SubsetPlan):
-            rng = stream(self.seed, *self.coordinates(SUBSETS, trial))
-            return self.ensemble.subsets.draw(self.n_features, rng)
+            where = (SUBSETS, trial) if "subsets" in self.redraw else (SUBSETS,)
+            return self.ensemble.subsets.draw(self.n_features, stream(self.seed, *where))
         return self.ensemble.plan
 
 
@@ -169,9 +154,3 @@ def feature_count(problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, 
     if isinstance(ensemble.subsets, SubsetPlan):
         return ensemble.subsets.n_features
     raise ParameterError("an EquicorrelatedProblem has no size of its own; give n_features=")
-
-
-def _one_column_per_member(table: FloatArray, n_members: int) -> FloatArray:
-    """A copy with a column per member. A broadcast view would be multiplied by another routine here than in a process
-    that received it as a copy, and differ in the last bit."""
-    return np.array(np.broadcast_to(table, (len(table), n_members)), order="C")

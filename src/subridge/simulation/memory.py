@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from subridge.model.covariance import Dense
-from subridge.model.plan import SubsetPlan
-from subridge.ridge.curves import TOGETHER_ON_A_CARD, plan_curve
+from subridge.model.covariance import Autoregressive, Dense
+from subridge.model.ensemble import SubsetPlan
+from subridge.ridge.curves import plan_curve
 from subridge.simulation.classification import ClassificationExperiment
 from subridge.simulation.gaussian import GaussianExperiment
-from subridge.simulation.training import GROUPS, noise_basis
+from subridge.simulation.training import GROUPS
 
 # Room for what is not counted: vectors, panels of LAPACK, and the interpreter's own growth.
 _SLACK, _SMALL = 1.15, 2**22
@@ -43,7 +43,8 @@ def _of_member(
     """Numbers that a member of N features and `rhs` targets holds while it is trained: data, matrices, solutions."""
     P, n_sizes = e.n_samples[-1], len(e.n_samples)
     at_once = 1 if e.device == "cpu" else len(ridges)  # LAPACK takes ridges one by one, a card all together
-    largest = max([N, *(plan.dual_size for plan in plan_curve(e.n_samples, N, ridges, scale=scale))])
+    ordinary, n_dual, _ = plan_curve(e.n_samples, N, ridges, scale=scale)
+    largest = max(N, e.n_samples[n_dual - 1] if ordinary and n_dual else 0)
     # A Gram matrix, and for each ridge a copy that becomes the factor, and another while it is solved.
     matrices = (1 + 2 * at_once) * largest**2
     return 3 * P * N + matrices + n_sizes * rhs * (2 * len(ridges) * N + 5 * largest)
@@ -52,17 +53,17 @@ def _of_member(
 def bytes_per_trial(e: GaussianExperiment) -> int:
     """Peak memory of a Gaussian trial: while its data are drawn, a member is trained, or errors are formed."""
     P, M, plan, problem = e.n_samples[-1], e.n_features, e.plan_of(0), e.finite_problem
-    n_ridges, n_sizes, n_patterns = len(e.ridge_table), len(e.n_samples), len(noise_basis(e.noise_table)[0])
-    rhs = 2 if n_patterns else 1  # right-hand sides of a member: labels, and noise when it is swept
-    # The mean predictor, or all members, as vectors whose combinations are those at every noise.
-    n_vectors = rhs * e.n_members if e.keeps_members else 1 + n_patterns
-    vectors = n_ridges * n_sizes * n_vectors * M
+    n_noises, n_points = len(e.noise_table), len(e.ridge_table) * len(e.n_samples) * len(e.noise_table)
+    # The predictor of the ensemble, and with pairs those of its members.
+    vectors = n_points * (1 + e.n_members * e.pairs) * M
+    rhs = min(n_noises, 2)  # right-hand sides of a member: labels, and noise when it is swept
     members = {(int(N), tuple(e.ridge_table[:, r].tolist())) for r, N in enumerate(plan.subset_sizes)}
-    training = max(_of_member(e, N, ridges, rhs, e.feature_variance) for N, ridges in members)
+    training = max(_of_member(e, N, ridges, rhs, e.feature_variance) + 2 * n_points * N for N, ridges in members)
     # Errors, what covariances make of them in steps, and products before they are summed; residuals beside.
-    residuals = 4 * n_ridges * -(-n_sizes // min(n_sizes, GROUPS)) * (1 + n_patterns) * P
+    residuals = 4 * n_points * P // min(len(e.n_samples), GROUPS)
     # White noise, features, and the copies that colouring passes through; noise of features has its own.
-    peak = max((4 + 2 * e.has_feature_noise) * P * M, P * M + max(3 * vectors + training, 7 * vectors + residuals))
+    copies = 4 + isinstance(problem.signal_covariance, Autoregressive) + 2 * e.has_feature_noise
+    peak = max(copies * P * M, P * M + max(vectors + training, 5 * vectors + residuals))
     # What does not grow with trials: roots of covariances, projections that are drawn, normals in double precision.
     covariances = problem.signal_covariance, problem.noise_covariance
     standing = 20 * sum(each.n_features**2 for each in covariances if isinstance(each, Dense))
@@ -91,16 +92,9 @@ def bytes_of_member(e: ClassificationExperiment, N: int) -> int:
     P, n_test, rhs = e.n_samples[-1], len(e.test_features), len(e.classes) * (1 + e.has_noise)
     numbers = _of_member(e, N, tuple(e.ridges.tolist()), rhs, e.feature_scale) + 3 * n_test * N + 3 * rhs * P
     if e.device != "cpu":
-        numbers += TOGETHER_ON_A_CARD * (N**2 + 5 * rhs * (N + P))
+        numbers += N**2 + 5 * rhs * (N + P)
     scores = 4 * len(e.n_samples) * rhs * n_test + e.has_noise * e.test_draws * len(e.classes) * n_test
     return int(_SLACK * 8 * (numbers + scores))
-
-
-def bytes_of_data(e: ClassificationExperiment) -> int:
-    """One-hot labels, and the features once more where they are needed elsewhere or in single precision."""
-    copied, labels = e.device != "cpu" or e.dtype != "float64", len(e.features) * len(e.classes)
-    numbers = copied * (e.features.size + e.test_features.size) + labels
-    return (8 if e.dtype == "float64" else 4) * numbers + 8 * labels
 
 
 def bytes_of_largest_member(e: ClassificationExperiment) -> int:
@@ -109,14 +103,18 @@ def bytes_of_largest_member(e: ClassificationExperiment) -> int:
 
 
 def bytes_to_classify(e: ClassificationExperiment) -> int:
-    """What one trial with its largest member needs."""
-    return bytes_of_votes(e) + bytes_of_largest_member(e) + bytes_of_data(e)
+    """What one trial with its largest member needs, beside the data."""
+    # One-hot labels, and the features once more where they are needed elsewhere or in single precision.
+    copied, labels = e.device != "cpu" or e.dtype != "float64", len(e.features) * len(e.classes)
+    numbers = copied * (e.features.size + e.test_features.size) + labels
+    data = (8 if e.dtype == "float64" else 4) * numbers + 8 * labels
+    return bytes_of_votes(e) + bytes_of_largest_member(e) + data
 
 
 def batches_to_classify(e: ClassificationExperiment, budget: int) -> tuple[int, int]:
     """How many trials vote at once, and the bytes that members worked on together may take, within a budget."""
-    votes, budget = bytes_of_votes(e), budget - bytes_of_data(e)
+    votes, member = bytes_of_votes(e), bytes_of_largest_member(e)
+    left = budget - bytes_to_classify(e) + votes + member  # by the data
     # A card gets half for the votes of many trials, the rest for the members they come from.
-    trials = 1 if e.device == "cpu" else max(1, min(e.n_trials, budget // 2 // votes))
-    enough = _ENOUGH_ON_A_CPU if e.device == "cpu" else _ENOUGH_ON_A_CARD
-    return trials, max(bytes_of_largest_member(e), min(budget - trials * votes, enough))
+    trials = 1 if e.device == "cpu" else max(1, min(e.n_trials, left // 2 // votes))
+    return trials, max(member, min(left - trials * votes, _ENOUGH_ON_A_CPU if e.device == "cpu" else _ENOUGH_ON_A_CARD))

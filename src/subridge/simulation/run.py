@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from subridge import __version__
-from subridge.arrays.machine import available_memory, cores, device_name_problem, device_problem, free_memory, release
+from subridge.arrays.machine import available_memory, device_name_problem, device_problem, free_memory, release
 from subridge.model.checks import positive_integer
 from subridge.model.errors import (
     BudgetError,
@@ -222,7 +222,9 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
     n_processes = run.executor if isinstance(run.executor, int) else 1
     threads = run.threads or (engine.threads_on_a_cpu if experiment.device == "cpu" else None)
     if threads is None and not run._is_serial:
-        threads = max(1, cores() // n_processes) if run._is_here else 1
+        from joblib import cpu_count  # takes a while
+
+        threads = max(1, cpu_count() // n_processes) if run._is_here else 1
     job = Job(engine, experiment, run.memory, n_processes, threads)
     if run._is_here:  # counted once for all tasks, and judged before anything large is made or written
         job = replace(job, memory=job.memory_here())

@@ -5,12 +5,17 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import xarray
 
-from subridge.arrays.streams import Seed
-from subridge.arrays.types import ArrayLike
-from subridge.model.checks import ascending_integers, finite_array, items_of, positive_integer, truth
-from subridge.model.ensemble import Ensemble
-from subridge.model.fingerprint import checked_seed, describe
-from subridge.model.plan import SubsetPlan
+from subridge.arrays.types import ArrayLike, Seed
+from subridge.model.checks import (
+    ascending_integers,
+    checked_seed,
+    describe,
+    finite_array,
+    items_of,
+    positive_integer,
+    truth,
+)
+from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.results.schemas import TrialSchema, classification, simulated_curves
 from subridge.simulation import memory, training, voting

@@ -1,13 +1,12 @@
 """Trials of a classification experiment: train members, let them vote, and count the wrong classes."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 
-from subridge.arrays.machine import empty_on
+from subridge.arrays.machine import empty_on, stacked_normals
 from subridge.arrays.namespace import gathered, like, namespace_of, to_numpy
-from subridge.arrays.streams import stacked_normals
 from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.ridge.classes import Tally
 from subridge.ridge.curves import refined_curve, weights_along_curve
@@ -18,13 +17,8 @@ from subridge.simulation.memory import bytes_of_member
 _PADDED_BY, _PADDED_ANYWAY = 1.25, 16
 
 
-class _Member(NamedTuple):
-    """A member of an ensemble in one of the trials that are worked on together."""
-
-    place: int  # which of these trials
-    number: int  # r
-    trial: int  # the number of the trial
-    columns: IntArray  # its features
+# A member of one of the trials that are worked on together: the trial, its place among them, r, and its features.
+_Member: TypeAlias = tuple[int, int, int, IntArray]
 
 
 def run_trials(
@@ -62,15 +56,17 @@ def _wrong_shares(
     return wrong / (e.test_draws * len(e.test_labels))
 
 
-def _grouped(e: ClassificationExperiment, place: int, trials: IntArray, member_bytes: int) -> Iterator[list[_Member]]:
+def _grouped(
+    e: ClassificationExperiment, ensemble: int, trials: IntArray, member_bytes: int
+) -> Iterator[list[_Member]]:
     """Members of all trials, those of like size together: padded by a quarter, or by a few features."""
     members = [
-        _Member(b, r, trial, columns)
-        for b, trial in enumerate(trials.tolist())
-        for r, columns in enumerate(e.plan_of(place, trial).measurements)
+        (trial, place, r, columns)
+        for place, trial in enumerate(trials.tolist())
+        for r, columns in enumerate(e.plan_of(ensemble, trial).measurements)
     ]
-    members.sort(key=lambda member: len(member.columns))
-    start, sizes = 0, [len(member.columns) for member in members]
+    members.sort(key=lambda member: len(member[-1]))
+    start, sizes = 0, [len(columns) for *_, columns in members]
     for end in range(1, len(sizes) + 1):
         if end == len(sizes) or sizes[end] > _PADDED_BY * sizes[start] + _PADDED_ANYWAY:
             n_parts = -(-(end - start) * bytes_of_member(e, sizes[end - 1]) // member_bytes)
@@ -88,12 +84,12 @@ def _vote(
 ) -> None:
     """Train members at every ridge and size, score the test samples, and count the votes."""
     features, test, labels = tables
-    xp, places = namespace_of(test), np.array([member.place for member in members])
-    rows, sizes = orders[places], np.array([len(member.columns) for member in members])
+    xp, places = namespace_of(test), np.array([place for _, place, _, _ in members])
+    rows, sizes = orders[places], np.array([len(own) for *_, own in members])
     # Columns of equal length, and factors 1/√N_r that are zero where a column only pads.
     columns = np.zeros((len(sizes), sizes.max()), dtype=np.int64)
-    for g, member in enumerate(members):
-        columns[g, : sizes[g]] = member.columns
+    for g, (*_, own) in enumerate(members):
+        columns[g, : sizes[g]] = own
     inside = np.arange(sizes.max()) < sizes[:, None]
     scales = like(np.where(inside, 1 / np.sqrt(sizes)[:, None], 0.0), test)[:, None, :]
     F = gathered(features, rows, columns) * scales
@@ -120,6 +116,6 @@ def _vote(
 
 def _normals(e: ClassificationExperiment, members: list[_Member], n: int, purpose: int, *draw: int) -> Array:
     """Standard normals of every member, shape (G, n_classes, n): the same at every k, ridge, noise and size."""
-    where = [(purpose, member.trial, *draw, member.number) for member in members]
+    where = [(purpose, trial, *draw, r) for trial, _, r, _ in members]
     drawn = stacked_normals(e.seed, where, (n, len(e.classes)), e.device, e.dtype)
     return namespace_of(drawn).permute_dims(drawn, (0, 2, 1))

@@ -25,8 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from subridge import __version__
-from subridge.model.errors import DamagedStoreWarning, StoreError
-from subridge.model.wording import listed
+from subridge.model.errors import DamagedStoreWarning, StoreError, listed
 
 Arrays = dict[str, npt.NDArray[Any]]
 

@@ -13,10 +13,10 @@ from scipy.linalg import lapack
 
 from subridge.arrays.types import FloatArray, IntArray
 from subridge.model.covariance import Covariance
-from subridge.model.plan import SubsetPlan
+from subridge.model.ensemble import SubsetPlan
 from subridge.model.problem import Problem
 from subridge.theory.saddle_point import EPS, Spectrum
-from subridge.theory.tables import MemberTable, PairTable, TableDoubt, Tables, Weighted
+from subridge.theory.tables import MemberTable, PairTable, TableDoubt, Tables, bilinear
 
 # Smallest d/d_max at which a plain eigendecomposition keeps all but three digits.
 _HARMLESS = 1e-3
@@ -43,8 +43,7 @@ class _Member(NamedTuple):
     """A member's directions, its fit to infinite data, and its table."""
 
     whiten: FloatArray  # Z
-    loadings: FloatArray  # a
-    fit: FloatArray  # the same, refined so that the coefficients add up
+    fit: FloatArray  # loadings a
     residual: FloatArray  # w* - b, shape (M,)
     weights: FloatArray  # b, shape (M,)
     terms: FloatArray  # size of what the residual is the difference of, shape (M,)
@@ -59,14 +58,10 @@ def dense_tables(problem: Problem, plan: SubsetPlan, *, accurate: bool, known_ra
     keys = [(A.ndim, A.tobytes()) for A in plan.measurements]
     # Measurements are scaled by powers of two, so that their squares neither overflow nor underflow.
     units = [1.0 if A.ndim == 1 else 2.0 ** np.floor(np.log2(np.abs(A).max() or 1.0)) for A in plan.measurements]
-    if not plan.selects_features:
-        scaled = (A if A.ndim == 1 else A / unit for A, unit in zip(plan.measurements, units, strict=True))
-        plan = SubsetPlan(tuple(scaled), M)
-    known: dict[tuple[int, bytes], _Member] = {}
-    for r, key in enumerate(keys):
-        if key not in known:
-            known[key] = _member(problem, plan, r, units[r], known_rank, accurate=accurate)
-    built = [known[key] for key in keys]
+    plan = SubsetPlan(tuple(A if u == 1 else A / u for A, u in zip(plan.measurements, units, strict=True)), M)
+    first = {r: keys.index(key) for r, key in enumerate(keys)}  # members that see the same are built once
+    known = {r: _member(problem, plan, r, units[r], known_rank, accurate=accurate) for r in set(first.values())}
+    built = [known[first[r]] for r in range(k)]
     Sx, Ob = [S.apply(member.residual) for member in built], [O.apply(member.weights) for member in built]
     pairs = {}
     for r in range(k):
@@ -76,9 +71,8 @@ def dense_tables(problem: Problem, plan: SubsetPlan, *, accurate: bool, known_ra
             left = float(R.residual @ Sx[s] + R.weights @ Ob[s]) / M
             pairs[r, s] = PairTable(
                 same,
-                Weighted(np.ones(len(R.fit)), None if C is None else C**2, np.ones(len(T.fit))),
-                Weighted(R.loadings / M, C, T.loadings),
-                Weighted(R.fit / M, C, T.fit),
+                bilinear(None if C is None else C**2),
+                bilinear(C, R.fit / M, T.fit),
                 R.fit * (R.whiten.T @ plan.measure(r, Sx[s] - Ob[s])) / M,
                 T.fit * (T.whiten.T @ plan.measure(s, Sx[r] - Ob[r])) / M,
                 max(left, 0.0) if same else left,
@@ -108,12 +102,12 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int |
     # One step of refinement on the problem itself: H is rounded, and small directions feel what a fit to it leaves.
     moved = plan.lift(r, Z @ solved)
     refined = solved + Z.T @ plan.measure(r, S.apply(w - begun - moved) - O.apply(begun + moved))
-    loadings, fit, step, own = solved, refined, Z @ refined, np.zeros(len(d))
+    fit, step, own = refined, Z @ refined, np.zeros(len(d))
     if chooses:
         # Small entries of H Z are d Z; large ones are a product in which nothing cancels.
         HZ = found.image if found.is_plain else np.where(np.diagonal(H)[:, None] <= d, H @ Z, found.image)
         along = HZ.T @ start
-        loadings, fit = along + solved, along + HZ.T @ (start - Z @ along) + refined
+        fit = along + HZ.T @ (start - Z @ along) + refined
         seen = (start != 0) & (spread > 0)
         sizes = spread[seen, None]
         direct = ((sizes**2 <= d) | (d <= found.blurred)) & (not found.is_plain)
@@ -141,8 +135,8 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int |
         found.dropped_size * unit,
         found.blurred * unit,
     )
-    table = MemberTable(Spectrum(d * unit, np.ones(len(fit)), M), loadings**2 / M, fit**2 / M, doubt)
-    return _Member(Z, loadings, fit, residual, weights, terms, table, found.may_be_refined)
+    table = MemberTable(Spectrum(d * unit, np.ones(len(fit)), M), fit**2 / M, doubt)
+    return _Member(Z, fit, residual, weights, terms, table, found.may_be_refined)
 
 
 def decompose(H: FloatArray, level: FloatArray, *, accurate: bool) -> Directions:
@@ -183,10 +177,7 @@ def _graded(G: FloatArray, level: FloatArray, rounding: float) -> Directions:
     """Cholesky that takes the largest remaining variance first, then one-sided Jacobi on its graded columns."""
     n = len(G)
     noise = 4 * n * EPS * level  # a remaining variance below this is rounding
-    L, order, rank, _ = lapack.dpstrf(G, lower=1, tol=float(np.finfo(np.float64).tiny))
-    L, order = np.tril(L), np.asarray(order - 1, dtype=np.int64)
-    if rank < n or (np.diagonal(L) ** 2 <= noise[order]).any():
-        L, order, rank = _pivoted_cholesky(G, noise)
+    L, order, rank = _pivoted_cholesky(G, noise)
     left = order[rank:]
     roots, _, Y, work, _, info = lapack.dgejsv(L, joba=0, jobu=3, jobv=0)
     if info:

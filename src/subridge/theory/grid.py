@@ -113,15 +113,9 @@ class EquicorrelatedGrid(NamedTuple):
         return np.diagonal(self.nu, axis1=-2, axis2=-1)
 
     def lean(self) -> "EquicorrelatedGrid":
-        """The same grid for long arithmetic: an axis along which a field is constant has length one in that field.
-
-        The ridge keeps every axis and lies in memory member by member, and so does what is computed from it. Loops then
-        run along the grid instead of over a few members.
-        """
-        leading = self.alpha.ndim
-        fields = (f[tuple(slice(None if stride else 1) for stride in f.strides[:leading])] for f in self)
-        lam = np.moveaxis(np.ascontiguousarray(np.moveaxis(self.lam, -1, 0)), 0, -1)
-        return EquicorrelatedGrid(*fields)._replace(lam=lam)
+        """The same grid for long arithmetic: an axis along which a field is constant has length one in that field."""
+        axes = range(self.alpha.ndim)
+        return EquicorrelatedGrid(*(f[tuple(slice(None if f.strides[i] else 1) for i in axes)] for f in self))
 
     def flat(self) -> "EquicorrelatedGrid":
         """The same grid with one leading axis."""

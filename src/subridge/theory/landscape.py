@@ -15,17 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.model.aggregation import LinearAggregation
-from subridge.model.moments import MemberMoments, Outputs
+from subridge.model.aggregation import LinearAggregation, MemberMoments, Outputs
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid
 from subridge.theory.prop1 import bias_left_over, bias_of_signal
 from subridge.theory.prop2 import aligned_bias, bulk_of_members, unaligned_bias
-from subridge.theory.saddle_point import EPS, effective_ridge, floor
-from subridge.theory.tables import Tables, product
+from subridge.theory.saddle_point import effective_ridge, floor
+from subridge.theory.tables import Tables
 
 ComplexArray: TypeAlias = NDArray[Any]
 
-_STEP = 2.0**-100  # h: its square is below rounding in every sum
+STEP = 2.0**-100  # h: its square is below rounding in every sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,26 +46,14 @@ class Landscape:
     # Bias and γ of every pair (n, k, k), and of the mean outputs c_r (n, k) and D_rs/(c_r c_s) (n, k, k).
     forms: Callable[[ComplexArray, IntArray], tuple[ComplexArray, ...]]
 
-    def value_noise(self) -> FloatArray:
-        """Rounding of E_g, shape (G,): of the target's power if weights of any sum make the most of it."""
-        free = np.isfinite(self.power) & (not self.aggregation.sums_to_one)
-        return np.where(free, 8 * EPS * np.where(free, self.power, 0.0), 0.0)
-
-    def steepness(self, kappa_bar: FloatArray, rows: IntArray) -> FloatArray:
-        """dλ_r/dκ̄_r = α(1 - γ_rr) at κ̄ (n, k)."""
-        return np.asarray(self.ridge(kappa_bar + 1j * _STEP, rows).imag / _STEP)
-
     def error(self, kappa_bar: FloatArray, direction: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         """E_g at κ̄ (n, k), infinite where rounding left the branch, and its derivative along `direction`, (n,) each."""
-        bias, gamma, c, alike = self.forms(kappa_bar + 1j * _STEP * direction, rows)
+        bias, gamma, c, alike = self.forms(kappa_bar + 1j * STEP * direction, rows)
         z2, power = self.grid.zeta[rows, None, None] ** 2, self.power[rows]
         readout = np.eye(kappa_bar.shape[1]) * self.grid.eta[rows, :, None] ** 2
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             pairs = (bias + gamma * z2 + readout) / (1.0 - gamma)  # eq. 9 (GeneralErr)
             inside = np.all(np.diagonal(gamma.real, axis1=-2, axis2=-1) < 1, axis=-1)
-            if self.aggregation.is_mean:
-                total = pairs.mean(axis=(-2, -1))
-                return np.where(inside, total.real, np.inf), total.imag / _STEP
             pairs = np.where(inside[:, None, None], pairs, np.eye(kappa_bar.shape[1]))
             moments = MemberMoments(pairs.real)
             if not self.aggregation.sums_to_one:
@@ -88,7 +75,7 @@ class Landscape:
                 free = (w[:, :, None] * w[:, None, :] * both.real * ratio.imag).sum(axis=(-2, -1))
                 free = free + 2 * (w * defect * rate).sum(axis=-1)
                 slope = np.where(np.isinf(power), slope, free)  # weights sum to one where the power is infinite
-            return np.where(inside, moments.risk_of(w), np.inf), slope / _STEP
+            return np.where(inside, moments.risk_of(w), np.inf), slope / STEP
 
 
 def general_landscape(tables: Tables, grid: GeneralGrid, aggregation: LinearAggregation) -> Landscape:
@@ -107,11 +94,11 @@ def general_landscape(tables: Tables, grid: GeneralGrid, aggregation: LinearAggr
         """The bias by the form whose terms are smaller."""
         shares = [s.shares(kappa_bar[:, r]) for r, s in enumerate(spectra)]
         small = [
-            tables.pairs[r, r].left_over + psi.real**2 @ member.fitted
-            <= tables.signal_power + 2 * np.abs(phi.real) @ member.whole
+            tables.pairs[r, r].left_over + psi.real**2 @ member.squares
+            <= tables.signal_power + 2 * np.abs(phi.real) @ member.squares
             for r, ((phi, psi), member) in enumerate(zip(shares, tables.members, strict=True))
         ]
-        c = np.stack([phi @ member.whole for (phi, _), member in zip(shares, tables.members, strict=True)], axis=-1)
+        c = np.stack([phi @ member.squares for (phi, _), member in zip(shares, tables.members, strict=True)], axis=-1)
         bias, gamma, alike = np.zeros((3, len(rows), k, k), dtype=kappa_bar.dtype)
         for (r, s), pair in tables.pairs.items():
             (phi_r, psi_r), (phi_s, psi_s) = shares[r], shares[s]
@@ -119,9 +106,9 @@ def general_landscape(tables: Tables, grid: GeneralGrid, aggregation: LinearAggr
             for chosen, form, x, y in ((left, bias_left_over, psi_r, psi_s), (~left, bias_of_signal, phi_r, phi_s)):
                 if chosen.any():
                     bias[chosen, r, s] = bias[chosen, s, r] = form(tables, r, s, x[chosen], y[chosen])
-            gamma[:, r, s] = gamma[:, s, r] = product(pair.trace, phi_r, phi_s) / samples[rows]
+            gamma[:, r, s] = gamma[:, s, r] = pair.trace(phi_r, phi_s) / samples[rows]
             if needs_outputs:
-                D, explained = product(pair.whole, phi_r, phi_s), c[:, r] * c[:, s]
+                D, explained = pair.cross(phi_r, phi_s), c[:, r] * c[:, s]
                 np.divide(D, explained, out=alike[:, r, s], where=explained.real > 0)
                 alike[:, s, r] = alike[:, r, s]
         return bias, gamma, c, alike

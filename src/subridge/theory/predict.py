@@ -2,9 +2,8 @@
 
 from subridge.arrays.types import ArrayLike
 from subridge.model.checks import extended_non_negative, positive_integer
-from subridge.model.ensemble import Ensemble
+from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import ParameterError
-from subridge.model.plan import SubsetPlan
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.model.risk import Risk
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, check_description

@@ -13,16 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.model.errors import CovarianceError, SubsetError
-from subridge.model.moments import MemberMoments, Outputs
-from subridge.model.plan import SubsetPlan
+from subridge.model.aggregation import MemberMoments, Outputs
+from subridge.model.ensemble import SubsetPlan
+from subridge.model.errors import CovarianceError, SubsetError, counted
 from subridge.model.problem import Problem
-from subridge.model.wording import counted
 from subridge.theory import rounding
 from subridge.theory.dense import dense_tables
 from subridge.theory.grid import GeneralGrid, over_alpha
 from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge
-from subridge.theory.tables import MemberTable, Tables, diagonal_tables, product, spiked_tables
+from subridge.theory.tables import MemberTable, Tables, diagonal_tables, spiked_tables
 
 # Entries of the temporary (grid × eigenvalues) arrays held at once, all members together: 64 MB.
 _BLOCK = 8_000_000
@@ -93,7 +92,7 @@ def gap_and_trace(
     if r == s:
         return R.gap, R.trace
     (phi_r, _), (phi_s, _), pair = R.shares, S.shares, tables.pairs[r, s]
-    trace = product(pair.trace, phi_r, phi_s)
+    trace = pair.trace(phi_r, phi_s)
     if pair.same:
         return 0.5 * (R.gap + S.gap + (phi_r - phi_s) ** 2 @ tables.members[r].spectrum.counts), trace
     return alpha * tables.n_features - trace, trace
@@ -102,22 +101,20 @@ def gap_and_trace(
 def own_biases(tables: Tables, r: int, share: Share) -> tuple[FloatArray, FloatArray]:
     """B_rr ≥ 0 from what infinite data leave, and from the whole signal."""
     member, pair, (phi, psi) = tables.members[r], tables.pairs[r, r], share.shares
-    left = pair.left_over + np.maximum(2 * psi @ pair.left_over_r + psi**2 @ member.fitted, 0.0)
-    return left, np.maximum(tables.signal_power - (phi * (1 + psi)) @ member.whole, 0.0)
+    left = pair.left_over + np.maximum(2 * psi @ pair.left_over_r + psi**2 @ member.squares, 0.0)
+    return left, np.maximum(tables.signal_power - (phi * (1 + psi)) @ member.squares, 0.0)
 
 
 def bias_left_over(tables: Tables, r: int, s: int, psi_r: FloatArray, psi_s: FloatArray) -> FloatArray:
     """B_rs from what infinite data leave."""
     pair = tables.pairs[r, s]
-    return np.asarray(
-        pair.left_over + psi_r @ pair.left_over_r + psi_s @ pair.left_over_s + product(pair.fitted, psi_r, psi_s)
-    )
+    return np.asarray(pair.left_over + psi_r @ pair.left_over_r + psi_s @ pair.left_over_s + pair.cross(psi_r, psi_s))
 
 
 def bias_of_signal(tables: Tables, r: int, s: int, phi_r: FloatArray, phi_s: FloatArray) -> FloatArray:
     """B_rs from the whole signal."""
-    explained = phi_r @ tables.members[r].whole + phi_s @ tables.members[s].whole
-    return np.asarray(tables.signal_power - explained + product(tables.pairs[r, s].whole, phi_r, phi_s))
+    explained = phi_r @ tables.members[r].squares + phi_s @ tables.members[s].squares
+    return np.asarray(tables.signal_power - explained + tables.pairs[r, s].cross(phi_r, phi_s))
 
 
 def general_moments(
@@ -147,7 +144,7 @@ def general_moments(
 
 def _errors(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatArray, ...]:
     """Eq. 9 (GeneralErr) and its bounds, (G, k, k), what members explain, (G, k), and maybe the rest of `Outputs`."""
-    step = max(1, _BLOCK // max(1, 8 * sum(len(member.whole) for member in tables.members)))
+    step = max(1, _BLOCK // max(1, 8 * sum(len(member.squares) for member in tables.members)))
     starts = range(0, max(1, len(grid.alpha)), step)
     parts = [_block(tables, grid.part(slice(start, start + step)), outputs=outputs) for start in starts]
     return tuple(map(np.concatenate, zip(*parts, strict=True))) if len(parts) > 1 else parts[0]
@@ -166,10 +163,10 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
     own = [
         np.where(doubt.own_left <= doubt.own_whole, *own_biases(tables, r, shares[r])) for r, doubt in enumerate(doubts)
     ]
-    c = np.stack([shares[r].shares[0] @ member.whole for r, member in enumerate(members)], axis=-1)
+    c = np.stack([shares[r].shares[0] @ member.squares for r, member in enumerate(members)], axis=-1)
     if outputs:
-        dc = np.stack([rounding.explained_doubt(tables, r, shares[r], doubts[r]) for r in range(k)], axis=-1)
-        means = [shares[r].shares[0] ** 2 @ member.whole for r, member in enumerate(members)]
+        dc = np.stack([doubt.explained for doubt in doubts], axis=-1)
+        means = [shares[r].shares[0] ** 2 @ member.squares for r, member in enumerate(members)]
         with np.errstate(divide="ignore"):
             unsure = np.divide(dc, np.abs(c), out=np.zeros(c.shape), where=dc > 0)
     pairs, bounds, F, dF = np.empty((4, G, k, k))
@@ -199,7 +196,7 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
         if outputs:
             # The products of outputs F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r², where the mean outputs of two members
             # have the product D_rs = Σ_ij φ_i a_i C_ij a_j φ_j: a sum without a difference.
-            D = means[r] if r == s else product(pair.whole, R.shares[0], S.shares[0])
+            D = means[r] if r == s else pair.cross(R.shares[0], S.shares[0])
             spread = means[r] * means[s], unsure[:, r] + unsure[:, s]
             wrong = rounding.product_doubt((R, S), of_pair, spread, per_sample, (E + z2, bounds[:, r, s]), gamma)
             with np.errstate(invalid="ignore"):
@@ -228,8 +225,7 @@ def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGr
         fields.append((lam + q, q, q_hat, found, np.where(inner, off, 0.0)))
         phi.append(spectrum.shares(kappa_bar)[0])
     for (r, s), pair in tables.pairs.items():
-        trace = phi[r] ** 2 @ tables.members[r].spectrum.counts if r == s else product(pair.trace, phi[r], phi[s])
-        gamma[:, r, s] = gamma[:, s, r] = over_alpha(trace / tables.n_features, alpha)
+        gamma[:, r, s] = gamma[:, s, r] = over_alpha(pair.trace(phi[r], phi[s]) / tables.n_features, alpha)
     kappa, q, q_hat, status, off = (
         np.stack(part, axis=-1).reshape(*grid.shape, k) for part in zip(*fields, strict=True)
     )

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray
+from subridge.model.aggregation import MemberMoments, Outputs
 from subridge.model.errors import RidgeError
-from subridge.model.moments import MemberMoments, Outputs
 from subridge.theory import rounding
 from subridge.theory.grid import EquicorrelatedGrid, over_alpha
 from subridge.theory.saddle_point import EPS, OrderParameters
@@ -129,13 +129,12 @@ def equicorrelated_moments(
         # The share that neither sees is a difference of fractions, whose own rounding counts.
         size = (1 - share) * (size + b * (np.abs(1 - nu_r) + np.abs(nu_s - nu_rs)) / 4)
         bias = (1 - share) * bias
-        if (share > 0).any():
-            limit, limit_size = _sum(aligned_bias(b, omega2, nu, own))
-            limit_size = np.where(own, limit_size, limit_size + 2 * b)
-            if n_features is not None:
-                limit, limit_size = _at_size(grid, kappa_bar, T, limit, limit_size)
-            bias = np.where(share > 0, bias + share * limit, bias)
-            size = np.where(share > 0, size + share * limit_size, size)
+        limit, limit_size = _sum(aligned_bias(b, omega2, nu, own))
+        limit_size = np.where(own, limit_size, limit_size + 2 * b)
+        if n_features is not None:
+            limit, limit_size = _at_size(grid, kappa_bar, T, limit, limit_size)
+        bias = np.where(share > 0, bias + share * limit, bias)
+        size = np.where(share > 0, size + share * limit_size, size)
         noise = nu_rs * sigma_r * found.per_alpha[..., None, :] * z2 + own * grid.eta[..., :, None] ** 2
         # 1 - γ_rs from those of the members and from where they differ.
         unlike = (nu_r - nu_rs) * sigma_r**2 + (nu_s - nu_rs) * sigma_s**2 + nu_rs * (sigma_r - sigma_s) ** 2
@@ -174,15 +173,14 @@ def _at_size(
 
     With u = κ̄ + a/ν and L = b + T it is L [(u_r - b)(u_s - b) + L I¹_rs(∞)]/((T + u_r)(T + u_s)).
     """
-    T, L = T[..., None, None], (grid.b + T)[..., None, None]
-    u = kappa_bar + grid.a[..., None] / grid.own
+    L, u = (grid.b + T)[..., None, None], kappa_bar + grid.a[..., None] / grid.own
     extra = (grid.b[..., None] * (1 - grid.own) + grid.omega2[..., None]) / grid.own  # u - b - κ̄
-    beyond, terms = kappa_bar + extra, np.abs(kappa_bar) + extra
-    product = (T + u[..., :, None]) * (T + u[..., None, :])
-    value = L / product * (_outer(beyond) + L * limit)
-    size = np.abs(L / product) * (_outer(terms) + L * size)
-    blind = np.isinf(u[..., :, None] + u[..., None, :])
-    value, size = (np.where(blind, L, np.where(product == 0, 0.0, part)) for part in (value, size))
+    # Members that fit almost nothing have a huge u, whose products overflow: every factor is divided by itself.
+    inverse = 1 / (T[..., None] + u)
+    value = L * (_outer((kappa_bar + extra) * inverse) + L * limit * _outer(inverse))
+    size = L * (_outer((np.abs(kappa_bar) + extra) * inverse) + L * size * _outer(inverse))
+    blind, idle = (np.isinf(x[..., :, None] + x[..., None, :]) for x in (u, inverse))
+    value, size = (np.where(blind, L, np.where(idle, 0.0, part)) for part in (value, size))
     return value, size
 
 

@@ -8,14 +8,15 @@ from scipy.optimize import elementwise
 
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.model.aggregation import LinearAggregation, Mean
-from subridge.model.checks import Scope, check_scope, extended_non_negative
+from subridge.model.checks import SCOPES, Scope, extended_non_negative, one_of
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, check_description
-from subridge.theory.landscape import Landscape, equicorrelated_landscape, general_landscape
+from subridge.theory.landscape import STEP, Landscape, equicorrelated_landscape, general_landscape
 from subridge.theory.prop1 import tabulate
 from subridge.theory.prop2 import equicorrelated_optimal_ridge
+from subridge.theory.saddle_point import EPS
 
 # function(x, rows): values and slopes at x of the independent problems `rows`
 Line: TypeAlias = Callable[[FloatArray, IntArray], tuple[FloatArray, FloatArray]]
@@ -84,7 +85,7 @@ def optimal_ridge(
     array([3.])
     """
     check_description(problem, ensemble)
-    check_scope("scope", scope)
+    one_of("scope", scope, SCOPES)
     if scope != "member" and ensemble.aggregation.name not in ("mean", "scaled", "simplex", "free"):
         raise ParameterError(
             f'scope={scope!r} knows the best ridge of aggregation "mean", "scaled", "simplex" and "free", not of '
@@ -163,9 +164,12 @@ def _common_optimum(landscape: Landscape) -> FloatArray:
         distance = np.exp(z)
         lam = np.broadcast_to((lowest[rows] + distance)[:, None], (len(rows), landscape.floor.shape[1]))
         kappa_bar = landscape.kappa_bar(lam, rows)
-        return landscape.error(kappa_bar, distance[:, None] / landscape.steepness(kappa_bar, rows), rows)
+        steepness = landscape.ridge(kappa_bar + 1j * STEP, rows).imag / STEP  # dλ_r/dκ̄_r = α(1 - γ_rr)
+        return landscape.error(kappa_bar, distance[:, None] / steepness, rows)
 
-    z = minimise_on_line(error, points, len(lowest), landscape.value_noise())
+    # With weights of any sum the error is the target's power less what is explained, and rounded like it.
+    free = np.isfinite(landscape.power) & (not landscape.aggregation.sums_to_one)
+    z = minimise_on_line(error, points, len(lowest), 8 * EPS * np.where(free, landscape.power, 0.0))
     return np.where(z >= points[-1], np.inf, lowest + np.exp(z))
 
 

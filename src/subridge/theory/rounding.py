@@ -19,7 +19,7 @@ import numpy as np
 from subridge.arrays.types import FloatArray
 from subridge.model.errors import AccuracyWarning, InfiniteRiskWarning
 from subridge.theory.saddle_point import EPS
-from subridge.theory.tables import MemberTable, PairTable, TableDoubt, Tables
+from subridge.theory.tables import MemberTable, PairTable
 
 if TYPE_CHECKING:
     from subridge.theory.prop1 import Share
@@ -36,13 +36,13 @@ _READ = 1e-8  # relative error above which a caller is told
 class MemberDoubt(NamedTuple):
     """Errors of one member at G points, shape (G,) each; those of the bias come for its two forms."""
 
-    kappa: FloatArray  # relative, of κ̄
     gap: FloatArray  # of αM(1 - γ_rr)
     spread: FloatArray  # Σ|φψ|θ
     fitted: FloatArray  # Σφ²θ, of αMγ_rr
     moved: FloatArray  # root of what the error of κ̄ does to Σφ²
     turned: FloatArray  # change of the residual by the error of κ̄
     residual: FloatArray  # further change of the residual
+    explained: FloatArray  # of c_r = Σφ_i a_i²
     left: FloatArray  # root of the errors independent of the residual, in the form of what infinite data leave
     whole: FloatArray  # the same in the form of the whole signal
     own_left: FloatArray  # of B_rr in the form of what infinite data leave
@@ -57,22 +57,26 @@ def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: Fl
     at_zero, negative = kappa_bar == 0, kappa_bar < 0
     mixed, free, squares = np.abs(phi * psi), psi**2, phi**2
     steep = np.maximum(1.0, np.abs(phi - psi)) if negative.any() else 1.0
-    lost = _lost(table, kappa_bar)
+    with np.errstate(invalid="ignore"):  # share of the dropped directions fitted if each is as large as it may be
+        lost = np.where(at_zero, 1.0, table.dropped_size / (np.abs(kappa_bar) + table.dropped_size))
+    lost = table.dropped * np.where(np.isinf(kappa_bar), 0.0, lost)
     spread, fitted = mixed @ (c * theta) + lost, squares @ (c * theta) + lost
     terms = np.minimum(samples, np.abs(psi) @ c + np.abs(spare) + pull)
     with np.errstate(divide="ignore", invalid="ignore"):
         kappa = np.where(at_zero | np.isinf(kappa_bar), 0.0, (spread + 4 * EPS * terms) / share.gap)
         gap = (mixed * steep) @ (c * theta) + lost + kappa * (pull + (mixed * steep) @ c) + 4 * EPS * (pull + mixed @ c)
         gap = np.where(at_zero, 2 * EPS * np.abs(spare) + lost, gap) if len(c) else np.zeros(len(alpha))
-    noisy, loadings, solved = theta * member.whole, np.sqrt(member.whole), theta * table.solved**2
+    noisy, loadings, solved = theta * member.squares, np.sqrt(member.squares), theta * table.solved**2
     second = float((c * theta).sum() * few**2 * solved.sum())
     mixing, hidden = few * np.sqrt((mixed * steep) @ noisy), np.sqrt(lost * pair.left_over)
     residual = np.sqrt(free @ table.slip**2) + np.sqrt(second) + np.sqrt(spread) * mixing
     residual = residual + few * (np.sqrt(fitted) * np.sqrt(squares @ solved) + 2 * np.sqrt(free @ (theta * noisy)))
     left = few * np.sqrt((free * steep) @ noisy) + np.sqrt(EPS) * table.size + hidden
     whole = few * np.sqrt((squares * steep) @ noisy) + np.sqrt(EPS) * reach + hidden
-    blur = _blur(member, phi, pair.left_over)
-    either = blur + 2 * kappa * ((mixed * np.abs(psi)) @ member.whole)
+    # What small directions take from the dropped ones, which they cannot be told from.
+    faint = (member.spectrum.values <= table.blurred) & (table.dropped > 0)
+    blur = 4 * (np.abs(phi[:, faint]) @ np.sqrt(noisy[faint])) * np.sqrt(pair.left_over)
+    either = blur + 2 * kappa * ((mixed * np.abs(psi)) @ member.squares)
     own_left = 2 * left**2 + 2 * few * np.sqrt((free * mixed * steep) @ noisy) * mixing + second + free @ table.slip**2
     own_left = own_left + 2 * (free @ (loadings * table.slip) + np.abs(psi) @ (loadings * table.drift)) + pair.slip
     # The residual of a fit still projects a little on the directions, which enters through the share fitted.
@@ -82,31 +86,19 @@ def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: Fl
     # Directions that are off by θ meet the other member's whole signal, which for the member itself cancels.
     tilted = 2 * few * np.sqrt(squares @ (theta * noisy)) * reach
     more = _MORE if table.dropped or (theta > _NEARLY_SINGULAR).any() else 1.0
+    explained = few**2 * ((np.abs(phi) * steep) @ noisy) + 2 * np.abs(phi) @ (loadings * table.slip)
+    explained = explained + kappa * (mixed @ member.squares) + 8 * EPS * (np.abs(phi) @ member.squares)
     doubts = (left + np.sqrt(blur), np.sqrt((whole + np.sqrt(blur)) ** 2 + tilted), own_left, own_whole)
     return MemberDoubt(
-        kappa,
         gap,
         spread,
         fitted,
         kappa * np.sqrt(mixed**2 @ c),
-        kappa * np.sqrt(mixed**2 @ member.whole),
+        kappa * np.sqrt(mixed**2 @ member.squares),
         more * residual,
+        2 * (explained + blur + lost * pair.left_over),
         *(np.where(unsure, np.inf, more * doubt) for doubt in doubts),
     )
-
-
-def _lost(table: TableDoubt, kappa_bar: FloatArray) -> FloatArray:
-    """Share of the dropped directions that would be fitted if each had the largest eigenvalue it may have."""
-    with np.errstate(invalid="ignore"):
-        share = np.where(kappa_bar == 0, 1.0, table.dropped_size / (np.abs(kappa_bar) + table.dropped_size))
-    return np.asarray(table.dropped * np.where(np.isinf(kappa_bar), 0.0, share))
-
-
-def _blur(member: MemberTable, phi: FloatArray, left_over: float) -> FloatArray:
-    """What small directions take from the dropped ones, which they cannot be told from."""
-    mixed = (member.spectrum.values <= member.doubt.blurred) & (member.doubt.dropped > 0)
-    taken = np.sqrt(member.doubt.theta[mixed] * member.whole[mixed])
-    return np.asarray(4 * (np.abs(phi[:, mixed]) @ taken) * np.sqrt(left_over))
 
 
 def gap_doubt(
@@ -146,18 +138,6 @@ def pair_doubt(
         wrong = dbias + dgap * (np.abs(E) + z2) + 4 * EPS * (np.abs(bias) + noise)
         found = _SAFETY * np.where(wrong == 0, 0.0, wrong / room) + 2 * EPS * np.abs(E)
     return np.where(np.isinf(E), 0.0, np.where(np.isnan(found), np.inf, found))
-
-
-def explained_doubt(tables: Tables, r: int, share: "Share", doubt: MemberDoubt) -> FloatArray:
-    """Error of c_r = Σφ_i a_i²."""
-    member, (phi, psi), table = tables.members[r], share.shares, tables.members[r].doubt
-    fitted, mixed = np.abs(phi), np.abs(phi * psi)
-    steep = np.maximum(1.0, np.abs(phi - psi)) if (share.kappa_bar < 0).any() else 1.0
-    left_over = tables.pairs[r, r].left_over
-    found = table.alignment**2 * ((fitted * steep) @ (table.theta * member.whole))
-    found = found + 2 * fitted @ (np.sqrt(member.whole) * table.slip) + doubt.kappa * (mixed @ member.whole)
-    found = found + 8 * EPS * (fitted @ member.whole) + _blur(member, phi, left_over)
-    return np.asarray(2 * (found + _lost(table, share.kappa_bar) * left_over))
 
 
 def product_doubt(

@@ -25,37 +25,29 @@ with eigenvalues d + g_i, and one eigenvalue d on everything orthogonal to them.
 Σ_rs = d P + F_r F_sᵀ, and the projector I - Q Qᵀ annihilates F, so that no large spike ever cancels against another.
 """
 
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse
 
 from subridge.arrays.types import BoolArray, FloatArray, IntArray
-from subridge.model.plan import SubsetPlan
+from subridge.model.ensemble import SubsetPlan
 from subridge.model.problem import Problem
 from subridge.theory.saddle_point import EPS, Spectrum
 
-
-class Table(Protocol):
-    """A matrix of shape (n_r, n_s), dense or sparse, used only in products from the left."""
-
-    def __rmatmul__(self, left: FloatArray, /) -> FloatArray: ...
+# Takes a row of length n_r and one of length n_s at every grid point, to a number each, shape (G,).
+Form: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 
 
-@dataclass(frozen=True, eq=False)
-class Weighted:
-    """``diag(left) C diag(right)``, never formed; C = None is the identity."""
+def bilinear(C: Any, left: FloatArray | float = 1.0, right: FloatArray | float = 1.0) -> Form:
+    """``x, y -> xᵀ diag(left) C diag(right) y``, whose matrix is never formed; C = None is the identity."""
 
-    left: FloatArray
-    C: FloatArray | None
-    right: FloatArray
+    def form(x: FloatArray, y: FloatArray) -> FloatArray:
+        scaled = x * left
+        return np.asarray(np.sum((scaled if C is None else scaled @ C) * right * y, axis=1))
 
-    __array_ufunc__ = None  # so that NumPy leaves the product to this class
-
-    def __rmatmul__(self, x: FloatArray, /) -> FloatArray:
-        scaled = x * self.left
-        return np.asarray((scaled if self.C is None else scaled @ self.C) * self.right)
+    return form
 
 
 class TableDoubt(NamedTuple):
@@ -73,15 +65,10 @@ class TableDoubt(NamedTuple):
 
 
 class MemberTable(NamedTuple):
-    """A member by eigenvalues, shape (n,).
-
-    `whole` is a_i², each as accurate as it can be by itself; `fitted` is the same from the fit to infinite data, whose
-    coefficients add up.
-    """
+    """A member by eigenvalues, shape (n,); `squares` is a_i²."""
 
     spectrum: Spectrum
-    whole: FloatArray
-    fitted: FloatArray
+    squares: FloatArray
     doubt: TableDoubt
 
 
@@ -89,9 +76,8 @@ class PairTable(NamedTuple):
     """Members r ≤ s together; `same` says that both see the same features."""
 
     same: bool
-    trace: Table  # C_ij², summed over eigenspaces
-    whole: Table  # a_i C_ij a_j
-    fitted: Table  # the same from the fits to infinite data
+    trace: Form  # of C_ij², summed over eigenspaces
+    cross: Form  # of a_i C_ij a_j
     left_over_r: FloatArray  # a_i μ_i, shape (n_r,)
     left_over_s: FloatArray  # a_j μ_j, shape (n_s,)
     left_over: float  # ρ_rs
@@ -113,11 +99,6 @@ class Tables(NamedTuple):
     may_be_refined: bool = False
 
 
-def product(table: Table, left: FloatArray, right: FloatArray) -> FloatArray:
-    """``leftᵀ T right`` at every grid point, shape (G,)."""
-    return np.asarray(np.sum((left @ table) * right, axis=1))
-
-
 def diagonal_tables(problem: Problem, plan: SubsetPlan, signal: FloatArray, noise: FloatArray) -> Tables:
     """Tables of independent features with these variances, shape (M,) each."""
     M, k = plan.n_features, plan.n_members
@@ -137,20 +118,18 @@ def diagonal_tables(problem: Problem, plan: SubsetPlan, signal: FloatArray, nois
         squares = _gathered(load, inside[-1] & seen, places[-1], n)
         size = float(np.sqrt(np.where(inside[-1], left, whole).sum()))
         doubt = TableDoubt(np.full(n, 4 * EPS), EPS * np.sqrt(squares), np.zeros(n), np.zeros(n), size)
-        members.append(MemberTable(spectrum, squares, squares, doubt))
+        members.append(MemberTable(spectrum, squares, doubt))
     pairs = {}
     for r in range(k):
         for s in range(r, k):
-            in_r, in_s, shape = inside[r], inside[s], (len(members[r].whole), len(members[s].whole))
+            in_r, in_s, shape = inside[r], inside[s], (len(members[r].squares), len(members[s].squares))
             both = np.flatnonzero(in_r & in_s & seen)
             where = (places[r][both], places[s][both])
-            cross = scipy.sparse.csr_array((load[both], where), shape=shape)
             rest = float(np.where(in_r | in_s, left, whole).sum())
             pairs[r, s] = PairTable(
                 bool(np.array_equal(in_r, in_s)),
-                scipy.sparse.csr_array((np.ones(len(both)), where), shape=shape),
-                cross,
-                cross,
+                bilinear(scipy.sparse.csr_array((np.ones(len(both)), where), shape=shape)),
+                bilinear(scipy.sparse.csr_array((load[both], where), shape=shape)),
                 _gathered(load, in_r & ~in_s & seen, places[r], shape[0]),
                 _gathered(load, in_s & ~in_r & seen, places[s], shape[1]),
                 rest,
@@ -202,8 +181,9 @@ class _Spikes:
         shares, on_spikes = d / self.values[1:], self.V.T @ t
         rest = t - self.V @ on_spikes if self.V.shape[1] < len(t) else np.zeros(len(t))
         self.factor = rest + self.V @ (shares * on_spikes) - self.FQ @ along
-        self.uncertain = float(((shares * self.theta[1:]).max(initial=0.0) + 4 * EPS) * np.linalg.norm(terms))
-        self.uncertain += 4 * EPS * float(np.linalg.norm(self.FQ @ along))
+        # Each spike errs by its θ in what is left along it, and in the fit, which meets the same factor.
+        uncertain = np.linalg.norm(2 * self.theta[1:] * (np.abs(on_spikes) + np.abs(roots[kept] * along)))
+        self.uncertain = float(uncertain + 4 * EPS * (np.linalg.norm(terms) + np.linalg.norm(self.FQ @ along)))
 
     def split(self, y: FloatArray, t: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
         """The part of y + F_r t orthogonal to the spikes, and its products with them."""
@@ -245,20 +225,17 @@ def spiked_tables(
     parts = _Parts(signal[0], noise[0], np.hstack([signal[1], noise[1]]), signal[1].shape[1])
     d = float(parts.signal[0] + parts.noise[0])
     members = [_Spikes(index, d, parts, w) for index in plan.measurements]
-    target, seen_signal = parts.of_factors(w, np.zeros(M)), parts.signal * w
     bulk = (parts.signal + parts.noise) @ w**2
     spikes = bulk + np.sum(parts.of_factors(w, w) ** 2)
-    solved, tables = [], []
+    tables = []
     for member in members:
         seen, theta, values = member.seen, member.theta[member.seen], member.values[member.seen]
-        solved.append(member.inverse(seen_signal[member.index], target))
-        loads, weights = member.split(seen_signal[member.index], target), member.split(member.weights)
+        weights = member.split(member.weights)
         size = parts.signal @ member.residual**2 + parts.noise @ member.lifted**2 + member.factor @ member.factor
         slip = 2 * np.sqrt(theta * EPS * np.where(np.arange(len(seen)) == 0, bulk, spikes)[seen] / M)
         tables.append(
             MemberTable(
                 Spectrum(values * (M / len(member.index)), member.counts[seen], M),
-                _products(loads, loads)[seen] / values / M,
                 _products(weights, weights)[seen] * values / M,
                 TableDoubt(
                     theta,
@@ -280,18 +257,17 @@ def spiked_tables(
             left, sizes = float(terms.sum()) / M, (np.linalg.norm(R.factor), np.linalg.norm(T.factor))
             uncertain = R.uncertain * (sizes[1] + T.uncertain) + T.uncertain * sizes[0]
             same = bool(np.array_equal(np.sort(R.index), np.sort(T.index)))
-            trace, whole = _meeting(R, T, d, solved[r], solved[s])
+            trace, cross = _meeting(R, T, d)
             pairs[r, s] = PairTable(
                 same,
-                trace[rows] / R.values[R.seen][:, None] / T.values[T.seen],
-                whole[rows] / M,
-                _meeting(R, T, d, R.weights, T.weights)[1][rows] / M,
+                bilinear(trace[rows], 1 / R.values[R.seen], 1 / T.values[T.seen]),
+                bilinear(cross[rows] / M),
                 R.left_over(T)[R.seen] / M,
                 T.left_over(R)[T.seen] / M,
                 max(left, 0.0) if same else left,
                 float(8 * EPS * np.abs(terms).sum() + uncertain) / M,
             )
-    power = float(parts.signal @ w**2 + target @ target) / M
+    power = float(parts.signal @ w**2 + np.sum(parts.of_factors(w, np.zeros(M)) ** 2)) / M
     return Tables(M, power, float(np.sqrt(4 * power)), tuple(tables), pairs)
 
 
@@ -300,14 +276,14 @@ def _products(x: tuple[FloatArray, FloatArray], y: tuple[FloatArray, FloatArray]
     return np.concatenate([[x[0] @ y[0]], x[1] * y[1]])
 
 
-def _meeting(r: _Spikes, s: _Spikes, d: float, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """``tr[Π_i Σ_rs Π_j Σ_sr]`` and ``xᵀ Π_i Σ_rs Π_j y``, shape (1 + f_r, 1 + f_s) each, bulk first."""
+def _meeting(r: _Spikes, s: _Spikes, d: float) -> tuple[FloatArray, FloatArray]:
+    """``tr[Π_i Σ_rs Π_j Σ_sr]`` and ``b_rᵀ Π_i Σ_rs Π_j b_s``, shape (1 + f_r, 1 + f_s) each, bulk first."""
     _, in_r, in_s = np.intersect1d(r.index, s.index, assume_unique=True, return_indices=True)
     Q_r, Q_s = r.Q[in_r], s.Q[in_s]
     PQ = Q_r.T @ Q_s  # Q_rᵀ P Q_s
     own_r, own_s = np.sum(Q_r**2, axis=0), np.sum(Q_s**2, axis=0)  # |P Q|² column by column
     spikes = d * PQ + r.FQ.T @ s.FQ
-    (x0, x1), (y0, y1) = r.split(x), s.split(y)
+    (x0, x1), (y0, y1) = r.split(r.weights), s.split(s.weights)
     trace, cross = np.empty((2, len(r.values), len(s.values)))
     trace[0, 0] = d**2 * (len(in_r) - own_r.sum() - own_s.sum() + np.sum(PQ**2))
     trace[0, 1:] = d**2 * (own_s - np.sum(PQ**2, axis=0))

@@ -143,5 +143,5 @@ def test_preprocessing_resizes_the_shorter_side_and_cuts_the_centre():
 
 
 def test_an_unknown_network_is_named():
-    with pytest.raises(sr.errors.ParameterError, match="network must be one of"):
+    with pytest.raises(sr.errors.ParameterError, match='network must be "resnext50_32x4d", '):
         network("resnet-1001")

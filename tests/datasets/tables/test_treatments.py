@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from subridge.datasets import read_table
-from subridge.datasets.tables.table import repeated_columns
 from subridge.model.errors import DataError
 
 N = 40
@@ -127,13 +126,14 @@ def test_repeated_columns_are_kept_and_told(sample):
     X, y = sample
     table = read_table((np.column_stack([X, X[:, 1], X[:, 0]]), y))
     assert table.n_features == 5
-    assert table.notes == ("kept 2 columns equal to another, which share its weight: x3 = x1, x4 = x0",)
+    assert table.notes == ("kept 2 columns equal to another, sharing its weight: x3 = x1, x4 = x0",)
 
 
 def test_repeated_columns_are_found_among_indicators_and_signed_zeros():
     X = np.eye(300)[:, np.r_[:300, 17]]
     X[5, 17] = -0.0
-    assert repeated_columns(X) == [(300, 17)]
+    table = read_table((X, np.arange(300.0)))
+    assert table.notes == ("kept 1 column equal to another, sharing its weight: x300 = x17",)
 
 
 def test_standardising_divides_by_the_standard_deviation():

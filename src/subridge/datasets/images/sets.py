@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
-import numpy.typing as npt
 
 from subridge.arrays.types import FloatArray, IntArray, Json
+from subridge.datasets.images.features import StoredFeatures, read_features
 from subridge.datasets.images.published import COLLECTIONS, read_cached
+from subridge.model.checks import stream
 from subridge.model.errors import DataError
-from subridge.model.fingerprint import stream
-from subridge.store.features import StoredFeatures, read_features
 
 # Share of the images that is held out if the folder has no split of its own.
 _TEST_SHARE = 0.3
@@ -64,10 +63,11 @@ class FeatureSet:
 
     def __post_init__(self) -> None:
         for features, labels, part in ((self.X, self.y, "training"), (self.X_test, self.y_test, "test")):
-            if features.ndim != 2 or labels.shape != (len(features),):
-                raise DataError(f"{part} features {features.shape} and labels {labels.shape} do not fit together")
-        if self.X.shape[1] != self.X_test.shape[1]:
-            raise DataError(f"X has {self.X.shape[1]} features but X_test has {self.X_test.shape[1]}")
+            if features.shape != (*labels.shape, self.X.shape[-1]) or labels.ndim != 1:
+                raise DataError(
+                    f"{part} features {features.shape} and labels {labels.shape} do not fit together, or to X of shape "
+                    f"{self.X.shape}"
+                )
 
     def __iter__(self) -> Iterator[FloatArray | IntArray]:
         return iter((self.X, self.y, self.X_test, self.y_test))
@@ -259,20 +259,10 @@ def load_fashion_features() -> FeatureSet:
 def read_quantised(file: Path | IO[bytes], name: str) -> FeatureSet:
     """Read a set of which every entry is a byte, as ``tools/make_fashion_features.py`` writes it."""
     with np.load(file) as table:
-        X, X_test = (restored(table[part], table["offset"], table["scale"]) for part in ("train", "test"))
+        scale, offset = table["scale"].astype(np.float64), table["offset"].astype(np.float64)
+        # Bytes are stored by column, which compresses better; rows are what is gathered and hashed later.
+        X, X_test = (table[part].astype(np.float64, order="C") * scale + offset for part in ("train", "test"))
         y, y_test = (table[part].astype(np.int64) for part in ("train_labels", "test_labels"))
         names = tuple(str(word) for word in table["class_names"])
         attributes = dict(str(line).split("=", 1) for line in table["attributes"])
     return FeatureSet(X, y, X_test, y_test, names, name, attributes)
-
-
-def restored(
-    levels: npt.NDArray[np.uint8], offset: npt.NDArray[np.float32], scale: npt.NDArray[np.float32]
-) -> FloatArray:
-    """Features from their bytes.
-
-    >>> restored(np.array([[0, 255]], dtype=np.uint8), np.float32([1]), np.float32([0.5]))
-    array([[  1. , 128.5]])
-    """
-    # Bytes are stored by column, which compresses better; rows are what is gathered and hashed later.
-    return levels.astype(np.float64, order="C") * scale.astype(np.float64) + offset.astype(np.float64)

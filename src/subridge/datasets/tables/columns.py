@@ -2,24 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
 import numpy as np
 import pandas as pd
-from narwhals.dependencies import is_into_dataframe
 from narwhals.typing import IntoDataFrame
 
-from subridge.arrays.types import ArrayLike
-from subridge.model.errors import DataError
-from subridge.model.wording import counted, listed
-
-if TYPE_CHECKING:
-    from typing_extensions import TypeIs
+from subridge.model.errors import DataError, counted, listed
 
 Categories: TypeAlias = Literal["error", "one-hot"]
 Dates: TypeAlias = Literal["error", "days"]
-T = TypeVar("T")
 
 _MOST_CATEGORIES = 100  # of one column; more are names or numbers, not categories
 
@@ -28,11 +21,6 @@ def require(holds: bool | np.bool_, message: str) -> None:
     """Refuse the data unless a condition holds; the message says what is wrong and what can be done."""
     if not holds:
         raise DataError(message)
-
-
-def is_frame(value: T | IntoDataFrame) -> "TypeIs[IntoDataFrame]":
-    """Whether this is a data frame of a library that narwhals reads."""
-    return is_into_dataframe(value)
 
 
 def open_frame(native: IntoDataFrame) -> pd.DataFrame:
@@ -50,16 +38,16 @@ def open_frame(native: IntoDataFrame) -> pd.DataFrame:
     return frame.assign(**{name: frame[name].convert_dtypes() for name in objects}) if objects else frame
 
 
-def position(name: str | int, names: Sequence[str], argument: str) -> int:
-    """Where a name stands in a list, or an error with the names that come close."""
+def known_name(name: str | int, names: Sequence[str], argument: str) -> str:
+    """A name that is in a list, or an error with the names that come close."""
     if str(name) in names:
-        return names.index(str(name))
+        return str(name)
     close = get_close_matches(str(name), names, n=3, cutoff=0.5)
     remedy = f"did you mean {' or '.join(map(repr, close))}?" if close else f"the columns are {listed(names)}"
     raise DataError(f"{argument} {str(name)!r} is not a column; {remedy}")
 
 
-def frame_of_array(X: ArrayLike, names: Iterable[str] | None = None) -> pd.DataFrame:
+def frame_of_array(X: Any, names: Iterable[str] | None = None) -> pd.DataFrame:
     """An array of shape (n, M) as a frame, without a copy; features without names are called x0, x1, and so on."""
     array = np.asanyarray(X)
     require(
@@ -70,8 +58,11 @@ def frame_of_array(X: ArrayLike, names: Iterable[str] | None = None) -> pd.DataF
     if isinstance(array, np.ma.MaskedArray):
         array = np.ma.filled(array.astype(np.float64), np.nan)
     names = [f"x{i}" for i in range(array.shape[1])] if names is None else [str(name) for name in names]
-    entries = counted(len(names), "entry", "entries")
-    require(len(names) == array.shape[1], f"feature_names has {entries}, but X has {counted(array.shape[1], 'column')}")
+    require(
+        len(set(names)) == len(names) == array.shape[1],
+        f"feature_names has {len(set(names))} different names, but X has {counted(array.shape[1], 'column')}; name "
+        "each of them",
+    )
     return pd.DataFrame(array, columns=names, copy=False)
 
 
@@ -83,7 +74,7 @@ def read_features(frame: pd.DataFrame, categories: Categories, dates: Dates) -> 
     if (frame.dtypes == np.float64).all():
         return frame, []
     odd = [name for name, dtype in frame.dtypes.items() if dtype.kind not in "biuf"]
-    held = frame[odd].dropna(axis=1, how="all")
+    held = frame[odd].dropna(axis=1, how="all")  # what has no value at all is missing, not odd
     times = [name for name, dtype in held.dtypes.items() if dtype.kind == "M"]
     texts = [name for name in held if name not in times]
     refused = {name: _what_it_holds(held[name]) for name in held if (dates if name in times else categories) == "error"}
@@ -101,8 +92,7 @@ def read_features(frame: pd.DataFrame, categories: Categories, dates: Dates) -> 
     if times:
         notes.append(f"counted days since the first date of {listed(times)}")
     days = (held[times] - held[times].min()) / pd.Timedelta(days=1)
-    empty = dict.fromkeys((name for name in odd if name not in held), np.nan)
-    joined = pd.concat([frame.drop(columns=held.columns).assign(**empty), *encoded, days], axis=1)
+    joined = pd.concat([frame.drop(columns=held.columns), *encoded, days], axis=1)
     values = joined.to_numpy(dtype=np.float64, na_value=np.nan)
     return pd.DataFrame(np.ascontiguousarray(values), columns=joined.columns, copy=False), notes
 

@@ -7,26 +7,31 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 from zipfile import BadZipFile, ZipFile
-from zlib import error as ZlibError
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from subridge.datasets.images.features import SCHEMA, read_features
 from subridge.datasets.tables.columns import frame_of_array, require
-from subridge.model.errors import DataError
-from subridge.model.wording import counted, listed
-from subridge.store.features import SCHEMA, read_features
+from subridge.model.errors import DataError, SubridgeError, counted, listed
 
 ColumnName: TypeAlias = str | int  # column names of pandas may be numbers
 TargetName: TypeAlias = ColumnName | Sequence[ColumnName]
 TextOptions: TypeAlias = dict[str, Any]  # sep, decimal, encoding and na_values of pandas.read_csv
 Array: TypeAlias = npt.NDArray[Any]
 
-_TEXT = (".csv", ".tsv", ".txt")
-_SUFFIXES = (*_TEXT, ".parquet", ".npz", ".zarr")
+_SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npz", ".zarr")
+_EXTRAS = {".parquet": ("pyarrow", "tables"), ".zarr": ("zarr", "cluster")}
+_REMEDIES = {
+    ".npz": "save plain arrays, with labels as strings: np.savez(path, X=X, y=y)",
+    ".parquet": "check the file",
+    ".zarr": "check the path",
+}
 # Cells of a text file that stand for a missing value.
 _MISSING_TEXT = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "<NA>")
+# Columns that hold the index of a pandas frame: written as text, and as parquet by another library.
+_ROW_NAMES = ("Unnamed: 0", "__index_level_0__")
 _LOOKS_LIKE_A_DATE = re.compile(r"\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}")
 _DATE_FORMATS = ("ISO8601", "%Y/%m/%d", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y")
 
@@ -40,34 +45,59 @@ def read_file(
     target, and the labels of groups.
     """
     path = path.expanduser()
-    suffix = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
-    known = _TEXT if path.suffix.lower() == ".gz" else _SUFFIXES
-    told = f"source must end in {', '.join(_SUFFIXES)} or .csv.gz, got {str(path)!r}; convert it first"
-    require(suffix in known, told)
-    is_here = "://" not in str(path) and path.exists()
-    require(is_here, f"source {str(path)!r} does not exist on this machine; check the path")
-    if suffix in (*_TEXT, ".parquet"):
-        asked = [groups, *([target] if isinstance(target, str | int) else target or [])]
-        frame, notes = _read_parquet(path) if suffix == ".parquet" else _read_text(path, suffix, options, asked)
-        return frame, None, notes
-    if target is not None and not isinstance(target, str):
-        raise DataError(f"target of a {suffix} source is the name of one array, got {target!r}")
-    y, by = target or "y", str(groups)
-    arrays, notes = (_read_npz(path), []) if suffix == ".npz" else _read_zarr(path, y, by)
-    lacking = " and ".join(repr(name) for name in ("X", y) if name not in arrays)
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    require(
+        suffix in _SUFFIXES,
+        f"source must end in {', '.join(_SUFFIXES)} or .csv.gz, got {str(path)!r}; convert it first",
+    )
+    require(
+        "://" not in str(path) and path.exists(), f"source {str(path)!r} does not exist on this machine; check the path"
+    )
+    y = "y" if target is None else str(target)
+    found: pd.DataFrame | dict[str, Array]
+    notes: list[str]
+    try:
+        if suffix == ".npz":
+            found, notes = _read_npz(path), []
+        elif suffix == ".zarr":
+            found, notes = _read_zarr(path, y, str(groups))
+        elif suffix == ".parquet":
+            found, notes = pd.read_parquet(path, dtype_backend="numpy_nullable"), []
+        else:
+            asked = [groups, *([target] if isinstance(target, str | int) else target or [])]
+            found, notes = _read_text(path, suffix, options, asked)
+    except SubridgeError:
+        raise
+    except ImportError as error:
+        library, extra = _EXTRAS[suffix]
+        raise DataError(f"{path} needs {library} to be read; pip install 'subridge[{extra}]'") from error
+    except Exception as error:  # what is raised depends on the format, and on which byte is damaged
+        reason = str(error).strip().partition("\n")[0]
+        as_text = "check the file, its separator and its encoding, for example encoding='latin-1'"
+        raise DataError(f"{path} cannot be read ({reason}); {_REMEDIES.get(suffix, as_text)}") from error
+    if isinstance(found, pd.DataFrame):
+        names = [name for name in found if _names_rows(found, name)]
+        if names:
+            notes.append(f"dropped a column of row numbers or row names: {listed(names)}")
+        return found.drop(columns=names), None, notes
+    lacking = " and ".join(repr(name) for name in ("X", y) if name not in found)
     require(
         not lacking,
-        f"{path} has no array {lacking}, only {listed(sorted(arrays)) or 'none'}; X holds the features, y the target, "
+        f"{path} has no array {lacking}, only {listed(sorted(found)) or 'none'}; X holds the features, y the target, "
         "or name the target's array by target=",
     )
-    frame = frame_of_array(arrays["X"], arrays.get("feature_names"))
-    if groups is None:
-        return (frame, arrays[y]), None, notes
-    labels = arrays.get(by, np.empty(0))
-    got = f"shape {labels.shape}" if by in arrays else "no such array"
-    fits = labels.shape == (len(frame),)
-    require(fits, f"groups {by!r} must be an array of {len(frame)} labels beside X, got {got}")
-    return (frame, arrays[y]), labels, notes
+    frame = frame_of_array(found["X"], found.get("feature_names"))
+    labels = None if groups is None else found.get(str(groups), np.empty(0))
+    require(
+        labels is None or labels.shape == (len(frame),),
+        f"groups {groups!r} must be an array beside X with a label for each of its {len(frame)} rows",
+    )
+    return (frame, found[y]), labels, notes
+
+
+def _names_rows(frame: pd.DataFrame, name: str) -> bool:
+    """Whether a column is the index of a pandas frame: whole numbers, text or dates that differ."""
+    return name in _ROW_NAMES and frame[name].is_unique and frame[name].dtype.kind in "iOM"
 
 
 def _read_text(
@@ -75,59 +105,29 @@ def _read_text(
 ) -> tuple[pd.DataFrame, list[str]]:
     """A table of text, plain or compressed; columns that are asked for by name must have a name of their own."""
     separator = options["sep"] or ("\t" if suffix == ".tsv" else ";" if options["decimal"] == "," else ",")
-    encoding, missing = options["encoding"], [*_MISSING_TEXT, *options["na_values"]]
-    options = options | {
-        "sep": separator,
-        # Spreadsheets write a byte-order mark, which is not part of the first name.
-        "encoding": "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding,
-        "keep_default_na": False,
-        "low_memory": False,
-    }
-    try:
-        header = [
-            str(name)
-            for name in pd.read_csv(path, header=None, nrows=1, dtype=str, **options | {"na_values": []}).iloc[0]
-        ]
-        _check_header(path, header, separator, asked)
-        with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):  # more cells than names
-            # Nullable types: otherwise booleans with a gap are objects.
-            frame = pd.read_csv(
-                path, index_col=False, dtype_backend="numpy_nullable", **options | {"na_values": missing}
-            )
-    except DataError:
-        raise
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{path} is not written in {encoding} (byte {error.object[error.start]:#x}); give its encoding, for "
-            "example encoding='latin-1'"
-        ) from error
-    except (OSError, EOFError, ZlibError) as error:
-        raise DataError(f"{path} cannot be read ({error}); check the file") from error
-    except (ValueError, pd.errors.ParserWarning) as error:
-        short = str(error).strip().partition("\n")[0]
-        raise DataError(f"{path} is not a table of text ({short}); check the file and its separator") from error
-    notes = []
-    named = [new for new, old in zip(frame.columns, header, strict=True) if new != old]
-    first = frame.iloc[:, 0]
-    if first.name == "Unnamed: 0" and first.is_unique and first.dtype in ("Int64", "string"):
-        frame = frame.drop(columns=first.name)
-        notes.append("dropped a column of row numbers or row names, the first one, which has no name")
-    if named := [name for name in named if name in frame]:
-        notes.append(f"named {counted(len(named), 'column')} whose name is repeated or empty: {listed(named)}")
-    texts = {name: _parsed(column) for name, column in frame.select_dtypes("string").items()}
-    return frame.assign(**texts), notes
-
-
-def _check_header(path: Path, header: list[str], separator: str, asked: Sequence[ColumnName | None]) -> None:
+    missing = [*_MISSING_TEXT, *options["na_values"]]
+    options = options | {"sep": separator, "keep_default_na": False, "low_memory": False}
+    if options["encoding"].lower() in ("utf-8", "utf8"):
+        options["encoding"] = "utf-8-sig"  # spreadsheets write a byte-order mark, which is not part of the first name
+    header = pd.read_csv(path, header=None, nrows=1, dtype=str, **options | {"na_values": []}).iloc[0].tolist()
     other = max((";", ",", "\t", "|"), key=header[0].count)
-    if len(header) == 1 and other in header[0]:
-        name = "tab" if other == "\t" else other
-        raise DataError(
-            f"{path} has no {separator!r} in its first line, but {other!r}: give its separator, separator={name!r}"
-        )
-    for column in map(str, asked):
-        n = header.count(column)
-        require(n < 2, f"{path} has {n} columns named {column!r}; rename those that are not meant")
+    named = "tab" if other == "\t" else other
+    require(
+        len(header) > 1 or other not in header[0],
+        f"{path} has no {separator!r} in its first line, but {other!r}: give its separator, separator={named!r}",
+    )
+    for name in asked:
+        n = header.count(str(name))
+        require(n < 2, f"{path} has {n} columns named {str(name)!r}; rename those that are not meant")
+    with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):  # more cells than names
+        # Nullable types: otherwise booleans with a gap are objects.
+        frame = pd.read_csv(path, index_col=False, dtype_backend="numpy_nullable", **options | {"na_values": missing})
+    renamed = [
+        new for new, old in zip(frame.columns, header, strict=True) if new != old and not _names_rows(frame, new)
+    ]
+    note = f"named {counted(len(renamed), 'column')} whose name is repeated or empty: {listed(renamed)}"
+    texts = frame.select_dtypes("string")
+    return frame.assign(**{name: _parsed(column) for name, column in texts.items()}), [note] if renamed else []
 
 
 def _parsed(text: "pd.Series[str]") -> "pd.Series[Any]":
@@ -142,42 +142,30 @@ def _parsed(text: "pd.Series[str]") -> "pd.Series[Any]":
     return text
 
 
-def _read_parquet(path: Path) -> tuple[pd.DataFrame, list[str]]:
-    try:
-        frame = pd.read_parquet(path, dtype_backend="numpy_nullable")
-    except ImportError as error:
-        raise DataError(f"{path} needs pyarrow to be read; pip install 'subridge[tables]'") from error
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path} is not a parquet file ({error}); check the file") from error
-    numbering = [name for name in frame if str(name).startswith("__index_level_")]
-    notes = [f"dropped a column of row numbers that pandas wrote: {listed(numbering)}"] if numbering else []
-    return frame.drop(columns=numbering), notes
-
-
 def _read_npz(path: Path) -> dict[str, Array]:
-    try:
-        with ZipFile(path) as archive:
-            if (damaged := archive.testzip()) is not None:  # numpy.load does not notice every flipped bit
-                raise BadZipFile(f"{damaged} is damaged")
-        with np.load(path, allow_pickle=False) as file:
-            return dict(file)
-    except Exception as error:  # what is raised depends on which byte is damaged
-        raise DataError(
-            f"{path} cannot be read ({error}); save plain arrays, with labels as strings: np.savez(path, X=X, y=y)"
-        ) from error
+    with ZipFile(path) as archive:
+        if archive.testzip() is not None:  # numpy.load does not notice every flipped bit
+            raise BadZipFile("it is damaged")
+    with np.load(path, allow_pickle=False) as file:
+        return dict(file)
 
 
 def _read_zarr(path: Path, y: str, by: str) -> tuple[dict[str, Array], list[str]]:
-    try:
-        import zarr
-    except ImportError as error:
-        raise DataError(f"{path} needs zarr to be read; pip install 'subridge[cluster]'") from error
-    try:
-        group = zarr.open_group(str(path), mode="r", use_consolidated=False)
-    except (OSError, ValueError, KeyError) as error:
-        raise DataError(f"{path} is not a zarr group ({error}); check the path") from error
+    """The arrays of a zarr group; of a feature store the training images, whose labels are the names of classes."""
+    import zarr
+
+    group = zarr.open_group(str(path), mode="r", use_consolidated=False)
+    notes = []
     if group.attrs.get("schema") == SCHEMA:
-        return _read_store(path, y)
+        found = read_features(path)
+        training = ~found.is_test
+        if len(found.unreadable):
+            notes.append(f"left out {counted(len(found.unreadable), 'image')} of the store that could not be read")
+        if found.is_test.any():
+            tests, images = int(found.is_test.sum()), counted(len(training), "image")
+            notes.append(f"left out {tests:,} of {images} that the store keeps for testing")
+        labels = np.array(found.class_names, dtype=object)[found.labels[training]]
+        return {"X": found.features[training], y: labels}, notes
     stored = dict(group.arrays())
     arrays: dict[str, Array] = dict.fromkeys(stored, np.empty(0))
     for name in {"X", y, by} & stored.keys():
@@ -192,17 +180,4 @@ def _read_zarr(path: Path, y: str, by: str) -> tuple[dict[str, Array], list[str]
         arrays[name] = np.asarray(array[:])
     if isinstance(names := group.attrs.get("feature_names"), list):
         arrays["feature_names"] = np.array(names)
-    return arrays, []
-
-
-def _read_store(path: Path, y: str) -> tuple[dict[str, Array], list[str]]:
-    """The training images of a feature store; the names of its classes are the labels."""
-    found = read_features(path)
-    training, notes = ~found.is_test, []
-    if len(found.unreadable):
-        notes.append(f"left out {counted(len(found.unreadable), 'image')} of the store that could not be read")
-    if not training.all():
-        tests = int(found.is_test.sum())
-        notes.append(f"left out {tests:,} of {counted(len(training), 'image')} that the store keeps for testing")
-    labels = np.array(found.class_names, dtype=object)[found.labels[training]]
-    return {"X": found.features[training], y: labels}, notes
+    return arrays, notes

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
+from narwhals.dependencies import is_into_dataframe
 from narwhals.typing import IntoDataFrame
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray
@@ -16,17 +17,15 @@ from subridge.datasets.tables.columns import (
     Categories,
     Dates,
     frame_of_array,
-    is_frame,
+    known_name,
     open_frame,
-    position,
     read_features,
     require,
 )
 from subridge.datasets.tables.files import ColumnName, TargetName, TextOptions, read_file
 from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
-from subridge.model.checks import items_of
-from subridge.model.errors import DataError, ParameterError
-from subridge.model.wording import agreeing, counted, listed
+from subridge.model.checks import items_of, one_of
+from subridge.model.errors import DataError, ParameterError, counted, listed
 
 Source: TypeAlias = IntoDataFrame | tuple[ArrayLike | IntoDataFrame, TargetLike] | str | Path
 Missing: TypeAlias = Literal["error", "drop", "mean"]
@@ -178,41 +177,36 @@ def read_table(
         ("dates", dates, get_args(Dates)),
         ("decimal", decimal, (".", ",")),
     ):
-        if not isinstance(value, str) or value not in choices:
-            raise ParameterError(f"{argument} must be one of {', '.join(map(repr, choices))}, got {value!r}")
-    if isinstance(separator, str) and separator in ("tab", "\\t"):
-        separator = "\t"
-    if separator is not None and (not isinstance(separator, str) or len(separator) != 1):
-        raise ParameterError(f"separator must be one character, or 'tab', got {separator!r}")
-    if separator == decimal:
-        raise ParameterError(f"separator and decimal are both {decimal!r}; they must differ")
+        one_of(argument, value, choices)
     try:
         lookup(encoding)
     except (LookupError, TypeError, ValueError) as error:
         raise ParameterError(f"encoding must be one that Python knows, such as 'latin-1', got {encoding!r}") from error
+    if isinstance(separator, str) and separator in ("tab", "\\t"):
+        separator = "\t"
+    if separator is not None and (not isinstance(separator, str) or len(separator) != 1 or separator == decimal):
+        raise ParameterError(
+            f"separator must be one character other than the decimal sign {decimal!r}, or 'tab', got {separator!r}"
+        )
     gaps = [missing_values] if isinstance(missing_values, str) else items_of("missing_values", missing_values)
-    if not all(isinstance(text, str) for text in gaps):
-        raise ParameterError(f"missing_values must be text, got {missing_values!r}")
-    options = {"sep": separator, "decimal": decimal, "encoding": encoding, "na_values": gaps}
     dropped = [drop] if isinstance(drop, str) else items_of("drop", drop)
+    options = {"sep": separator, "decimal": decimal, "encoding": encoding, "na_values": gaps}
     frame, y, labels, notes = _read(source, target, dropped, groups, options)
     features, encoded = read_features(frame, categories, dates)
     notes += encoded
-    goal, numbers = read_target(y), None if labels is None else pd.factorize(labels)[0]
-    told = f"X has {counted(len(features), 'row')} but y has {len(goal):,}; give one target per row"
-    require(len(goal) == len(features), told)
-    features = _without_gaps(features, missing_targets(goal), missing, unlabelled, notes)
-    goal, kept = goal[features.index], features.index
-    features = _without_constants(features, notes)
-    if numbers is not None:
-        numbers = numbers[kept]
-        lacking, by = int((numbers < 0).sum()), repr(str(groups))
-        require(
-            not lacking, f"groups must name the group of every row, but {by} lacks {lacking} of {len(goal)}; fill it in"
-        )
-        differ = (numbers != numbers[0]).any()
-        require(differ, f"groups must differ, but {by} is the same in all rows; name one with several groups")
-    targets = target_rows(goal, task)
+    goal = read_target(y)
+    require(
+        len(goal) == len(features),
+        f"X has {counted(len(features), 'row')} but y has {len(goal):,}; give one target per row",
+    )
+    features = _treated(features, missing_targets(goal), missing, unlabelled, notes)
+    numbers = None if labels is None else pd.factorize(labels)[0][features.index]
+    lacking = 0 if numbers is None else int((numbers < 0).sum())
+    require(
+        not lacking,
+        f"groups must name the group of every row, but {str(groups)!r} lacks {lacking} of {len(features)}; fill it in",
+    )
+    targets = target_rows(goal[features.index], task)
     X = np.ascontiguousarray(features.to_numpy())
     with suppress(ValueError):  # pandas hands out views that cannot be written; a caller's array may be so itself
         X.setflags(write=True)
@@ -238,56 +232,54 @@ def _read(
     options: TextOptions,
 ) -> tuple[pd.DataFrame, TargetLike, ArrayLike | None, list[str]]:
     """Columns of features, the target, labels of groups, and notes, from any source."""
-    labels, is_file = None, isinstance(source, str | Path)
     notes: list[str] = []
+    targets, labels, is_file = [], None, isinstance(source, str | Path)
     if isinstance(source, str | Path):
         source, labels, notes = read_file(Path(source), target, groups, options)
-    targets, taken = [], []
-    if is_frame(source):
+    if is_into_dataframe(source):
         frame = open_frame(source)
         names = list(frame.columns)
         if target is None:
             raise DataError(f"target is missing: name the column to predict, one of {listed(names)}")
-        wanted = [target] if isinstance(target, str | int) else list(target)
-        targets = taken = list(dict.fromkeys(names[position(name, names, "target")] for name in wanted))
-        differ = 0 < len(wanted) == len(targets)
-        require(differ, f"target must be a column, or several that differ, got {target!r}")
-        if groups is not None:
-            by = names[position(groups, names, "groups")]
-            require(by not in targets, f"groups {by!r} is the target; name the column that says whose row it is")
-            labels, taken = frame[by], [*targets, by]
+        wanted = [target] if isinstance(target, str | int) else target
+        targets = [known_name(name, names, "target") for name in wanted]
         y = frame[targets]
     elif isinstance(source, tuple | list) and len(source) == 2:
-        told = "a pair (X, y) has its target in y and no column of groups; leave target and groups out"
-        require(is_file or target is None is groups, told)
+        require(
+            is_file or target is None is groups,
+            "a pair (X, y) has its target in y and no column of groups; leave target and groups out",
+        )
         X, y = source
-        frame = open_frame(X) if is_frame(X) else frame_of_array(X)
+        frame = open_frame(X) if is_into_dataframe(X) else frame_of_array(X)
         names = list(frame.columns)
     else:
         raise DataError(
             f"source must be a DataFrame of pandas or polars, a pair (X, y) or a path, got {type(source).__name__}"
         )
-    dropped = [position(name, names, "drop") for name in drop]
+    others = [known_name(name, names, "drop") for name in drop]
     if drop:
         notes.append(f"left out {counted(len(drop), 'column')} as asked: {listed(drop)}")
-    has_target = any(names[place] in targets for place in dropped)
-    require(not has_target, f"drop contains the target {target!r}; take it out of one of them")
-    kept = [place for place, name in enumerate(names) if place not in dropped and name not in taken]
-    return frame if len(kept) == len(names) else frame.iloc[:, kept], y, labels, notes
+    if groups is not None and labels is None:
+        others.append(known_name(groups, names, "groups"))
+        labels = frame[others[-1]]
+    twice = listed(name for i, name in enumerate(targets) if name in (*others, *targets[:i]))
+    require(not twice, f"target {twice} is named twice; name it once in target, and not in drop or groups")
+    return frame.drop(columns=[*targets, *others]) if targets or others else frame, y, labels, notes
 
 
-def _without_gaps(
+def _treated(
     features: pd.DataFrame, unlabelled_rows: BoolArray, missing: Missing, unlabelled: Unlabelled, notes: list[str]
 ) -> pd.DataFrame:
-    """Refuse, drop or fill missing values; the index of what is left has the numbers of the rows."""
+    """Refuse, drop or fill missing values, and drop constant columns.
+
+    The index of what is left has the numbers of the rows.
+    """
     n, lacking = len(features), int(unlabelled_rows.sum())
-    if lacking and missing != "drop":
-        require(
-            unlabelled == "drop",
-            f"the target is missing in {counted(lacking, 'row')} of {n}; unlabelled='drop' leaves them out, as "
-            "missing='drop' does with every gap",
-        )
-        notes.append(f"dropped {lacking:,} of {counted(n, 'row')} without target")
+    require(
+        not lacking or "drop" in (missing, unlabelled),
+        f"the target is missing in {counted(lacking, 'row')} of {n}; unlabelled='drop' leaves them out, as "
+        "missing='drop' does with every gap",
+    )
     features = features[~unlabelled_rows] if lacking else features
     infinite = _columns_where(np.isinf(features).any())
     require(
@@ -306,48 +298,34 @@ def _without_gaps(
     if empty := _columns_where(gaps == len(features)):
         notes.append(f"dropped {counted(len(empty), 'column')} without any value: {listed(empty)}")
         features, gaps = features.drop(columns=empty), gaps.drop(empty)
-    if missing == "drop":
-        features = features.dropna() if len(gaps) else features
-        if len(features) < n:
-            notes.append(f"dropped {n - len(features):,} of {counted(n, 'row')} with missing values")
-    elif len(gaps):
+    if missing == "drop" and len(gaps):
+        features = features.dropna()
+    if len(features) < n:
+        notes.append(f"dropped {n - len(features):,} of {counted(n, 'row')} with missing values")
+    if missing == "mean" and len(gaps):
         # A mean can round past the values it is taken of, and a constant column would not be constant any more.
         features = features.fillna(features.mean().clip(features.min(), features.max()))
         notes.append(
             f"filled {counted(int(gaps.sum()), 'missing cell')} in {counted(len(gaps), 'column')} with column means, "
             f"which a forecast takes for data: {listed(gaps.index)}"
         )
-    told = f" ({n - len(features)} of {n} were dropped for missing values)" if len(features) < n else ""
-    few = f"a pilot needs at least {LEAST_ROWS} rows, got {len(features)}{told}; bring more data"
-    require(len(features) >= LEAST_ROWS, few)
+    # VarianceThreshold of scikit-learn takes small numbers for constant, because their squares vanish.
+    if constant := _columns_where(features.min() == features.max()):
+        notes.append(f"dropped {counted(len(constant), 'constant column')}: {listed(constant)}")
+        features = features.drop(columns=constant)
+    told = f" ({'; '.join(notes)})" if notes else ""
+    require(
+        len(features) >= LEAST_ROWS,
+        f"a pilot needs at least {LEAST_ROWS} rows, got {len(features)}{told}; bring more data",
+    )
+    require(features.shape[1] > 0, f"no features are left{told}; bring columns of numbers that vary")
+    first: dict[int, str] = {}
+    contents = (hash((column.to_numpy() + 0.0).tobytes()) for _, column in features.items())  # 0 and -0 are equal
+    pairs = [(name, first.setdefault(content, name)) for name, content in zip(features, contents, strict=True)]
+    if equal := [f"{name} = {other}" for name, other in pairs if name != other]:
+        notes.append(f"kept {counted(len(equal), 'column')} equal to another, sharing its weight: {listed(equal)}")
     return features
 
 
 def _columns_where(chosen: "pd.Series[bool]") -> list[str]:
     return list(chosen.index[chosen])
-
-
-def _without_constants(features: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
-    """Drop constant columns, and note repeated ones.
-
-    VarianceThreshold of scikit-learn asks whether the variance is zero, which it also is for small numbers whose
-    squares vanish.
-    """
-    if constant := _columns_where(features.min() == features.max()):
-        notes.append(f"dropped {counted(len(constant), 'constant column')}: {listed(constant)}")
-        features = features.drop(columns=constant)
-    told = f" ({'; '.join(notes)})" if notes else ""
-    require(not features.empty, f"no features are left{told}; bring columns of numbers that vary")
-    if pairs := repeated_columns(features.to_numpy()):
-        equal = listed(f"{features.columns[i]} = {features.columns[j]}" for i, j in pairs)
-        shares = agreeing(len(pairs), "shares", "share")
-        notes.append(f"kept {counted(len(pairs), 'column')} equal to another, which {shares} its weight: {equal}")
-    return features
-
-
-def repeated_columns(X: FloatArray) -> list[tuple[int, int]]:
-    """Columns that equal an earlier one, each with the first one that it repeats."""
-    first: dict[int, int] = {}
-    columns = (hash((column + 0.0).tobytes()) for column in X.T)  # + 0.0 gives 0 and -0 the same bytes
-    pairs = [(i, first.setdefault(column, i)) for i, column in enumerate(columns)]
-    return [(i, j) for i, j in pairs if i != j and np.array_equal(X[:, i], X[:, j])]

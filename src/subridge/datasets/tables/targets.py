@@ -1,6 +1,6 @@
 """Targets: what a user gives as y, read as numbers or labels, and laid out as rows of numbers."""
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import narwhals as nw
 import numpy as np
@@ -10,9 +10,8 @@ from narwhals.typing import IntoDataFrame, IntoSeries
 from sklearn.preprocessing import OneHotEncoder
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray
-from subridge.datasets.tables.columns import is_frame, open_frame, require
-from subridge.model.errors import DataError
-from subridge.model.wording import counted, listed
+from subridge.datasets.tables.columns import open_frame, require
+from subridge.model.errors import DataError, counted, listed
 
 TargetLike: TypeAlias = ArrayLike | IntoSeries | IntoDataFrame
 # Numbers, NaN where missing, or labels, None where missing; shape (n,) or (n, C).
@@ -37,29 +36,27 @@ def read_target(values: TargetLike) -> Target:
     >>> read_target(["a", float("nan"), None]).tolist()
     ['a', None, None]
     """
-    series = nw.from_native(values, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        frame = open_frame(series.alias("y").to_frame().to_native())
-    elif is_frame(values):
-        frame = open_frame(values)
+    table: Any = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(table, nw.Series):
+        table = table.alias("y").to_frame()
+    if isinstance(table, nw.DataFrame):
+        frame = open_frame(table.to_native())
     else:
+        # NumPy writes a missing value in a list of strings as "nan", so lists are left to pandas.
+        cells = list(values) if isinstance(values, list | tuple) else np.asanyarray(values)
+        if isinstance(cells, np.ndarray) and cells.dtype.kind in "ST":
+            cells = np.char.decode(cells, "utf-8") if cells.dtype.kind == "S" else cells.astype(object)
         try:
-            array = np.asanyarray(values)
+            frame = open_frame(pd.DataFrame(cells).add_prefix("y"))
         except ValueError as error:
             raise DataError(f"y must have shape (n,) or (n, number of targets): {error}") from error
-        is_table = array.ndim in (1, 2) and array.shape[-1] > 0
-        require(is_table, f"y must have shape (n,) or (n, number of targets), got {array.shape}")
-        if array.dtype.kind in "ST":
-            array = np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array.astype(object)
-        # NumPy writes a missing value in a list of strings as "nan", so lists are left to pandas.
-        cells = list(values) if isinstance(values, list | tuple) else array
-        frame = open_frame(pd.DataFrame(cells).rename(columns={0: "y"} if array.ndim == 1 else {}))
-    columns = {name: _read_column(column) for name, column in frame.items()}
+    require(frame.shape[1] > 0, f"y must have shape (n,) or (n, number of targets), got {frame.shape}")
+    columns = [_read_column(column) for _, column in frame.items()]
     if len(columns) == 1:
-        return next(iter(columns.values()))
-    labels = [name for name, target in columns.items() if _is_text(target)]
+        return columns[0]
+    labels = [name for name, target in zip(frame, columns, strict=True) if _is_text(target)]
     require(not labels, f"several targets must be numbers, but these are labels: {listed(labels)}; take one target")
-    return np.stack(list(columns.values()), axis=1).astype(np.float64)
+    return np.stack(columns, axis=1).astype(np.float64)
 
 
 def _read_column(column: "pd.Series[float] | pd.Series[str]") -> Target:
@@ -80,8 +77,7 @@ def _is_text(target: Target) -> bool:
 
 def missing_targets(target: Target) -> BoolArray:
     """Rows without target, shape (n,)."""
-    absent = np.asarray(pd.isna(target), dtype=np.bool_)
-    return absent if absent.ndim == 1 else np.logical_or.reduce(absent, axis=1)
+    return np.asarray(pd.DataFrame(target).isna().any(axis=1), dtype=np.bool_)
 
 
 def target_rows(target: Target, task: Task) -> Targets:
@@ -96,9 +92,11 @@ def target_rows(target: Target, task: Task) -> Targets:
     >>> classes.class_names, classes.rows.tolist()
     (('9', '10'), [[0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]])
     """
-    infinite = 0 if target.dtype == object else int(np.isinf(target.reshape(len(target), -1)).any(axis=1).sum())
-    if infinite:
-        raise DataError(f"the target is infinite in {counted(infinite, 'row')} of {len(target)}; correct them")
+    columns = target.reshape(len(target), -1)
+    infinite = 0 if target.dtype == object else int(np.isinf(columns).any(axis=1).sum())
+    require(not infinite, f"the target is infinite in {counted(infinite, 'row')} of {len(target)}; correct them")
+    constant = listed(columns[0, (columns == columns[0]).all(axis=0)])
+    require(not constant, f"the target is {constant} in every row; there is nothing to learn")
     if task == "classification" or (task == "auto" and target.dtype == object):
         return _class_rows(target)
     require(
@@ -107,10 +105,6 @@ def target_rows(target: Target, task: Task) -> Targets:
         "without units or thousands separators, or use task='classification'",
     )
     rows = np.ascontiguousarray(np.atleast_2d(target.T), dtype=np.float64)
-    constant = np.flatnonzero(rows.min(axis=1) == rows.max(axis=1))
-    for place in constant:
-        which = "the target" if len(rows) == 1 else f"target {place}"
-        raise DataError(f"{which} is {rows[place, 0]:g} in every row; there is nothing to learn")
     values = np.unique(rows)
     looks_like_codes = task == "auto" and len(rows) == 1 and len(values) <= _FEW_VALUES and (values % 1 == 0).all()
     note = f"took a target of {len(values)} whole values for numbers; task='classification' makes them classes"
@@ -133,7 +127,6 @@ def _class_rows(target: Target) -> Targets:
         f"the target has {counted(len(names), 'distinct value')} in {counted(len(target), 'row')}, too many for "
         "classes; for numbers use task='regression', and write them without units and thousands separators",
     )
-    require(len(names) > 1, f"the target is {names[0]!r} in every row; classification needs at least 2 classes")
     rare = listed(name for name, row in zip(names, rows, strict=True) if row.sum() < 2)
     require(not rare, f"a class needs at least 2 rows, these have one: {rare}; drop these rows, or merge the classes")
     return Targets(rows, names)

@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
 from subridge.figures.drawing.style import COLUMN, GREY, PALETTE, log_samples, name_line, note, panels
-from subridge.model.wording import counted
+from subridge.model.errors import counted
 from subridge.results.numbers import plain
 
 _MOST_CANDIDATES = 14

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colorbar import Colorbar
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
 
 from subridge import __version__
 from subridge.results.files import whole_file
@@ -102,11 +101,9 @@ def number(value: float) -> str:
     >>> number(1e-6), number(0.3), number(1.0), number(0.0)
     ('10$^{-6}$', '0.3', '1', '0')
     """
-    if value > 0 and (value < 0.01 or value >= 1000):
-        exponent = float(np.log10(value))
-        if abs(exponent - round(exponent)) < 1e-9:
-            return f"10$^{{{round(exponent)}}}$"
-    return f"{value:g}"
+    exponent = np.log10(value) if value > 0 else 0.0
+    is_power = not -2 <= exponent < 3 and abs(exponent - round(exponent)) < 1e-9
+    return f"10$^{{{round(exponent)}}}$" if is_power else f"{value:g}"
 
 
 def panel_letter(axes: Axes, letter: str) -> None:
@@ -129,28 +126,16 @@ def name_line(axes: Axes, name: str, place: tuple[float, float], offset: tuple[f
     axes.annotate(name, place, xycoords=where, xytext=offset, textcoords="offset points", color="0.5")
 
 
-_CHARACTER = 0.068  # inches of a character of a label
-
-
 def log_samples(axes: Axes, n_samples: xr.DataArray) -> None:
-    """A logarithmic axis of training-set sizes with plain numbers as labels, as many as fit side by side."""
+    """A logarithmic axis of training-set sizes, with labels such as 500, 1k and 2k, the fewer the longer the axis."""
     sizes = n_samples.values[np.isfinite(n_samples.values)]
     axes.set_xscale("log")
-    if not sizes.size:
-        return
-    low, high = float(sizes.min()), float(sizes.max())
-    # Inches for a factor of e, before labels and legends are laid out.
-    inches = 0.9 * axes.bbox.width / axes.figure.dpi / np.log(1.1 * high / low)
-    for digits in ((1, 2, 5), (1, 3), (1,)):
-        shown = [digit * 10**power for power in range(16) for digit in digits if low <= digit * 10**power <= high]
-        gaps = [
-            np.log(after / before) * inches - _CHARACTER * ((len(f"{before:,}") + len(f"{after:,}")) / 2 + 1)
-            for before, after in pairwise(shown)
-        ]
-        if len(shown) > 1 and min(gaps) > 0:
-            axes.set_xticks(shown, labels=[f"{P:,}" for P in shown])
-            axes.xaxis.set_minor_formatter(NullFormatter())
-            return  # an axis without room for two of them keeps matplotlib's own ticks
+    if sizes.size:
+        decades = np.log10(sizes.max() / sizes.min())
+        digits = (1, 2, 5) if decades < 1.5 else (1, 3) if decades < 2.5 else (1,)
+        axes.xaxis.set_major_locator(LogLocator(subs=digits))
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def log_errors(axes: Axes, values: xr.DataArray) -> None:

@@ -11,7 +11,6 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from subridge.arrays.streams import stream
 from subridge.arrays.types import IntArray
 from subridge.figures.drawing.style import (
     COLUMN,
@@ -26,6 +25,7 @@ from subridge.figures.drawing.style import (
     panels,
     shades,
 )
+from subridge.model.checks import stream
 
 _SHOWN = 20  # features in the drawing of one predictor
 _DASHES = (0, (2.5, 1.5))

@@ -8,7 +8,6 @@ from itertools import pairwise
 import numpy as np
 import xarray as xr
 
-from subridge.arrays.streams import stream
 from subridge.arrays.types import FloatArray, Json
 from subridge.figures.drawing.learning_curves import plot_fractions, plot_ridges, plot_ridges_and_subsets
 from subridge.figures.paper.recipe import (
@@ -21,9 +20,9 @@ from subridge.figures.paper.recipe import (
     sample_sizes,
     theory_beside_trials,
 )
+from subridge.model.checks import stream
 from subridge.model.covariance import autoregressive
-from subridge.model.ensemble import Ensemble
-from subridge.model.plan import SubsetPlan
+from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.model.subsets import Overlapping, overlapping
 from subridge.results.compare import compare

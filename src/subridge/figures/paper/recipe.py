@@ -16,7 +16,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from subridge.arrays.types import FloatArray, Json
-from subridge.model.fingerprint import Fingerprinted
+from subridge.model.checks import Fingerprinted
 from subridge.simulation.run import Run
 
 Numbers: TypeAlias = tuple[float, ...]
@@ -86,7 +86,6 @@ def part_of(run: Run, name: str) -> Run:
     return run if run.store is None else replace(run, store=Path(run.store) / name)
 
 
-_MOST_KEPT = 6
 _kept: dict[tuple[FigureSettings, str], xr.Dataset] = {}
 
 
@@ -94,8 +93,6 @@ def shared(settings: FigureSettings, run: Run, make: Callable[[], xr.Dataset]) -
     """The numbers of an experiment that several figures show: computed for the first figure, kept for the next."""
     key = (settings, run.device)
     if key not in _kept:
-        if len(_kept) == _MOST_KEPT:
-            del _kept[next(iter(_kept))]  # the oldest
         _kept[key] = make()
     return _kept[key].copy()
 

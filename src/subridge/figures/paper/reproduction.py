@@ -11,9 +11,8 @@ from subridge import __version__
 from subridge.figures.drawing.style import journal, note
 from subridge.figures.paper.recipe import FigureSettings
 from subridge.figures.paper.registry import recipe_of
-from subridge.model.errors import ParameterError
-from subridge.model.fingerprint import describe, fingerprint
-from subridge.model.wording import counted
+from subridge.model.checks import describe, fingerprint
+from subridge.model.errors import ParameterError, counted
 from subridge.results.schemas import result_attributes
 from subridge.simulation.run import Run
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.store.features import read_features, write_features
+from subridge.datasets.images.features import read_features, write_features
 
 zarr = pytest.importorskip("zarr")
 OLD = Path(__file__).parent / "data" / "features-0.2.0.zarr"
