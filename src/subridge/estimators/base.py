@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 
 from subridge.arrays.namespace import is_sparse, is_tensor, like, namespace_of, select_rows, to_numpy
-from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, MatrixLike
+from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, MatrixLike
 from subridge.estimators.members import Features, FittedMembers, LeftOutEnsemble, example_of
 from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, MemberMoments
 from subridge.model.checks import (
@@ -34,12 +34,12 @@ from subridge.model.checks import (
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import DataError, FewSamplesWarning, ParameterError, SubsetError, counted
 from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_strategy
+from subridge.ridge.candidates import MEMBERS, choose_ensemble, offers, verdict
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
-from subridge.ridge.choose import Losses, scored, search_ridges, trainable
-from subridge.ridge.member import member_paths
+from subridge.ridge.choose import scored, trainable
+from subridge.ridge.judge import Candidate, Offer, judge, tuned
 from subridge.ridge.rows import LeftOutSets, TrainingRows, left_out_groups, left_out_windows, training_rows
 from subridge.ridge.stream import RowMoments, moments_of, search_moments, streamed_path
-from subridge.ridge.weights import Verdict, judge
 
 if TYPE_CHECKING:  # scikit-learn has no types, and a base class without types would hide those of our parameters
     from sklearn.utils import Tags
@@ -202,18 +202,18 @@ def per_target(aggregation: Aggregation) -> Aggregation:
     return replace(aggregation, per_target=True)  # type: ignore[call-arg]
 
 
-def affordable(aggregation: Aggregation, n_samples: int) -> Aggregation:
-    """The aggregation, or the mean with a warning if samples are too few to fit weights to."""
-    if not aggregation.fits_weights or n_samples >= _LEAST_SAMPLES:
-        return aggregation
-    warnings.warn(
-        FewSamplesWarning(
-            f"aggregation={aggregation.name!r} fits weights, for which n_samples={n_samples} are too few "
-            f"(at least {_LEAST_SAMPLES}); the mean is taken"
-        ),
-        stacklevel=3,
-    )
-    return Mean()
+def affordable(aggregations: Sequence[Aggregation], n_samples: int) -> list[Aggregation]:
+    """The aggregations, without those that fit weights if samples are too few; with a warning if none is left."""
+    found = [each for each in aggregations if not each.fits_weights or n_samples >= _LEAST_SAMPLES]
+    if not found:
+        warnings.warn(
+            FewSamplesWarning(
+                f"aggregation={aggregations[0].name!r} fits weights, for which n_samples={n_samples} are too few "
+                f"(at least {_LEAST_SAMPLES}); the mean is taken"
+            ),
+            stacklevel=3,
+        )
+    return found or [Mean()]
 
 
 # -- the estimator --------------------------------------------------------------------------------
@@ -223,8 +223,8 @@ def affordable(aggregation: Aggregation, n_samples: int) -> Aggregation:
 class RidgeEnsembleBase(BaseEstimator):
     """Members, ridges and streams; subclasses add targets, aggregation and what is published."""
 
-    n_estimators: int = field(default=10, kw_only=False)
-    subsets: Subsets = "dirichlet"
+    n_estimators: int | Literal["auto"] = field(default="auto", kw_only=False)
+    subsets: Subsets = "auto"
     fraction_spread: float = 0.75
     subset_sizes: ArrayLike | None = None
     ridge: ArrayLike | Literal["auto"] = "auto"
@@ -245,8 +245,8 @@ class RidgeEnsembleBase(BaseEstimator):
         for name in fitted | ({"_members", "_moments", "_left_out"} & vars(self).keys()):
             delattr(self, name)
 
-    def _describe(self, aggregation: Aggregation, n_features: int) -> np.random.Generator:
-        """Check the parameters and draw the subsets; return the generator that draws everything else."""
+    def _seeds(self) -> tuple[int, int]:
+        """Check the parameters that need no data; seeds of the subsets and of everything else."""
         truth("fit_intercept", self.fit_intercept)
         one_of("ridge_scope", self.ridge_scope, SCOPES)
         if isinstance(self.ridge, str) and self.ridge != "auto":
@@ -254,27 +254,36 @@ class RidgeEnsembleBase(BaseEstimator):
                 f"ridge must be a number, one per member, or 'auto' (ridge_scope says for whom), got {self.ridge!r}"
             )
         one_of("missing", self.missing, get_args(Missing))
-        seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=2)
-        plan = self._draw_plan(n_features, np.random.default_rng(int(seeds[0])))
-        given = {"readout_noise": within("readout_noise", self.readout_noise, 0.0, 1e100)}
-        given["ridge"] = np.zeros(()) if isinstance(self.ridge, str) else trainable("ridge", self.ridge)
-        for name, values in given.items():
-            if values.shape not in ((), (1,), (plan.n_members,)):
-                raise ParameterError(
-                    f"{name} must be a number or one per member ({plan.n_members}), got shape {values.shape}"
-                )
-            given[name] = np.broadcast_to(values, (plan.n_members,))
-        self.ensemble_ = Ensemble(plan, aggregation=aggregation, **given)
-        self.subset_plan_, self.n_estimators_ = plan, plan.n_members
-        self.estimators_features_ = list(plan.measurements)
-        return np.random.default_rng(int(seeds[1]))
+        if isinstance(self.n_estimators, str):
+            one_of("n_estimators", self.n_estimators, ("auto",))
+        first, second = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=2)
+        return int(first), int(second)
 
-    def _draw_plan(self, n_features: int, rng: np.random.Generator) -> SubsetPlan:
-        """Draw, or adopt, the subsets; no more members are drawn than there are features."""
+    def _families(self, varying: BoolArray, seed: int) -> list[list[Offer]]:
+        """What may be fitted: "auto" leaves the number of members, and the kind of subsets, to left-out errors.
+
+        `varying` says which features do, shape (M,). A number of members is drawn once, heterogeneous if the kind is
+        left open.
+        """
+        M, name = len(varying), self.subsets
+        if not isinstance(name, str):
+            return [[Offer("the given subsets", "given", self._given_plan(M, np.random.default_rng(seed)))]]
+        is_open = isinstance(self.n_estimators, str)
+        number = (
+            1 if isinstance(self.n_estimators, str) else min(positive_integer("n_estimators", self.n_estimators), M)
+        )
+        if name == "auto" and (is_open or number == 1):
+            return list(offers(varying, MEMBERS if is_open else (), seed=seed))
+        kind, rng = "dirichlet" if name == "auto" else name, np.random.default_rng(seed)
+        drawn = []
+        for k in [k for k in MEMBERS if k <= M] if is_open else [number]:
+            strategy = read_strategy(kind, StrategyOptions(k, M, self.fraction_spread, self.subset_sizes))
+            drawn.append(Offer(f"{k} {kind}", kind, strategy.draw(M, rng), self.fraction_spread))
+        return [*list(offers(varying, (), (), (), seed))[: int(is_open)], drawn]
+
+    def _given_plan(self, n_features: int, rng: np.random.Generator) -> SubsetPlan:
+        """The subsets that a user gives, as a plan, a strategy, lists of features, or a function that draws them."""
         subsets = self.subsets
-        if isinstance(subsets, str):
-            k = min(positive_integer("n_estimators", self.n_estimators), n_features)
-            subsets = read_strategy(subsets, StrategyOptions(k, n_features, self.fraction_spread, self.subset_sizes))
         if isinstance(subsets, Strategy):
             drawn: _Known = subsets.draw(n_features, rng)
         else:
@@ -288,9 +297,17 @@ class RidgeEnsembleBase(BaseEstimator):
         if isinstance(drawn, Sequence | np.ndarray):
             return SubsetPlan.from_indices(drawn, n_features)
         raise SubsetError(
-            f"subsets must be one of {', '.join(STRATEGIES)}, a SubsetPlan, a strategy, index arrays or a callable, "
-            f"got {self.subsets!r}"
+            f"subsets must be one of auto, {', '.join(STRATEGIES)}, a SubsetPlan, a strategy, index arrays or a "
+            f"callable, got {self.subsets!r}"
         )
+
+    def _per_member(self, name: str, values: FloatArray, families: list[list[Offer]]) -> FloatArray:
+        """Numbers of a parameter, one for all members or one for each."""
+        k = {offer.plan.n_members for family in families for offer in family}
+        if values.shape in ((), (1,)) or (len(k) == 1 and values.shape == (*k,)):
+            return values.reshape(values.shape if values.size > 1 else ())
+        members = f"one per member ({k.pop()})" if len(k) == 1 else "one for all members, whose number is chosen"
+        raise ParameterError(f"{name} must be a number or {members}, got shape {values.shape}")
 
     # -- fitting ----------------------------------------------------------------------------------
 
@@ -300,10 +317,10 @@ class RidgeEnsembleBase(BaseEstimator):
         targets: FloatArray,
         weights: FloatArray | None,
         groups: ArrayLike | None,
-        aggregation: Aggregation,
+        aggregations: Sequence[Aggregation],
     ) -> LeftOutEnsemble:
-        """Draw the subsets, choose the ridges, keep the members, and return the ensemble without each left-out row."""
-        rng = self._describe(aggregation, X.shape[1])
+        """Choose subsets, ridges and weights, keep the members, and return the ensemble without each left-out row."""
+        seeds = self._seeds()
         together = _left_out_sets(groups, self.gap, weights, X.shape[0])
         X, y, w = _weighted_rows(X, targets, weights)
         if X.shape[0] < 1 + int(self.fit_intercept):
@@ -313,61 +330,83 @@ class RidgeEnsembleBase(BaseEstimator):
             )
         rows = training_rows(X, y, w, self.fit_intercept, together)
         warn_of_rows(rows, getattr(self, "feature_names_in_", None), stacklevel=3)
-        eta, noise = self.ensemble_.readout_noise, None
-        if eta.any():  # ξ_r of training, shape (k, C, n)
-            noise = like(eta[:, None, None] * rng.standard_normal((len(eta), *y.shape)), y)
-        losses, ridges, places = self._choose(rows, noise)
-        is_common = isinstance(self.ridge, str) and self.ridge_scope == "ensemble" and not hasattr(self, "loo_path_")
-        if aggregation.fits_weights:
-            verdict = judge(losses, places, is_common=is_common)
-        else:
-            along = np.array([each.loss[0] for each in losses.common]) if is_common else None
-            verdict = Verdict(losses.at(places).loss[0], along)
-        if verdict.path_losses is not None:
-            self.loo_path_ = verdict.path_losses
-        self.loo_error_ = verdict.error
-        coefficients = [path.coefficients(int(place)) for path, place in zip(losses.paths, places, strict=True)]
+        families, rng = self._families(rows.column_squares > 0, seeds[0]), np.random.default_rng(seeds[1])
+        eta = self._per_member("readout_noise", within("readout_noise", self.readout_noise, 0.0, 1e100), families)
+        noises = dict[int, Array]()
+
+        def noise_of(k: int) -> Array | None:
+            """ξ_r of training, shape (k, C, n)."""
+            if eta.any() and k not in noises:
+                noises[k] = like(np.broadcast_to(eta, (k,))[:, None, None] * rng.standard_normal((k, *y.shape)), y)
+            return noises.get(k)
+
+        is_searched, scope = isinstance(self.ridge, str), self.ridge_scope
+        fixed = None if is_searched else self._per_member("ridge", trainable("ridge", self.ridge), families)
+        if scope == "member" and scored(aggregations[0], self.scoring, rows) is not aggregations[0]:
+            raise ParameterError(
+                f"scoring={self.scoring!r} judges the aggregate, but ridge_scope='member' chooses by each member's "
+                "squared error; use ridge_scope='ensemble' or 'joint'"
+            )
+        choice = choose_ensemble(rows, families, aggregations, self.ridges, scope, self.scoring, fixed, noise_of)
+        taken, (outputs, error) = choice.kept[choice.taken], verdict(choice)
+        if scope == "joint" and is_searched and len(taken.places) > 1:  # many choices from few rows may cost too much
+            common = tuned(taken.offer, taken.name, taken.ridges, taken.chooser, "ensemble", taken.losses.aggregation)
+            judged = judge([common])
+            if judged.error <= error:
+                taken, (outputs, error) = common, judged
+        self.choice_ = replace(choice, kept={})
+        return self._keep_fit(rows, taken, outputs, error, noise_of(len(taken.places)))
+
+    def _keep_fit(
+        self, rows: TrainingRows, taken: Candidate, outputs: Array, error: float, noise: Array | None
+    ) -> LeftOutEnsemble:
+        """Set what was fitted from the candidate that was taken, with left-out outputs (C, n) and their error."""
+        losses, places, plan = taken.losses, taken.places, taken.offer.plan
+        aggregation = losses.aggregation
+        if isinstance(self.ridge, str):
+            self.ridge_path_ = taken.ridges
+            if self.ridge_scope == "ensemble":
+                chooser = taken.chooser
+                self.loo_path_ = np.array([chooser.at(chooser.common(at)).loss[0] for at in range(len(taken.ridges))])
+        self.loo_error_ = error
+        self._adopt(plan, aggregation)
         members = FittedMembers.centred_on(
-            self.subset_plan_, coefficients, rows.feature_means, [path.target_means for path in losses.paths]
+            plan,
+            [path.coefficients(int(place)) for path, place in zip(losses.paths, places, strict=True)],
+            rows.feature_means,
+            [path.target_means for path in losses.paths],
         )
-        moments = verdict.moments or losses.moments(places, aggregation if aggregation.is_linear else Mean())
-        self._keep(ridges, moments, members, verdict.weights)
+        linear, judged = aggregation if aggregation.is_linear else Mean(), losses.at(places[None, :])
+        moments = losses.moments(places[None, :], linear) if judged.moments is None else judged.moments
+        moments = moments.of_batch(0)
+        self._keep(taken.ensemble.ridge, moments, members, taken.weights if aggregation.fits_weights else None)
         self._left_out = LeftOutEnsemble(
             rows=replace(rows, given=None),  # a fitted estimator does not hold on to X
-            errors=losses.errors(places),
+            errors=losses.errors(places[None, :])[0, ...],
             noise=noise,
             ensemble=self.ensemble_,
             members=members,
             map=self._map,
             weights=self._member_weights if aggregation.is_linear else None,
+            predictions=outputs,
         )
-        warn_once([correlated_rows(y - self._left_out.predictions, rows)], stacklevel=3)
+        warn_once([correlated_rows(rows.targets - outputs, rows)], stacklevel=4)
         return self._left_out
 
-    def _choose(self, rows: TrainingRows, noise: Array | None) -> tuple[Losses, FloatArray, IntArray]:
-        """The members along their path, judged by the aggregation; the ridge of each, and its place on the path."""
-        plan, aggregation, ridges = self.subset_plan_, self.ensemble_.aggregation, self.ensemble_.ridge
-        if not isinstance(self.ridge, str):
-            paths = member_paths(rows, plan, ridges[None, :], noise)
-            return Losses(paths, rows, aggregation), ridges, np.zeros(plan.n_members, dtype=int)
-        judged = scored(aggregation, self.scoring, rows)
-        if judged is not aggregation and self.ridge_scope == "member":
-            raise ParameterError(
-                f"scoring={self.scoring!r} judges the aggregate, but ridge_scope='member' chooses by each member's "
-                "squared error; use ridge_scope='ensemble' or 'joint'"
-            )
-        path, losses, places = search_ridges(rows, plan, judged, self.ridge_scope, self.ridges, noise)
-        self.ridge_path_ = path
-        if judged is not aggregation:  # the path is that of the score, the error that of the aggregation
-            if self.ridge_scope == "ensemble":
-                self.loo_path_ = np.array([each.loss[0] for each in losses.common])
-            losses = Losses(losses.paths, rows, aggregation)
-        return losses, path[places], places
+    def _adopt(self, plan: SubsetPlan, aggregation: Aggregation) -> None:
+        """Describe what is fitted; its ridges follow."""
+        k = plan.n_members
+        self.ensemble_ = Ensemble(plan, np.zeros(k), self.readout_noise, aggregation=aggregation)
+        self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, k, list(plan.measurements)
 
     def _absorb(self, X: Features, targets: FloatArray, weights: FloatArray | None, aggregation: Aggregation) -> None:
         """Add a batch to the moments and solve the members; "auto" minimises the trace form of the mean's error."""
         if not hasattr(self, "_moments"):
-            self._describe(aggregation, X.shape[1])
+            families = self._families(np.ones(X.shape[1], dtype=bool), self._seeds()[0])
+            self._adopt(families[0][0].plan, aggregation)  # one ridge, unless a number or subsets are given
+            if not isinstance(self.ridge, str):
+                ridge = self._per_member("ridge", trainable("ridge", self.ridge), families[:1])
+                self.ensemble_ = replace(self.ensemble_, ridge=np.broadcast_to(ridge, (self.n_estimators_,)))
             if self.ensemble_.readout_noise.any():
                 raise ParameterError("readout_noise needs the rows and cannot be streamed; use fit, or readout_noise=0")
         if isinstance(self.ridge, str) and self.ridge_scope != "ensemble":

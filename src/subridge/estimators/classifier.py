@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from subridge.arrays.namespace import device_of, in_precision_of, is_numpy, namespace_of, to_numpy
+from subridge.arrays.namespace import device_of, in_precision_of, is_numpy, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, MatrixLike
 from subridge.estimators.base import (
     ClassifierMixin,
@@ -19,9 +19,18 @@ from subridge.estimators.base import (
     row_weights,
     training_input,
 )
-from subridge.model.aggregation import Aggregation, Mean, WeightedMajority, first_largest, misclassified_share
+from subridge.model.aggregation import (
+    Aggregation,
+    Free,
+    Mean,
+    Scaled,
+    WeightedMajority,
+    first_largest,
+    misclassified_share,
+)
+from subridge.model.checks import truth
 from subridge.model.errors import DataError, ParameterError
-from subridge.ridge.classes import fit_temperature, softmax
+from subridge.ridge.classes import fit_bias, fit_temperature, softmax
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -117,9 +126,10 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
     ...     model = model.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
     """
 
-    voting: str | Aggregation = "majority"
+    voting: str | Aggregation = "auto"
     score_weights: str | Aggregation = "equal"
     class_weight: ClassWeight = None
+    restore_prevalence: bool = False
 
     def fit(
         self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
@@ -149,26 +159,37 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
             If the data cannot be used as given, or a constructor parameter is invalid.
         """
         features, labels = training_input(self, X, y, reset=True, numeric=False)
-        aggregation, votes_by = self._aggregations()
-        aggregation, votes_by = affordable(aggregation, len(labels)), affordable(votes_by, len(labels))
+        aggregations, votes_by = self._aggregations()
+        aggregations, (votes_by,) = affordable(aggregations, len(labels)), affordable([votes_by], len(labels))
         if votes_by.fits_weights and self.missing == "drop-members":
             raise ParameterError("missing='drop-members' needs equal votes; use score_weights='equal'")
         self.classes_ = _classes_of(labels)
         weights = row_weights(sample_weight, len(labels), labels, self.class_weight)
-        left_out = self._fit(features, self._one_hot(labels), weights, groups, aggregation)
+        left_out = self._fit(features, self._one_hot(labels), weights, groups, aggregations)
         self._publish()
         if votes_by.fits_weights:
             voting = WeightedMajority.of_weights(votes_by.weights(self._member_moments))
             self.ensemble_ = replace(self.ensemble_, aggregation=voting)
             self.weights_ = np.array(voting.vote_weights) / self.n_estimators_
-            self._left_out = left_out = replace(left_out, ensemble=self.ensemble_, weights=None)
+            outputs = voting.combine(left_out.rows.targets - left_out.errors)
+            self._left_out = left_out = replace(left_out, ensemble=self.ensemble_, weights=None, predictions=outputs)
         rows, is_weighted = left_out.rows, left_out.weights is not None
         decision = left_out.predictions / (1 if is_weighted else self.n_estimators_)
+        self.temperature_, self.bias_ = (
+            fit_temperature(decision, rows.targets, rows.weights),
+            np.zeros(len(self.classes_)),
+        )
+        if self._is_open:
+            self.temperature_, self.bias_ = fit_bias(decision, rows.targets, rows.weights, self.temperature_)
+            decision = decision + like(self.bias_, decision)[:, None]
         if is_weighted or votes_by.fits_weights:
             self.loo_error_ = misclassified_share(first_largest(decision), rows.targets, rows.weights)
-        self.temperature_ = fit_temperature(decision, rows.targets, rows.weights)
+        counted, observed = (
+            (self._one_hot(labels) * each).sum(axis=1) for each in (1.0 if weights is None else weights, 1.0)
+        )
+        self._prevalence = observed / np.where(counted > 0, counted, 1.0)
         self.loo_predictions_ = self._labels_of(decision)
-        self.loo_probabilities_ = softmax(decision, self.temperature_).T
+        self.loo_probabilities_ = self._probabilities(decision)
         return self
 
     def partial_fit(
@@ -202,8 +223,8 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         DataError, ParameterError
             If the data cannot be used as given, or a parameter needs all rows at once.
         """
-        aggregation, votes_by = self._aggregations()
-        if aggregation.is_linear or votes_by.fits_weights:
+        (aggregation, *_), votes_by = self._aggregations()
+        if (aggregation.is_linear and not self._is_open) or votes_by.fits_weights:
             raise ParameterError(
                 "score_weights need the rows and cannot be streamed; use fit, or score_weights='equal'"
             )
@@ -246,7 +267,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         NotFittedError, DataError
             If the model is not fitted, or X does not fit it.
         """
-        decision = self._outputs(X)
+        decision = self._decisions(X)
         return in_precision_of(X, decision[1, :] - decision[0, :] if len(self.classes_) == 2 else decision.T)
 
     def predict(self, X: MatrixLike) -> Labels:
@@ -267,7 +288,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         NotFittedError, DataError
             If the model is not fitted, or X does not fit it.
         """
-        return self._labels_of(self._outputs(X))
+        return self._labels_of(self._decisions(X))
 
     def predict_proba(self, X: MatrixLike) -> Array:
         """Class probabilities, calibrated on the votes of left-out training samples.
@@ -289,13 +310,13 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         DataError
             If X does not fit the model.
         """
-        decision = self._outputs(X)
+        decision = self._decisions(X)
         if not hasattr(self, "temperature_"):
             raise NotFittedError(
                 "predict_proba is calibrated on left-out votes, which need the rows, and partial_fit keeps moments "
                 "only; use decision_function, or fit"
             )
-        return in_precision_of(X, softmax(decision, self.temperature_).T)
+        return in_precision_of(X, self._probabilities(decision))
 
     def predict_set(self, X: MatrixLike, level: float = 0.9) -> BoolArray:
         """Give sets of classes that hold the class of a new row with probability `level`.
@@ -331,7 +352,25 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         ((75, 3), True)
         """
         left_out, features = self._without_each(X, "predict_set")
-        return left_out.class_sets(features, level, self.temperature_)
+        return left_out.class_sets(features, level, self.temperature_, self.bias_)
+
+    def _decisions(self, X: MatrixLike) -> Array:
+        """Votes or scores of new rows with the bias of every class, shape (C, m)."""
+        decision = self._outputs(X)
+        return decision + like(self.bias_, decision)[:, None] if hasattr(self, "bias_") else decision
+
+    def _probabilities(self, decision: Array) -> Array:
+        """Calibrated probabilities, shape (m, C), of the classes as they were weighted, or as they occur."""
+        found = softmax(decision, self.temperature_).T
+        if not truth("restore_prevalence", self.restore_prevalence):
+            return found
+        raised = found * like(self._prevalence, found)
+        shares: Array = raised / raised.sum(axis=1)[:, None]
+        return shares
+
+    @property
+    def _is_open(self) -> bool:
+        return isinstance(self.voting, str) and self.voting == "auto" and self.scoring is None
 
     def _one_hot(self, labels: Labels) -> FloatArray:
         """One-hot targets, shape (C, n)."""
@@ -352,20 +391,29 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         two = len(self.classes_) == 2
         self.coef_, self.intercept_ = (coef[1:] - coef[:1], intercept[1:] - intercept[:1]) if two else (coef, intercept)
 
-    def _aggregations(self) -> tuple[Aggregation, Aggregation]:
-        """How ridges are chosen and scores combined, and what weighs the votes of a majority."""
-        voting = aggregation_of("voting", self.voting, decides_classes=True)
-        if isinstance(self.score_weights, str) and self.score_weights == "equal":
-            return voting, Mean()
+    def _aggregations(self) -> tuple[list[Aggregation], Aggregation]:
+        """How scores or votes are combined, several if left-out errors choose, and what weighs votes of a majority."""
+        equal = isinstance(self.score_weights, str) and self.score_weights == "equal"
+        if self._is_open and equal:
+            return [Mean(), Scaled(), Free()], Mean()
+        is_auto = isinstance(self.voting, str) and self.voting == "auto"
+        voting = aggregation_of("voting", "sum" if is_auto or self._is_single else self.voting, decides_classes=True)
+        if equal:
+            return [voting], Mean()
         found = aggregation_of("score_weights", self.score_weights, decides_classes=False)
         if voting.adds_scores:
-            return per_target(found), Mean()
+            return [per_target(found)], Mean()
         if not found.fits_weights or found.equal_weights:
             raise ParameterError(
                 f"score_weights={found.name!r} does not weigh votes, which have no scale; use 'simplex' or 'free', "
                 "or voting='sum'"
             )
-        return voting, found
+        return [voting], found
+
+    @property
+    def _is_single(self) -> bool:
+        """Whether one member decides alone: its scores say more than its vote."""
+        return isinstance(self.subsets, str) and not isinstance(self.n_estimators, str) and self.n_estimators == 1
 
 
 def _classes_of(labels: Labels) -> Labels:

@@ -138,6 +138,7 @@ class LeftOutEnsemble:
     Ridges and weights are those of the whole fit: only the members' coefficients are trained again. `errors` are
     ``y_i - f_r^(-i)(x_i)``, shape (k, C, n); `noise` is the readout noise of training, of the same shape; `map` is the
     weighted sum of the members as one linear map; `weights` are None for votes, sums of scores and medians.
+    `predictions` are the outputs for left-out rows, shape (C, n), by an ensemble that was chosen without them.
     """
 
     rows: TrainingRows
@@ -147,17 +148,13 @@ class LeftOutEnsemble:
     members: FittedMembers
     map: tuple[Array, Array]
     weights: FloatArray | None
+    predictions: Array
 
     @property
     def owners(self) -> IntArray:
         """The number of the set with which each row is left out, shape (n,)."""
         sets = self.rows.left_out
         return np.arange(self.errors.shape[-1]) if sets is None else sets.owners
-
-    @property
-    def predictions(self) -> Array:
-        """The aggregate's output for every row if it is left out, shape (C, n)."""
-        return self._combined(self.rows.targets - self.errors, self.rows.targets - self.rows.deviations)
 
     def outputs(self, X: Features, choose: Callable[[Array], IntArray] | None = None) -> Iterator[Array]:
         """The aggregate's outputs for new rows without each of S sets, shape (C, m, S), for blocks of m rows.
@@ -200,13 +197,6 @@ class LeftOutEnsemble:
             changes = fit.output_changes(score, pulls * shares[r].reshape((-1, *[1] * (pulls.ndim - 1))), chosen)
             outputs -= like(changes, example)
         return outputs
-
-    def _combined(self, outputs: Array, means: Array) -> Array:
-        """The aggregate of outputs (k, C, n); weights count from the means of the rows that were not left out."""
-        aggregation = self.ensemble.aggregation
-        if self.weights is None:
-            return aggregation.combine(outputs)
-        return aggregation.combine(outputs - means, self.weights) + means
 
     @cached_property
     def _fits(self) -> list[tuple[MemberFit, Array, Array]]:
@@ -292,7 +282,7 @@ class LeftOutEnsemble:
         xp = namespace_of(upper[0])
         return xp.concat(lower, axis=1), xp.concat(upper, axis=1)
 
-    def class_sets(self, X: Features, level: float, temperature: float) -> BoolArray:
+    def class_sets(self, X: Features, level: float, temperature: float, bias: FloatArray) -> BoolArray:
         """Classes that belong to the set of each new row, shape (m, C).
 
         A class is not in it if its score, with μ^(-i), exceeds that of row i's own class for a share `level` of rows.
@@ -301,10 +291,11 @@ class LeftOutEnsemble:
         shares = np.full(n, 1 / (n + 1)) if masses is None else masses
         k = 1 if self.weights is not None else self.errors.shape[0]  # decisions are shares of votes, or mean scores
         labels = to_numpy(self.rows.targets).argmax(axis=0)
-        own = 1 - softmax(to_numpy(self.predictions) / k, temperature)[labels, np.arange(n)]
+        own = 1 - softmax(to_numpy(self.predictions) / k + bias[:, None], temperature)[labels, np.arange(n)]
         for outputs in self.outputs(X):
             C, m, S = outputs.shape
-            scores = 1 - softmax(to_numpy(outputs).reshape(C, m * S) / k, temperature).reshape(C, m, S)
+            shifted = to_numpy(outputs).reshape(C, m * S) / k + bias[:, None]
+            scores = 1 - softmax(shifted, temperature).reshape(C, m, S)
             found.append(((scores[:, :, self.owners] > own) @ shares < level - _SLACK).T)
         return np.concatenate(found)
 

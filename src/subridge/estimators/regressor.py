@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def _averages(estimator: "RidgeEnsembleRegressor") -> bool:
     """Whether the members are averaged: only then rows can be streamed."""
-    if estimator._aggregation().name != "mean":
+    if not estimator._aggregations()[0].is_mean:
         raise AttributeError(
             f"partial_fit serves aggregation='mean' only; aggregation={estimator.aggregation!r} needs the rows: use fit"
         )
@@ -154,7 +154,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     ...     model = model.partial_fit(X[rows], y[rows])
     """
 
-    aggregation: str | Aggregation = "mean"
+    aggregation: str | Aggregation = "auto"
     weights_per_target: bool = False
 
     def fit(
@@ -185,8 +185,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             If the data cannot be used as given, or a constructor parameter is invalid.
         """
         features, labels = training_input(self, X, y, reset=True, numeric=True)
-        aggregation, weights = affordable(self._aggregation(), len(labels)), row_weights(sample_weight, len(labels))
-        left_out = self._fit(features, np.atleast_2d(labels.T), weights, groups, aggregation)
+        aggregations, weights = affordable(self._aggregations(), len(labels)), row_weights(sample_weight, len(labels))
+        left_out = self._fit(features, np.atleast_2d(labels.T), weights, groups, aggregations)
         self._publish(labels)
         self.loo_predictions_ = self._shaped(left_out.predictions)
         return self
@@ -220,7 +220,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         """
         features, labels = training_input(self, X, y, reset=not hasattr(self, "_moments"), numeric=True)
         weights = row_weights(sample_weight, len(labels))
-        self._absorb(features, np.atleast_2d(labels.T), weights, self._aggregation())
+        self._absorb(features, np.atleast_2d(labels.T), weights, self._aggregations()[0])
         self._publish(labels)
         return self
 
@@ -297,14 +297,18 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             self.weights_ = weights[0] if single and weights.ndim == 2 else weights
             self.coef_, self.intercept_ = (each[0, ...] if single else each for each in self._map)
 
-    def _aggregation(self) -> Aggregation:
-        found = aggregation_of("aggregation", self.aggregation, decides_classes=False)
-        return per_target(found) if truth("weights_per_target", self.weights_per_target) else found
+    def _aggregations(self) -> list[Aggregation]:
+        is_open = isinstance(self.aggregation, str) and self.aggregation == "auto"
+        names = ("mean", "scaled", "free") if is_open else (self.aggregation,)
+        found = [aggregation_of("aggregation", each, decides_classes=False) for each in names]
+        if truth("weights_per_target", self.weights_per_target):
+            return [per_target(each) if each.fits_weights or not is_open else each for each in found]
+        return found
 
     def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         # scikit-learn's check puts the signal in one feature of ten, which an unweighted mean of disjoint members
         # shrinks by 1/k whatever the ridge; fitted weights do not.
         name = self.aggregation.name if isinstance(self.aggregation, Aggregation) else self.aggregation
-        tags.regressor_tags.poor_score = name in ("mean", "median")
+        tags.regressor_tags.poor_score = self.n_estimators != "auto" and name in ("mean", "median")
         return tags

@@ -145,6 +145,11 @@ class MemberMoments:
         behind = None if self.behind is None else self.behind[..., chosen]
         return MemberMoments(self.pairs[..., chosen[:, None], chosen], missed, self.v, None, behind)
 
+    def of_batch(self, place: int) -> "MemberMoments":
+        """Moments at one place of the first axis."""
+        missed, v, behind = (None if each is None else each[place] for each in (self.missed, self.v, self.behind))
+        return MemberMoments(self.pairs[place], missed, v, None, behind)
+
     @property
     def n_members(self) -> int:
         """k."""

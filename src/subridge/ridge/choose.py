@@ -10,12 +10,13 @@ The default path goes on if its best ridge is at an end and the error still fall
 
 import warnings
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import ClassVar, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from subridge.arrays.namespace import like, namespace_of
+from subridge.arrays.namespace import like, namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
 from subridge.model.aggregation import Aggregation, Loss, Mean, MemberMoments, Settled, squared_error
 from subridge.model.checks import Scope, finite_array
@@ -188,81 +189,116 @@ def last_minimum(losses: Sequence[Loss]) -> int:
 
 
 class Judged(NamedTuple):
-    """The loss of an aggregate and, if it fits weights, the moments of its left-out errors and these weights."""
+    """Losses, what decides between equal ones, each of shape (b,), and fitted weights with their moments."""
 
-    loss: Loss
-    moments: MemberMoments | None = None
+    loss: FloatArray
+    tie: FloatArray
     settled: Settled | None = None
+    moments: MemberMoments | None = None
 
 
 class Losses:
-    """Left-out losses of an aggregate at any places of its members on their paths, each computed once."""
+    """Left-out losses of an aggregate at any places of its members on their paths, each computed once.
 
-    def __init__(self, paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation) -> None:
+    Places have shape (b, k). Here b is one. `judge.PairLosses` has one entry for each row that is left out as well, so
+    that every choice can be made again without that row. Ridges before the place `first` are not offered.
+    """
+
+    def __init__(
+        self, paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation, first: int = 0
+    ) -> None:
         self.paths, self.rows, self.aggregation = paths, rows, aggregation
-        self.n_ridges = paths[0].n_ridges
-        self._known: dict[tuple[int, ...], Judged] = {}
+        self.offered: Sequence[int] = range(first, paths[0].n_ridges)
+        self.deviations = rows.deviations[None, ...]  # (b, C, n)
+        self._known: dict[bytes, Judged] = {}
+        self._last: tuple[bytes, Array] = b"", rows.targets
 
     def errors(self, places: IntArray) -> Array:
-        """Left-out errors of every member at its place, shape (k, C, n)."""
-        found = [path.errors(int(place)) for path, place in zip(self.paths, places, strict=True)]
-        return namespace_of(found[0]).stack(found)
+        """Left-out errors of every member at its place, shape (b, k, C, n)."""
+        key = places.tobytes()
+        if self._last[0] != key:
+            found = [path.errors(int(place)) for path, place in zip(self.paths, places[0], strict=True)]
+            self._last = key, namespace_of(found[0]).stack(found)[None, ...]
+        return self._last[1]
 
-    def independent(self, places: IntArray) -> FloatArray:
-        """The samples that the errors of every member are worth at its place, shape (k,)."""
-        return np.array([path.independent[int(place)] for path, place in zip(self.paths, places, strict=True)])
-
-    def moments(self, places: IntArray, aggregation: Aggregation | None = None) -> MemberMoments:
-        """Moments of the left-out errors of every member at its place, for this or another linear aggregation."""
-        linear, rows = aggregation or self.aggregation, self.rows
-        found: MemberMoments = linear.moments(
-            self.errors(places), rows.deviations, rows.weights, self.independent(places)
-        )
+    def among(self, paths: Sequence[MemberPath], aggregation: Aggregation) -> Self:
+        """The same of some members, or with another aggregation."""
+        found = copy(self)
+        found.paths, found.aggregation, found._known, found._last = paths, aggregation, {}, (b"", self.rows.targets)
         return found
+
+    def common(self, place: int) -> IntArray:
+        """The places of members that share a ridge, shape (b, k)."""
+        return np.full((self.deviations.shape[0], len(self.paths)), place)
 
     def at(self, places: IntArray) -> Judged:
         """The loss at any places; fitted weights are judged by the error to expect on new samples."""
-        rows, aggregation, key = self.rows, self.aggregation, tuple(places.tolist())
-        if key in self._known:
-            return self._known[key]
-        if aggregation.is_linear and aggregation.fits_weights:
-            moments = self.moments(places)
-            settled = aggregation.settle(moments)
-            judged = Judged((float(settled.expected.sum()), 0.0), moments, settled)
-        else:
-            targets = rows.deviations if aggregation.is_linear else rows.targets
-            judged = Judged(aggregation.loss(self.errors(places), targets, rows.weights))
-        self._known[key] = judged
-        return judged
+        key = places.tobytes()
+        if key not in self._known:
+            self._known[key] = self._judged(places)
+        return self._known[key]
 
-    @property
-    def common(self) -> list[Judged]:
-        """The losses at every ridge that all members share."""
-        return [self.at(np.full(len(self.paths), index)) for index in range(self.n_ridges)]
+    def _judged(self, places: IntArray) -> Judged:
+        errors, rows, aggregation = self.errors(places), self.rows, self.aggregation
+        if aggregation.is_linear and aggregation.fits_weights:
+            moments = self.moments(places, aggregation)
+            settled = aggregation.settle(moments)
+            loss = settled.expected.sum(axis=-1) if aggregation.per_target else settled.expected
+            return Judged(loss, np.zeros(len(places)), settled, moments)
+        if aggregation.is_mean:
+            mean = errors.sum(axis=1) / errors.shape[1]
+            loss = to_numpy(((mean * mean).sum(axis=1) @ rows.weights) / rows.total_weight)
+            return Judged(loss, np.zeros(len(places)))
+        targets = self.deviations if aggregation.is_linear else [rows.targets] * len(places)
+        found = [aggregation.loss(each, own, rows.weights) for each, own in zip(errors, targets, strict=True)]
+        return Judged(*np.array(found).T)
+
+    def moments(self, places: IntArray, aggregation: Aggregation) -> MemberMoments:
+        """Moments of the left-out errors of every member at its place, for a linear aggregation."""
+        worth = np.array([path.independent[at] for path, at in zip(self.paths, places.T, strict=True)]).T  # (b, k)
+        worth = worth[:, None, :] if aggregation.per_target else worth
+        return aggregation.moments(self.errors(places), self.deviations, self.rows.weights, worth)
+
+    def criterion(self, places: IntArray) -> list[tuple[float, float]]:
+        """The losses that a choice compares, one for each of b, and what decides between equal ones.
+
+        A squared error of noise varies as that of m = (tr R²)²/tr R⁴ independent rows, relative to itself by √(2/m).
+        That much is added: a member near its interpolation threshold has a small m, and its error may be luck.
+        """
+        judged, caution = self.at(places), np.ones(len(places))
+        if not self.aggregation.decides_classes:
+            worth = np.array([path.degrees[at] for path, at in zip(self.paths, places.T, strict=True)])
+            caution += np.sqrt(2 / worth.min(axis=0))
+        return list(zip((judged.loss * caution).tolist(), judged.tie.tolist(), strict=True))
 
 
 def choose_ridges(losses: Losses, scope: Scope) -> IntArray:
-    """A place on the path for every member, shape (k,), by left-out losses; of equal ones the largest ridge is taken.
+    """A place on the path for every member, shape (b, k), by left-out losses; of equal ones the largest ridge is taken.
 
     "member" takes each member's own best, by its squared error, as ``BaggingRegressor(RidgeCV)`` does; "ensemble" one
     common value, best for the aggregate; "joint" one value per member, best together: coordinate descent from the best
     common value, which offers every member in turn every ridge while the others stay, until nothing changes. The loss
     never rises; a joint optimum is not guaranteed.
     """
-    rows, k, L = losses.rows, len(losses.paths), losses.n_ridges
-    if scope == "member":
-        own = [
-            [Mean().loss(path.errors(index)[None, ...], rows.targets, rows.weights) for index in range(L)]
-            for path in losses.paths
-        ]
-        return np.array([last_minimum(each) for each in own])
-    places = np.full(k, last_minimum([each.loss for each in losses.common]))
-    for _ in range(_MOST_SWEEPS if scope == "joint" else 0):
-        before = places
+    k, offered = len(losses.paths), losses.offered
+    if scope == "member" and k > 1:
+        alone = [losses.among([path], Mean()) for path in losses.paths]
+        return np.concatenate([choose_ridges(each, "ensemble") for each in alone], axis=1)
+    found = [losses.criterion(losses.common(place)) for place in offered]
+    best = [offered[last_minimum(each)] for each in zip(*found, strict=True)]
+    places = np.repeat(np.array(best)[:, None], k, axis=1)
+    if scope != "joint":
+        return places
+    least = losses.criterion(places)
+    for _ in range(_MOST_SWEEPS):
+        before = places.copy()
         for r in range(k):
-            for index in range(L):
-                trial = np.where(np.arange(k) == r, index, places)
-                places = trial if losses.at(trial).loss < losses.at(places).loss else places
+            for place in offered:
+                trial = places.copy()
+                trial[:, r] = place
+                for number, loss in enumerate(losses.criterion(trial)):
+                    if loss < least[number]:
+                        places[number], least[number] = trial[number], loss
         if (places == before).all():
             break
     return places
@@ -285,8 +321,8 @@ def search_ridges(
 
     def evaluate(path: FloatArray) -> Outcome[tuple[Losses, IntArray]]:
         losses = Losses(member_paths(rows, plan, path, noise), rows, aggregation)
-        places = choose_ridges(losses, scope)
-        return outcome_of((losses, places), places, len(path), spread, lambda at: losses.at(at).loss)
+        (places,) = choose_ridges(losses, scope)
+        return outcome_of((losses, places), places, len(path), spread, lambda at: losses.criterion(at[None, :])[0])
 
     if given is None:
         start = default_ridges(rows.column_squares, rows.n_samples, int(plan.subset_sizes.max()))

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from scipy.optimize import brentq
+import numpy as np
+from scipy.optimize import brentq, minimize
 
-from subridge.arrays.namespace import add_at_first, device_of, namespace_of
-from subridge.arrays.types import Array, IntArray
+from subridge.arrays.namespace import add_at_first, device_of, namespace_of, to_numpy
+from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.model.aggregation import Aggregation, first_largest, most_votes
 
 _LEAST_BETA = 1e-3  # positive, so that the most probable class is the predicted one even if votes carry no information
@@ -35,6 +36,29 @@ def fit_temperature(decision: Array, labels: Array, weights: Array) -> float:
             return high
         low, high = high, 2 * high
     return float(brentq(slope, low, high, xtol=1e-14 * low))
+
+
+def fit_bias(decision: Array, labels: Array, weights: Array, beta: float) -> tuple[float, FloatArray]:
+    """Inverse temperature β and one bias b per class, shape (C,), of ``softmax(β (decision + b))``; from a first β.
+
+    As `fit_temperature`, which a bias per class makes a logistic regression with one slope: convex in β and β b. Scores
+    of classes are shrunk towards their means by the ridge, and more so if there are few rows of a class.
+    """
+    values, y, w = (to_numpy(each) for each in (decision, labels, weights))
+    C, n = values.shape
+    smoothed = y * (n / (n + 1)) + 1 / (C * (n + 1))
+
+    def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
+        logits = parameters[0] * values + parameters[1:, None]
+        logits -= logits.max(axis=0)
+        logits -= np.log(np.exp(logits).sum(axis=0))
+        residual = (np.exp(logits) - smoothed) * w
+        slopes = np.append((residual * values).sum(), residual.sum(axis=1))
+        return -float((smoothed * logits * w).sum()) / w.sum(), slopes / w.sum()
+
+    bounds = [(_LEAST_BETA, _LARGEST_BETA)] + [(None, None)] * C
+    found = minimize(loss, np.append(beta, np.zeros(C)), jac=True, method="L-BFGS-B", bounds=bounds).x
+    return float(found[0]), (found[1:] - found[1:].mean()) / found[0]
 
 
 def softmax(decision: Array, beta: float) -> Array:

@@ -217,23 +217,58 @@ class MemberFit:
             denominator[index][interpolated] = 0.0
         return LeftOut(errors, denominator, np.flatnonzero(to_numpy(interpolated)))
 
-    def pair_errors(self, penalty: float, targets: Array, left_out: IntArray) -> Array:
-        """Left-out errors if row i is left out as well, for each i of m rows; shape (m, C, n), m n ρ multiplications.
+    def pair_errors(self, penalty: float, targets: Array, left_out: IntArray, sets: LeftOutSets | None = None) -> Array:
+        """Left-out errors if row, or set, i is left out as well, for each i of m; shape (m, C, n), in m n ρ steps.
 
-        Row i itself keeps its plain left-out error.
+        Row i itself keeps its plain left-out error; rows of set i, and of sets that overlap with it, have none: zero.
         """
         d = self.spectrum
         least = _LEAST_PAIR_PENALTY * float(d[-1]) if d.shape[0] else 0.0
         p = max(penalty, least)
+        gains = (1.0 if self.spans_samples else -d) / (d + p)  # of R, less the identity unless the member spans
+        if sets is not None:
+            return self._pairs_of_sets(gains, targets, left_out, sets)
         errors, diagonals, *_ = self.left_out(np.array([p]), targets)
         assert diagonals is not None
-        across = (
-            take_last(self.left, left_out) * ((1.0 if self.spans_samples else -d) / (d + p))[:, None]
-        ).T @ self.left
+        return without_partner(errors[0, ...], diagonals[0, ...], self._residual_rows(gains, left_out), left_out)
+
+    def _residual_rows(self, gains: Array, index: IntArray) -> Array:
+        """Rows of R, less those of the identity unless the member spans all samples; shape (m, n)."""
+        across = (take_last(self.left, index) * gains[:, None]).T @ self.left
         u = self.rows.intercept_direction
         if u is not None and not self.spans_samples:
-            across -= take_last(u, left_out)[:, None] * u
-        return without_partner(errors[0, ...], diagonals[0, ...], across, left_out)
+            across -= take_last(u, index)[:, None] * u
+        return across
+
+    def _pairs_of_sets(self, gains: Array, targets: Array, left_out: IntArray, sets: LeftOutSets) -> Array:
+        """``e_s = R'_ss⁻¹ r'_s`` for every set s, with R' and r' = R'g those of the rows without set i."""
+        xp, identity = namespace_of(targets), 0.0 if self.spans_samples else 1.0
+        residuals = targets * identity + (targets @ self.left.T * gains) @ self.left
+        blocks, u = [], self.rows.root_weights * (float(self.rows.fit_intercept) / self.rows.total_weight**0.5)
+        for batch in sets.batches:
+            (G, m), flat = batch.rows.shape, batch.rows.ravel()
+            Q = xp.permute_dims(take_last(self.left, flat).reshape((-1, G, m)), (1, 2, 0))
+            v = take_last(u, flat).reshape((G, m)) * identity
+            blocks.append((Q * gains) @ xp.matrix_transpose(Q) - v[:, :, None] * v[:, None, :] + _eye(Q, m) * identity)
+        found = []
+        for i in left_out.tolist():
+            own, parts = sets.rows_of_sets[i], []
+            across = self._residual_rows(gains, own)
+            across[np.arange(len(own)), own] += identity
+            inner = take_last(across, own)
+            solved = xp.linalg.solve(inner, across)
+            rest = residuals - (xp.linalg.solve(inner, take_last(residuals, own).T)).T @ across
+            for batch, block in zip(sets.batches, blocks, strict=True):
+                (G, m), flat = batch.rows.shape, batch.rows.ravel()
+                a, b = (take_last(each, flat).reshape((-1, G, m)) for each in (across, solved))
+                apart = like((~np.isin(batch.rows, own).any(axis=1)).astype(float), targets)[:, None, None]
+                shared = xp.permute_dims(a, (1, 2, 0)) @ xp.permute_dims(b, (1, 0, 2))
+                R = apart * (block - shared) + (1 - apart) * _eye(block, m)
+                r = apart * xp.permute_dims(take_last(rest, flat).reshape((-1, G, m)), (1, 2, 0))
+                errors = xp.permute_dims(xp.linalg.solve(R, r), (2, 0, 1)).reshape((targets.shape[0], -1))
+                parts.append(take_last(errors, np.flatnonzero(batch.answered)))
+            found.append(take_last(xp.concat(parts, axis=-1), sets.order))
+        return xp.stack(found)
 
     # -- sets of rows left out together -----------------------------------------------------------
 
@@ -551,13 +586,13 @@ def factorise_members(
     """Factorise every member of a plan; `least_penalties`, shape (k,), are zero by default.
 
     Disjoint subsets need only the diagonal blocks of the Gram matrix. If members overlap so much that their blocks cost
-    more than the whole, Σ_r N_r² > M², the whole is formed once and the blocks are cut from it.
+    more than the whole, Σ_r N_r² > M², the whole is formed once and the blocks are cut from it, also for later plans.
     """
     least = np.zeros(plan.n_members) if least_penalties is None else least_penalties
     sizes = plan.subset_sizes[plan.subset_sizes < rows.room]
-    gram = None
-    if plan.selects_features and (sizes**2).sum() > plan.n_features**2 and not is_sparse(rows.features):
-        gram = rows.features @ rows.features.T
+    gram = vars(rows).get("gram")
+    if plan.selects_features and (sizes**2).sum() >= plan.n_features**2 and not is_sparse(rows.features):
+        gram = rows.gram
     for r in range(plan.n_members):
         yield factorise(rows, plan, r, float(least[r]), gram_limit, gram)
 
@@ -617,6 +652,7 @@ class MemberPath:
         places = np.arange(len(penalties)) if is_short else np.array([penalties.argmin()])
         self._fit, found = trusted(fit, self._targets, penalties[places])
         self.rank = int(self._fit.spectrum.shape[0])
+        self.degrees = residual_degrees(self._fit, penalties)
         self.independent = independent_samples(self._fit, penalties)
         self._known: dict[int, Array] = dict(zip(places.tolist(), self._unweighted(found.errors), strict=True))
 
@@ -640,11 +676,18 @@ class MemberPath:
         return self._fit.coefficients(self.penalties[index][None], self._targets)[0, ...]
 
     def pair_errors(self, index: int, left_out: IntArray) -> Array:
-        """Errors at one ridge with another row i left out as well, for each i of m; shape (m, C, n).
+        """Errors at one ridge with another row, or set of rows, i left out as well, for each i of m; shape (m, C, n).
 
-        Entry j is ``y_j - f_r^(-ij)(x_j)``, and entry i of row i the plain left-out error.
+        Entry j is ``y_j - f_r^(-ij)(x_j)``.
         """
-        return self._unweighted(self._fit.pair_errors(float(self.penalties[index]), self._targets, left_out))
+        sets = self._fit.rows.left_out
+        return self._unweighted(self._fit.pair_errors(float(self.penalties[index]), self._targets, left_out, sets))
+
+    def pair_deviations(self, left_out: IntArray) -> Array:
+        """Labels less the mean of the rows without their own unit and unit i; shape (m, C, n)."""
+        fit, rows = self._fit, self._fit.rows
+        constant = replace(fit, left=fit.left[:0, :], spectrum=fit.spectrum[:0])
+        return constant.pair_errors(1.0, rows.centred_targets[0], left_out, rows.left_out) / rows.root_weights
 
     def _unweighted(self, weighted: Array) -> Array:
         """Errors of the labels without readout noise, from those of a member in weighted units."""
@@ -677,24 +720,30 @@ def trusted(fit: MemberFit, targets: Array, penalties: FloatArray) -> tuple[Memb
     return fit, found
 
 
+def residual_degrees(fit: MemberFit, penalties: FloatArray) -> FloatArray:
+    """m = (tr R²)²/tr R⁴ at each ridge, shape (L,).
+
+    A squared error of labels that are noise, gᵀR²g, varies as that of m independent samples. At its interpolation
+    threshold a member has m near one: its error is one accident.
+    """
+    d, p, untouched = to_numpy(fit.spectrum), penalties[:, None], fit.rows.room - int(fit.spectrum.shape[0])
+    squares = ((d.min(initial=np.inf) + p if fit.spans_samples else p) / (d + p)) ** 2
+    return np.asarray((squares.sum(axis=1) + untouched) ** 2 / ((squares**2).sum(axis=1) + untouched))
+
+
 def independent_samples(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     """How many independent samples the left-out errors at each ridge are worth if weights are fitted to them; (L,).
 
-    A squared error of labels that are noise is ``gᵀR²g``, which varies as that of m = (tr R²)²/tr R⁴ independent
-    samples. Its inverse, which weights follow, is too large by m/(m - 2) in the mean, so n samples are worth n (1 -
-    2/m). At its interpolation threshold a member has m near one: its error is one accident.
-
-    Zero if few rows determine the member, as with rare columns: their left-out errors carry no information.
+    The inverse of a squared error, which weights follow, is too large by m/(m - 2) in the mean, so n samples are worth
+    n (1 - 2/m). Zero if few rows determine the member, as with rare columns: their left-out errors carry no
+    information.
     """
-    rows, d, p = fit.rows, to_numpy(fit.spectrum), penalties[:, None]
+    rows = fit.rows
     if rests_on_few_rows(fit, float(penalties.min())):
         return np.zeros(len(penalties))
-    squares = ((d.min(initial=np.inf) + p if fit.spans_samples else p) / (d + p)) ** 2
-    untouched = rows.room - len(d)
-    m = (squares.sum(axis=1) + untouched) ** 2 / ((squares**2).sum(axis=1) + untouched)
     effective = rows.total_weight**2 / float((rows.weights**2).sum())
     most = rows.room if rows.left_out is None else rows.left_out.n_sets
-    return np.asarray(np.minimum(np.maximum(1 - 2 / m, _LEAST_SHARE) * effective, most))
+    return np.asarray(np.minimum(np.maximum(1 - 2 / residual_degrees(fit, penalties), _LEAST_SHARE) * effective, most))
 
 
 def rests_on_few_rows(fit: MemberFit, penalty: float) -> bool:

@@ -63,6 +63,11 @@ class LeftOutSets:
         return np.argsort(np.concatenate([batch.rows[batch.answered] for batch in self.batches]))
 
     @cached_property
+    def rows_of_sets(self) -> list[IntArray]:
+        """The rows of every set, by its number."""
+        return [rows for batch in self.batches for rows in batch.rows]
+
+    @cached_property
     def owners(self) -> IntArray:
         """The number of the set that answers for each row, shape (n,)."""
         per_set = np.concatenate([batch.answered.sum(axis=1) for batch in self.batches])
@@ -270,6 +275,11 @@ class TrainingRows:
             again = centred @ self.weights / self.total_weight
             centred, means = centred - again[:, None], means + again
         return centred * self.root_weights, means
+
+    @cached_property
+    def gram(self) -> Array:
+        """``FᵀF`` of all features, shape (M, M)."""
+        return self.features @ self.features.T  # type: ignore[operator, return-value]
 
     @cached_property
     def column_squares(self) -> FloatArray:

@@ -198,6 +198,7 @@ def _weights_of_trial(
                 noise = eta[:, None, None] * to_numpy(batch.readout[b, :, :P])[:, None, :]
             paths = member_paths(rows, plan, experiment.ridge_table, noise)
             for index in range(len(experiment.ridge_table)):
-                found = Losses(paths, rows, aggregation).moments(np.full(plan.n_members, index))
+                losses = Losses(paths, rows, aggregation)
+                found = losses.moments(losses.common(index), aggregation).of_batch(0)
                 weights[index, s, e] = aggregation.weights(replace(found, pairs=found.pairs + np.diag(eta**2)))
     return weights

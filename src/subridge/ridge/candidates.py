@@ -1,0 +1,209 @@
+"""Which ensemble: one ridge on all features, or members that see parts of them, whichever left-out errors ask for.
+
+`offers` lists what may be taken, in families of the same kind with more and more members. `choose_ensemble` gives each
+its ridge and weights by exact left-out errors and takes the first, one ridge, unless another is surely better. The
+estimators and `advise` both choose so.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray
+from subridge.model.aggregation import Aggregation
+from subridge.model.checks import Scope, stream
+from subridge.model.ensemble import Ensemble, SubsetPlan
+from subridge.model.subsets import Dirichlet, Equal, Overlapping, Strategy
+from subridge.ridge.choose import Losses, scored, search_ridges
+from subridge.ridge.judge import SURE, Candidate, Offer, Verdict, judge, paired, take, tuned
+from subridge.ridge.member import MemberPath, member_paths
+from subridge.ridge.rows import TrainingRows
+
+SINGLE = "one ridge"
+MEMBERS, SPREAD, FRACTION = (2, 4, 8, 16), 0.75, 0.5
+
+
+def offers(
+    varying: BoolArray,
+    n_members: Sequence[int] = MEMBERS,
+    fraction_spreads: Sequence[float] = (0.0, SPREAD),
+    overlapping_fractions: Sequence[float] = (FRACTION,),
+    seed: int | tuple[int, ...] | None = 0,
+) -> Iterator[list[Offer]]:
+    """One ridge on all features, then every kind of subsets for every k that leaves each member a feature that varies.
+
+    `varying` says which features do, shape (M,). If some are constant, the strategy draws from those that vary, and the
+    others are dealt out to the members in turn: in a larger sample they may vary. The first overlapping subsets are the
+    same for every k.
+
+    >>> [each.name for family in offers(np.ones(6, dtype=bool), [2, 8], [0.0, 0.75]) for each in family]
+    ['one ridge', '2 equal', '2 heterogeneous (0.75)', '2 overlapping (0.5 each)']
+    """
+    some, others = np.flatnonzero(varying), np.flatnonzero(~varying)
+    yield [Offer(SINGLE, "single", Equal(1).draw(len(varying), stream(seed)))]
+    members = sorted({k for k in n_members if 1 < k <= len(some)})
+
+    def drawn(strategy: Strategy, k: int, *key: int) -> SubsetPlan:
+        plan = strategy.draw(len(some), stream(seed, *key))
+        if not len(others):
+            return plan
+        subsets = [np.append(some[np.asarray(plan.measurements[r])], others[r::k]) for r in range(k)]
+        return SubsetPlan.from_indices(subsets, len(varying))
+
+    for spread in {f"{abs(each):g}": each for each in fraction_spreads}.values():  # one for each name
+        if spread == 0:
+            yield [Offer(f"{k} equal", "equal", drawn(Equal(k), k, k)) for k in members]
+            continue
+        yield [
+            Offer(f"{k} heterogeneous ({spread:g})", "dirichlet", drawn(Dirichlet(k, spread), k, k), float(spread))
+            for k in members
+        ]
+    for fraction in {f"{abs(each):g}": each for each in overlapping_fractions}.values():
+        size = max(1, round(fraction * len(some)))
+        yield [
+            Offer(f"{k} overlapping ({fraction:g} each)", "overlapping", drawn(Overlapping((size,) * k), k))
+            for k in members
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A candidate that was tried.
+
+    Attributes
+    ----------
+    name : str
+        One ridge, or how many members of which kind, and how they are combined.
+    error : float
+        Squared error of left-out rows.
+    gain, standard_error : float
+        By how much that is less than the first candidate's, and its standard error, row by row.
+    seconds : float
+        To factorise and judge it.
+    offer : Offer
+        Its subsets.
+    ensemble : Ensemble
+        Its subsets with ridges and aggregation.
+    weights : ndarray, shape (k,) or (n_targets, k)
+        Of the members.
+    """
+
+    name: str
+    error: float
+    gain: float
+    standard_error: float
+    seconds: float
+    offer: Offer
+    ensemble: Ensemble
+    weights: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The candidates that were tried, and which of them was taken; ``print`` shows them as a table.
+
+    Attributes
+    ----------
+    trials : tuple of Trial
+        Name, squared error of left-out rows, gain over the first candidate, its standard error and the time it took.
+    taken : int
+        The place of the candidate that was taken.
+    """
+
+    trials: tuple[Trial, ...]
+    taken: int
+    kept: dict[int, Candidate] = field(repr=False, default_factory=dict)  # what may be taken if a row is left out
+
+    @property
+    def name(self) -> str:
+        """What was taken."""
+        return self.trials[self.taken].name
+
+    def __str__(self) -> str:
+        lines = [f"  {'candidate':32}{'left-out error':>15}{'gain':>9}{'± s.e.':>9}{'seconds':>9}"]
+        scale = self.trials[0].error or 1.0
+        for place in sorted(range(len(self.trials)), key=lambda each: self.trials[each].error):
+            each, mark = self.trials[place], "→ " if place == self.taken else "  "
+            gain = f"{each.gain / scale:9.1%}{each.standard_error / scale:9.1%}" if place else f"{'–':>9}{'':9}"
+            lines.append(f"{mark}{each.name:32}{each.error:15.4g}{gain}{each.seconds:9.3f}")
+        lines.append(f"Another than {self.trials[0].name!r} is taken if it gains more than {SURE:g} standard errors.")
+        return "\n".join(lines)
+
+
+def choose_ensemble(
+    rows: TrainingRows,
+    families: Iterable[Sequence[Offer]],
+    aggregations: Sequence[Aggregation],
+    ridges: ArrayLike | None,
+    scope: Scope,
+    scoring: str | None = None,
+    fixed: FloatArray | None = None,
+    noise_of: Callable[[int], Array | None] = lambda k: None,
+) -> Choice:
+    """Give every candidate its ridges and weights, and take one.
+
+    The first offer is the reference: one ridge, whose ridge is searched on the whole path. If the aggregation is to be
+    chosen, its output is scaled, by a number that is one unless left-out errors ask for another. Ensembles of more
+    members of a kind are tried as long as fewer of them lower the left-out error, and with ridges of at least that of
+    the reference: smaller ones look good by accident where columns are rare. `fixed` ridges, shape () or (k,), leave
+    nothing to search. `noise_of` draws the readout noise of k members.
+    """
+    trials, kept, reference, known = list[Trial](), dict[int, Candidate](), list[Candidate](), dict[bytes, MemberPath]()
+    path, first = np.empty(0), 0
+    for family in families:
+        for offer in family:
+            started, found, noise = time.perf_counter(), list[Candidate](), noise_of(offer.plan.n_members)
+            members: Sequence[MemberPath]
+            if reference:
+                members = _members(rows, offer.plan, path, noise, known)
+            elif fixed is not None:
+                path = np.broadcast_to(fixed, (1, offer.plan.n_members))
+                members = member_paths(rows, offer.plan, path, noise)
+            else:
+                simplest = scored(aggregations[0], scoring, rows)
+                path, losses, places = search_ridges(rows, offer.plan, simplest, scope, ridges, noise)
+                first, members = int(places.max()), losses.paths
+            for aggregation in aggregations:
+                if offer.plan.n_members == 1 and found and not aggregation.equal_weights:
+                    continue  # one member has one weight
+                chooser = Losses(members, rows, scored(aggregation, scoring, rows), first if reference or found else 0)
+                suffix = "" if aggregation.is_mean or len(aggregations) == 1 else f", {aggregation.name}"
+                found.append(tuned(offer, offer.name + suffix, path, chooser, scope, aggregation))
+            if not reference:
+                found[:2] = found[1::-1]  # the scaled one
+                reference = found[:1]
+            lapse = (time.perf_counter() - started) / len(found)
+            for each in found:
+                gain, noise_of_gain = paired(each.squares[None, :], reference[0].squares[None, :], rows)
+                at_hand = each.offer, each.ensemble, each.weights
+                trial = Trial(each.name, each.error, float(gain[0]), float(noise_of_gain[0]), lapse, *at_hand)
+                if each is reference[0] or trial.gain > (SURE - 1) * trial.standard_error:
+                    kept[len(trials)] = each
+                trials.append(trial)
+            if min(each.error for each in found) >= reference[0].error and reference[0] not in found:
+                break
+    taken = take([each.squares[None, :] for each in kept.values()], rows)
+    return Choice(tuple(trials), list(kept)[int(taken[0])], kept)
+
+
+def _members(
+    rows: TrainingRows, plan: SubsetPlan, path: FloatArray, noise: Array | None, known: dict[bytes, MemberPath]
+) -> list[MemberPath]:
+    """The members of a plan along a path; those that the last plan had too are `known`, unless noise differs."""
+    if noise is not None:
+        return member_paths(rows, plan, path, noise)
+    keys = [np.asarray(A).tobytes() for A in plan.measurements]
+    for key in known.keys() - set(keys):
+        del known[key]
+    new = [r for r, key in enumerate(keys) if key not in known]
+    if new:
+        part = SubsetPlan(tuple(plan.measurements[r] for r in new), plan.n_features)
+        known |= dict(zip([keys[r] for r in new], member_paths(rows, part, path), strict=True))
+    return [known[key] for key in keys]
+
+
+def verdict(choice: Choice) -> Verdict:
+    """The left-out outputs and the error of what was taken, after all choices."""
+    return judge(list(choice.kept.values()), list(choice.kept).index(choice.taken))

@@ -1,0 +1,299 @@
+"""What a choice costs: the error on rows that had no part in it.
+
+Ridges, weights and ensembles that are chosen by left-out errors look better on these than on new rows. It is not enough
+to choose by the errors of the other rows: the output of a member for a left-out row j was still learnt from row i, so
+the choice knows i through it. Here row i is left out of everything: of the members, of the weights and of every choice.
+The formula for pairs makes that possible without refitting: this is exact leave-one-out of the whole procedure, except
+for the path of ridges and for the degrees of freedom of residuals, which follow from the features. If groups are left
+out, these are pairs of groups.
+
+Pairs cost n² times the rank of a member for each ridge. Ridges that no single row can make the best are left aside. If
+that is not enough, some rows are judged, drawn at random, and the ratio of their errors stands for that of all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import numpy as np
+
+from subridge.arrays.namespace import like, namespace_of, take_last, to_numpy
+from subridge.arrays.types import Array, FloatArray, IntArray
+from subridge.model.aggregation import Aggregation, Settled, first_largest, misclassified_share, squared_error
+from subridge.model.checks import Scope
+from subridge.model.ensemble import Ensemble, SubsetPlan
+from subridge.ridge.choose import Judged, Losses, choose_ridges
+from subridge.ridge.member import MemberPath
+from subridge.ridge.rows import TrainingRows
+
+_MOST_WORK = 1e8  # multiplications for all pairs: a small part of a fit with thousands of rows or features
+_LEAST_JUDGED = 8  # rows or groups
+_NUMBERS = 4_000_000  # of left-out errors held at once: 32 MB
+# A row that is left out moves a difference of mean errors by its own share, and by what others learnt from it.
+_MARGIN = 4.0
+_ROUNDING = 1e-9  # relative; candidates that differ by less are the same
+SURE = 2.0  # standard errors; chosen on development tables (benchmarks/results/default.md)
+
+
+# -- one more row left out ------------------------------------------------------------------------
+
+
+class PairLosses(Losses):
+    """Losses with one more unit left out, a row or a set of rows: one entry for each of b units.
+
+    Rows that are left out with the unit count nothing. If sets overlap, as windows in time do, neither do rows whose
+    own set has a row in common with the unit's.
+    """
+
+    def __init__(self, plain: Losses, units: IntArray, offered: Sequence[int]) -> None:
+        rows = plain.rows
+        self.paths, self.rows, self.aggregation, self.offered = plain.paths, rows, plain.aggregation, offered
+        self._units, self._known, self._errors = units, {}, dict[tuple[int, int], Array]()
+        self._counted = like(np.ones((len(units), 1, rows.n_samples)), rows.targets)
+        if rows.left_out is None:  # sets that are left out have no errors
+            self._counted[np.arange(len(units)), 0, units] = 0.0
+        self.deviations = plain.paths[0].pair_deviations(units) * self._counted
+
+    def errors(self, places: IntArray) -> Array:
+        xp, found = namespace_of(self.rows.targets), []
+        for path, own in zip(self.paths, places.T, strict=True):
+            tables = {int(place): self._table(path, int(place)) for place in np.unique(own)}
+            several = [tables[int(place)][number, ...] for number, place in enumerate(own)] if len(tables) > 1 else []
+            found.append(xp.stack(several) if several else tables[int(own[0])])
+        return xp.stack(found, axis=1)
+
+    def _table(self, path: MemberPath, place: int) -> Array:
+        """Errors of a member at one place, shape (b, C, n)."""
+        key = id(path), place
+        if key not in self._errors:
+            self._errors[key] = path.pair_errors(place, self._units) * self._counted
+        return self._errors[key]
+
+
+def rows_of(rows: TrainingRows, unit: int) -> IntArray:
+    """The rows that answer when a unit, a row or a set, is left out."""
+    return np.array([unit]) if rows.left_out is None else np.flatnonzero(rows.left_out.owners == unit)
+
+
+# -- candidates -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Offer:
+    """Drawn subsets: their name, the strategy that drew them, and how unequal they are (kσ before scaling)."""
+
+    name: str
+    strategy: str  # "single", "equal", "dirichlet", "overlapping", "projection" or "given"
+    plan: SubsetPlan
+    fraction_spread: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """An ensemble with the ridges and weights that left-out errors ask for; make it by `tuned`.
+
+    `offer` has the subsets, `ridges` the path, shape (L,) or (L, k). `chooser` has the losses by which ridges are
+    chosen, `losses` those of the aggregation itself: the same unless another score was asked for. `places` are those of
+    the members on their path, shape (k,); `squares` the squared errors of left-out rows times their weights, shape
+    (n,), whose mean is the error to expect.
+    """
+
+    offer: Offer
+    name: str
+    ridges: FloatArray
+    chooser: Losses
+    losses: Losses
+    scope: Scope
+    places: IntArray
+    squares: FloatArray
+
+    @property
+    def ensemble(self) -> Ensemble:
+        """Its subsets, ridges and aggregation."""
+        plan, path = self.offer.plan, self.ridges
+        own = path[self.places] if path.ndim == 1 else path[self.places, np.arange(plan.n_members)]
+        return Ensemble(plan, own, aggregation=self.losses.aggregation)
+
+    @property
+    def weights(self) -> FloatArray:
+        """Of the members, shape (k,) or (C, k)."""
+        settled, k = self.losses.at(self.places[None, :]).settled, len(self.places)
+        return np.full(k, 1 / k) if settled is None else settled.weights[0]
+
+    @property
+    def error(self) -> float:
+        """The mean of the squared left-out errors."""
+        return float(self.squares.sum() / self.losses.rows.total_weight)
+
+
+def tuned(
+    offer: Offer, name: str, ridges: FloatArray, chooser: Losses, scope: Scope, aggregation: Aggregation
+) -> Candidate:
+    """Choose the ridges of a candidate by left-out losses."""
+    losses = chooser if aggregation is chooser.aggregation else chooser.among(chooser.paths, aggregation)
+    places = choose_ridges(chooser, scope)
+    return Candidate(offer, name, ridges, chooser, losses, scope, places[0], squares_at(losses, places)[0])
+
+
+def outputs_at(losses: Losses, places: IntArray, judged: Judged) -> Array:
+    """Left-out outputs of the aggregate at some places, shape (b, C, n)."""
+    errors, aggregation, targets = losses.errors(places), losses.aggregation, losses.rows.targets
+    xp = namespace_of(targets)
+    if not aggregation.is_linear:
+        return xp.stack([aggregation.combine(targets - each) for each in errors])
+    return targets - _weighted(errors, losses.deviations, judged)
+
+
+def _weighted(errors: Array, deviations: Array, judged: Judged) -> Array:
+    """Errors of a weighted sum, shape (b, C, n), from those of members (b, k, C, n); of the mean if none are fitted."""
+    mean: Array = errors.sum(axis=1) / errors.shape[1]
+    if judged.settled is None:
+        return mean
+    w = like(judged.settled.weights, errors)  # (b, k) or (b, C, k)
+    w = namespace_of(errors).matrix_transpose(w) if w.ndim == 3 else w[:, :, None]
+    mixed: Array = (errors * w[:, :, :, None]).sum(axis=1) + (1 - w.sum(axis=1))[:, :, None] * deviations
+    return mixed
+
+
+def squares_at(losses: Losses, places: IntArray) -> FloatArray:
+    """Squared errors of left-out rows times their weights, summed over targets, or wrong classes; shape (b, n).
+
+    Those of fitted weights are raised so that their mean is the error to expect.
+    """
+    rows, judged = losses.rows, losses.at(places)
+    outputs = outputs_at(losses, places, judged)
+    if losses.aggregation.decides_classes:
+        wrong = first_largest(outputs) != first_largest(rows.targets)
+        return np.asarray(to_numpy(wrong * rows.weights), dtype=np.float64)
+    squares: FloatArray = to_numpy(((rows.targets - outputs) ** 2).sum(axis=1) * rows.weights)
+    if judged.settled is None:
+        return squares
+    apparent = squares.sum(axis=1) / rows.total_weight
+    return squares * np.where(apparent > 0, judged.loss / np.where(apparent > 0, apparent, 1.0), 1.0)[:, None]
+
+
+def paired(squares: FloatArray, others: FloatArray, rows: TrainingRows) -> tuple[FloatArray, FloatArray]:
+    """By how much mean squared errors are less than others, and the standard error of that; (b, n) to (b,) each.
+
+    Rows that are left out together count as one.
+    """
+    apart = _by_units(others - squares, rows)
+    N = apart.shape[1]
+    total = apart.sum(axis=1)
+    spread = np.maximum((apart**2).sum(axis=1) - total**2 / N, 0.0) * (N / max(N - 1, 1))
+    return total / rows.total_weight, np.sqrt(spread) / rows.total_weight
+
+
+def _by_units(values: FloatArray, rows: TrainingRows) -> FloatArray:
+    """Sums over groups that are left out together; (b, n) to (b, n_units)."""
+    if rows.left_out is None or not rows.left_out.is_partition:
+        return values
+    return np.stack([np.bincount(rows.left_out.owners, each) for each in values])
+
+
+def take(squares: Sequence[FloatArray], rows: TrainingRows) -> IntArray:
+    """The candidate to take for each of b, from squares of shape (b, n): the first is the simplest.
+
+    It is taken unless others err less by more than `SURE` standard errors of the difference, row by row; then the one
+    of largest gain.
+    """
+    gains, noise = zip(*(paired(each, squares[0], rows) for each in squares), strict=True)
+    rounding = _ROUNDING * squares[0].sum(axis=1) / rows.total_weight
+    sure = np.array(gains) > SURE * np.array(noise) + rounding
+    sure[0] = True
+    return np.asarray(np.argmax(np.where(sure, np.array(gains), -np.inf), axis=0))
+
+
+# -- what the choice costs ------------------------------------------------------------------------
+
+
+class Verdict(NamedTuple):
+    """Outputs for left-out rows, shape (C, n), and their error."""
+
+    outputs: Array
+    error: float
+
+
+def judge(pool: Sequence[Candidate], taken: int = 0) -> Verdict:
+    """The left-out outputs and the error of the candidate that was taken from a pool, after all choices.
+
+    Candidates that are far from being taken need not be in the pool. The first is the simplest.
+    """
+    chosen, rows = pool[taken], pool[0].losses.rows
+    places = chosen.places[None, :]
+    outputs = outputs_at(chosen.losses, places, chosen.losses.at(places))[0, ...]
+    apparent = _error(outputs, chosen.losses)
+    nothing_chosen = len(pool) == 1 and len(chosen.chooser.offered) == 1 and chosen.losses.at(places).settled is None
+    n_units = rows.n_samples if rows.left_out is None else rows.left_out.n_sets
+    if nothing_chosen or n_units < 3:
+        return Verdict(outputs, apparent)
+    offered = [_in_play(each) for each in pool]
+    per_unit = [
+        len(places) * sum(path.rank + int(rows.targets.shape[0]) for path in each.losses.paths)
+        for each, places in zip(pool, offered, strict=True)
+    ]
+    n_judged = min(n_units, max(_LEAST_JUDGED, int(_MOST_WORK / (rows.n_samples * sum(per_unit)))))
+    units = np.sort(np.random.default_rng(0).permutation(n_units)[:n_judged])
+    most = max(len(each.losses.paths) * len(places) for each, places in zip(pool, offered, strict=True))
+    size = max(1, _NUMBERS // (most * int(rows.targets.shape[0]) * rows.n_samples))
+    honest = namespace_of(outputs).asarray(outputs, copy=True)
+    judged_rows = []
+    for start in range(0, len(units), size):
+        block = units[start : start + size]
+        again = [_again(each, block, places) for each, places in zip(pool, offered, strict=True)]
+        picks = take([each.squares for each in again], rows) if len(pool) > 1 else np.zeros(len(block), dtype=int)
+        for number, (unit, pick) in enumerate(zip(block.tolist(), picks, strict=True)):
+            own = rows_of(rows, unit)
+            judged_rows.append(own)
+            at = again[pick].places[number : number + 1]
+            judged = again[pick].judged_at(number)
+            honest[:, own] = take_last(outputs_at(pool[pick].losses, at, judged)[0, ...], own)
+    part = np.concatenate(judged_rows)
+    before, after = (_error(take_last(each, part), chosen.losses, part) for each in (outputs, honest))
+    return Verdict(honest, apparent * after / before if before > 0 else apparent + after)
+
+
+class _Again(NamedTuple):
+    """A candidate chosen again without each of b units: places (b, k), what they were judged by, squares (b, n)."""
+
+    places: IntArray
+    judged: Judged
+    squares: FloatArray
+
+    def judged_at(self, number: int) -> Judged:
+        settled = self.judged.settled
+        if settled is None:
+            return self.judged
+        one = Settled(*(getattr(settled, each.name)[number : number + 1] for each in fields(settled)))
+        return self.judged._replace(settled=one)
+
+
+def _again(candidate: Candidate, units: IntArray, offered: Sequence[int]) -> _Again:
+    pairs = PairLosses(candidate.chooser, units, offered)
+    places = choose_ridges(pairs, candidate.scope)
+    own = pairs.among(pairs.paths, candidate.losses.aggregation)
+    return _Again(places, own.at(places), squares_at(own, places))
+
+
+def _in_play(candidate: Candidate) -> Sequence[int]:
+    """Places on the path that may be the best for the whole ensemble if one unit is left out."""
+    chooser, here = candidate.chooser, int(candidate.places[0])
+    if candidate.scope != "ensemble" or len(chooser.offered) == 1 or chooser.aggregation.decides_classes:
+        return chooser.offered
+    rows, found = chooser.rows, []
+    least, own = chooser.criterion(chooser.common(here))[0][0], squares_at(chooser, chooser.common(here))
+    for place in chooser.offered:
+        apart = _by_units(squares_at(chooser, chooser.common(place)) - own, rows)
+        more = chooser.criterion(chooser.common(place))[0][0] - least
+        if more * rows.total_weight <= _MARGIN * np.abs(apart).max():
+            found.append(place)
+    return found
+
+
+def _error(outputs: Array, losses: Losses, part: IntArray | None = None) -> float:
+    """The squared error of outputs (C, m) for all rows or some, or the share of wrong classes."""
+    rows = losses.rows
+    targets, weights = (each if part is None else take_last(each, part) for each in (rows.targets, rows.weights))
+    if losses.aggregation.decides_classes:
+        return misclassified_share(first_largest(outputs), targets, weights)
+    return squared_error(targets - outputs, weights)
