@@ -31,7 +31,7 @@ def scores(model, X):
 
 def test_each_member_regresses_one_hot_labels(digits):
     X, y, *_ = digits
-    model = sr.RidgeEnsembleClassifier(3, ridge=0.5, random_state=0).fit(X, y)
+    model = sr.RidgeEnsembleClassifier(3, ridge=0.5, random_state=0, voting="majority").fit(X, y)
     for index, coef in zip(model.estimators_features_, model.estimators_coef_, strict=True):
         F, Y = X[:, index] - X[:, index].mean(axis=0), np.eye(10)[y]
         wanted = np.linalg.solve(F.T @ F + 0.5 * len(index) * np.eye(len(index)), F.T @ Y).T
@@ -40,7 +40,7 @@ def test_each_member_regresses_one_hot_labels(digits):
 
 def test_the_majority_decides_and_ties_go_to_the_summed_scores_then_the_lowest_class(digits):
     X, y, X_new, _ = digits
-    model = sr.RidgeEnsembleClassifier(4, random_state=0).fit(X, y)
+    model = sr.RidgeEnsembleClassifier(4, random_state=0, voting="majority").fit(X, y)
     members = scores(model, X_new)
     votes = np.array([np.bincount(row, minlength=10) for row in members.argmax(axis=2).T])
     tied = votes == votes.max(axis=1, keepdims=True)
@@ -72,15 +72,15 @@ def test_probabilities_agree_with_predictions_and_are_calibrated(digits, voting)
 
 def test_the_leave_one_out_error_predicts_the_test_error(digits):
     X, y, X_new, y_new = digits
-    model = sr.RidgeEnsembleClassifier(6, random_state=0).fit(X, y)
+    model = sr.RidgeEnsembleClassifier(6, random_state=0, voting="majority").fit(X, y)
     assert model.loo_error_ == pytest.approx(1 - model.score(X_new, y_new), abs=0.05)  # binomial error 0.018
-    assert model.loo_error_ == model.loo_path_.min()
+    assert model.loo_path_.min() <= model.loo_error_ < model.loo_path_.min() + 0.02  # what choosing costs
 
 
 def test_two_classes_have_one_decision_value(digits):
     X, y, X_new, _ = digits
     words = np.array(["even", "odd"])
-    model = sr.RidgeEnsembleClassifier(5, random_state=0).fit(X, words[y % 2])
+    model = sr.RidgeEnsembleClassifier(5, random_state=0, voting="majority").fit(X, words[y % 2])
     decision = model.decision_function(X_new)
     assert decision.shape == (len(X_new),)
     assert model.coef_.shape == (1, 64)
@@ -91,8 +91,8 @@ def test_class_weights_are_sample_weights(digits):
     X, y, X_new, _ = digits
     y = y % 3
     by_class = {0: 1.0, 1: 5.0, 2: 0.5}
-    a = sr.RidgeEnsembleClassifier(4, ridge=1.0, class_weight=by_class, random_state=0).fit(X, y)
-    b = sr.RidgeEnsembleClassifier(4, ridge=1.0, random_state=0)
+    a = sr.RidgeEnsembleClassifier(4, ridge=1.0, class_weight=by_class, random_state=0, voting="majority").fit(X, y)
+    b = sr.RidgeEnsembleClassifier(4, ridge=1.0, random_state=0, voting="majority")
     b.fit(X, y, sample_weight=np.vectorize(by_class.get)(y))
     np.testing.assert_allclose(a.predict_proba(X_new), b.predict_proba(X_new))
 
@@ -120,14 +120,14 @@ def test_a_repeated_row_counts_like_a_row_of_weight_two(digits, voting):
 
 def test_a_row_of_weight_zero_does_not_exist_even_for_probabilities(digits):
     X, y, X_new, _ = digits
-    model = sr.RidgeEnsembleClassifier(4, random_state=0)
+    model = sr.RidgeEnsembleClassifier(4, random_state=0, voting="majority")
     weighted = model.fit(X, y, sample_weight=np.r_[np.ones(250), np.zeros(50)]).predict_proba(X_new)
     np.testing.assert_allclose(weighted, model.fit(X[:250], y[:250]).predict_proba(X_new), atol=1e-9)
 
 
 def test_sparse_input_gives_the_same_votes(digits):
     X, y, X_new, _ = digits
-    model = sr.RidgeEnsembleClassifier(4, random_state=0)
+    model = sr.RidgeEnsembleClassifier(4, random_state=0, voting="majority")
     dense = model.fit(X, y).predict_proba(X_new)
     thin = model.fit(sparse.csr_array(X), y).predict_proba(sparse.csr_array(X_new))
     np.testing.assert_allclose(thin, dense, atol=1e-8)
@@ -137,7 +137,9 @@ def test_ridges_per_member_may_be_searched(digits):
     X, y, X_new, y_new = digits
     ridges = [1e-6, 1e-4, 0.01, 1.0, 100.0, 1e4]
     for scope in ("member", "joint"):
-        model = sr.RidgeEnsembleClassifier(3, ridge_scope=scope, ridges=ridges, random_state=0).fit(X, y)
+        model = sr.RidgeEnsembleClassifier(3, ridge_scope=scope, ridges=ridges, random_state=0, voting="majority").fit(
+            X, y
+        )
         assert model.ridge_.shape == (3,)
         assert model.score(X_new, y_new) > 0.7
 

@@ -15,9 +15,9 @@ from sklearn.preprocessing import StandardScaler
 import subridge as sr
 
 MODELS = [
-    sr.RidgeEnsembleRegressor(3, random_state=0),
+    sr.RidgeEnsembleRegressor(3, random_state=0, aggregation="mean"),
     sr.RidgeEnsembleRegressor(3, aggregation="median", subsets=sr.subsets.equal(3, 10, seed=0)),
-    sr.RidgeEnsembleClassifier(3, random_state=0),
+    sr.RidgeEnsembleClassifier(3, random_state=0, voting="majority"),
 ]
 
 
@@ -39,7 +39,7 @@ def test_a_clone_and_a_pickle_predict_the_same(model, data):
 def test_feature_names_pass_through_a_pipeline_of_tables(data):
     X, y = data
     table = pd.DataFrame(X, columns=[f"x{i}" for i in range(10)])
-    pipeline = make_pipeline(StandardScaler(), sr.RidgeEnsembleRegressor(3, random_state=0))
+    pipeline = make_pipeline(StandardScaler(), sr.RidgeEnsembleRegressor(3, random_state=0, aggregation="mean"))
     pipeline.set_output(transform="pandas").fit(table, y)
     assert list(pipeline[-1].feature_names_in_) == list(table.columns)
     with pytest.raises(ValueError, match="feature names"):
@@ -53,7 +53,9 @@ def test_a_grid_search_varies_everything_that_matters(data):
         "aggregation": ["mean", "simplex"],
         "n_estimators": [2, 5],
     }
-    search = GridSearchCV(sr.RidgeEnsembleRegressor(ridges=np.logspace(-6, 6, 7), random_state=0), grid, cv=3)
+    search = GridSearchCV(
+        sr.RidgeEnsembleRegressor(ridges=np.logspace(-6, 6, 7), random_state=0, aggregation="mean"), grid, cv=3
+    )
     search.fit(X, y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     assert search.best_params_["aggregation"] == "simplex"
@@ -63,7 +65,7 @@ def test_sample_weights_are_routed_when_requested(data):
     X, y = data
     weights = np.random.default_rng(0).uniform(0.1, 5.0, len(y))
     with config_context(enable_metadata_routing=True):
-        model = sr.RidgeEnsembleRegressor(3, random_state=0).set_fit_request(sample_weight=True)
+        model = sr.RidgeEnsembleRegressor(3, random_state=0, aggregation="mean").set_fit_request(sample_weight=True)
         model.set_score_request(sample_weight=False)
         routed = cross_validate(model, X, y, cv=2, params={"sample_weight": weights})["test_score"]
         plain = cross_validate(model, X, y, cv=2)["test_score"]
@@ -82,8 +84,8 @@ def test_tags_tell_what_is_accepted():
 def test_several_targets_are_fitted_together(data):
     X, y = data
     Y = np.stack([y, y**2, -y], axis=1)
-    model = sr.RidgeEnsembleRegressor(3, ridge=0.01, random_state=0).fit(X, Y)
-    single = sr.RidgeEnsembleRegressor(3, ridge=0.01, random_state=0).fit(X, y)
+    model = sr.RidgeEnsembleRegressor(3, ridge=0.01, random_state=0, aggregation="mean").fit(X, Y)
+    single = sr.RidgeEnsembleRegressor(3, ridge=0.01, random_state=0, aggregation="mean").fit(X, y)
     assert model.coef_.shape == (3, 10)
     np.testing.assert_allclose(model.predict(X)[:, 0], single.predict(X))
     np.testing.assert_allclose(model.predict(X)[:, 2], -single.predict(X))
@@ -92,6 +94,6 @@ def test_several_targets_are_fitted_together(data):
 def test_the_classes_of_iris_keep_their_names():
     X, y = load_iris(return_X_y=True)
     names = load_iris().target_names
-    model = sr.RidgeEnsembleClassifier(4, random_state=0).fit(X, names[y])
+    model = sr.RidgeEnsembleClassifier(4, random_state=0, voting="majority").fit(X, names[y])
     assert set(model.predict(X)) <= set(names)
     assert list(model.classes_) == sorted(names)

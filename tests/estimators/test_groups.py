@@ -26,7 +26,7 @@ def subjects():
 
 def test_a_fixed_ridge_agrees_with_scikit_learns_leave_one_group_out(subjects):
     X, y, groups = subjects
-    model = sr.RidgeEnsembleRegressor(3, ridge=0.1, random_state=0)
+    model = sr.RidgeEnsembleRegressor(3, ridge=0.1, random_state=0, aggregation="mean")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sr.errors.CorrelatedRowsWarning)
         expected = cross_val_predict(model, X, y, cv=LeaveOneGroupOut(), groups=groups)
@@ -37,14 +37,14 @@ def test_a_fixed_ridge_agrees_with_scikit_learns_leave_one_group_out(subjects):
 
 def test_classes_votes_and_temperature_come_from_left_out_groups(subjects):
     X, y, groups = subjects
-    model = sr.RidgeEnsembleClassifier(3, ridge=0.1, random_state=0)
+    model = sr.RidgeEnsembleClassifier(3, ridge=0.1, random_state=0, voting="majority")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sr.errors.CorrelatedRowsWarning)
         expected = cross_val_predict(model, X, y > 0, cv=LeaveOneGroupOut(), groups=groups)
     model.fit(X, y > 0, groups=groups)
     np.testing.assert_array_equal(model.loo_predictions_, expected)
     np.testing.assert_allclose(model.loo_error_, (expected != (y > 0)).mean())
-    alone = sr.RidgeEnsembleClassifier(3, ridge=0.1, random_state=0)
+    alone = sr.RidgeEnsembleClassifier(3, ridge=0.1, random_state=0, voting="majority")
     with pytest.warns(sr.errors.CorrelatedRowsWarning):
         alone.fit(X, y > 0)
     assert model.loo_error_ > alone.loo_error_
@@ -53,16 +53,16 @@ def test_classes_votes_and_temperature_come_from_left_out_groups(subjects):
 
 def test_rows_by_themselves_promise_less_error_and_choose_less_ridge_than_groups(subjects):
     X, y, groups = subjects
-    by_group = sr.RidgeEnsembleRegressor(1, random_state=0).fit(X, y, groups=groups)
+    by_group = sr.RidgeEnsembleRegressor(1, random_state=0, aggregation="mean").fit(X, y, groups=groups)
     with pytest.warns(sr.errors.CorrelatedRowsWarning):
-        by_row = sr.RidgeEnsembleRegressor(1, random_state=0).fit(X, y)
+        by_row = sr.RidgeEnsembleRegressor(1, random_state=0, aggregation="mean").fit(X, y)
     assert by_row.loo_error_ < 0.6 * by_group.loo_error_
     assert by_row.ridge_ < by_group.ridge_
 
 
 def test_labels_of_groups_may_be_anything_and_in_any_order(subjects):
     X, y, groups = subjects
-    model = sr.RidgeEnsembleRegressor(2, ridge=0.1, random_state=0)
+    model = sr.RidgeEnsembleRegressor(2, ridge=0.1, random_state=0, aggregation="mean")
     plain = model.fit(X, y, groups=groups).loo_predictions_
     named = model.fit(X, y, groups=[f"subject {g}" for g in groups]).loo_predictions_
     np.testing.assert_allclose(named, plain, rtol=1e-12)
@@ -73,7 +73,7 @@ def test_labels_of_groups_may_be_anything_and_in_any_order(subjects):
 def test_groups_of_one_row_are_leave_one_out(subjects):
     X, y, _ = subjects
     X, y = X[::8], y[::8]
-    model = sr.RidgeEnsembleRegressor(2, ridge=0.1, random_state=0)
+    model = sr.RidgeEnsembleRegressor(2, ridge=0.1, random_state=0, aggregation="mean")
     plain = model.fit(X, y).loo_predictions_
     np.testing.assert_array_equal(model.fit(X, y, groups=np.arange(25)).loo_predictions_, plain)
 
@@ -81,7 +81,7 @@ def test_groups_of_one_row_are_leave_one_out(subjects):
 def test_rows_without_weight_belong_to_no_group(subjects):
     X, y, groups = subjects
     weights = np.random.default_rng(0).integers(0, 2, 200)
-    model = sr.RidgeEnsembleRegressor(2, ridge=0.1, random_state=0)
+    model = sr.RidgeEnsembleRegressor(2, ridge=0.1, random_state=0, aggregation="mean")
     weighted = model.fit(X, y, sample_weight=weights, groups=groups).loo_predictions_
     kept = weights > 0
     np.testing.assert_allclose(weighted, model.fit(X[kept], y[kept], groups=groups[kept]).loo_predictions_)
@@ -92,7 +92,7 @@ def test_sparse_rows_are_left_out_by_groups_too(subjects):
 
     X, y, groups = subjects
     X = np.where(np.abs(X) > 0.5, X, 0.0)
-    model = sr.RidgeEnsembleRegressor(3, ridge=0.1, random_state=0)
+    model = sr.RidgeEnsembleRegressor(3, ridge=0.1, random_state=0, aggregation="mean")
     dense = model.fit(X, y, groups=groups)
     expected, bounds = dense.loo_predictions_, dense.predict_interval(X[:5])
     sparse = model.fit(scipy.sparse.csr_array(X), y, groups=groups)
@@ -103,7 +103,9 @@ def test_sparse_rows_are_left_out_by_groups_too(subjects):
 def test_groups_are_routed_when_requested(subjects):
     X, y, groups = subjects
     with config_context(enable_metadata_routing=True):
-        model = sr.RidgeEnsembleRegressor(2, random_state=0).set_fit_request(groups=True, sample_weight=False)
+        model = sr.RidgeEnsembleRegressor(2, random_state=0, aggregation="mean").set_fit_request(
+            groups=True, sample_weight=False
+        )
         model.set_score_request(sample_weight=False)
         found = cross_validate(model, X, y, cv=GroupKFold(5), params={"groups": groups}, return_estimator=True)
     for fitted in found["estimator"]:
@@ -119,7 +121,7 @@ def test_groups_are_routed_when_requested(subjects):
 def test_unusable_groups_and_gaps_are_named(subjects, groups, gap, error):
     X, y, _ = subjects
     with pytest.raises(error, match=r"group|gap"):
-        sr.RidgeEnsembleRegressor(2, gap=gap).fit(X, y, groups=groups)
+        sr.RidgeEnsembleRegressor(2, gap=gap, aggregation="mean").fit(X, y, groups=groups)
 
 
 @pytest.mark.parametrize("scoring", ["neg_mean_absolute_error", "r2"])
@@ -127,10 +129,16 @@ def test_a_score_of_numbers_chooses_the_best_of_its_path(subjects, scoring):
     X, y, groups = subjects
     Y = np.stack([y, 100 * np.random.default_rng(1).standard_normal(200)], axis=1)
     ridges = np.logspace(-3, 5, 9)
-    model = sr.RidgeEnsembleRegressor(2, ridges=ridges, scoring=scoring, random_state=0).fit(X, Y, groups=groups)
+    model = sr.RidgeEnsembleRegressor(2, ridges=ridges, scoring=scoring, random_state=0, aggregation="mean").fit(
+        X, Y, groups=groups
+    )
     losses = []
     for ridge in ridges:
-        left = sr.RidgeEnsembleRegressor(2, ridge=ridge, random_state=0).fit(X, Y, groups=groups).loo_predictions_
+        left = (
+            sr.RidgeEnsembleRegressor(2, ridge=ridge, random_state=0, aggregation="mean")
+            .fit(X, Y, groups=groups)
+            .loo_predictions_
+        )
         losses.append(1 - r2_score(Y, left) if scoring == "r2" else np.abs(Y - left).sum(axis=1).mean())
     np.testing.assert_allclose(model.loo_path_, losses)
     assert model.ridge_ == ridges[np.argmin(losses)]
@@ -152,17 +160,17 @@ def test_the_log_loss_of_classes_chooses_the_best_of_its_path(subjects):
 def test_scores_that_cannot_choose_are_refused(subjects, scoring, scope):
     X, y, groups = subjects
     with pytest.raises(ParameterError, match="scoring"):
-        sr.RidgeEnsembleRegressor(2, scoring=scoring, ridge_scope=scope).fit(X, y, groups=groups)
+        sr.RidgeEnsembleRegressor(2, scoring=scoring, ridge_scope=scope, aggregation="mean").fit(X, y, groups=groups)
 
 
 def test_intervals_and_sets_survive_a_pickle_and_need_rows(subjects):
     X, y, groups = subjects
-    model = sr.RidgeEnsembleRegressor(2, random_state=0).fit(X, y, groups=groups)
+    model = sr.RidgeEnsembleRegressor(2, random_state=0, aggregation="mean").fit(X, y, groups=groups)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_interval(X[:5]), model.predict_interval(X[:5]))
     with pytest.raises(ParameterError, match="level"):
         model.predict_interval(X[:5], level=0.99)  # 25 groups
-    streamed = sr.RidgeEnsembleRegressor(2, ridge=0.1, random_state=0).partial_fit(X, y)
+    streamed = sr.RidgeEnsembleRegressor(2, ridge=0.1, random_state=0, aggregation="mean").partial_fit(X, y)
     with pytest.raises(ValueError, match="predict_interval needs the rows"):
         streamed.predict_interval(X[:5])
 
@@ -207,7 +215,7 @@ def _labels(kind, groups):
 )  # fmt: skip
 def test_equal_labels_are_one_group_whatever_holds_them(subjects, kind):
     X, y, groups = subjects
-    model = sr.RidgeEnsembleRegressor(2, ridge=0.1, random_state=0)
+    model = sr.RidgeEnsembleRegressor(2, ridge=0.1, random_state=0, aggregation="mean")
     plain = model.fit(X, y, groups=groups).loo_predictions_
     np.testing.assert_allclose(model.fit(X, y, groups=_labels(kind, groups)).loo_predictions_, plain, rtol=1e-12)
 
@@ -226,24 +234,24 @@ def test_rows_without_a_group_are_refused(subjects, kind):
         "hidden": np.ma.masked_equal(groups, 3),
     }[kind]
     with pytest.raises(DataError, match="groups lacks the label of 8 of 200 rows"):
-        sr.RidgeEnsembleRegressor(2, ridge=0.1).fit(X, y, groups=labels)
+        sr.RidgeEnsembleRegressor(2, ridge=0.1, aggregation="mean").fit(X, y, groups=labels)
     with pytest.raises(DataError, match="groups lacks the label of 8 of 200 rows"):
         sr.forecast(X, y, [100], groups=labels)
     # Rows of weight zero belong to no group anyway.
-    sr.RidgeEnsembleRegressor(2, ridge=0.1).fit(X, y, sample_weight=groups != 3, groups=labels)
+    sr.RidgeEnsembleRegressor(2, ridge=0.1, aggregation="mean").fit(X, y, sample_weight=groups != 3, groups=labels)
 
 
 @pytest.mark.parametrize("groups", [3, "subject", [[1], [2, 3]] * 100, [(1, 2)] * 200])
 def test_what_is_no_list_of_labels_is_refused_by_name(subjects, groups):
     X, y, _ = subjects
     with pytest.raises(DataError, match="groups must have one label for each of the 200 rows"):
-        sr.RidgeEnsembleRegressor(2, ridge=0.1).fit(X, y, groups=groups)
+        sr.RidgeEnsembleRegressor(2, ridge=0.1, aggregation="mean").fit(X, y, groups=groups)
 
 
 @pytest.mark.parametrize("level", [0, 1, -0.1, [0.8, 0.9], "0.9", float("nan")])
 def test_levels_that_no_interval_has_are_refused_by_name(subjects, level):
     X, y, _ = subjects
-    model = sr.RidgeEnsembleRegressor(2, ridge=0.1, random_state=0)
+    model = sr.RidgeEnsembleRegressor(2, ridge=0.1, random_state=0, aggregation="mean")
     with pytest.warns(sr.errors.CorrelatedRowsWarning):
         model.fit(X, y)
     with pytest.raises(sr.errors.SubridgeError, match="level"):
@@ -253,14 +261,16 @@ def test_levels_that_no_interval_has_are_refused_by_name(subjects, level):
 def test_a_class_that_only_one_group_has_is_wrong_where_that_group_is_left_out(subjects):
     X, y, groups = subjects
     labels = np.where(groups == 5, 2, (y > 0).astype(int))
-    model = sr.RidgeEnsembleClassifier(3, ridge=0.1, random_state=0).fit(X, labels, groups=groups)
+    model = sr.RidgeEnsembleClassifier(3, ridge=0.1, random_state=0, voting="majority").fit(X, labels, groups=groups)
     assert (model.loo_predictions_[groups == 5] != 2).all()
     assert model.predict_set(X[:4], 0.8).shape == (4, 3)
 
 
 def test_intervals_with_missing_columns_are_refused_in_words(subjects):
     X, y, groups = subjects
-    model = sr.RidgeEnsembleRegressor(3, ridge=0.1, missing="drop-members", random_state=0).fit(X, y, groups=groups)
+    model = sr.RidgeEnsembleRegressor(3, ridge=0.1, missing="drop-members", random_state=0, aggregation="mean").fit(
+        X, y, groups=groups
+    )
     new = X[:3].copy()
     new[0, 0] = np.nan
     model.predict(new)
@@ -275,12 +285,13 @@ def test_groups_reach_the_last_step_of_a_pipeline_in_cross_validation(subjects):
     X, y, groups = subjects
     with config_context(enable_metadata_routing=True):
         model = make_pipeline(
-            StandardScaler(), sr.RidgeEnsembleRegressor(2, random_state=0).set_fit_request(groups=True)
+            StandardScaler(),
+            sr.RidgeEnsembleRegressor(2, random_state=0, aggregation="mean").set_fit_request(groups=True),
         )
         found = cross_validate(
             model, X, y, cv=GroupKFold(5), params={"groups": groups}, return_estimator=True, error_score="raise"
         )
     for fitted, (train, _) in zip(found["estimator"], GroupKFold(5).split(X, y, groups), strict=True):
-        alone = sr.RidgeEnsembleRegressor(2, random_state=0)
+        alone = sr.RidgeEnsembleRegressor(2, random_state=0, aggregation="mean")
         alone.fit(StandardScaler().fit_transform(X[train]), y[train], groups=groups[train])
         np.testing.assert_allclose(fitted[-1].loo_error_, alone.loo_error_)

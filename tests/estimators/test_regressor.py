@@ -48,7 +48,7 @@ def test_fitted_weights_find_the_members_that_see_the_signal(data):
     X, y = data
     halves = [np.arange(12), np.arange(12, 24)]
     model = sr.RidgeEnsembleRegressor(subsets=halves, aggregation="simplex").fit(X, y)
-    mean = sr.RidgeEnsembleRegressor(subsets=halves).fit(X, y)
+    mean = sr.RidgeEnsembleRegressor(subsets=halves, aggregation="mean").fit(X, y)
     assert model.weights_[0] > 0.9
     assert model.loo_error_ < 0.7 * mean.loo_error_
     assert 0.99 < model.loo_error_ / (model.weights_ @ model.risk_matrix_ @ model.weights_) < 1.05  # judged, not fitted
@@ -56,9 +56,11 @@ def test_fitted_weights_find_the_members_that_see_the_signal(data):
 
 def test_auto_takes_the_best_of_the_path_and_reports_it(data):
     X, y = data
-    model = sr.RidgeEnsembleRegressor(3, subsets="equal", random_state=0).fit(X, y)
+    model = sr.RidgeEnsembleRegressor(3, subsets="equal", random_state=0, aggregation="mean").fit(X, y)
     fixed = [
-        sr.RidgeEnsembleRegressor(3, subsets="equal", ridge=ridge, random_state=0).fit(X, y).loo_error_
+        sr.RidgeEnsembleRegressor(3, subsets="equal", ridge=ridge, random_state=0, aggregation="mean")
+        .fit(X, y)
+        .loo_error_
         for ridge in model.ridge_path_
     ]
     np.testing.assert_allclose(model.loo_path_, fixed)
@@ -70,8 +72,8 @@ def test_auto_takes_the_best_of_the_path_and_reports_it(data):
 def test_joint_ridges_err_no_more_than_a_common_one(data):
     X, y = data
     halves = [np.arange(12), np.arange(12, 24)]  # the second sees no signal and should be shrunk to nothing
-    common = sr.RidgeEnsembleRegressor(subsets=halves).fit(X, y)
-    joint = sr.RidgeEnsembleRegressor(subsets=halves, ridge_scope="joint").fit(X, y)
+    common = sr.RidgeEnsembleRegressor(subsets=halves, aggregation="mean").fit(X, y)
+    joint = sr.RidgeEnsembleRegressor(subsets=halves, ridge_scope="joint", aggregation="mean").fit(X, y)
     assert joint.loo_error_ < common.loo_error_
     assert joint.ridge_[0] < joint.ridge_[1]
 
@@ -117,8 +119,8 @@ def test_an_aggregation_of_ones_own_is_fitted_and_predicted_with(data):
 
 def test_the_default_path_scales_with_the_data(data):
     X, y = data
-    plain = sr.RidgeEnsembleRegressor(3, random_state=0).fit(X, y)
-    scaled = sr.RidgeEnsembleRegressor(3, random_state=0).fit(1000 * X, y)
+    plain = sr.RidgeEnsembleRegressor(3, random_state=0, aggregation="mean").fit(X, y)
+    scaled = sr.RidgeEnsembleRegressor(3, random_state=0, aggregation="mean").fit(1000 * X, y)
     np.testing.assert_allclose(scaled.ridge_path_, 1e6 * plain.ridge_path_)
     np.testing.assert_allclose(scaled.predict(1000 * X), plain.predict(X))
 
@@ -134,7 +136,10 @@ def test_all_ways_to_name_the_same_subsets_agree(data):
         lambda n_features, rng: plan,
         lambda n_features, rng: list(plan.measurements),
     ]
-    predictions = [sr.RidgeEnsembleRegressor(subsets=choice, ridge=1.0).fit(X, y).predict(X) for choice in choices]
+    predictions = [
+        sr.RidgeEnsembleRegressor(subsets=choice, ridge=1.0, aggregation="mean").fit(X, y).predict(X)
+        for choice in choices
+    ]
     for other in predictions[1:]:
         np.testing.assert_array_equal(other, predictions[0])
 
@@ -143,7 +148,8 @@ def test_strategies_and_partial_functions_draw_with_the_models_seed(data):
     X, y = data
     for subsets in (sr.subsets.Equal(3), functools.partial(sr.subsets.equal, 3)):
         a, b, c = (
-            sr.RidgeEnsembleRegressor(subsets=subsets, ridge=1.0, random_state=seed).fit(X, y) for seed in (0, 0, 1)
+            sr.RidgeEnsembleRegressor(subsets=subsets, ridge=1.0, random_state=seed, aggregation="mean").fit(X, y)
+            for seed in (0, 0, 1)
         )
         np.testing.assert_array_equal(a.coef_, b.coef_)
         assert (a.coef_ != c.coef_).any()
@@ -152,13 +158,15 @@ def test_strategies_and_partial_functions_draw_with_the_models_seed(data):
 def test_subset_sizes_are_counts_fractions_or_one_per_member(data):
     X, y = data
     for sizes, wanted in ((5, [5, 5]), (0.5, [12, 12]), ([3, 9], [3, 9]), (None, [12, 12])):
-        model = sr.RidgeEnsembleRegressor(2, subsets="overlapping", subset_sizes=sizes, ridge=1.0).fit(X, y)
+        model = sr.RidgeEnsembleRegressor(
+            2, subsets="overlapping", subset_sizes=sizes, ridge=1.0, aggregation="mean"
+        ).fit(X, y)
         assert [len(index) for index in model.estimators_features_] == wanted
 
 
 def test_there_are_no_more_members_than_features():
     X = np.random.default_rng(0).standard_normal((20, 3))
-    model = sr.RidgeEnsembleRegressor(10, random_state=0).fit(X, X.sum(axis=1))
+    model = sr.RidgeEnsembleRegressor(10, random_state=0, aggregation="mean").fit(X, X.sum(axis=1))
     assert model.n_estimators_ == 3
     assert sorted(np.concatenate(model.estimators_features_)) == [0, 1, 2]
 
@@ -176,7 +184,7 @@ def test_sparse_input_gives_the_same_model(data):
 def test_rows_of_weight_zero_do_not_exist(data):
     X, y = data
     weights = np.r_[np.ones(60), np.zeros(20)]
-    model = sr.RidgeEnsembleRegressor(4, random_state=0)
+    model = sr.RidgeEnsembleRegressor(4, random_state=0, aggregation="mean")
     with_zeros = model.fit(X, y, sample_weight=weights)
     prediction, error = with_zeros.predict(X), with_zeros.loo_error_
     without = model.fit(X[:60], y[:60])
@@ -186,7 +194,7 @@ def test_rows_of_weight_zero_do_not_exist(data):
 
 def test_readout_noise_is_seeded_and_hurts_training(data):
     X, y = data
-    make = functools.partial(sr.RidgeEnsembleRegressor, 3, ridge=0.1, random_state=0)
+    make = functools.partial(sr.RidgeEnsembleRegressor, 3, aggregation="mean", ridge=0.1, random_state=0)
     clean, noisy, again = (make(readout_noise=eta).fit(X, y) for eta in (0.0, 30.0, 30.0))
     np.testing.assert_array_equal(noisy.coef_, again.coef_)
     # A third of η² N/n per member remains in the mean of three: 900 · 8/80 / 3 = 30, against 2.8 without noise.

@@ -26,7 +26,7 @@ def stream(model, X, y, *, size=70, **first):
 def test_a_stream_ends_where_a_fit_does(data, ridge, intercept):
     X, y = data
     Y = np.stack([y, -2 * y + X[:, 7]], axis=1)
-    make = {"n_estimators": 3, "ridge": ridge, "fit_intercept": intercept, "random_state": 0}
+    make = {"n_estimators": 3, "aggregation": "mean", "ridge": ridge, "fit_intercept": intercept, "random_state": 0}
     streamed = stream(sr.RidgeEnsembleRegressor(**make), X, Y)
     fitted = sr.RidgeEnsembleRegressor(**make).fit(X, Y)
     np.testing.assert_allclose(streamed.coef_, fitted.coef_, rtol=1e-8, atol=1e-9)
@@ -35,8 +35,8 @@ def test_a_stream_ends_where_a_fit_does(data, ridge, intercept):
 
 def test_auto_after_a_stream_comes_close_to_leave_one_out(data):
     X, y = data
-    streamed = stream(sr.RidgeEnsembleRegressor(3, random_state=0), X, y)
-    fitted = sr.RidgeEnsembleRegressor(3, random_state=0).fit(X, y)
+    streamed = stream(sr.RidgeEnsembleRegressor(3, random_state=0, aggregation="mean"), X, y)
+    fitted = sr.RidgeEnsembleRegressor(3, random_state=0, aggregation="mean").fit(X, y)
     # Trace form and leave-one-out differ by the spread of the leverages, here 20 features over 600 rows.
     np.testing.assert_allclose(streamed.loo_path_, fitted.loo_path_, rtol=5e-3)
     np.testing.assert_allclose(streamed.risk_matrix_, fitted.risk_matrix_, rtol=1e-2)
@@ -47,16 +47,18 @@ def test_weights_and_sparse_batches_stream(data):
     X, y = data
     X = X * (X > 4)
     weights = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
-    streamed = sr.RidgeEnsembleRegressor(3, ridge=1.0, random_state=0)
+    streamed = sr.RidgeEnsembleRegressor(3, ridge=1.0, random_state=0, aggregation="mean")
     for part in (slice(0, 250), slice(250, 600)):
         streamed.partial_fit(sparse.csr_array(X[part]), y[part], sample_weight=weights[part])
-    fitted = sr.RidgeEnsembleRegressor(3, ridge=1.0, random_state=0).fit(X, y, sample_weight=weights)
+    fitted = sr.RidgeEnsembleRegressor(3, ridge=1.0, random_state=0, aggregation="mean").fit(
+        X, y, sample_weight=weights
+    )
     np.testing.assert_allclose(streamed.predict(X), fitted.predict(X), rtol=1e-8, atol=1e-8)
 
 
 def test_memory_does_not_grow_with_the_stream(data):
     X, y = data
-    model = sr.RidgeEnsembleRegressor(3, ridge=1.0, random_state=0).partial_fit(X, y)
+    model = sr.RidgeEnsembleRegressor(3, ridge=1.0, random_state=0, aggregation="mean").partial_fit(X, y)
 
     def held():
         return sum(value.nbytes for value in vars(model._moments).values() if isinstance(value, np.ndarray))
@@ -68,19 +70,21 @@ def test_memory_does_not_grow_with_the_stream(data):
 
 def test_rows_may_come_one_by_one(data):
     X, y = data
-    model = sr.RidgeEnsembleRegressor(3, random_state=0).partial_fit(X[:1], y[:1])
+    model = sr.RidgeEnsembleRegressor(3, random_state=0, aggregation="mean").partial_fit(X[:1], y[:1])
     assert model.predict(X[:2]) == pytest.approx([y[0], y[0]])
     assert model.loo_error_ == np.inf
     stream(model, X[1:40], y[1:40], size=1)
-    whole = sr.RidgeEnsembleRegressor(3, random_state=0).partial_fit(X[:40], y[:40])
+    whole = sr.RidgeEnsembleRegressor(3, random_state=0, aggregation="mean").partial_fit(X[:40], y[:40])
     np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-6)
 
 
 def test_a_classifier_streams_its_votes(data):
     X, y = data
     labels = np.digitize(y, np.quantile(y, [0.3, 0.7]))
-    streamed = stream(sr.RidgeEnsembleClassifier(3, ridge=1.0, random_state=0), X, labels, classes=[0, 1, 2])
-    fitted = sr.RidgeEnsembleClassifier(3, ridge=1.0, random_state=0).fit(X, labels)
+    streamed = stream(
+        sr.RidgeEnsembleClassifier(3, ridge=1.0, random_state=0, voting="majority"), X, labels, classes=[0, 1, 2]
+    )
+    fitted = sr.RidgeEnsembleClassifier(3, ridge=1.0, random_state=0, voting="majority").fit(X, labels)
     np.testing.assert_array_equal(streamed.predict(X), fitted.predict(X))
     with pytest.raises(NotFittedError, match="need the rows"):
         streamed.predict_proba(X)
@@ -88,9 +92,9 @@ def test_a_classifier_streams_its_votes(data):
 
 def test_a_stream_after_a_fit_starts_anew(data):
     X, y = data
-    model = sr.RidgeEnsembleRegressor(3, ridge=1.0, random_state=0).fit(X, y)
+    model = sr.RidgeEnsembleRegressor(3, ridge=1.0, random_state=0, aggregation="mean").fit(X, y)
     model.partial_fit(X[:100], y[:100])
-    fresh = sr.RidgeEnsembleRegressor(3, ridge=1.0, random_state=0).partial_fit(X[:100], y[:100])
+    fresh = sr.RidgeEnsembleRegressor(3, ridge=1.0, random_state=0, aggregation="mean").partial_fit(X[:100], y[:100])
     np.testing.assert_array_equal(model.coef_, fresh.coef_)
     again = model.fit(X, y).partial_fit(X[:100], y[:100])
     np.testing.assert_array_equal(again.coef_, fresh.coef_)
@@ -121,17 +125,17 @@ def test_a_classifying_stream_needs_its_classes_first(data):
     labels = (y > 0).astype(int)
     with pytest.raises(sr.errors.ParameterError, match="classes must name every class"):
         sr.RidgeEnsembleClassifier().partial_fit(X, labels)
-    model = sr.RidgeEnsembleClassifier(3).partial_fit(X, labels, classes=[0, 1])
+    model = sr.RidgeEnsembleClassifier(3, voting="majority").partial_fit(X, labels, classes=[0, 1])
     with pytest.raises(sr.errors.DataError, match="not in classes"):
         model.partial_fit(X, labels + 1)
     with pytest.raises(sr.errors.ParameterError, match="differs from the first"):
         model.partial_fit(X, labels, classes=[0, 1, 2])
     with pytest.raises(sr.errors.ParameterError, match="needs all labels"):
-        sr.RidgeEnsembleClassifier(class_weight="balanced").partial_fit(X, labels, classes=[0, 1])
+        sr.RidgeEnsembleClassifier(class_weight="balanced", voting="majority").partial_fit(X, labels, classes=[0, 1])
 
 
 def test_a_later_batch_must_have_the_same_features(data):
     X, y = data
-    model = sr.RidgeEnsembleRegressor(3).partial_fit(X, y)
+    model = sr.RidgeEnsembleRegressor(3, aggregation="mean").partial_fit(X, y)
     with pytest.raises(ValueError, match="expecting 20 features"):
         model.partial_fit(X[:, 1:], y)

@@ -148,7 +148,7 @@ def test_votes_count_in_proportion_to_fitted_weights():
     X, y = load_digits(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(X))
     X, y = X[order] / 16, y[order]
-    options = {"n_estimators": 6, "subsets": "equal", "random_state": 0}
+    options = {"n_estimators": 6, "subsets": "equal", "voting": "majority", "random_state": 0}
     plain = sr.RidgeEnsembleClassifier(**options).fit(X[:400], y[:400])
     model = sr.RidgeEnsembleClassifier(**options, score_weights="free").fit(X[:400], y[:400])
     expected = read_aggregation("free").weights(plain._member_moments)
@@ -166,13 +166,13 @@ def test_votes_count_in_proportion_to_fitted_weights():
 def test_votes_that_cannot_be_weighted_are_refused_by_name(data):
     X, y = data[0], data[1][:, 0] > 5
     with pytest.raises(sr.errors.ParameterError, match="score_weights='scaled'"):
-        sr.RidgeEnsembleClassifier(score_weights="scaled").fit(X, y)
+        sr.RidgeEnsembleClassifier(score_weights="scaled", voting="majority").fit(X, y)
     with pytest.raises(sr.errors.ParameterError, match="drop-members"):
-        sr.RidgeEnsembleClassifier(score_weights="free", missing="drop-members").fit(X, y)
+        sr.RidgeEnsembleClassifier(score_weights="free", missing="drop-members", voting="majority").fit(X, y)
     with pytest.raises(sr.errors.ParameterError, match="score_weights"):
-        sr.RidgeEnsembleClassifier(score_weights="free").partial_fit(X, y, classes=[False, True])
+        sr.RidgeEnsembleClassifier(score_weights="free", voting="majority").partial_fit(X, y, classes=[False, True])
     with pytest.warns(sr.errors.FewSamplesWarning):
-        model = sr.RidgeEnsembleClassifier(3, score_weights="free").fit(X[:8], y[:8])
+        model = sr.RidgeEnsembleClassifier(3, score_weights="free", voting="majority").fit(X[:8], y[:8])
     np.testing.assert_allclose(model.weights_, 1 / 3)
 
 

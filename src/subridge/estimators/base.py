@@ -19,7 +19,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from subridge.arrays.namespace import is_sparse, is_tensor, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, MatrixLike
 from subridge.estimators.members import Features, FittedMembers, LeftOutEnsemble, example_of
-from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, MemberMoments
+from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, MemberMoments, Summed
 from subridge.model.checks import (
     SCOPES,
     Scope,
@@ -32,9 +32,17 @@ from subridge.model.checks import (
     within,
 )
 from subridge.model.ensemble import Ensemble, SubsetPlan
-from subridge.model.errors import DataError, FewSamplesWarning, ParameterError, SubsetError, counted
+from subridge.model.errors import (
+    DataError,
+    FewSamplesWarning,
+    ParameterError,
+    SubridgeWarning,
+    SubsetError,
+    WorseThanOneRidgeWarning,
+    counted,
+)
 from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_strategy
-from subridge.ridge.candidates import MEMBERS, choose_ensemble, offers, verdict
+from subridge.ridge.candidates import MEMBERS, Choice, choose_ensemble, offers, verdict
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
 from subridge.ridge.choose import scored, trainable
 from subridge.ridge.judge import Candidate, Offer, judge, tuned
@@ -62,6 +70,7 @@ if TYPE_CHECKING:  # scikit-learn has no types, and a base class without types w
 else:
     from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin  # noqa: F401
 
+_WORSE = 1.1  # times the error of one ridge, above which an ensemble that was asked for deserves a warning
 _LEAST_SAMPLES = 10  # with fewer, weights follow single samples
 
 # Labels of classes: numbers, text or truth values.
@@ -354,8 +363,29 @@ class RidgeEnsembleBase(BaseEstimator):
             judged = judge([common])
             if judged.error <= error:
                 taken, (outputs, error) = common, judged
+        if is_searched and isinstance(self.subsets, str) and not isinstance(self.n_estimators, str):
+            self._warn_if_worse(rows, choice, seeds[0])
         self.choice_ = replace(choice, kept={})
         return self._keep_fit(rows, taken, outputs, error, noise_of(len(taken.places)))
+
+    def _warn_if_worse(self, rows: TrainingRows, choice: Choice, seed: int) -> None:
+        """Compare a number of members that was asked for with one ridge, which takes one more decomposition."""
+        taken = choice.trials[choice.taken]
+        if len(taken.offer.plan.measurements) == 1:
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SubridgeWarning)  # of a ridge that nobody asked for
+            single = offers(rows.column_squares > 0, (), (), (), seed)
+            alone = Summed() if taken.ensemble.aggregation.decides_classes else Mean()
+            one = choose_ensemble(rows, single, [alone], self.ridges, "ensemble").trials[0].error
+        if taken.error > _WORSE * one:
+            warnings.warn(
+                WorseThanOneRidgeWarning(
+                    f"{taken.name}: the error on left-out rows is {taken.error:.4g}, that of one ridge on all features "
+                    f"{one:.4g}; n_estimators='auto' takes the better one"
+                ),
+                stacklevel=4,
+            )
 
     def _keep_fit(
         self, rows: TrainingRows, taken: Candidate, outputs: Array, error: float, noise: Array | None

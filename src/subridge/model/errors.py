@@ -21,6 +21,7 @@ __all__ = [
     "DominantRowsWarning",
     "DuplicateRowsWarning",
     "FewSamplesWarning",
+    "WorseThanOneRidgeWarning",
     "HeavyTailWarning",
     "InfiniteRiskWarning",
     "InterruptedRun",
@@ -176,6 +177,10 @@ class ClassCodesWarning(SubridgeWarning):
 
 class DominantRowsWarning(SubridgeWarning):
     """A few rows have much of the leverage."""
+
+
+class WorseThanOneRidgeWarning(SubridgeWarning):
+    """The ensemble that was asked for errs more on left-out rows than one ridge on all features."""
 
 
 class FewSamplesWarning(SubridgeWarning):

@@ -128,7 +128,7 @@ class Choice:
             each, mark = self.trials[place], "→ " if place == self.taken else "  "
             gain = f"{each.gain / scale:9.1%}{each.standard_error / scale:9.1%}" if place else f"{'–':>9}{'':9}"
             lines.append(f"{mark}{each.name:32}{each.error:15.4g}{gain}{each.seconds:9.3f}")
-        lines.append(f"Another than {self.trials[0].name!r} is taken if it gains more than {SURE:g} standard errors.")
+        lines.append(f"Gains are over {self.trials[0].name!r}; more than {SURE:g} s.e. are needed to replace it.")
         return "\n".join(lines)
 
 

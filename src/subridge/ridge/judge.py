@@ -281,9 +281,9 @@ def _in_play(candidate: Candidate) -> Sequence[int]:
     if candidate.scope != "ensemble" or len(chooser.offered) == 1 or chooser.aggregation.decides_classes:
         return chooser.offered
     rows, found = chooser.rows, []
-    least, own = chooser.criterion(chooser.common(here))[0][0], squares_at(chooser, chooser.common(here))
+    least, own = chooser.criterion(chooser.common(here))[0][0], squares_at(candidate.losses, chooser.common(here))
     for place in chooser.offered:
-        apart = _by_units(squares_at(chooser, chooser.common(place)) - own, rows)
+        apart = _by_units(squares_at(candidate.losses, chooser.common(place)) - own, rows)
         more = chooser.criterion(chooser.common(place))[0][0] - least
         if more * rows.total_weight <= _MARGIN * np.abs(apart).max():
             found.append(place)

@@ -1,0 +1,172 @@
+"""What "auto" takes, why, and what it says of it."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+from sklearn.linear_model import RidgeClassifierCV, RidgeCV
+
+import subridge as sr
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    X, y = load_diabetes(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(X))
+    return X[order], y[order]
+
+
+def test_one_ridge_is_taken_if_nothing_is_surely_better(diabetes):
+    X, y = diabetes
+    model = sr.RidgeEnsembleRegressor(random_state=0).fit(X[:200], y[:200])
+    assert model.choice_.name == "one ridge, scaled"
+    assert model.n_estimators_ == 1
+    alphas = 10 * X.var(axis=0).mean() * 10.0 ** (np.arange(-6, 11) / 2)
+    rival = RidgeCV(alphas).fit(X[:200], y[:200])
+    ours, theirs = (np.mean((y[200:] - each.predict(X[200:])) ** 2) for each in (model, rival))
+    assert ours < 1.02 * theirs
+
+
+def test_an_ensemble_is_taken_if_it_is_surely_better():
+    """Two blocks at scales that one ridge cannot serve: members on the blocks, freely weighted, can."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 60)) * np.r_[np.ones(30), np.full(30, 0.02)]
+    y = X[:, 30:].sum(axis=1) / 0.02 + 3 * rng.standard_normal(400)
+    blocks = [np.arange(30), np.arange(30, 60)]
+    model = sr.RidgeEnsembleRegressor(subsets=blocks, random_state=0).fit(X, y)
+    taken = model.choice_.trials[model.choice_.taken]
+    assert taken.name == "the given subsets, free"
+    assert taken.gain > 2 * taken.standard_error
+
+
+def test_the_choice_is_a_table_that_fits_a_terminal(diabetes):
+    model = sr.RidgeEnsembleRegressor(random_state=0).fit(diabetes[0][:100], diabetes[1][:100])
+    lines = str(model.choice_).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum(line.startswith("→ ") for line in lines) == 1
+    assert lines[0].split() == ["candidate", "left-out", "error", "gain", "±", "s.e.", "seconds"]
+    errors = [float(line[34:49]) for line in lines[1:-1]]
+    assert errors == sorted(errors)
+    assert pickle.loads(pickle.dumps(model)).choice_.name == model.choice_.name
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ({"n_estimators": 1}, {"one ridge, scaled", "one ridge"}),
+        ({"n_estimators": 1, "aggregation": "mean"}, {"one ridge"}),
+        ({"n_estimators": 3}, {"3 dirichlet, scaled", "3 dirichlet", "3 dirichlet, free"}),
+        ({"n_estimators": 3, "subsets": "equal", "aggregation": "mean"}, {"3 equal"}),
+        ({"subsets": "equal", "aggregation": "mean"}, {"one ridge", "2 equal"}),
+        ({"subsets": [[0, 1], [2, 3]], "aggregation": "free"}, {"the given subsets"}),
+    ],
+)
+def test_what_is_given_restricts_the_candidates(diabetes, options, names):
+    model = sr.RidgeEnsembleRegressor(random_state=0, **options).fit(diabetes[0][:100], diabetes[1][:100])
+    assert {each.name for each in model.choice_.trials} >= names
+    assert len(model.choice_.trials) <= len(names) + 3
+
+
+def test_a_number_of_members_that_is_worse_than_one_ridge_is_told(diabetes):
+    X, y = diabetes
+    with pytest.warns(sr.errors.WorseThanOneRidgeWarning, match=r"error on left-out rows is .*, that of one ridge"):
+        model = sr.RidgeEnsembleRegressor(8, aggregation="mean", random_state=0).fit(X, y)
+    assert model.n_estimators_ == 8
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sr.RidgeEnsembleRegressor(random_state=0).fit(X, y)
+
+
+def test_numbers_of_members_and_kinds_are_checked(diabetes):
+    with pytest.raises(sr.errors.ParameterError, match="n_estimators"):
+        sr.RidgeEnsembleRegressor("many").fit(*diabetes)
+    with pytest.raises(sr.errors.ParameterError, match="one for all members, whose number is chosen"):
+        sr.RidgeEnsembleRegressor(ridge=[1.0, 2.0]).fit(*diabetes)
+
+
+def test_groups_and_gaps_judge_every_candidate(diabetes):
+    X, y = diabetes
+    groups = np.arange(100) // 5
+    for options, fit in (({}, {"groups": groups}), ({"gap": 2}, {})):
+        model = sr.RidgeEnsembleRegressor(random_state=0, **options).fit(X[:100], y[:100], **fit)
+        assert np.isfinite(model.loo_error_)
+        assert model.loo_predictions_.shape == (100,)
+
+
+def test_a_stream_is_one_ridge(diabetes):
+    X, y = diabetes
+    model = sr.RidgeEnsembleRegressor(random_state=0).partial_fit(X[:200], y[:200]).partial_fit(X[200:], y[200:])
+    assert model.n_estimators_ == 1
+
+
+@pytest.mark.parametrize("load", [load_digits, load_breast_cancer])
+def test_the_default_classifier_is_as_good_as_one_tuned_ridge(load):
+    X, y = load(return_X_y=True)
+    order = np.random.default_rng(1).permutation(len(X))
+    X, y = X[order] / X.max(axis=0).clip(1e-9), y[order]
+    model = sr.RidgeEnsembleClassifier(random_state=0).fit(X[:300], y[:300])
+    rival = RidgeClassifierCV(10.0 ** np.arange(-3, 4)).fit(X[:300], y[:300])
+    assert model.score(X[300:], y[300:]) > rival.score(X[300:], y[300:]) - 0.01
+    assert abs(1 - model.loo_error_ - model.score(X[300:], y[300:])) < 0.04
+
+
+def test_a_bias_per_class_finds_rare_classes():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 20))
+    y = (X[:, 0] + X[:, 1] + 0.5 * rng.standard_normal(600) > 2.0).astype(int)  # one in twelve
+    model = sr.RidgeEnsembleClassifier(random_state=0).fit(X[:300], y[:300])
+    assert model.bias_.shape == (2,)
+    assert model.predict(X[300:])[y[300:] == 1].mean() > 0.4
+    plain = RidgeClassifierCV(10.0 ** np.arange(-3, 4)).fit(X[:300], y[:300])
+    assert model.predict(X[300:])[y[300:] == 1].mean() > plain.predict(X[300:])[y[300:] == 1].mean()
+
+
+def test_prevalence_is_restored_on_request():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((900, 5))
+    y = X[:, 0] + rng.standard_normal(900) > 1.8
+    shares = [
+        sr.RidgeEnsembleClassifier(class_weight="balanced", restore_prevalence=each, random_state=0)
+        .fit(X, y)
+        .predict_proba(X)[:, 1]
+        .mean()
+        for each in (False, True)
+    ]
+    assert shares[0] > 2 * y.mean()
+    assert shares[1] == pytest.approx(y.mean(), abs=0.03)
+    with pytest.raises(sr.errors.ParameterError, match="restore_prevalence"):
+        sr.RidgeEnsembleClassifier(restore_prevalence="yes", random_state=0).fit(X, y)
+
+
+def test_one_member_does_not_throw_its_scores_away():
+    X, y = load_digits(return_X_y=True)
+    alone = sr.RidgeEnsembleClassifier(1, voting="majority", random_state=0).fit(X[:300], y[:300])
+    summed = sr.RidgeEnsembleClassifier(1, voting="sum", random_state=0).fit(X[:300], y[:300])
+    np.testing.assert_allclose(alone.predict_proba(X[300:]), summed.predict_proba(X[300:]))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_small_and_odd_tables_are_fitted_or_refused_by_name(seed):
+    """Constant columns, copies, ties, one class missing or alone: a named error or finite numbers."""
+    rng = np.random.default_rng(seed)
+    n, M = int(rng.integers(8, 25)), int(rng.integers(1, 30))
+    X = rng.choice([rng.standard_normal((n, M)), rng.integers(0, 2, (n, M)).astype(float)])
+    X[:, rng.random(M) < 0.3] = rng.integers(-2, 3)
+    if rng.random() < 0.4:
+        X[: n // 2] = X[n // 2 : n // 2 * 2]
+    y = rng.choice([rng.standard_normal(n), rng.integers(0, 2, n).astype(float), np.ones(n)])
+    groups = rng.integers(0, 4, n) if rng.random() < 0.3 else None
+    for model, labels in (
+        (sr.RidgeEnsembleRegressor(random_state=0), y),
+        (sr.RidgeEnsembleClassifier(random_state=0), rng.integers(0, int(rng.integers(1, 4)), n)),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", sr.errors.SubridgeWarning)
+            try:
+                model.fit(X, labels, groups=groups)
+            except sr.errors.SubridgeError:
+                continue
+        assert np.isfinite(model.loo_error_)
+        assert np.isfinite(model.predict(X)).all()
