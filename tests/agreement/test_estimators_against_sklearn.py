@@ -37,7 +37,7 @@ def test_predictions_equal_a_loop_over_the_masks(n, ridge, weighted, intercept, 
     y = rng.standard_normal(n) if n_targets == 1 else rng.standard_normal((n, n_targets))
     weights = rng.uniform(0.3, 3.0, n) if weighted else None
     plan = sr.subsets.overlapping([20, 12, 30], 40, seed=1)
-    model = sr.RidgeEnsembleRegressor(subsets=plan, ridge=ridge, fit_intercept=intercept)
+    model = sr.RidgeEnsembleRegressor(subsets=plan, ridge=ridge, fit_intercept=intercept, aggregation="mean")
     ours = model.fit(X, y, sample_weight=weights).predict(X_new)
     ridges = np.broadcast_to(ridge, (3,))
     theirs = looped_prediction(X, y, X_new, plan.measurements, ridges, weights=weights, intercept=intercept)
@@ -52,7 +52,9 @@ def test_predictions_equal_bagged_ridge(n, ridge):
     X = np.hstack([X, X**2 * 20, np.sin(X * 40)])  # 30 features
     bagged = BaggingRegressor(Ridge(alpha=ridge * 12), n_estimators=9, max_features=12, bootstrap=False, random_state=0)
     bagged.fit(X[:n], y[:n])
-    ours = sr.RidgeEnsembleRegressor(subsets=bagged.estimators_features_, ridge=ridge).fit(X[:n], y[:n])
+    ours = sr.RidgeEnsembleRegressor(subsets=bagged.estimators_features_, ridge=ridge, aggregation="mean").fit(
+        X[:n], y[:n]
+    )
     np.testing.assert_allclose(ours.predict(X[400:]), bagged.predict(X[400:]), rtol=TOLERANCE)
     assert ours.n_estimators_ == 9
 
@@ -64,11 +66,15 @@ def test_a_ridge_per_member_equals_bagged_ridge_cv():
     bagged = BaggingRegressor(
         RidgeCV(alphas=ridges * 8), n_estimators=7, max_features=8, bootstrap=False, random_state=1
     ).fit(X, y)
-    ours = sr.RidgeEnsembleRegressor(subsets=bagged.estimators_features_, ridge_scope="member", ridges=ridges)
-    ours.fit(X, y)
-    np.testing.assert_allclose(ours.ridge_ * 8, [member.alpha_ for member in bagged.estimators_])
-    assert len(set(ours.ridge_)) > 1
+    options = {"subsets": bagged.estimators_features_, "aggregation": "mean"}
+    theirs = np.array([member.alpha_ for member in bagged.estimators_]) / 8
+    ours = sr.RidgeEnsembleRegressor(ridge=theirs, **options).fit(X, y)
     np.testing.assert_allclose(ours.predict(X), bagged.predict(X), rtol=TOLERANCE)
+    # Our choice adds what an error may owe to luck, more so for small ridges.
+    chosen = sr.RidgeEnsembleRegressor(ridge_scope="member", ridges=ridges, **options).fit(X, y).ridge_
+    assert len(set(chosen)) > 1
+    assert (chosen >= theirs * (1 - 1e-9)).all()
+    assert np.isclose(chosen, theirs).sum() >= 4
 
 
 @pytest.mark.parametrize("aggregation", ["mean", "median"])
@@ -97,10 +103,12 @@ def test_one_member_on_all_features_equals_ridge_cv():
     X, y = load_diabetes(return_X_y=True)
     ridges = np.logspace(-6, 1, 8)
     single = RidgeCV(alphas=ridges * 10).fit(X, y)
-    ours = sr.RidgeEnsembleRegressor(1, subsets="equal", ridges=ridges).fit(X, y)
+    ours = sr.RidgeEnsembleRegressor(1, subsets="equal", ridges=ridges, aggregation="mean").fit(X, y)
+    assert ours.ridge_path_[ours.loo_path_.argmin()] * 10 == pytest.approx(single.alpha_)
+    assert ours.loo_path_.min() == pytest.approx(-single.best_score_, rel=1e-9)
     assert ours.ridge_ * 10 == pytest.approx(single.alpha_)
     np.testing.assert_allclose(ours.coef_, single.coef_, rtol=1e-7)
-    assert ours.loo_error_ == pytest.approx(-single.best_score_, rel=1e-9)
+    assert -single.best_score_ <= ours.loo_error_ < -1.02 * single.best_score_  # with what choosing costs
 
 
 def test_one_binary_member_equals_ridge_classifier():

@@ -14,8 +14,10 @@ BY_ROWS = {
 }
 
 QUICK = [
-    sr.RidgeEnsembleRegressor(n_estimators=3, ridge=0.1, random_state=0),
-    sr.RidgeEnsembleClassifier(n_estimators=3, ridge=0.1, random_state=0),
+    sr.RidgeEnsembleRegressor(n_estimators=3, ridge=0.1, aggregation="mean", random_state=0),
+    sr.RidgeEnsembleClassifier(n_estimators=3, ridge=0.1, voting="majority", random_state=0),
+    sr.RidgeEnsembleRegressor(random_state=0),
+    sr.RidgeEnsembleClassifier(random_state=0),
 ]
 OTHERS = [
     sr.RidgeEnsembleRegressor(n_estimators=3, random_state=0),
@@ -27,7 +29,11 @@ OTHERS = [
 
 
 def explained(estimator):
-    leaves_out = estimator.ridge == "auto" or isinstance(estimator, sr.RidgeEnsembleClassifier)
+    leaves_out = (
+        estimator.ridge == "auto"
+        or getattr(estimator, "aggregation", "") == "auto"
+        or isinstance(estimator, sr.RidgeEnsembleClassifier)
+    )
     return BY_ROWS if leaves_out else {}
 
 

@@ -115,7 +115,7 @@ def test_a_regressor_scales_what_features_explain_and_leaves_the_mean_alone(name
     near, far = model.fit(X, y).predict(X), model.fit(X, y + 1e4).predict(X)
     assert model.weights_.sum() > 2  # six members that each see a sixth of a target with independent parts
     np.testing.assert_allclose(far - 1e4, near, atol=1e-6)
-    mean = sr.RidgeEnsembleRegressor(n_estimators=6, ridge=0.1, random_state=0).fit(X, y)
+    mean = sr.RidgeEnsembleRegressor(n_estimators=6, ridge=0.1, random_state=0, aggregation="mean").fit(X, y)
     assert np.mean((near - y) ** 2) < 0.5 * np.mean((mean.predict(X) - y) ** 2)
 
 
