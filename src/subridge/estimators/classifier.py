@@ -35,15 +35,18 @@ from subridge.ridge.classes import fit_bias, fit_temperature, softmax
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
-    """Votes of ridge classifiers on subsets of the features (sec. E.2 (LinClassTrainingSection)).
+    """Ridge classification, on all features or on subsets of them (sec. E.2 (LinClassTrainingSection)).
 
-    Each member regresses one-hot labels on its features; its vote is the class with the largest score.
+    Each member regresses one-hot labels on its features. By default scores are combined as the outputs of
+    `RidgeEnsembleRegressor` are, by one ridge on all features unless an ensemble is surely better, and a bias per class
+    is fitted to left-out scores. With ``voting="majority"`` every member votes for the class of its largest score, as in
+    the paper.
 
     Parameters
     ----------
-    n_estimators : int, default=10
-        Number of members, k; at most ``n_features_in_``.
-    subsets : str, SubsetPlan, Strategy, sequence or callable, default="dirichlet"
+    n_estimators : int or "auto", default="auto"
+        Number of members, k, as for `RidgeEnsembleRegressor`.
+    subsets : str, SubsetPlan, Strategy, sequence or callable, default="auto"
         Which features each member sees, as for `RidgeEnsembleRegressor`.
     fraction_spread : float, default=0.75
         For "dirichlet", how unequal subsets are.
@@ -69,15 +72,20 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         NaN in X when predicting: refuse it, or leave out the members that see it, as for `RidgeEnsembleRegressor`.
     random_state : int, RandomState or None
         Draws subsets and readout noise.
-    voting : {"majority", "sum"} or Aggregation, default="majority"
-        "majority": the class with most votes; ties go to the largest summed score among the tied, then to the lowest
-        class. "sum": the class with the largest summed score.
+    voting : {"auto", "majority", "sum"} or Aggregation, default="auto"
+        "auto": scores are averaged, scaled or freely weighted, whichever has the least squared error on left-out rows,
+        and a bias per class is added; with `scoring` or `score_weights` it is "sum". "majority": the class with most
+        votes; ties go to the largest summed score among the tied, then to the lowest class; one member alone decides by
+        its scores. "sum": the class with the largest summed score.
     score_weights : {"equal", "scaled", "simplex", "free"} or Aggregation, default="equal"
         Weights of the members, fitted to the leave-one-out scores as the `aggregation` of `RidgeEnsembleRegressor`.
         With ``voting="sum"`` they weigh scores, each class by its own, and ridges minimise the squared error of the
         weighted scores. With "majority" votes count by weights common to all classes, "simplex" or "free".
     class_weight : dict or "balanced", optional
-        Weights of the classes, multiplied into the sample weights.
+        Weights of the classes, multiplied into the sample weights. Probabilities and ``loo_error_`` then speak of
+        classes as they are weighted.
+    restore_prevalence : bool, default=False
+        Give probabilities of the classes as they occur in y, whatever `class_weight` and sample weights are.
 
     Attributes
     ----------
@@ -98,6 +106,10 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         Of the scores' squared errors, summed over classes.
     temperature_ : float
         β of ``predict_proba``: ``softmax(β · decision)``, fitted to the votes (or scores) of left-out samples.
+    bias_ : ndarray, shape (n_classes,)
+        What is added to the scores of each class, fitted with the temperature; zeros unless ``voting="auto"``.
+    choice_ : Choice
+        The candidates that were tried, as for `RidgeEnsembleRegressor`.
     ensemble_, estimators_features_, estimators_intercept_, n_estimators_, subset_plan_, weights_ : various
         As for `RidgeEnsembleRegressor`.
     ridge_, ridge_path_, loo_path_ : various
@@ -114,10 +126,10 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
     >>> import subridge as sr
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = sr.RidgeEnsembleClassifier(n_estimators=2, voting="sum", random_state=0).fit(X, y)
+    >>> model = sr.RidgeEnsembleClassifier(random_state=0).fit(X, y)
     >>> model.predict(X[:3]), model.predict_proba(X).shape, model.decision_function(X).shape
     (array([0, 0, 0]), (150, 3), (150, 3))
-    >>> bool(model.score(X, y) > 0.75)
+    >>> bool(model.score(X, y) > 0.8)
     True
 
     From a stream of rows, whose classes are named beforehand:

@@ -36,19 +36,25 @@ def _averages(estimator: "RidgeEnsembleRegressor") -> bool:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase):
-    """Ridge regression on subsets of the features, averaged (sec. 2.1 (Setup)).
+    """Ridge regression, on all features or on subsets of them, whichever errs less (sec. 2.1 (Setup)).
 
-    Heterogeneous subsets leave no double-descent spike; the ridge is chosen by the exact leave-one-out error of the
-    ensemble, from one factorisation per member and no held-out data.
+    By default one ridge on all features is compared with ensembles of members that each see a part of the features. All
+    are judged by exact leave-one-out errors, from one factorisation per member and no held-out data. One ridge, its
+    output scaled, is taken unless an ensemble is surely better; ``choice_`` says why. A given number of members does
+    what it says.
 
     Parameters
     ----------
-    n_estimators : int, default=10
-        Number of members, k; at most ``n_features_in_``.
-    subsets : str, SubsetPlan, Strategy, sequence of index arrays of shape (N_r,), or callable, default="dirichlet"
+    n_estimators : int or "auto", default="auto"
+        Number of members, k; at most ``n_features_in_``. "auto" tries one ridge and 2, 4, 8 and 16 members, more of a
+        kind only as long as fewer of them lower the left-out error. A number above one that errs more than one ridge by
+        a tenth gives a `WorseThanOneRidgeWarning`; to know that takes one more factorisation.
+    subsets : str, SubsetPlan, Strategy, sequence of index arrays of shape (N_r,), or callable, default="auto"
         Which features each member sees. "dirichlet": disjoint, of heterogeneous size; "equal": disjoint, equal;
         "overlapping": drawn independently for each member; "projection": Gaussian projections; or explicit subsets;
-        or a callable ``(n_features, rng)`` that returns them. Explicit subsets overrule `n_estimators`.
+        or a callable ``(n_features, rng)`` that returns them. Explicit subsets overrule `n_estimators`. "auto" tries
+        equal, heterogeneous and overlapping subsets, these of half of the features; with a number of members it is
+        "dirichlet".
     fraction_spread : float, default=0.75
         For "dirichlet": coefficient of variation of the subset sizes before they are scaled to sum to one.
     subset_sizes : int, float or sequence, optional
@@ -80,7 +86,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         the others anew from their block of the risk matrix. Training data must be complete.
     random_state : int, RandomState or None
         Draws subsets and readout noise.
-    aggregation : {"mean", "scaled", "simplex", "free", "median"} or Aggregation, default="mean"
+    aggregation : {"auto", "mean", "scaled", "simplex", "free", "median"} or Aggregation, default="auto"
+        "auto" chooses "mean", "scaled" or "free" by left-out errors.
         "scaled" multiplies the mean by one number s ≥ 0, "simplex" weighs members with w ≥ 0 and sum one, "free" with
         w ≥ 0 of any sum; each minimises the squared error of the members' exact leave-one-out predictions. Weights act
         on outputs measured from the mean of y, which is never scaled.
@@ -105,17 +112,20 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         Number of members.
     ridge_ : float or ndarray, shape (k,)
         λ, as given or as chosen.
+    choice_ : Choice
+        The candidates that were tried: left-out error, gain over one ridge with its standard error, and time.
+        ``print(model.choice_)`` shows them as a table.
     ridge_path_, loo_path_ : ndarray, shape (L,)
-        The ridges that "auto" searched, and the aggregate's error at each.
+        The ridges that "auto" searched, and the aggregate's plain left-out error at each.
     risk_matrix_ : ndarray, shape (k, k)
         Ê_rr′ + ζ² from leave-one-out errors, summed over targets.
     loo_error_ : float
-        Exact leave-one-out squared error of the aggregate, summed over targets. After `partial_fit` both come from the
-        trace form. Fitted weights are judged on samples that neither they nor the members nor the choice of a common
-        ridge have seen.
+        Exact leave-one-out squared error, summed over targets, after all choices: subsets, ridges and weights are
+        chosen again without each row (its group). With so many rows that this is dear, some are judged so, drawn at
+        random, and the ratio of their errors stands for that of all. After `partial_fit` it comes from the trace form.
     loo_predictions_ : array, shape (n_samples,) or (n_samples, n_targets)
-        Predictions for each row of positive weight by the ensemble trained without it (its group, its neighbours), at
-        the chosen ridges and weights.
+        Predictions for each row of positive weight by an ensemble that was chosen and trained without it (its group,
+        its neighbours); where only some rows are judged so, the others are predicted at the choice of the whole fit.
     weights_ : ndarray, shape (k,), or (n_targets, k) with ``weights_per_target``
         Aggregation weights. Absent for the median.
     subset_plan_ : SubsetPlan
@@ -139,14 +149,17 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((60, 40))
     >>> y = X[:, 0] + 0.1 * rng.standard_normal(60)
-    >>> model = sr.RidgeEnsembleRegressor(n_estimators=4, random_state=0).fit(X, y)
-    >>> model.coef_.shape, model.risk_matrix_.shape
-    ((40,), (4, 4))
-    >>> model.predict(X[:3]).shape
-    (3,)
-    >>> weighted = sr.RidgeEnsembleRegressor(n_estimators=4, aggregation="simplex", random_state=0).fit(X, y)
-    >>> bool(weighted.loo_error_ < model.loo_error_)
-    True
+    >>> model = sr.RidgeEnsembleRegressor(random_state=0).fit(X, y)
+    >>> model.choice_.name, model.coef_.shape, model.predict(X[:3]).shape
+    ('one ridge, scaled', (40,), (3,))
+
+    Four members that see disjoint parts, averaged, or weighted by what their left-out errors say:
+
+    >>> members = sr.subsets.equal(4, 40, seed=0)
+    >>> mean = sr.RidgeEnsembleRegressor(subsets=members, aggregation="mean").fit(X, y)
+    >>> weighted = sr.RidgeEnsembleRegressor(subsets=members, aggregation="simplex").fit(X, y)
+    >>> mean.risk_matrix_.shape, bool(weighted.loo_error_ < mean.loo_error_)
+    ((4, 4), True)
 
     The mean can be fitted to a stream of rows:
 
