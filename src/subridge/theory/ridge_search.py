@@ -193,7 +193,7 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
 
     own = place(alone)
     starts = [place(np.broadcast_to(common[:, None], (G, k))), *(np.roll(own, r, axis=1) for r in range(k))]
-    starts += [np.where(np.arange(k) == r, last, own) for r in range(k)]
+    starts += [z for one in np.eye(k) for z in (np.where(one, last, own), starts[0] + one)]  # without it, and apart
     starts += _lowest_of_net(error, landscape.scales, last, (G, k))
     every = np.tile(rows, len(starts))
     z, reached = minimise_jointly(error, np.clip(np.concatenate(starts), first, last), every, scale[every])
@@ -270,7 +270,8 @@ def minimise_jointly(
     """Newton's method on n functions of k variables, with |eigenvalues| of the Hessian, so that it descends.
 
     It starts at x, shape (n, k), of the problems `rows`. `scale`, shape (n,), positive, is the size of the terms of a
-    value: a problem is solved where the largest gradient entry is below 1e-10 of it. Returns x and values, shape (n,).
+    value. A problem is solved where the largest gradient entry is below 1e-10 of the value, and of 1e-6 of its terms if
+    they all but cancel. Returns x and values, shape (n,).
     """
     n, k = start.shape
 
@@ -282,7 +283,8 @@ def minimise_jointly(
     x, live = start.copy(), np.arange(n)
     value, gradient = gradients(x, rows)
     for _ in range(_NEWTON_STEPS):
-        live = live[np.abs(gradient[live]).max(axis=1) > 1e-10 * scale[live]]
+        size = 1e-10 * np.clip(value, 1e-6 * scale, scale)
+        live = live[np.abs(gradient[live]).max(axis=1) > size[live]]
         if not len(live):
             break
         of, downhill = rows[live], gradient[live]
@@ -290,7 +292,7 @@ def minimise_jointly(
         hessian = (nudged.reshape(k, -1, k) - downhill).transpose(1, 0, 2) / _NUDGE
         hessian = np.where(np.isfinite(hessian), hessian, 0.0)
         curvatures, axes = np.linalg.eigh((hessian + hessian.transpose(0, 2, 1)) / 2)
-        bend = np.maximum(np.abs(curvatures), 1e-10 * scale[live][:, None])
+        bend = np.maximum(np.abs(curvatures), size[live][:, None])
         step = -np.einsum("gij,gj->gi", axes, np.einsum("gij,gi->gj", axes, downhill) / bend)
         # Coordinates are logarithms: a step beyond a few units would jump over the whole landscape.
         step *= np.minimum(1.0, 4.0 / np.maximum(np.abs(step).max(axis=1), 1e-300))[:, None]
