@@ -107,8 +107,7 @@ def optimal_ridge(
     if scope == "ensemble":
         found = _common_optimum(landscape)[:, None]
     else:
-        alone = [member_optimum(landscape_of(problem, ensemble, alpha, r)[1]) for r in range(k)]
-        found = np.stack(alone, axis=-1)
+        found = np.stack([member_optimum(landscape_of(problem, ensemble, alpha, r)[1]) for r in range(k)], axis=-1)
     if scope == "joint":
         found = _joint_optimum(landscape, _common_optimum(landscape), found)
     return found.reshape(*shape, found.shape[-1])
@@ -206,10 +205,8 @@ def _lowest_of_net(error: Field, scales: FloatArray, last: float, shape: tuple[i
     """The lowest points of a coarse net, apart from each other: one in every well that it sees."""
     G, k = shape
     levels = np.append(np.linspace(np.log(scales.min() / 1e3), np.log(scales.max() * 1e3), _LEVELS), last)
-    if k <= 2:
-        place = np.indices((_LEVELS + 1,) * k).reshape(k, -1).T
-    else:  # a random part of the net
-        place = np.random.default_rng(0).integers(0, _LEVELS + 1, (_NET, k))
+    part = np.random.default_rng(0).integers(0, _LEVELS + 1, (_NET, k))  # of a net too large for many members
+    place = np.indices((_LEVELS + 1,) * k).reshape(k, -1).T if k <= 2 else part
     net = levels[place]
     worth = _scan(lambda z, rows: error(z, np.zeros(k), rows), net, G)[0]
     near, starts = np.abs(place[:, None] - place).max(axis=-1) <= 1, []

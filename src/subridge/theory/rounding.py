@@ -87,8 +87,7 @@ def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: Fl
     # Directions that are off by θ meet the other member's whole signal, which for the member itself cancels.
     tilted = 2 * few * np.sqrt(squares @ (theta * noisy)) * reach
     more = _MORE if table.dropped or (theta > _NEARLY_SINGULAR).any() else 1.0
-    explained = few**2 * ((np.abs(phi) * steep) @ noisy) + slipped
-    explained = explained + kappa * (mixed @ member.squares) + 8 * EPS * (np.abs(phi) @ member.squares)
+    explained = (np.abs(phi) * steep) @ (few**2 * noisy + 8 * EPS * member.squares) + kappa * (mixed @ member.squares)
     doubts = (left + np.sqrt(blur), np.sqrt((whole + np.sqrt(blur)) ** 2 + tilted + slipped), own_left, own_whole)
     return MemberDoubt(
         gap,
@@ -97,7 +96,7 @@ def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: Fl
         kappa * np.sqrt(mixed**2 @ c),
         kappa * np.sqrt(mixed**2 @ member.squares),
         more * residual,
-        2 * (explained + blur + lost * pair.left_over),
+        2 * (explained + slipped + blur + lost * pair.left_over),
         *(np.where(unsure, np.inf, more * doubt) for doubt in doubts),
     )
 
