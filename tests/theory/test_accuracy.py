@@ -26,6 +26,14 @@ def test_a_fit_is_to_the_problem_not_to_its_rounded_covariance(seed):
     assert verdict.error < 1e-6
 
 
+@pytest.mark.parametrize("seed", [31001425, 31001490, 77123009630])
+def test_small_directions_blur_the_loadings_of_large_ones(seed):
+    """Mixed cases at a large ridge: a step of refinement moved large loadings by 5e-12, and the bound did not know."""
+    verdict = judge.judge_one(seed)
+    assert verdict.remark == ""
+    assert verdict.bound < 1e-10
+
+
 def test_a_gap_that_may_be_closed_leaves_no_digit_certain():
     """Three faint directions may or may not be there, and decide whether the ridgeless member is at its threshold."""
     verdict = judge.judge_one(32003823, "mixed")
@@ -63,6 +71,13 @@ def test_a_small_spike_beside_a_large_one_is_no_cause_of_doubt(seed):
 def test_a_spike_errs_in_what_is_left_along_it_and_in_the_fit():
     verdict = judge.judge_structured(555000060)
     assert verdict.error < 0.5 * verdict.bound
+
+
+def test_a_teacher_across_a_spike_is_as_uncertain_as_its_terms():
+    """Fᵀw* is 0.2 % of its terms: their rounding is in the target's power and in the loadings."""
+    verdict = judge.judge_structured(77123000793)
+    assert verdict.remark == ""
+    assert verdict.bound < 1e-9
 
 
 @pytest.mark.parametrize("judged", [judge.judge_one, judge.judge_structured])

@@ -122,6 +122,12 @@ def test_the_search_for_a_common_ridge_stops_at_the_floor(seed):
     assert judge.judge_common_ridge(seed).remark == ""
 
 
+@pytest.mark.parametrize("seed", [77123001250, 77123001768])
+def test_members_leave_a_common_ridge_that_is_a_saddle(seed):
+    """Members that see the same: the first missed a well beside it, the second stopped on a slope of a small error."""
+    assert judge.judge_joint_ridges(seed).remark == ""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("judged", [judge.judge_common_ridge, judge.judge_joint_ridges])
 def test_no_grid_beats_the_best_ridges(judged):

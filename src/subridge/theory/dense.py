@@ -126,7 +126,8 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int |
     blurred, root, unit = np.sqrt(theta * EPS), float(np.sqrt(M)), M / len(A) * unit**2
     doubt = TableDoubt(
         theta,
-        blurred * (own + reach) / root,
+        # A step of refinement moves large loadings by what small directions, known less well, seem to have in common.
+        (blurred * (own + reach) + few * np.sqrt(theta * np.cumsum(theta * solved**2))) / root,
         (np.abs(solved) + blurred * reach) / root,
         (blurred * left + EPS * np.sqrt(_size(S, terms) + noise)) / root,
         left / root,

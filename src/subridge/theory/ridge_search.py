@@ -107,8 +107,7 @@ def optimal_ridge(
     if scope == "ensemble":
         found = _common_optimum(landscape)[:, None]
     else:
-        alone = [member_optimum(landscape_of(problem, ensemble, alpha, r)[1]) for r in range(k)]
-        found = np.stack(alone, axis=-1)
+        found = np.stack([member_optimum(landscape_of(problem, ensemble, alpha, r)[1]) for r in range(k)], axis=-1)
     if scope == "joint":
         found = _joint_optimum(landscape, _common_optimum(landscape), found)
     return found.reshape(*shape, found.shape[-1])
@@ -193,7 +192,7 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
 
     own = place(alone)
     starts = [place(np.broadcast_to(common[:, None], (G, k))), *(np.roll(own, r, axis=1) for r in range(k))]
-    starts += [np.where(np.arange(k) == r, last, own) for r in range(k)]
+    starts += [z for one in np.eye(k) for z in (np.where(one, last, own), starts[0] + one)]  # without it, and apart
     starts += _lowest_of_net(error, landscape.scales, last, (G, k))
     every = np.tile(rows, len(starts))
     z, reached = minimise_jointly(error, np.clip(np.concatenate(starts), first, last), every, scale[every])
@@ -206,10 +205,8 @@ def _lowest_of_net(error: Field, scales: FloatArray, last: float, shape: tuple[i
     """The lowest points of a coarse net, apart from each other: one in every well that it sees."""
     G, k = shape
     levels = np.append(np.linspace(np.log(scales.min() / 1e3), np.log(scales.max() * 1e3), _LEVELS), last)
-    if k <= 2:
-        place = np.indices((_LEVELS + 1,) * k).reshape(k, -1).T
-    else:  # a random part of the net
-        place = np.random.default_rng(0).integers(0, _LEVELS + 1, (_NET, k))
+    part = np.random.default_rng(0).integers(0, _LEVELS + 1, (_NET, k))  # of a net too large for many members
+    place = np.indices((_LEVELS + 1,) * k).reshape(k, -1).T if k <= 2 else part
     net = levels[place]
     worth = _scan(lambda z, rows: error(z, np.zeros(k), rows), net, G)[0]
     near, starts = np.abs(place[:, None] - place).max(axis=-1) <= 1, []
@@ -270,7 +267,8 @@ def minimise_jointly(
     """Newton's method on n functions of k variables, with |eigenvalues| of the Hessian, so that it descends.
 
     It starts at x, shape (n, k), of the problems `rows`. `scale`, shape (n,), positive, is the size of the terms of a
-    value: a problem is solved where the largest gradient entry is below 1e-10 of it. Returns x and values, shape (n,).
+    value. A problem is solved where the largest gradient entry is below 1e-10 of the value, and of 1e-6 of its terms if
+    they all but cancel. Returns x and values, shape (n,).
     """
     n, k = start.shape
 
@@ -282,7 +280,8 @@ def minimise_jointly(
     x, live = start.copy(), np.arange(n)
     value, gradient = gradients(x, rows)
     for _ in range(_NEWTON_STEPS):
-        live = live[np.abs(gradient[live]).max(axis=1) > 1e-10 * scale[live]]
+        size = 1e-10 * np.clip(value, 1e-6 * scale, scale)
+        live = live[np.abs(gradient[live]).max(axis=1) > size[live]]
         if not len(live):
             break
         of, downhill = rows[live], gradient[live]
@@ -290,7 +289,7 @@ def minimise_jointly(
         hessian = (nudged.reshape(k, -1, k) - downhill).transpose(1, 0, 2) / _NUDGE
         hessian = np.where(np.isfinite(hessian), hessian, 0.0)
         curvatures, axes = np.linalg.eigh((hessian + hessian.transpose(0, 2, 1)) / 2)
-        bend = np.maximum(np.abs(curvatures), 1e-10 * scale[live][:, None])
+        bend = np.maximum(np.abs(curvatures), size[live][:, None])
         step = -np.einsum("gij,gj->gi", axes, np.einsum("gij,gi->gj", axes, downhill) / bend)
         # Coordinates are logarithms: a step beyond a few units would jump over the whole landscape.
         step *= np.minimum(1.0, 4.0 / np.maximum(np.abs(step).max(axis=1), 1e-300))[:, None]

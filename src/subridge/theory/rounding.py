@@ -81,14 +81,14 @@ def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: Fl
     own_left = own_left + 2 * (free @ (loadings * table.slip) + np.abs(psi) @ (loadings * table.drift)) + pair.slip
     # The residual of a fit still projects a little on the directions, which enters through the share fitted.
     own_left = own_left + 2 * mixed @ np.abs(pair.left_over_r) + either
-    own_whole = 4 * EPS * reach**2 + 3 * whole**2 + either
+    slipped = 2 * np.abs(phi) @ (loadings * table.slip)
+    own_whole = 4 * EPS * reach**2 + 3 * whole**2 + either + slipped
     unsure = (np.max(np.abs(phi) * theta, axis=1, initial=0.0) > _UNSURE) | (negative & (lost > 0))
     # Directions that are off by θ meet the other member's whole signal, which for the member itself cancels.
     tilted = 2 * few * np.sqrt(squares @ (theta * noisy)) * reach
     more = _MORE if table.dropped or (theta > _NEARLY_SINGULAR).any() else 1.0
-    explained = few**2 * ((np.abs(phi) * steep) @ noisy) + 2 * np.abs(phi) @ (loadings * table.slip)
-    explained = explained + kappa * (mixed @ member.squares) + 8 * EPS * (np.abs(phi) @ member.squares)
-    doubts = (left + np.sqrt(blur), np.sqrt((whole + np.sqrt(blur)) ** 2 + tilted), own_left, own_whole)
+    explained = (np.abs(phi) * steep) @ (few**2 * noisy + 8 * EPS * member.squares) + kappa * (mixed @ member.squares)
+    doubts = (left + np.sqrt(blur), np.sqrt((whole + np.sqrt(blur)) ** 2 + tilted + slipped), own_left, own_whole)
     return MemberDoubt(
         gap,
         spread,
@@ -96,7 +96,7 @@ def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: Fl
         kappa * np.sqrt(mixed**2 @ c),
         kappa * np.sqrt(mixed**2 @ member.squares),
         more * residual,
-        2 * (explained + blur + lost * pair.left_over),
+        2 * (explained + slipped + blur + lost * pair.left_over),
         *(np.where(unsure, np.inf, more * doubt) for doubt in doubts),
     )
 

@@ -225,8 +225,8 @@ def spiked_tables(
     parts = _Parts(signal[0], noise[0], np.hstack([signal[1], noise[1]]), signal[1].shape[1])
     d = float(parts.signal[0] + parts.noise[0])
     members = [_Spikes(index, d, parts, w) for index in plan.measurements]
-    bulk = (parts.signal + parts.noise) @ w**2
-    spikes = bulk + np.sum(parts.of_factors(w, w) ** 2)
+    bulk, along, summed = (parts.signal + parts.noise) @ w**2, signal[1].T @ w, np.abs(parts.F).T @ np.abs(w)
+    spikes = bulk + summed @ summed  # the size of their terms, which may cancel in the sum
     tables = []
     for member in members:
         seen, theta, values = member.seen, member.theta[member.seen], member.values[member.seen]
@@ -267,8 +267,10 @@ def spiked_tables(
                 max(left, 0.0) if same else left,
                 float(8 * EPS * np.abs(terms).sum() + uncertain) / M,
             )
-    power = float(parts.signal @ w**2 + np.sum(parts.of_factors(w, np.zeros(M)) ** 2)) / M
-    return Tables(M, power, float(np.sqrt(4 * power)), tuple(tables), pairs)
+    power, reach = (
+        float(parts.signal @ w**2 + np.abs(along) @ size) / M for size in (np.abs(along), summed[: along.size])
+    )
+    return Tables(M, power, float(np.sqrt(4 * reach)), tuple(tables), pairs)
 
 
 def _products(x: tuple[FloatArray, FloatArray], y: tuple[FloatArray, FloatArray]) -> FloatArray:
