@@ -39,8 +39,8 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
 
     Each member regresses one-hot labels on its features. By default scores are combined as the outputs of
     `RidgeEnsembleRegressor` are, by one ridge on all features unless an ensemble is surely better, and a bias per class
-    is fitted to left-out scores. With ``voting="majority"`` every member votes for the class of its largest score, as in
-    the paper.
+    is fitted to left-out scores. As in the paper, ``voting="majority"`` lets every member vote for the class of its
+    largest score.
 
     Parameters
     ----------

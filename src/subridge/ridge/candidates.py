@@ -16,8 +16,8 @@ from subridge.model.aggregation import Aggregation
 from subridge.model.checks import Scope, stream
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.subsets import Dirichlet, Equal, Overlapping, Strategy
-from subridge.ridge.choose import Losses, scored, search_ridges
-from subridge.ridge.judge import SURE, Candidate, Offer, Verdict, judge, paired, take, tuned
+from subridge.ridge.choose import SURE, Losses, paired, scored, search_ridges
+from subridge.ridge.judge import Candidate, Offer, Verdict, judge, take, tuned
 from subridge.ridge.member import MemberPath, member_paths
 from subridge.ridge.rows import TrainingRows
 

@@ -11,14 +11,14 @@ The default path goes on if its best ridge is at an end and the error still fall
 import warnings
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 
 from subridge.arrays.namespace import like, namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
-from subridge.model.aggregation import Aggregation, Loss, Mean, MemberMoments, Settled, squared_error
+from subridge.model.aggregation import Aggregation, Loss, Mean, MemberMoments, Settled, first_largest, squared_error
 from subridge.model.checks import Scope, finite_array
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import ParameterError, RidgeError, RidgePathWarning
@@ -37,6 +37,7 @@ _EXTENSIONS = (4, 8, 16)  # half decades that a path is extended by, one try aft
 _PROBES = np.array([1e-12, 1e-9, 1e-6, 1e-3])  # of the smallest ridge: tried if the largest is best
 _MATERIAL, _VANISHING = 1e-3, 1e-9  # a smaller share of the error, or of the labels' variance, does not count
 _MOST_SWEEPS = 20  # of the joint choice; three or four suffice, so this only stops a cycle of rounding errors
+SURE = 2.0  # standard errors; chosen on development tables (benchmarks/results/default.md)
 _TINY = float(np.finfo(np.float64).tiny)
 
 End: TypeAlias = Literal["lower", "upper"]
@@ -142,9 +143,14 @@ def is_material(error: float, other: float, spread: float) -> bool:
 
 
 def extended_search(
-    path: FloatArray, evaluate: Callable[[FloatArray], Outcome[Found]]
+    path: FloatArray,
+    evaluate: Callable[[FloatArray], Outcome[Found]],
+    is_sure: Callable[[Outcome[Found], Outcome[Found]], bool] = lambda new, old: True,
 ) -> tuple[FloatArray, Outcome[Found]]:
     """Evaluate a path by half decades, and longer ones while the best ridge is at an end and the error falls there.
+
+    Ridges below the path are taken only if it `is_sure` that they are better: where columns are rare, tiny ones look
+    good by accident.
 
     If the largest ridge is best, nothing was learnt. What there is to learn may lie in a direction whose variance is
     far below that of any column, so a few ridges far below the path are tried as well. Returns the last path and its
@@ -153,7 +159,7 @@ def extended_search(
     outcome = evaluate(path)
     if outcome.end == "upper":
         probed = evaluate(np.concatenate([path[0] * _PROBES, path]))
-        if probed.error < (1 - _MATERIAL) * outcome.error:
+        if probed.error < (1 - _MATERIAL) * outcome.error and is_sure(probed, outcome):
             deep = np.arange(round(2 * float(np.log10(_PROBES[0]))), 0)
             path = np.concatenate([path[0] * 10.0 ** (deep / 2), path])
             outcome = evaluate(path)
@@ -164,8 +170,11 @@ def extended_search(
         further = path[0] / factors[::-1] if outcome.end == "lower" else path[-1] * factors
         if not (np.isfinite(further).all() and (further > 0).all()):
             break
-        path = np.concatenate([further, path] if outcome.end == "lower" else [path, further])
-        outcome = evaluate(path)
+        longer = np.concatenate([further, path] if outcome.end == "lower" else [path, further])
+        tried = evaluate(longer)
+        if outcome.end == "lower" and not is_sure(tried, outcome):
+            return path, replace(outcome, is_falling=False)
+        path, outcome = longer, tried
     return path, outcome
 
 
@@ -272,6 +281,62 @@ class Losses:
         return list(zip((judged.loss * caution).tolist(), judged.tie.tolist(), strict=True))
 
 
+def outputs_at(losses: Losses, places: IntArray, judged: Judged) -> Array:
+    """Left-out outputs of the aggregate at some places, shape (b, C, n)."""
+    errors, aggregation, targets = losses.errors(places), losses.aggregation, losses.rows.targets
+    xp = namespace_of(targets)
+    if not aggregation.is_linear:
+        return xp.stack([aggregation.combine(targets - each) for each in errors])
+    return targets - _weighted(errors, losses.deviations, judged)
+
+
+def _weighted(errors: Array, deviations: Array, judged: Judged) -> Array:
+    """Errors of a weighted sum, shape (b, C, n), from those of members (b, k, C, n); of the mean if none are fitted."""
+    mean: Array = errors.sum(axis=1) / errors.shape[1]
+    if judged.settled is None:
+        return mean
+    w = like(judged.settled.weights, errors)  # (b, k) or (b, C, k)
+    w = namespace_of(errors).matrix_transpose(w) if w.ndim == 3 else w[:, :, None]
+    mixed: Array = (errors * w[:, :, :, None]).sum(axis=1) + (1 - w.sum(axis=1))[:, :, None] * deviations
+    return mixed
+
+
+def squares_at(losses: Losses, places: IntArray) -> FloatArray:
+    """Squared errors of left-out rows times their weights, summed over targets, or wrong classes; shape (b, n).
+
+    Those of fitted weights are raised so that their mean is the error to expect.
+    """
+    rows, judged = losses.rows, losses.at(places)
+    outputs = outputs_at(losses, places, judged)
+    if losses.aggregation.decides_classes:
+        wrong = first_largest(outputs) != first_largest(rows.targets)
+        return np.asarray(to_numpy(wrong * rows.weights), dtype=np.float64)
+    squares: FloatArray = to_numpy(((rows.targets - outputs) ** 2).sum(axis=1) * rows.weights)
+    if judged.settled is None:
+        return squares
+    apparent = squares.sum(axis=1) / rows.total_weight
+    return squares * np.where(apparent > 0, judged.loss / np.where(apparent > 0, apparent, 1.0), 1.0)[:, None]
+
+
+def paired(squares: FloatArray, others: FloatArray, rows: TrainingRows) -> tuple[FloatArray, FloatArray]:
+    """By how much mean squared errors are less than others, and the standard error of that; (b, n) to (b,) each.
+
+    Rows that are left out together count as one.
+    """
+    apart = by_units(others - squares, rows)
+    N = apart.shape[1]
+    total = apart.sum(axis=1)
+    spread = np.maximum((apart**2).sum(axis=1) - total**2 / N, 0.0) * (N / max(N - 1, 1))
+    return total / rows.total_weight, np.sqrt(spread) / rows.total_weight
+
+
+def by_units(values: FloatArray, rows: TrainingRows) -> FloatArray:
+    """Sums over groups that are left out together; (b, n) to (b, n_units)."""
+    if rows.left_out is None or not rows.left_out.is_partition:
+        return values
+    return np.stack([np.bincount(rows.left_out.owners, each) for each in values])
+
+
 def choose_ridges(losses: Losses, scope: Scope) -> IntArray:
     """A place on the path for every member, shape (b, k), by left-out losses; of equal ones the largest ridge is taken.
 
@@ -324,9 +389,16 @@ def search_ridges(
         (places,) = choose_ridges(losses, scope)
         return outcome_of((losses, places), places, len(path), spread, lambda at: losses.criterion(at[None, :])[0])
 
+    def is_sure(new: Outcome[tuple[Losses, IntArray]], old: Outcome[tuple[Losses, IntArray]]) -> bool:
+        if isinstance(aggregation, Scored):
+            return True
+        after, before = (squares_at(losses, places[None, :]) for losses, places in (new.found, old.found))
+        gain, noise = paired(after, before, rows)
+        return bool(gain[0] > SURE * noise[0])
+
     if given is None:
         start = default_ridges(rows.column_squares, rows.n_samples, int(plan.subset_sizes.max()))
-        path, outcome = extended_search(start, evaluate)
+        path, outcome = extended_search(start, evaluate, is_sure)
     else:
         path = given_ridges(given)
         outcome = evaluate(path)

@@ -8,7 +8,8 @@ for the path of ridges and for the degrees of freedom of residuals, which follow
 out, these are pairs of groups.
 
 Pairs cost n² times the rank of a member for each ridge. Ridges that no single row can make the best are left aside. If
-that is not enough, some rows are judged, drawn at random, and the ratio of their errors stands for that of all.
+that is not enough, there are so many rows that the choice of a ridge costs next to nothing, and it is not judged.
+Weights and candidates are then judged on some rows, drawn at random, and the ratio of their errors stands for all.
 """
 
 from collections.abc import Sequence
@@ -17,12 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from subridge.arrays.namespace import like, namespace_of, take_last, to_numpy
+from subridge.arrays.namespace import like, namespace_of, take_last
 from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.model.aggregation import Aggregation, Settled, first_largest, misclassified_share, squared_error
 from subridge.model.checks import Scope
 from subridge.model.ensemble import Ensemble, SubsetPlan
-from subridge.ridge.choose import Judged, Losses, choose_ridges
+from subridge.ridge.choose import SURE, Judged, Losses, by_units, choose_ridges, outputs_at, paired, squares_at
 from subridge.ridge.member import MemberPath
 from subridge.ridge.rows import TrainingRows
 
@@ -32,7 +33,6 @@ _NUMBERS = 4_000_000  # of left-out errors held at once: 32 MB
 # A row that is left out moves a difference of mean errors by its own share, and by what others learnt from it.
 _MARGIN = 4.0
 _ROUNDING = 1e-9  # relative; candidates that differ by less are the same
-SURE = 2.0  # standard errors; chosen on development tables (benchmarks/results/default.md)
 
 
 # -- one more row left out ------------------------------------------------------------------------
@@ -135,62 +135,6 @@ def tuned(
     return Candidate(offer, name, ridges, chooser, losses, scope, places[0], squares_at(losses, places)[0])
 
 
-def outputs_at(losses: Losses, places: IntArray, judged: Judged) -> Array:
-    """Left-out outputs of the aggregate at some places, shape (b, C, n)."""
-    errors, aggregation, targets = losses.errors(places), losses.aggregation, losses.rows.targets
-    xp = namespace_of(targets)
-    if not aggregation.is_linear:
-        return xp.stack([aggregation.combine(targets - each) for each in errors])
-    return targets - _weighted(errors, losses.deviations, judged)
-
-
-def _weighted(errors: Array, deviations: Array, judged: Judged) -> Array:
-    """Errors of a weighted sum, shape (b, C, n), from those of members (b, k, C, n); of the mean if none are fitted."""
-    mean: Array = errors.sum(axis=1) / errors.shape[1]
-    if judged.settled is None:
-        return mean
-    w = like(judged.settled.weights, errors)  # (b, k) or (b, C, k)
-    w = namespace_of(errors).matrix_transpose(w) if w.ndim == 3 else w[:, :, None]
-    mixed: Array = (errors * w[:, :, :, None]).sum(axis=1) + (1 - w.sum(axis=1))[:, :, None] * deviations
-    return mixed
-
-
-def squares_at(losses: Losses, places: IntArray) -> FloatArray:
-    """Squared errors of left-out rows times their weights, summed over targets, or wrong classes; shape (b, n).
-
-    Those of fitted weights are raised so that their mean is the error to expect.
-    """
-    rows, judged = losses.rows, losses.at(places)
-    outputs = outputs_at(losses, places, judged)
-    if losses.aggregation.decides_classes:
-        wrong = first_largest(outputs) != first_largest(rows.targets)
-        return np.asarray(to_numpy(wrong * rows.weights), dtype=np.float64)
-    squares: FloatArray = to_numpy(((rows.targets - outputs) ** 2).sum(axis=1) * rows.weights)
-    if judged.settled is None:
-        return squares
-    apparent = squares.sum(axis=1) / rows.total_weight
-    return squares * np.where(apparent > 0, judged.loss / np.where(apparent > 0, apparent, 1.0), 1.0)[:, None]
-
-
-def paired(squares: FloatArray, others: FloatArray, rows: TrainingRows) -> tuple[FloatArray, FloatArray]:
-    """By how much mean squared errors are less than others, and the standard error of that; (b, n) to (b,) each.
-
-    Rows that are left out together count as one.
-    """
-    apart = _by_units(others - squares, rows)
-    N = apart.shape[1]
-    total = apart.sum(axis=1)
-    spread = np.maximum((apart**2).sum(axis=1) - total**2 / N, 0.0) * (N / max(N - 1, 1))
-    return total / rows.total_weight, np.sqrt(spread) / rows.total_weight
-
-
-def _by_units(values: FloatArray, rows: TrainingRows) -> FloatArray:
-    """Sums over groups that are left out together; (b, n) to (b, n_units)."""
-    if rows.left_out is None or not rows.left_out.is_partition:
-        return values
-    return np.stack([np.bincount(rows.left_out.owners, each) for each in values])
-
-
 def take(squares: Sequence[FloatArray], rows: TrainingRows) -> IntArray:
     """The candidate to take for each of b, from squares of shape (b, n): the first is the simplest.
 
@@ -223,16 +167,18 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> Verdict:
     places = chosen.places[None, :]
     outputs = outputs_at(chosen.losses, places, chosen.losses.at(places))[0, ...]
     apparent = _error(outputs, chosen.losses)
-    nothing_chosen = len(pool) == 1 and len(chosen.chooser.offered) == 1 and chosen.losses.at(places).settled is None
     n_units = rows.n_samples if rows.left_out is None else rows.left_out.n_sets
-    if nothing_chosen or n_units < 3:
-        return Verdict(outputs, apparent)
     offered = [_in_play(each) for each in pool]
-    per_unit = [
+    steps = sum(
         len(places) * sum(path.rank + int(rows.targets.shape[0]) for path in each.losses.paths)
         for each, places in zip(pool, offered, strict=True)
-    ]
-    n_judged = min(n_units, max(_LEAST_JUDGED, int(_MOST_WORK / (rows.n_samples * sum(per_unit)))))
+    )
+    affordable = int(_MOST_WORK / (rows.n_samples * max(steps, 1)))
+    only_ridges = len(pool) == 1 and chosen.losses.at(places).settled is None
+    is_fixed = only_ridges and len(offered[0]) == 1 and chosen.scope == "ensemble"
+    if n_units < 3 or is_fixed or (only_ridges and affordable < n_units):
+        return Verdict(outputs, apparent)
+    n_judged = min(n_units, max(_LEAST_JUDGED, affordable))
     units = np.sort(np.random.default_rng(0).permutation(n_units)[:n_judged])
     most = max(len(each.losses.paths) * len(places) for each, places in zip(pool, offered, strict=True))
     size = max(1, _NUMBERS // (most * int(rows.targets.shape[0]) * rows.n_samples))
@@ -283,7 +229,7 @@ def _in_play(candidate: Candidate) -> Sequence[int]:
     rows, found = chooser.rows, []
     least, own = chooser.criterion(chooser.common(here))[0][0], squares_at(candidate.losses, chooser.common(here))
     for place in chooser.offered:
-        apart = _by_units(squares_at(candidate.losses, chooser.common(place)) - own, rows)
+        apart = by_units(squares_at(candidate.losses, chooser.common(place)) - own, rows)
         more = chooser.criterion(chooser.common(place))[0][0] - least
         if more * rows.total_weight <= _MARGIN * np.abs(apart).max():
             found.append(place)
