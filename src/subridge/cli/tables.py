@@ -134,8 +134,8 @@ def forecast(**options: Any) -> None:
         with busy("searching"):
             needed = sr.samples_needed(table.X, labels, wanted, ensembles, **arguments)
         for name, answer in zip(needed.ensemble.values, needed.answer.values, strict=True):
-            takes = "is" if str(answer).startswith("not") else "takes"
-            say(f"With {name} an error of {plain(wanted)} {takes} {answer}.")
+            takes = {"not": "is ", "cannot": ""}.get(str(answer).split()[0], "takes ")
+            say(f"With {name} an error of {plain(wanted)} {takes}{answer}.")
 
 
 def _show_forecast(curves: "xr.Dataset") -> None:
