@@ -206,7 +206,7 @@ def _show_ranking(ranking: "xr.Dataset") -> None:
     more = len(rows) - _ROWS
     say(
         f"The table: expected squared error on new rows with its {ranking.attrs['level']:.0%} interval, and the "
-        "improvement over one ridge, scaled (gain); scaled, free: the weights of members are fitted."
+        f"improvement over {ranking.attrs['reference']} (gain); scaled, free: the weights of members are fitted."
         + (" now: with the rows at hand." if "now" in shown else "")
         + (" wrong: misclassified by votes." if "wrong" in shown else "")
         + (f" {counted(more, 'further candidate')} with --json or --out." if more > 0 else "")
