@@ -44,11 +44,11 @@ SECTIONS = "squared error", "misclassification", "fitted weights", "groups"
 
 # Corrections beyond the plain formula: the module, the function or constant, and what stands in its place.
 OFF = {
-    "stretch": [("rule.RULE", "interval_stretch", 1.0)],
-    "skewness": [("rule", "_SKEWNESS_OF_SQUARES", np.inf)],
-    "finite size": [("rule.RULE", "finite_size", 0.0)],
-    "fine path": [("rule.RULE", "path_steps", 1), ("rule", "_LITTLE", 0.0)],
-    "design effect": [("rule", "design_effects", lambda block: np.ones(block.penalties.shape))],
+    "stretch": [("forecasting.rule.RULE", "interval_stretch", 1.0)],
+    "skewness": [("forecasting.rule", "_SKEWNESS_OF_SQUARES", np.inf)],
+    "finite size": [("forecasting.rule.RULE", "finite_size", 0.0)],
+    "fine path": [("forecasting.rule.RULE", "path_steps", 1), ("ridge.choose", "_LITTLE", 0.0)],
+    "design effect": [("forecasting.rule", "design_effects", lambda block: np.ones(block.penalties.shape))],
 }
 
 
@@ -189,7 +189,7 @@ def start_worker(patches, counter):
         path, _, value = patch.partition("=")
         changes = [(*path.rpartition(".")[::2], json.loads(value))] if value else []
         for module, field, other in OFF[patch.removeprefix("off:")] if not value else []:
-            changes.append((f"subridge.forecasting.{module}", field, other))
+            changes.append((f"subridge.{module}", field, other))
         for owner, field, other in changes:
             if not hasattr(resolved(owner), field):
                 raise AttributeError(f"{owner} has no {field}")

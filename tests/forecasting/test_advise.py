@@ -6,7 +6,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import subridge as sr
-from subridge.model.aggregation import member_weights
 from subridge.model.errors import ClassCodesWarning, CorrelatedRowsWarning, ParameterError
 from subridge.results.numbers import interval, plain
 
@@ -18,7 +17,7 @@ def blocks(rng, n=300, M=400):
 
 
 def errors_of_block_weights(X, y, weights, ridge):
-    """True errors of weighted blocks of `blocks` at a ridge: of the given weights, and of the best on the simplex.
+    """True errors of weighted blocks of `blocks` at a ridge: of the given weights, and of the best.
 
     Features are uncorrelated with variance one, so that a sum of members errs by the squared distance of its weights
     on features from the true ones, and label noise .09.
@@ -30,22 +29,23 @@ def errors_of_block_weights(X, y, weights, ridge):
     for r in range(4):
         F = X[:, 100 * r : 100 * r + 100] - X[:, 100 * r : 100 * r + 100].mean(axis=0)
         fitted[r, 100 * r : 100 * r + 100] = np.linalg.solve(F.T @ F + ridge * 100 * np.eye(100), F.T @ (y - y.mean()))
-    pairs = (true - fitted) @ (true - fitted).T + 0.09
-    best = member_weights(pairs)
-    return float(weights @ pairs @ weights), float(best @ pairs @ best)
+    best = np.linalg.lstsq(fitted.T, true)[0]
+    given, least = (float(((true - each @ fitted) ** 2).sum() + 0.09) for each in (weights, best))
+    return given, least
 
 
 def test_weights_on_one_tuned_member_beat_one_tuned_ridge_where_the_signal_is_in_one_block():
     X, y = blocks(np.random.default_rng(0))
     plan = sr.SubsetPlan.from_indices(np.arange(400).reshape(4, 100), 400)
     advice = sr.advise(X, y, n_members=[4], ensembles={"blocks": sr.Ensemble(plan)})
-    assert advice.best == "blocks, weighted"
-    row = advice.table.sel(candidate="blocks, weighted")
+    assert advice.best == "blocks, free"
+    row = advice.table.sel(candidate="blocks, free")
     true_error, least = errors_of_block_weights(X, y, advice.weights[advice.best], float(row.ridge))
     assert true_error < 1.01 * least
     assert float(row.gain) > 0.4
     assert advice.reasons[0].startswith("Ensemble:")
-    assert advice.estimator().fit(X, y).loo_error_ == pytest.approx(float(row.prediction_error), rel=0.01)
+    assert advice.estimator().fit(X, y).choice_.trials[0].error == pytest.approx(float(row.prediction_error))
+    assert float(row.prediction_error) == pytest.approx(true_error, rel=0.03)
 
 
 @pytest.mark.slow
@@ -54,9 +54,9 @@ def test_for_isotropic_data_it_says_tune_the_ridge():
     X = rng.standard_normal((300, 200))
     y = X @ rng.standard_normal(200) / 14 + 0.5 * rng.standard_normal(300)
     advice = sr.advise(X, y, 1500, n_members=[2, 4, 8], overlapping_fractions=[])
-    assert advice.best == "one ridge"
+    assert advice.best == "one ridge, scaled"
     assert advice.reasons[0].startswith("Do not ensemble")
-    assert (advice.table.gain.values[1:] < 0).all()
+    assert (advice.table.gain.values[advice.table.strategy.values != "single"] < 0).all()
 
 
 def test_readout_noise_makes_members_pay():
@@ -71,12 +71,11 @@ def test_readout_noise_makes_members_pay():
 def test_candidates_come_ordered_with_the_single_ridge_among_them():
     X, y = blocks(np.random.default_rng(0), n=80, M=40)
     table = sr.advise(X, y, 200, n_members=[2, 4, 100]).table
-    place = list(table.candidate.values).index("one ridge")
-    assert table.surely_better.values[:place].all()
-    assert not table.surely_better.values[place:].any()
-    assert (np.diff(table.prediction_error_upper.values[place + 1 :]) >= 0).all()
-    assert table.n_members.values.max() == 4
-    assert {"mean", "simplex", "scaled", "free"} == set(table.aggregation.values)
+    assert str(table.candidate.values[0]) == table.attrs["reference"] == "one ridge, scaled"
+    assert not table.surely_better.values[0]
+    assert (np.diff(table.prediction_error_upper.values[1:]) >= 0).all()
+    assert set(table.n_members.values) <= {1, 2, 4}
+    assert {"mean", "scaled", "free"} == set(table.aggregation.values)
     plain = table.where(table.aggregation == "mean", drop=True)
     np.testing.assert_allclose(plain.effective_members.values, plain.n_members.values)
 
@@ -88,8 +87,10 @@ def test_classes_get_a_classifier():
     labels = np.array(["no", "yes"])[codes]
     advice = sr.advise(X, labels, n_members=[2])
     assert np.isfinite(advice.table.misclassification.values).any()
-    name = next(name for name in advice.ensembles if not name.endswith("weighted"))
-    assert advice.estimator(name).fit(X, labels).score(X, labels) > 0.9
+    for name, weights in advice.weights.items():
+        fitted = advice.estimator(name).fit(X, labels)
+        assert fitted.score(X, labels) > 0.9
+        np.testing.assert_allclose(fitted.weights_, weights, rtol=1e-6)
     with pytest.raises(ParameterError, match="name must be one of"):
         advice.estimator("nothing")
 
@@ -121,12 +122,41 @@ def test_the_present_error_is_what_an_estimator_at_that_ridge_reports(planned):
     for name, ensemble in advice.ensembles.items():
         present = float(advice.table.pilot_prediction_error.sel(candidate=name))
         fitted = advice.estimator(name).set_params(ridge=float(ensemble.ridge[0])).fit(X, y)
-        assert fitted.loo_error_ == pytest.approx(present, rel=1e-6), name
+        assert fitted.choice_.trials[0].error == pytest.approx(present, rel=1e-6), name
+        if ensemble.aggregation.is_mean:  # weights are judged again with pairs of rows left out
+            assert fitted.loo_error_ == pytest.approx(present, rel=1e-6), name
 
 
 def advised(planned=None, **options):
     X, y = blocks(np.random.default_rng(0), n=80, M=40)
     return sr.advise(X, y, planned, n_members=[4], fraction_spreads=[0.0], overlapping_fractions=[], **options)
+
+
+def tables():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 30))
+    yield pytest.param(
+        X, X @ rng.standard_normal(30) / 5 + rng.standard_normal(60), "one ridge, scaled", id="isotropic"
+    )
+    X = rng.standard_normal((80, 200)) * np.arange(1, 201) ** -0.7
+    yield pytest.param(X, X @ rng.standard_normal((200, 2)), "one ridge, scaled", id="two targets")
+    X = np.random.default_rng(0).standard_normal((80, 40))
+    yield pytest.param(X, np.sign(X[:, 0]) + 0.2 * rng.standard_normal(80), "8 equal, free", id="one column")
+    codes = rng.integers(3, size=90)
+    X = rng.standard_normal((3, 40))[codes] + 2 * rng.standard_normal((90, 40))
+    yield pytest.param(X, np.array(["ant", "bee", "cat"])[codes], "one ridge, scaled", id="classes")
+
+
+@pytest.mark.parametrize(("X", "y", "name"), list(tables()))
+def test_at_the_pilots_size_the_advice_is_what_a_fit_takes(X, y, name):
+    estimator = sr.RidgeEnsembleClassifier if y.dtype.kind == "U" else sr.RidgeEnsembleRegressor
+    fitted = estimator(random_state=0).fit(X, y)
+    seed, _ = np.random.RandomState(0).randint(np.iinfo(np.int32).max, size=2)  # draws the subsets of a fit
+    advice = sr.advise(X, y, seed=int(seed))
+    assert advice.best == fitted.choice_.name == name
+    assert sorted(advice.ensembles) == sorted(trial.name for trial in fitted.choice_.trials)
+    same = advice.estimator().fit(X, y)
+    np.testing.assert_allclose(same.coef_, fitted.coef_, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("planned", [None, 80, 40])
@@ -230,7 +260,7 @@ def test_where_a_lead_is_noise_it_says_that_the_pilot_cannot_tell():
     X = rng.standard_normal((40, 60))
     y = X @ rng.standard_normal(60) / 8 + rng.standard_normal(40)
     advice = sr.advise(X, y, n_members=[2, 4, 8])
-    assert advice.best == "one ridge"
+    assert advice.best == "one ridge, scaled"
     assert "this pilot cannot tell" in advice.reasons[0]
 
 
@@ -266,7 +296,7 @@ def test_where_one_label_carries_their_variance_no_gain_is_sure(seed):
     X = np.exp(0.4 * rng.standard_normal((80, 40))) * sizes[:, None] ** powers / np.exp(4 * powers**2 + 0.1)
     y = sizes * np.exp(0.3 * rng.standard_normal(80))
     advice = sr.advise(X, y, 160, n_members=[4, 8], fraction_spreads=[0.0])
-    assert advice.best == "one ridge"
+    assert advice.best == "one ridge, scaled"
     assert not advice.table.surely_better.values.any()
     assert "but this pilot cannot tell" in advice.reasons[0]
 
@@ -276,10 +306,11 @@ def test_what_is_known_only_by_a_bound_is_not_ranked_before_a_forecast():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 150)) / np.arange(1, 151)
     y = X @ rng.standard_normal(150) + 0.01 * rng.standard_normal(60)
-    advice = sr.advise(X, y, 6000, n_members=[2, 8], overlapping_fractions=[])
+    eight = {"eight": sr.Ensemble(sr.subsets.Equal(8))}
+    advice = sr.advise(X, y, 6000, n_members=[2], overlapping_fractions=[], ensembles=eight)
     table = advice.table
-    assert bool(table.is_bound.sel(candidate="one ridge"))
-    assert advice.best == "one ridge"  # nothing is surely better than what is only bounded
+    assert bool(table.is_bound.sel(candidate="one ridge, scaled"))
+    assert advice.best == "one ridge, scaled"  # nothing is surely better than what is only bounded
     assert "at most" in advice.reasons[0]
     bounds = table.is_bound.values[1:]
     assert not bounds.all()

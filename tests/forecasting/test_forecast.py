@@ -272,7 +272,7 @@ def test_classes_are_voted_on():
     n, size = 150, 600
     curve = sr.forecast(X[:n], labels[:n], [n, size], ensembles)
     assert curve.attrs["class_names"] == "ant, bee, cat"
-    model = sr.RidgeEnsembleClassifier(subsets=sr.subsets.equal(3, 30, 0), ridge=0.5)
+    model = sr.RidgeEnsembleClassifier(subsets=sr.subsets.equal(3, 30, 0), ridge=0.5, voting="majority")
     assert float(curve.misclassification[0, 0]) == pytest.approx(model.fit(X[:n], labels[:n]).loo_error_, abs=1e-12)
     wrong = [
         (model.fit(X[i : i + size], labels[i : i + size]).predict(X[1500:]) != labels[1500:]).mean()

@@ -99,7 +99,7 @@ def test_wrong_votes_on_new_groups_are_forecast(target):
         X, y, groups = classes(seed, 40)
         forecast = sr.forecast(X, y, n_groups=[target], ensembles=ensemble, groups=groups)
         A, b, labels = classes(100 + seed, target)
-        model = sr.RidgeEnsembleClassifier(subsets=plan, ridge=0.5).fit(A, b, groups=labels)
+        model = sr.RidgeEnsembleClassifier(subsets=plan, ridge=0.5, voting="majority").fit(A, b, groups=labels)
         new, truth, _ = classes(1000 + seed, 400)
         inside = forecast.misclassification_lower <= forecast.misclassification <= forecast.misclassification_upper
         assert bool(inside.all())
@@ -113,8 +113,8 @@ def test_at_the_pilots_own_size_wrong_votes_are_those_of_left_out_groups():
     X, y, groups = classes(0, 40)
     ensemble = {"three": sr.Ensemble(sr.subsets.overlapping([10] * 3, 15, seed=0), 0.5)}
     found = sr.forecast(X, y, [200], ensemble, groups=groups)
-    model = sr.RidgeEnsembleClassifier(subsets=ensemble["three"].plan, ridge=0.5).fit(X, y, groups=groups)
-    np.testing.assert_allclose(found.misclassification.item(), model.loo_error_)
+    model = sr.RidgeEnsembleClassifier(subsets=ensemble["three"].plan, ridge=0.5, voting="majority")
+    np.testing.assert_allclose(found.misclassification.item(), model.fit(X, y, groups=groups).loo_error_)
 
 
 def test_sizes_may_be_numbers_of_groups():

@@ -70,7 +70,7 @@ def test_the_wanted_error_is_one_number():
     assert one.identical(same)
 
 
-@pytest.mark.parametrize("names", [("2 equal, weighted",), ("mine", "mine, free")])
+@pytest.mark.parametrize("names", [("2 equal, scaled",), ("mine", "mine, free")])
 def test_no_candidate_takes_the_name_that_another_has_with_its_weights(names):
     several = sr.Ensemble(sr.subsets.Equal(3))
     with pytest.raises(ParameterError, match=f"ensembles may not use the name '{names[-1]}'"):

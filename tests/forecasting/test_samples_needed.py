@@ -59,6 +59,20 @@ def test_an_error_below_the_label_noise_is_said_to_be_out_of_reach():
     assert answer.startswith("not reachable: the label noise alone is ")
 
 
+def test_an_error_inside_the_interval_of_the_label_noise_cannot_be_told():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 10))
+    y = X @ rng.standard_normal(10) + 2 * rng.standard_normal(100)
+    noise = {end: sr.forecast(X, y, [100], ONE).attrs[f"label_noise_{end}"] ** 2 for end in ("lower", "upper")}
+    inside = 1.1 * noise["lower"]
+    assert inside < noise["upper"]
+    (answer,) = sr.samples_needed(X, y, inside, ONE).answer.values
+    assert answer.startswith("cannot be told: the label noise alone is ")
+    blind = {"blind": sr.Ensemble(sr.SubsetPlan.from_indices([[0]], 10), ridge=0.1)}  # errs more, whatever the noise is
+    (answer,) = sr.samples_needed(X, y, inside, blind).answer.values
+    assert answer.startswith("not reachable: with any number of rows this ensemble errs ")
+
+
 def test_beyond_reach_there_is_no_answer():
     X, y = gaussian(40, 100)
     needed = sr.samples_needed(X, y, 1.1, ONE)

@@ -134,8 +134,8 @@ def forecast(**options: Any) -> None:
         with busy("searching"):
             needed = sr.samples_needed(table.X, labels, wanted, ensembles, **arguments)
         for name, answer in zip(needed.ensemble.values, needed.answer.values, strict=True):
-            takes = "is" if str(answer).startswith("not") else "takes"
-            say(f"With {name} an error of {plain(wanted)} {takes} {answer}.")
+            takes = {"not": "is ", "cannot": ""}.get(str(answer).split()[0], "takes ")
+            say(f"With {name} an error of {plain(wanted)} {takes}{answer}.")
 
 
 def _show_forecast(curves: "xr.Dataset") -> None:
@@ -166,8 +166,8 @@ def _show_metric(title: str, curves: "xr.Dataset", metric: str) -> None:
 @click.command(short_help="Which ensemble for your data, at a planned size, and why.")
 @table_options
 @click.option("--n-samples", type=click.IntRange(2, 10**14), help="planned number of samples; default the rows of DATA")
-@click.option("--n-members", type=member_counts, default="2,4,8,16,32", help="k to try")
-@click.option("--fraction-spreads", type=numbers, default="0,0.75,1.5", help="0: equal subsets")
+@click.option("--n-members", type=member_counts, default="2,4,8,16", help="k to try")
+@click.option("--fraction-spreads", type=numbers, default="0,0.75", help="0: equal subsets")
 @shared.number_option("--readout-noise", 0.0, "η of every member")
 @click.option("--weighted/--no-weighted", default=True, help="also try fitted weights of members, or equal ones alone")
 @shared.result_options()
@@ -206,7 +206,7 @@ def _show_ranking(ranking: "xr.Dataset") -> None:
     more = len(rows) - _ROWS
     say(
         f"The table: expected squared error on new rows with its {ranking.attrs['level']:.0%} interval, and the "
-        "improvement over a single ridge (gain); weighted: the weights of members are fitted."
+        f"improvement over {ranking.attrs['reference']} (gain); scaled, free: the weights of members are fitted."
         + (" now: with the rows at hand." if "now" in shown else "")
         + (" wrong: misclassified by votes." if "wrong" in shown else "")
         + (f" {counted(more, 'further candidate')} with --json or --out." if more > 0 else "")

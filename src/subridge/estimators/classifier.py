@@ -414,7 +414,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
             return [voting], Mean()
         found = aggregation_of("score_weights", self.score_weights, decides_classes=False)
         if voting.adds_scores:
-            return [per_target(found)], Mean()
+            return [per_target(found) if isinstance(self.score_weights, str) else found], Mean()
         if not found.fits_weights or found.equal_weights:
             raise ParameterError(
                 f"score_weights={found.name!r} does not weigh votes, which have no scale; use 'simplex' or 'free', "

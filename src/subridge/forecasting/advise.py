@@ -1,13 +1,16 @@
 """sr.advise: which ensemble, how many members, which ridge, and why; or one ridge, well tuned.
 
-`candidates` lists what is tried, `advise` gives each its ridge, weights and left-out errors, `_ranked` orders them, and
-`Advice` holds the table, two sentences (`reasons`), an estimator and the line of Python to paste (`code_of`).
+`choose_ensemble` takes a candidate by left-out errors, as a fit does. `advise` forecasts every candidate at the planned
+size, `_ranked` orders them, and `Advice` holds the table, two sentences (`reasons`), an estimator and the line of
+Python to paste (`code_of`).
 """
 
 import json
+import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,35 +18,29 @@ import xarray
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, Json, MatrixLike, Seed
+from subridge.arrays.types import ArrayLike, FloatArray, Json, MatrixLike, Seed
 from subridge.datasets.tables.targets import TargetLike, Task
+from subridge.estimators.base import affordable
 from subridge.estimators.classifier import RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor
 from subridge.forecasting.forecast import read_sizes
 from subridge.forecasting.metrics import metrics_of
-from subridge.forecasting.pilot import Pilot, factorise_pilot, label_noise, read_ensembles, read_sample, side_by_side
-from subridge.forecasting.rule import RULE, AtPilot, Curve, doubts, forecast_curve, read_ridges, search_ridges
-from subridge.model.aggregation import Aggregation, Free, LinearAggregation, Mean, Scaled, Simplex
-from subridge.model.checks import items_of, non_negative, one_number, positive_integer, stream, truth, within
-from subridge.model.ensemble import Ensemble, SubsetPlan
-from subridge.model.errors import ParameterError, SubridgeWarning, counted
-from subridge.model.subsets import Dirichlet, Equal, Overlapping, Strategy
+from subridge.forecasting.pilot import factorise_pilot, label_noise, read_ensembles, read_sample, side_by_side
+from subridge.forecasting.rule import Curve, doubts, forecast_curve, read_ridges, search_ridges
+from subridge.model.aggregation import Aggregation, Free, Mean, Scaled
+from subridge.model.checks import items_of, non_negative, one_number, positive_integer, truth, within
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ParameterError, RidgePathWarning, SubridgeWarning, counted
 from subridge.results.numbers import interval, percent, plain
 from subridge.results.schemas import result_attributes
+from subridge.ridge.candidates import FRACTION, MEMBERS, SPREAD, Trial, choose_ensemble, offers
 from subridge.ridge.checks import warn_once
-from subridge.ridge.choose import Losses
-from subridge.ridge.member import MemberPath
-from subridge.ridge.weights import judge
+from subridge.ridge.choose import SURE, Offer
 
-SINGLE = "one ridge"
 _HEAVY, _HEAVY_SQUARE = 0.1, 30.0  # share of a sum of squares in one label; its square in variances
 SCALER = "StandardScaler(with_mean=False)"  # sparse columns and fits without intercept must not be centred
-_AGGREGATIONS: dict[str, LinearAggregation] = {
-    "": Mean(),
-    ", weighted": Simplex(),
-    ", scaled": Scaled(),
-    ", free": Free(),
-}
+_AGGREGATIONS: tuple[Aggregation, ...] = (Mean(), Scaled(), Free())
+_ROUNDING = 1e-9  # relative; candidates that differ by less are the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +54,8 @@ class Advice:
         ``prediction_error_upper`` and ``in_reach`` at the planned size, as in a forecast; ``pilot_prediction_error`` at
         the pilot's size; ``ridge``, ``n_members``, ``strategy``, ``fraction_spread``, ``subset_fraction`` (its mean),
         ``aggregation``; ``gain`` over
-        one tuned ridge as a share of its error and ``gain_standard_error``; ``effective_members`` (1/Σw²);
+        one tuned ridge (the attribute ``reference``) as a share of its error, ``gain_standard_error`` and
+        ``surely_better``; ``effective_members`` (1/Σw²);
         ``nearest_threshold`` (the N_r nearest to the planned size, over that size); for classes
         ``misclassification`` by majority vote with its bounds (NaN for weighted members).
     reasons : tuple of str
@@ -102,8 +100,8 @@ class Advice:
         chooses its own by leave-one-out, because the rows it is trained on say more of it than the pilot did. With
         readout noise, which rows do not show, it has the candidate's too.
 
-        A regressor, or for labels of classes a classifier by majority vote, which has no weights: then the best
-        candidate without weights is the default. Where `advise` standardised the columns, a pipeline that does so too.
+        A regressor, or for labels of classes a classifier that adds scores. Where `advise` standardised the columns, a
+        pipeline that does so too.
 
         Parameters
         ----------
@@ -118,20 +116,19 @@ class Advice:
         Raises
         ------
         ParameterError
-            If there is no candidate of that name, or votes were to be weighted.
+            If there is no candidate of that name.
         """
         attributes, path = self.table.attrs, _path_to_search(self.table)
-        name = str(_advised(self.table).candidate.values) if name is None else name
+        name = self.best if name is None else name
         if name not in self.ensembles:
             raise ParameterError(f"name must be one of {tuple(self.ensembles)}, got {name!r}")
-        ensemble, has_classes = self.ensembles[name], "class_names" in attributes
-        if has_classes and not ensemble.aggregation.is_mean:
-            raise ParameterError(f"{name!r} weighs scores, not votes; fit a RidgeEnsembleRegressor on one-hot labels")
+        ensemble = self.ensembles[name]
         options: dict[str, Any] = {"subsets": ensemble.plan, "fit_intercept": bool(attributes["fit_intercept"])}
         is_fixed = path is False or ensemble.readout_noise.any()
         options |= {"ridge": float(ensemble.ridge[0])} if is_fixed else {"ridges": path}
-        if has_classes:
-            found: RidgeEnsembleClassifier | RidgeEnsembleRegressor = RidgeEnsembleClassifier(**options)
+        found: RidgeEnsembleClassifier | RidgeEnsembleRegressor
+        if "class_names" in attributes:
+            found = RidgeEnsembleClassifier(score_weights=ensemble.aggregation, **options)
         else:
             found = RidgeEnsembleRegressor(aggregation=ensemble.aggregation.name, **options)
         return make_pipeline(StandardScaler(with_mean=False), found) if attributes.get("standardised") else found
@@ -150,9 +147,9 @@ def advise(
     y: TargetLike,
     n_samples: int | None = None,
     *,
-    n_members: Sequence[int] = (2, 4, 8, 16, 32),
-    fraction_spreads: Sequence[float] = (0.0, 0.75, 1.5),
-    overlapping_fractions: Sequence[float] = (0.5,),
+    n_members: Sequence[int] = MEMBERS,
+    fraction_spreads: Sequence[float] = (0.0, SPREAD),
+    overlapping_fractions: Sequence[float] = (FRACTION,),
     ridges: ArrayLike = "auto",
     readout_noise: float = 0.0,
     level: float = 0.9,
@@ -191,8 +188,7 @@ def advise(
         Further candidates with their own readout noise, for example subsets that belong together; their ridges are
         chosen, and both equal and fitted weights of members are tried, as for the others.
     weighted : bool
-        Also try fitted weights of members ("simplex", in the table "weighted"; "scaled"; "free"); False leaves them
-        out.
+        Also try fitted weights of members ("scaled", "free"); False leaves them out.
     standardise : bool
         Divide every column by its standard deviation; `Advice.estimator` and `Advice.code` then do so too.
     seed : int or tuple of int, optional
@@ -201,10 +197,11 @@ def advise(
     Returns
     -------
     Advice
-        One tuned ridge comes first, unless a candidate errs less on left-out rows by more than twice the standard
-        error of the difference, row by row, and is forecast to at the planned size; of several the one of largest gain.
-        The rest is ranked by the upper bound of the squared error (of one-hot scores for classes), those known only by
-        a bound last.
+        What a fit takes comes first: one tuned ridge, scaled, unless a candidate errs less on left-out rows by more
+        than twice the standard error of the difference, row by row; of several the one of largest gain. At another size
+        than the pilot's both must be forecast, and the candidate to err less; otherwise it is one ridge. The rest is
+        ranked by the upper bound of the squared error (of one-hot scores for classes), those known only by a bound
+        last.
 
     Raises
     ------
@@ -223,9 +220,11 @@ def advise(
 
     Notes
     -----
-    Nothing is refitted. Ridges, weights and gains come from exact left-out errors at the present size, because on the
-    same rows those of two candidates differ by far less noise than two forecasts do. Fitted weights are judged on rows
-    that had no part in them. The forecast of the mean of a candidate's members moves its error to the planned size.
+    Nothing is refitted. Candidates, ridges, weights and gains are those of ``RidgeEnsembleRegressor().fit``, by exact
+    left-out errors at the present size: on the same rows those of two candidates differ by far less noise than two
+    forecasts do. More members of a kind are tried as long as fewer of them lower the error. The forecast of the mean of
+    a candidate's members moves its error to the planned size. Readout noise, which left-out rows do not show, is added
+    to the errors, and ridges and weights are chosen with it.
 
     Examples
     --------
@@ -237,8 +236,8 @@ def advise(
     >>> y = X[:, :20] @ rng.standard_normal(20) + rng.standard_normal(120)
     >>> blocks = sr.Ensemble(sr.SubsetPlan.from_indices(np.arange(80).reshape(4, 20), 80))
     >>> advice = sr.advise(X, y, n_members=[2, 4], ensembles={"blocks": blocks})
-    >>> advice.best, bool(advice.weights["blocks, weighted"][0] > 0.9)
-    ('blocks, weighted', True)
+    >>> advice.best, bool(advice.weights["blocks, free"][0] > 0.9)
+    ('blocks, free', True)
     """
     sample = read_sample(X, y, task, fit_intercept, standardise=standardise)
     rows, said = sample.rows, list[SubridgeWarning]()
@@ -248,53 +247,62 @@ def advise(
     except ParameterError:
         message = f"n_samples must be one integer of at least 2 and below 1e15, got {n_samples!r}"
         raise ParameterError(message) from None
-    aggregations = _AGGREGATIONS if truth("weighted", weighted) else {"": Mean()}
+    weights_too = truth("weighted", weighted)
     level = one_number("level", within("level", level, 0.5, 0.999))
     eta = one_number("readout_noise", non_negative("readout_noise", readout_noise))
     members = [positive_integer("n_members", k) for k in items_of("n_members", n_members)]
-    spreads = non_negative("fraction_spreads", items_of("fraction_spreads", fraction_spreads))
+    spreads = non_negative("fraction_spreads", items_of("fraction_spreads", fraction_spreads)).ravel().tolist()
     shares = within("overlapping_fractions", items_of("overlapping_fractions", overlapping_fractions), 0.0, 1.0)
-    varying = np.asarray(rows.column_squares > 0)
-    pool = list(candidates(varying, members, spreads.ravel().tolist(), shares.ravel().tolist(), eta, seed))
-    if ensembles is not None:
-        given = read_ensembles(ensembles, sample.n_features, seed)
-        pool += [Candidate(name, "given", ensemble) for name, ensemble in given.items()]
-    taken = [each.name + word for each in pool for word in (_AGGREGATIONS if len(each.ensemble.ridge) > 1 else [""])]
-    ((name, times),) = Counter(taken).most_common(1)
+    drawn = list(offers(rows.column_squares > 0, members, spreads, shares.ravel().tolist(), seed))
+    given = {} if ensembles is None else read_ensembles(ensembles, sample.n_features, seed)
+    drawn += [[Offer(name, "given", ensemble.plan)] for name, ensemble in given.items()]
+    suffixes = ["" if each.is_mean else f", {each.name}" for each in _AGGREGATIONS]
+    ((name, times),) = Counter(o.name + word for each in drawn for o in each for word in suffixes).most_common(1)
     if times > 1:
         raise ParameterError(f"ensembles may not use the name {name!r}, which is that of another candidate")
+    if eta > 0:  # more members have less of it, so that none is left aside for what left-out errors say of fewer
+        drawn = [[offer] for family in drawn for offer in family]
     path, noise, metrics = read_ridges(ridges, rows), label_noise(rows), metrics_of(sample)
+    aggregations = affordable(_AGGREGATIONS[: 3 if weights_too else 1], rows.n_samples)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RidgePathWarning)  # the search below has a finer path and says the same
+        choice = choose_ensemble(rows, drawn, aggregations, None if isinstance(ridges, str) else path, "ensemble")
 
-    def judged(candidate: Candidate) -> list[Judged]:
-        pilot = factorise_pilot(rows, candidate.ensemble.plan)
-        has_several = len(pilot.members) > 1
-        seen = pilot.with_constant() if has_several else pilot
-        mean = replace(candidate.ensemble, aggregation=Mean())
+    def judged(trials: list[Trial]) -> list[Judged]:
+        offer, found, k = trials[0].offer, list[Judged](), trials[0].offer.plan.n_members
+        own_noise = given[offer.name].readout_noise if offer.name in given else np.full(k, eta)
+        pilot, mean = factorise_pilot(rows, offer.plan), Ensemble(offer.plan, np.zeros(k), own_noise)
+        seen = pilot.with_constant() if own_noise.any() else pilot
         table = search_ridges(seen, mean, path, said, may_grow=isinstance(ridges, str))
-        curve, found = forecast_curve(pilot, mean, planned, table), list[Judged]()
-        if candidate.name == SINGLE:
+        curve, present = forecast_curve(pilot, mean, planned, table), float(table.losses[table.best])
+        if offer.strategy == "single":
             said.extend(doubts(pilot, curve))
-        for word, aggregation in (aggregations if has_several else {"": Mean()}).items():
-            own = table.weighted(aggregation)
-            tuned = replace(mean, ridge=own.ridges[own.best], aggregation=aggregation)
-            weights, squares = own.weights[own.best], _squares(seen, aggregation, own)
+        for trial in trials:
+            ridge, weights, error = trial.ensemble.ridge, trial.weights, trial.error
+            if own_noise.any():  # left-out rows do not show it, and it asks for other ridges and weights
+                own = table.weighted(trial.ensemble.aggregation)
+                ridge, weights, error = own.ridges[own.best], own.weights[own.best], float(own.losses[own.best])
             # Weights change the error of the same members now; the change to another size is that of their mean.
-            factor = squares.mean() / (found[0].squares if found else squares).mean()
+            factor = error / present if present > 0 else 1.0
             moved = curve._replace(error=curve.error * factor, standard_error=curve.standard_error * factor)
-            columns = _columns(candidate, tuned, weights, moved) | {"pilot_prediction_error": float(squares.mean())}
+            tuned = replace(mean, ridge=ridge, aggregation=trial.ensemble.aggregation)
+            columns = _columns(offer, tuned, weights, moved) | {"pilot_prediction_error": error}
             for metric in metrics:
-                if aggregation.is_mean or not metric.of_votes:
+                if tuned.aggregation.is_mean or not metric.of_votes:
                     values = metric.variables(sample, pilot, moved, level)
                     columns |= {name: float(value[0]) for name, value in values.items()}
-            found.append(Judged(candidate.name + word, tuned, weights, squares, columns))
+            found.append(Judged(trial, tuned, weights, columns))
         return found
 
+    tried = [list(trials) for _, trials in groupby(choice.trials, key=lambda trial: trial.offer)]
+    judgements = [each for found in side_by_side(judged, tried) for each in found]
     powers = (rows.centred_targets[0] ** 2).sum(axis=0)
     is_heavy = bool(powers.max() > max(_HEAVY, _HEAVY_SQUARE / len(powers)) * powers.sum())
-    ranked = _ranked([each for found in side_by_side(judged, pool) for each in found], can_be_sure=not is_heavy)
+    ranked = _ranked(judgements, is_present=bool(planned[0] == rows.n_samples), can_be_sure=not is_heavy)
     warn_once(said)
     attributes: dict[str, Json] = {
         "n_samples": float(planned[0]),
+        "reference": choice.trials[0].name,
         "level": level,
         "readout_noise": eta,
         "standardised": int(standardise),
@@ -303,7 +311,7 @@ def advise(
     names = max((each.columns for each in ranked), key=len)
     table = xarray.Dataset(
         {name: ("candidate", np.array([each.columns.get(name, np.nan) for each in ranked])) for name in names},
-        {"candidate": [each.name for each in ranked]},
+        {"candidate": [each.trial.name for each in ranked]},
         result_attributes(
             "advice",
             1,
@@ -311,87 +319,20 @@ def advise(
             **(attributes | sample.attributes() | {**noise}),
         ),
     )
-    tuned = {each.name: each.ensemble for each in ranked}
-    return Advice(table, reasons(table), tuned, {each.name: each.weights for each in ranked})
-
-
-class Candidate(NamedTuple):
-    """A drawn ensemble; its ridge and its aggregation are chosen later."""
-
-    name: str
-    strategy: str  # "single", "equal", "dirichlet", "overlapping" or "given"
-    ensemble: Ensemble
-    fraction_spread: float = 0.0  # kσ before scaling; 0 for members of equal size
-
-
-def candidates(
-    varying: BoolArray,
-    n_members: Sequence[int],
-    fraction_spreads: Sequence[float],
-    overlapping_fractions: Sequence[float],
-    readout_noise: float,
-    seed: Seed | None,
-) -> Iterator[Candidate]:
-    """One ridge on all features, then every strategy for every k that leaves each member a feature that varies.
-
-    `varying` says which features do in the pilot, shape (M,). Where some are constant, the strategy draws from those
-    that vary, and the others are dealt out to the members in turn: in a larger sample they may vary.
-
-    >>> [each.name for each in candidates(np.ones(6, dtype=bool), [2, 8], [0.0, 0.75], [0.5], 0.0, 0)]
-    ['one ridge', '2 equal', '2 heterogeneous (0.75)', '2 overlapping (0.5 each)']
-    """
-    some, others = np.flatnonzero(varying), np.flatnonzero(~varying)
-
-    def drawn(strategy: Strategy, k: int) -> Ensemble:
-        plan = strategy.draw(len(some), stream(seed, k))
-        if len(others):
-            subsets = [np.append(some[np.asarray(plan.measurements[r])], others[r::k]) for r in range(k)]
-            plan = SubsetPlan.from_indices(subsets, len(varying))
-        return Ensemble(plan, np.zeros(k), np.full(k, readout_noise))
-
-    single = Equal(1).draw(len(varying), stream(seed))
-    yield Candidate(SINGLE, "single", Ensemble(single, np.zeros(1), np.full(1, readout_noise)))
-    for k in sorted({k for k in n_members if 1 < k <= len(some)}):
-        for spread in {f"{abs(each):g}": each for each in fraction_spreads}.values():  # one for each name
-            if spread == 0:
-                yield Candidate(f"{k} equal", "equal", drawn(Equal(k), k))
-            else:
-                name = f"{k} heterogeneous ({spread:g})"
-                yield Candidate(name, "dirichlet", drawn(Dirichlet(k, spread), k), float(spread))
-        for fraction in {f"{abs(each):g}": each for each in overlapping_fractions}.values():
-            sizes = (max(1, round(fraction * len(some))),) * k
-            yield Candidate(f"{k} overlapping ({fraction:g} each)", "overlapping", drawn(Overlapping(sizes), k))
+    tuned = {each.trial.name: each.ensemble for each in ranked}
+    return Advice(table, reasons(table), tuned, {each.trial.name: each.weights for each in ranked})
 
 
 class Judged(NamedTuple):
-    """A candidate with one aggregation, at the pilot's size and forecast at the planned one."""
+    """A candidate at the pilot's size and forecast at the planned one."""
 
-    name: str
-    ensemble: Ensemble  # at its ridge
+    trial: Trial
+    ensemble: Ensemble  # at its ridge, with readout noise
     weights: FloatArray  # of the members, fitted to the pilot, shape (k,)
-    squares: FloatArray  # squared left-out errors, summed over targets, with readout noise; shape (n,)
     columns: dict[str, float | str]  # of the table
 
 
-def _squares(pilot: Pilot, aggregation: Aggregation, table: AtPilot) -> FloatArray:
-    """Squared left-out errors (n,) of an ensemble at the best ridge of its table.
-
-    Fitted weights look better on the rows that they were fitted to than on new ones: squares are raised to the error
-    on rows that had no part in them, which `judge` measures without refitting.
-    """
-    rows, weights, noise = pilot.rows, table.weights[table.best], table.noise[table.best]
-    penalties, k = pilot.penalties(table.ridges[[table.best]]), len(weights)
-    (block,) = pilot.left_out(penalties)
-    mixed = np.tensordot(weights, block.errors[0, :k], 1) + (1 - weights.sum()) * rows.deviations
-    squares = (mixed**2).sum(axis=0)
-    if aggregation.fits_weights:
-        paths = [MemberPath(fit, penalties[:, r]) for r, fit in enumerate(pilot.members[:k])]
-        error = judge(Losses(paths, rows, aggregation), np.zeros(k, dtype=np.intp), is_common=False).error
-        squares = squares * max(error / max(float(squares.mean()), 1e-300), 1.0)
-    return np.asarray(squares + float(weights**2 @ noise))
-
-
-def _columns(candidate: Candidate, ensemble: Ensemble, weights: FloatArray, curve: Curve) -> dict[str, float | str]:
+def _columns(offer: Offer, ensemble: Ensemble, weights: FloatArray, curve: Curve) -> dict[str, float | str]:
     """What the table says of a candidate, errors apart."""
     plan = ensemble.plan
     return {
@@ -399,8 +340,8 @@ def _columns(candidate: Candidate, ensemble: Ensemble, weights: FloatArray, curv
         "is_bound": bool(curve.is_bound[0]),
         "ridge": float(ensemble.ridge[0]),
         "n_members": plan.n_members,
-        "strategy": candidate.strategy,
-        "fraction_spread": candidate.fraction_spread,
+        "strategy": offer.strategy,
+        "fraction_spread": offer.fraction_spread,
         "subset_fraction": float(plan.subset_sizes.mean() / plan.n_features),
         "aggregation": ensemble.aggregation.name,
         "effective_members": float(weights.sum() ** 2 / max((weights**2).sum(), 1e-300)),
@@ -408,38 +349,37 @@ def _columns(candidate: Candidate, ensemble: Ensemble, weights: FloatArray, curv
     }
 
 
-def _ranked(found: Sequence[Judged], *, can_be_sure: bool) -> list[Judged]:
-    """Candidates in the order of advice, with their gains over one ridge.
+def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> list[Judged]:
+    """Candidates in the order of advice, with their gains over the first, which is the reference.
 
-    Candidates that are surely better than one ridge come first, by their gain: both errors are forecast, and the gain
-    on the pilot's rows exceeds `Rule.sure` of its standard errors, from the differences row by row. Then comes one
-    ridge, then the rest by the upper bound of the error, those known only by a bound last. Nothing is sure where a
-    single label carries much of their variance: rows like it decide which error is smaller, and the pilot has one.
+    What a fit takes comes first: of the candidates that err less on left-out rows by more than `SURE` standard errors
+    the one of largest gain, else the reference. For another size than the pilot's both must be forecast, and the
+    candidate to err less. Nothing is sure there if a single label carries much of their variance: rows like it decide
+    which error is smaller, and the pilot has one. The rest is ranked by the upper bound of the error, those known only
+    by a bound last.
     """
-    (single,) = (each for each in found if each.name == SINGLE)
-    places: dict[str, tuple[int, bool, float]] = {}
-    for each in found:
-        columns, squares = each.columns, each.squares / each.squares.mean()
-        are_known = [bool(of.columns["in_reach"]) and not of.columns["is_bound"] for of in (each, single)]
-        gain = 1 - float(columns["prediction_error"]) / float(single.columns["prediction_error"])
-        present = 1 - float(each.squares.mean() / single.squares.mean())
-        apart = squares - single.squares / single.squares.mean()
-        noise = float(apart.std(ddof=1)) / len(apart) ** 0.5 * (1 - present)
-        sure = can_be_sure and all(are_known) and gain > 0 and present > RULE.sure * noise
-        upper = float(
-            f"{np.nan_to_num(float(columns['prediction_error_upper']), nan=np.inf):.9e}"
-        )  # ties stay in order
-        rest = (1, False, 0.0) if each is single else (2, not are_known[0], upper)
-        places[each.name] = (0, False, -present) if sure else rest
-        error = 0.0 if each is single else float(np.hypot(noise, 0.5 * (gain - present)))
-        columns |= {"gain": gain, "gain_standard_error": error, "surely_better": sure}
-    return sorted(found, key=lambda each: places[each.name])
-
-
-def _advised(table: xarray.Dataset) -> xarray.Dataset:
-    """The first candidate of a table, for classes the first without weights, because a classifier votes."""
-    usable = (table.aggregation.values == "mean") | ("class_names" not in table.attrs)
-    return table.isel(candidate=int(usable.argmax()))
+    reference, places = found[0], dict[str, tuple[bool, bool, float]]()
+    present, forecast = (float(reference.columns[name]) for name in ("pilot_prediction_error", "prediction_error"))
+    # Readout noise adds to an error what left-out rows do not show.
+    leads = [each.trial.gain + each.trial.error - float(each.columns["pilot_prediction_error"]) for each in found]
+    leads = [lead + present - reference.trial.error for lead in leads]
+    sure = [
+        lead > SURE * each.trial.standard_error + _ROUNDING * reference.trial.error
+        for each, lead in zip(found, leads, strict=True)
+    ]
+    taken = max(range(len(found)), key=lambda place: leads[place] if sure[place] else 0.0)
+    known = [bool(each.columns["in_reach"]) and not each.columns["is_bound"] for each in found]
+    for place, (each, lead) in enumerate(zip(found, leads, strict=True)):
+        columns, share = each.columns, lead / (present or 1.0)
+        gain = 1 - float(columns["prediction_error"]) / (forecast or np.nan)
+        error = float(np.hypot(each.trial.standard_error / (present or 1.0), 0.5 * (gain - share)))
+        is_better = sure[place] and (is_present or (can_be_sure and known[place] and known[0] and gain > 0))
+        columns |= {"gain": gain, "gain_standard_error": error if place else 0.0, "surely_better": is_better}
+        upper = np.nan_to_num(float(columns["prediction_error_upper"]), nan=np.inf)
+        places[each.trial.name] = (True, not known[place], float(f"{upper:.9e}"))  # ties stay in order
+    first = found[taken if found[taken].columns["surely_better"] else 0]
+    places[first.trial.name] = (False, False, 0.0)
+    return sorted(found, key=lambda each: places[each.trial.name])
 
 
 def _path_to_search(table: xarray.Dataset) -> list[float] | Literal[False] | None:
@@ -458,9 +398,9 @@ def code_of(table: xarray.Dataset) -> str | None:
 
     The subsets are drawn anew. Where columns were divided by their standard deviations, the line has a scaler.
     """
-    best, attributes, path = _advised(table), table.attrs, _path_to_search(table)
+    best, attributes, path = table.isel(candidate=0), table.attrs, _path_to_search(table)
     strategy, ridge, M = str(best.strategy.values), float(best.ridge), int(attributes["n_features"])
-    is_weighted, is_scaled = str(best.aggregation.values) != "mean", bool(attributes.get("standardised"))
+    has_classes, is_scaled = "class_names" in attributes, bool(attributes.get("standardised"))
     centred = "" if attributes["fit_intercept"] else ", fit_intercept=False"
     words = {
         "single": "",
@@ -473,25 +413,25 @@ def code_of(table: xarray.Dataset) -> str | None:
     line = f"{int(best.n_members)}{words[strategy]}"
     line += f", ridge={ridge:.4g}" if path is False else ""
     line += f", ridges=[{', '.join(f'{each:.4g}' for each in path)}]" if path else ""
-    line += f', aggregation="{best.aggregation.values}"' if is_weighted else ""
+    line += "" if has_classes else f', aggregation="{best.aggregation.values}"'
     remarks = [] if path is False else [f"chooses λ by the rows it is trained on; this pilot says {ridge:.4g}"]
-    if path is False and strategy == "single" and "class_names" not in attributes:
+    if path is False and strategy == "single" and str(best.aggregation.values) == "mean" and not has_classes:
         remarks.append(f"the same as Ridge(alpha={ridge * M:.4g}{centred}){' after the scaler' if is_scaled else ''}")
-    if str(best.candidate.values) != str(table.candidate.values[0]):
-        remarks.append("classifiers vote without weights: the first candidate that has none")
-    line = f"RidgeEnsemble{'Classifier' if 'class_names' in attributes else 'Regressor'}({line}{centred})"
+    if has_classes and strategy != "single":
+        remarks.append("chooses by left-out rows how scores are weighed")
+    line = f"RidgeEnsemble{'Classifier' if has_classes else 'Regressor'}({line}{centred})"
     return "  # ".join([f"make_pipeline({SCALER}, {line})" if is_scaled else line, *filter(None, ["; ".join(remarks)])])
 
 
 def reasons(table: xarray.Dataset) -> tuple[str, str]:
     """Two sentences: what to do, and what the data are like that make it so."""
     best, attributes, k = table.isel(candidate=0), table.attrs, int(table.n_members[0])
-    name, others = str(best.candidate.values), table.isel(candidate=table.candidate.values != SINGLE)
+    name, others = str(best.candidate.values), table.isel(candidate=table.strategy.values != "single")
     size, M = counted(round(attributes["n_samples"]), "sample"), int(attributes["n_features"])
     said = f"with {size}, {name} (λ = {plain(float(best.ridge))}) is forecast to err by {_error(best)}"
-    if name != SINGLE:
-        single = float(table.prediction_error.sel(candidate=SINGLE))
-        what = f"Ensemble: {said}, {_gain(best)} less than one ridge ({plain(single)})."
+    if str(best.strategy.values) != "single":
+        single = float(table.prediction_error.sel(candidate=attributes["reference"]))
+        what = f"Ensemble: {said}, {_gain(best)} less than {attributes['reference']} ({plain(single)})."
     elif not others.prediction_error.notnull().any():
         what = f"Take one ridge: {said}."
     else:

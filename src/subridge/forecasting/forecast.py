@@ -4,7 +4,7 @@ Public functions on a pilot: errors at other sizes (`forecast`), rows for a want
 members err together now (`risk_matrix`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from subridge.model.checks import non_negative, one_number, real_array, truth, w
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, SubridgeWarning
 from subridge.model.subsets import Equal, Overlapping
+from subridge.results.numbers import interval
 from subridge.results.schemas import forecasts, result_attributes
 from subridge.ridge.checks import warn_once
 from subridge.ridge.member import member_paths
@@ -296,7 +297,8 @@ def samples_needed(
     curves = forecast(
         X, y, sizes, ensembles, ridges=ridges, level=level, task=task, fit_intercept=fit_intercept, seed=seed
     )
-    ends, noise = ("", "_lower", "_upper"), float(curves.attrs["label_noise"]) ** 2
+    ends = ("", "_lower", "_upper")
+    noise = [float(curves.attrs[f"label_noise{end}"]) ** 2 for end in ends]
     found = [[_crossing(sizes, line, wanted) for line in curves[f"prediction_error{end}"].values] for end in ends]
     reached = [
         bool(np.isfinite(size)) and bool(line[min(int(np.searchsorted(sizes, size)), len(sizes) - 1)])
@@ -310,7 +312,7 @@ def samples_needed(
         {name: ("ensemble", np.array(values)) for name, values in variables.items()},
         {"ensemble": curves.ensemble.values},
         result_attributes(
-            "samples_needed", 1, "Sample sizes at which an error is reached.", error=wanted, label_noise=noise**0.5
+            "samples_needed", 1, "Sample sizes at which an error is reached.", error=wanted, label_noise=noise[0] ** 0.5
         ),
     )
 
@@ -325,15 +327,19 @@ def _crossing(sizes: FloatArray, errors: FloatArray, wanted: float) -> float:
     return float(np.ceil(size * (1 - 1e-12)))
 
 
-def _answer(wanted: float, noise: float, limit: float, least: float, size: float, lower: float, upper: float) -> str:
-    """The sentence; `least` is the smallest size of the curve."""
+def _answer(
+    wanted: float, noise: Sequence[float], limit: float, least: float, size: float, lower: float, upper: float
+) -> str:
+    """The sentence; `noise` is the variance of the noise with its bounds, `least` the smallest size of the curve."""
     end = f"{upper:,.0f}" if np.isfinite(upper) else "∞"
     if np.isfinite(size) and size <= least:
         return f"{size:,.0f} rows or fewer" + ("" if upper <= least else f" (up to {end})")
     if np.isfinite(size):
         return f"{size:,.0f} rows ({lower:,.0f} to {end})"
-    if wanted < noise:
-        return f"not reachable: the label noise alone is {noise:.3g}"
+    if wanted < noise[1]:
+        return f"not reachable: the label noise alone is {interval(*noise)}"
+    if wanted < noise[2] and limit <= noise[2]:
+        return f"cannot be told: the label noise alone is {interval(*noise)}"
     if np.isnan(limit):
         return "not within the reach of this pilot"
     if limit <= wanted:

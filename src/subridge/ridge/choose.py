@@ -36,6 +36,7 @@ _LARGEST = 1e100  # of a ridge; its square must be a number
 _EXTENSIONS = (4, 8, 16)  # half decades that a path is extended by, one try after the other
 _PROBES = np.array([1e-12, 1e-9, 1e-6, 1e-3])  # of the smallest ridge: tried if the largest is best
 _MATERIAL, _VANISHING = 1e-3, 1e-9  # a smaller share of the error, or of the labels' variance, does not count
+_LITTLE = 1.1  # ratio of the error at the largest ridge and the least error
 _MOST_SWEEPS = 20  # of the joint choice; three or four suffice, so this only stops a cycle of rounding errors
 SURE = 2.0  # standard errors; chosen on development tables (benchmarks/results/default.md)
 _TINY = float(np.finfo(np.float64).tiny)
@@ -116,8 +117,9 @@ def outcome_of(
 ) -> Outcome[Found]:
     """Judge chosen places on a path by a step inwards of those at an end: does it cost a material share of the error?
 
-    `loss_at` gives the loss of any places. A share of wrong classes goes up and down by single samples, so what decides
-    among equal shares must be worse too. `spread` is the variance of the labels.
+    If the largest ridge is hardly worse than the best, little was learnt, and that end is named. `loss_at` gives the
+    loss of any places. A share of wrong classes goes up and down by single samples, so what decides among equal shares
+    must be worse too. `spread` is the variance of the labels.
     """
     indices = np.asarray(places)
     here = loss_at(indices)
@@ -130,6 +132,8 @@ def outcome_of(
             falling = worse[0] and (worse[1] or here[1] == there[1] == 0)
             if falling or outcome.end is None:
                 outcome = Outcome(found, here[0], end, falling)
+    if outcome.end is None and n_ridges > 1 and loss_at(np.full_like(indices, n_ridges - 1))[0] < _LITTLE * here[0]:
+        return replace(outcome, end="upper")
     return outcome
 
 
@@ -150,11 +154,9 @@ def extended_search(
     """Evaluate a path by half decades, and longer ones while the best ridge is at an end and the error falls there.
 
     Ridges below the path are taken only if it `is_sure` that they are better: where columns are rare, tiny ones look
-    good by accident.
-
-    If the largest ridge is best, nothing was learnt. What there is to learn may lie in a direction whose variance is
-    far below that of any column, so a few ridges far below the path are tried as well. Returns the last path and its
-    outcome.
+    good by accident. If the largest ridge is about the best, little was learnt. What there is to learn may lie in a
+    direction whose variance is far below that of any column, so a few ridges far below the path are tried as well.
+    Returns the last path and its outcome.
     """
     outcome = evaluate(path)
     if outcome.end == "upper":

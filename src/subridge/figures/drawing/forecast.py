@@ -111,7 +111,7 @@ def plot_advice(table: xr.Dataset) -> Figure:
     """
     names = list(table.candidate.values)
     kept = names[:_MOST_CANDIDATES]
-    single = next(name for name in names if str(table.sel(candidate=name).strategy.values) == "single")
+    single = table.attrs.get("reference", "one ridge")  # older tables do not name it
     if single not in kept:
         kept = [*kept[:-1], single]
     with panels((2 * COLUMN, 0.6 + 0.2 * len(kept))) as (figure, ((axes,),)):
@@ -124,7 +124,7 @@ def plot_advice(table: xr.Dataset) -> Figure:
             axes.errorbar(value, -height, xerr=bars, fmt="o", color=colour, capsize=2, markerfacecolor=face)
         value = float(table.sel(candidate=single).prediction_error)
         axes.axvline(value, color=PALETTE[1], linewidth=0.8, linestyle=":")
-        name_line(axes, "one ridge", (value, 1), (0, 3))
+        name_line(axes, single, (value, 1), (0, 3))
         labels = [f"{name}, λ = {plain(float(table.sel(candidate=name).ridge), 2)}" for name in kept]
         axes.set_yticks([-height for height in range(len(kept))], labels)
         size = counted(round(table.attrs["n_samples"]), "sample")
