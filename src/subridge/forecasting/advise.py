@@ -35,7 +35,8 @@ from subridge.results.numbers import interval, percent, plain
 from subridge.results.schemas import result_attributes
 from subridge.ridge.candidates import FRACTION, MEMBERS, SPREAD, Trial, choose_ensemble, offers
 from subridge.ridge.checks import warn_once
-from subridge.ridge.choose import SURE, Offer
+from subridge.ridge.choose import SURE
+from subridge.ridge.judge import Offer
 
 _HEAVY, _HEAVY_SQUARE = 0.1, 30.0  # share of a sum of squares in one label; its square in variances
 SCALER = "StandardScaler(with_mean=False)"  # sparse columns and fits without intercept must not be centred
