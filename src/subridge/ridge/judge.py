@@ -7,9 +7,9 @@ The formula for pairs makes that possible without refitting: this is exact leave
 for the path of ridges and for the degrees of freedom of residuals, which follow from the features. If groups are left
 out, these are pairs of groups.
 
-Pairs cost n² times the rank of a member for each ridge. Ridges that no single row can make the best are left aside. If
-that is not enough, there are so many rows that the choice of a ridge costs next to nothing, and it is not judged.
-Weights and candidates are then judged on some rows, drawn at random, and the ratio of their errors stands for all.
+Pairs cost n² times the rank of a member for each ridge. If that is too much, there are so many rows that the choice of
+a ridge costs next to nothing, and it is not judged. Weights and candidates are then judged on some rows, drawn at
+random, and the ratio of their errors stands for that of all.
 """
 
 from collections.abc import Sequence
@@ -23,15 +23,13 @@ from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.model.aggregation import Aggregation, Settled, first_largest, misclassified_share, squared_error
 from subridge.model.checks import Scope
 from subridge.model.ensemble import Ensemble, SubsetPlan
-from subridge.ridge.choose import SURE, Judged, Losses, by_units, choose_ridges, outputs_at, paired, squares_at
+from subridge.ridge.choose import SURE, Judged, Losses, choose_ridges, outputs_at, paired, squares_at
 from subridge.ridge.member import MemberPath
 from subridge.ridge.rows import TrainingRows
 
 _MOST_WORK = 1e8  # multiplications for all pairs: a small part of a fit with thousands of rows or features
 _LEAST_JUDGED = 8  # rows or groups
 _NUMBERS = 4_000_000  # of left-out errors held at once: 32 MB
-# A row that is left out moves a difference of mean errors by its own share, and by what others learnt from it.
-_MARGIN = 4.0
 _ROUNDING = 1e-9  # relative; candidates that differ by less are the same
 
 
@@ -45,9 +43,9 @@ class PairLosses(Losses):
     own set has a row in common with the unit's.
     """
 
-    def __init__(self, plain: Losses, units: IntArray, offered: Sequence[int]) -> None:
+    def __init__(self, plain: Losses, units: IntArray) -> None:
         rows = plain.rows
-        self.paths, self.rows, self.aggregation, self.offered = plain.paths, rows, plain.aggregation, offered
+        self.paths, self.rows, self.aggregation, self.offered = plain.paths, rows, plain.aggregation, plain.offered
         self._units, self._known, self._errors = units, {}, dict[tuple[int, int], Array]()
         self._counted = like(np.ones((len(units), 1, rows.n_samples)), rows.targets)
         if rows.left_out is None:  # sets that are left out have no errors
@@ -168,25 +166,24 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> Verdict:
     outputs = outputs_at(chosen.losses, places, chosen.losses.at(places))[0, ...]
     apparent = _error(outputs, chosen.losses)
     n_units = rows.n_samples if rows.left_out is None else rows.left_out.n_sets
-    offered = [_in_play(each) for each in pool]
     steps = sum(
-        len(places) * sum(path.rank + int(rows.targets.shape[0]) for path in each.losses.paths)
-        for each, places in zip(pool, offered, strict=True)
+        len(each.chooser.offered) * sum(path.rank + int(rows.targets.shape[0]) for path in each.losses.paths)
+        for each in pool
     )
     affordable = int(_MOST_WORK / (rows.n_samples * max(steps, 1)))
     only_ridges = len(pool) == 1 and chosen.losses.at(places).settled is None
-    is_fixed = only_ridges and len(offered[0]) == 1 and chosen.scope == "ensemble"
+    is_fixed = only_ridges and len(chosen.chooser.offered) == 1
     if n_units < 3 or is_fixed or (only_ridges and affordable < n_units):
         return Verdict(outputs, apparent)
     n_judged = min(n_units, max(_LEAST_JUDGED, affordable))
     units = np.sort(np.random.default_rng(0).permutation(n_units)[:n_judged])
-    most = max(len(each.losses.paths) * len(places) for each, places in zip(pool, offered, strict=True))
+    most = max(len(each.losses.paths) * len(each.chooser.offered) for each in pool)
     size = max(1, _NUMBERS // (most * int(rows.targets.shape[0]) * rows.n_samples))
     honest = namespace_of(outputs).asarray(outputs, copy=True)
     judged_rows = []
     for start in range(0, len(units), size):
         block = units[start : start + size]
-        again = [_again(each, block, places) for each, places in zip(pool, offered, strict=True)]
+        again = [_again(each, block) for each in pool]
         picks = take([each.squares for each in again], rows) if len(pool) > 1 else np.zeros(len(block), dtype=int)
         for number, (unit, pick) in enumerate(zip(block.tolist(), picks, strict=True)):
             own = rows_of(rows, unit)
@@ -214,26 +211,11 @@ class _Again(NamedTuple):
         return self.judged._replace(settled=one)
 
 
-def _again(candidate: Candidate, units: IntArray, offered: Sequence[int]) -> _Again:
-    pairs = PairLosses(candidate.chooser, units, offered)
+def _again(candidate: Candidate, units: IntArray) -> _Again:
+    pairs = PairLosses(candidate.chooser, units)
     places = choose_ridges(pairs, candidate.scope)
     own = pairs.among(pairs.paths, candidate.losses.aggregation)
     return _Again(places, own.at(places), squares_at(own, places))
-
-
-def _in_play(candidate: Candidate) -> Sequence[int]:
-    """Places on the path that may be the best for the whole ensemble if one unit is left out."""
-    chooser, here = candidate.chooser, int(candidate.places[0])
-    if candidate.scope != "ensemble" or len(chooser.offered) == 1 or chooser.aggregation.decides_classes:
-        return chooser.offered
-    rows, found = chooser.rows, []
-    least, own = chooser.criterion(chooser.common(here))[0][0], squares_at(candidate.losses, chooser.common(here))
-    for place in chooser.offered:
-        apart = by_units(squares_at(candidate.losses, chooser.common(place)) - own, rows)
-        more = chooser.criterion(chooser.common(place))[0][0] - least
-        if more * rows.total_weight <= _MARGIN * np.abs(apart).max():
-            found.append(place)
-    return found
 
 
 def _error(outputs: Array, losses: Losses, part: IntArray | None = None) -> float:
