@@ -123,9 +123,10 @@ def _performed(
                 task, _ = pending.pop(future)
                 try:
                     worker, values = future.result()
-                except Exception:
+                except Exception as error:
                     # Dask gives a result as an error if the worker that holds it dies while it is fetched.
-                    if getattr(getattr(future, "_dask_future", None), "status", "error") in ("error", "cancelled"):
+                    status = getattr(getattr(future, "_dask_future", None), "status", "error")
+                    if status == "error" or isinstance(error, CancelledError):
                         raise
                     submit(task)
                     continue

@@ -43,8 +43,9 @@ def _of_member(
     """Numbers that a member of N features and `rhs` targets holds while it is trained: data, matrices, solutions."""
     P, n_sizes = e.n_samples[-1], len(e.n_samples)
     at_once = 1 if e.device == "cpu" else len(ridges)  # LAPACK takes ridges one by one, a card all together
-    ordinary, n_dual, _ = plan_curve(e.n_samples, N, ridges, scale=scale)
-    largest = max(N, e.n_samples[n_dual - 1] if ordinary and n_dual else 0)
+    ordinary, n_dual, segments = plan_curve(e.n_samples, N, ridges, scale=scale)
+    dual = e.n_samples[n_dual - 1] if n_dual else 0
+    largest = max(dual, N if (segments and dual < N) or len(ordinary) < len(ridges) else 0)
     # A Gram matrix, and for each ridge a copy that becomes the factor, and another while it is solved.
     matrices = (1 + 2 * at_once) * largest**2
     return 3 * P * N + matrices + n_sizes * rhs * (2 * len(ridges) * N + 5 * largest)
