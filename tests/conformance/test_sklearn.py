@@ -16,10 +16,10 @@ BY_ROWS = {
 QUICK = [
     sr.RidgeEnsembleRegressor(n_estimators=3, ridge=0.1, aggregation="mean", random_state=0),
     sr.RidgeEnsembleClassifier(n_estimators=3, ridge=0.1, voting="majority", random_state=0),
-    sr.RidgeEnsembleRegressor(random_state=0),
-    sr.RidgeEnsembleClassifier(random_state=0),
 ]
 OTHERS = [
+    sr.RidgeEnsembleRegressor(random_state=0),
+    sr.RidgeEnsembleClassifier(random_state=0),
     sr.RidgeEnsembleRegressor(n_estimators=3, random_state=0),
     sr.RidgeEnsembleRegressor(n_estimators=3, aggregation="simplex", random_state=0),
     sr.RidgeEnsembleRegressor(n_estimators=3, ridge=0.1, aggregation="median", subsets="equal", random_state=0),

@@ -125,8 +125,8 @@ def test_a_bias_per_class_finds_rare_classes():
 
 def test_prevalence_is_restored_on_request():
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((900, 5))
-    y = X[:, 0] + rng.standard_normal(900) > 1.8
+    X = rng.standard_normal((400, 5))
+    y = X[:, 0] + rng.standard_normal(400) > 1.8
     shares = [
         sr.RidgeEnsembleClassifier(class_weight="balanced", restore_prevalence=each, random_state=0)
         .fit(X, y)
@@ -135,7 +135,7 @@ def test_prevalence_is_restored_on_request():
         for each in (False, True)
     ]
     assert shares[0] > 2 * y.mean()
-    assert shares[1] == pytest.approx(y.mean(), abs=0.03)
+    assert shares[1] == pytest.approx(y.mean(), abs=0.04)
     with pytest.raises(sr.errors.ParameterError, match="restore_prevalence"):
         sr.RidgeEnsembleClassifier(restore_prevalence="yes", random_state=0).fit(X, y)
 
@@ -147,10 +147,10 @@ def test_one_member_does_not_throw_its_scores_away():
     np.testing.assert_allclose(alone.predict_proba(X[300:]), summed.predict_proba(X[300:]))
 
 
-@pytest.mark.parametrize("block", [0, *(pytest.param(each, marks=pytest.mark.slow) for each in range(1, 20))])
+@pytest.mark.parametrize("block", [0, *(pytest.param(each, marks=pytest.mark.slow) for each in range(1, 100))])
 def test_small_and_odd_tables_are_fitted_or_refused_by_name(block):
     """1,000 tables with constant columns, copies, ties, classes that are missing: a named error or finite numbers."""
-    for seed in range(50 * block, 50 * (block + 1)):
+    for seed in range(10 * block, 10 * (block + 1)):
         fit_small_table(np.random.default_rng(seed))
 
 

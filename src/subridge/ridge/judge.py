@@ -43,9 +43,9 @@ class PairLosses(Losses):
     own set has a row in common with the unit's.
     """
 
-    def __init__(self, plain: Losses, units: IntArray) -> None:
+    def __init__(self, plain: Losses, units: IntArray, offered: Sequence[int]) -> None:
         rows = plain.rows
-        self.paths, self.rows, self.aggregation, self.offered = plain.paths, rows, plain.aggregation, plain.offered
+        self.paths, self.rows, self.aggregation, self.offered = plain.paths, rows, plain.aggregation, offered
         self._units, self._known, self._errors = units, {}, dict[tuple[int, int], Array]()
         self._counted = like(np.ones((len(units), 1, rows.n_samples)), rows.targets)
         if rows.left_out is None:  # sets that are left out have no errors
@@ -212,7 +212,9 @@ class _Again(NamedTuple):
 
 
 def _again(candidate: Candidate, units: IntArray) -> _Again:
-    pairs = PairLosses(candidate.chooser, units)
+    plain = candidate.chooser
+    resolved = [at for at in plain.offered if all(path.resolves_pairs(at) for path in plain.paths)]
+    pairs = PairLosses(plain, units, sorted({*resolved, *candidate.places.tolist()}))
     places = choose_ridges(pairs, candidate.scope)
     own = pairs.among(pairs.paths, candidate.losses.aggregation)
     return _Again(places, own.at(places), squares_at(own, places))

@@ -57,6 +57,7 @@ _PERTURBED, _SAFETY = 3, 10.0  # decompositions of perturbed rows, and a factor 
 _ENTRIES = 10_000_000  # of the largest table of rows of Q held at once: 80 MB
 # Of the largest eigenvalue. If two rows fewer are the first that a member interpolates, the formula for pairs is 0/0;
 # a ridge this small is not seen in the errors.
+_RESOLVED = 1e-6  # of the largest eigenvalue: a penalty at which pairs of rows are told from rounding
 _LEAST_PAIR_PENALTY = 1e-9
 _LEAST_SHARE = 1e-6  # of the samples, behind an error that carries no information
 _FEW_ROWS = 10  # too few to judge a member's weight by
@@ -682,6 +683,13 @@ class MemberPath:
         """
         sets = self._fit.rows.left_out
         return self._unweighted(self._fit.pair_errors(float(self.penalties[index]), self._targets, left_out, sets))
+
+    def resolves_pairs(self, index: int) -> bool:
+        """Whether the formula for pairs keeps some digits at one ridge: without ridge it is 0/0 if two rows fewer are
+        the first that the member interpolates.
+        """
+        d = self._fit.spectrum
+        return not d.shape[0] or bool(self.penalties[index] >= _RESOLVED * float(d[-1]))
 
     def pair_deviations(self, left_out: IntArray) -> Array:
         """Labels less the mean of the rows without their own unit and unit i; shape (m, C, n)."""
