@@ -1,7 +1,7 @@
 """The default estimators beside scikit-learn's tuned ones, on the tables that had no part in choosing their constants.
 
-    python benchmarks/default/judge.py DATA --jobs 16 --kind numbers > benchmarks/results/default_numbers.md
-    python benchmarks/default/judge.py DATA --jobs 16 --kind classes > benchmarks/results/default_classes.md
+    python benchmarks/default/judge.py DATA --jobs 16 --kind numbers
+    python benchmarks/default/judge.py DATA --jobs 16 --kind classes
 
 RidgeCV and RidgeClassifierCV search half decades from 1e-3 to 1e5 times the mean square of a feature, as the default
 path does. RidgeCV is also given the path that the default went on to, where that is longer. Errors are on new rows,

@@ -38,7 +38,7 @@ _PROBES = np.array([1e-12, 1e-9, 1e-6, 1e-3])  # of the smallest ridge: tried if
 _MATERIAL, _VANISHING = 1e-3, 1e-9  # a smaller share of the error, or of the labels' variance, does not count
 _LITTLE = 1.1  # ratio of the error at the largest ridge and the least error
 _MOST_SWEEPS = 20  # of the joint choice; three or four suffice, so this only stops a cycle of rounding errors
-SURE = 2.0  # standard errors; chosen on development tables (benchmarks/results/default.md)
+SURE = 2.0  # standard errors; chosen on development tables (decision 0026)
 _TINY = float(np.finfo(np.float64).tiny)
 
 End: TypeAlias = Literal["lower", "upper"]
