@@ -389,7 +389,14 @@ def search_ridges(
     def evaluate(path: FloatArray) -> Outcome[tuple[Losses, IntArray]]:
         losses = Losses(member_paths(rows, plan, path, noise), rows, aggregation)
         (places,) = choose_ridges(losses, scope)
-        return outcome_of((losses, places), places, len(path), spread, lambda at: losses.criterion(at[None, :])[0])
+        outcome = outcome_of((losses, places), places, len(path), spread, lambda at: losses.criterion(at[None, :])[0])
+        if (
+            outcome.end == "upper"
+            and not outcome.is_falling
+            and not any(each.hides_directions for each in losses.paths)
+        ):
+            return replace(outcome, end=None)  # far smaller ridges would change nothing
+        return outcome
 
     def is_sure(new: Outcome[tuple[Losses, IntArray]], old: Outcome[tuple[Losses, IntArray]]) -> bool:
         if isinstance(aggregation, Scored):

@@ -684,6 +684,12 @@ class MemberPath:
         sets = self._fit.rows.left_out
         return self._unweighted(self._fit.pair_errors(float(self.penalties[index]), self._targets, left_out, sets))
 
+    @property
+    def hides_directions(self) -> bool:
+        """Whether the member has directions of less variance than the smallest penalty, or than rounding shows."""
+        fit = self._fit
+        return bool(fit.dropped) or bool((fit.spectrum < float(self.penalties.min())).any())
+
     def resolves_pairs(self, index: int) -> bool:
         """Whether the formula for pairs keeps some digits at one ridge: without ridge it is 0/0 if two rows fewer are
         the first that the member interpolates.
