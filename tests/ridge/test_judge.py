@@ -150,3 +150,11 @@ def test_the_error_after_choosing_is_that_of_new_rows():
         fresh.append(1 + (model.coef_**2).sum() + model.intercept_**2)
     assert np.mean(reported) / np.mean(fresh) == pytest.approx(1.0, abs=0.05)  # their standard error is .02
     assert np.mean(plain) / np.mean(fresh) < 0.95
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e100])
+def test_the_error_scales_with_the_square_of_the_unit_of_the_labels(unit):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 5)), rng.standard_normal(40)
+    plain, scaled = (sr.RidgeEnsembleRegressor(random_state=0).fit(X, y * scale).loo_error_ for scale in (1.0, unit))
+    assert scaled / unit**2 == pytest.approx(plain, rel=1e-9)

@@ -193,7 +193,7 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> Verdict:
             honest[:, own] = take_last(outputs_at(pool[pick].losses, at, judged)[0, ...], own)
     part = np.concatenate(judged_rows)
     before, after = (_error(take_last(each, part), chosen.losses, part) for each in (outputs, honest))
-    return Verdict(honest, apparent * after / before if before > 0 else apparent + after)
+    return Verdict(honest, apparent * (after / before) if before > 0 else apparent + after)
 
 
 class _Again(NamedTuple):
