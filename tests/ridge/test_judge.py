@@ -152,7 +152,7 @@ def test_the_error_after_choosing_is_that_of_new_rows():
     assert np.mean(plain) / np.mean(fresh) < 0.95
 
 
-@pytest.mark.parametrize("unit", [1e-100, 1e100])
+@pytest.mark.parametrize("unit", [1e-100, 1e70])
 def test_the_error_scales_with_the_square_of_the_unit_of_the_labels(unit):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((40, 5)), rng.standard_normal(40)
