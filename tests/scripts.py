@@ -12,9 +12,13 @@ from pathlib import Path
 
 
 def script(folder, head, body):
-    """The command that runs a body, under the usual guard, after a head that its children load too."""
+    """The command that runs a body, under the usual guard, after a head that its children load too.
+
+    A script that hangs says where, before the test that waits for it gives up.
+    """
     path = folder / "script.py"
-    path.write_text(head + "\nif __name__ == '__main__':\n" + textwrap.indent(textwrap.dedent(body), "    "))
+    watch = "import faulthandler\nfaulthandler.dump_traceback_later(200)\n"
+    path.write_text(watch + head + "\nif __name__ == '__main__':\n" + textwrap.indent(textwrap.dedent(body), "    "))
     return [sys.executable, str(path)]
 
 
