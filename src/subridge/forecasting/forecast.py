@@ -160,7 +160,7 @@ def forecast(
                 "'simplex', or leave groups out"
             )
     path, noise = read_ridges(ridges, rows), noise_of(rows) if with_noise else {}
-    per_group = 1.0 if rows.left_out is None else rows.n_samples / rows.left_out.n_sets
+    per_group = rows.n_samples / rows.n_units
     sizes = wanted if n_groups is None else np.maximum(np.round(wanted * per_group), 2.0)
 
     most = max(each.plan.n_members for each in drawn.values())

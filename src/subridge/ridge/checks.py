@@ -13,10 +13,8 @@ from scipy.sparse import csc_array
 from subridge.arrays.namespace import is_numpy, is_sparse, like, select_rows, to_numpy
 from subridge.arrays.types import Array, FloatArray
 from subridge.model.errors import (
-    CopiedRowsWarning,
     CorrelatedRowsWarning,
     DataError,
-    DominantRowsWarning,
     DuplicateRowsWarning,
     HeavyTailWarning,
     LargeGroupWarning,
@@ -97,8 +95,7 @@ def repeated_rows(rows: TrainingRows) -> SubridgeWarning | None:
     features = select_rows(rows.features, some)
     seen = to_numpy(like(directions, features) @ features / rows.root_weights)  # (8, n)
     order = np.argsort(seen[0])
-    owners = np.arange(n) if rows.left_out is None else rows.left_out.owners
-    has_copy = np.zeros(n, dtype=bool)
+    owners, has_copy = rows.owners, np.zeros(n, dtype=bool)
     for step in (1, 2, 3):
         one, other = order[:-step], order[step:]
         same = (np.abs(seen[:, one] - seen[:, other]) < _SAME).all(axis=0) & (owners[one] != owners[other])
@@ -187,20 +184,4 @@ def rare_columns(rows: TrainingRows) -> SubridgeWarning | None:
     return RareColumnsWarning(
         f"{rare:,} of {counted(len(varying), 'column')} of X {agreeing(rare, 'varies', 'vary')} in fewer than {_RARE} "
         f"rows, too few to learn from; leave such columns out, or join rare levels"
-    )
-
-
-def copied_rows(copies: int, n: int) -> CopiedRowsWarning:
-    """Rows of X that occur again with the same label."""
-    return CopiedRowsWarning(
-        f"{copies:,} of {counted(n, 'row')} {agreeing(copies, 'is a copy of another', 'are copies of others')}, "
-        "label included; leaving one of them out leaves its label in, and errors look too small: they are not used here"
-    )
-
-
-def dominant_rows(share: float) -> DominantRowsWarning:
-    """Few rows with much of the leverage."""
-    return DominantRowsWarning(
-        f"few rows dominate this pilot: the most influential one has leverage {share:.2f}; look for rare columns and "
-        "outliers in X"
     )

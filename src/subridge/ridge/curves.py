@@ -32,7 +32,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from subridge.arrays.cholesky import BlockedFactor, factor, gram_lower
-from subridge.arrays.namespace import device_of, dtype_name, is_numpy, like, namespace_of, to_numpy
+from subridge.arrays.namespace import device_of, dtype_name, eye_like, is_numpy, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.model.errors import ParameterError
 
@@ -199,7 +199,7 @@ def _primal(
             rows = xp.asarray(a, copy=True)
             if last > here:
                 further = [size - here for size in sizes[anchor + 1 : stop]]
-                S = _zeros(F, B * L, last - here, last - here) + _eye(F, last - here)
+                S = _zeros(F, B * L, last - here, last - here) + eye_like(F, last - here)
                 error = xp.repeat(targets[:, :, here:last], L, axis=0) - _product(a, xp.matrix_transpose(V))
                 u = _masked_back_solve(*_factor(_add_gram(V, S), error), further)
                 added = a[:, None, :, :] + xp.reshape(_product(u, V), (B * L, len(further), n_rhs, N))
@@ -230,10 +230,6 @@ def _shifted(gram: Array, ridges: Sequence[float]) -> Array:
 
 def _zeros(example: Array, *shape: int) -> Array:
     return namespace_of(example).zeros(shape, dtype=example.dtype, device=device_of(example))
-
-
-def _eye(example: Array, size: int) -> Array:
-    return namespace_of(example).eye(size, dtype=example.dtype, device=device_of(example))
 
 
 # -- factors --------------------------------------------------------------------------------------
@@ -287,10 +283,8 @@ def _add_gram(rows: Array, into: Array) -> Array:
         return gram_lower(rows, into)
     (syrk,) = blas.get_blas_funcs(("syrk",), (rows,))
     for each, gram in zip(rows, into, strict=True):
-        if each.flags.c_contiguous:
-            syrk(1.0, each.T, beta=1.0, c=gram.T, trans=1, lower=0, overwrite_c=1)
-        else:
-            syrk(1.0, each, beta=1.0, c=gram.T, lower=0, overwrite_c=1)
+        flipped = each.flags.c_contiguous
+        syrk(1.0, each.T if flipped else each, beta=1.0, c=gram.T, trans=flipped, lower=0, overwrite_c=1)
     return into
 
 
@@ -328,12 +322,12 @@ def refined_curve(
     xp, (G, _, N), sizes = namespace_of(F), F.shape, [int(P) for P in n_samples]
     weights = _zeros(F, G, len(sizes), targets.shape[1], N)
     largest = max((P for P in sizes if member_sizes[-1] >= P), default=0)
-    kernel = _zeros(F, G, largest, largest) + ridge * _eye(F, largest)
+    kernel = _zeros(F, G, largest, largest) + ridge * eye_like(F, largest)
     if largest:
         _add_gram(F[:, :largest, :], kernel)
     # A one on the diagonal of every padded feature keeps the factor regular; its weight is zero.
     padded = like(np.arange(N) >= np.asarray(member_sizes)[:, None], F)
-    gram = (padded[:, :, None] + ridge) * _eye(F, N)
+    gram = (padded[:, :, None] + ridge) * eye_like(F, N)
     for place, (start, P) in enumerate(pairwise([0, *sizes])):
         _add_gram(xp.matrix_transpose(F[:, start:P, :]), gram)
         split = int(np.searchsorted(member_sizes, P))  # the members before it are on the primal side
