@@ -407,9 +407,7 @@ class RidgeEnsembleBase(BaseEstimator):
             rows.feature_means,
             [path.target_means for path in losses.paths],
         )
-        linear, judged = aggregation if aggregation.is_linear else Mean(), losses.at(places[None, :])
-        moments = losses.moments(places[None, :], linear) if judged.moments is None else judged.moments
-        moments = moments.of_batch(0)
+        moments = losses.moments(places[None, :], aggregation if aggregation.is_linear else Mean()).of_batch(0)
         self._keep(taken.ensemble.ridge, moments, members, taken.weights if aggregation.fits_weights else None)
         self._left_out = LeftOutEnsemble(
             rows=replace(rows, given=None),  # a fitted estimator does not hold on to X

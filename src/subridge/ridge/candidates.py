@@ -147,19 +147,14 @@ def choose_ensemble(
     nothing to search. `noise_of` draws the readout noise of k members.
     """
     trials, kept, reference, known = list[Trial](), dict[int, Candidate](), list[Candidate](), dict[bytes, MemberPath]()
-    path, first = np.empty(0), 0
+    path, first = np.empty(0) if fixed is None else fixed.reshape(1, -1), 0
     for family in families:
         for offer in family:
             started, found, noise = time.perf_counter(), list[Candidate](), noise_of(offer.plan.n_members)
-            members: Sequence[MemberPath]
-            if reference:
+            if path.size:
                 members = _members(rows, offer.plan, path, noise, known)
-            elif fixed is not None:
-                path = np.broadcast_to(fixed, (1, offer.plan.n_members))
-                members = member_paths(rows, offer.plan, path, noise)
             else:
-                simplest = aggregations[0]
-                path, losses, places = search_ridges(rows, offer.plan, simplest, scope, ridges, noise, scoring)
+                path, losses, places = search_ridges(rows, offer.plan, aggregations[0], scope, ridges, noise, scoring)
                 first, members = int(places.max()), losses.paths
             for aggregation in aggregations:
                 if offer.plan.n_members == 1 and found and not aggregation.equal_weights:
@@ -173,8 +168,8 @@ def choose_ensemble(
             lapse = (time.perf_counter() - started) / len(found)
             for each in found:
                 gain, noise_of_gain = paired(each.squares[None, :], reference[0].squares[None, :], rows)
-                at_hand = each.offer, each.ensemble, each.weights
-                trial = Trial(each.name, each.error, float(gain[0]), float(noise_of_gain[0]), lapse, *at_hand)
+                gains = float(gain[0]), float(noise_of_gain[0])
+                trial = Trial(each.name, each.error, *gains, lapse, each.offer, each.ensemble, each.weights)
                 if each is reference[0] or trial.gain > (SURE - 1) * trial.standard_error:
                     kept[len(trials)] = each
                 trials.append(trial)
@@ -186,7 +181,7 @@ def choose_ensemble(
 
 def _members(
     rows: TrainingRows, plan: SubsetPlan, path: FloatArray, noise: Array | None, known: dict[bytes, MemberPath]
-) -> list[MemberPath]:
+) -> Sequence[MemberPath]:
     """The members of a plan along a path; those that the last plan had too are `known`, unless noise differs."""
     if noise is not None:
         return member_paths(rows, plan, path, noise)

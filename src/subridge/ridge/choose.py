@@ -195,15 +195,11 @@ def last_minimum(losses: Sequence[Loss]) -> int:
 
 
 class Judged(NamedTuple):
-    """Losses, what decides between equal ones, each of shape (b,), and fitted weights with their moments.
-
-    Weights have shape (b, k), or (b, C, k) for each target; None if none are fitted.
-    """
+    """Losses and what decides between equal ones, each of shape (b,), and fitted weights, (b, k) or (b, C, k)."""
 
     loss: FloatArray
     tie: FloatArray
     weights: FloatArray | None = None
-    moments: MemberMoments | None = None
 
 
 class Losses:
@@ -220,20 +216,16 @@ class Losses:
         self.offered: Sequence[int] = range(first, len(paths[0].penalties))
         self.deviations = rows.deviations[None, ...]  # (b, C, n)
         self._known: dict[bytes, Judged] = {}
-        self._last: tuple[bytes, Array] = b"", rows.targets
 
     def errors(self, places: IntArray) -> Array:
         """Left-out errors of every member at its place, shape (b, k, C, n)."""
-        key = places.tobytes()
-        if self._last[0] != key:
-            found = [path.errors(int(place)) for path, place in zip(self.paths, places[0], strict=True)]
-            self._last = key, namespace_of(found[0]).stack(found)[None, ...]
-        return self._last[1]
+        found = [path.errors(int(place)) for path, place in zip(self.paths, places[0], strict=True)]
+        return namespace_of(found[0]).stack(found)[None, ...]
 
     def among(self, paths: Sequence[MemberPath], aggregation: Aggregation) -> Self:
         """The same of some members, or with another aggregation."""
         found = copy(self)
-        found.paths, found.aggregation, found._known, found._last = paths, aggregation, {}, (b"", self.rows.targets)
+        found.paths, found.aggregation, found._known = paths, aggregation, {}
         return found
 
     def common(self, place: int) -> IntArray:
@@ -250,10 +242,9 @@ class Losses:
     def _judged(self, places: IntArray) -> Judged:
         errors, rows, aggregation = self.errors(places), self.rows, self.aggregation
         if aggregation.is_linear and aggregation.fits_weights:
-            moments = self.moments(places, aggregation)
-            settled = aggregation.settle(moments)
+            settled = aggregation.settle(self.moments(places, aggregation))
             loss = settled.expected.sum(axis=-1) if aggregation.per_target else settled.expected
-            return Judged(loss, np.zeros(len(places)), settled.weights, moments)
+            return Judged(loss, np.zeros(len(places)), settled.weights)
         if aggregation.is_mean:
             mean = errors.sum(axis=1) / errors.shape[1]
             loss = to_numpy(((mean * mean).sum(axis=1) @ rows.weights) / rows.total_weight)

@@ -85,10 +85,10 @@ class Offer:
 class Candidate:
     """An ensemble with the ridges and weights that left-out errors ask for; make it by `tuned`.
 
-    `offer` has the subsets, `ridges` the path, shape (L,) or (L, k). `chooser` has the losses by which ridges are
-    chosen, `losses` those of the aggregation itself: the same unless another score was asked for. `places` are those of
-    the members on their path, shape (k,); `squares` the squared errors of left-out rows times their weights, shape
-    (n,), whose mean is the error to expect.
+    `offer` has the subsets, `ridges` the path, shape (L,), or (L, k) with a column for each member. `chooser` has the
+    losses by which ridges are chosen, `losses` those of the aggregation itself: the same unless another score was asked
+    for. `places` are those of the members on their path, shape (k,); `squares` the squared errors of left-out rows
+    times their weights, shape (n,), whose mean is the error to expect.
     """
 
     offer: Offer
@@ -103,9 +103,9 @@ class Candidate:
     @property
     def ensemble(self) -> Ensemble:
         """Its subsets, ridges and aggregation."""
-        plan, path = self.offer.plan, self.ridges
-        own = path[self.places] if path.ndim == 1 else path[self.places, np.arange(plan.n_members)]
-        return Ensemble(plan, own, aggregation=self.losses.aggregation)
+        L, k = len(self.ridges), len(self.places)
+        own = np.broadcast_to(self.ridges.reshape(L, -1), (L, k))[self.places, np.arange(k)]
+        return Ensemble(self.offer.plan, own, aggregation=self.losses.aggregation)
 
     @property
     def weights(self) -> FloatArray:
@@ -174,14 +174,13 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> Verdict:
     units = np.sort(np.random.default_rng(0).permutation(n_units)[:n_judged])
     most = max(len(each.losses.paths) * len(each.chooser.offered) for each in pool)
     size = max(1, _NUMBERS // (most * int(rows.targets.shape[0]) * rows.n_samples))
-    honest = namespace_of(outputs).asarray(outputs, copy=True)
-    judged_rows = []
+    honest, owners, judged_rows = namespace_of(outputs).asarray(outputs, copy=True), rows.owners, []
     for start in range(0, len(units), size):
         block = units[start : start + size]
         again = [_again(each, block) for each in pool]
-        picks = take([each.squares for each in again], rows) if len(pool) > 1 else np.zeros(len(block), dtype=int)
+        picks = take([each.squares for each in again], rows)
         for number, (unit, pick) in enumerate(zip(block.tolist(), picks, strict=True)):
-            own, one = np.flatnonzero(rows.owners == unit), slice(number, number + 1)
+            own, one = np.flatnonzero(owners == unit), slice(number, number + 1)
             judged_rows.append(own)
             fitted = None if again[pick].weights is None else again[pick].weights[one]
             honest[:, own] = take_last(outputs_at(pool[pick].losses, again[pick].places[one], fitted)[0, ...], own)
