@@ -91,8 +91,9 @@ def read_sample(
     if truth("standardise", standardise):
         table = StandardScaler(with_mean=False).fit_transform(table)
     n, target = table.shape[0], read_target(y)
-    message = f"y must have an entry or a row for each of the {counted(n, 'row')} of X, got {len(target)}"
-    require(len(target) == n, message)
+    require(
+        len(target) == n, f"y must have an entry or a row for each of the {counted(n, 'row')} of X, got {len(target)}"
+    )
     require(n >= LEAST_ROWS, f"X has {counted(n, 'row')}; a pilot needs at least {LEAST_ROWS}")
     lacking = int(missing_targets(target).sum())
     require(not lacking, f"y lacks {lacking} labels; drop those rows")
@@ -219,9 +220,7 @@ class Pilot:
 
     def penalties(self, ridges: FloatArray) -> FloatArray:
         """``λ_r N_r`` of all members from ridges (T, k); a constant predictor, which may follow the others, has 0."""
-        wanted = np.zeros((len(ridges), len(self.members)))
-        wanted[:, : ridges.shape[1]] = ridges
-        return wanted * self.subset_sizes
+        return np.pad(ridges, ((0, 0), (0, len(self.members) - ridges.shape[1]))) * self.subset_sizes
 
     def reach(self, ridges: FloatArray) -> FloatArray:
         """The largest size that each member can be forecast at, ``n + p/κ̄(n, 0)``; shape (..., k)."""

@@ -187,7 +187,7 @@ def at_pilot(pilot: Pilot, ensemble: Ensemble, ridges: FloatArray) -> AtPilot:
 
 
 def search_ridges(
-    pilot: Pilot, ensemble: Ensemble, path: FloatArray | None, said: list[SubridgeWarning], *, may_grow: bool
+    pilot: Pilot, ensemble: Ensemble, path: FloatArray | None, said: list[SubridgeWarning | None], *, may_grow: bool
 ) -> AtPilot:
     """An ensemble along a path; without one, at its own ridges.
 
@@ -208,8 +208,7 @@ def search_ridges(
         path, outcome = extended_search(path, evaluate)
         fine = np.geomspace(path[0], path[-1], RULE.path_steps * (len(path) - 1) + 1)
         outcome = replace(outcome, found=evaluate(fine).found)
-    warning = ridge_at_end(path, outcome.end, outcome.is_falling)
-    said += [] if warning is None else [warning]
+    said.append(ridge_at_end(path, outcome.end, outcome.is_falling))
     return outcome.found
 
 
@@ -351,8 +350,8 @@ def design_effects(block: LeftOut) -> FloatArray:
     return np.clip(effects, 1.0, float((sizes**2).sum() / sizes.sum()))
 
 
-def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning]:
-    """Warnings that the errors of an ensemble give cause for: rows that dominate, and rows in an order that matters."""
+def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning | None]:
+    """Warnings that errors of an ensemble give cause for, or None: rows that dominate, or whose order matters."""
     rows, weights = pilot.rows, curve.weights[0]
     (block,) = pilot.left_out(pilot.penalties(curve.ridges[:1]))
     members = zip(pilot.members, block.penalties.T, strict=True)
@@ -365,8 +364,7 @@ def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning]:
         f"few rows dominate this pilot: the most influential one has leverage {top:.2f}; look for rare columns and "
         "outliers in X"
     )
-    found = (dominant if top > _DOMINANT and is_usual else None, correlated_rows(mixed, rows))
-    return [each for each in found if each is not None]
+    return [dominant if top > _DOMINANT and is_usual else None, correlated_rows(mixed, rows)]
 
 
 # -- the standard error ---------------------------------------------------------------------------

@@ -64,11 +64,8 @@ def warn_once(found: Iterable[SubridgeWarning | None], stacklevel: int = 2) -> N
 
 def unequal_scales(squares: FloatArray, names: Sequence[str] | None = None) -> SubridgeWarning | None:
     """Columns whose standard deviations differ by more than 10³, from their mean squares (M,), 0 for constant ones."""
-    varying = np.flatnonzero(squares > 0)
-    if not varying.size:
-        return None
-    small, large = varying[np.argmin(squares[varying])], varying[np.argmax(squares[varying])]
-    ratio = float(squares[large] / squares[small]) ** 0.5
+    large, small = int(squares.argmax()), int(np.where(squares > 0, squares, np.inf).argmin())
+    ratio = float(squares[large] / squares[small]) ** 0.5 if squares.any() else 1.0
     if ratio <= _WIDE_SCALES:
         return None
     called = [f"column {place if names is None else repr(names[place])}" for place in (large, small)]
@@ -149,18 +146,14 @@ def correlated_rows(errors: Array, rows: TrainingRows) -> SubridgeWarning | None
     if n < _LEAST_ROWS or (steps >= 0).all() or (steps <= 0).all():
         return None
     lag = 1 if sets is None or sets.is_partition else (sets.largest + 1) // 2
-    apart = np.ones(n - lag, dtype=bool)
-    if sets is not None and sets.is_partition:
-        apart = sets.owners[:-lag] != sets.owners[lag:]
+    apart = rows.owners[:-lag] != rows.owners[lag:]
     if apart.sum() < _LEAST_ROWS:
         return None
     e = to_numpy(errors * rows.root_weights)
     e = e - e.mean(axis=1, keepdims=True)
-    e = e[(e != 0).any(axis=1)]
-    if not len(e):
-        return None
-    e = e / (e**2).mean(axis=1, keepdims=True) ** 0.5
-    products = (e[:, :-lag] * e[:, lag:])[:, apart].mean(axis=0)
+    scales = np.sqrt((e**2).mean(axis=1, keepdims=True))
+    e = e / np.where(scales > 0, scales, 1.0)  # targets without errors count nothing
+    products = (e[:, :-lag] * e[:, lag:])[:, apart].sum(axis=0) / max(np.count_nonzero(scales), 1)
     correlation, spread = float(products.mean()), float(products.std()) / len(products) ** 0.5
     if correlation < _CORRELATION or correlation < _SIGNIFICANCE * max(spread, len(products) ** -0.5):
         return None

@@ -127,8 +127,9 @@ def weights_along_curve(
     for trial in [slice(b, b + 1) for b in range(B)] if is_numpy(F) else [slice(None)]:
         for place in sorted(set(range(len(ridges))) - set(ordinary)):
             members = np.full(weights[trial, ...].shape[0], N)
-            found = refined_curve(F[trial, ...], targets[trial, ...], sizes, members, ridges[place])
-            weights[trial, place, ...] = found
+            weights[trial, place, ...] = refined_curve(
+                F[trial, ...], targets[trial, ...], sizes, members, ridges[place]
+            )
         if ordinary:
             kept = [ridges[place] for place in ordinary]
             found = solve_curve(F[trial, ...], targets[trial, ...], sizes, kept, n_dual, segments)
@@ -142,30 +143,22 @@ def solve_curve(
 ) -> Array:
     """Weights at ordinary ridges by a dual head and anchored segments, shape (B, n_ridges, n_sizes, n_rhs, N)."""
     weights = _zeros(F, F.shape[0], len(ridges), len(sizes), targets.shape[1], F.shape[2])
-    every = range(len(ridges))
+    xp, every = namespace_of(F), range(len(ridges))
     together = [slice(l, l + 1) for l in every] if is_numpy(F) else [slice(None)]  # ridges that are solved at once
     if n_dual:
         head = F[:, : sizes[n_dual - 1], :]
         K = _add_gram(head, _zeros(F, F.shape[0], head.shape[1], head.shape[1]))
         for part in together:
-            weights[:, part, :n_dual, :, :] = _dual(head, K, targets, sizes[:n_dual], ridges[part])
+            kept, L = weights[:, part, :n_dual, :, :], len(ridges[part])
+            lower, z = _factor(_shifted(K, ridges[part]), xp.repeat(targets[:, :, : K.shape[1]], L, axis=0))
+            u = xp.reshape(_masked_back_solve(lower, z, sizes[:n_dual]), (F.shape[0], -1, K.shape[1]))
+            kept[...] = xp.reshape(_product(u, head), kept.shape)
     if segments:
         _primal(F, targets, sizes, ridges, segments, together, weights)
     if is_numpy(F):  # a matrix that is not positive definite up to rounding gives NaN
         for b, l, p in np.argwhere(np.isnan(weights[:, :, :, 0, 0])).tolist():
             weights[b, l, p] = orthogonal_solution(F[b, : sizes[p]], targets[b, :, : sizes[p]], ridges[l])
     return weights
-
-
-def _dual(head: Array, K: Array, targets: Array, sizes: Sequence[int], ridges: Sequence[float]) -> Array:
-    """Weights of B trials at n sizes from one factor per ridge, shape (B, n_ridges, n, n_rhs, N).
-
-    `head` are the features of the largest size, shape (B, P, N), and K holds ``head @ headᵀ`` in its lower triangle.
-    """
-    xp, (B, n_rhs), L, P = namespace_of(head), targets.shape[:2], len(ridges), head.shape[1]
-    lower, z = _factor(_shifted(K, ridges), xp.repeat(targets[:, :, :P], L, axis=0))
-    u = xp.reshape(_masked_back_solve(lower, z, sizes), (B, -1, P))
-    return xp.reshape(_product(u, head), (B, L, len(sizes), n_rhs, head.shape[2]))
 
 
 def _primal(

@@ -68,13 +68,13 @@ _LEAST_PAIR_SLACK = 1e-10  # two rows that are alone in a direction determine ea
 class LeftOut(NamedTuple):
     """Left-out errors in weighted units, shape (L, C, n), and what belongs to them.
 
-    `diagonals` are R_ii, shape (L, n), zero for an interpolated row at p = 0; None if sets are left out. `alone` are
+    `diagonals` are R_ii, shape (L, n), zero for an interpolated row at p = 0; empty if sets are left out. `alone` are
     the rows that are alone in a direction. `doubt` is the relative error by rounding if sets are left out; rows are
     judged by `doubt_of_rows`.
     """
 
     errors: Array
-    diagonals: Array | None
+    diagonals: Array
     alone: IntArray
     doubt: float = 0.0
 
@@ -142,14 +142,12 @@ class MemberFit:
     def uncertainty(self, penalties: FloatArray) -> FloatArray:
         """Relative rounding error of R, shape (L,): of the decomposition, and of directions that it dropped."""
         rank = int(self.spectrum.shape[0])
-        shares = np.full(len(penalties), self.sharpness)
+        lost = self.dropped / (self.dropped + penalties) if self.dropped else penalties * 0.0
         if self.sharpness is None:
             least, top = (float(self.spectrum[0]), float(self.spectrum[-1])) if rank else (0.0, 0.0)
-            shares = 4 * _EPS * (top + penalties) / np.maximum(least + penalties, _TINY)
-        lost = self.dropped / (self.dropped + penalties) if self.dropped else penalties * 0.0
-        if self.sharpness is not None and (lost > _CLEAR).any() and self.has_rank(rank):
-            return shares
-        return np.asarray(shares + lost)
+            return np.asarray(4 * _EPS * (top + penalties) / np.maximum(least + penalties, _TINY) + lost)
+        is_exact = (lost > _CLEAR).any() and self.has_rank(rank)
+        return np.asarray(self.sharpness + (penalties * 0.0 if is_exact else lost))
 
     def hat_gains(self, penalties: FloatArray) -> Array:
         """Eigenvalues ``d/(d+p)`` of the hat matrix without intercept; shape (L, ρ)."""
@@ -228,7 +226,6 @@ class MemberFit:
         if sets is not None:
             return self._pairs_of_sets(gains, targets, left_out, sets)
         errors, diagonals, *_ = self.left_out(np.array([p]), targets)
-        assert diagonals is not None
         return without_partner(errors[0, ...], diagonals[0, ...], self._residual_rows(gains, left_out), left_out)
 
     def _residual_rows(self, gains: Array, index: IntArray) -> Array:
@@ -272,7 +269,7 @@ class MemberFit:
             parts.append(batch.answers(errors))
             off, total = off + moved**2, total + to_numpy((errors * errors).sum(axis=(-2, -1)))
         joined = take_last(namespace_of(targets).concat(parts, axis=-1), sets.order)
-        return LeftOut(joined, None, np.empty(0, dtype=np.intp), largest_ratio(off, total))
+        return LeftOut(joined, targets[:0, :], np.empty(0, dtype=np.intp), largest_ratio(off, total))
 
     def set_errors(
         self, penalties: FloatArray, targets: Array, sets: LeftOutSets
@@ -491,10 +488,11 @@ def movement(fit: MemberFit, errors_of: Callable[[MemberFit], FloatArray]) -> Fl
     Rows are moved within their rounding, and decomposed and judged again.
     """
     errors, Ft = errors_of(fit), to_numpy(fit.design.dense())
-    tables = [replace(fit.rows, features=like(perturbed(Ft, seed), fit.left)) for seed in range(_PERTURBED)]
-    others = [replace(fit, rows=table, measurement=np.arange(len(Ft))) for table in tables]
-    moved = np.stack([errors_of(factorise_carefully(other)) - errors for other in others])
-    return np.asarray(_SAFETY * np.sqrt((moved**2).sum(axis=-1)).max(axis=0))
+    everything, moved = replace(fit, measurement=np.arange(len(Ft))), []
+    for seed in range(_PERTURBED):
+        rows = replace(fit.rows, features=like(perturbed(Ft, seed), fit.left))
+        moved.append(errors_of(factorise_carefully(replace(everything, rows=rows))) - errors)
+    return np.asarray(_SAFETY * np.sqrt((np.stack(moved) ** 2).sum(axis=-1)).max(axis=0))
 
 
 def largest_ratio(off: FloatArray, total: FloatArray) -> float:
@@ -508,7 +506,6 @@ def doubt_of_rows(fit: MemberFit, targets: Array, penalties: FloatArray, found: 
     """Estimate of the relative rounding error of left-out errors, at the least penalty, where it is largest."""
     at, rank, alone = int(penalties.argmin()), int(fit.spectrum.shape[0]), found.alone
     p = penalties[[at]]
-    assert found.diagonals is not None
     uncertain = float(fit.uncertainty(p)[0])
     gaps = to_numpy(found.diagonals[at, :]) * (float(fit.spectrum[0]) + p[0] if fit.spans_samples else 1.0)
     share = uncertain / float(np.clip(gaps.min(initial=1.0, where=gaps > 0), _TINY, 1.0))
