@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from subridge.arrays.types import FloatArray, IntArray
 from subridge.model.aggregation import LinearAggregation, MemberMoments, Outputs
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid
-from subridge.theory.prop1 import bias_left_over, bias_of_signal
+from subridge.theory.prop1 import pair_bias
 from subridge.theory.prop2 import aligned_bias, bulk_of_members, unaligned_bias
 from subridge.theory.saddle_point import effective_ridge, floor
 from subridge.theory.tables import Tables
@@ -101,11 +101,8 @@ def general_landscape(tables: Tables, grid: GeneralGrid, aggregation: LinearAggr
         c = np.stack([phi @ member.squares for (phi, _), member in zip(shares, tables.members, strict=True)], axis=-1)
         bias, gamma, alike = np.zeros((3, len(rows), k, k), dtype=kappa_bar.dtype)
         for (r, s), pair in tables.pairs.items():
-            (phi_r, psi_r), (phi_s, psi_s) = shares[r], shares[s]
-            left = small[r] & small[s]
-            for chosen, form, x, y in ((left, bias_left_over, psi_r, psi_s), (~left, bias_of_signal, phi_r, phi_s)):
-                if chosen.any():
-                    bias[chosen, r, s] = bias[chosen, s, r] = form(tables, r, s, x[chosen], y[chosen])
+            (phi_r, _), (phi_s, _) = shares[r], shares[s]
+            bias[:, r, s] = bias[:, s, r] = pair_bias(tables, (r, s), (shares[r], shares[s]), small[r] & small[s])
             gamma[:, r, s] = gamma[:, s, r] = pair.trace(phi_r, phi_s) / samples[rows]
             if needs_outputs:
                 D, explained = pair.cross(phi_r, phi_s), c[:, r] * c[:, s]
