@@ -16,7 +16,7 @@ from subridge.model.aggregation import Aggregation, read_aggregation
 from subridge.model.checks import extended_non_negative, real_array, within
 from subridge.model.errors import ParameterError
 from subridge.theory.grid import over_alpha
-from subridge.theory.prop2 import bulk, scaled_optimum
+from subridge.theory.prop2 import best_member_ridge, bulk, scaled_optimum
 from subridge.theory.rounding import warn_if_infinite
 
 _LARGEST = 1e100  # of a noise-to-signal ratio, whose powers must be numbers
@@ -236,10 +236,7 @@ def reduced_optimal_ridge(
         sample_ratio if scaled and sample_ratio is not None else 1.0, alignment, readout_nsr, feature_nsr, label_nsr
     )
     alpha, rho2, H, W, Z = ratios
-    with np.errstate(invalid="ignore"):
-        Lam = (1 + W) * (k * scaled_optimum(_ONE, 1 + W, 1.0 / k, rho2, H + Z) - 1)
-    nothing = (rho2 == 1) & (Z + H + (1 + W) * k - 1 == 0)
-    Lam = np.where(nothing | (np.abs(Lam) < 1e-14 * (1 + W)), 0.0, Lam)  # zero up to rounding is zero
+    Lam = best_member_ridge(_ONE, 1 + W, 1.0 / k, rho2, H + Z)
     if not scaled:
         return Lam
     if not np.all((alpha > 0) & np.isfinite(alpha)):
@@ -379,7 +376,7 @@ def phase_boundary(
     _, rho2, H, W, Z = ratios
     if is_optimal(ridge):
         # The smallest α_k over all k: below it no ensemble beats the infinite one.
-        found = np.where(H == 0, 0.0, _first_to_win(ratios.flat())[1].reshape(H.shape))
+        found = np.where(H == 0, 0.0, _integer_minimum(_winning_from, ratios.flat())[1].reshape(H.shape))
         scaled = np.zeros_like(H)
     else:
         spare = 2 * (1 - rho2) - H * (1 + W)
@@ -542,36 +539,29 @@ def _best_at_optimal_ridge(flat: Ratios) -> FloatArray:
     negative, and each k has an explicit sample ratio α_k above which it is.
     """
 
-    def gain(k: FloatArray, rows: IntArray) -> FloatArray:
-        part = flat.take(rows)
-        nu = 1.0 / k
+    def gain(nu: FloatArray, part: Ratios) -> FloatArray:
         t = np.maximum(_optimum(nu, part) - nu, 0.0)  # Λ*ν/(1+W), never negative but for rounding
         sigma = bulk(part.alpha, nu, t).sigma
         return np.asarray(nu * (part.H - (1 - part.rho2) * (2 - nu) * sigma / (1 + part.W)))
 
-    k, lowest = _integer_minimum(gain, len(flat.H))
+    k, lowest = _integer_minimum(gain, flat)
     # Where nothing can be gained without readout noise (no data, or a teacher along 1) all sizes tie.
     k = np.where(lowest < 0, k, np.where(flat.H == 0, 1.0, np.inf))
     # Just above the boundary the gain is below its own rounding, and the boundary itself decides.
     unsettled = np.flatnonzero(np.isinf(k) & np.isfinite(flat.alpha))
     if len(unsettled):
-        first, critical = _first_to_win(flat.take(unsettled))
+        first, critical = _integer_minimum(_winning_from, flat.take(unsettled))
         k[unsettled] = np.where(flat.alpha[unsettled] > critical, first, k[unsettled])
     return k
 
 
-def _first_to_win(flat: Ratios) -> tuple[FloatArray, FloatArray]:
-    """The size that beats ∞ at λ* from the smallest sample ratio on, and that ratio, shape (n,) each."""
-
-    def critical(k: FloatArray, rows: IntArray) -> FloatArray:
-        part = flat.take(rows)
-        nu = 1.0 / k
-        with np.errstate(divide="ignore", invalid="ignore"):
-            sigma = part.H * (1 + part.W) / ((1 - part.rho2) * (2 - nu))  # σ_k at which the bracket vanishes
-            ratio = sigma * (_optimum(nu, part) - nu * sigma) / (1 - sigma)
-        return np.where((sigma < 1) & ~np.isnan(ratio), ratio, np.inf)
-
-    return _integer_minimum(critical, len(flat.H))
+def _winning_from(nu: FloatArray, ratios: Ratios) -> FloatArray:
+    """α_k, the sample ratio from which on 1/ν members beat ∞ at λ*."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # σ_k at which the bracket of `_best_at_optimal_ridge` vanishes, and the α at which a member fits that share.
+        sigma = ratios.H * (1 + ratios.W) / ((1 - ratios.rho2) * (2 - nu))
+        alpha = sigma * (_optimum(nu, ratios) - nu * sigma) / (1 - sigma)
+    return np.where((sigma < 1) & ~np.isnan(alpha), alpha, np.inf)
 
 
 def _optimum(nu: FloatArray, ratios: Ratios) -> FloatArray:
@@ -579,27 +569,26 @@ def _optimum(nu: FloatArray, ratios: Ratios) -> FloatArray:
     return scaled_optimum(_ONE, 1 + ratios.W, nu, ratios.rho2, ratios.H + ratios.Z)
 
 
-def _integer_minimum(f: Callable[[FloatArray, IntArray], FloatArray], n: int) -> tuple[FloatArray, FloatArray]:
-    """Smallest minimiser over k = 1, 2, ..., ∞ of n functions and its value: a net brackets every valley.
+def _integer_minimum(f: Callable[[FloatArray, Ratios], FloatArray], flat: Ratios) -> tuple[FloatArray, FloatArray]:
+    """Smallest minimiser over k = 1, 2, ..., ∞ of ``f(1/k, ratios)`` at n points, and the minimum, shape (n,) each.
 
-    ``f(k, rows)`` evaluates the functions ``rows``. Between neighbours of the net a function has a single valley, whose
-    floor halving finds. Every valley is tried, as the best one of the net need not hold the minimum.
+    A net brackets every valley. Between its neighbours a function has a single valley, whose floor halving finds. Every
+    valley is tried, as the best one of the net need not hold the minimum.
     """
-    everything = np.arange(n)
-    best = np.full(n, np.inf)
-    lowest = f(best, everything)
-    before, here = np.full(n, np.inf), f(np.full(n, _NET[0]), everything)
+    best = np.full(len(flat.H), np.inf)
+    lowest = f(1 / best, flat)
+    before, here = best, f(1 / np.full_like(best, _NET[0]), flat)
     for left, k, right in zip(np.append(_NET[0], _NET), _NET, np.append(_NET[1:], _NET[-1]), strict=False):
-        after = f(np.full(n, right), everything)
+        after = f(1 / np.full_like(best, right), flat)
         rows = np.flatnonzero(np.isfinite(here) & (here <= before) & (here <= after))
-        low, high = np.full(len(rows), left), np.full(len(rows), right)
+        part, low, high = flat.take(rows), np.full(len(rows), left), np.full(len(rows), right)
         while (wide := high - low > 2).any():
             middle = np.floor((low + high) / 2)
-            descending = f(middle + 1, rows) < f(middle, rows)
+            descending = f(1 / (middle + 1), part) < f(1 / middle, part)
             low = np.where(wide & descending, middle, low)
             high = np.where(wide & ~descending, middle + 1, high)
         for candidate in (np.full(len(rows), k), low, low + 1, high):
-            value = f(candidate, rows)
+            value = f(1 / candidate, part)
             better = (value < lowest[rows]) | ((value == lowest[rows]) & (candidate < best[rows]))
             best[rows[better]], lowest[rows[better]] = candidate[better], value[better]
         before, here = here, after
