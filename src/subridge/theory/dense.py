@@ -225,15 +225,12 @@ def _pivoted_cholesky(G: FloatArray, noise: FloatArray) -> tuple[FloatArray, Int
 
 def _measured(problem: Problem, plan: SubsetPlan, r: int, s: int) -> FloatArray:
     """A_r (Σ_s + Σ_0) A_sᵀ, symmetric for r = s."""
-    A, B = plan.measurements[r], plan.measurements[s]
-
-    def block(covariance: Covariance) -> FloatArray:
-        if A.ndim == 1 and B.ndim == 1:
-            return covariance.block(A, B)
+    A, B, S, O = plan.measurements[r], plan.measurements[s], problem.signal_covariance, problem.noise_covariance
+    if A.ndim == 1 and B.ndim == 1:
+        total = S.block(A, B) + O.block(A, B)
+    else:
         right = B.T if B.ndim == 2 else plan.lift(s, np.eye(len(B)))
-        return np.asarray(plan.measure(r, covariance.apply(right).T).T)
-
-    total = block(problem.signal_covariance) + block(problem.noise_covariance)
+        total = plan.measure(r, (S.apply(right) + O.apply(right)).T).T
     return (total + total.T) / 2 if r == s else total
 
 

@@ -144,7 +144,7 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
         for r, member in enumerate(members)
     ]
     own = [
-        np.maximum(pair_bias(tables, (r, r), (R.shares, R.shares), doubt.own_left <= doubt.own_whole), 0.0)
+        np.maximum(pair_bias(tables, (r, r), (R.shares, R.shares), np.less_equal(*doubt.own)), 0.0)
         for r, (R, doubt) in enumerate(zip(shares, doubts, strict=True))
     ]
     c = np.stack([shares[r].shares[0] @ member.squares for r, member in enumerate(members)], axis=-1)
@@ -162,7 +162,7 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
         if pair.same:  # without a difference
             gap = 0.5 * (R.gap + S.gap + (phi_r - phi_s) ** 2 @ members[r].spectrum.counts)
         if r == s:
-            bias, dbias, dgap = own[r], np.minimum(doubts[r].own_left, doubts[r].own_whole), doubts[r].gap
+            bias, dbias, dgap = own[r], np.minimum(*doubts[r].own), doubts[r].gap
         else:
             dleft, dwhole = rounding.bias_doubts(pair.slip, (np.sqrt(own[r]), np.sqrt(own[s])), of_pair)
             bias, dbias = pair_bias(tables, (r, s), (R.shares, S.shares), dleft <= dwhole), np.minimum(dleft, dwhole)

@@ -33,42 +33,42 @@ class Bulk(NamedTuple):
     shaky: FloatArray  # factor by which rounding is amplified near the floor of a negative ridge, else one
 
 
+@np.errstate(invalid="ignore", over="ignore", divide="ignore")
 def bulk(alpha: FloatArray, nu: FloatArray, t: FloatArray) -> Bulk:
     """Solve the saddle point νσ² - Bσ + α = 0 with B = α + ν + t, where t = λν/a is the scaled ridge.
 
     σ = 2α/(B + √[(α-ν)² + 2t(α+ν) + t²]), and the square root is written as a product. t = inf is a member without a
     bulk. For t < 0 the root exists down to -(√α-√ν)².
     """
-    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        sum_of_roots = np.sqrt(alpha) + np.sqrt(nu)
-        apart = (alpha - nu) / sum_of_roots  # √α - √ν, exact where the two are close
-        idle, far = np.isinf(t), alpha >= _INFINITE_DATA
-        near = np.where(far, np.inf, t + apart * apart)
-        if (near < -8 * EPS * np.abs(t)).any():
-            raise RidgeError(
-                "ridge is too negative: with subset fraction ν the regression has a solution only above "
-                "-(a/ν)(√sample_ratio - √ν)², a = data_scale (1 - correlation) + feature_noise²; raise the ridge"
-            )
-        near = np.maximum(near, 0.0)
-        root = np.sqrt(t + sum_of_roots * sum_of_roots) * np.sqrt(near)
-        B, ahead = alpha + nu + t, alpha - nu - t
-        per_alpha = np.where(far | idle, 0.0, 2.0 / (B + root))
-        free = np.where(ahead > 0, 4 * t * (alpha / (root + ahead)) / (B + root), (root - ahead) / (B + root))
-        shaky = np.where(t < 0, (np.abs(t) + apart * apart) / np.where(near > 0, near, 1.0), 1.0)
-        gap = np.where(far | idle, 1.0, root * per_alpha)
-        gap = np.where((t == 0) & (np.abs(alpha - nu) <= 4 * EPS * nu), 0.0, gap)  # α and ν are rounded themselves
+    sum_of_roots = np.sqrt(alpha) + np.sqrt(nu)
+    apart = (alpha - nu) / sum_of_roots  # √α - √ν, exact where the two are close
+    idle, far = np.isinf(t), alpha >= _INFINITE_DATA
+    near = np.where(far, np.inf, t + apart * apart)
+    if (near < -8 * EPS * np.abs(t)).any():
+        raise RidgeError(
+            "ridge is too negative: with subset fraction ν the regression has a solution only above "
+            "-(a/ν)(√sample_ratio - √ν)², a = data_scale (1 - correlation) + feature_noise²; raise the ridge"
+        )
+    near = np.maximum(near, 0.0)
+    root = np.sqrt(t + sum_of_roots * sum_of_roots) * np.sqrt(near)
+    B, ahead = alpha + nu + t, alpha - nu - t
+    per_alpha = np.where(far | idle, 0.0, 2.0 / (B + root))
+    free = np.where(ahead > 0, 4 * t * (alpha / (root + ahead)) / (B + root), (root - ahead) / (B + root))
+    shaky = np.where(t < 0, (np.abs(t) + apart * apart) / np.where(near > 0, near, 1.0), 1.0)
+    gap = np.where(far | idle, 1.0, root * per_alpha)
+    gap = np.where((t == 0) & (np.abs(alpha - nu) <= 4 * EPS * nu), 0.0, gap)  # α and ν are rounded themselves
     sigma = np.where(idle, 0.0, np.where(far, 1.0, np.where(far, 0.0, alpha) * per_alpha))
     free = np.where(idle, 1.0, np.where(far, 0.0, free))
     return Bulk(sigma, per_alpha, free, gap, np.where(far | idle, 1.0, shaky))
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def bulk_of_members(grid: EquicorrelatedGrid) -> tuple[Bulk, FloatArray]:
     """The share of its bulk that each member fits, and its effective ridge κ̄ = (a/ν)(1 - σ)/σ, shape (..., k)."""
     a, alpha, nu = grid.a[..., None], grid.alpha[..., None], grid.own
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # Without a bulk (c = 1, ω = 0) there is nothing to fit in it, for any ridge: σ = 0.
-        found = bulk(alpha, nu, np.where(a == 0, np.inf, grid.lam * nu / a))
-        kappa_bar = np.where(a == 0, np.maximum(grid.lam, 0.0) / alpha, a / nu * (found.free / found.sigma))
+    # Without a bulk (c = 1, ω = 0) there is nothing to fit in it, for any ridge: σ = 0.
+    found = bulk(alpha, nu, np.where(a == 0, np.inf, grid.lam * nu / a))
+    kappa_bar = np.where(a == 0, np.maximum(grid.lam, 0.0) / alpha, a / nu * (found.free / found.sigma))
     return found, np.where(alpha == 0, np.inf, np.where(np.isinf(alpha), 0.0, kappa_bar))
 
 
@@ -104,6 +104,7 @@ def missed_unaligned(b: FloatArray, gain: FloatArray, nu: FloatArray, sigma: Flo
     return np.asarray(b - gain * (nu * sigma))
 
 
+@np.errstate(invalid="ignore", divide="ignore", over="ignore")
 def equicorrelated_moments(
     grid: EquicorrelatedGrid, n_features: int | None, *, outputs: bool
 ) -> tuple[MemberMoments, FloatArray]:
@@ -123,30 +124,29 @@ def equicorrelated_moments(
     own, nu_rs = np.eye(k, dtype=bool), grid.nu
     nu = nu_r, nu_s, _ = grid.own[..., :, None], grid.own[..., None, :], nu_rs
     sigma_r, sigma_s = found.sigma[..., :, None], found.sigma[..., None, :]
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        pure, lost = np.where(a > 0, b / a, 0.0), np.where(a > 0, omega2 / a, 0.0)
-        across = unaligned_bias(b, pure, lost, nu, (found.free[..., :, None], found.free[..., None, :]))
-        bias, size = _sum(across)
-        # The share that neither sees is a difference of fractions, whose own rounding counts.
-        size = size + b * (np.abs(1 - nu_r) + np.abs(nu_s - nu_rs)) / 4
-        along, along_size = _sum(aligned_bias(b, omega2, nu, own))
-        along_size = np.where(own, along_size, along_size + 2 * b)
-        if n_features is not None:  # I¹_rs uniform in T: I⁰_rs for T → 0 and I¹_rs for T → ∞
-            fitted, L = _outer(fit), (grid.b + T)[..., None, None]
-            along, along_size = fitted * along + L * _outer(lack), fitted * along_size + L * _outer(lack_size)
-        bias, size = _mixed(share, bias, along), _mixed(share, size, along_size)
-        noise = nu_rs * sigma_r * found.per_alpha[..., None, :] * z2 + own * grid.eta[..., :, None] ** 2
-        # 1 - γ_rs from those of the members and from where they differ.
-        unlike = (nu_r - nu_rs) * sigma_r**2 + (nu_s - nu_rs) * sigma_s**2 + nu_rs * (sigma_r - sigma_s) ** 2
-        unlike = np.where((alpha > 0) & np.isfinite(alpha), unlike / alpha, 0.0)
-        gap = 0.5 * (found.gap[..., :, None] + found.gap[..., None, :] + unlike)
-        E = np.where(gap > 0, (bias + noise) / np.where(gap > 0, gap, 1.0), np.where(bias + noise == 0, 0.0, np.inf))
-        missed = missed_unaligned(b[..., 0], (b * pure)[..., 0], grid.own, found.sigma)
-        # For T → ∞ the power L = b + T along 1 is infinite, and what a member misses of it tends to u - b.
-        u = kappa_bar + a[..., 0] / grid.own
-        missed_along = u - b[..., 0] if n_features is None else (grid.b + T)[..., None] * lack
-        missed = _mixed(rho2[..., None], missed, missed_along)
-        power = _mixed(rho2, grid.b, grid.b + T)
+    pure, lost = np.where(a > 0, b / a, 0.0), np.where(a > 0, omega2 / a, 0.0)
+    across = unaligned_bias(b, pure, lost, nu, (found.free[..., :, None], found.free[..., None, :]))
+    bias, size = _sum(across)
+    # The share that neither sees is a difference of fractions, whose own rounding counts.
+    size = size + b * (np.abs(1 - nu_r) + np.abs(nu_s - nu_rs)) / 4
+    along, along_size = _sum(aligned_bias(b, omega2, nu, own))
+    along_size = np.where(own, along_size, along_size + 2 * b)
+    if n_features is not None:  # I¹_rs uniform in T: I⁰_rs for T → 0 and I¹_rs for T → ∞
+        fitted, L = _outer(fit), (grid.b + T)[..., None, None]
+        along, along_size = fitted * along + L * _outer(lack), fitted * along_size + L * _outer(lack_size)
+    bias, size = _mixed(share, bias, along), _mixed(share, size, along_size)
+    noise = nu_rs * sigma_r * found.per_alpha[..., None, :] * z2 + own * grid.eta[..., :, None] ** 2
+    # 1 - γ_rs from those of the members and from where they differ.
+    unlike = (nu_r - nu_rs) * sigma_r**2 + (nu_s - nu_rs) * sigma_s**2 + nu_rs * (sigma_r - sigma_s) ** 2
+    unlike = np.where((alpha > 0) & np.isfinite(alpha), unlike / alpha, 0.0)
+    gap = 0.5 * (found.gap[..., :, None] + found.gap[..., None, :] + unlike)
+    E = np.where(gap > 0, (bias + noise) / np.where(gap > 0, gap, 1.0), np.where(bias + noise == 0, 0.0, np.inf))
+    missed = missed_unaligned(b[..., 0], (b * pure)[..., 0], grid.own, found.sigma)
+    # For T → ∞ the power L = b + T along 1 is infinite, and what a member misses of it tends to u - b.
+    u = kappa_bar + a[..., 0] / grid.own
+    missed_along = u - b[..., 0] if n_features is None else (grid.b + T)[..., None] * lack
+    missed = _mixed(rho2[..., None], missed, missed_along)
+    power = _mixed(rho2, grid.b, grid.b + T)
     bounds = rounding.closed_form_doubt(found, E, size + noise, gap, z2)
 
     def whole(x: FloatArray, *tail: int) -> FloatArray:
@@ -165,6 +165,7 @@ def _sum(terms: tuple[FloatArray, ...]) -> tuple[FloatArray, FloatArray]:
     return np.asarray(sum(terms)), np.asarray(sum(map(np.abs, terms)))
 
 
+@np.errstate(invalid="ignore", divide="ignore")
 def _along(grid: EquicorrelatedGrid, kappa_bar: FloatArray, T: FloatArray) -> tuple[FloatArray, ...]:
     """The share L/(T + u) of the teacher's part along 1 that a member fits, the rest, and the size of its terms.
 
@@ -173,14 +174,14 @@ def _along(grid: EquicorrelatedGrid, kappa_bar: FloatArray, T: FloatArray) -> tu
     """
     T, own, b = T[..., None], grid.own, grid.b[..., None]
     extra = (b * (1 - own) + grid.omega2[..., None]) / own  # u - b - κ̄
-    with np.errstate(invalid="ignore", divide="ignore"):
-        whole = T + kappa_bar + grid.a[..., None] / own
-        blind, idle = np.isinf(whole), whole == 0  # no data, and nothing along 1
-        fit = np.where(np.isinf(T), 1.0, np.where(blind | idle, 0.0, (b + T) / whole))
-        parts = [np.where(idle, 0.0, (part + extra) / whole) for part in (kappa_bar, np.abs(kappa_bar))]
+    whole = T + kappa_bar + grid.a[..., None] / own
+    blind, idle = np.isinf(whole), whole == 0  # no data, and nothing along 1
+    fit = np.where(np.isinf(T), 1.0, np.where(blind | idle, 0.0, (b + T) / whole))
+    parts = [np.where(idle, 0.0, (part + extra) / whole) for part in (kappa_bar, np.abs(kappa_bar))]
     return fit, *(np.where(blind, 1.0, part) for part in parts)
 
 
+@np.errstate(invalid="ignore", divide="ignore", over="ignore")
 def _outputs(
     grid: EquicorrelatedGrid, found: Bulk, fit: FloatArray, rho2: FloatArray, T: FloatArray, E: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
@@ -190,54 +191,53 @@ def _outputs(
     c = L f_r and D = f_r f_s (T + a ν_rs/(ν_rr ν_ss)).
     """
     a, own, share, T = grid.a[..., None], grid.own, rho2[..., None], T[..., None]
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        gain = np.where(a > 0, grid.b[..., None] ** 2 / a, 0.0)
-        both = T[..., None] + (a / own)[..., :, None] * grid.nu / own[..., None, :]
-        c = _mixed(share, gain * (own * found.sigma), (grid.b[..., None] + T) * fit)
-        D = _mixed(share[..., None], gain[..., None] * (grid.nu * _outer(found.sigma)), _outer(fit) * both)
-        gamma = grid.nu * (found.sigma[..., :, None] * found.per_alpha[..., None, :])
-        spread = np.where(gamma > 0, gamma * (E + grid.zeta[..., None, None] ** 2), 0.0)
-        return c, D + spread + np.eye(own.shape[-1]) * grid.eta[..., :, None] ** 2
+    gain = np.where(a > 0, grid.b[..., None] ** 2 / a, 0.0)
+    both = T[..., None] + (a / own)[..., :, None] * grid.nu / own[..., None, :]
+    c = _mixed(share, gain * (own * found.sigma), (grid.b[..., None] + T) * fit)
+    D = _mixed(share[..., None], gain[..., None] * (grid.nu * _outer(found.sigma)), _outer(fit) * both)
+    gamma = grid.nu * (found.sigma[..., :, None] * found.per_alpha[..., None, :])
+    spread = np.where(gamma > 0, gamma * (E + grid.zeta[..., None, None] ** 2), 0.0)
+    return c, D + spread + np.eye(own.shape[-1]) * grid.eta[..., :, None] ** 2
 
 
 def _outer(x: FloatArray) -> FloatArray:
     return np.asarray(x[..., :, None] * x[..., None, :])
 
 
+@np.errstate(invalid="ignore")
 def _mixed(rho2: FloatArray, across: FloatArray, along: FloatArray) -> FloatArray:
     """``(1-ρ²) across + ρ² along``, for the teacher's parts orthogonal to 1 and along it; 0 · inf counts as 0."""
-    with np.errstate(invalid="ignore"):
-        return (1 - rho2) * across + np.where(rho2 > 0, rho2 * along, 0.0)
+    return (1 - rho2) * across + np.where(rho2 > 0, rho2 * along, 0.0)
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def equicorrelated_order_parameters(grid: EquicorrelatedGrid) -> OrderParameters:
     """Order parameters of Prop. 2 on the grid."""
     found, kappa_bar = bulk_of_members(grid)
     a, shape = grid.a[..., None], kappa_bar.shape
-    with np.errstate(divide="ignore", invalid="ignore"):
-        q = np.where(np.isinf(kappa_bar), a, kappa_bar * a / (kappa_bar + a / grid.own))
-        S = np.where(np.isinf(kappa_bar), 0.0, 1.0 / (grid.own * kappa_bar + a))
-        q_hat = 1.0 / kappa_bar
+    q = np.where(np.isinf(kappa_bar), a, kappa_bar * a / (kappa_bar + a / grid.own))
+    S = np.where(np.isinf(kappa_bar), 0.0, 1.0 / (grid.own * kappa_bar + a))
+    q_hat = 1.0 / kappa_bar
     q = np.where((a == 0) | (kappa_bar == 0), 0.0, q)
     gamma = over_alpha(grid.nu * _outer(found.sigma), grid.alpha[..., None, None])
     return OrderParameters(grid.lam + q, q, q_hat, S, gamma, np.ones(shape, dtype=bool), np.zeros(shape))
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def scaled_optimum(b: FloatArray, a: FloatArray, nu: FloatArray, rho2: FloatArray, noise: FloatArray) -> FloatArray:
     """ν(1 + λ*/a), where the derivative of E_rr by λ vanishes, eq. 193 (optreg_local); ν = 0 gives the limit ν → 0.
 
     `rho2` is the share of the teacher along 1 and `noise` is ζ² + η².
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        along = np.where(rho2 > 0, a * rho2 / nu, 0.0)
-        return np.asarray(a * (noise + along + b * (1 - 2 * rho2)) / (b**2 * (1 - rho2)))
+    along = np.where(rho2 > 0, a * rho2 / nu, 0.0)
+    return np.asarray(a * (noise + along + b * (1 - 2 * rho2)) / (b**2 * (1 - rho2)))
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def best_member_ridge(b: FloatArray, a: FloatArray, nu: FloatArray, rho2: FloatArray, noise: FloatArray) -> FloatArray:
     """λ* of eq. 193 (optreg_local), as in `scaled_optimum`: independent of α and never negative, up to rounding."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        lam = a * (scaled_optimum(b, a, nu, rho2, noise) / nu - 1)
-        excess = rho2 * (a / nu - b) + noise
+    lam = a * (scaled_optimum(b, a, nu, rho2, noise) / nu - 1)
+    excess = rho2 * (a / nu - b) + noise
     # b = 0 or |ρ| = 1: the ridge acts through γ only, so the error falls for ever unless there is nothing to amplify.
     lam = np.where(np.abs(lam) < 1e-14 * a, 0.0, lam)  # zero up to rounding is zero
     return np.where(b * (1 - rho2) == 0, np.where((excess > 0) & (a > 0), np.inf, 0.0), lam)

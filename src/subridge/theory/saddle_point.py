@@ -89,12 +89,12 @@ class Spectrum:
         """``1/(κ̄ + d_i)``, shape (*kappa_bar.shape, n)."""
         return np.asarray(1.0 / (kappa_bar[..., None] + self.values))
 
+    @np.errstate(invalid="ignore", divide="ignore")
     def shares(self, kappa_bar: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Shares φ_i that are fitted and ψ_i that are left, shape (G, n) each."""
         column, infinite = kappa_bar[:, None], np.isinf(kappa_bar)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            R = self.resolvent(kappa_bar)
-            phi, psi = self.values * R, column * R
+        R = self.resolvent(kappa_bar)
+        phi, psi = self.values * R, column * R
         return phi, np.where(infinite[:, None], 1.0, psi) if infinite.any() else psi
 
     def ridge(self, alpha: FloatArray, kappa_bar: FloatArray) -> FloatArray:
@@ -102,16 +102,16 @@ class Spectrum:
         occupied = self.resolvent(kappa_bar) @ (self.counts * self.values) / self.n_features
         return np.asarray(kappa_bar * (alpha - occupied))
 
+    @np.errstate(over="ignore", invalid="ignore")
     def spare_samples(self, alpha: FloatArray) -> FloatArray:
         """αM - N to all digits, N the number of positive eigenvalues."""
         M = float(self.n_features)
         product = alpha * M
         # α as a sum of two numbers of half the digits, whose products with integers below 2^26 are exact.
-        with np.errstate(over="ignore", invalid="ignore"):
-            high = 134217729.0 * alpha - (134217729.0 * alpha - alpha)
-            high = np.where(np.isfinite(high), high, alpha)
-            rounding = (high * M - product) + (alpha - high) * M
-            return np.where(np.isfinite(rounding), (product - self.counts.sum()) + rounding, product)
+        high = 134217729.0 * alpha - (134217729.0 * alpha - alpha)
+        high = np.where(np.isfinite(high), high, alpha)
+        rounding = (high * M - product) + (alpha - high) * M
+        return np.where(np.isfinite(rounding), (product - self.counts.sum()) + rounding, product)
 
 
 def effective_ridge(

@@ -168,14 +168,15 @@ class _Spikes:
         merged = (len(index) * EPS * roots[0]) ** 2 / d if d > 0 and not kept.all() else 0.0
         self.theta = np.concatenate([[8 * EPS + merged], 8 * EPS * (1 + roots[0] / roots[kept])])
         # The fit starts at the teacher's own weights on the features that the member sees.
-        begun = np.zeros(len(w))
-        begun[index] = w[index]
+        begun = np.where(np.isin(np.arange(len(w)), index), w, 0.0)
         unseen = w - begun
         y, t = (parts.signal * unseen - parts.noise * begun)[index], parts.of_factors(unseen, begun)
         terms = parts._replace(F=np.abs(parts.F)).of_factors(np.abs(unseen), np.abs(begun))
         (rest, on_all), along = self.split(y, t), self.Q.T @ y / self.values[1:]
-        self.squares = np.zeros(len(self.values))  # of the loadings of what is solved for
-        np.divide(_products((rest, on_all), (rest, on_all)), self.values, out=self.squares, where=self.seen)
+        powers = _products((rest, on_all), (rest, on_all))
+        self.squares = np.where(self.seen, powers, 0.0) / np.where(
+            self.seen, self.values, 1.0
+        )  # of the loadings solved for
         step = self.Q @ (on_all / self.values[1:]) + (rest / d if d > 0 else 0.0)  # Σ_rr⁺ (y + F_r t)
         self.residual, self.lifted = unseen, begun  # w* - b and b, shape (M,) each
         self.residual[index] -= step
