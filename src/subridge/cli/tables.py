@@ -197,7 +197,7 @@ def _show_ranking(ranking: "xr.Dataset") -> None:
     from subridge.forecasting.advise import code_of
 
     title, reasons, _, columns, rows = report_of(ranking)
-    shown = print_table(title, columns, rows[:_ROWS], names=True, optional=("reach", "now", "λ"))
+    shown = print_table(title, columns, rows[:_ROWS], names=True, optional=("reach", "now", "λ", "R²"))
     for sentence in reasons:
         say(sentence)
     more = len(rows) - _ROWS
