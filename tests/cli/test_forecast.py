@@ -127,6 +127,6 @@ def test_a_warning_is_said_once_and_names_the_flag(table):
 def test_columns_without_room_are_not_explained(table):
     words = ("advise", table, "--target", "kind", "--drop", "y", "--n-members", "2,4", "--n-samples", 3000)
     text = " ".join(call(*words).stdout.split())
-    assert "more with --json or --out: λ, R², now" in text
+    assert "more with --json or --out: λ, now" in text
     assert "now: with the rows at hand" not in text
     assert "wrong: misclassified by votes" in text

@@ -99,11 +99,10 @@ def forecast_sentences(curves: xr.Dataset) -> list[str]:
         best = last.isel(ensemble=int(last.prediction_error.argmin("ensemble")))
         error = interval(*(float(best[f"prediction_error{end}"]) for end in ("", "_lower", "_upper")))
         share = 1.0 - float(best.prediction_error) / variance
-        root = f" and a root mean square error of {plain(float(best.prediction_error) ** 0.5)}"
-        told.append(
-            f"With {counted(int(last.n_samples), 'sample')} {best.ensemble.values} errs least: {error}. That is an R² of "
-            f"{share:.2f}{root * (attributes['n_targets'] == 1)}."
-        )
+        told.append(f"With {counted(int(last.n_samples), 'sample')} {best.ensemble.values} errs least: {error}.")
+        if "class_names" not in attributes:
+            root = f" and a root mean square error of {plain(float(best.prediction_error) ** 0.5)}"
+            told.append(f"That is an R² of {share:.2f}{root * (attributes['n_targets'] == 1)}.")
     if "effective_samples" in curves:  # forecasts for new groups have no estimate of the noise
         told.append(
             f"Errors are those on new groups. The labels have variance {plain(variance)}; the {attributes['n_pilot']} "
@@ -134,9 +133,10 @@ def _advice(ranking: xr.Dataset) -> Report:
         "ensemble": names,
         "λ": [plain(ridge, 2) for ridge in ranking.ridge.values],
         "squared error": [*map(short_interval, error / unit, lower / unit, upper / unit)],
-        "R²": [f"{1 - each / variance:.2f}" for each in error],
         "gain": [percent(gain, spread) if gain > -_MANY else "-" for gain, spread in gains],
     }
+    if "class_names" not in attributes:
+        columns["R²"] = [f"{1 - each / variance:.2f}" for each in error]
     if attributes["n_samples"] != attributes["n_pilot"]:
         columns["now"] = [plain(now) for now in ranking.pilot_prediction_error.values / unit]
     if "misclassification" in ranking:
