@@ -29,6 +29,7 @@ from subridge.ridge.member import member_paths
 _MOST = 1e15  # of a finite size: floats hold every integer below
 _STEPS = 25  # sizes of the curve that `samples_needed` searches
 _FARTHEST = 1024  # times the pilot's rows
+_FURTHEST, _SIZES = 16, 12  # default sizes: from n to 16 n, so many
 
 
 def forecast(
@@ -54,8 +55,9 @@ def forecast(
         The pilot's features. They are not scaled; with `fit_intercept` they are centred.
     y : array_like, shape (n,) or (n, C)
         Numbers, several columns for several targets; or labels of classes, which become one-hot targets.
-    n_samples : array_like of int, shape (S,)
-        Sizes n′ to forecast at, smaller or larger than n; ``inf`` gives the limit. With `n_groups` leave it out.
+    n_samples : array_like of int, shape (S,), optional
+        Sizes n′ to forecast at, smaller or larger than n; ``inf`` gives the limit. Default: twelve from n to 16 n, or
+        `n_groups`.
     ensembles : mapping of str to Ensemble, optional
         Default: one ridge on all features, and up to 8 equal and 8 overlapping members (half of the features each), at
         the best ridge. Subsets are a `SubsetPlan` for M features, or a strategy that draws one here. The aggregation
@@ -137,14 +139,17 @@ def forecast(
     True
     """
     level = one_number("level", within("level", level, 0.5, 0.999))
-    if (n_samples is None) == (n_groups is None):
+    if n_samples is not None and n_groups is not None:
         raise ParameterError(
             "n_samples says at which numbers of rows to forecast, n_groups at which numbers of groups; give one of them"
         )
     if n_groups is not None and groups is None:
         raise ParameterError("n_groups needs groups=, the label of the group of every row; or give n_samples")
-    wanted = read_sizes("n_samples", n_samples) if n_groups is None else read_sizes("n_groups", n_groups)
+    name, given = ("n_samples", n_samples) if n_groups is None else ("n_groups", n_groups)
+    wanted = None if given is None else read_sizes(name, given)
     sample = read_sample(X, y, task, fit_intercept, groups)
+    if wanted is None:
+        wanted = np.unique(np.round(sample.rows.n_samples * np.geomspace(1, _FURTHEST, _SIZES)))
     rows, metrics, said = sample.rows, metrics_of(sample), list[SubridgeWarning | None]()
     if ensembles is None:
         ensembles, ridges = default_ensembles(sample.n_features), "auto" if ridges is None else ridges
