@@ -2,8 +2,10 @@
 Real features without a spike
 =============================
 
-Ridgeless members on deep features of images of clothes. The error of one ridgeless model has a spike when there are as
-many samples as features. An ensemble of unequal members has none, without a ridge and without a validation set.
+Ridgeless classifiers on 300 deep features of images of clothes. The error of one
+classifier has a spike at 300 training images, as many as features. Members of unequal
+size have no common spike, and their vote has none: no ridge had to be chosen. With a
+well chosen ridge one classifier is better still.
 """
 
 import matplotlib.pyplot as plt
@@ -12,19 +14,35 @@ import numpy as np
 import subridge as sr
 
 data = sr.datasets.load_fashion_features()
-sizes = [20, 40, 80, 160, 320, 640]
+rng = np.random.default_rng(0)
+seen = rng.choice(data.X.shape[1], 300, replace=False)
+X, X_new = data.X[:, seen], data.X_test[:800][:, seen]
+sizes = [50, 100, 150, 200, 250, 300, 350, 400, 500, 700, 1000]
 ensembles = {
-    "one member": sr.Ensemble(sr.subsets.Equal(1), aggregation="majority"),
-    "16 unequal members": sr.Ensemble(sr.subsets.Dirichlet(16, 0.75), aggregation="majority"),
+    "one member, no ridge": (sr.subsets.Equal(1), 0.0),
+    "16 equal members, no ridge": (sr.subsets.Equal(16), 0.0),
+    "16 unequal members, no ridge": (sr.subsets.Dirichlet(16, 0.75), 0.0),
+    "one member, ridge 0.3": (sr.subsets.Equal(1), 0.3),
 }
 
-figure, axes = plt.subplots(figsize=(7, 4))
-for name, ensemble in ensembles.items():
-    curves = sr.simulate_classification(
-        data.X, data.y, data.X_test[:500], data.y_test[:500], ensemble, n_samples=sizes, n_trials=2,
-        progress=False,
+# %%
+
+figure, axis = plt.subplots(figsize=(7, 4.2), layout="constrained")
+for name, (subsets, ridge) in ensembles.items():
+    runs = sr.simulate_classification(
+        X, data.y, X_new, data.y_test[:800],
+        sr.Ensemble(subsets, aggregation="majority"),
+        ridges=[ridge], n_samples=sizes, n_trials=3, progress=False,
     )  # fmt: skip
-    axes.plot(sizes, np.ravel(curves.misclassification.mean("trial")), "o-", label=name)
-axes.set(xlabel="training samples", ylabel="share of wrong classes", xscale="log")
-axes.legend()
-figure.tight_layout()
+    style = ":" if ridge else "o-"
+    axis.plot(
+        sizes,
+        np.ravel(runs.misclassification.mean("trial")),
+        style,
+        ms=4,
+        label=name,
+    )
+axis.axvline(300, color="0.7", lw=0.8)
+axis.set(xlabel="training images", ylabel="share of wrong classes")
+axis.legend()
+plt.show()
