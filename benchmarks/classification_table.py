@@ -1,4 +1,4 @@
-"""The table of docs/classification.md: equal and heterogeneous classifiers on real data, with standard errors.
+"""The table of docs/measured/classification.md: equal and heterogeneous classifiers on real data, with standard errors.
 
 python benchmarks/classification_table.py cifar10 --trials 10
 python benchmarks/classification_table.py cifar10 --trials 4 --noise      # best k under readout noise instead

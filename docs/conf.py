@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import sphinx.ext.autosummary as autosummary
+from sphinx_gallery.sorting import ExplicitOrder
 
 import subridge
 
@@ -78,13 +79,14 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "sphinx_copybutton",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "sphinx-mathjax-offline",
 ]
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "**/README.md"]
+exclude_patterns = ["_build", "**/README.md", "**/GALLERY_HEADER.rst"]
 nitpicky = False
 
 templates_path = ["_templates"]
@@ -94,9 +96,14 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
 sphinx_gallery_conf = {
-    "examples_dirs": "../examples",
-    "gallery_dirs": "gallery",
-    "filename_pattern": r"/plot_",
+    "examples_dirs": ["../examples", "../tutorials"],
+    "gallery_dirs": ["gallery", "tutorials"],
+    "filename_pattern": r"/plot_|/tutorials/",
+    "subsection_order": ExplicitOrder(
+        [f"../examples/{name}" for name in ("tables", "choosing", "forecasting", "theory", "experiments")] + ["*"]
+    ),
+    "within_subsection_order": "FileNameSortKey",
+    "min_reported_time": 60,
     "remove_config_comments": True,
     "abort_on_example_error": True,
     "show_memory": False,
@@ -107,14 +114,15 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "subridge"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_search_scorer = str(HERE / "_static" / "scorer.js")
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
+    "header_links_before_dropdown": 6,
     "footer_start": ["copyright"],
     "footer_end": [],
-    "navbar_center": [],
 }
-# All pages on the left, by section: there are few enough.
-html_sidebars = {"**": ["globaltoc.html"]}
 html_context = {"default_mode": "auto"}

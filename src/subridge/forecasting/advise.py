@@ -51,14 +51,15 @@ class Advice:
     Attributes
     ----------
     table : xarray.Dataset
-        One row per candidate, best first: ``prediction_error``, ``prediction_error_lower``,
-        ``prediction_error_upper`` and ``in_reach`` at the planned size, as in a forecast; ``pilot_prediction_error`` at
-        the pilot's size; ``ridge``, ``n_members``, ``strategy``, ``fraction_spread``, ``subset_fraction`` (its mean),
-        ``aggregation``; ``gain`` over
-        one tuned ridge (the attribute ``reference``) as a share of its error, ``gain_standard_error`` and
-        ``surely_better``; ``effective_members`` (1/Σw²);
-        ``nearest_threshold`` (the N_r nearest to the planned size, over that size); for classes
-        ``misclassification`` by majority vote with its bounds (NaN for weighted members).
+        One row per candidate, best first.
+
+        - ``prediction_error``, ``prediction_error_lower``, ``prediction_error_upper``, ``in_reach``: at the planned
+          size, as in a forecast; ``pilot_prediction_error``: at the pilot's size.
+        - ``ridge``, ``n_members``, ``strategy``, ``fraction_spread``, ``subset_fraction`` (its mean), ``aggregation``.
+        - ``gain``, ``gain_standard_error``: over one tuned ridge (the attribute ``reference``), as a share of its
+          error; ``surely_better``.
+        - ``effective_members``: 1/Σw². ``nearest_threshold``: the N_r nearest to the planned size, over that size.
+        - ``misclassification``, for classes: by majority vote, with its bounds (NaN for weighted members).
     reasons : tuple of str
         Two sentences; ``str`` of an advice joins them.
     ensembles : dict of str to Ensemble
@@ -198,11 +199,10 @@ def advise(
     Returns
     -------
     Advice
-        What a fit takes comes first: one tuned ridge, scaled, unless a candidate errs less on left-out rows by more
-        than twice the standard error of the difference, row by row; of several the one of largest gain. At another size
-        than the pilot's both must be forecast, and the candidate to err less; otherwise it is one ridge. The rest is
-        ranked by the upper bound of the squared error (of one-hot scores for classes), those known only by a bound
-        last.
+        The choice of a fit comes first. This is one tuned ridge, scaled, unless a candidate errs less on left-out rows
+        by more than twice the standard error of the difference; of several the one of largest gain. At another size
+        than the pilot's, both must be forecast and the candidate must err less there too. The rest is ranked by the
+        upper bound of the squared error (of one-hot scores for classes). Candidates known only by a bound come last.
 
     Raises
     ------

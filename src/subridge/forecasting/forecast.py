@@ -79,7 +79,7 @@ def forecast(
         Draws the subsets of strategies.
     groups : array_like, shape (n,), optional
         Labels of groups whose rows depend on each other, such as subjects. Errors are then those on new groups, from
-        left-out groups, and sizes mean more groups of the same kind: the coordinate ``n_groups`` says how many, and
+        left-out groups, and sizes mean more groups of the same kind. The coordinate ``n_groups`` says how many, and
         ``effective_samples`` how many independent rows the pilot is worth. See ``docs/groups.md`` for the model.
     n_groups : array_like of int, shape (S,), optional
         Sizes as numbers of groups, of the mean size of those in `groups`, in place of `n_samples`.
@@ -259,10 +259,14 @@ def samples_needed(
     Returns
     -------
     xarray.Dataset
-        With the dimension ensemble: ``n_samples``, the smallest n′ with a forecast of at most `error`, and
-        ``n_samples_lower``, ``n_samples_upper``, those of the lower and the upper bound of the interval; infinite where
-        none up to 1,024 n, or within the pilot's reach, is enough, and n/4 where fewer may be; ``in_reach``, False
-        where there is no answer; ``irreducible_error``, the limit for n′ → ∞; ``answer``, a sentence.
+        With the dimension ensemble:
+
+        - ``n_samples``: the smallest n′ with a forecast of at most `error`. It is infinite if none up to 1,024 n, or
+          within the pilot's reach, is enough, and n/4 if fewer may be.
+        - ``n_samples_lower``, ``n_samples_upper``: the same for the lower and the upper bound of the interval.
+        - ``in_reach``: False if there is no answer.
+        - ``irreducible_error``: the limit for n′ → ∞.
+        - ``answer``: a sentence.
 
     Raises
     ------

@@ -35,8 +35,9 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
     -------
     xarray.Dataset
         On the experiment's grid: ``theory``, ``mean``, ``standard_error``, ``deviation`` = mean - theory, ``z`` =
-        deviation/standard_error, ``allowance`` (``4 SE + 1.5 E/min_r |P - N_r|``, and rounding: 1e-14 of the signal's
-        power), ``agrees``, and ``near_threshold`` where ``|P - N_r|`` ≤ 2 for some member; such points are not judged.
+        deviation/standard_error and ``agrees``. The ``allowance`` is ``4 SE + 1.5 E/min_r |P - N_r|``, and 1e-14 of the
+        signal's power for rounding. Points with ``|P - N_r|`` ≤ 2 for some member are not judged
+        (``near_threshold``).
         Points of one curve share samples, so ``correlation`` (n_samples × other_n_samples) is estimated over trials.
         ``curve_z``, the mean deviation of each curve in units of its standard error, accounts for it. Attributes:
         ``verdict`` ("agree", "disagree", or "undecided" when most standard errors exceed 2 %), ``largest_deviation``

@@ -85,11 +85,13 @@ def simulate(
     Returns
     -------
     xarray.Dataset
-        ``risk`` (E_g of eq. 5 (SingleErrorTerm), exact for the trained weights) and ``training_error`` (mean squared
-        residual of the ensemble's prediction on its training labels, with the readout noise of training), with
-        dimensions (trial, ridge, readout_noise, n_samples), of which ridge and readout_noise are there only when swept;
-        with ``pairs=True`` also ``pairs`` = E_rr′; for weighted members also
-        ``member_weights``. Attributes hold the description and the package version.
+        With dimensions (trial, ridge, readout_noise, n_samples); ridge and readout_noise are there only when swept.
+
+        - ``risk``: E_g of eq. 5 (SingleErrorTerm), exact for the trained weights.
+        - ``training_error``: mean squared residual on the training labels, with the readout noise of training.
+        - ``pairs``: E_rr′, if asked for. ``member_weights``: for weighted members.
+
+        Attributes hold the description and the package version.
 
     Raises
     ------

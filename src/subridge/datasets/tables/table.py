@@ -116,10 +116,10 @@ def read_table(
     Parameters
     ----------
     source : DataFrame, pair of arrays or path
-        A DataFrame of pandas, polars or another library that narwhals reads; a pair (X, y) of shapes (n, M)
-        and (n,) or (n, C); or a path that ends in .csv, .tsv, .txt (also with .gz), .parquet (needs pyarrow), .npz
-        (arrays ``X`` and ``y``, and ``feature_names`` if there) or .zarr (a group with arrays ``X`` and ``y``, or a
-        store of `subridge features`, of which the training images are taken).
+        A DataFrame of pandas, polars or another library that narwhals reads; a pair (X, y) of shapes (n, M) and (n,)
+        or (n, C); or a path. A path ends in .csv, .tsv, .txt (also with .gz), .parquet (needs pyarrow), .npz or .zarr.
+        An .npz file has arrays ``X`` and ``y``, and ``feature_names`` if there are any. A .zarr path is a group with
+        arrays ``X`` and ``y``, or a store of `subridge features`, of which the training images are taken.
     target : str or sequence of str, optional
         The column to predict, required for frames and their files; several columns of numbers for several regressions.
         In .npz and .zarr the array to take in place of ``y``.

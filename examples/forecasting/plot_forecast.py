@@ -2,8 +2,8 @@
 What would more rows bring?
 ===========================
 
-150 rows of a real table say which error an ensemble will have with many more. The other rows of the table, which the
-forecast never sees, show how well it did.
+150 rows of a real table tell which error a ridge will have with many more. The other
+rows of the table, which the forecast never sees, show how well it did.
 """
 
 import matplotlib.pyplot as plt
@@ -13,30 +13,37 @@ from sklearn.linear_model import Ridge
 
 import subridge as sr
 
-X, digit = load_digits(return_X_y=True)
-X, y = X / 16, (digit % 2).astype(float)  # odd or even, as a number
+pixels = load_digits().data
+X, y = np.delete(pixels, 20, axis=1), pixels[:, 20]  # one pixel from all others
 order = np.random.default_rng(0).permutation(len(y))
 pilot = order[:150]
-X = X[:, (X[pilot] > 0).sum(axis=0) >= 5]  # pixels at the rim that almost never have ink tell nothing
+X = X[
+    :, (X[pilot] > 0).sum(axis=0) >= 10
+]  # leave out pixels that are almost always empty
 
 sizes = np.array([100, 150, 300, 600, 1200])
-ensembles = {"one ridge": sr.Ensemble(sr.subsets.Equal(1), ridge=0.02)}
+ensembles = {"one ridge": sr.Ensemble(sr.subsets.Equal(1), ridge=1.0)}
 curve = sr.forecast(X[pilot], y[pilot], sizes, ensembles).isel(ensemble=0)
 
 
 def trained(n, draw):
     """The error of a ridge trained on n rows, on all others."""
     rows = np.random.default_rng((n, draw)).permutation(len(y))
-    model = Ridge(0.02 * X.shape[1]).fit(X[rows[:n]], y[rows[:n]])
+    model = Ridge(1.0 * X.shape[1]).fit(X[rows[:n]], y[rows[:n]])
     return ((y[rows[n:]] - model.predict(X[rows[n:]])) ** 2).mean()
 
 
 truth = [np.mean([trained(n, draw) for draw in range(10)]) for n in sizes]
 
+# %%
+
 figure, axis = plt.subplots(figsize=(6, 4), layout="constrained")
-axis.fill_between(sizes, curve.prediction_error_lower, curve.prediction_error_upper, alpha=0.2, label="90 % interval")
+lower, upper = curve.prediction_error_lower, curve.prediction_error_upper
+axis.fill_between(sizes, lower, upper, alpha=0.2, label="90 % interval")
 axis.plot(sizes, curve.prediction_error, label="forecast from 150 rows")
 axis.plot(sizes, truth, "ko", label="trained on so many rows")
-axis.set(xscale="log", xlabel="rows", ylabel="squared error")
+axis.set(xscale="log", xlabel="rows", ylabel="squared error on new rows")
+axis.set_xticks(sizes, sizes)
+axis.minorticks_off()
 axis.legend()
 plt.show()

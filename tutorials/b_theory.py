@@ -1,0 +1,186 @@
+"""
+From a problem to a phase diagram
+=================================
+
+This page is for those who ask what the theory says: how the error of an ensemble of ridge
+regressions depends on the number of samples, on who sees which features, on ridges and
+on noise. Describe a problem, get its learning curve, check it by simulation, draw a phase
+diagram, and put in a covariance of your own. The letters are those of Ruben & Pehlevan
+(2023), and :doc:`/theory/equations` has the equations.
+"""
+
+# %%
+# The problem
+# -----------
+#
+# Data are Gaussian: features :math:`\\psi` with a covariance, and labels
+# :math:`y = w^{*\\top}\\psi/\\sqrt{M} + \\epsilon` with noise of standard deviation ζ.
+# The simplest problem has features that are all correlated alike. It needs five numbers
+# and no matrix, because it stands for the limit of many features.
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import subridge as sr
+
+problem = sr.EquicorrelatedProblem(
+    correlation=0.4, feature_noise=0.3, label_noise=0.2
+)
+
+# %%
+# An ensemble says who sees what. Here three members see 10, 30 and 50 % of the features,
+# none of them in common, and their outputs are averaged.
+
+ensemble = sr.Ensemble([0.1, 0.3, 0.5], ridge=0.01)
+
+# %%
+# The curve
+# ---------
+#
+# ``risk`` gives the expected squared error for any number of samples per feature,
+# :math:`\\alpha = P/M`. It takes a millisecond.
+
+ratios = np.linspace(0.02, 1.2, 400)
+curve = sr.risk(problem, ensemble, ratios)
+print("total", curve.total.shape, " pairs", curve.pairs.shape)
+
+# %%
+# ``total`` is the error of the ensemble. ``pairs`` is the matrix :math:`E_{rr'}` whose mean it
+# is: on the diagonal the errors of the members by themselves, beside it what two members
+# have in common.
+
+figure, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")
+for member, fraction in enumerate((0.1, 0.3, 0.5)):
+    axis.plot(
+        ratios,
+        curve.pairs[:, member, member],
+        lw=1,
+        label=f"member that sees {fraction:.0%}",
+    )
+axis.plot(ratios, curve.total, "k", lw=2.5, label="ensemble")
+axis.set(xlabel="samples per feature α", ylabel="risk", ylim=(0, 4))
+axis.legend()
+plt.show()
+
+# %%
+# Every member has a spike at α = ν, where it has as many samples as features and begins to
+# fit all of them. The ensemble has a ninth of each. Had all members the same size, their
+# spikes would fall together.
+#
+# The simulation
+# --------------
+#
+# Is it true? ``realise`` turns the limit into a problem with finitely many features, and
+# ``simulate`` trains ensembles on fresh samples. Their risk is computed exactly from the
+# trained weights, without test data.
+
+M = 200
+finite = problem.realise(M, seed=0)
+plan = sr.SubsetPlan.from_indices([range(20), range(20, 80), range(80, 180)], M)
+members = sr.Ensemble(plan, ridge=0.01)
+sizes = np.array([8, 14, 30, 45, 75, 85, 120, 160, 200, 240])
+runs = sr.simulate(finite, members, sizes, n_trials=60, progress=False)
+theory = sr.risk(finite, members, sizes / M)
+judged = sr.compare(theory, runs)
+print("theory and experiment:", judged.attrs["verdict"])
+
+# %%
+
+dense = np.arange(5, 241)
+figure, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")
+axis.plot(ratios, curve.total, "0.6", label="many features (Prop. 2)")
+axis.plot(
+    dense / M,
+    sr.risk(finite, members, dense / M).total,
+    label="200 features (Prop. 1)",
+)
+axis.errorbar(
+    sizes / M,
+    judged["mean"],
+    judged.standard_error,
+    fmt="ko",
+    ms=4,
+    label="60 trained",
+)
+axis.set(xlabel="samples per feature α", ylabel="risk", ylim=(0, 2.5))
+axis.legend()
+plt.show()
+
+# %%
+# The phase diagram
+# -----------------
+#
+# Let every member add noise to its output, the *readout noise*. Averaging removes it, so more
+# members help; but each sees less. For k equal members the best k follows exactly. It falls
+# into three phases: one member, finitely many, infinitely many.
+
+ratios_of_map, noise = np.linspace(0.02, 2, 120), np.linspace(0, 2, 90)
+diagram = sr.phase_diagram(ratios_of_map, readout_nsr=noise, alignment=0.3)
+best = diagram.optimal_n_members
+
+figure, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")
+axis.set_facecolor("0.85")
+shown = np.log10(best.where(np.isfinite(best)))
+image = axis.pcolormesh(
+    ratios_of_map, noise, shown, vmin=0, vmax=2, rasterized=True
+)
+axis.contour(ratios_of_map, noise, diagram.phase, levels=[0.5], colors="white")
+axis.text(1.0, 0.08, "one member", color="white", ha="center")
+axis.text(1.3, 1.85, "infinitely many", ha="center")
+axis.set(xlabel="samples per feature α", ylabel="readout noise H")
+bar = figure.colorbar(image, label="best number of members")
+bar.set_ticks([0, 1, 2], labels=["1", "10", "100"])
+plt.show()
+
+# %%
+# H is the variance of the readout noise in units of the variance that a feature has to
+# itself. :doc:`/how-to/read-a-phase-diagram` says how to read the map.
+#
+# Your own covariance
+# -------------------
+#
+# Real features are not all correlated alike. ``Problem`` takes any covariance and any target
+# weights, and an ensemble any subsets. Here the spectrum falls as a power law, as those of
+# deep features often do, and the target lies along its leading directions.
+
+M = 300
+spectrum = np.arange(1.0, M + 1) ** -1.2
+rotation = np.linalg.qr(np.random.default_rng(0).standard_normal((M, M)))[0]
+covariance = (rotation * spectrum) @ rotation.T
+weights = rotation @ np.arange(1.0, M + 1) ** -0.5 * np.sqrt(M)
+own = sr.Problem(covariance, weights, label_noise=0.1)
+
+plans = {
+    "one member": sr.subsets.equal(1, M, seed=0),
+    "five equal members": sr.subsets.equal(5, M, seed=0),
+    "five members on random halves": sr.subsets.overlapping(
+        [M // 2] * 5, M, seed=0
+    ),
+}
+ratios = np.linspace(0.05, 1.5, 150)
+figure, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")
+for name, plan in plans.items():
+    members = sr.Ensemble(plan, ridge=1e-4)
+    (line,) = axis.plot(ratios, sr.risk(own, members, ratios).total, label=name)
+    tuned = []
+    for ratio in ratios[::10]:
+        best = sr.optimal_ridge(own, members, ratio, scope="ensemble").item()
+        tuned.append(
+            sr.risk(own, sr.Ensemble(plan, ridge=max(best, 0)), ratio).total
+        )
+    axis.plot(ratios[::10], tuned, ":", color=line.get_color())
+axis.set(xlabel="samples per feature α", ylabel="risk", yscale="log")
+axis.legend(title="dotted: at the best ridge")
+plt.show()
+
+# %%
+# With a tiny ridge the ensembles avoid the spike of one member. At its best ridge one member
+# is best: ensembles pay where the ridge cannot be chosen, where outputs are noisy,
+# or where members differ in what they know.
+#
+# Where to go on
+# --------------
+#
+# - The equations, and the function for each: :doc:`/theory/equations`.
+# - Sliders for all of this: the :doc:`explorer </explorer>`.
+# - The figures of the paper: :doc:`/figures`.
