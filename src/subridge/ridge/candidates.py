@@ -151,7 +151,7 @@ def choose_ensemble(
     nothing to search. `noise_of` draws the readout noise of k members.
     """
     trials, kept, reference, known = list[Trial](), dict[int, Candidate](), list[Candidate](), dict[bytes, MemberPath]()
-    path, first = np.empty(0), 0
+    path, lowest, first = np.empty(0), 0, 0
     for family in families:
         for offer in family:
             started, found, noise = time.perf_counter(), list[Candidate](), noise_of(offer.plan.n_members)
@@ -164,11 +164,13 @@ def choose_ensemble(
             else:
                 simplest = scored(aggregations[0], scoring, rows)
                 path, losses, places = search_ridges(rows, offer.plan, simplest, scope, ridges, noise)
-                first, members = int(places.max()), losses.paths
+                lowest, first, members = losses.offered[0], int(places.max()), losses.paths
             for aggregation in aggregations:
                 if offer.plan.n_members == 1 and found and not aggregation.equal_weights:
                     continue  # one member has one weight
-                chooser = Losses(members, rows, scored(aggregation, scoring, rows), first if reference or found else 0)
+                chooser = Losses(
+                    members, rows, scored(aggregation, scoring, rows), first if reference or found else lowest
+                )
                 suffix = "" if aggregation.is_mean or len(aggregations) == 1 else f", {aggregation.name}"
                 found.append(tuned(offer, offer.name + suffix, path, chooser, scope, aggregation))
             if not reference:

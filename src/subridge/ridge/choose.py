@@ -147,21 +147,18 @@ def is_material(error: float, other: float, spread: float) -> bool:
 
 
 def extended_search(
-    path: FloatArray,
-    evaluate: Callable[[FloatArray], Outcome[Found]],
-    is_sure: Callable[[Outcome[Found], Outcome[Found]], bool] = lambda new, old: True,
+    path: FloatArray, evaluate: Callable[[FloatArray], Outcome[Found]]
 ) -> tuple[FloatArray, Outcome[Found]]:
     """Evaluate a path by half decades, and longer ones while the best ridge is at an end and the error falls there.
 
-    Ridges below the path are taken only if it `is_sure` that they are better: where columns are rare, tiny ones look
-    good by accident. If the largest ridge is about the best, little was learnt. What there is to learn may lie in a
-    direction whose variance is far below that of any column, so a few ridges far below the path are tried as well.
-    Returns the last path and its outcome.
+    If the largest ridge is about the best, little was learnt. What there is to learn may lie in a direction whose
+    variance is far below that of any column, so a few ridges far below the path are tried as well. Returns the last
+    path and its outcome.
     """
     outcome = evaluate(path)
     if outcome.end == "upper":
         probed = evaluate(np.concatenate([path[0] * _PROBES, path]))
-        if probed.error < (1 - _MATERIAL) * outcome.error and is_sure(probed, outcome):
+        if probed.error < (1 - _MATERIAL) * outcome.error:
             deep = np.arange(round(2 * float(np.log10(_PROBES[0]))), 0)
             path = np.concatenate([path[0] * 10.0 ** (deep / 2), path])
             outcome = evaluate(path)
@@ -173,10 +170,7 @@ def extended_search(
         if not (np.isfinite(further).all() and (further > 0).all()):
             break
         longer = np.concatenate([further, path] if outcome.end == "lower" else [path, further])
-        tried = evaluate(longer)
-        if outcome.end == "lower" and not is_sure(tried, outcome):
-            return path, replace(outcome, is_falling=False)
-        path, outcome = longer, tried
+        path, outcome = longer, evaluate(longer)
     return path, outcome
 
 
@@ -381,15 +375,27 @@ def search_ridges(
 ) -> tuple[FloatArray, Losses, IntArray]:
     """Choose ridges for the members of a plan, from `given` ones or from a path that fits the data.
 
-    The default path goes further if its best ridge is at an end; a `RidgePathWarning` is given if it still is. Returns
-    the path (L,), the losses of the members along it, and the place of each member on it, shape (k,).
+    The default path reaches down to small columns and goes further if its best ridge is at an end; a `RidgePathWarning`
+    is given if it still is. But ridges below the plain path, which begins at 1e-3 times the mean square of a feature,
+    are taken only if they are surely better than the others: where columns are rare, tiny ones look good by accident.
+    Returns the path (L,), the losses of the members along it, and the place of each member on it, shape (k,).
     """
     spread = float(rows.centred_targets[0].var())
 
+    plain = (1 - _MATERIAL) * 10.0 ** (_LEAST / 2) * float(rows.column_squares.mean()) if given is None else 0.0
+
     def evaluate(path: FloatArray) -> Outcome[tuple[Losses, IntArray]]:
-        losses = Losses(member_paths(rows, plan, path, noise), rows, aggregation)
-        (places,) = choose_ridges(losses, scope)
-        outcome = outcome_of((losses, places), places, len(path), spread, lambda at: losses.criterion(at[None, :])[0])
+        losses, first = Losses(member_paths(rows, plan, path, noise), rows, aggregation), int((path < plain).sum())
+        places = choose_ridges(losses, scope)
+        if (places < first).any() and not isinstance(aggregation, Scored):
+            above = Losses(losses.paths, rows, aggregation, first)
+            others = choose_ridges(above, scope)
+            gain, noise_of_gain = paired(squares_at(losses, places), squares_at(above, others), rows)
+            if not gain[0] > SURE * noise_of_gain[0]:
+                losses, places = above, others
+        outcome = outcome_of(
+            (losses, places[0]), places[0], len(path), spread, lambda at: losses.criterion(at[None, :])[0]
+        )
         if (
             outcome.end == "upper"
             and not outcome.is_falling
@@ -398,16 +404,9 @@ def search_ridges(
             return replace(outcome, end=None)  # far smaller ridges would change nothing
         return outcome
 
-    def is_sure(new: Outcome[tuple[Losses, IntArray]], old: Outcome[tuple[Losses, IntArray]]) -> bool:
-        if isinstance(aggregation, Scored):
-            return True
-        after, before = (squares_at(losses, places[None, :]) for losses, places in (new.found, old.found))
-        gain, noise = paired(after, before, rows)
-        return bool(gain[0] > SURE * noise[0])
-
     if given is None:
         start = default_ridges(rows.column_squares, rows.n_samples, int(plan.subset_sizes.max()))
-        path, outcome = extended_search(start, evaluate, is_sure)
+        path, outcome = extended_search(start, evaluate)
     else:
         path = given_ridges(given)
         outcome = evaluate(path)
