@@ -42,7 +42,7 @@ from subridge.model.errors import (
     counted,
 )
 from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_strategy
-from subridge.ridge.candidates import MEMBERS, Choice, choose_ensemble, offers, verdict
+from subridge.ridge.candidates import MEMBERS, Choice, choose_ensemble, offers
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
 from subridge.ridge.choose import scored, trainable
 from subridge.ridge.judge import Candidate, Offer, judge, tuned
@@ -357,7 +357,8 @@ class RidgeEnsembleBase(BaseEstimator):
                 "squared error; use ridge_scope='ensemble' or 'joint'"
             )
         choice = choose_ensemble(rows, families, aggregations, self.ridges, scope, self.scoring, fixed, noise_of)
-        taken, (outputs, error) = choice.kept[choice.taken], verdict(choice)
+        pool, taken = list(choice.kept.values()), choice.kept[choice.taken]
+        outputs, error = judge(pool, pool.index(taken))
         if scope == "joint" and is_searched and len(taken.places) > 1:  # many choices from few rows may cost too much
             common = tuned(taken.offer, taken.name, taken.ridges, taken.chooser, "ensemble", taken.losses.aggregation)
             judged = judge([common])
@@ -406,9 +407,7 @@ class RidgeEnsembleBase(BaseEstimator):
             rows.feature_means,
             [path.target_means for path in losses.paths],
         )
-        linear, judged = aggregation if aggregation.is_linear else Mean(), losses.at(places[None, :])
-        moments = losses.moments(places[None, :], linear) if judged.moments is None else judged.moments
-        moments = moments.of_batch(0)
+        moments = losses.moments(places[None, :], aggregation if aggregation.is_linear else Mean()).of_batch(0)
         self._keep(taken.ensemble.ridge, moments, members, taken.weights if aggregation.fits_weights else None)
         self._left_out = LeftOutEnsemble(
             rows=replace(rows, given=None),  # a fitted estimator does not hold on to X

@@ -136,7 +136,6 @@ def forecast(
     >>> bool((curve.prediction_error_upper > 1).all())  # the label noise is 1, and no error is below it
     True
     """
-    with_noise = truth("label_noise", label_noise) and groups is None
     level = one_number("level", within("level", level, 0.5, 0.999))
     if (n_samples is None) == (n_groups is None):
         raise ParameterError(
@@ -146,7 +145,7 @@ def forecast(
         raise ParameterError("n_groups needs groups=, the label of the group of every row; or give n_samples")
     wanted = read_sizes("n_samples", n_samples) if n_groups is None else read_sizes("n_groups", n_groups)
     sample = read_sample(X, y, task, fit_intercept, groups)
-    rows, metrics, said = sample.rows, metrics_of(sample), list[SubridgeWarning]()
+    rows, metrics, said = sample.rows, metrics_of(sample), list[SubridgeWarning | None]()
     if ensembles is None:
         ensembles, ridges = default_ensembles(sample.n_features), "auto" if ridges is None else ridges
     drawn = read_ensembles(ensembles, sample.n_features, seed)
@@ -159,8 +158,8 @@ def forecast(
                 f"aggregation={each.aggregation.name!r} of an ensemble has no forecast by groups; use 'mean' or "
                 "'simplex', or leave groups out"
             )
-    path, noise = read_ridges(ridges, rows), noise_of(rows) if with_noise else {}
-    per_group = 1.0 if rows.left_out is None else rows.n_samples / rows.left_out.n_sets
+    path, with_noise = read_ridges(ridges, rows), truth("label_noise", label_noise) and groups is None
+    per_group = rows.n_samples / rows.n_units
     sizes = wanted if n_groups is None else np.maximum(np.round(wanted * per_group), 2.0)
 
     most = max(each.plan.n_members for each in drawn.values())
@@ -179,7 +178,7 @@ def forecast(
             found |= metric.variables(sample, pilot, curve, level)
         found |= {"standard_error": curve.standard_error, "in_reach": curve.in_reach, "is_bound": curve.is_bound}
         found |= {} if groups is None else {"effective_samples": curve.effective_samples}
-        found["ridge"] = np.where(is_common, curve.ridges[:, 0], np.nan)
+        found |= {"ridge": np.where(is_common, curve.ridges[:, 0], np.nan)}
         found = {name: values[:-1] for name, values in found.items()}
         reach = np.append(pilot.reach(curve.ridges[np.argmax(sizes)]), np.full(most, np.nan))[:most]
         return found | {"reach": reach, "irreducible_error": curve.error[-1]}
@@ -192,7 +191,9 @@ def forecast(
     }
     coordinates |= {} if groups is None else {"n_groups": ("n_samples", sizes / per_group)}
     labels = {metric.name: metric.label for metric in metrics}
-    return forecasts(found, coordinates, labels, sample.attributes() | {"level": level, **noise})
+    return forecasts(
+        found, coordinates, labels, sample.attributes() | {"level": level, **(noise_of(rows) if with_noise else {})}
+    )
 
 
 def default_ensembles(n_features: int) -> dict[str, Ensemble]:

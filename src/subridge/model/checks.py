@@ -84,11 +84,11 @@ def within(name: str, value: ArrayLike, low: float, high: float) -> FloatArray:
     return array
 
 
-def extended_non_negative(name: str, value: ArrayLike) -> FloatArray:
+def extended_non_negative(name: str, value: ArrayLike, least: float = 0.0) -> FloatArray:
     """A quantity that may be +inf, such as a sample ratio."""
     array = real_array(name, value)
-    if (array < 0).any():
-        raise ParameterError(f"{name} must be at least 0 (inf is allowed), got {array.min():g}")
+    if (array < least).any():
+        raise ParameterError(f"{name} must be at least {least:g} (inf is allowed), got {array.min():g}")
     return array
 
 

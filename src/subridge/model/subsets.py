@@ -524,9 +524,7 @@ def rescaled_spread(n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatAr
     >>> float(rescaled_spread(10, 1.0).round(4))
     0.0905
     """
-    k = extended_non_negative("n_members", n_members)
-    if (k < 1).any():
-        raise ParameterError(f"n_members must be at least 1, got {k.min():g}")
+    k = extended_non_negative("n_members", n_members, 1.0)
     spread = non_negative("fraction_spread", fraction_spread)
     return np.asarray(spread / k * np.sqrt((1 - 1 / k) / (1 + spread**2 / k)))
 
