@@ -200,14 +200,21 @@ class Losses:
     """Left-out losses of an aggregate at any places of its members on their paths, each computed once.
 
     Places have shape (b, k). Here b is one. `judge.PairLosses` has one entry for each row that is left out as well, so
-    that every choice can be made again without that row. Ridges before the place `first` are not offered.
+    that every choice can be made again without that row. Ridges before the place `first` are not offered, which is
+    chosen by the losses `above`, if there are such; `floors` has it for each of b.
     """
 
     def __init__(
-        self, paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation, first: int = 0
+        self,
+        paths: Sequence[MemberPath],
+        rows: TrainingRows,
+        aggregation: Aggregation,
+        first: int = 0,
+        above: "Losses | None" = None,
     ) -> None:
-        self.paths, self.rows, self.aggregation = paths, rows, aggregation
+        self.paths, self.rows, self.aggregation, self.above = paths, rows, aggregation, above
         self.offered: Sequence[int] = range(first, len(paths[0].penalties))
+        self.floors = np.array([first])
         self.deviations = rows.deviations[None, ...]  # (b, C, n)
         self._known: dict[bytes, Judged] = {}
 
@@ -320,8 +327,9 @@ def choose_ridges(losses: Losses, scope: Scope) -> IntArray:
     if scope == "member" and k > 1:
         alone = [losses.among([path], Mean()) for path in losses.paths]
         return np.concatenate([choose_ridges(each, "ensemble") for each in alone], axis=1)
-    found = [losses.criterion(losses.common(place)) for place in offered]
-    best = [offered[last_minimum(each)] for each in zip(*found, strict=True)]
+    found = zip(*(losses.criterion(losses.common(place)) for place in offered), strict=True)
+    starts = np.minimum(np.searchsorted(offered, losses.floors), len(offered) - 1)
+    best = [offered[at + last_minimum(each[at:])] for at, each in zip(starts.tolist(), found, strict=True)]
     places = np.repeat(np.array(best)[:, None], k, axis=1)
     if scope != "joint":
         return places
@@ -333,7 +341,7 @@ def choose_ridges(losses: Losses, scope: Scope) -> IntArray:
                 trial = places.copy()
                 trial[:, r] = place
                 for number, loss in enumerate(losses.criterion(trial)):
-                    if loss < least[number]:
+                    if loss < least[number] and place >= losses.floors[number]:
                         places[number], least[number] = trial[number], loss
         if (places == before).all():
             break
@@ -357,7 +365,6 @@ def search_ridges(
     Returns the path (L,), the losses of the members along it, and the place of each member on it, shape (k,).
     """
     spread, judged = float(rows.centred_targets[0].var()), scored(aggregation, scoring, rows)
-
     plain = (1 - _MATERIAL) * 10.0 ** (_LEAST / 2) * float(rows.column_squares.mean()) if given is None else 0.0
 
     def evaluate(path: FloatArray) -> Outcome[tuple[Losses, IntArray]]:
