@@ -162,7 +162,7 @@ def test_one_member_does_not_throw_its_scores_away():
 
 @pytest.mark.parametrize("seed", [6, *(pytest.param(each, marks=pytest.mark.slow) for each in (1, 4))])
 def test_the_scaled_ridge_is_judged_as_refits_without_each_row_choose_it(seed):
-    """Its ridge is at least that of one plain ridge, which is chosen again too. The path is given, else it would vary."""
+    """Its ridge is at least that of one plain ridge, which is chosen again too. The path is given: it would vary."""
 
     def fitted(X, y):
         return sr.RidgeEnsembleRegressor(1, ridges=np.logspace(-3, 5, 17), random_state=0).fit(X, y)
