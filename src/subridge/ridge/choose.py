@@ -362,7 +362,8 @@ def search_ridges(
     The default path reaches down to small columns and goes further if its best ridge is at an end; a `RidgePathWarning`
     is given if it still is. But ridges below the plain path, which begins at 1e-3 times the mean square of a feature,
     are taken only if they are surely better than the others: where columns are rare, tiny ones look good by accident.
-    Returns the path (L,), the losses of the members along it, and the place of each member on it, shape (k,).
+    Returns the path (L,), without such ridges if they are not, the losses of the members along it, and the place of
+    each member on it, shape (k,).
     """
     spread, judged = float(rows.centred_targets[0].var()), scored(aggregation, scoring, rows)
     plain = (1 - _MATERIAL) * 10.0 ** (_LEAST / 2) * float(rows.column_squares.mean()) if given is None else 0.0
@@ -370,7 +371,7 @@ def search_ridges(
     def evaluate(path: FloatArray) -> Outcome[tuple[Losses, IntArray]]:
         losses, first = Losses(member_paths(rows, plan, path, noise), rows, judged), int((path < plain).sum())
         places = choose_ridges(losses, scope)
-        if (places < first).any() and judged is aggregation:
+        if first and judged is aggregation:
             above = Losses(losses.paths, rows, judged, first)
             others = choose_ridges(above, scope)
             gain, noise_of_gain = paired(squares_at(losses, places), squares_at(above, others), rows)
@@ -396,7 +397,9 @@ def search_ridges(
     warning = ridge_at_end(path, outcome.end, outcome.is_falling)
     if warning is not None:
         warnings.warn(warning, stacklevel=5)  # at the line that called fit
-    return path, *outcome.found
+    losses, places = outcome.found
+    first = losses.offered[0]
+    return path[first:], Losses([each.beyond(first) for each in losses.paths], rows, judged), places - first
 
 
 # -- scores other than the aggregation's own ------------------------------------------------------
