@@ -160,6 +160,22 @@ def test_one_member_does_not_throw_its_scores_away():
     np.testing.assert_allclose(alone.predict_proba(X[300:]), summed.predict_proba(X[300:]))
 
 
+@pytest.mark.parametrize("seed", [6, *(pytest.param(each, marks=pytest.mark.slow) for each in (1, 4))])
+def test_the_scaled_ridge_is_judged_as_refits_without_each_row_choose_it(seed):
+    """Its ridge is at least that of one plain ridge, which is chosen again too. The path is given: it would vary."""
+
+    def fitted(X, y):
+        return sr.RidgeEnsembleRegressor(1, ridges=np.logspace(-3, 5, 17), random_state=0).fit(X, y)
+
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((20, 20))
+    y = X @ rng.standard_normal(20) / 20**0.5 + rng.standard_normal(20)
+    refits = [fitted(np.delete(X, i, 0), np.delete(y, i)).predict(X[i : i + 1])[0] for i in range(20)]
+    model = fitted(X, y)
+    np.testing.assert_allclose(model.loo_predictions_, refits, rtol=1e-6)
+    assert model.loo_error_ == pytest.approx(np.mean((y - refits) ** 2), rel=1e-6)
+
+
 @pytest.mark.parametrize("block", [0, *(pytest.param(each, marks=pytest.mark.slow) for each in range(1, 30))])
 def test_small_and_odd_tables_are_fitted_or_refused_by_name(block):
     """300 tables with constant columns, copies, ties, classes that are missing: a named error or finite numbers."""

@@ -147,19 +147,20 @@ def choose_ensemble(
     nothing to search. `noise_of` draws the readout noise of k members.
     """
     trials, kept, reference, known = list[Trial](), dict[int, Candidate](), list[Candidate](), dict[bytes, MemberPath]()
-    path, first = np.empty(0) if fixed is None else fixed.reshape(1, -1), 0
+    path, searched, first = np.empty(0) if fixed is None else fixed.reshape(1, -1), None, 0
     for family in families:
         for offer in family:
             started, found, noise = time.perf_counter(), list[Candidate](), noise_of(offer.plan.n_members)
             if path.size:
                 members = _members(rows, offer.plan, path, noise, known)
             else:
-                path, losses, places = search_ridges(rows, offer.plan, aggregations[0], scope, ridges, noise, scoring)
-                first, members = int(places.max()), losses.paths
+                path, searched, places = search_ridges(rows, offer.plan, aggregations[0], scope, ridges, noise, scoring)
+                first, members = int(places.max()), searched.paths
             for aggregation in aggregations:
                 if offer.plan.n_members == 1 and found and not aggregation.equal_weights:
                     continue  # one member has one weight
-                chooser = Losses(members, rows, scored(aggregation, scoring, rows), first if reference or found else 0)
+                start = (first, searched) if reference or found else (0, None)
+                chooser = Losses(members, rows, scored(aggregation, scoring, rows), *start)
                 suffix = "" if aggregation.is_mean or len(aggregations) == 1 else f", {aggregation.name}"
                 found.append(tuned(offer, offer.name + suffix, path, chooser, scope, aggregation))
             if not reference:

@@ -142,21 +142,18 @@ def outcome_of(
 
 
 def extended_search(
-    path: FloatArray,
-    evaluate: Callable[[FloatArray], Outcome[Found]],
-    is_sure: Callable[[Outcome[Found], Outcome[Found]], bool] = lambda new, old: True,
+    path: FloatArray, evaluate: Callable[[FloatArray], Outcome[Found]]
 ) -> tuple[FloatArray, Outcome[Found]]:
     """Evaluate a path by half decades, and longer ones while the best ridge is at an end and the error falls there.
 
-    Ridges below the path are taken only if it `is_sure` that they are better: where columns are rare, tiny ones look
-    good by accident. If the largest ridge is about the best, little was learnt. What there is to learn may lie in a
-    direction whose variance is far below that of any column, so a few ridges far below the path are tried as well.
-    Returns the last path and its outcome.
+    If the largest ridge is about the best, little was learnt. What there is to learn may lie in a direction whose
+    variance is far below that of any column, so a few ridges far below the path are tried as well. Returns the last
+    path and its outcome.
     """
     outcome = evaluate(path)
     if outcome.end == "upper":
         probed = evaluate(np.concatenate([path[0] * _PROBES, path]))
-        if probed.error < (1 - _MATERIAL) * outcome.error and is_sure(probed, outcome):
+        if probed.error < (1 - _MATERIAL) * outcome.error:
             deep = np.arange(round(2 * float(np.log10(_PROBES[0]))), 0)
             path = np.concatenate([path[0] * 10.0 ** (deep / 2), path])
             outcome = evaluate(path)
@@ -168,10 +165,7 @@ def extended_search(
         if not (np.isfinite(further).all() and (further > 0).all()):
             break
         longer = np.concatenate([further, path] if outcome.end == "lower" else [path, further])
-        tried = evaluate(longer)
-        if outcome.end == "lower" and not is_sure(tried, outcome):
-            return path, replace(outcome, is_falling=False)
-        path, outcome = longer, tried
+        path, outcome = longer, evaluate(longer)
     return path, outcome
 
 
@@ -206,14 +200,21 @@ class Losses:
     """Left-out losses of an aggregate at any places of its members on their paths, each computed once.
 
     Places have shape (b, k). Here b is one. `judge.PairLosses` has one entry for each row that is left out as well, so
-    that every choice can be made again without that row. Ridges before the place `first` are not offered.
+    that every choice can be made again without that row. Ridges before the place `first` are not offered, which is
+    chosen by the losses `above`, if there are such; `floors` has it for each of b.
     """
 
     def __init__(
-        self, paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation, first: int = 0
+        self,
+        paths: Sequence[MemberPath],
+        rows: TrainingRows,
+        aggregation: Aggregation,
+        first: int = 0,
+        above: "Losses | None" = None,
     ) -> None:
-        self.paths, self.rows, self.aggregation = paths, rows, aggregation
+        self.paths, self.rows, self.aggregation, self.above = paths, rows, aggregation, above
         self.offered: Sequence[int] = range(first, len(paths[0].penalties))
+        self.floors = np.array([first])
         self.deviations = rows.deviations[None, ...]  # (b, C, n)
         self._known: dict[bytes, Judged] = {}
         self._last: tuple[bytes, Array] = b"", rows.targets
@@ -329,8 +330,9 @@ def choose_ridges(losses: Losses, scope: Scope) -> IntArray:
     if scope == "member" and k > 1:
         alone = [losses.among([path], Mean()) for path in losses.paths]
         return np.concatenate([choose_ridges(each, "ensemble") for each in alone], axis=1)
-    found = [losses.criterion(losses.common(place)) for place in offered]
-    best = [offered[last_minimum(each)] for each in zip(*found, strict=True)]
+    found = zip(*(losses.criterion(losses.common(place)) for place in offered), strict=True)
+    starts = np.minimum(np.searchsorted(offered, losses.floors), len(offered) - 1)
+    best = [offered[at + last_minimum(each[at:])] for at, each in zip(starts.tolist(), found, strict=True)]
     places = np.repeat(np.array(best)[:, None], k, axis=1)
     if scope != "joint":
         return places
@@ -342,7 +344,7 @@ def choose_ridges(losses: Losses, scope: Scope) -> IntArray:
                 trial = places.copy()
                 trial[:, r] = place
                 for number, loss in enumerate(losses.criterion(trial)):
-                    if loss < least[number]:
+                    if loss < least[number] and place >= losses.floors[number]:
                         places[number], least[number] = trial[number], loss
         if (places == before).all():
             break
@@ -360,15 +362,27 @@ def search_ridges(
 ) -> tuple[FloatArray, Losses, IntArray]:
     """Choose ridges for the members of a plan, from `given` ones or from a path that fits the data.
 
-    The default path goes further if its best ridge is at an end; a `RidgePathWarning` is given if it still is. Returns
-    the path (L,), the losses of the members along it, and the place of each member on it, shape (k,).
+    The default path reaches down to small columns and goes further if its best ridge is at an end; a `RidgePathWarning`
+    is given if it still is. But ridges below the plain path, which begins at 1e-3 times the mean square of a feature,
+    are taken only if they are surely better than the others: where columns are rare, tiny ones look good by accident.
+    Returns the path (L,), without such ridges if they are not, the losses of the members along it, and the place of
+    each member on it, shape (k,).
     """
     spread, judged = float(rows.centred_targets[0].var()), scored(aggregation, scoring, rows)
+    plain = (1 - _MATERIAL) * 10.0 ** (_LEAST / 2) * float(rows.column_squares.mean()) if given is None else 0.0
 
     def evaluate(path: FloatArray) -> Outcome[tuple[Losses, IntArray]]:
-        losses = Losses(member_paths(rows, plan, path, noise), rows, judged)
-        (places,) = choose_ridges(losses, scope)
-        outcome = outcome_of((losses, places), places, len(path), spread, lambda at: losses.criterion(at[None, :])[0])
+        losses, first = Losses(member_paths(rows, plan, path, noise), rows, judged), int((path < plain).sum())
+        places = choose_ridges(losses, scope)
+        if first and judged is aggregation:
+            above = Losses(losses.paths, rows, judged, first)
+            others = choose_ridges(above, scope)
+            gain, noise_of_gain = paired(squares_at(losses, places), squares_at(above, others), rows)
+            if not gain[0] > SURE * noise_of_gain[0]:
+                losses, places = above, others
+        outcome = outcome_of(
+            (losses, places[0]), places[0], len(path), spread, lambda at: losses.criterion(at[None, :])[0]
+        )
         if (
             outcome.end == "upper"
             and not outcome.is_falling
@@ -377,23 +391,18 @@ def search_ridges(
             return replace(outcome, end=None)  # far smaller ridges would change nothing
         return outcome
 
-    def is_sure(new: Outcome[tuple[Losses, IntArray]], old: Outcome[tuple[Losses, IntArray]]) -> bool:
-        if judged is not aggregation:  # another score than squared errors or wrong classes
-            return True
-        after, before = (squares_at(losses, places[None, :]) for losses, places in (new.found, old.found))
-        gain, noise = paired(after, before, rows)
-        return bool(gain[0] > SURE * noise[0])
-
     if given is None:
         start = default_ridges(rows.column_squares, rows.n_samples, int(plan.subset_sizes.max()))
-        path, outcome = extended_search(start, evaluate, is_sure)
+        path, outcome = extended_search(start, evaluate)
     else:
         path = given_ridges(given)
         outcome = evaluate(path)
     warning = ridge_at_end(path, outcome.end, outcome.is_falling)
     if warning is not None:
         warnings.warn(warning, stacklevel=5)  # at the line that called fit
-    return path, *outcome.found
+    losses, places = outcome.found
+    first = losses.offered[0]
+    return path[first:], Losses([each.beyond(first) for each in losses.paths], rows, judged), places - first
 
 
 # -- scores other than the aggregation's own ------------------------------------------------------

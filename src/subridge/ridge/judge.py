@@ -40,13 +40,18 @@ class PairLosses(Losses):
     """Losses with one more unit left out, a row or a set of rows: one entry for each of b units.
 
     Rows that are left out with the unit count nothing. If sets overlap, as windows in time do, neither do rows whose
-    own set has a row in common with the unit's.
+    own set has a row in common with the unit's. Ridges at which the formula for pairs keeps no digits are not
+    offered, but those at the given `places` are. `tables` has what is known of members without these units.
     """
 
-    def __init__(self, plain: Losses, units: IntArray, offered: Sequence[int]) -> None:
-        rows = plain.rows
-        self.paths, self.rows, self.aggregation, self.offered = plain.paths, rows, plain.aggregation, offered
-        self._units, self._known, self._errors = units, {}, dict[tuple[int, int], Array]()
+    def __init__(
+        self, plain: Losses, units: IntArray, floors: IntArray, places: IntArray, tables: dict[tuple[int, int], Array]
+    ) -> None:
+        rows, offered = plain.rows, range(int(floors.min()), len(plain.paths[0].penalties))
+        resolved = [at for at in offered if all(path.resolves_pairs(at) for path in plain.paths)]
+        self.paths, self.rows, self.aggregation, self.floors = plain.paths, rows, plain.aggregation, floors
+        self.offered = sorted({*resolved, *places.tolist()})
+        self._units, self._known, self._errors = units, {}, tables
         self._counted = like(np.ones((len(units), 1, rows.n_samples)), rows.targets)
         if rows.left_out is None:  # sets that are left out have no errors
             self._counted[np.arange(len(units)), 0, units] = 0.0
@@ -161,10 +166,8 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> Verdict:
     weights = chosen.losses.at(places).weights
     outputs = outputs_at(chosen.losses, places, weights)[0, ...]
     apparent = _error(outputs, chosen.losses)
-    steps = sum(
-        len(each.chooser.offered) * sum(path.rank + int(rows.targets.shape[0]) for path in each.losses.paths)
-        for each in pool
-    )
+    offered = {path: len(each.chooser.offered) for each in pool for path in each.losses.paths}
+    steps = sum(number * (path.rank + int(rows.targets.shape[0])) for path, number in offered.items())
     affordable = int(_MOST_WORK / (rows.n_samples * max(steps, 1)))
     only_ridges = len(pool) == 1 and weights is None
     is_fixed = only_ridges and len(chosen.chooser.offered) == 1
@@ -172,12 +175,12 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> Verdict:
         return Verdict(outputs, apparent)
     n_judged = min(n_units, max(_LEAST_JUDGED, affordable))
     units = np.sort(np.random.default_rng(0).permutation(n_units)[:n_judged])
-    most = max(len(each.losses.paths) * len(each.chooser.offered) for each in pool)
-    size = max(1, _NUMBERS // (most * int(rows.targets.shape[0]) * rows.n_samples))
+    size = max(1, _NUMBERS // (sum(offered.values()) * int(rows.targets.shape[0]) * rows.n_samples))
     honest, owners, judged_rows = namespace_of(outputs).asarray(outputs, copy=True), rows.owners, []
     for start in range(0, len(units), size):
         block = units[start : start + size]
-        again = [_again(each, block) for each in pool]
+        tables = dict[tuple[int, int], Array]()
+        again = [_again(each, block, tables) for each in pool]
         picks = take([each.squares for each in again], rows)
         for number, (unit, pick) in enumerate(zip(block.tolist(), picks, strict=True)):
             own, one = np.flatnonzero(owners == unit), slice(number, number + 1)
@@ -197,10 +200,13 @@ class _Again(NamedTuple):
     squares: FloatArray
 
 
-def _again(candidate: Candidate, units: IntArray) -> _Again:
+def _again(candidate: Candidate, units: IntArray, tables: dict[tuple[int, int], Array]) -> _Again:
     plain = candidate.chooser
-    resolved = [at for at in plain.offered if all(path.resolves_pairs(at) for path in plain.paths)]
-    pairs = PairLosses(plain, units, sorted({*resolved, *candidate.places.tolist()}))
+    floors = np.full(len(units), plain.offered[0])
+    if plain.above is not None:
+        lowest = np.full(len(units), plain.above.offered[0])
+        floors = choose_ridges(PairLosses(plain.above, units, lowest, floors, tables), candidate.scope).max(axis=1)
+    pairs = PairLosses(plain, units, floors, candidate.places, tables)
     places = choose_ridges(pairs, candidate.scope)
     own = pairs.among(pairs.paths, candidate.losses.aggregation)
     return _Again(places, own.at(places).weights, squares_at(own, places))

@@ -20,6 +20,7 @@ eigenvectors, n N_r s for Q, and 2 n s per ridge and target.
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -637,6 +638,15 @@ class MemberPath:
         self.degrees = residual_degrees(self._fit, penalties)
         self.independent = independent_samples(self._fit, penalties)
         self._known: dict[int, Array] = dict(zip(places.tolist(), self._unweighted(found.errors), strict=True))
+
+    def beyond(self, first: int) -> "MemberPath":
+        """The same without the penalties before a place."""
+        found = copy(self)
+        found.penalties, found.degrees, found.independent = (
+            each[first:] for each in (self.penalties, self.degrees, self.independent)
+        )
+        found._known = {index - first: errors for index, errors in self._known.items() if index >= first}
+        return found
 
     def errors(self, index: int) -> Array:
         """``y_i - f_r^(-i)(x_i)`` at one ridge, shape (C, n), with y the labels without readout noise.
