@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from subridge.arrays.namespace import in_precision_of
-from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike
+from subridge.arrays.types import Array, ArrayLike, MatrixLike
 from subridge.estimators.base import (
     MultiOutputMixin,
     RegressorMixin,
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 
-def _averages(estimator: "RidgeEnsembleRegressor") -> bool:
-    """Whether the members are averaged: only then rows can be streamed."""
-    if not estimator._aggregations()[0].is_mean:
+def _is_weighted_sum(estimator: "RidgeEnsembleRegressor") -> bool:
+    """Whether the aggregate is linear: only then moments of the rows are enough."""
+    if not estimator._aggregations()[0].is_linear:
         raise AttributeError(
-            f"partial_fit serves aggregation='mean' only; aggregation={estimator.aggregation!r} needs the rows: use fit"
+            f"aggregation={estimator.aggregation!r} is no weighted sum and needs the rows, and moments are all that is "
+            "kept; use fit on rows, or 'mean', 'scaled', 'simplex' or 'free'"
         )
     return True
 
@@ -200,11 +201,11 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         features, labels = training_input(self, X, y, reset=True, numeric=True)
         aggregations, weights = affordable(self._aggregations(), len(labels)), row_weights(sample_weight, len(labels))
         left_out = self._fit(features, np.atleast_2d(labels.T), weights, groups, aggregations)
-        self._publish(labels)
+        self._publish(labels.ndim == 1)
         self.loo_predictions_ = self._shaped(left_out.predictions)
         return self
 
-    @available_if(_averages)  # type: ignore[untyped-decorator]
+    @available_if(_is_weighted_sum)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Add a batch of rows; only their moments are kept, M² + O(M) numbers.
 
@@ -233,8 +234,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         """
         features, labels = training_input(self, X, y, reset=not hasattr(self, "_moments"), numeric=True)
         weights = row_weights(sample_weight, len(labels))
-        self._absorb(features, np.atleast_2d(labels.T), weights, self._aggregations()[0])
-        self._publish(labels)
+        self._absorb(features, np.atleast_2d(labels.T), weights, self._aggregations())
+        self._publish(labels.ndim == 1)
         return self
 
     def predict(self, X: MatrixLike) -> Array:
@@ -300,9 +301,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         """What has one entry per target first, in the shape that y had."""
         return output[0, ...] if self._has_one_target else output.T
 
-    def _publish(self, labels: FloatArray) -> None:
-        """Set the public attributes from the members."""
-        self._has_one_target = single = labels.ndim == 1
+    def _publish(self, single: bool) -> None:
+        """Set the public attributes from the members, for one target or several."""
+        self._has_one_target = single
         self.estimators_coef_ = [coef[0, ...] if single else coef for coef in self._members.coefficients]
         self.estimators_intercept_ = [value[0, ...] if single else value for value in self._members.intercepts]
         if self.ensemble_.aggregation.is_linear:

@@ -23,7 +23,8 @@ from subridge.model.checks import Scope, finite_array
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import ParameterError, RidgeError, RidgePathWarning
 from subridge.ridge.classes import fit_temperature, softmax
-from subridge.ridge.member import MemberPath, member_paths
+from subridge.ridge.member import MemberPath
+from subridge.ridge.moments import MomentRows, paths_of
 from subridge.ridge.rows import TrainingRows
 
 # Half-decade steps around the mean square of a feature, the paper's s: 1e-3 s is ridgeless for all purposes, and λ*
@@ -309,11 +310,16 @@ def squares_at(losses: Losses, places: IntArray) -> FloatArray:
     Those of fitted weights are raised so that their mean is the error to expect.
     """
     rows, judged = losses.rows, losses.at(places)
-    outputs = outputs_at(losses, places, judged)
-    if losses.aggregation.decides_classes:
-        wrong = first_largest(outputs) != first_largest(rows.targets)
-        return np.asarray(to_numpy(wrong * rows.weights), dtype=np.float64)
-    squares: FloatArray = to_numpy(((rows.targets - outputs) ** 2).sum(axis=1) * rows.weights)
+    if isinstance(rows, MomentRows):  # those of batches, in place of rows
+        weights = 1 / places.shape[1] if judged.settled is None else judged.settled.weights[0]
+        table = np.broadcast_to(weights, (len(rows.targets), places.shape[1]))
+        squares: FloatArray = rows.batch_squares(losses.paths, places[0], table)[None, :]
+    else:
+        outputs = outputs_at(losses, places, judged)
+        if losses.aggregation.decides_classes:
+            wrong = first_largest(outputs) != first_largest(rows.targets)
+            return np.asarray(to_numpy(wrong * rows.weights), dtype=np.float64)
+        squares = to_numpy(((rows.targets - outputs) ** 2).sum(axis=1) * rows.weights)
     if judged.settled is None:
         return squares
     apparent = squares.sum(axis=1) / rows.total_weight
@@ -384,10 +390,11 @@ def search_ridges(
     The default path goes further if its best ridge is at an end; a `RidgePathWarning` is given if it still is. Returns
     the path (L,), the losses of the members along it, and the place of each member on it, shape (k,).
     """
-    spread = float(rows.centred_targets[0].var())
+    g = rows.centred_targets[0]
+    spread = float((g * g).sum()) / (rows.total_weight * g.shape[0])
 
     def evaluate(path: FloatArray) -> Outcome[tuple[Losses, IntArray]]:
-        losses = Losses(member_paths(rows, plan, path, noise), rows, aggregation)
+        losses = Losses(paths_of(rows, plan, path, noise), rows, aggregation)
         (places,) = choose_ridges(losses, scope)
         outcome = outcome_of((losses, places), places, len(path), spread, lambda at: losses.criterion(at[None, :])[0])
         if (
