@@ -88,7 +88,7 @@ Missing: TypeAlias = Literal["raise", "drop-members"]
 
 
 def training_input(
-    estimator: Any, X: MatrixLike, y: ArrayLike, *, reset: bool, numeric: bool
+    estimator: Any, X: MatrixLike, y: ArrayLike | None, *, reset: bool, numeric: bool
 ) -> tuple[Features, Labels]:
     """X as float64 in its own library, and labels in host memory: float64, shape (n,) or (n, C), or classes, (n,).
 
@@ -97,7 +97,7 @@ def training_input(
     """
     if reset:
         estimator._forget()
-    if np.ma.is_masked(y) or (numeric and isinstance(y, np.ndarray) and y.dtype.kind != "c"):
+    if y is not None and (np.ma.is_masked(y) or (numeric and isinstance(y, np.ndarray) and y.dtype.kind != "c")):
         refuse_odd_values("y", y)
     if is_tensor(X):
         features: Features = _checked(estimator, X, reset)

@@ -1,7 +1,7 @@
 """RidgeEnsembleRegressor."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -18,8 +18,11 @@ from subridge.estimators.base import (
     row_weights,
     training_input,
 )
+from subridge.estimators.blocks import MomentBatches, gather_moments, is_long
 from subridge.model.aggregation import Aggregation
 from subridge.model.checks import truth
+from subridge.model.errors import DataError, ParameterError
+from subridge.ridge.moments import moment_rows
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -172,16 +175,24 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     weights_per_target: bool = False
 
     def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Fit the members and choose their ridges.
+
+        A table longer than memory is read once, block by block, as by `gather_moments`. Ridges, weights and candidates
+        are then chosen by the trace form of left-out errors, which needs moments only.
 
         Parameters
         ----------
         X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
-            Samples, one per row.
+            Samples, one per row. Or a Dask array or frame, a zarr array, a memory map larger than memory, a polars
+            LazyFrame, an iterator of (X, y) batches, or `MomentBatches`.
         y : array_like or tensor, shape (n_samples,) or (n_samples, n_targets)
-            Their labels.
+            Their labels; None if X gives them.
         sample_weight : array_like, shape (n_samples,), optional
             How much each row counts. A row of weight two is left out as one row.
         groups : array_like, shape (n_samples,), optional
@@ -198,11 +209,34 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         DataError, ParameterError
             If the data cannot be used as given, or a constructor parameter is invalid.
         """
+        if is_long(X, y):
+            return self._fit_long(X, y, sample_weight, groups)
         features, labels = training_input(self, X, y, reset=True, numeric=True)
         aggregations, weights = affordable(self._aggregations(), len(labels)), row_weights(sample_weight, len(labels))
         left_out = self._fit(features, np.atleast_2d(labels.T), weights, groups, aggregations)
         self._publish(labels.ndim == 1)
         self.loo_predictions_ = self._shaped(left_out.predictions)
+        return self
+
+    def _fit_long(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> Self:
+        """Fit to the moments of a table that is read block by block."""
+        self._forget()
+        try:
+            _is_weighted_sum(self)
+        except AttributeError as error:
+            raise ParameterError(str(error)) from None
+        if groups is not None:
+            raise ParameterError("groups= needs the rows, and moments of batches are all there is; fit to rows")
+        seed = self._seeds()[0]
+        moments = X if isinstance(X, MomentBatches) else gather_moments(X, y, sample_weight)
+        if moments.n_samples < 1 + int(self.fit_intercept):
+            raise DataError("n_samples=1 sample leaves nothing to fit beside the intercept; give at least two")
+        rows = moment_rows(moments.batches, self.fit_intercept, moments.standardise)
+        self.n_features_in_ = moments.n_features
+        if moments.feature_names is not None:
+            self.feature_names_in_ = moments.feature_names
+        self._fit_moments(rows, self._aggregations(), seed)
+        self._publish(moments.has_one_target)
         return self
 
     @available_if(_is_weighted_sum)  # type: ignore[untyped-decorator]

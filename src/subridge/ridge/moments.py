@@ -243,7 +243,8 @@ def _root(gram: FloatArray, absent: BoolArray) -> FloatArray:
     upper, pivots, rank, _ = lapack.dpstrf(gram * inverse[:, None] * inverse)
     root = np.zeros((rank, len(gram)))
     root[:, pivots - 1] = np.triu(upper)[:rank]
-    return root * sizes
+    scaled: FloatArray = root * sizes
+    return scaled
 
 
 # -- members --------------------------------------------------------------------------------------
