@@ -91,17 +91,18 @@ def test_squared_errors_of_batches_are_those_of_their_rows(data, intercept):
     assert noise[0] == pytest.approx(np.std(found[0], ddof=1) * len(found[0]) ** 0.5 / weights.sum())
 
 
-def test_columns_of_any_offset_and_scale_keep_their_digits():
+@pytest.mark.parametrize("ridge", [1e-4, 0.1])
+def test_columns_of_any_offset_and_scale_keep_their_digits(ridge):
     rng = np.random.default_rng(0)
     scales = 10.0 ** np.linspace(-4, 4, 12)
     X = ((rng.standard_normal((4000, 12)) + 1e6) * scales).astype(np.float32)
     Y = (X.astype(float) / scales)[:, :3].sum(axis=1)[None, :] + rng.standard_normal(4000)
-    plan, ridges = SubsetPlan.from_indices([range(12)], 12), np.array([0.1])
+    plan, ridges = SubsetPlan.from_indices([range(12)], 12), np.array([ridge])
     (found,) = paths_of(moment_rows(batches_of(X, Y, size=100), True), plan, ridges)
     wide = X.astype(float) - X.astype(float).mean(axis=0)
     y = Y[0] - Y[0].mean()
     wanted = np.linalg.lstsq(
-        np.vstack([wide, np.sqrt(1.2) * np.eye(12)]), np.append(y, np.zeros(12)), rcond=None
+        np.vstack([wide, np.sqrt(12 * ridge) * np.eye(12)]), np.append(y, np.zeros(12)), rcond=None
     )[0]  # fmt: skip
     np.testing.assert_allclose(found.coefficients(0)[0], wanted, rtol=1e-6)
 
@@ -112,3 +113,12 @@ def test_batches_stay_few_and_even_and_lose_nothing(data):
     assert len(found) == 10
     assert {each.n_samples for each in found} <= set(range(4, 17))
     np.testing.assert_allclose(merged(found).gram, moments_of(X, Y, weights).gram, rtol=1e-12)
+
+
+def test_copies_of_columns_share_their_weight_without_ridge(data):
+    X, Y, _ = data
+    twice = np.hstack([X, 1e3 * X[:, :4]])
+    plan = SubsetPlan.from_indices([range(14)], 14)
+    (found,) = paths_of(moment_rows(batches_of(twice, Y), True), plan, np.zeros(1))
+    wanted = np.linalg.pinv(twice - twice.mean(axis=0), rcond=1e-10) @ (Y - Y.mean(axis=1, keepdims=True)).T
+    np.testing.assert_allclose(found.coefficients(0), wanted.T, rtol=1e-6, atol=1e-8)

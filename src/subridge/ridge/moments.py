@@ -259,12 +259,15 @@ class MomentPath(MemberPath):
         Ft, n, room = rows.design(plan.measurements[r]).dense(), rows.n_samples, rows.room
         V, s, Qt = np.linalg.svd(Ft, full_matrices=False)
         N, top = len(Ft), float(s[0]) if len(s) else 0.0
-        least = 8 * N * _EPS * top**2  # below it a direction may be the rounding of the moments
-        kept = s**2 > (least if penalties.min() <= least else (N * _EPS * top) ** 2)
-        kept[max(room, 0) :] = False
-        self._left, self._root, self._right = Qt[kept], s[kept], V[:, kept].T
-        self.rank, self._hides = int(kept.sum()), bool((s**2 < max(least, float(penalties.min()))).any())
-        self._projected = rows.centred_targets[0] @ self._left.T  # (C, ρ)
+        rank = int((s > N * _EPS * top).sum())
+        if penalties.min() <= 8 * N * _EPS * top**2:  # so small that it does not hide the rounding of the moments
+            sizes = np.linalg.norm(Ft, axis=1, keepdims=True)
+            own = np.linalg.svd(Ft / np.where(sizes > 0, sizes, 1.0), compute_uv=False)
+            rank = min(rank, int((own**2 > 8 * N * _EPS * own.max(initial=0.0) ** 2).sum()))
+        self._hides = rank < N or bool((s**2 < float(penalties.min())).any())
+        self.rank = rank = min(rank, max(room, 0))
+        self._root, self._right = s[:rank], V[:, :rank].T
+        self._projected = rows.centred_targets[0] @ Qt[:rank].T  # (C, ρ)
         d, p = self._root**2, penalties[:, None]
         self._spans = 0 < room == self.rank
         if self._spans:
