@@ -1,7 +1,7 @@
 """Long data on a local cluster: memory, speed, a killed worker, and the ridge from moments against leave-one-out.
 
-    python benchmarks/long_data.py table --rows 10000000 --at /tmp/long      # cluster of two workers, one process, reading
-    python benchmarks/long_data.py ridge --draws 20                          # fresh error of choices from moments
+    python benchmarks/long_data.py table --rows 10000000 --at long-data   # two workers, one process, plain reading
+    python benchmarks/long_data.py ridge --draws 20                            # fresh error of choices from moments
     python benchmarks/long_data.py digits                                    # offsets, scales and single precision
 
 Every part prints its figures and adds them to ``benchmarks/results/long_data.json``. Peak memory is the resident set at
