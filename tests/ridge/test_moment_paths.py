@@ -74,7 +74,7 @@ def test_squared_errors_of_batches_are_those_of_their_rows(data, intercept):
     rows = moment_rows(batches_of(X, Y, weights, size), intercept)
     losses = Losses(paths_of(rows, plan, np.array([ridge])), rows, read_aggregation("free"))
     places = np.zeros((1, 2), dtype=int)
-    w = losses.at(places).settled.weights[0]
+    w = losses.at(places).weights[0]
     centre = weights @ X / weights.sum() * intercept
     g = Y - (Y @ weights / weights.sum())[:, None] * intercept
     error = (1 - w.sum()) * g / (1 - intercept / n)

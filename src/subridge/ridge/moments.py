@@ -225,7 +225,6 @@ def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise:
         to_numpy(used.feature_means),
         weights,
         fit_intercept=False,
-        unweighted=False,
         batches=tuple(batches),
         whole=whole,
         has_intercept=fit_intercept,
