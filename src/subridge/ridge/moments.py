@@ -156,6 +156,11 @@ class MomentRows(TrainingRows):
         return self.whole.n_samples
 
     @property
+    def n_units(self) -> int:
+        """Batches, whose squared errors are compared in place of those of rows."""
+        return len(self.batches)
+
+    @property
     def room(self) -> int:
         """Dimensions of the samples that the intercept leaves."""
         return self.n_samples - int(self.has_intercept)
