@@ -3,6 +3,7 @@
     python benchmarks/long_data.py table --rows 10000000 --at long-data   # two workers, one process, plain reading
     python benchmarks/long_data.py ridge --draws 20                            # fresh error of choices from moments
     python benchmarks/long_data.py digits                                    # offsets, scales and single precision
+    python benchmarks/long_data.py wide --size 500000 1                       # columns and members, from a memory map
 
 Every part prints its figures and adds them to ``benchmarks/results/long_data.json``. Peak memory is the resident set at
 its largest (VmHWM), which includes pages of shared libraries.
@@ -173,6 +174,46 @@ def cluster(at, kill_after):
     keep(f"two workers{', one killed' if kill_after else ''}, {figures['rows']} rows", figures)
 
 
+# -- a wide table ---------------------------------------------------------------------------------
+
+
+def wide(at, n_features, members):
+    """2,000 rows from a memory map; up to 50,000 columns beside the fit in memory."""
+    at.mkdir(parents=True, exist_ok=True)
+    n, rng = 2000, np.random.default_rng(0)
+    X = np.memmap(at / f"wide-{n_features}", dtype="f4", mode="w+", shape=(n, n_features))
+    for start in range(0, n_features, 10_000):
+        X[:, start : start + 10_000] = rng.standard_normal((n, min(10_000, n_features - start)), dtype=np.float32) + 1
+    y = np.asarray(X[:, :200], dtype=float).sum(axis=1) * 0.2 + rng.standard_normal(n)
+    X = np.memmap(at / f"wide-{n_features}", dtype="f4", mode="r", shape=(n, n_features))
+    again = [sys.executable, __file__, "wide-fit", "--at", str(at), "--size", str(n_features), str(members)]
+    np.save(at / "wide-y.npy", y)
+    subprocess.run(again, check=True)
+    if n_features <= 50_000:
+        model = sr.RidgeEnsembleRegressor(members, random_state=0, aggregation="mean")
+        wanted, found = model.fit(np.array(X, dtype=float), y), np.load(at / "wide.npz")
+        figures = {
+            "coefficients": float(np.linalg.norm(found["coef"] - wanted.coef_) / np.linalg.norm(wanted.coef_)),
+            "left-out error": float(abs(found["error"] / wanted.loo_error_ - 1)),
+        }
+        keep(f"wide, 2000 x {n_features}, {members} members: apart from the fit in memory, relative", figures)
+
+
+def wide_fit(at, n_features, members):
+    X = np.memmap(at / f"wide-{n_features}", dtype="f4", mode="r", shape=(2000, n_features))
+    start, cpu = time.perf_counter(), time.process_time()
+    model = sr.RidgeEnsembleRegressor(members, random_state=0, aggregation="mean").fit(X, np.load(at / "wide-y.npy"))
+    figures = {
+        "seconds": round(time.perf_counter() - start, 1),
+        "processor seconds": round(time.process_time() - cpu, 1),
+        "peak GiB": round(peak("self"), 3),
+        "GiB on disk": round(X.nbytes / 2**30, 2),
+        "left-out error": model.loo_error_,
+    }
+    np.savez(at / "wide.npz", coef=model.coef_, error=model.loo_error_)
+    keep(f"wide, 2000 x {n_features}, {members} members", figures)
+
+
 # -- the ridge from moments -----------------------------------------------------------------------
 
 
@@ -230,7 +271,7 @@ def digits():
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("part", choices=["table", "alone", "reading", "cluster", "ridge", "digits"])
+    parser.add_argument("part", choices=["table", "alone", "reading", "cluster", "ridge", "digits", "wide", "wide-fit"])
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--at", type=Path, default=Path("long-data"))
     parser.add_argument("--kill-after", type=float, default=0.0)
@@ -246,6 +287,8 @@ if __name__ == "__main__":
         subprocess.run([*again, "cluster", "--kill-after", str(0.4 * lapse)], check=True)
     elif options.part == "cluster":
         cluster(options.at, options.kill_after)
+    elif options.part.startswith("wide"):  # columns and members
+        (wide if options.part == "wide" else wide_fit)(options.at, *options.size)
     elif options.part == "ridge":
         sizes = itertools.product((200, 1000), (500, 2000, 20000))
         ridge(options.draws, [tuple(options.size)] if options.size else sizes)

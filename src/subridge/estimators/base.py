@@ -46,6 +46,7 @@ from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_s
 from subridge.ridge.candidates import MEMBERS, Choice, choose_ensemble, offers
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
 from subridge.ridge.choose import scored, trainable
+from subridge.ridge.columns import DiskColumns, column_rows
 from subridge.ridge.judge import Candidate, Offer, judge, tuned
 from subridge.ridge.moments import MomentRows, RowMoments, moment_rows, moments_of, pieces_of, thinned
 from subridge.ridge.rows import LeftOutSets, TrainingRows, left_out_groups, left_out_windows, training_rows
@@ -336,7 +337,7 @@ class RidgeEnsembleBase(BaseEstimator):
 
     def _fit(
         self,
-        X: Features,
+        X: Features | DiskColumns,
         targets: FloatArray,
         weights: FloatArray | None,
         groups: ArrayLike | None,
@@ -345,14 +346,22 @@ class RidgeEnsembleBase(BaseEstimator):
         """Choose subsets, ridges and weights, keep the members, and return the ensemble without each left-out row."""
         seeds = self._seeds()
         together = _left_out_sets(groups, self.gap, weights, X.shape[0])
-        X, y, w = _weighted_rows(X, targets, weights)
+        if isinstance(X, DiskColumns):
+            _, y, w = _weighted_rows(targets.T, targets, weights)
+            X = X if weights is None else replace(X, kept=X.kept[weights > 0])
+        else:
+            X, y, w = _weighted_rows(X, targets, weights)
         if X.shape[0] < 1 + int(self.fit_intercept):
             raise DataError(
                 f"n_samples={X.shape[0]} sample leaves nothing to fit beside the intercept; give at least two, "
                 "or set fit_intercept=False"
             )
-        rows = training_rows(X, y, w, self.fit_intercept, together)
-        warn_of_rows(rows, getattr(self, "feature_names_in_", None), stacklevel=3)
+        if isinstance(X, DiskColumns):
+            rows: TrainingRows = column_rows(X, y, w, self.fit_intercept, together)
+            warn_once([unequal_scales(rows.column_squares)], stacklevel=3)
+        else:
+            rows = training_rows(X, y, w, self.fit_intercept, together)
+            warn_of_rows(rows, getattr(self, "feature_names_in_", None), stacklevel=3)
         families, rng = self._families(rows.column_squares > 0, seeds[0]), np.random.default_rng(seeds[1])
         eta = self._per_member("readout_noise", within("readout_noise", self.readout_noise, 0.0, 1e100), families)
         noises = dict[int, Array]()

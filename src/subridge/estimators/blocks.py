@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from subridge.arrays.machine import available_memory
+from subridge.arrays.machine import available_memory, forget_pages
 from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray
 from subridge.model.checks import one_of, truth
@@ -31,6 +31,7 @@ _FAN_IN = 8  # moments that one task merges
 _LEAST_BATCHES = 8  # of which a standard error can be had
 _MATRICES = 16  # Gram matrices that a fit holds beside those of the batches; measured 13 at M = 512
 _PROCESS = 2**28  # bytes of an interpreter with NumPy, SciPy and Dask
+_WIDE = 2**30  # bytes beyond which a wide memory map is read in blocks: nothing is lost by it but time
 _NAMES = [each.name for each in fields(RowMoments)]
 
 
@@ -87,12 +88,14 @@ class _Slice:
 
     def load(self) -> Any:
         try:
-            return np.asarray(self.array[self.start : self.stop])
+            return np.array(self.array[self.start : self.stop])
         except Exception as error:  # whatever a damaged file makes a reader raise
             raise DataError(
                 f"rows {self.start} to {self.stop} cannot be read ({type(error).__name__}: {error}); the file may be "
                 "truncated or damaged: write it again"
             ) from error
+        finally:
+            forget_pages(self.array)
 
 
 class _Table(NamedTuple):
@@ -117,6 +120,12 @@ def _is(value: Any, module: str, name: str) -> bool:
 
 def _is_dask(X: Any) -> bool:
     return any(_is(X, "dask", name) for name in ("Array", "DataFrame", "FrameBase"))
+
+
+def is_wide(X: Any) -> bool:
+    """Whether X lies on disk and has more columns than rows: it is read in blocks of columns."""
+    is_disk = _is(X, "zarr", "Array") or (isinstance(X, np.memmap) and 16 * X.size > _WIDE)
+    return is_disk and len(X.shape) == 2 and X.shape[1] > X.shape[0]
 
 
 def is_long(X: Any, y: Any = None) -> bool:

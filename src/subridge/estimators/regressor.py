@@ -18,10 +18,11 @@ from subridge.estimators.base import (
     row_weights,
     training_input,
 )
-from subridge.estimators.blocks import MomentBatches, gather_moments, is_long
+from subridge.estimators.blocks import MomentBatches, gather_moments, is_long, is_wide
 from subridge.model.aggregation import Aggregation
 from subridge.model.checks import truth
 from subridge.model.errors import DataError, ParameterError
+from subridge.ridge.columns import DiskColumns
 from subridge.ridge.moments import moment_rows
 
 if TYPE_CHECKING:
@@ -209,6 +210,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         DataError, ParameterError
             If the data cannot be used as given, or a constructor parameter is invalid.
         """
+        if is_wide(X):
+            return self._fit_wide(X, y, sample_weight, groups)
         if is_long(X, y):
             return self._fit_long(X, y, sample_weight, groups)
         features, labels = training_input(self, X, y, reset=True, numeric=True)
@@ -237,6 +240,18 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             self.feature_names_in_ = moments.feature_names
         self._fit_moments(rows, self._aggregations(), seed)
         self._publish(moments.has_one_target)
+        return self
+
+    def _fit_wide(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> Self:
+        """Fit to a table on disk with more columns than rows, which is read in blocks of columns."""
+        labels = training_input(self, np.zeros((X.shape[0], 1)), y, reset=True, numeric=True)[1]
+        self.n_features_in_ = int(X.shape[1])
+        aggregations, weights = affordable(self._aggregations(), len(labels)), row_weights(sample_weight, len(labels))
+        columns = DiskColumns(X, np.arange(len(labels)))
+        left_out = self._fit(columns, np.atleast_2d(labels.T), weights, groups, aggregations)
+        self._publish(labels.ndim == 1)
+        self.loo_predictions_ = self._shaped(left_out.predictions)
+        del self._left_out  # it would hold on to the file
         return self
 
     @available_if(_is_weighted_sum)  # type: ignore[untyped-decorator]

@@ -29,6 +29,7 @@ from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray, SparseMatrix
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError, RidgeError
+from subridge.ridge.columns import ColumnRows
 from subridge.ridge.member import MemberPath, member_paths
 from subridge.ridge.rows import TrainingRows, training_rows
 
@@ -321,6 +322,8 @@ class MomentPath(MemberPath):
 
 def paths_of(rows: TrainingRows, plan: SubsetPlan, ridges: FloatArray, noise: Array | None = None) -> list[MemberPath]:
     """The members of a plan along a path of ridges, shape (L,) or (L, k), from rows or from their moments."""
+    if isinstance(rows, ColumnRows):
+        rows.read(plan)
     if not isinstance(rows, MomentRows):
         return member_paths(rows, plan, ridges, noise)
     if (ridges < 0).any():
