@@ -5,6 +5,8 @@ from subridge import derivations as derivations
 from subridge import figures as figures
 from subridge import subsets as subsets
 from subridge import theory as theory
+from subridge.estimators.blocks import MomentBatches as MomentBatches
+from subridge.estimators.blocks import gather_moments as gather_moments
 from subridge.estimators.classifier import RidgeEnsembleClassifier as RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor as RidgeEnsembleRegressor
 from subridge.forecasting.advise import Advice as Advice

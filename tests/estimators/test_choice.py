@@ -108,10 +108,12 @@ def test_groups_and_gaps_judge_every_candidate(diabetes):
         assert model.loo_predictions_.shape == (100,)
 
 
-def test_a_stream_is_one_ridge(diabetes):
+def test_a_stream_chooses_as_a_fit_does(diabetes):
     X, y = diabetes
     model = sr.RidgeEnsembleRegressor(random_state=0).partial_fit(X[:200], y[:200]).partial_fit(X[200:], y[200:])
-    assert model.n_estimators_ == 1
+    fitted = sr.RidgeEnsembleRegressor(random_state=0).fit(X, y)
+    assert model.choice_.name == fitted.choice_.name
+    assert model.loo_error_ == pytest.approx(fitted.loo_error_, rel=0.02)
 
 
 @pytest.mark.parametrize("load", [load_digits, load_breast_cancer])

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from subridge.model.errors import DataError
-from subridge.ridge.stream import moments_of
+from subridge.ridge.moments import moments_of
 
 
 @pytest.fixture

@@ -4,10 +4,12 @@ Memory is what this process may still take before the machine, a container (cont
 level above the process) or a limit on the addresses of a process (``ulimit -v``) stops it.
 """
 
+import mmap
 import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +25,16 @@ _VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_
 def available_memory(root: Path = Path("/")) -> int:
     """Bytes that this process may still take; `root` is where ``proc`` and ``sys`` are found."""
     return max(0, min([_of_machine(root), *_of_containers(root), *_of_addresses(root)]))
+
+
+def forget_pages(array: object) -> None:
+    """Let go of the pages of a memory map that were read; the file keeps them.
+
+    They would stay resident until memory is short, and a pass over a file would look as if it held all of it.
+    """
+    pages: Any = getattr(array, "_mmap", None)
+    if isinstance(array, np.memmap) and array.mode != "c" and hasattr(pages, "madvise"):  # Windows has none
+        pages.madvise(mmap.MADV_DONTNEED)
 
 
 def _of_machine(root: Path) -> int:

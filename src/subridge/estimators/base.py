@@ -36,6 +36,7 @@ from subridge.model.errors import (
     DataError,
     FewSamplesWarning,
     ParameterError,
+    RidgePathWarning,
     SubridgeWarning,
     SubsetError,
     WorseThanOneRidgeWarning,
@@ -45,9 +46,10 @@ from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_s
 from subridge.ridge.candidates import MEMBERS, Choice, choose_ensemble, offers
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
 from subridge.ridge.choose import scored, trainable
+from subridge.ridge.columns import DiskColumns, column_rows
 from subridge.ridge.judge import Candidate, Offer, judge, tuned
+from subridge.ridge.moments import MomentRows, RowMoments, moment_rows, moments_of, pieces_of, thinned
 from subridge.ridge.rows import LeftOutSets, TrainingRows, left_out_groups, left_out_windows, training_rows
-from subridge.ridge.stream import RowMoments, moments_of, search_moments, streamed_path
 
 if TYPE_CHECKING:  # scikit-learn has no types, and a base class without types would hide those of our parameters
     from sklearn.utils import Tags
@@ -89,7 +91,7 @@ Missing: TypeAlias = Literal["raise", "drop-members"]
 
 
 def training_input(
-    estimator: Any, X: MatrixLike, y: ArrayLike, *, reset: bool, numeric: bool
+    estimator: Any, X: MatrixLike, y: ArrayLike | None, *, reset: bool, numeric: bool
 ) -> tuple[Features, Labels]:
     """X as float64 in its own library, and labels in host memory: float64, shape (n,) or (n, C), or classes, (n,).
 
@@ -98,7 +100,7 @@ def training_input(
     """
     if reset:
         estimator._forget()
-    if np.ma.is_masked(y) or (numeric and isinstance(y, np.ndarray) and y.dtype.kind != "c"):
+    if y is not None and (np.ma.is_masked(y) or (numeric and isinstance(y, np.ndarray) and y.dtype.kind != "c")):
         refuse_odd_values("y", y)
     if is_tensor(X):
         features: Features = _checked(estimator, X, reset)
@@ -259,7 +261,7 @@ class RidgeEnsembleBase(BaseEstimator):
     def _forget(self) -> None:
         """Forget an earlier fit, so that one that fails leaves nothing to predict with; classes serve a stream."""
         fitted = {name for name in vars(self) if name.endswith("_")} - {"classes_"}
-        for name in fitted | ({"_members", "_moments", "_left_out"} & vars(self).keys()):
+        for name in fitted | ({"_members", "_moments", "_left_out", "_stream_seed"} & vars(self).keys()):
             delattr(self, name)
 
     def _seeds(self) -> tuple[int, int]:
@@ -335,7 +337,7 @@ class RidgeEnsembleBase(BaseEstimator):
 
     def _fit(
         self,
-        X: Features,
+        X: Features | DiskColumns,
         targets: FloatArray,
         weights: FloatArray | None,
         groups: ArrayLike | None,
@@ -344,14 +346,22 @@ class RidgeEnsembleBase(BaseEstimator):
         """Choose subsets, ridges and weights, keep the members, and return the ensemble without each left-out row."""
         seeds = self._seeds()
         together = _left_out_sets(groups, self.gap, weights, X.shape[0])
-        X, y, w = _weighted_rows(X, targets, weights)
+        if isinstance(X, DiskColumns):
+            _, y, w = _weighted_rows(targets.T, targets, weights)
+            X = X if weights is None else replace(X, kept=X.kept[weights > 0])
+        else:
+            X, y, w = _weighted_rows(X, targets, weights)
         if X.shape[0] < 1 + int(self.fit_intercept):
             raise DataError(
                 f"n_samples={X.shape[0]} sample leaves nothing to fit beside the intercept; give at least two, "
                 "or set fit_intercept=False"
             )
-        rows = training_rows(X, y, w, self.fit_intercept, together)
-        warn_of_rows(rows, getattr(self, "feature_names_in_", None), stacklevel=3)
+        if isinstance(X, DiskColumns):
+            rows: TrainingRows = column_rows(X, y, w, self.fit_intercept, together)
+            warn_once([unequal_scales(rows.column_squares)], stacklevel=3)
+        else:
+            rows = training_rows(X, y, w, self.fit_intercept, together)
+            warn_of_rows(rows, getattr(self, "feature_names_in_", None), stacklevel=3)
         families, rng = self._families(rows.column_squares > 0, seeds[0]), np.random.default_rng(seeds[1])
         eta = self._per_member("readout_noise", within("readout_noise", self.readout_noise, 0.0, 1e100), families)
         noises = dict[int, Array]()
@@ -405,6 +415,24 @@ class RidgeEnsembleBase(BaseEstimator):
         self, rows: TrainingRows, taken: Candidate, outputs: Array, error: float, noise: Array | None
     ) -> LeftOutEnsemble:
         """Set what was fitted from the candidate that was taken, with left-out outputs (C, n) and their error."""
+        self._keep_candidate(rows, taken, error)
+        self._left_out = LeftOutEnsemble(
+            rows=replace(rows, given=None),  # a fitted estimator does not hold on to X
+            errors=taken.losses.errors(taken.places[None, :])[0, ...],
+            noise=noise,
+            ensemble=self.ensemble_,
+            members=self._members,
+            map=self._map,
+            weights=self._member_weights if self.ensemble_.aggregation.is_linear else None,
+            predictions=outputs,
+        )
+        warn_once([correlated_rows(rows.targets - outputs, rows)], stacklevel=4)
+        return self._left_out
+
+    def _keep_candidate(
+        self, rows: TrainingRows, taken: Candidate, error: float, decided: Aggregation | None = None
+    ) -> None:
+        """Set what was fitted from the candidate that was taken; members may be combined by another aggregation."""
         losses, places, plan = taken.losses, taken.places, taken.offer.plan
         aggregation = losses.aggregation
         if isinstance(self.ridge, str):
@@ -413,7 +441,9 @@ class RidgeEnsembleBase(BaseEstimator):
                 chooser = taken.chooser
                 self.loo_path_ = np.array([chooser.at(chooser.common(at)).loss[0] for at in range(len(taken.ridges))])
         self.loo_error_ = error
-        self._adopt(plan, aggregation)
+        k = plan.n_members
+        self.ensemble_ = Ensemble(plan, np.zeros(k), self.readout_noise, aggregation=decided or aggregation)
+        self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, k, list(plan.measurements)
         members = FittedMembers.centred_on(
             plan,
             [path.coefficients(int(place)) for path, place in zip(losses.paths, places, strict=True)],
@@ -422,56 +452,51 @@ class RidgeEnsembleBase(BaseEstimator):
         )
         moments = losses.moments(places[None, :], aggregation if aggregation.is_linear else Mean()).of_batch(0)
         self._keep(taken.ensemble.ridge, moments, members, taken.weights if aggregation.fits_weights else None)
-        self._left_out = LeftOutEnsemble(
-            rows=replace(rows, given=None),  # a fitted estimator does not hold on to X
-            errors=losses.errors(places[None, :])[0, ...],
-            noise=noise,
-            ensemble=self.ensemble_,
-            members=members,
-            map=self._map,
-            weights=self._member_weights if aggregation.is_linear else None,
-            predictions=outputs,
-        )
-        warn_once([correlated_rows(rows.targets - outputs, rows)], stacklevel=4)
-        return self._left_out
 
-    def _adopt(self, plan: SubsetPlan, aggregation: Aggregation) -> None:
-        """Describe what is fitted; its ridges follow."""
-        k = plan.n_members
-        self.ensemble_ = Ensemble(plan, np.zeros(k), self.readout_noise, aggregation=aggregation)
-        self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, k, list(plan.measurements)
+    def _absorb(
+        self, X: Features, targets: FloatArray, weights: FloatArray | None, aggregations: Sequence[Aggregation]
+    ) -> None:
+        """Add a batch of rows to the moments and fit to all of them; nothing is warned of while rows may be few."""
+        features, y, w = _weighted_rows(X, targets, weights)
+        before = getattr(self, "_moments", ())
+        pieces = pieces_of(features.shape[0], sum(each.n_samples for each in before))
+        new = []
+        for part in pieces:
+            some = features[np.arange(part.start, part.stop)] if is_sparse(features) else features[part]
+            new.append(moments_of(some, y[:, part], None if w is None else w[part]))
+        if not before:
+            self._stream_seed = self._seeds()[0]
+        self._moments: tuple[RowMoments, ...] = thinned([*before, *new])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RidgePathWarning)
+            self._fit_moments(moment_rows(self._moments, self.fit_intercept), aggregations, self._stream_seed, False)
 
-    def _absorb(self, X: Features, targets: FloatArray, weights: FloatArray | None, aggregation: Aggregation) -> None:
-        """Add a batch to the moments and solve the members; "auto" minimises the trace form of the mean's error."""
-        if not hasattr(self, "_moments"):
-            families = self._families(np.ones(X.shape[1], dtype=bool), self._seeds()[0])
-            self._adopt(families[0][0].plan, aggregation)  # one ridge, unless a number or subsets are given
-            if not isinstance(self.ridge, str):
-                ridge = self._per_member("ridge", trainable("ridge", self.ridge), families[:1])
-                self.ensemble_ = replace(self.ensemble_, ridge=np.broadcast_to(ridge, (self.n_estimators_,)))
-            if self.ensemble_.readout_noise.any():
-                raise ParameterError("readout_noise needs the rows and cannot be streamed; use fit, or readout_noise=0")
-        if isinstance(self.ridge, str) and self.ridge_scope != "ensemble":
-            raise ParameterError(
-                f"ridge_scope={self.ridge_scope!r} needs the rows; stream with ridge_scope='ensemble' or numbers"
-            )
-        batch = moments_of(*_weighted_rows(X, targets, weights))
-        self._moments: RowMoments = self._moments + batch if hasattr(self, "_moments") else batch
-        moments = self._moments
-        squares, names = moments.column_squares(self.fit_intercept), getattr(self, "feature_names_in_", None)
-        warn_once([unequal_scales(squares, names)], stacklevel=3)
-        plan, k, shift = self.subset_plan_, self.n_estimators_, float(self.fit_intercept)
-        if isinstance(self.ridge, str):
-            path = search_moments(moments, plan, self.ridges, self.fit_intercept)
-            self.ridge_path_, self.loo_path_ = path.ridges[:, 0], path.losses
-        else:
-            path = streamed_path(moments, plan, np.broadcast_to(self.ensemble_.ridge, (1, k)), self.fit_intercept)
-        place = path.best
-        self.loo_error_ = float(path.losses[place])
-        coefficients = [each[place, ...] for each in path.coefficients]
-        means = [moments.target_means * shift] * k
-        members = FittedMembers.centred_on(plan, coefficients, moments.feature_means * shift, means)
-        self._keep(path.ridges[place], MemberMoments(path.pairs[place]), members)
+    def _fit_moments(
+        self, rows: MomentRows, aggregations: Sequence[Aggregation], seed: int, all_rows: bool = True
+    ) -> None:
+        """Choose subsets, ridges and weights from moments; classes are voted for with ridges of the mean score.
+
+        If not `all_rows` are there, columns that are constant so far may vary later.
+        """
+        for name, asked in (("readout_noise", np.any(self.readout_noise)), ("gap", self.gap)):
+            if asked:
+                given = getattr(self, name)
+                raise ParameterError(f"{name}={given!r} needs the rows, and moments are all there is; fit to rows")
+        if self.scoring == "neg_mean_absolute_error":
+            raise ParameterError(f"scoring={self.scoring!r} needs the rows; moments know squared errors")
+        squares = rows.column_squares if rows.scales is None else np.ones(1)
+        warn_once([unequal_scales(squares, getattr(self, "feature_names_in_", None))], stacklevel=4)
+        decided, is_searched = aggregations[0], isinstance(self.ridge, str)
+        families = self._families((rows.column_squares > 0) | (not all_rows), seed)
+        if decided.decides_classes:  # one ridge, unless a number or subsets are given
+            families, aggregations = [families[0][:1]], [Mean()]
+        fixed = None if is_searched else self._per_member("ridge", trainable("ridge", self.ridge), families)
+        usable = affordable(aggregations, rows.n_samples)
+        with np.errstate(invalid="ignore"):  # the error of a single row is infinite
+            choice = choose_ensemble(rows, families, usable, self.ridges, self.ridge_scope, self.scoring, fixed)
+            taken = choice.kept[choice.taken]
+            self.choice_, error = replace(choice, kept={}), taken.losses.at(taken.places[None, :]).loss[0]
+            self._keep_candidate(rows, taken, float(error), decided if decided.decides_classes else None)
 
     def _keep(
         self, ridges: FloatArray, moments: MemberMoments, members: FittedMembers, weights: FloatArray | None = None

@@ -254,7 +254,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         if unknown.size:
             raise DataError(f"y holds labels {unknown[:5]!r} that are not in classes={self.classes_!r}")
         weights = row_weights(sample_weight, len(labels), labels, self.class_weight)
-        self._absorb(features, self._one_hot(labels), weights, aggregation)
+        self._absorb(features, self._one_hot(labels), weights, [aggregation])
         self._publish()
         return self
 

@@ -1,13 +1,13 @@
 """RidgeEnsembleRegressor."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from subridge.arrays.namespace import in_precision_of
-from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike
+from subridge.arrays.types import Array, ArrayLike, MatrixLike
 from subridge.estimators.base import (
     MultiOutputMixin,
     RegressorMixin,
@@ -18,18 +18,23 @@ from subridge.estimators.base import (
     row_weights,
     training_input,
 )
+from subridge.estimators.blocks import MomentBatches, gather_moments, is_long, is_wide
 from subridge.model.aggregation import Aggregation
 from subridge.model.checks import truth
+from subridge.model.errors import DataError, ParameterError
+from subridge.ridge.columns import DiskColumns
+from subridge.ridge.moments import moment_rows
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 
-def _averages(estimator: "RidgeEnsembleRegressor") -> bool:
-    """Whether the members are averaged: only then rows can be streamed."""
-    if not estimator._aggregations()[0].is_mean:
+def _is_weighted_sum(estimator: "RidgeEnsembleRegressor") -> bool:
+    """Whether the aggregate is linear: only then moments of the rows are enough."""
+    if not estimator._aggregations()[0].is_linear:
         raise AttributeError(
-            f"partial_fit serves aggregation='mean' only; aggregation={estimator.aggregation!r} needs the rows: use fit"
+            f"aggregation={estimator.aggregation!r} is no weighted sum and needs the rows, and moments are all that is "
+            "kept; use fit on rows, or 'mean', 'scaled', 'simplex' or 'free'"
         )
     return True
 
@@ -171,16 +176,24 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     weights_per_target: bool = False
 
     def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Fit the members and choose their ridges.
+
+        A table longer than memory is read once, block by block, as by `gather_moments`. Ridges, weights and candidates
+        are then chosen by the trace form of left-out errors, which needs moments only.
 
         Parameters
         ----------
         X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
-            Samples, one per row.
+            Samples, one per row. Or a Dask array or frame, a zarr array, a memory map larger than memory, a polars
+            LazyFrame, an iterator of (X, y) batches, or `MomentBatches`.
         y : array_like or tensor, shape (n_samples,) or (n_samples, n_targets)
-            Their labels.
+            Their labels; None if X gives them.
         sample_weight : array_like, shape (n_samples,), optional
             How much each row counts. A row of weight two is left out as one row.
         groups : array_like, shape (n_samples,), optional
@@ -197,14 +210,51 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         DataError, ParameterError
             If the data cannot be used as given, or a constructor parameter is invalid.
         """
+        if is_wide(X):
+            return self._fit_wide(X, y, sample_weight, groups)
+        if is_long(X, y):
+            return self._fit_long(X, y, sample_weight, groups)
         features, labels = training_input(self, X, y, reset=True, numeric=True)
         aggregations, weights = affordable(self._aggregations(), len(labels)), row_weights(sample_weight, len(labels))
         left_out = self._fit(features, np.atleast_2d(labels.T), weights, groups, aggregations)
-        self._publish(labels)
+        self._publish(labels.ndim == 1)
         self.loo_predictions_ = self._shaped(left_out.predictions)
         return self
 
-    @available_if(_averages)  # type: ignore[untyped-decorator]
+    def _fit_long(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> Self:
+        """Fit to the moments of a table that is read block by block."""
+        self._forget()
+        try:
+            _is_weighted_sum(self)
+        except AttributeError as error:
+            raise ParameterError(str(error)) from None
+        if groups is not None:
+            raise ParameterError("groups= needs the rows, and moments of batches are all there is; fit to rows")
+        seed = self._seeds()[0]
+        moments = X if isinstance(X, MomentBatches) else gather_moments(X, y, sample_weight)
+        if moments.n_samples < 1 + int(self.fit_intercept):
+            raise DataError("n_samples=1 sample leaves nothing to fit beside the intercept; give at least two")
+        rows = moment_rows(moments.batches, self.fit_intercept, moments.standardise)
+        self.n_features_in_ = moments.n_features
+        if moments.feature_names is not None:
+            self.feature_names_in_ = moments.feature_names
+        self._fit_moments(rows, self._aggregations(), seed)
+        self._publish(moments.has_one_target)
+        return self
+
+    def _fit_wide(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> Self:
+        """Fit to a table on disk with more columns than rows, which is read in blocks of columns."""
+        labels = training_input(self, np.zeros((X.shape[0], 1)), y, reset=True, numeric=True)[1]
+        self.n_features_in_ = int(X.shape[1])
+        aggregations, weights = affordable(self._aggregations(), len(labels)), row_weights(sample_weight, len(labels))
+        columns = DiskColumns(X, np.arange(len(labels)))
+        left_out = self._fit(columns, np.atleast_2d(labels.T), weights, groups, aggregations)
+        self._publish(labels.ndim == 1)
+        self.loo_predictions_ = self._shaped(left_out.predictions)
+        del self._left_out  # it would hold on to the file
+        return self
+
+    @available_if(_is_weighted_sum)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Add a batch of rows; only their moments are kept, M² + O(M) numbers.
 
@@ -233,8 +283,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         """
         features, labels = training_input(self, X, y, reset=not hasattr(self, "_moments"), numeric=True)
         weights = row_weights(sample_weight, len(labels))
-        self._absorb(features, np.atleast_2d(labels.T), weights, self._aggregations()[0])
-        self._publish(labels)
+        self._absorb(features, np.atleast_2d(labels.T), weights, self._aggregations())
+        self._publish(labels.ndim == 1)
         return self
 
     def predict(self, X: MatrixLike) -> Array:
@@ -300,9 +350,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         """What has one entry per target first, in the shape that y had."""
         return output[0, ...] if self._has_one_target else output.T
 
-    def _publish(self, labels: FloatArray) -> None:
-        """Set the public attributes from the members."""
-        self._has_one_target = single = labels.ndim == 1
+    def _publish(self, single: bool) -> None:
+        """Set the public attributes from the members, for one target or several."""
+        self._has_one_target = single
         self.estimators_coef_ = [coef[0, ...] if single else coef for coef in self._members.coefficients]
         self.estimators_intercept_ = [value[0, ...] if single else value for value in self._members.intercepts]
         if self.ensemble_.aggregation.is_linear:

@@ -18,7 +18,8 @@ from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.subsets import Dirichlet, Equal, Overlapping, Strategy
 from subridge.ridge.choose import SURE, Losses, paired, scored, search_ridges
 from subridge.ridge.judge import Candidate, Offer, take, tuned
-from subridge.ridge.member import MemberPath, member_paths
+from subridge.ridge.member import MemberPath
+from subridge.ridge.moments import paths_of
 from subridge.ridge.rows import TrainingRows
 
 SINGLE = "one ridge"
@@ -185,12 +186,12 @@ def _members(
 ) -> Sequence[MemberPath]:
     """The members of a plan along a path; those that the last plan had too are `known`, unless noise differs."""
     if noise is not None:
-        return member_paths(rows, plan, path, noise)
+        return paths_of(rows, plan, path, noise)
     keys = [np.asarray(A).tobytes() for A in plan.measurements]
     for key in known.keys() - set(keys):
         del known[key]
     new = [r for r, key in enumerate(keys) if key not in known]
     if new:
         part = SubsetPlan(tuple(plan.measurements[r] for r in new), plan.n_features)
-        known |= dict(zip([keys[r] for r in new], member_paths(rows, part, path), strict=True))
+        known |= dict(zip([keys[r] for r in new], paths_of(rows, part, path), strict=True))
     return [known[key] for key in keys]

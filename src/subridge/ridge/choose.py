@@ -23,7 +23,8 @@ from subridge.model.checks import Scope, finite_array, one_of
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import ParameterError, RidgeError, RidgePathWarning
 from subridge.ridge.classes import fit_temperature, softmax
-from subridge.ridge.member import MemberPath, member_paths
+from subridge.ridge.member import MemberPath
+from subridge.ridge.moments import MomentRows, paths_of
 from subridge.ridge.rows import TrainingRows
 
 # Half-decade steps around the mean square of a feature, the paper's s: 1e-3 s is ridgeless for all purposes, and λ*
@@ -296,11 +297,16 @@ def squares_at(losses: Losses, places: IntArray) -> FloatArray:
     Those of fitted weights are raised so that their mean is the error to expect.
     """
     rows, judged = losses.rows, losses.at(places)
-    outputs = outputs_at(losses, places, judged.weights)
-    if losses.aggregation.decides_classes:
-        wrong = first_largest(outputs) != first_largest(rows.targets)
-        return np.asarray(to_numpy(wrong * rows.weights), dtype=np.float64)
-    squares: FloatArray = to_numpy(((rows.targets - outputs) ** 2).sum(axis=1) * rows.weights)
+    if isinstance(rows, MomentRows):  # those of batches, in place of rows
+        weights = 1 / places.shape[1] if judged.weights is None else judged.weights[0]
+        table = np.broadcast_to(weights, (len(rows.targets), places.shape[1]))
+        squares: FloatArray = rows.batch_squares(losses.paths, places[0], table)[None, :]
+    else:
+        outputs = outputs_at(losses, places, judged.weights)
+        if losses.aggregation.decides_classes:
+            wrong = first_largest(outputs) != first_largest(rows.targets)
+            return np.asarray(to_numpy(wrong * rows.weights), dtype=np.float64)
+        squares = to_numpy(((rows.targets - outputs) ** 2).sum(axis=1) * rows.weights)
     if judged.weights is None:
         return squares
     apparent = squares.sum(axis=1) / rows.total_weight
@@ -368,11 +374,12 @@ def search_ridges(
     Returns the path (L,), without such ridges if they are not, the losses of the members along it, and the place of
     each member on it, shape (k,).
     """
-    spread, judged = float(rows.centred_targets[0].var()), scored(aggregation, scoring, rows)
+    g, judged = rows.centred_targets[0], scored(aggregation, scoring, rows)
+    spread = float((g * g).sum()) / (rows.total_weight * g.shape[0])
     plain = (1 - _MATERIAL) * 10.0 ** (_LEAST / 2) * float(rows.column_squares.mean()) if given is None else 0.0
 
     def evaluate(path: FloatArray) -> Outcome[tuple[Losses, IntArray]]:
-        losses, first = Losses(member_paths(rows, plan, path, noise), rows, judged), int((path < plain).sum())
+        losses, first = Losses(paths_of(rows, plan, path, noise), rows, judged), int((path < plain).sum())
         places = choose_ridges(losses, scope)
         if first and judged is aggregation:
             above = Losses(losses.paths, rows, judged, first)

@@ -1,0 +1,599 @@
+"""Tables longer than memory: their moments in one pass, block by block, here or on the workers of a Dask cluster.
+
+A table is a list of blocks of rows that can be read in any order (Dask arrays and frames, zarr arrays, memory maps), or
+blocks that come one after the other (lazy frames, iterators). Blocks that are neighbours make a batch, whose moments
+are merged as a tree. Dask moves and repeats the work; nothing of ours runs on a worker but a function of one block.
+"""
+
+import hashlib
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from subridge.arrays.machine import available_memory, forget_pages
+from subridge.arrays.namespace import to_numpy
+from subridge.arrays.types import Array, ArrayLike, FloatArray
+from subridge.model.checks import one_of, truth
+from subridge.model.errors import BudgetError, ClusterError, DataError, ParameterError, counted, listed
+from subridge.ridge.moments import BATCHES, RowMoments, merged, moments_of, pieces_of, thinned
+from subridge.store.progress import ProgressBar
+from subridge.store.tasks import Arrays, TaskStore
+
+_BLOCK = 2**25  # bytes of a block that is read at once, as float64, and of a slab that is centred at once
+_FAN_IN = 8  # moments that one task merges
+_LEAST_BATCHES = 8  # of which a standard error can be had
+_MATRICES = 16  # Gram matrices that a fit holds beside those of the batches; measured 13 at M = 512
+_PROCESS = 2**28  # bytes of an interpreter with NumPy, SciPy and Dask
+_WIDE = 2**30  # bytes beyond which a wide memory map is read in blocks: nothing is lost by it but time
+_NAMES = [each.name for each in fields(RowMoments)]
+
+
+@dataclass(frozen=True, eq=False)
+class MomentBatches:
+    """Moments of a table, from which any estimator of weighted sums can be fitted; `gather_moments` makes it.
+
+    Attributes
+    ----------
+    batches : tuple of RowMoments
+        Moments of neighbouring rows, at most 32.
+    has_one_target : bool
+        Whether y had one axis.
+    feature_names : ndarray of str, shape (n_features,), or None
+        Names of the columns, if X was a frame.
+    standardise : bool
+        Whether columns are to be divided by their standard deviations before members are fitted.
+    planned_memory : int
+        Bytes that a process was planned to hold at most.
+    """
+
+    batches: tuple[RowMoments, ...]
+    has_one_target: bool
+    feature_names: Any = None
+    standardise: bool = False
+    planned_memory: int = 0
+
+    @property
+    def n_samples(self) -> int:
+        """Rows of positive weight."""
+        return sum(each.n_samples for each in self.batches)
+
+    @property
+    def n_features(self) -> int:
+        """Columns of X."""
+        return int(self.batches[0].gram.shape[0])
+
+
+class _Block(NamedTuple):
+    """Rows, labels and weights: arrays, slices of arrays on disk, or values that Dask will hand over."""
+
+    X: Any
+    y: Any
+    weights: Any = None
+
+
+@dataclass(frozen=True)
+class _Slice:
+    """Rows of an array on disk, read where they are needed."""
+
+    array: Any
+    start: int
+    stop: int
+
+    def load(self) -> Any:
+        try:
+            return np.array(self.array[self.start : self.stop])
+        except Exception as error:  # whatever a damaged file makes a reader raise
+            raise DataError(
+                f"rows {self.start} to {self.stop} cannot be read ({type(error).__name__}: {error}); the file may be "
+                "truncated or damaged: write it again"
+            ) from error
+        finally:
+            forget_pages(self.array)
+
+
+class _Table(NamedTuple):
+    """A table in blocks: a list if they can be read in any order, else an iterable of them."""
+
+    blocks: Iterable[_Block]
+    width: int
+    dtype: Any
+    block_bytes: int = _BLOCK
+    names: Any = None
+    on_dask: bool = False
+    identity: tuple[Any, ...] = ()
+
+
+# -- kinds of tables ------------------------------------------------------------------------------
+
+
+def _is(value: Any, module: str, name: str) -> bool:
+    """Whether a value is of a class of a library that need not be installed."""
+    return any(each.__name__ == name and each.__module__.startswith(module) for each in type(value).__mro__)
+
+
+def _is_dask(X: Any) -> bool:
+    return any(_is(X, "dask", name) for name in ("Array", "DataFrame", "FrameBase"))
+
+
+def is_wide(X: Any) -> bool:
+    """Whether X lies on disk and has more columns than rows: it is read in blocks of columns."""
+    is_disk = _is(X, "zarr", "Array") or (isinstance(X, np.memmap) and 16 * X.size > _WIDE)
+    return is_disk and len(X.shape) == 2 and X.shape[1] > X.shape[0]
+
+
+def is_long(X: Any, y: Any = None) -> bool:
+    """Whether X is a table that is read block by block, or moments of one.
+
+    >>> is_long(np.zeros((2, 2))), is_long(iter([]))
+    (False, True)
+    """
+    if isinstance(X, np.memmap):
+        return 16 * X.size > available_memory()  # as float64, beside its centred copy
+    kinds = [
+        ("dask", "Array"),
+        ("dask", "DataFrame"),
+        ("dask", "FrameBase"),
+        ("zarr", "Array"),
+        ("polars", "LazyFrame"),
+    ]
+    if isinstance(X, MomentBatches | Iterator) or any(_is(X, *kind) for kind in kinds):
+        return True
+    return y is None and isinstance(X, Iterable) and not hasattr(X, "shape") and not isinstance(X, list | tuple)
+
+
+def _table(X: Any, y: Any, weights: Any) -> _Table:
+    if _is_dask(X):
+        return _dask_table(X, y, weights)
+    if _is(X, "polars", "LazyFrame"):
+        return _lazy_table(X, y, weights)
+    if hasattr(X, "shape"):
+        return _disk_table(X, y, weights)
+    if y is not None or weights is not None:
+        raise ParameterError("an iterator gives (X, y) or (X, y, sample_weight) batches; leave y and sample_weight out")
+    first, rest = _first(_checked_batches(X))
+    block = np.asarray(_plain(first.X))
+    if block.ndim != 2:
+        raise DataError(f"the first batch has X of shape {block.shape}, which must be (n_samples, n_features)")
+    names = getattr(first.X, "columns", None)
+    return _Table(rest, block.shape[1], block.dtype, block.nbytes, None if names is None else np.array(names, object))
+
+
+def _first(batches: Iterator[_Block]) -> tuple[_Block, Iterator[_Block]]:
+    first = next(batches, None)
+    if first is None:
+        raise DataError("the iterator has no batches; an iterator can be read once only: make a new one")
+
+    def again() -> Iterator[_Block]:
+        yield first
+        yield from batches
+
+    return first, again()
+
+
+def _checked_batches(batches: Iterable[Any]) -> Iterator[_Block]:
+    """Batches of an iterator of the user's, whose errors are named with the batch they came from."""
+    number, source = 0, iter(batches)
+    while True:
+        try:
+            each = next(source)
+        except StopIteration:
+            return
+        except Exception as error:
+            raise DataError(
+                f"the iterator failed at batch {number} ({type(error).__name__}: {error}); nothing is fitted, and "
+                "the batches before it are not kept: mend it and fit again"
+            ) from error
+        if not isinstance(each, tuple | list) or len(each) not in (2, 3):
+            raise DataError(f"batch {number} must be (X, y) or (X, y, sample_weight), got {type(each).__name__}")
+        yield _Block(*each)
+        number += 1
+
+
+def _lazy_table(X: Any, y: Any, weights: Any) -> _Table:
+    """Batches of a polars LazyFrame, with labels of another, or of an array."""
+    import polars as pl
+
+    names = X.collect_schema().names()
+    parts = [X, *(each for each in (y, weights) if _is(each, "polars", "LazyFrame"))]
+    renamed = [part.select(pl.all().name.prefix(f"{i}:")) for i, part in enumerate(parts)]
+    size = max(1, _BLOCK // (8 * max(len(names), 1)))
+
+    def batches() -> Iterator[_Block]:
+        start = 0
+        for frame in pl.concat(renamed, how="horizontal").collect_batches(chunk_size=size, maintain_order=True):
+            values = [frame.select(pl.col(f"^{i}:.*$")) for i in range(len(parts))]
+            taken, found = iter(values[1:]), []
+            for each in (y, weights):
+                if _is(each, "polars", "LazyFrame"):
+                    lazy = next(taken)
+                    found.append(lazy.to_series() if lazy.width == 1 else lazy)
+                else:
+                    found.append(None if each is None else np.asarray(each)[start : start + len(frame)])
+            start += len(frame)
+            yield _Block(values[0], *found)
+
+    return _Table(_Again(batches), len(names), None, _BLOCK, np.array(names, dtype=object))
+
+
+@dataclass(frozen=True)
+class _Again:
+    """Blocks that can be read again from the beginning."""
+
+    make: Callable[[], Iterator[_Block]]
+
+    def __iter__(self) -> Iterator[_Block]:
+        return self.make()
+
+
+def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
+    """Slices of a zarr array or a memory map, whole chunks of a zarr array."""
+    if len(X.shape) != 2:
+        raise DataError(f"X must have shape (n_samples, n_features), got {tuple(X.shape)}")
+    (n, width), is_zarr = X.shape, _is(X, "zarr", "Array")
+    unwritten = X.nchunks - X.nchunks_initialized if is_zarr else 0
+    if unwritten:
+        raise DataError(f"{unwritten} of {counted(X.nchunks, 'chunk')} of X were never written; write the file again")
+    for name, each in (("y", y), ("sample_weight", weights)):
+        if each is None and name == "y":
+            raise DataError("y is None; the estimator needs labels")
+        if each is not None and (not hasattr(each, "shape") or each.shape[0] != n):
+            raise DataError(f"{name} must be an array of {n} rows like X, got shape {getattr(each, 'shape', None)}")
+    step, least = max(1, _BLOCK // (8 * width)), X.chunks[0] if is_zarr else 1
+    step = max(least, step // least * least)
+    bounds = [(start, min(start + step, n)) for start in range(0, n, step)]
+    blocks = [_Block(*(None if each is None else _Slice(each, *at) for each in (X, y, weights))) for at in bounds]
+    cluster = is_zarr and _client() is not None  # a memory map is a file of this machine
+    place = (str(X.store), X.path) if is_zarr else (str(getattr(X, "filename", "")),)
+    if cluster:
+        blocks = [_Block(block.X, *(each and each.load() for each in block[1:])) for block in blocks]
+    return _Table(blocks, width, X.dtype, step * width * X.dtype.itemsize, None, cluster, (*place, X.shape, step))
+
+
+def _dask_table(X: Any, y: Any, weights: Any) -> _Table:
+    """The blocks of a Dask array, or the partitions of a Dask frame, with those of the labels."""
+    from dask.base import tokenize
+
+    if y is None:
+        raise DataError("y is None; the estimator needs labels")
+    names = np.array(X.columns, dtype=object) if hasattr(X, "columns") else None
+    width = len(X.columns) if names is not None else int(X.shape[1])
+    if names is None:
+        X = X.rechunk({1: -1})
+    sizes = X.chunks[0] if names is None else (math.nan,) * X.npartitions
+    known = not any(math.isnan(size) for size in sizes)
+
+    def parts_of(name: str, each: Any) -> Sequence[Any]:
+        if each is None:
+            return [None] * len(sizes)
+        if hasattr(each, "to_delayed"):
+            if known and hasattr(each, "rechunk") and each.shape[0] == X.shape[0]:
+                each = each.rechunk({0: sizes})
+            found = list(np.ravel(each.to_delayed()))
+            if len(found) != len(sizes):
+                raise DataError(f"X has {len(sizes)} blocks of rows and {name} {len(found)}; give both the same blocks")
+            return found
+        array = to_numpy(each)
+        if not known or len(array) != sum(sizes):
+            raise DataError(
+                f"{name} has {len(array)} rows, X {sum(sizes) if known else 'a number not known yet'}; give as many, "
+                f"or {name} in blocks like those of X"
+            )
+        return [array[start:stop] for start, stop in pairwise(np.cumsum((0, *sizes)).tolist())]
+
+    columns = [np.ravel(X.to_delayed()), parts_of("y", y), parts_of("sample_weight", weights)]
+    blocks = [_Block(*each) for each in zip(*columns, strict=True)]
+    largest = int(max(sizes)) * width * X.dtype.itemsize if known else _BLOCK
+    return _Table(blocks, width, X.dtype if names is None else None, largest, names, True, (tokenize(X), len(blocks)))
+
+
+def _client() -> Any:
+    """The current client of Dask's distributed scheduler, or None."""
+    distributed = sys.modules.get("distributed")
+    try:
+        return None if distributed is None else distributed.Client.current()
+    except ValueError:
+        return None
+
+
+# -- one block ------------------------------------------------------------------------------------
+
+
+def _plain(value: Any) -> Any:
+    """A block as an array: read from its file, or taken out of its frame."""
+    loaded = value.load() if isinstance(value, _Slice) else value
+    return loaded.to_numpy() if hasattr(loaded, "to_numpy") else to_numpy(loaded)
+
+
+def _numbers(block: _Block, width: int, dtype: Any) -> tuple[Array, FloatArray, FloatArray | None]:
+    """X (n, M) as it is, targets (C, n) and weights (n,) of a block, checked; rows of weight zero are dropped."""
+    X, y = _plain(block.X), np.asarray(_plain(block.y))
+    if X.ndim != 2 or X.shape[1] != width:
+        raise DataError(f"a block of X has shape {X.shape}, but the first has {width} columns; all must have the same")
+    if X.dtype.kind not in "fiub" or (dtype is not None and X.dtype != dtype):
+        raise DataError(
+            f"a block of X holds {X.dtype}, {'which is no number' if dtype is None else f'the first {dtype}'}; "
+            "convert all blocks to one type of number"
+        )
+    if y.dtype.kind not in "fiub" or y.ndim not in (1, 2) or len(y) != len(X):
+        raise DataError(f"a block of y has shape {y.shape} and type {y.dtype} for {len(X)} rows of X; give numbers")
+    targets = np.atleast_2d(y.T.astype(np.float64))
+    if not np.isfinite(targets).all():
+        raise DataError(f"y contains NaN or infinity in {int((~np.isfinite(targets)).sum())} places; drop those rows")
+    if block.weights is None:
+        return X, targets, None
+    weights = np.asarray(_plain(block.weights), dtype=np.float64).reshape(-1)
+    if weights.shape != (len(X),) or not np.isfinite(weights).all() or (weights < 0).any():
+        raise DataError("sample_weight must hold one finite number of at least 0 for each row of every block")
+    kept = weights > 0
+    return (X, targets, weights) if kept.all() else (X[kept], targets[:, kept], weights[kept])
+
+
+def block_moments(
+    block: _Block, width: int, dtype: Any, fill: FloatArray | None, n_before: int | None = None, pieces: int = 1
+) -> list[RowMoments]:
+    """Moments of the pieces of one block, in float64; missing values are counted, and filled if means are given."""
+    X, targets, weights = _numbers(block, width, dtype)
+    n, slab, found = len(X), max(1, _BLOCK // (8 * width)), []
+    ends = np.linspace(0, n, min(pieces, n) + 1).round().astype(int).tolist()
+    parts = [slice(*each) for each in pairwise(ends)] if n_before is None else pieces_of(n, n_before)
+    for part in parts if n else ():
+        slabs = []
+        for start in range(part.start, part.stop, slab):
+            rows = slice(start, min(start + slab, part.stop))
+            values, gaps = X[rows].astype(np.float64), np.zeros(width, dtype=np.int64)
+            if not np.isfinite(values.sum(axis=0)).all():
+                empty = np.isnan(values)
+                if np.isinf(values).any():
+                    raise DataError(f"X contains infinity in column {int(np.isinf(values).any(axis=0).argmax())}")
+                gaps += 0 if fill is not None else empty.sum(axis=0)
+                values = np.where(empty, 0.0 if fill is None else fill, values)
+            own = moments_of(values, targets[:, rows], None if weights is None else weights[rows])
+            slabs.append(replace(own, gaps=gaps))
+        found.append(merged(slabs))
+    return found
+
+
+def _block_means(block: _Block, width: int, dtype: Any) -> FloatArray:
+    """Count and mean of what is there in every column of a block; shape (2, M)."""
+    X = _numbers(block, width, dtype)[0].astype(np.float64)
+    known = ~np.isnan(X)
+    counts = known.sum(axis=0)
+    return np.stack([counts, np.where(known, X, 0.0).sum(axis=0) / np.maximum(counts, 1)])
+
+
+def _joined(lists: Sequence[list[RowMoments]]) -> list[RowMoments]:
+    """The moments of several blocks as one; empty if they have no rows."""
+    flat = [each for part in lists for each in part]
+    return [merged(flat)] if flat else []
+
+
+# -- all blocks -----------------------------------------------------------------------------------
+
+
+def gather_moments(
+    X: Any,
+    y: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    *,
+    standardise: bool = False,
+    missing: Literal["raise", "mean"] = "raise",
+    store: str | Path | None = None,
+    memory: int | None = None,
+    progress: bool = True,
+) -> MomentBatches:
+    """Read a table once, block by block, and keep its moments, from which estimators are fitted.
+
+    ``fit`` does the same with a table of these kinds; here are the options, and moments that serve several fits.
+
+    Parameters
+    ----------
+    X : Dask array or frame, zarr array, memory map, polars LazyFrame, or iterable of batches
+        Rows of numbers, shape (n_samples, n_features), in any precision; sums are kept in double precision. Dask
+        collections, and zarr arrays if there is a current Dask client, are read by the workers. A batch is
+        (X, y) or (X, y, sample_weight).
+    y : array, Dask collection, LazyFrame, shape (n_samples,) or (n_samples, n_targets)
+        Labels; None if X gives batches.
+    sample_weight : as y, shape (n_samples,), optional
+        How much each row counts.
+    standardise : bool
+        Divide columns by their standard deviations, which are known after the pass. Ridges then are in those units,
+        and coefficients are given for the columns as they are.
+    missing : {"raise", "mean"}
+        NaN in X: refuse it, with a count by column, or fill it with the column's mean, found in a first pass.
+    store : str or Path, optional
+        A directory for the moments of finished batches; a run that was killed goes on where it stopped. Not for
+        batches that come one after the other.
+    memory : int, optional
+        Bytes that a process may hold; half of what is free by default.
+    progress : bool
+        Show a bar with the time left, at a terminal.
+
+    Returns
+    -------
+    MomentBatches
+        To be given to ``fit`` in place of X and y.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If the table cannot be used as given; nothing is kept then but what `store` holds.
+    BudgetError
+        If the moments do not fit in memory.
+    ClusterError
+        If the scheduler is gone, or a block kills its workers.
+
+    Examples
+    --------
+    >>> import numpy as np, subridge as sr
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((1000, 5))
+    >>> batches = ((X[i : i + 100], X[i : i + 100].sum(axis=1)) for i in range(0, 1000, 100))
+    >>> moments = sr.gather_moments(batches)
+    >>> sr.RidgeEnsembleRegressor(1, ridge=1e-6).fit(moments).coef_.round(3)
+    array([1., 1., 1., 1., 1.])
+    """
+    truth("standardise", standardise)
+    fills = one_of("missing", missing, ("raise", "mean")) == "mean"
+    table = _table(X, y, sample_weight)
+    budget = available_memory() // 2 if memory is None else memory
+    n_batches, planned = _plan(table, budget)
+    in_any_order = isinstance(table.blocks, list)
+    if fills and not in_any_order and not isinstance(table.blocks, _Again):
+        raise ParameterError("missing='mean' reads the table twice, and an iterator can be read once; fill its batches")
+    if store is not None and not in_any_order:
+        raise ParameterError("store= needs blocks that can be read in any order; batches of an iterator come once")
+    fill = _means(table) if fills else None
+    if in_any_order:
+        with ProgressBar(f"rows, {planned / 2**30:.2f} GiB planned", n_batches, show=progress) as bar:
+            batches = _batches(table, n_batches, fill, store, bar)
+    else:
+        batches = tuple[RowMoments, ...]()
+        for block in table.blocks:
+            before = sum(each.n_samples for each in batches)
+            new = block_moments(block, table.width, table.dtype, fill, before)
+            batches = thinned([*batches, *new], n_batches)
+    if not batches:
+        raise DataError("X has no rows of positive weight")
+    gaps = np.stack([np.asarray(each.gaps) for each in batches]).sum(axis=0)
+    if gaps.any():
+        columns = np.flatnonzero(gaps).tolist()
+        named = [f"{column if table.names is None else table.names[column]!r}: {gaps[column]}" for column in columns]
+        raise DataError(
+            f"X lacks values in {counted(len(columns), 'column')} ({listed(named[:10])}{' ...' * (len(named) > 10)}); "
+            "fill them, or let gather_moments(missing='mean') fill them with means"
+        )
+    one_target = len(batches[0].target_means) == 1 and _is_vector(table, y)
+    return MomentBatches(batches, one_target, table.names, standardise, planned)
+
+
+def _is_vector(table: _Table, y: Any) -> bool:
+    """Whether labels have one axis; an iterator that gave one target counts as such."""
+    return getattr(y, "ndim", 1) == 1 if isinstance(table.blocks, list) else True
+
+
+def _plan(table: _Table, budget: int) -> tuple[int, int]:
+    """How many batches to keep, and the bytes that a process will hold."""
+    matrix, fixed = 8 * (table.width + 1) ** 2, _PROCESS + 4 * _BLOCK + 3 * table.block_bytes
+    n_batches = min(BATCHES, (budget - fixed) // matrix - _MATRICES)
+    if n_batches < _LEAST_BATCHES:
+        needed = fixed + (_LEAST_BATCHES + _MATRICES) * matrix
+        raise BudgetError(
+            f"moments of {table.width} columns and blocks of {table.block_bytes / 2**20:.0f} MiB take "
+            f"{needed / 2**30:.1f} GiB, but {budget / 2**30:.1f} GiB may be used; give more memory=, smaller blocks, "
+            "or fewer columns"
+        )
+    return int(n_batches), fixed + (int(n_batches) + _MATRICES) * matrix
+
+
+def _means(table: _Table) -> FloatArray:
+    """Means of the columns without what is missing, shape (M,)."""
+    work = partial(_block_means, width=table.width, dtype=table.dtype)
+    if table.on_dask:
+        from dask.base import compute
+        from dask.delayed import delayed
+
+        found = np.stack(compute(*(delayed(_call, pure=False)(work, *block) for block in table.blocks)))
+    else:
+        found = np.stack([work(block) for block in table.blocks])
+    counts, means = found[:, 0], found[:, 1]
+    return np.asarray((counts * means).sum(axis=0) / np.maximum(counts.sum(axis=0), 1))
+
+
+def _batches(
+    table: _Table, n_batches: int, fill: FloatArray | None, store: str | Path | None, bar: ProgressBar
+) -> tuple[RowMoments, ...]:
+    """Moments of batches of neighbouring blocks, from the store where they are there already."""
+    blocks = list(table.blocks)
+    groups = np.array_split(np.arange(len(blocks)), min(n_batches, len(blocks)))
+    work = partial(
+        block_moments, width=table.width, dtype=table.dtype, fill=fill, pieces=math.ceil(n_batches / len(blocks))
+    )
+    kept, done = None, dict[int, list[RowMoments]]()
+    if store is not None:
+        about = repr((table.identity, table.width, str(table.dtype), len(groups), None if fill is None else fill.sum()))
+        kept = TaskStore(store, hashlib.sha256(about.encode()).hexdigest(), 1, "moments of another table")
+        tasks = [range(number, number + 1) for number in range(len(groups))]
+        done = {rows.start: _unpacked(arrays) for rows, arrays in kept.sound(tasks, _NAMES)}
+        bar.move(len(done))
+    todo = [number for number in range(len(groups)) if number not in done]
+    run = _on_dask if table.on_dask else _here
+    for number, found in run([[blocks[i] for i in groups[number]] for number in todo], work):
+        done[todo[number]] = found
+        if kept is not None:
+            kept.write(range(todo[number], todo[number] + 1), _packed(found))
+        bar.move(1)
+    flat = [each for number in range(len(groups)) for each in done[number]]
+    return thinned(flat, n_batches)
+
+
+def _packed(found: list[RowMoments]) -> Arrays:
+    return {name: np.stack([np.asarray(getattr(each, name)) for each in found])[None] for name in _NAMES}
+
+
+def _unpacked(arrays: Arrays) -> list[RowMoments]:
+    pieces = zip(*(arrays[name][0] for name in _NAMES), strict=True)
+    return [RowMoments(int(each[0]), float(each[1]), float(each[2]), *each[3:]) for each in pieces]
+
+
+_Work = Callable[[_Block], list[RowMoments]]
+
+
+def _here(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, list[RowMoments]]]:
+    """Batches one after the other in this process."""
+    for number, group in enumerate(groups):
+        found = [work(block) for block in group]
+        yield number, found[0] if len(found) == 1 else _joined(found)
+
+
+def _on_dask(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, list[RowMoments]]]:
+    """Batches as trees of Dask tasks, on the current client's cluster or by Dask's scheduler of this machine."""
+    from dask.delayed import delayed
+
+    roots = []
+    for group in groups:
+        level = [delayed(_call, pure=False)(work, *block) for block in group]
+        while len(level) > 1:
+            chunks = [level[start : start + _FAN_IN] for start in range(0, len(level), _FAN_IN)]
+            level = [delayed(_joined, pure=False)(chunk) for chunk in chunks]
+        roots.append(level[0])
+    client = _client()
+    if client is None:
+        for number, root in enumerate(roots):
+            yield number, root.compute()
+        return
+    from distributed import as_completed
+    from distributed.scheduler import KilledWorker
+
+    handles = client.compute(roots)
+    numbers = {future.key: number for number, future in enumerate(handles)}
+    try:
+        for future, found in as_completed(handles, with_results=True):
+            yield numbers[future.key], found
+    except KilledWorker as error:
+        raise ClusterError(
+            f"a block killed several workers in a row ({error}), perhaps for want of memory; give workers more of it, "
+            "or smaller blocks"
+        ) from error
+    except DataError:
+        raise
+    except Exception as error:
+        if client.status != "running" or type(error).__name__ in ("CancelledError", "FutureCancelledError"):
+            raise ClusterError(
+                "the Dask scheduler is gone, or dropped the work; start it again and run again, with store= to keep "
+                "finished batches"
+            ) from error
+        raise
+    finally:
+        if client.status == "running":
+            client.cancel(handles)
+
+
+def _call(work: Callable[[_Block], Any], *block: Any) -> Any:
+    return work(_Block(*block))

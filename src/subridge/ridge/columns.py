@@ -1,0 +1,141 @@
+"""Rows with more columns than memory holds: kernels are summed over blocks of columns that are read from disk.
+
+A member of more features than rows needs its kernel F Fᵀ, n × n, and its weights ``C F``; both are sums or pieces over
+blocks of columns. So everything that rows in memory give, exact left-out errors included, follows from one pass over
+the file for every set of members, and one for the weights of those that are taken.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from subridge.arrays.machine import forget_pages
+from subridge.arrays.types import Array, FloatArray, IntArray
+from subridge.model.ensemble import SubsetPlan
+from subridge.model.errors import DataError
+from subridge.ridge.rows import Design, LeftOutSets, TrainingRows, training_rows
+
+_BLOCK = 2**25  # bytes of a block of columns, as float64
+
+
+@dataclass(frozen=True, eq=False)
+class DiskColumns:
+    """An array on disk, shape (n, M), of which some rows are used: a memory map or a zarr array."""
+
+    array: np.memmap[tuple[int, ...], np.dtype[np.float64]]
+    kept: IntArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows that are used, and columns."""
+        return len(self.kept), int(self.array.shape[1])
+
+    def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
+        """Some columns after the other, shape (n, b), in float64."""
+        M, step = self.shape[1], max(1, _BLOCK // (8 * self.array.shape[0]))
+        least = int(getattr(self.array, "chunks", (0, 1))[1])
+        step = max(least, step // least * least)
+        for start in range(0, M, step):
+            part = slice(start, min(start + step, M))
+            try:
+                values = np.asarray(self.array[:, part])[self.kept].astype(np.float64)
+            except (OSError, ValueError, RuntimeError, TypeError) as error:
+                raise DataError(
+                    f"columns {start} to {part.stop} of X cannot be read ({error}); write X again"
+                ) from error
+            forget_pages(self.array)
+            if not np.isfinite(values).all():
+                bad = int((~np.isfinite(values)).any(axis=0).argmax()) + start
+                raise DataError(f"X contains NaN or infinity, first in column {bad}; replace or drop those rows")
+            yield part, values
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnDesign(Design):
+    """What a member sees, read when it is needed; `places` are its columns."""
+
+    rows: "ColumnRows" = field(kw_only=True)
+    places: IntArray = field(kw_only=True)
+
+    def kernel(self) -> Array:
+        """``F Fᵀ``, shape (n, n)."""
+        known = self.rows.kernels.pop(self.places.tobytes(), None)
+        return self.rows.kernels_of([self.places])[0] if known is None else known
+
+    def onto_features(self, combinations: Array) -> Array:
+        """``C F`` for rows C of shape (m, n); shape (m, N_r)."""
+        found = np.empty((len(combinations), len(self.places)))
+        for own, F in self.rows.seen([self.places]):
+            found[:, own[0]] = combinations @ F[0].T
+        return found
+
+    def dense(self) -> Array:
+        """``Fᵀ`` does not fit in memory."""
+        raise DataError(
+            "rows of X depend on each other up to rounding, at a ridge too small to hide it, and X is too wide to "
+            "decompose in memory; give ridges of at least 1e-3 times the mean square of a column, or drop such rows"
+        )
+
+    gram = dense
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnRows(TrainingRows):
+    """Training rows of which a block of columns at a time is in memory; build it by `column_rows`.
+
+    `kernels` are those of members that were read together and are not yet factorised.
+    """
+
+    columns: DiskColumns = field(kw_only=True)
+    column_squares: FloatArray = field(kw_only=True)
+    kernels: dict[bytes, Array] = field(kw_only=True, default_factory=dict)
+
+    def seen(self, members: list[IntArray]) -> Iterator[tuple[list[IntArray], list[Array]]]:
+        """What members see of one block of columns after the other: places among their own, and Fᵀ, (b_r, n)."""
+        orders = [np.argsort(A, kind="stable") for A in members]
+        for part, values in self.columns.blocks():
+            centred = training_rows(values, self.targets, self.weights, self.fit_intercept)
+            own = []
+            for A, order in zip(members, orders, strict=True):
+                ends = np.searchsorted(A, (part.start, part.stop), sorter=order)
+                own.append(order[ends[0] : ends[1]])
+            yield own, [centred.design(A[each] - part.start).dense() for A, each in zip(members, own, strict=True)]
+
+    def kernels_of(self, members: list[IntArray]) -> list[Array]:
+        """``F Fᵀ`` of several members, in one pass over the columns."""
+        found = [np.zeros((self.n_samples, self.n_samples)) for _ in members]
+        for _, parts in self.seen(members):
+            for kernel, F in zip(found, parts, strict=True):
+                kernel += F.T @ F
+        return found
+
+    def read(self, plan: SubsetPlan) -> None:
+        """Sum the kernels of all members of a plan that see more columns than there are rows."""
+        if not plan.selects_features:
+            raise DataError("members of a table on disk select columns; projections need X in memory")
+        wide = [A for A in plan.measurements if len(A) >= self.room]
+        self.kernels.clear()
+        self.kernels.update(zip([A.tobytes() for A in wide], self.kernels_of(wide), strict=True))
+
+    def design(self, measurement: IntArray) -> Design:
+        """What a member sees: read at once if it is no larger than a kernel, else when it is needed."""
+        if len(measurement) >= self.room:
+            return ColumnDesign(np.empty((0, 0)), rows=self, places=measurement)
+        values = np.empty((len(measurement), self.n_samples))
+        for own, F in self.seen([measurement]):
+            values[own[0]] = F[0]
+        return Design(values)
+
+
+def column_rows(
+    X: DiskColumns, targets: Array, weights: Array | None, fit_intercept: bool, left_out: LeftOutSets | None
+) -> ColumnRows:
+    """Training rows of a wide table on disk; a first pass finds the means and mean squares of the columns."""
+    empty = training_rows(np.zeros((X.shape[0], 1)), targets, weights, fit_intercept, left_out)
+    means, squares = np.empty(X.shape[1]), np.empty(X.shape[1])
+    for part, values in X.blocks():
+        rows = training_rows(values, targets, weights, fit_intercept)
+        means[part], squares[part] = rows.feature_means, rows.column_squares
+    plain = replace(empty, features=np.empty((0, X.shape[0])), feature_means=means, given=None)
+    return ColumnRows(**{**vars(plain), "columns": X, "column_squares": squares})

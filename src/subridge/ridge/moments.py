@@ -1,0 +1,337 @@
+"""Members trained on moments: one pass over rows of any number, in memory that does not grow with it.
+
+The moments of the rows are kept in some tens of batches, neighbours in the order of the data. Their sum gives every
+member at every ridge: ``[F g] = Q R`` with the centred, weighted rows F and labels g, and R, the root of their Gram
+matrix, stands for the rows in every product of residuals. Leverages are not known. In their place stands their mean, so
+that members r and r′ that see all n rows have
+
+    Ê_rr′ + ζ² = (r_r·r_r′/n) / [(1 - df_r/n)(1 - df_r′/n)],    df_r = tr H_r.
+
+This is the corrected generalised cross-validation of finite ensembles (Bellec, Du, Koriyama, Patil and Tan 2023, arXiv
+2310.01374) for members that share all rows; generalised cross-validation of the ensemble's mean, with the mean of df_r
+in one denominator, is inconsistent for more than one member. A member that interpolates without ridge has K_r⁺y and tr
+K_r⁺ in place of residuals and 1 - df. Differences of errors have standard errors from the batches: the squared error of
+a batch is a quadratic form in its moments.
+
+Batches are merged by the update of Chan, Golub and LeVeque (1983), which has no difference of large sums. A root of a
+Gram matrix resolves directions down to √ε, about 1e-7 of a column's spread, where rows would resolve 1e-14.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from scipy.linalg import lapack
+
+from subridge.arrays.namespace import to_numpy
+from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray, SparseMatrix
+from subridge.model.ensemble import SubsetPlan
+from subridge.model.errors import DataError, RidgeError
+from subridge.ridge.columns import ColumnRows
+from subridge.ridge.member import MemberPath, member_paths
+from subridge.ridge.rows import TrainingRows, training_rows
+
+BATCHES = 32  # with so many the standard error of a difference is known to an eighth of itself
+_EPS = float(np.finfo(np.float64).eps)
+_LEAST_SHARE = 1e-6  # of the samples, behind an error that carries no information
+
+
+# -- moments of batches ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class RowMoments:
+    """Weighted moments of some rows, centred on their own means: M² + O(M) numbers for any number of rows.
+
+    `gram` is ``Σ w (x - x̄)(x - x̄)ᵀ``, shape (M, M); `cross` is ``Σ w (y - ȳ)(x - x̄)ᵀ``, shape (C, M); `target_gram`
+    is ``Σ w (y - ȳ)(y - ȳ)ᵀ``, shape (C, C). `gaps` counts missing values by column, shape (M,).
+    """
+
+    n_samples: int
+    total_weight: float
+    squared_weight: float
+    feature_means: Array
+    target_means: Array
+    gram: Array
+    cross: Array
+    target_gram: Array
+    gaps: IntArray | int = 0
+
+    def __add__(self, other: "RowMoments") -> "RowMoments":
+        """Moments of both sets of rows together."""
+        if self.cross.shape != other.cross.shape:
+            raise DataError(
+                f"a batch of {other.cross.shape[1]} features and {other.cross.shape[0]} targets cannot join "
+                f"{self.cross.shape[1]} and {self.cross.shape[0]}"
+            )
+        total = self.total_weight + other.total_weight
+        share = other.total_weight / total
+        dx, dy = other.feature_means - self.feature_means, other.target_means - self.target_means
+        summed = RowMoments(
+            self.n_samples + other.n_samples,
+            total,
+            self.squared_weight + other.squared_weight,
+            self.feature_means + share * dx,
+            self.target_means + share * dy,
+            self.gram + other.gram,
+            self.cross + other.cross,
+            self.target_gram + other.target_gram,
+            self.gaps + other.gaps,
+        )
+        return summed._shifted(dx, dy, self.total_weight * share)
+
+    def uncentred(self) -> "RowMoments":
+        """The same rows' moments about zero: what a fit without intercept uses."""
+        x, y = self.feature_means, self.target_means
+        return replace(self._shifted(x, y, self.total_weight), feature_means=x * 0.0, target_means=y * 0.0)
+
+    def _shifted(self, x: Array, y: Array, weight: float) -> "RowMoments":
+        """Second moments with ``weight`` times the products of x (M,) and y (C,) added."""
+        return replace(
+            self,
+            gram=self.gram + weight * x[:, None] * x[None, :],
+            cross=self.cross + weight * y[:, None] * x[None, :],
+            target_gram=self.target_gram + weight * y[:, None] * y[None, :],
+        )
+
+
+def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | None = None) -> RowMoments:
+    """Moments of one batch of rows: X, shape (n, M), dense or SciPy sparse; targets (C, n); positive weights (n,)."""
+    rows = training_rows(X, targets, sample_weight)
+    (g, means), design, w = rows.centred_targets, rows.design(np.arange(X.shape[1])), rows.weights
+    weight, squared = rows.total_weight, float((w * w).sum())
+    cross = design.onto_features(g)
+    return RowMoments(rows.n_samples, weight, squared, rows.feature_means, means, design.gram(), cross, g @ g.T)
+
+
+def merged(parts: Sequence[RowMoments]) -> RowMoments:
+    """The moments of all rows together, merged pair by pair, so that rounding grows with the depth of the tree."""
+    while len(parts) > 1:
+        parts = [parts[i] + parts[i + 1] if i + 1 < len(parts) else parts[i] for i in range(0, len(parts), 2)]
+    return parts[0]
+
+
+def thinned(batches: Sequence[RowMoments], most: int = BATCHES) -> tuple[RowMoments, ...]:
+    """At most so many batches of much the same size: the two neighbours with fewest rows are merged."""
+    found = list(batches)
+    while len(found) > most:
+        pairs = [a.n_samples + b.n_samples for a, b in pairwise(found)]
+        at = int(np.argmin(pairs))
+        found[at : at + 2] = [found[at] + found[at + 1]]
+    return tuple(found)
+
+
+def pieces_of(n_new: int, n_before: int) -> list[slice]:
+    """Parts of new rows that become batches of their own beside those of earlier rows.
+
+    >>> len(pieces_of(100, 0)), len(pieces_of(100, 100)), len(pieces_of(3, 900))
+    (32, 16, 1)
+    """
+    number = max(1, min(n_new, round(BATCHES * n_new / (n_new + n_before))))
+    ends = np.linspace(0, n_new, number + 1).round().astype(int)
+    return [slice(start, stop) for start, stop in pairwise(ends.tolist())]
+
+
+# -- rows that stand for them ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class MomentRows(TrainingRows):
+    """The rows of a root R, at most M + C, that have the moments of all rows; build it by `moment_rows`.
+
+    Products of their errors, with weights of W/m for each of m, are those of all rows. `batches` are moments centred on
+    their own means, `whole` those of all rows. `has_intercept` says that R is centred: `fit_intercept` is false,
+    because the rows of R have no mean to take away. Features are divided by `scales`, shape (M,).
+    """
+
+    batches: tuple[RowMoments, ...] = ()
+    whole: RowMoments = field(kw_only=True)
+    has_intercept: bool = True
+    scales: FloatArray | None = None
+
+    @property
+    def n_samples(self) -> int:
+        """n, of all rows."""
+        return self.whole.n_samples
+
+    @property
+    def n_units(self) -> int:
+        """Batches, whose squared errors are compared in place of those of rows."""
+        return len(self.batches)
+
+    @property
+    def room(self) -> int:
+        """Dimensions of the samples that the intercept leaves."""
+        return self.n_samples - int(self.has_intercept)
+
+    @cached_property
+    def deviations(self) -> Array:
+        """The labels measured from the mean of the others, in the trace form ``(y - ȳ)/(1 - 1/n)``; shape (C, m)."""
+        return self.targets / self._slack_of_mean
+
+    @property
+    def _slack_of_mean(self) -> float:
+        return max(1 - int(self.has_intercept) / self.n_samples, _EPS)
+
+    @cached_property
+    def column_squares(self) -> FloatArray:
+        """``Σ w (x - x̄)²/n`` of every feature, 0 if it is no more than the rounding of a constant; shape (M,)."""
+        return np.asarray((self.design(np.arange(self.features.shape[0])).dense() ** 2).sum(axis=1) / self.n_samples)
+
+    def batch_squares(self, paths: Sequence[MemberPath], places: IntArray, weights: FloatArray) -> FloatArray:
+        """Squared errors of every batch, weighted and summed over targets, shape (B,), of a weighted sum of members.
+
+        Weights have shape (C, k). The errors of all rows are ``a_c g_c - F b_c`` with one number and one vector for
+        each target.
+        """
+        a = (1 - weights.sum(axis=1)) / self._slack_of_mean
+        b = np.zeros((len(weights), self.features.shape[0]))
+        for r, (path, place) in enumerate(zip(paths, places, strict=True)):
+            assert isinstance(path, MomentPath)
+            share, map_ = path.error_map(int(place))
+            a = a + weights[:, r] * share
+            b += weights[:, [r]] * path.lifted(map_)
+        if not np.isfinite(a).all():
+            return np.full(len(self.batches), np.inf)
+        if self.scales is not None:
+            b = b / self.scales
+        centre = to_numpy(self.whole.feature_means), to_numpy(self.whole.target_means)
+        found = []
+        for each in self.batches:
+            gram, cross, own, mean, label = map(
+                to_numpy, (each.gram, each.cross, each.target_gram, each.feature_means, each.target_means)
+            )
+            shift = a * (label - centre[1] * self.has_intercept) - b @ (mean - centre[0] * self.has_intercept)
+            inside = a**2 * np.diagonal(own) - 2 * a * (cross * b).sum(axis=1) + ((b @ gram) * b).sum(axis=1)
+            found.append(float((np.maximum(inside, 0.0) + each.total_weight * shift**2).sum()))
+        return np.array(found)
+
+
+def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise: bool = False) -> MomentRows:
+    """Rows that have the moments of all batches together; with `standardise` in units of the columns' spread."""
+    whole = merged(batches)
+    used = whole if fit_intercept else whole.uncentred()
+    gram, cross, own = (to_numpy(each) for each in (used.gram, used.cross, used.target_gram))
+    M, squares, n = gram.shape[0], np.diagonal(gram).copy(), whole.n_samples
+    rounding = (n * _EPS * abs(to_numpy(whole.feature_means))) ** 2 * whole.total_weight
+    constant = squares <= rounding * (1.0 if fit_intercept else 0.0)
+    scales = np.sqrt(np.where(constant | (squares <= 0), 1.0, squares / whole.total_weight)) if standardise else None
+    root = _root(np.block([[gram, cross.T], [cross, own]]), np.append(constant, np.zeros(len(own), dtype=bool)))
+    features = root[:, :M] if scales is None else root[:, :M] / scales
+    weights = np.full(max(len(root), 1), whole.total_weight / max(len(root), 1))
+    targets = np.zeros((len(own), len(weights)))
+    targets[:, : len(root)] = root[:, M:].T / weights[0] ** 0.5
+    seen = np.zeros((M, len(weights)))
+    seen[:, : len(root)] = features.T
+    return MomentRows(
+        seen,
+        targets,
+        to_numpy(used.feature_means),
+        weights,
+        fit_intercept=False,
+        batches=tuple(batches),
+        whole=whole,
+        has_intercept=fit_intercept,
+        scales=scales,
+    )
+
+
+def _root(gram: FloatArray, absent: BoolArray) -> FloatArray:
+    """R with ``RᵀR = gram``, shape (ρ, N), by Cholesky with pivots in units of the diagonal; `absent` columns are zero.
+
+    Columns of any scale keep their digits. Directions below √(N ε) of the scaled matrix are left out.
+    """
+    sizes = np.sqrt(np.maximum(np.diagonal(gram), 0.0)) * ~absent
+    inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    upper, pivots, rank, _ = lapack.dpstrf(gram * inverse[:, None] * inverse)
+    root = np.zeros((rank, len(gram)))
+    root[:, pivots - 1] = np.triu(upper)[:rank]
+    scaled: FloatArray = root * sizes
+    return scaled
+
+
+# -- members --------------------------------------------------------------------------------------
+
+
+class MomentPath(MemberPath):
+    """One member at L penalties, from moments instead of rows; rows cannot be left out in pairs."""
+
+    def __init__(self, rows: MomentRows, plan: SubsetPlan, r: int, penalties: FloatArray) -> None:
+        self._rows, self._plan, self._r, self.penalties = rows, plan, r, penalties
+        self.target_means = rows.whole.target_means * float(rows.has_intercept)
+        Ft, n, room = rows.design(plan.measurements[r]).dense(), rows.n_samples, rows.room
+        V, s, Qt = np.linalg.svd(Ft, full_matrices=False)
+        N, top = len(Ft), float(s[0]) if len(s) else 0.0
+        rank = int((s > N * _EPS * top).sum())
+        if penalties.min() <= 8 * N * _EPS * top**2:  # so small that it does not hide the rounding of the moments
+            sizes = np.linalg.norm(Ft, axis=1, keepdims=True)
+            own = np.linalg.svd(Ft / np.where(sizes > 0, sizes, 1.0), compute_uv=False)
+            rank = min(rank, int((own**2 > 8 * N * _EPS * own.max(initial=0.0) ** 2).sum()))
+        self._hides = rank < N or bool((s**2 < float(penalties.min())).any())
+        self.rank = rank = min(rank, max(room, 0))
+        self._root, self._right = s[:rank], V[:, :rank].T
+        self._projected = rows.centred_targets[0] @ Qt[:rank].T  # (C, ρ)
+        d, p = self._root**2, penalties[:, None]
+        self._spans = 0 < room == self.rank
+        if self._spans:
+            self._slack = (1 / (d + p)).sum(axis=1) / n
+        else:
+            self._slack = 1 - ((d / (d + p)).sum(axis=1) + int(rows.has_intercept)) / n
+        squares = ((d.min(initial=np.inf) + p if self._spans else p) / (d + p)) ** 2
+        untouched = max(room, 0) - self.rank
+        fourth = np.maximum((squares**2).sum(axis=1) + untouched, _EPS)
+        self.degrees = np.maximum((squares.sum(axis=1) + untouched) ** 2 / fourth, _EPS)
+        effective = rows.whole.total_weight**2 / rows.whole.squared_weight
+        self.independent = np.minimum(np.maximum(1 - 2 / self.degrees, _LEAST_SHARE) * effective, room)
+
+    @property
+    def hides_directions(self) -> bool:
+        """Whether the member has directions of less variance than the smallest penalty, or than rounding shows."""
+        return self._hides
+
+    def error_map(self, index: int) -> tuple[float, FloatArray]:
+        """a and b, shape (C, N_r), of the left-out errors ``a g - F b`` in the trace form."""
+        d, slack = self._root**2 + self.penalties[index], float(self._slack[index])
+        if self._spans:  # (K + p)⁻¹g in place of the residual
+            return 0.0, -(self._projected / (self._root * d * slack)) @ self._right
+        if not slack > 0:  # nothing but the intercept can be fitted yet
+            return np.inf, np.zeros((len(self._projected), len(self._right.T)))
+        return 1 / slack, (self._projected * self._root / (d * slack)) @ self._right
+
+    def errors(self, index: int) -> FloatArray:
+        """Left-out errors of the rows that stand for all, shape (C, m)."""
+        rows = self._rows
+        share, map_ = self.error_map(index)
+        if np.isinf(share):
+            return np.full(rows.targets.shape, np.inf)
+        seen = rows.design(self._plan.measurements[self._r]).dense()
+        return np.asarray(share * rows.targets - map_ @ seen / rows.root_weights)
+
+    def coefficients(self, index: int) -> Array:
+        """Weights on the features as they were given, at one ridge, shape (C, N_r)."""
+        d, scales = self._root**2 + self.penalties[index], self._rows.scales
+        found: Array = (self._projected * self._root / d) @ self._right
+        return found if scales is None else found / scales[self._plan.measurements[self._r]]
+
+    def lifted(self, map_: FloatArray) -> FloatArray:
+        """A map of the member's features as one of all features, shape (C, M)."""
+        return self._plan.lift_rows(self._r, map_)
+
+
+def paths_of(rows: TrainingRows, plan: SubsetPlan, ridges: FloatArray, noise: Array | None = None) -> list[MemberPath]:
+    """The members of a plan along a path of ridges, shape (L,) or (L, k), from rows or from their moments."""
+    if isinstance(rows, ColumnRows):
+        rows.read(plan)
+    if not isinstance(rows, MomentRows):
+        return member_paths(rows, plan, ridges, noise)
+    if (ridges < 0).any():
+        raise RidgeError(f"ridge must be at least 0 to train, got {ridges.min():g}")
+    if rows.scales is not None and not plan.selects_features:
+        raise DataError("standardised moments serve members that select features, not projections; standardise X")
+    penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
+    return [
+        MomentPath(rows, plan, r, np.broadcast_to(penalties, (len(ridges), plan.n_members))[:, r])
+        for r in range(plan.n_members)
+    ]

@@ -1,0 +1,205 @@
+"""Tables that are read block by block: every kind gives what a fit in memory gives, or a named error."""
+
+import numpy as np
+import pytest
+from sklearn.impute import SimpleImputer
+
+import subridge as sr
+from subridge.estimators import blocks
+
+N, M = 900, 12
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = (rng.standard_normal((N, M)) + 3.0).astype(np.float32)
+    return X, X[:, :3].sum(axis=1) + rng.standard_normal(N), rng.uniform(0.0, 2.0, N) * (rng.random(N) > 0.1)
+
+
+def batches(*arrays, size=140):
+    return (tuple(each[start : start + size] for each in arrays) for start in range(0, len(arrays[0]), size))
+
+
+def zarr_of(path, X, rows=128):
+    zarr = pytest.importorskip("zarr")
+    array = zarr.create_array(store=str(path / "X.zarr"), shape=X.shape, dtype=X.dtype, chunks=(rows, X.shape[1]))
+    array[:] = X
+    return array
+
+
+def dask_arrays(X, y, w, path):
+    da = pytest.importorskip("dask.array")
+    return da.from_array(X, chunks=(100, 5)), da.from_array(y, chunks=170), w
+
+
+def dask_frames(X, y, w, path):
+    dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    frames = pd.DataFrame(X, columns=[f"c{i}" for i in range(M)]), pd.Series(y), pd.Series(w)
+    return tuple(dd.from_pandas(each, npartitions=5) for each in frames)
+
+
+def lazy_frames(X, y, w, path):
+    pl = pytest.importorskip("polars")
+    return pl.DataFrame(X).lazy(), pl.DataFrame({"column_0": y}).lazy(), w
+
+
+def zarr_array(X, y, w, path):
+    return zarr_of(path, X), y, w
+
+
+def memory_map(X, y, w, path):
+    found = np.memmap(path / "X", dtype=X.dtype, mode="w+", shape=X.shape)
+    found[:] = X
+    return found, y, w
+
+
+KINDS = [dask_arrays, dask_frames, lazy_frames, zarr_array, memory_map]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_kind_of_table_gives_the_fit_of_its_rows(data, tmp_path, kind):
+    table = kind(*data, tmp_path)
+    model = sr.RidgeEnsembleRegressor(3, ridge=0.3, aggregation="mean", random_state=0)
+    found, wanted = model.fit(sr.gather_moments(*table)).coef_, model.fit(*data).coef_
+    np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-12)
+    if kind is not memory_map:  # a small one is read as a whole
+        assert blocks.is_long(*table[:2])
+        np.testing.assert_array_equal(model.fit(*table).coef_, found)
+        assert not hasattr(model, "loo_predictions_")
+
+
+def test_batches_of_an_iterator_give_the_fit_of_its_rows(data):
+    X, y, _ = data
+    Y = np.stack([y, X[:, 5]], axis=1)
+    model = sr.RidgeEnsembleRegressor(2, ridge=0.3, aggregation="mean", random_state=0)
+    found = model.fit(batches(X, Y)).coef_
+    assert found.shape == (2, M)
+    np.testing.assert_allclose(found, model.fit(X, Y).coef_, rtol=1e-10, atol=1e-12)
+
+
+def test_a_long_table_is_chosen_for_as_its_rows_are(data):
+    X, y, _ = data
+    long, short = sr.RidgeEnsembleRegressor(random_state=0), sr.RidgeEnsembleRegressor(random_state=0)
+    long.fit(batches(X, y)), short.fit(X, y)
+    assert long.choice_.name == short.choice_.name
+    assert long.loo_error_ == pytest.approx(short.loo_error_, rel=0.02)
+    for name in ("ridge_", "ridge_path_", "loo_path_", "risk_matrix_", "weights_", "coef_", "intercept_"):
+        np.testing.assert_allclose(getattr(long, name), getattr(short, name), rtol=0.03, atol=1e-3, err_msg=name)
+
+
+def test_standardised_moments_give_the_fit_of_standardised_rows(data):
+    X, y, _ = data
+    wide = X * np.geomspace(1e-3, 1e3, M).astype(np.float32)
+    model = sr.RidgeEnsembleRegressor(2, ridge=0.3, aggregation="mean", random_state=0)
+    found = model.fit(sr.gather_moments(batches(wide, y), standardise=True))
+    spread = wide.astype(float).std(axis=0)
+    wanted = sr.RidgeEnsembleRegressor(2, ridge=0.3, aggregation="mean", random_state=0).fit(wide / spread, y)
+    np.testing.assert_allclose(found.coef_ * spread, wanted.coef_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.predict(wide), wanted.predict(wide / spread), rtol=1e-6)
+
+
+def test_missing_values_are_counted_by_column_or_filled_with_means(data, tmp_path):
+    X, y, _ = data
+    X = X.copy()
+    X[[3, 400, 401], [2, 2, 7]] = np.nan
+    table = zarr_of(tmp_path, X)
+    with pytest.raises(sr.errors.DataError, match=r"2 columns \(2: 2, 7: 1\)"):
+        sr.RidgeEnsembleRegressor().fit(table, y)
+    model = sr.RidgeEnsembleRegressor(1, ridge=0.3)
+    found = model.fit(sr.gather_moments(table, y, missing="mean")).coef_
+    np.testing.assert_allclose(found, model.fit(SimpleImputer().fit_transform(X.astype(float)), y).coef_, rtol=1e-6)
+    with pytest.raises(sr.errors.ParameterError, match="read once"):
+        sr.gather_moments(batches(X, y), missing="mean")
+
+
+def test_a_run_that_was_killed_goes_on_from_its_store(data, tmp_path, monkeypatch):
+    X, y, w = data
+    table, store = zarr_of(tmp_path, X), tmp_path / "store"
+    whole = sr.gather_moments(table, y, w)
+    read, count = blocks._Slice.load, 0
+
+    def stopping(self):
+        nonlocal count
+        count += 1
+        if count > 10:
+            raise KeyboardInterrupt
+        return read(self)
+
+    monkeypatch.setattr(blocks._Slice, "load", stopping)
+    monkeypatch.setattr(blocks, "_BLOCK", 8 * M * 128)
+    with pytest.raises(KeyboardInterrupt):
+        sr.gather_moments(table, y, w, store=store)
+    first = len(list(store.glob("*-*.npz")))
+    assert 0 < first < 8
+    count = -1000
+    again = sr.gather_moments(table, y, w, store=store)
+    assert count == -1000 + 3 * (8 - first)  # rows, labels and weights of the blocks that were not there
+    np.testing.assert_allclose(sum(each.gram for each in again.batches).shape, (M, M))
+    model = sr.RidgeEnsembleRegressor(1, ridge=0.3)
+    np.testing.assert_allclose(model.fit(again).coef_, model.fit(whole).coef_, rtol=1e-12)
+    with pytest.raises(sr.errors.StoreError, match="moments of another table"):
+        sr.gather_moments(zarr_of(tmp_path / "other", X[:500]), y[:500], store=store)
+
+
+def failing(X, y):
+    yield X, y
+    raise OSError("the disk is gone")
+
+
+def changing(change):
+    def make(X, y):
+        yield X, y
+        yield change(X), y
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (failing, r"batch 1 \(OSError: the disk is gone\)"),
+        (changing(lambda X: X[:, 1:]), r"shape \(900, 11\), but the first has 12"),
+        (changing(lambda X: X.astype(float)), "holds float64, the first float32"),
+        (changing(lambda X: X.astype(str)), "holds <U"),
+        (changing(lambda X: X[1:]), "899 rows"),
+        (changing(lambda X: np.where(X[0, 0] == X, np.inf, X).astype(np.float32)), "infinity in column 0"),
+        (lambda X, y: iter([X]), "must be"),
+        (lambda X, y: iter([]), "no batches"),
+        (lambda X, y: iter([(X, y * np.nan)]), "y contains NaN"),
+    ],
+)
+def test_batches_that_cannot_be_used_are_named_and_leave_nothing(data, make, words):
+    X, y, _ = data
+    model = sr.RidgeEnsembleRegressor(1, ridge=0.3).fit(X, y)
+    with pytest.raises(sr.errors.DataError, match=words):
+        model.fit(make(X, y))
+    assert not hasattr(model, "coef_")
+
+
+def test_damaged_files_are_named(data, tmp_path):
+    X, y, _ = data
+    table = zarr_of(tmp_path, X)
+    chunks = sorted(file for file in (tmp_path / "X.zarr" / "c").rglob("*") if file.is_file())
+    chunks[2].write_bytes(chunks[2].read_bytes()[:50])
+    with pytest.raises(sr.errors.DataError, match="cannot be read"):
+        sr.RidgeEnsembleRegressor().fit(table, y)
+    chunks[2].unlink()
+    with pytest.raises(sr.errors.DataError, match="never written"):
+        sr.RidgeEnsembleRegressor().fit(table, y)
+    with pytest.raises(sr.errors.DataError, match="900 rows"):
+        sr.RidgeEnsembleRegressor().fit(zarr_of(tmp_path / "other", X), y[1:])
+
+
+def test_what_needs_rows_and_what_does_not_fit_is_refused(data):
+    X, y, _ = data
+    with pytest.raises(sr.errors.ParameterError, match="no weighted sum"):
+        sr.RidgeEnsembleRegressor(3, aggregation="median").fit(batches(X, y))
+    with pytest.raises(sr.errors.ParameterError, match="groups="):
+        sr.RidgeEnsembleRegressor().fit(batches(X, y), groups=np.zeros(N))
+    with pytest.raises(sr.errors.ParameterError, match="leave y"):
+        sr.RidgeEnsembleRegressor().fit(batches(X, y), y)
+    with pytest.raises(sr.errors.BudgetError, match="more memory="):
+        sr.gather_moments(batches(X, y), memory=2**28)
+    with pytest.raises(sr.errors.ParameterError, match="any order"):
+        sr.gather_moments(batches(X, y), store="here")

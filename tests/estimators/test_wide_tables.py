@@ -1,0 +1,74 @@
+"""Tables with more columns than memory holds give what the same rows give in memory."""
+
+import numpy as np
+import pytest
+
+import subridge as sr
+from subridge.estimators import blocks
+from subridge.ridge import columns
+
+N, M = 60, 900
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    monkeypatch.setattr(columns, "_BLOCK", 8 * N * 70)  # thirteen blocks
+    monkeypatch.setattr(blocks, "_WIDE", 0)
+    rng = np.random.default_rng(0)
+    X = (rng.standard_normal((N, M)) + 5.0).astype(np.float32)
+    X[:, 7] = 2.5
+    stored = np.memmap(tmp_path / "X", dtype=X.dtype, mode="w+", shape=X.shape)
+    stored[:] = X
+    return X, stored, X[:, :20].sum(axis=1) + rng.standard_normal(N)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_estimators": 1},
+        {"n_estimators": 1, "ridge": 0.0},
+        {"n_estimators": 1, "fit_intercept": False},
+        {"n_estimators": 3, "aggregation": "median"},
+        {"n_estimators": 4, "aggregation": "free", "ridge_scope": "member"},
+        {"n_estimators": 30, "aggregation": "mean", "ridge": 0.5},
+        {"subsets": "overlapping", "n_estimators": 3, "subset_sizes": 0.5, "aggregation": "simplex"},
+    ],
+    ids=str,
+)
+def test_columns_on_disk_give_what_rows_in_memory_give(data, options):
+    X, stored, y = data
+    weights = np.random.default_rng(1).uniform(0.0, 2.0, N) * (np.arange(N) % 9 > 0)
+    assert blocks.is_wide(stored)
+    found = sr.RidgeEnsembleRegressor(random_state=0, **options).fit(stored, y, weights)
+    wanted = sr.RidgeEnsembleRegressor(random_state=0, **options).fit(X.astype(float), y, weights)
+    np.testing.assert_allclose(found.predict(X), wanted.predict(X), rtol=1e-9)
+    assert found.loo_error_ == pytest.approx(wanted.loo_error_, rel=1e-8)
+    np.testing.assert_allclose(found.loo_predictions_, wanted.loo_predictions_, rtol=1e-8)
+    assert found.coef_.shape == (M,) if options.get("aggregation") != "median" else True
+
+
+def test_groups_and_several_targets_of_a_zarr_array(data, tmp_path):
+    zarr = pytest.importorskip("zarr")
+    X, _, y = data
+    stored = zarr.create_array(store=str(tmp_path / "X.zarr"), shape=X.shape, dtype="f4", chunks=(N, 64))
+    stored[:] = X
+    Y, groups = np.stack([y, X[:, 30]], axis=1), np.arange(N) // 3
+    model = sr.RidgeEnsembleRegressor(1, random_state=0)
+    found = model.fit(stored, Y, groups=groups).coef_
+    np.testing.assert_allclose(found, model.fit(X.astype(float), Y, groups=groups).coef_, rtol=1e-8, atol=1e-12)
+
+
+def test_what_a_wide_table_cannot_do_is_named(data):
+    X, stored, y = data
+    with pytest.raises(sr.errors.DataError, match="select columns"):
+        sr.RidgeEnsembleRegressor(2, subsets="projection").fit(stored, y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        sr.RidgeEnsembleRegressor(2).fit(stored, y[1:])
+    with pytest.raises(ValueError, match="needs the rows"):
+        sr.RidgeEnsembleRegressor(1).fit(stored, y).predict_interval(X)
+    stored[3, 200] = np.nan
+    with pytest.raises(sr.errors.DataError, match="first in column 200"):
+        sr.RidgeEnsembleRegressor(1).fit(stored, y)
+    stored[3, 200], stored[5] = 1.0, stored[4]
+    with pytest.raises(sr.errors.DataError, match="too wide to decompose"):
+        sr.RidgeEnsembleRegressor(1, ridge=0.0).fit(stored, y)
