@@ -39,14 +39,21 @@ def over_alpha(product: FloatArray, alpha: FloatArray) -> FloatArray:
     return np.divide(product, alpha, out=np.zeros_like(product), where=alpha > 0)
 
 
+def row_fractions(ensemble: Ensemble) -> FloatArray:
+    """Fractions of the rows that members see and share, shape (k, k); all ones where every member sees every row."""
+    k = ensemble.n_members
+    return np.ones((k, k)) if ensemble.row_fractions is None else ensemble.row_fractions
+
+
 class GeneralGrid(NamedTuple):
-    """Grid of Prop. 1: its shape, and α (G,), λ (G, k), η (G, k), ζ (G,) flattened over it."""
+    """Grid of Prop. 1: its shape, and α (G,), λ (G, k), η (G, k), ζ (G,) flattened over it; row fractions (k, k)."""
 
     shape: tuple[int, ...]
     alpha: FloatArray
     lam: FloatArray
     eta: FloatArray
     zeta: FloatArray
+    rows: FloatArray
 
     @classmethod
     def of(cls, problem: Problem, ensemble: Ensemble, alpha: FloatArray) -> "GeneralGrid":
@@ -64,12 +71,13 @@ class GeneralGrid(NamedTuple):
             np.broadcast_to(ensemble.ridge, (*shape, k)).reshape(-1, k),
             np.broadcast_to(ensemble.readout_noise, (*shape, k)).reshape(-1, k),
             np.broadcast_to(problem.label_noise, shape).reshape(-1),
+            row_fractions(ensemble),
         )
 
     def part(self, rows: slice | BoolArray) -> "GeneralGrid":
         """Some of the points."""
-        flat = tuple(field[rows] for field in self[1:])
-        return GeneralGrid(flat[0].shape, *flat)
+        alpha, lam, eta, zeta = (field[rows] for field in self[1:5])
+        return GeneralGrid(alpha.shape, alpha, lam, eta, zeta, self.rows)
 
 
 class EquicorrelatedGrid(NamedTuple):
