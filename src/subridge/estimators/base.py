@@ -46,6 +46,7 @@ from subridge.ridge.candidates import MEMBERS, Choice, choose_ensemble, offers, 
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
 from subridge.ridge.choose import scored, trainable
 from subridge.ridge.judge import Candidate, Offer, judge, tuned
+from subridge.ridge.row_subsets import draw_rows, number_of_rows, part_of_rows
 from subridge.ridge.rows import LeftOutSets, TrainingRows, left_out_groups, left_out_windows, training_rows
 from subridge.ridge.stream import RowMoments, moments_of, search_moments, streamed_path
 
@@ -243,6 +244,7 @@ class RidgeEnsembleBase(BaseEstimator):
     readout_noise: ArrayLike = 0.0
     scoring: str | None = None
     gap: int = 0
+    max_samples: float = 1.0
     missing: Missing = "raise"
     random_state: int | np.random.RandomState | None = None
 
@@ -289,6 +291,24 @@ class RidgeEnsembleBase(BaseEstimator):
             strategy = read_strategy(kind, StrategyOptions(k, M, self.fraction_spread, self.subset_sizes))
             drawn.append(Offer(f"{k} {kind}", kind, strategy.draw(M, rng), self.fraction_spread))
         return [*list(offers(varying, (), (), (), seed))[: int(is_open)], drawn]
+
+    def _on_rows(self, families: list[list[Offer]], rows: TrainingRows, seed: int) -> list[list[Offer]]:
+        """The offers with the rows that their members see; one ridge among others to choose from sees them all."""
+        n = rows.n_samples
+        number = number_of_rows(self.max_samples, n, self.fit_intercept)
+        if number == n:
+            return families
+        if rows.left_out is not None:
+            raise ParameterError("max_samples cannot be used with groups or a gap: it leaves out single rows; use 1.0")
+        return [
+            [
+                each
+                if each.strategy == "single" and isinstance(self.n_estimators, str)
+                else replace(each, row_sets=draw_rows(n, number, each.plan.n_members, seed))
+                for each in family
+            ]
+            for family in families
+        ]
 
     def _given_plan(self, n_features: int, rng: np.random.Generator) -> SubsetPlan:
         """The subsets that a user gives, as a plan, a strategy, lists of features, or a function that draws them."""
@@ -340,6 +360,7 @@ class RidgeEnsembleBase(BaseEstimator):
         rows = training_rows(X, y, w, self.fit_intercept, together)
         warn_of_rows(rows, getattr(self, "feature_names_in_", None), stacklevel=3)
         families, rng = self._families(rows.column_squares > 0, seeds[0]), np.random.default_rng(seeds[1])
+        families = self._on_rows(families, rows, seeds[1])
         eta = self._per_member("readout_noise", within("readout_noise", self.readout_noise, 0.0, 1e100), families)
         noises = dict[int, Array]()
 
@@ -366,6 +387,9 @@ class RidgeEnsembleBase(BaseEstimator):
         if is_searched and isinstance(self.subsets, str) and not isinstance(self.n_estimators, str):
             self._warn_if_worse(rows, choice, seeds[0])
         self.choice_ = replace(choice, kept={})
+        if taken.offer.row_sets is not None:
+            kept = np.arange(len(targets[0])) if weights is None else np.flatnonzero(weights > 0)
+            self.estimators_samples_ = [kept[seen] for seen in taken.offer.row_sets]
         return self._keep_fit(rows, taken, outputs, error, noise_of(len(taken.places)))
 
     def _warn_if_worse(self, rows: TrainingRows, choice: Choice, seed: int) -> None:
@@ -399,12 +423,14 @@ class RidgeEnsembleBase(BaseEstimator):
                 chooser = taken.chooser
                 self.loo_path_ = np.array([chooser.at(chooser.common(at)).loss[0] for at in range(len(taken.ridges))])
         self.loo_error_ = error
-        self._adopt(plan, aggregation)
+        self._adopt(plan, aggregation, taken.ensemble.row_fractions)
+        sets = taken.offer.row_sets
         members = FittedMembers.centred_on(
             plan,
             [path.coefficients(int(place)) for path, place in zip(losses.paths, places, strict=True)],
-            rows.feature_means,
+            [path.feature_means for path in losses.paths],
             [path.target_means for path in losses.paths],
+            None if sets is None else rows.centred_targets[1],
         )
         linear, judged = aggregation if aggregation.is_linear else Mean(), losses.at(places[None, :])
         moments = losses.moments(places[None, :], linear) if judged.moments is None else judged.moments
@@ -419,14 +445,16 @@ class RidgeEnsembleBase(BaseEstimator):
             map=self._map,
             weights=self._member_weights if aggregation.is_linear else None,
             predictions=outputs,
+            parts=None if sets is None else [replace(part_of_rows(rows, seen), given=None) for seen in sets],
+            row_sets=sets,
         )
         warn_once([correlated_rows(rows.targets - outputs, rows)], stacklevel=4)
         return self._left_out
 
-    def _adopt(self, plan: SubsetPlan, aggregation: Aggregation) -> None:
+    def _adopt(self, plan: SubsetPlan, aggregation: Aggregation, row_fractions: FloatArray | None = None) -> None:
         """Describe what is fitted; its ridges follow."""
         k = plan.n_members
-        self.ensemble_ = Ensemble(plan, np.zeros(k), self.readout_noise, aggregation=aggregation)
+        self.ensemble_ = Ensemble(plan, np.zeros(k), self.readout_noise, aggregation, row_fractions)
         self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, k, list(plan.measurements)
 
     def _absorb(self, X: Features, targets: FloatArray, weights: FloatArray | None, aggregation: Aggregation) -> None:
@@ -437,6 +465,8 @@ class RidgeEnsembleBase(BaseEstimator):
             if not isinstance(self.ridge, str):
                 ridge = self._per_member("ridge", trainable("ridge", self.ridge), families[:1])
                 self.ensemble_ = replace(self.ensemble_, ridge=np.broadcast_to(ridge, (self.n_estimators_,)))
+            if not isinstance(self.max_samples, float) or self.max_samples != 1.0:
+                raise ParameterError(f"max_samples={self.max_samples!r} needs all rows at once; use fit, or 1.0")
             if self.ensemble_.readout_noise.any():
                 raise ParameterError("readout_noise needs the rows and cannot be streamed; use fit, or readout_noise=0")
         if isinstance(self.ridge, str) and self.ridge_scope != "ensemble":
@@ -458,7 +488,7 @@ class RidgeEnsembleBase(BaseEstimator):
         self.loo_error_ = float(path.losses[place])
         coefficients = [each[place, ...] for each in path.coefficients]
         means = [moments.target_means * shift] * k
-        members = FittedMembers.centred_on(plan, coefficients, moments.feature_means * shift, means)
+        members = FittedMembers.centred_on(plan, coefficients, [moments.feature_means * shift] * k, means)
         self._keep(path.ridges[place], MemberMoments(path.pairs[place]), members)
 
     def _keep(

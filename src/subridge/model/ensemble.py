@@ -427,6 +427,12 @@ class Ensemble(Fingerprinted):
         return self.plan.fractions
 
 
+def refuse_row_fractions(ensemble: Ensemble, who: str) -> None:
+    """Refuse an ensemble whose members see some of the rows only."""
+    if ensemble.row_fractions is not None:
+        raise ParameterError(f"{who} knows members that see every row; give an Ensemble without row_fractions")
+
+
 def _fraction_matrix(subsets: ArrayLike) -> FloatArray:
     nu = np.atleast_1d(real_array("subsets", subsets))
     if nu.shape[-1] > _MOST_MEMBERS:

@@ -18,7 +18,8 @@ from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.subsets import Dirichlet, Equal, Overlapping, Strategy
 from subridge.ridge.choose import SURE, Losses, paired, scored, search_ridges
 from subridge.ridge.judge import Candidate, Offer, Verdict, judge, take, tuned
-from subridge.ridge.member import MemberPath, member_paths
+from subridge.ridge.member import MemberPath
+from subridge.ridge.row_subsets import paths_on_rows
 from subridge.ridge.rows import TrainingRows
 
 SINGLE = "one ridge"
@@ -157,13 +158,13 @@ def choose_ensemble(
             started, found, noise = time.perf_counter(), list[Candidate](), noise_of(offer.plan.n_members)
             members: Sequence[MemberPath]
             if reference:
-                members = _members(rows, offer.plan, path, noise, known)
+                members = _members(rows, offer, path, noise, known)
             elif fixed is not None:
                 path = np.broadcast_to(fixed, (1, offer.plan.n_members))
-                members = member_paths(rows, offer.plan, path, noise)
+                members = paths_on_rows(rows, offer.plan, path, noise, offer.row_sets)
             else:
                 simplest = scored(aggregations[0], scoring, rows)
-                path, losses, places = search_ridges(rows, offer.plan, simplest, scope, ridges, noise)
+                path, losses, places = search_ridges(rows, offer.plan, simplest, scope, ridges, noise, offer.row_sets)
                 first, members = int(places.max()), losses.paths
             for aggregation in aggregations:
                 if offer.plan.n_members == 1 and found and not aggregation.equal_weights:
@@ -189,18 +190,22 @@ def choose_ensemble(
 
 
 def _members(
-    rows: TrainingRows, plan: SubsetPlan, path: FloatArray, noise: Array | None, known: dict[bytes, MemberPath]
+    rows: TrainingRows, offer: Offer, path: FloatArray, noise: Array | None, known: dict[bytes, MemberPath]
 ) -> list[MemberPath]:
-    """The members of a plan along a path; those that the last plan had too are `known`, unless noise differs."""
+    """The members of an offer along a path; those that the last one had too are `known`, unless noise differs."""
+    plan, sets = offer.plan, offer.row_sets
     if noise is not None:
-        return member_paths(rows, plan, path, noise)
-    keys = [np.asarray(A).tobytes() for A in plan.measurements]
+        return paths_on_rows(rows, plan, path, noise, sets)
+    keys = [
+        np.asarray(A).tobytes() + (b"" if sets is None else sets[r].tobytes()) for r, A in enumerate(plan.measurements)
+    ]
     for key in known.keys() - set(keys):
         del known[key]
     new = [r for r, key in enumerate(keys) if key not in known]
     if new:
         part = SubsetPlan(tuple(plan.measurements[r] for r in new), plan.n_features)
-        known |= dict(zip([keys[r] for r in new], member_paths(rows, part, path), strict=True))
+        seen = None if sets is None else [sets[r] for r in new]
+        known |= dict(zip([keys[r] for r in new], paths_on_rows(rows, part, path, None, seen), strict=True))
     return [known[key] for key in keys]
 
 

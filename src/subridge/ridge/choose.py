@@ -23,7 +23,8 @@ from subridge.model.checks import Scope, finite_array
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import ParameterError, RidgeError, RidgePathWarning
 from subridge.ridge.classes import fit_temperature, softmax
-from subridge.ridge.member import MemberPath, member_paths
+from subridge.ridge.member import MemberPath
+from subridge.ridge.row_subsets import paths_on_rows
 from subridge.ridge.rows import TrainingRows
 
 # Half-decade steps around the mean square of a feature, the paper's s: 1e-3 s is ridgeless for all purposes, and λ*
@@ -378,16 +379,18 @@ def search_ridges(
     scope: Scope,
     given: ArrayLike | None,
     noise: Array | None = None,
+    row_sets: Sequence[IntArray] | None = None,
 ) -> tuple[FloatArray, Losses, IntArray]:
     """Choose ridges for the members of a plan, from `given` ones or from a path that fits the data.
 
-    The default path goes further if its best ridge is at an end; a `RidgePathWarning` is given if it still is. Returns
+    The default path goes further if its best ridge is at an end; a `RidgePathWarning` is given if it still is. With
+    `row_sets` members see some rows only. Returns
     the path (L,), the losses of the members along it, and the place of each member on it, shape (k,).
     """
     spread = float(rows.centred_targets[0].var())
 
     def evaluate(path: FloatArray) -> Outcome[tuple[Losses, IntArray]]:
-        losses = Losses(member_paths(rows, plan, path, noise), rows, aggregation)
+        losses = Losses(paths_on_rows(rows, plan, path, noise, row_sets), rows, aggregation)
         (places,) = choose_ridges(losses, scope)
         outcome = outcome_of((losses, places), places, len(path), spread, lambda at: losses.criterion(at[None, :])[0])
         if (

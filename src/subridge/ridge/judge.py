@@ -25,6 +25,7 @@ from subridge.model.checks import Scope
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.ridge.choose import SURE, Judged, Losses, choose_ridges, outputs_at, paired, squares_at
 from subridge.ridge.member import MemberPath
+from subridge.ridge.row_subsets import fractions_of_rows
 from subridge.ridge.rows import TrainingRows
 
 _MOST_WORK = 1e8  # multiplications for all pairs: a small part of a fit with thousands of rows or features
@@ -84,6 +85,7 @@ class Offer:
     strategy: str  # "single", "equal", "dirichlet", "overlapping", "projection" or "given"
     plan: SubsetPlan
     fraction_spread: float = 0.0
+    row_sets: tuple[IntArray, ...] | None = None  # the rows that each member sees; None for all
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +112,9 @@ class Candidate:
         """Its subsets, ridges and aggregation."""
         plan, path = self.offer.plan, self.ridges
         own = path[self.places] if path.ndim == 1 else path[self.places, np.arange(plan.n_members)]
-        return Ensemble(plan, own, aggregation=self.losses.aggregation)
+        sets, n = self.offer.row_sets, self.losses.rows.n_samples
+        fractions = None if sets is None else fractions_of_rows(sets, n)
+        return Ensemble(plan, own, aggregation=self.losses.aggregation, row_fractions=fractions)
 
     @property
     def weights(self) -> FloatArray:
