@@ -17,7 +17,7 @@ from subridge.model.checks import Scope, stream
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.subsets import Dirichlet, Equal, Overlapping, Strategy
 from subridge.ridge.choose import SURE, Losses, paired, scored, search_ridges
-from subridge.ridge.judge import Candidate, Offer, Verdict, judge, take, tuned
+from subridge.ridge.judge import Candidate, Offer, take, tuned
 from subridge.ridge.member import MemberPath
 from subridge.ridge.row_subsets import paths_on_rows
 from subridge.ridge.rows import TrainingRows
@@ -54,13 +54,9 @@ def offers(
         return SubsetPlan.from_indices(subsets, len(varying))
 
     for spread in {f"{abs(each):g}": each for each in fraction_spreads}.values():  # one for each name
-        if spread == 0:
-            yield [Offer(f"{k} equal", "equal", drawn(Equal(k), k, k)) for k in members]
-            continue
-        yield [
-            Offer(f"{k} heterogeneous ({spread:g})", "dirichlet", drawn(Dirichlet(k, spread), k, k), float(spread))
-            for k in members
-        ]
+        kind, word = ("dirichlet", f"heterogeneous ({spread:g})") if spread else ("equal", "equal")
+        plans = [drawn(Dirichlet(k, spread) if spread else Equal(k), k, k) for k in members]
+        yield [Offer(f"{plan.n_members} {word}", kind, plan, float(spread)) for plan in plans]
     for fraction in {f"{abs(each):g}": each for each in overlapping_fractions}.values():
         size = max(1, round(fraction * len(some)))
         yield [
@@ -152,19 +148,16 @@ def choose_ensemble(
     nothing to search. `noise_of` draws the readout noise of k members.
     """
     trials, kept, reference, known = list[Trial](), dict[int, Candidate](), list[Candidate](), dict[bytes, MemberPath]()
-    path, first = np.empty(0), 0
+    path, first = np.empty(0) if fixed is None else fixed.reshape(1, -1), 0
     for family in families:
         for offer in family:
             started, found, noise = time.perf_counter(), list[Candidate](), noise_of(offer.plan.n_members)
-            members: Sequence[MemberPath]
-            if reference:
+            if path.size:
                 members = _members(rows, offer, path, noise, known)
-            elif fixed is not None:
-                path = np.broadcast_to(fixed, (1, offer.plan.n_members))
-                members = paths_on_rows(rows, offer.plan, path, noise, offer.row_sets)
             else:
-                simplest = scored(aggregations[0], scoring, rows)
-                path, losses, places = search_ridges(rows, offer.plan, simplest, scope, ridges, noise, offer.row_sets)
+                path, losses, places = search_ridges(
+                    rows, offer.plan, aggregations[0], scope, ridges, noise, offer.row_sets, scoring
+                )
                 first, members = int(places.max()), losses.paths
             for aggregation in aggregations:
                 if offer.plan.n_members == 1 and found and not aggregation.equal_weights:
@@ -178,8 +171,8 @@ def choose_ensemble(
             lapse = (time.perf_counter() - started) / len(found)
             for each in found:
                 gain, noise_of_gain = paired(each.squares[None, :], reference[0].squares[None, :], rows)
-                at_hand = each.offer, each.ensemble, each.weights
-                trial = Trial(each.name, each.error, float(gain[0]), float(noise_of_gain[0]), lapse, *at_hand)
+                gains = float(gain[0]), float(noise_of_gain[0])
+                trial = Trial(each.name, each.error, *gains, lapse, each.offer, each.ensemble, each.weights)
                 if each is reference[0] or trial.gain > (SURE - 1) * trial.standard_error:
                     kept[len(trials)] = each
                 trials.append(trial)
@@ -191,7 +184,7 @@ def choose_ensemble(
 
 def _members(
     rows: TrainingRows, offer: Offer, path: FloatArray, noise: Array | None, known: dict[bytes, MemberPath]
-) -> list[MemberPath]:
+) -> Sequence[MemberPath]:
     """The members of an offer along a path; those that the last one had too are `known`, unless noise differs."""
     plan, sets = offer.plan, offer.row_sets
     if noise is not None:
@@ -207,8 +200,3 @@ def _members(
         seen = None if sets is None else [sets[r] for r in new]
         known |= dict(zip([keys[r] for r in new], paths_on_rows(rows, part, path, None, seen), strict=True))
     return [known[key] for key in keys]
-
-
-def verdict(choice: Choice) -> Verdict:
-    """The left-out outputs and the error of what was taken, after all choices."""
-    return judge(list(choice.kept.values()), list(choice.kept).index(choice.taken))

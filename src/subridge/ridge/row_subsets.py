@@ -61,9 +61,8 @@ def part_of_rows(rows: TrainingRows, index: IntArray) -> TrainingRows:
     """Some of the rows, centred anew."""
     assert rows.left_out is None
     assert rows.given is not None
-    weights = None if rows.unweighted else take_last(rows.weights, index)
     X = rows.given[index] if is_sparse(rows.given) else select_rows(rows.given, index)
-    return training_rows(X, take_last(rows.targets, index), weights, rows.fit_intercept)
+    return training_rows(X, take_last(rows.targets, index), take_last(rows.weights, index), rows.fit_intercept)
 
 
 class PartialPath(MemberPath):
