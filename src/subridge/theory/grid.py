@@ -45,6 +45,12 @@ def row_fractions(ensemble: Ensemble) -> FloatArray:
     return np.ones((k, k)) if ensemble.row_fractions is None else ensemble.row_fractions
 
 
+def row_factors(f: FloatArray) -> FloatArray:
+    """f_rs/(f_r f_s), by which γ_rs is larger than if all members saw all rows; shape (..., k, k)."""
+    own = np.diagonal(f, axis1=-2, axis2=-1)
+    return np.asarray(f / (own[..., :, None] * own[..., None, :]))
+
+
 class GeneralGrid(NamedTuple):
     """Grid of Prop. 1: its shape, and α (G,), λ (G, k), η (G, k), ζ (G,) flattened over it; row fractions (k, k)."""
 
@@ -94,6 +100,7 @@ class EquicorrelatedGrid(NamedTuple):
     nu: FloatArray  # subset and overlap fractions, (..., k, k)
     lam: FloatArray  # (..., k)
     eta: FloatArray  # (..., k)
+    rows: FloatArray  # fractions f_r of the rows and their overlaps, (..., k, k)
 
     @classmethod
     def of(cls, problem: EquicorrelatedProblem, ensemble: Ensemble, alpha: FloatArray) -> "EquicorrelatedGrid":
@@ -113,12 +120,18 @@ class EquicorrelatedGrid(NamedTuple):
             [np.broadcast_to(scalar, shape) for scalar in scalars]
             + [np.broadcast_to(nu, (*shape, k, k))]
             + [np.broadcast_to(field, (*shape, k)) for field in (ensemble.ridge, ensemble.readout_noise)]
+            + [np.broadcast_to(row_fractions(ensemble), (*shape, k, k))]
         )
 
     @property
     def own(self) -> FloatArray:
         """ν_rr, shape (..., k)."""
         return np.diagonal(self.nu, axis1=-2, axis2=-1)
+
+    @property
+    def seen(self) -> FloatArray:
+        """f_r, shape (..., k)."""
+        return np.diagonal(self.rows, axis1=-2, axis2=-1)
 
     def lean(self) -> "EquicorrelatedGrid":
         """The same grid for long arithmetic: an axis along which a field is constant has length one in that field."""

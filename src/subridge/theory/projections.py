@@ -26,7 +26,7 @@ from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ConvergenceError, RidgeError
 from subridge.model.problem import Problem
 from subridge.model.subsets import Projection
-from subridge.theory.grid import GeneralGrid
+from subridge.theory.grid import GeneralGrid, row_factors
 from subridge.theory.saddle_point import EPS
 
 _BLOCK = 8_000_000  # entries of the largest temporary array: 64 MB
@@ -170,7 +170,7 @@ def _block(M: int, spectrum: PowerSpectrum, ensemble: Ensemble, grid: GeneralGri
     returned = np.where(one, (back * left)[:, :, None], 0.0)  # the variance of a member over its projections
     readout, z2 = np.where(one, grid.eta[:, :, None] ** 2, 0.0), grid.zeta[:, None, None] ** 2
     # αMγ_rs, and αM(1 - γ_rs) from those of the members and from where they differ.
-    product = np.where(one, trace + (mixed * back)[:, :, None], trace) * (f / (own[:, None] * own))
+    product = np.where(one, trace + (mixed * back)[:, :, None], trace) * row_factors(f)
     rooms, squares = (spare + mixed) / own, np.diagonal(trace, axis1=1, axis2=2) / own
     room = rooms[:, :, None] + rooms[:, None, :] + (1 - shared) * (squares[:, :, None] + squares[:, None, :])
     room = np.where(one, (gap / own)[:, :, None], (room + shared * unlike) / 2)

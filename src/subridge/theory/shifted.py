@@ -18,7 +18,7 @@ from subridge.model.aggregation import MemberMoments
 from subridge.model.ensemble import Ensemble
 from subridge.model.problem import Problem
 from subridge.model.shift import MomentsAtTest
-from subridge.theory.grid import GeneralGrid
+from subridge.theory.grid import GeneralGrid, row_factors
 from subridge.theory.saddle_point import EPS, Spectrum, effective_ridge
 
 
@@ -50,7 +50,7 @@ def moments_on_test(
     for r in range(k):
         for s in range(r, k):
             C, Ct = (Z[r].T @ seen(r, seen(s, matrix).T) @ Z[s] for matrix in (Sigma, test.second))
-            gamma = np.sum(phi[r] @ (C * Ct) * phi[s], axis=1) * (f[r, s] / (own[r] * own[s]) * per_sample)
+            gamma = np.sum(phi[r] @ (C * Ct) * phi[s], axis=1) * (row_factors(f)[r, s] * per_sample)
             bias = test.power / M - c[:, r] - c[:, s]
             bias = bias + np.sum((phi[r] * loads[r]) @ Ct * (loads[s] * phi[s]), axis=1) / M
             noise = grid.eta[:, r] ** 2 if r == s else 0.0
