@@ -25,6 +25,8 @@ from subridge.model.ensemble import SubsetPlan as SubsetPlan
 from subridge.model.problem import EquicorrelatedProblem as EquicorrelatedProblem
 from subridge.model.problem import Problem as Problem
 from subridge.model.risk import Risk as Risk
+from subridge.model.shift import DeadFeatures as DeadFeatures
+from subridge.model.shift import MeanShift as MeanShift
 from subridge.results.compare import compare as compare
 from subridge.results.predictions import phase_diagram as phase_diagram
 from subridge.ridge.reference import fit_members as fit_members

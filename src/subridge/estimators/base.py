@@ -49,6 +49,7 @@ from subridge.ridge.choose import scored, trainable
 from subridge.ridge.columns import DiskColumns, column_rows
 from subridge.ridge.judge import Candidate, Offer, judge, tuned
 from subridge.ridge.moments import MomentRows, RowMoments, moment_rows, moments_of, pieces_of, thinned
+from subridge.ridge.row_subsets import draw_rows, number_of_rows, part_of_rows
 from subridge.ridge.rows import LeftOutSets, TrainingRows, left_out_groups, left_out_windows, training_rows
 
 if TYPE_CHECKING:  # scikit-learn has no types, and a base class without types would hide those of our parameters
@@ -253,6 +254,7 @@ class RidgeEnsembleBase(BaseEstimator):
     readout_noise: ArrayLike = 0.0
     scoring: str | None = None
     gap: int = 0
+    max_samples: float = 1.0
     missing: Missing = "raise"
     random_state: int | np.random.RandomState | None = None
 
@@ -304,6 +306,24 @@ class RidgeEnsembleBase(BaseEstimator):
             strategy = read_strategy(kind, StrategyOptions(k, M, self.fraction_spread, self.subset_sizes))
             drawn.append(Offer(f"{k} {kind}", kind, strategy.draw(M, rng), self.fraction_spread))
         return [*list(offers(varying, (), (), (), seed))[: int(is_open)], drawn]
+
+    def _on_rows(self, families: list[list[Offer]], rows: TrainingRows, seed: int) -> list[list[Offer]]:
+        """The offers with the rows that their members see; one ridge among others to choose from sees them all."""
+        n = rows.n_samples
+        number = number_of_rows(self.max_samples, n, self.fit_intercept)
+        if number == n:
+            return families
+        if rows.left_out is not None:
+            raise ParameterError("max_samples cannot be used with groups or a gap: it leaves out single rows; use 1.0")
+        return [
+            [
+                each
+                if each.strategy == "single" and isinstance(self.n_estimators, str)
+                else replace(each, row_sets=draw_rows(n, number, each.plan.n_members, seed))
+                for each in family
+            ]
+            for family in families
+        ]
 
     def _given_plan(self, n_features: int, rng: np.random.Generator) -> SubsetPlan:
         """The subsets that a user gives, as a plan, a strategy, lists of features, or a function that draws them."""
@@ -363,6 +383,7 @@ class RidgeEnsembleBase(BaseEstimator):
             rows = training_rows(X, y, w, self.fit_intercept, together)
             warn_of_rows(rows, getattr(self, "feature_names_in_", None), stacklevel=3)
         families, rng = self._families(rows.column_squares > 0, seeds[0]), np.random.default_rng(seeds[1])
+        families = self._on_rows(families, rows, seeds[1])
         eta = self._per_member("readout_noise", within("readout_noise", self.readout_noise, 0.0, 1e100), families)
         noises = dict[int, Array]()
 
@@ -390,6 +411,9 @@ class RidgeEnsembleBase(BaseEstimator):
         if is_searched and isinstance(self.subsets, str) and not isinstance(self.n_estimators, str):
             self._warn_if_worse(rows, choice, seeds[0])
         self.choice_ = replace(choice, kept={})
+        if taken.offer.row_sets is not None:
+            kept = np.arange(len(targets[0])) if weights is None else np.flatnonzero(weights > 0)
+            self.estimators_samples_ = [kept[seen] for seen in taken.offer.row_sets]
         return self._keep_fit(rows, taken, outputs, error, noise_of(len(taken.places)))
 
     def _warn_if_worse(self, rows: TrainingRows, choice: Choice, seed: int) -> None:
@@ -416,6 +440,7 @@ class RidgeEnsembleBase(BaseEstimator):
     ) -> LeftOutEnsemble:
         """Set what was fitted from the candidate that was taken, with left-out outputs (C, n) and their error."""
         self._keep_candidate(rows, taken, error)
+        sets = taken.offer.row_sets
         self._left_out = LeftOutEnsemble(
             rows=replace(rows, given=None),  # a fitted estimator does not hold on to X
             errors=taken.losses.errors(taken.places[None, :])[0, ...],
@@ -425,6 +450,8 @@ class RidgeEnsembleBase(BaseEstimator):
             map=self._map,
             weights=self._member_weights if self.ensemble_.aggregation.is_linear else None,
             predictions=outputs,
+            parts=None if sets is None else [replace(part_of_rows(rows, seen), given=None) for seen in sets],
+            row_sets=sets,
         )
         warn_once([correlated_rows(rows.targets - outputs, rows)], stacklevel=4)
         return self._left_out
@@ -441,14 +468,16 @@ class RidgeEnsembleBase(BaseEstimator):
                 chooser = taken.chooser
                 self.loo_path_ = np.array([chooser.at(chooser.common(at)).loss[0] for at in range(len(taken.ridges))])
         self.loo_error_ = error
-        k = plan.n_members
-        self.ensemble_ = Ensemble(plan, np.zeros(k), self.readout_noise, aggregation=decided or aggregation)
+        k, sets = plan.n_members, taken.offer.row_sets
+        fractions = taken.ensemble.row_fractions
+        self.ensemble_ = Ensemble(plan, np.zeros(k), self.readout_noise, decided or aggregation, fractions)
         self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, k, list(plan.measurements)
         members = FittedMembers.centred_on(
             plan,
             [path.coefficients(int(place)) for path, place in zip(losses.paths, places, strict=True)],
-            rows.feature_means,
+            [path.feature_means for path in losses.paths],
             [path.target_means for path in losses.paths],
+            None if sets is None else rows.centred_targets[1],
         )
         moments = losses.moments(places[None, :], aggregation if aggregation.is_linear else Mean()).of_batch(0)
         self._keep(taken.ensemble.ridge, moments, members, taken.weights if aggregation.fits_weights else None)
@@ -478,7 +507,8 @@ class RidgeEnsembleBase(BaseEstimator):
 
         If not `all_rows` are there, columns that are constant so far may vary later.
         """
-        for name, asked in (("readout_noise", np.any(self.readout_noise)), ("gap", self.gap)):
+        some = {"readout_noise": np.any(self.readout_noise), "gap": self.gap, "max_samples": self.max_samples != 1.0}
+        for name, asked in some.items():
             if asked:
                 given = getattr(self, name)
                 raise ParameterError(f"{name}={given!r} needs the rows, and moments are all there is; fit to rows")

@@ -68,6 +68,10 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         probabilities, and ``loo_path_`` then holds it.
     gap : int, default=0
         For rows in time order: every row is left out with so many neighbours on either side.
+    max_samples : float or int, default=1.0
+        Rows that each member sees: a share of all (float) or their number (int), drawn without repeats, independently
+        for each member. One ridge that is compared with ensembles (``n_estimators="auto"``) sees all rows. Left-out
+        errors stay exact: a row that is left out changes only the members that saw it. Not with `groups` or `gap`.
     missing : {"raise", "drop-members"}, default="raise"
         NaN in X when predicting: refuse it, or leave out the members that see it, as for `RidgeEnsembleRegressor`.
     random_state : int, RandomState or None
@@ -110,7 +114,9 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         What is added to the scores of each class, fitted with the temperature; zeros unless ``voting="auto"``.
     choice_ : Choice
         The candidates that were tried, as for `RidgeEnsembleRegressor`.
-    ensemble_, estimators_features_, estimators_intercept_, n_estimators_, subset_plan_, weights_ : various
+    ensemble_, estimators_features_, estimators_samples_, estimators_intercept_ : various
+        As for `RidgeEnsembleRegressor`.
+    n_estimators_, subset_plan_, weights_ : various
         As for `RidgeEnsembleRegressor`.
     ridge_, ridge_path_, loo_path_ : various
         As for `RidgeEnsembleRegressor`.

@@ -32,7 +32,8 @@ from subridge.model.checks import one_number, within
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import DataError, ParameterError
 from subridge.ridge.classes import softmax
-from subridge.ridge.member import MemberFit, factorise_members
+from subridge.ridge.member import MemberFit, factorise, factorise_members
+from subridge.ridge.row_subsets import padded
 from subridge.ridge.rows import TrainingRows
 
 _ENTRIES = 1_000_000  # of the largest table over new rows and left-out sets held at once: 8 MB
@@ -65,14 +66,23 @@ class FittedMembers:
 
     @classmethod
     def centred_on(
-        cls, plan: SubsetPlan, coefficients: list[Array], feature_means: Array, target_means: Sequence[Array]
+        cls,
+        plan: SubsetPlan,
+        coefficients: list[Array],
+        feature_means: Sequence[Array],
+        target_means: Sequence[Array],
+        target_mean: Array | None = None,
     ) -> "FittedMembers":
-        """Members fitted to centred data; target means of shape (C,), one per member."""
+        """Members fitted to centred data: feature means (M,) and target means (C,), one each per member.
+
+        `target_mean` is that of all rows; by default the mean of the members'.
+        """
         intercepts = [
-            mean - coef @ plan.measure(r, feature_means)
-            for r, (coef, mean) in enumerate(zip(coefficients, target_means, strict=True))
+            mean - coef @ plan.measure(r, centre)
+            for r, (coef, mean, centre) in enumerate(zip(coefficients, target_means, feature_means, strict=True))
         ]
-        return cls(plan, coefficients, intercepts, sum(target_means[1:], target_means[0]) / len(target_means))
+        mean = sum(target_means[1:], target_means[0]) / len(target_means) if target_mean is None else target_mean
+        return cls(plan, coefficients, intercepts, mean)
 
     def collapse(self, weights: FloatArray) -> tuple[Array, Array]:
         """The weighted sum of the members, measured from the target's mean, as one linear map: (C, M) and (C,).
@@ -138,7 +148,8 @@ class LeftOutEnsemble:
     Ridges and weights are those of the whole fit: only the members' coefficients are trained again. `errors` are
     ``y_i - f_r^(-i)(x_i)``, shape (k, C, n); `noise` is the readout noise of training, of the same shape; `map` is the
     weighted sum of the members as one linear map; `weights` are None for votes, sums of scores and medians.
-    `predictions` are the outputs for left-out rows, shape (C, n), by an ensemble that was chosen without them.
+    `predictions` are the outputs for left-out rows, shape (C, n), by an ensemble that was chosen without them. If
+    members see some rows only, `parts` are these rows as each was trained on them, and `row_sets` their numbers.
     """
 
     rows: TrainingRows
@@ -149,6 +160,8 @@ class LeftOutEnsemble:
     map: tuple[Array, Array]
     weights: FloatArray | None
     predictions: Array
+    parts: Sequence[TrainingRows] | None = None
+    row_sets: Sequence[IntArray] | None = None
 
     def outputs(self, X: Features, choose: Callable[[Array], IntArray] | None = None) -> Iterator[Array]:
         """The aggregate's outputs for new rows without each of S sets, shape (C, m, S), for blocks of m rows.
@@ -197,6 +210,16 @@ class LeftOutEnsemble:
         """Every member, factorised again at its ridge, with what leaving out each set changes."""
         rows, plan, found = self.rows, self.ensemble.plan, []
         penalties = self.ensemble.ridge * plan.subset_sizes
+        if self.parts is not None and self.row_sets is not None:
+            for r, (part, seen) in enumerate(zip(self.parts, self.row_sets, strict=True)):
+                fit = padded(factorise(part, plan, r, float(penalties[r])), seen, rows.n_samples)
+                noise = 0.0 if self.noise is None else self.noise[r]
+                member = like(np.zeros(rows.n_samples), self.errors)
+                member[seen] = 1.0
+                pulls = (self.errors[r] - noise) * rows.root_weights * member
+                reach = float(rows.fit_intercept) / part.total_weight
+                found.append((fit, pulls, pulls * rows.root_weights * reach))
+            return found
         for r, fit in enumerate(factorise_members(rows, plan, penalties)):
             noise = 0.0 if self.noise is None else self.noise[r]
             errors = (self.errors[r] - noise) * rows.root_weights
@@ -228,7 +251,8 @@ class LeftOutEnsemble:
         A = self.ensemble.plan.measurements[r]
         seen = _columns(X, A) if A.ndim == 1 else X @ like(A, example_of(X)).T
         seen = like(seen.toarray() if is_sparse(seen) else seen, self.errors)
-        return seen - self.ensemble.plan.measure(r, self.rows.feature_means)
+        centre = self.rows if self.parts is None else self.parts[r]
+        return seen - self.ensemble.plan.measure(r, centre.feature_means)
 
     # -- intervals and sets of classes ------------------------------------------------------------
 

@@ -86,6 +86,10 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         in units of its variance. ``loo_path_`` then holds the loss of that score (1 - R² for "r2").
     gap : int, default=0
         For rows in time order: every row is left out with so many neighbours on either side.
+    max_samples : float or int, default=1.0
+        Rows that each member sees: a share of all (float) or their number (int), drawn without repeats, independently
+        for each member. One ridge that is compared with ensembles (``n_estimators="auto"``) sees all rows. Left-out
+        errors stay exact: a row that is left out changes only the members that saw it. Not with `groups` or `gap`.
     missing : {"raise", "drop-members"}, default="raise"
         NaN in X when predicting: refuse it, or leave out, row by row, the members that see a missing column and weigh
         the others anew from their block of the risk matrix. Training data must be complete.
@@ -109,6 +113,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         What was fitted: subsets, ridges, readout noise and aggregation. `forecast` and `risk_matrix` take it.
     estimators_features_ : list of ndarray, each of shape (N_r,)
         Feature indices of each member (for "projection" its matrix, shape (N_r, n_features)).
+    estimators_samples_ : list of ndarray, each of shape (n_seen,)
+        Rows that each member sees, if these are not all.
     estimators_coef_ : list of array, each of shape (N_r,) or (n_targets, N_r)
         Members' weights on unscaled features; the paper's ŵ_r is √N_r times as large.
     estimators_intercept_ : list

@@ -428,7 +428,7 @@ def risk_matrix(
     zeta = one_number("label_noise", non_negative("label_noise", label_noise))
     sample = read_sample(X, y, task, fit_intercept)
     if isinstance(ensemble, Ensemble):
-        ensemble = Ensemble(ensemble.subsets, ensemble.ridge)
+        ensemble = Ensemble(ensemble.subsets, ensemble.ridge, row_fractions=ensemble.row_fractions)
     (drawn,) = read_ensembles({"ensemble": ensemble}, sample.n_features, seed).values()
     paths = member_paths(sample.rows, drawn.plan, drawn.ridge[None, :])
     errors = np.stack([path.errors(0) for path in paths])

@@ -350,11 +350,14 @@ class Ensemble(Fingerprinted):
     aggregation : str or Aggregation, default="mean"
         "mean"; "scaled", the mean times its best scale; "simplex", the best non-negative weights with sum one; "free",
         the best non-negative weights; "median"; or, for classes, "majority" and "sum".
+    row_fractions : array_like, shape (k,) or (k, k), optional
+        The fraction of the training rows that each member sees, drawn independently for each; or a matrix of these
+        fractions (diagonal) and of the fractions that two members share. None: every member sees all rows.
 
     Raises
     ------
     SubsetError
-        If fractions contradict each other, such as two members that see more than all features.
+        If fractions contradict each other, such as two members that see more than all features or rows.
     ParameterError
         If a ridge or a noise does not fit the number of members, or there is no such aggregation.
     DataError
@@ -376,12 +379,19 @@ class Ensemble(Fingerprinted):
     >>> ensemble.fractions
     array([[0.5, 0. ],
            [0. , 0.5]])
+
+    Two members that each see a random 60 % of the rows share 36 % of them:
+
+    >>> sr.Ensemble([0.5, 0.5], row_fractions=[0.6, 0.6]).row_fractions
+    array([[0.6 , 0.36],
+           [0.36, 0.6 ]])
     """
 
     subsets: "SubsetPlan | Strategy | FloatArray"
     ridge: FloatArray
     readout_noise: FloatArray
     aggregation: Aggregation
+    row_fractions: FloatArray | None = None
 
     def __init__(
         self,
@@ -389,9 +399,12 @@ class Ensemble(Fingerprinted):
         ridge: ArrayLike = 0.0,
         readout_noise: ArrayLike = 0.0,
         aggregation: str | Aggregation = "mean",
+        row_fractions: ArrayLike | None = None,
     ) -> None:
         kept = subsets if isinstance(subsets, SubsetPlan | Strategy) else _fraction_matrix(subsets)
-        self._set(subsets=kept, aggregation=read_aggregation(aggregation))
+        self._set(subsets=kept, aggregation=read_aggregation(aggregation), row_fractions=None)
+        if row_fractions is not None:
+            self._set(row_fractions=_row_matrix(row_fractions, self.n_members))
         values = {"ridge": finite_array("ridge", ridge), "readout_noise": non_negative("readout_noise", readout_noise)}
         for name, each in values.items():
             if each.ndim and each.shape[-1] not in (1, self.n_members):
@@ -431,6 +444,12 @@ class Ensemble(Fingerprinted):
         return self.plan.fractions if known is None else _fraction_matrix(known)
 
 
+def refuse_row_fractions(ensemble: Ensemble, who: str) -> None:
+    """Refuse an ensemble whose members see some of the rows only."""
+    if ensemble.row_fractions is not None:
+        raise ParameterError(f"{who} knows members that see every row; give an Ensemble without row_fractions")
+
+
 def _fraction_matrix(subsets: ArrayLike) -> FloatArray:
     nu = np.atleast_1d(real_array("subsets", subsets))
     if nu.shape[-1] > _MOST_MEMBERS:
@@ -438,27 +457,41 @@ def _fraction_matrix(subsets: ArrayLike) -> FloatArray:
     nu = np.diag(nu) if nu.ndim == 1 else nu
     if nu.shape[-1] != nu.shape[-2] or not nu.size:
         raise SubsetError(f"fractions must have shape (k,) for disjoint subsets or (..., k, k), got {nu.shape}")
+    return _consistent(nu, "subset fractions", "features")
+
+
+def _row_matrix(row_fractions: ArrayLike, k: int) -> FloatArray:
+    """Fractions of the rows and their overlaps, shape (k, k); independent draws share the product of two fractions."""
+    f = np.atleast_1d(real_array("row_fractions", row_fractions))
+    if f.shape not in ((k,), (k, k)):
+        raise SubsetError(f"row_fractions must have shape ({k},) or ({k}, {k}), one row per member, got {f.shape}")
+    if f.ndim == 2:
+        return _consistent(f, "row fractions", "rows")
+    return _consistent(np.where(np.eye(k, dtype=bool), f, f[:, None] * f), "row fractions", "rows")
+
+
+def _consistent(nu: FloatArray, name: str, things: str) -> FloatArray:
+    """Check fractions of features or rows, shape (..., k, k), against each other."""
     own, slack = np.diagonal(nu, axis1=-2, axis2=-1), 1e-12  # fractions are often quotients of counts
     with np.errstate(invalid="ignore"):  # of infinite fractions
         smaller = np.minimum(own[..., :, None], own[..., None, :])
         union = (own[..., :, None] + own[..., None, :] - nu)[..., ~np.eye(nu.shape[-1], dtype=bool)]
-        # Features seen by at least one member are at least Σ ν_rr - Σ_{r<s} ν_rs of all (Bonferroni).
+        # Things seen by at least one member are at least Σ ν_rr - Σ_{r<s} ν_rs of all (Bonferroni).
         seen = own.sum(axis=-1) - np.triu(nu, 1).sum(axis=(-2, -1))
         faults = {
-            f"subset fractions must lie in (0, 1], got {own.min():g} to {own.max():g}": (own <= 0) | (own > 1 + slack),
+            f"{name} must lie in (0, 1], got {own.min():g} to {own.max():g}": (own <= 0) | (own > 1 + slack),
             "the matrix of fractions must be symmetric: the overlap of r and s is that of s and r": (
                 np.abs(nu - np.swapaxes(nu, -1, -2)) > slack
             ),
-            "an overlap fraction must lie between 0 and the smaller of the two subset fractions": (
+            f"an overlap fraction must lie between 0 and the smaller of the two {name}": (
                 (nu < 0) | (nu > smaller + slack)
             ),
-            "two members together see more than all features; raise their overlap or shrink them": union > 1 + slack,
-            f"the members together would see {seen.max():g} of all features; shrink or overlap them": (
+            f"two members together see more than all {things}; raise their overlap or shrink them": union > 1 + slack,
+            f"the members together would see {seen.max():g} of all {things}; shrink or overlap them": (
                 seen > 1 + slack * nu.shape[-1]
             ),
         }
     for message, wrong in faults.items():
         if wrong.any():
             raise SubsetError(message)
-    nu.setflags(write=False)
-    return nu
+    return _read_only(nu)

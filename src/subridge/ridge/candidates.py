@@ -153,9 +153,11 @@ def choose_ensemble(
         for offer in family:
             started, found, noise = time.perf_counter(), list[Candidate](), noise_of(offer.plan.n_members)
             if path.size:
-                members = _members(rows, offer.plan, path, noise, known)
+                members = _members(rows, offer, path, noise, known)
             else:
-                path, searched, places = search_ridges(rows, offer.plan, aggregations[0], scope, ridges, noise, scoring)
+                path, searched, places = search_ridges(
+                    rows, offer.plan, aggregations[0], scope, ridges, noise, offer.row_sets, scoring
+                )
                 first, members = int(places.max()), searched.paths
             for aggregation in aggregations:
                 if offer.plan.n_members == 1 and found and not aggregation.equal_weights:
@@ -182,16 +184,20 @@ def choose_ensemble(
 
 
 def _members(
-    rows: TrainingRows, plan: SubsetPlan, path: FloatArray, noise: Array | None, known: dict[bytes, MemberPath]
+    rows: TrainingRows, offer: Offer, path: FloatArray, noise: Array | None, known: dict[bytes, MemberPath]
 ) -> Sequence[MemberPath]:
-    """The members of a plan along a path; those that the last plan had too are `known`, unless noise differs."""
+    """The members of an offer along a path; those that the last one had too are `known`, unless noise differs."""
+    plan, sets = offer.plan, offer.row_sets
     if noise is not None:
-        return paths_of(rows, plan, path, noise)
-    keys = [np.asarray(A).tobytes() for A in plan.measurements]
+        return paths_of(rows, plan, path, noise, sets)
+    keys = [
+        np.asarray(A).tobytes() + (b"" if sets is None else sets[r].tobytes()) for r, A in enumerate(plan.measurements)
+    ]
     for key in known.keys() - set(keys):
         del known[key]
     new = [r for r, key in enumerate(keys) if key not in known]
     if new:
         part = SubsetPlan(tuple(plan.measurements[r] for r in new), plan.n_features)
-        known |= dict(zip([keys[r] for r in new], paths_of(rows, part, path), strict=True))
+        seen = None if sets is None else [sets[r] for r in new]
+        known |= dict(zip([keys[r] for r in new], paths_of(rows, part, path, None, seen), strict=True))
     return [known[key] for key in keys]

@@ -364,6 +364,7 @@ def search_ridges(
     scope: Scope,
     given: ArrayLike | None,
     noise: Array | None = None,
+    row_sets: Sequence[IntArray] | None = None,
     scoring: str | None = None,
 ) -> tuple[FloatArray, Losses, IntArray]:
     """Choose ridges for the members of a plan, from `given` ones or from a path that fits the data.
@@ -371,15 +372,15 @@ def search_ridges(
     The default path reaches down to small columns and goes further if its best ridge is at an end; a `RidgePathWarning`
     is given if it still is. But ridges below the plain path, which begins at 1e-3 times the mean square of a feature,
     are taken only if they are surely better than the others: where columns are rare, tiny ones look good by accident.
-    Returns the path (L,), without such ridges if they are not, the losses of the members along it, and the place of
-    each member on it, shape (k,).
+    With `row_sets` members see some rows only. Returns the path (L,), without such ridges if they are not, the losses
+    of the members along it, and the place of each member on it, shape (k,).
     """
     g, judged = rows.centred_targets[0], scored(aggregation, scoring, rows)
     spread = float((g * g).sum()) / (rows.total_weight * g.shape[0])
     plain = (1 - _MATERIAL) * 10.0 ** (_LEAST / 2) * float(rows.column_squares.mean()) if given is None else 0.0
 
     def evaluate(path: FloatArray) -> Outcome[tuple[Losses, IntArray]]:
-        losses, first = Losses(paths_of(rows, plan, path, noise), rows, judged), int((path < plain).sum())
+        losses, first = Losses(paths_of(rows, plan, path, noise, row_sets), rows, judged), int((path < plain).sum())
         places = choose_ridges(losses, scope)
         if first and judged is aggregation:
             above = Losses(losses.paths, rows, judged, first)

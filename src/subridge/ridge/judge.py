@@ -25,6 +25,7 @@ from subridge.model.checks import Scope
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.ridge.choose import SURE, Losses, choose_ridges, outputs_at, paired, squares_at
 from subridge.ridge.member import MemberPath
+from subridge.ridge.row_subsets import fractions_of_rows
 from subridge.ridge.rows import TrainingRows
 
 _MOST_WORK = 1e8  # multiplications for all pairs: a small part of a fit with thousands of rows or features
@@ -84,6 +85,7 @@ class Offer:
     strategy: str  # "single", "equal", "dirichlet", "overlapping", "projection" or "given"
     plan: SubsetPlan
     fraction_spread: float = 0.0
+    row_sets: tuple[IntArray, ...] | None = None  # the rows that each member sees; None for all
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +110,10 @@ class Candidate:
     @property
     def ensemble(self) -> Ensemble:
         """Its subsets, ridges and aggregation."""
-        L, k = len(self.ridges), len(self.places)
+        L, k, sets = len(self.ridges), len(self.places), self.offer.row_sets
         own = np.broadcast_to(self.ridges.reshape(L, -1), (L, k))[self.places, np.arange(k)]
-        return Ensemble(self.offer.plan, own, aggregation=self.losses.aggregation)
+        fractions = None if sets is None else fractions_of_rows(sets, self.losses.rows.n_samples)
+        return Ensemble(self.offer.plan, own, aggregation=self.losses.aggregation, row_fractions=fractions)
 
     @property
     def weights(self) -> FloatArray:

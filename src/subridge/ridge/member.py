@@ -627,8 +627,11 @@ class MemberPath:
     labels in training.
     """
 
+    _of_penalties: tuple[str, ...] = ("penalties", "degrees", "independent")  # what has an entry for each penalty
+
     def __init__(self, fit: MemberFit, penalties: FloatArray, noise: Array | None = None) -> None:
         rows, self._noise, self.penalties = fit.rows, noise, penalties
+        self.rows, self.feature_means = rows, rows.feature_means
         self._targets, self.target_means = rows.centred_targets if noise is None else rows.centred(rows.targets - noise)
         lines, rank = len(penalties) * int(self._targets.shape[0]), int(fit.spectrum.shape[0])
         is_short = lines <= (4 if lines * rows.n_samples <= _SMALL else 1) * rank
@@ -642,9 +645,8 @@ class MemberPath:
     def beyond(self, first: int) -> "MemberPath":
         """The same without the penalties before a place."""
         found = copy(self)
-        found.penalties, found.degrees, found.independent = (
-            each[first:] for each in (self.penalties, self.degrees, self.independent)
-        )
+        for name in self._of_penalties:
+            setattr(found, name, getattr(self, name)[first:])
         found._known = {index - first: errors for index, errors in self._known.items() if index >= first}
         return found
 
@@ -685,8 +687,8 @@ class MemberPath:
 
     def pair_deviations(self, left_out: IntArray) -> Array:
         """Labels less the mean of the rows without their own unit and unit i; shape (m, C, n)."""
-        fit, rows = self._fit, self._fit.rows
-        constant = replace(fit, left=fit.left[:0, :], spectrum=fit.spectrum[:0])
+        fit, rows = self._fit, self.rows
+        constant = replace(fit, rows=rows, left=rows.targets[:0, :], spectrum=fit.spectrum[:0])
         return constant.pair_errors(1.0, rows.centred_targets[0], left_out, rows.left_out) / rows.root_weights
 
     def _unweighted(self, weighted: Array) -> Array:

@@ -30,7 +30,8 @@ from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray, Sparse
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError, RidgeError
 from subridge.ridge.columns import ColumnRows
-from subridge.ridge.member import MemberPath, member_paths
+from subridge.ridge.member import MemberPath
+from subridge.ridge.row_subsets import paths_on_rows
 from subridge.ridge.rows import TrainingRows, training_rows
 
 BATCHES = 32  # with so many the standard error of a difference is known to an eighth of itself
@@ -258,8 +259,11 @@ def _root(gram: FloatArray, absent: BoolArray) -> FloatArray:
 class MomentPath(MemberPath):
     """One member at L penalties, from moments instead of rows; rows cannot be left out in pairs."""
 
+    _of_penalties = (*MemberPath._of_penalties, "_slack")
+
     def __init__(self, rows: MomentRows, plan: SubsetPlan, r: int, penalties: FloatArray) -> None:
         self._rows, self._plan, self._r, self.penalties = rows, plan, r, penalties
+        self._known = {}
         self.target_means = rows.whole.target_means * float(rows.has_intercept)
         Ft, n, room = rows.design(plan.measurements[r]).dense(), rows.n_samples, rows.room
         V, s, Qt = np.linalg.svd(Ft, full_matrices=False)
@@ -320,12 +324,21 @@ class MomentPath(MemberPath):
         return self._plan.lift_rows(self._r, map_)
 
 
-def paths_of(rows: TrainingRows, plan: SubsetPlan, ridges: FloatArray, noise: Array | None = None) -> list[MemberPath]:
-    """The members of a plan along a path of ridges, shape (L,) or (L, k), from rows or from their moments."""
+def paths_of(
+    rows: TrainingRows,
+    plan: SubsetPlan,
+    ridges: FloatArray,
+    noise: Array | None = None,
+    row_sets: Sequence[IntArray] | None = None,
+) -> list[MemberPath]:
+    """The members of a plan along a path of ridges, shape (L,) or (L, k), from rows or from their moments.
+
+    With `row_sets` each member sees some of the rows.
+    """
     if isinstance(rows, ColumnRows):
         rows.read(plan)
     if not isinstance(rows, MomentRows):
-        return member_paths(rows, plan, ridges, noise)
+        return paths_on_rows(rows, plan, ridges, noise, row_sets)
     if (ridges < 0).any():
         raise RidgeError(f"ridge must be at least 0 to train, got {ridges.min():g}")
     if rows.scales is not None and not plan.selects_features:

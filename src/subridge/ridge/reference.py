@@ -7,7 +7,7 @@ import numpy as np
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.model.aggregation import MemberMoments
 from subridge.model.checks import finite_array
-from subridge.model.ensemble import Ensemble
+from subridge.model.ensemble import Ensemble, refuse_row_fractions
 from subridge.model.errors import DataError, ParameterError, counted
 from subridge.model.problem import Problem
 from subridge.model.risk import Risk
@@ -73,6 +73,7 @@ def fit_members(X: ArrayLike, y: ArrayLike, ensemble: Ensemble, *, noise: ArrayL
     xi = np.zeros((plan.n_members, *labels.shape)) if noise is None else finite_array("noise", noise)
     if xi.shape != (plan.n_members, *labels.shape):
         raise DataError(f"noise must have shape {(plan.n_members, *labels.shape)}, got {xi.shape}")
+    refuse_row_fractions(ensemble, "fit_members")
     return [
         _ridge(plan.measure(r, data) / np.sqrt(plan.subset_sizes[r]), labels - xi[r], float(lam[r]))
         for r in range(plan.n_members)

@@ -18,7 +18,7 @@ from subridge.model.checks import (
     positive_integer,
     stream,
 )
-from subridge.model.ensemble import Ensemble, SubsetPlan
+from subridge.model.ensemble import Ensemble, SubsetPlan, refuse_row_fractions
 from subridge.model.errors import DataError, ParameterError, RidgeError, SubsetError
 from subridge.model.subsets import Strategy
 
@@ -112,6 +112,7 @@ def make_classification(
     for ensemble in listed:
         if not isinstance(ensemble, Ensemble):
             raise ParameterError(f"ensemble must be an Ensemble or several, got {type(ensemble).__name__}")
+        refuse_row_fractions(ensemble, "simulate_classification")
         if isinstance(ensemble.subsets, SubsetPlan) or not isinstance(ensemble.subsets, Strategy):
             raise SubsetError(
                 "every trial draws new subsets, so that an ensemble to classify needs a strategy, for example "

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from subridge.arrays.types import FloatArray, Seed
+from subridge.arrays.types import FloatArray, IntArray, Seed
 from subridge.model.checks import Fingerprinted, one_of, positive_integer, stream
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import ParameterError, RidgeError, SubsetError, counted
@@ -14,7 +14,7 @@ from subridge.model.subsets import Strategy
 
 # Purposes of random streams, the first coordinate of each. A second coordinate is the trial, if their kind is redrawn,
 # and a third the training set.
-SIGNAL, FEATURE_NOISE, LABEL_NOISE, READOUT_NOISE, TEACHER, SUBSETS = range(6)
+SIGNAL, FEATURE_NOISE, LABEL_NOISE, READOUT_NOISE, TEACHER, SUBSETS, ROWS = range(7)
 _MOST_FEATURES = 10**7
 _REDRAWABLE = ("data", "teacher", "subsets")
 
@@ -62,6 +62,15 @@ class GaussianExperiment(Fingerprinted):
         if isinstance(self.problem, Problem) and self.problem.label_noise.size != 1:
             raise ParameterError(
                 f"label_noise must be a scalar to simulate, got shape {self.problem.label_noise.shape}"
+            )
+        f = self.ensemble.row_fractions
+        if (
+            f is not None
+            and (np.abs(f - np.outer(np.diagonal(f), np.diagonal(f)))[~np.eye(len(f), dtype=bool)] > 1e-9).any()
+        ):
+            raise ParameterError(
+                "simulate draws the rows of each member independently, so that overlaps are products of fractions; "
+                f"give the {len(f)} fractions as row_fractions, without overlaps"
             )
         if self.ridge_table.min() < 0:
             raise RidgeError(f"ridge must be at least 0 to train, got {self.ridge_table.min():g}")
@@ -130,6 +139,16 @@ class GaussianExperiment(Fingerprinted):
         if isinstance(self.problem, EquicorrelatedProblem):
             return self.problem.realise(self.n_features, rng).teacher_weights
         return rng.standard_normal(self.n_features)
+
+    def row_sets_of(self, trial: int, n_rows: int) -> list[IntArray] | None:
+        """The rows that each member sees of the first P = `n_rows` of a trial; None if all do."""
+        if self.ensemble.row_fractions is None:
+            return None
+        own = trial if "data" in self.redraw else 0
+        return [
+            np.sort(stream(self.seed, ROWS, own, n_rows, r).permutation(n_rows)[: max(1, round(f * n_rows))])
+            for r, f in enumerate(np.diagonal(self.ensemble.row_fractions))
+        ]
 
     def plan_of(self, trial: int) -> SubsetPlan:
         """The subsets of a trial."""

@@ -50,7 +50,8 @@ def simulate(
     ensemble : Ensemble
         Built from a `SubsetPlan`, or from a strategy of ``subridge.subsets``, which is drawn once or in every trial. A
         leading axis of ``readout_noise``, shape (n, 1) or (n, k), sweeps it at almost no cost and gives the result a
-        dimension ``readout_noise``. Its aggregation is the mean or any other weighted sum of members.
+        dimension ``readout_noise``. Its aggregation is the mean or any other weighted sum of members. With
+        ``row_fractions`` (one per member) every member sees that share of the rows, drawn at every size of every trial.
     n_samples : array_like of int, shape (n,)
         P, the training-set sizes, strictly ascending.
     n_trials : int

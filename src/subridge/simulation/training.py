@@ -7,13 +7,21 @@ from typing import cast
 import numpy as np
 
 from subridge.arrays.machine import stacked_normals
-from subridge.arrays.namespace import device_of, like, namespace_of, rows_times_transpose, to_numpy
+from subridge.arrays.namespace import (
+    device_of,
+    like,
+    namespace_of,
+    rows_times_transpose,
+    select_rows,
+    take_last,
+    to_numpy,
+)
 from subridge.arrays.types import Array, FloatArray
 from subridge.model.aggregation import LinearAggregation
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.ridge.choose import Losses
 from subridge.ridge.curves import weights_along_curve
-from subridge.ridge.member import member_paths
+from subridge.ridge.row_subsets import paths_on_rows
 from subridge.ridge.rows import training_rows
 from subridge.simulation.gaussian import FEATURE_NOISE, LABEL_NOISE, READOUT_NOISE, SIGNAL, GaussianExperiment
 from subridge.theory.predict import risk
@@ -50,6 +58,7 @@ class Batch:
     readout: Array | None  # standard normals behind the readout noise, shape (B, k, P); None when there is none
     teachers: Array  # w*/√M, the coefficients of the noise-free label, shape (B, M)
     plans: list[SubsetPlan]  # one for all trials, or one each
+    trials: list[int]  # their numbers
 
     def measure(self, r: int) -> Array:
         """What a member sees of the features, shape (B, P, N_r)."""
@@ -91,7 +100,7 @@ def draw_batch(experiment: GaussianExperiment, trials: list[int], n_rows: int, t
         drawn = normals(READOUT_NOISE, n_rows, e.n_members)
         readout = namespace_of(features).permute_dims(drawn, (0, 2, 1))
     plans = [e.plan_of(trial) for trial in (trials if "subsets" in e.redraw else trials[:1])]
-    return Batch(features, labels, readout, teachers, plans)
+    return Batch(features, labels, readout, teachers, plans, trials)
 
 
 def train_member(experiment: GaussianExperiment, batch: Batch, sizes: tuple[int, ...], r: int) -> Array:
@@ -106,7 +115,17 @@ def train_member(experiment: GaussianExperiment, batch: Batch, sizes: tuple[int,
         noise = batch.readout[:, r : r + 1, :]
         targets = targets - float(etas[0]) * noise if len(etas) == 1 else xp.concat([targets, noise], axis=1)
     ridges, scale = experiment.ridge_table[:, r].tolist(), experiment.feature_variance
-    weights = weights_along_curve(batch.measure(r) / root, targets, sizes, ridges, scale=scale) / root
+    F = batch.measure(r) / root
+    if experiment.ensemble.row_fractions is None:
+        weights = weights_along_curve(F, targets, sizes, ridges, scale=scale) / root
+    else:  # every size has rows of its own, and is a curve of one point
+        points = []
+        for P in sizes:
+            seen = [(experiment.row_sets_of(trial, P) or [])[r] for trial in batch.trials]
+            own = xp.stack([select_rows(F[b, ...], index) for b, index in enumerate(seen)])
+            labels = xp.stack([take_last(targets[b, ...], index) for b, index in enumerate(seen)])
+            points.append(weights_along_curve(own, labels, (len(seen[0]),), ridges, scale=scale))
+        weights = xp.concat(points, axis=2) / root
     if len(etas) > 1:
         weights = weights[..., :1, :] - like(etas[:, None], weights) * weights[..., 1:, :]
     return weights
@@ -123,7 +142,9 @@ def curves_of_batch(experiment: GaussianExperiment, batch: Batch, sizes: tuple[i
     member_weights = np.full((*shape, k), 1 / k)
     aggregation = cast(LinearAggregation, e.ensemble.aggregation)  # the experiment has checked it
     if e.is_weighted and e.weights_from == "theory":  # best for typical members, the same in every trial
-        typical = Ensemble(batch.plans[0], e.ridge_table[:, None, None, :], e.noise_table)
+        typical = Ensemble(
+            batch.plans[0], e.ridge_table[:, None, None, :], e.noise_table, "mean", e.ensemble.row_fractions
+        )
         member_weights[:] = aggregation.weights(
             risk(e.finite_problem, typical, np.array(sizes)[:, None] / e.n_features).moments
         )
@@ -196,7 +217,8 @@ def _weights_of_trial(
             noise = None
             if batch.readout is not None:
                 noise = eta[:, None, None] * to_numpy(batch.readout[b, :, :P])[:, None, :]
-            paths = member_paths(rows, plan, experiment.ridge_table, noise)
+            sets = experiment.row_sets_of(batch.trials[b], P)
+            paths = paths_on_rows(rows, plan, experiment.ridge_table, noise, sets)
             for index in range(len(experiment.ridge_table)):
                 losses = Losses(paths, rows, aggregation)
                 found = losses.moments(losses.common(index), aggregation).of_batch(0)

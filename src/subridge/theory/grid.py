@@ -39,14 +39,27 @@ def over_alpha(product: FloatArray, alpha: FloatArray) -> FloatArray:
     return np.divide(product, alpha, out=np.zeros_like(product), where=alpha > 0)
 
 
+def row_fractions(ensemble: Ensemble) -> FloatArray:
+    """Fractions of the rows that members see and share, shape (k, k); all ones where every member sees every row."""
+    k = ensemble.n_members
+    return np.ones((k, k)) if ensemble.row_fractions is None else ensemble.row_fractions
+
+
+def row_factors(f: FloatArray) -> FloatArray:
+    """f_rs/(f_r f_s), by which γ_rs is larger than if all members saw all rows; shape (..., k, k)."""
+    own = np.diagonal(f, axis1=-2, axis2=-1)
+    return np.asarray(f / (own[..., :, None] * own[..., None, :]))
+
+
 class GeneralGrid(NamedTuple):
-    """Grid of Prop. 1: its shape, and α (G,), λ (G, k), η (G, k), ζ (G,) flattened over it."""
+    """Grid of Prop. 1: its shape, and α (G,), λ (G, k), η (G, k), ζ (G,) flattened over it; row fractions (k, k)."""
 
     shape: tuple[int, ...]
     alpha: FloatArray
     lam: FloatArray
     eta: FloatArray
     zeta: FloatArray
+    rows: FloatArray
 
     @classmethod
     def of(cls, problem: Problem, ensemble: Ensemble, alpha: FloatArray) -> "GeneralGrid":
@@ -64,12 +77,13 @@ class GeneralGrid(NamedTuple):
             np.broadcast_to(ensemble.ridge, (*shape, k)).reshape(-1, k),
             np.broadcast_to(ensemble.readout_noise, (*shape, k)).reshape(-1, k),
             np.broadcast_to(problem.label_noise, shape).reshape(-1),
+            row_fractions(ensemble),
         )
 
     def part(self, rows: slice | BoolArray) -> "GeneralGrid":
         """Some of the points."""
-        flat = tuple(field[rows] for field in self[1:])
-        return GeneralGrid(flat[0].shape, *flat)
+        alpha, lam, eta, zeta = (field[rows] for field in self[1:5])
+        return GeneralGrid(alpha.shape, alpha, lam, eta, zeta, self.rows)
 
 
 class EquicorrelatedGrid(NamedTuple):
@@ -86,6 +100,7 @@ class EquicorrelatedGrid(NamedTuple):
     nu: FloatArray  # subset and overlap fractions, (..., k, k)
     lam: FloatArray  # (..., k)
     eta: FloatArray  # (..., k)
+    rows: FloatArray  # fractions f_r of the rows and their overlaps, (..., k, k)
 
     @classmethod
     def of(cls, problem: EquicorrelatedProblem, ensemble: Ensemble, alpha: FloatArray) -> "EquicorrelatedGrid":
@@ -105,12 +120,18 @@ class EquicorrelatedGrid(NamedTuple):
             [np.broadcast_to(scalar, shape) for scalar in scalars]
             + [np.broadcast_to(nu, (*shape, k, k))]
             + [np.broadcast_to(field, (*shape, k)) for field in (ensemble.ridge, ensemble.readout_noise)]
+            + [np.broadcast_to(row_fractions(ensemble), (*shape, k, k))]
         )
 
     @property
     def own(self) -> FloatArray:
         """ν_rr, shape (..., k)."""
         return np.diagonal(self.nu, axis1=-2, axis2=-1)
+
+    @property
+    def seen(self) -> FloatArray:
+        """f_r, shape (..., k)."""
+        return np.diagonal(self.rows, axis1=-2, axis2=-1)
 
     def lean(self) -> "EquicorrelatedGrid":
         """The same grid for long arithmetic: an axis along which a field is constant has length one in that field."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from subridge.arrays.types import FloatArray, IntArray
 from subridge.model.aggregation import LinearAggregation, MemberMoments, Outputs
-from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid
+from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, row_factors
 from subridge.theory.prop1 import pair_bias
 from subridge.theory.prop2 import aligned_bias, bulk_of_members, unaligned_bias
 from subridge.theory.saddle_point import effective_ridge, floor
@@ -82,12 +82,13 @@ def general_landscape(tables: Tables, grid: GeneralGrid, aggregation: LinearAggr
     """Prop. 1 on a flat grid."""
     spectra = [member.spectrum for member in tables.members]
     k, samples, needs_outputs = len(spectra), grid.alpha * tables.n_features, not aggregation.sums_to_one
+    seen, shared = grid.alpha[:, None] * np.diagonal(grid.rows), row_factors(grid.rows)
 
     def ridge(kappa_bar: ComplexArray, rows: IntArray | slice) -> ComplexArray:
-        return np.stack([s.ridge(grid.alpha[rows], kappa_bar[:, r]) for r, s in enumerate(spectra)], axis=-1)
+        return np.stack([s.ridge(seen[rows, r], kappa_bar[:, r]) for r, s in enumerate(spectra)], axis=-1)
 
     def inverse(lam: FloatArray, rows: IntArray) -> FloatArray:
-        roots = [effective_ridge(s, grid.alpha[rows], lam[:, r], clip=True)[0] for r, s in enumerate(spectra)]
+        roots = [effective_ridge(s, seen[rows, r], lam[:, r], clip=True)[0] for r, s in enumerate(spectra)]
         return np.stack(roots, axis=-1)
 
     def forms(kappa_bar: ComplexArray, rows: IntArray) -> tuple[ComplexArray, ...]:
@@ -103,7 +104,7 @@ def general_landscape(tables: Tables, grid: GeneralGrid, aggregation: LinearAggr
         for (r, s), pair in tables.pairs.items():
             (phi_r, _), (phi_s, _) = shares[r], shares[s]
             bias[:, r, s] = bias[:, s, r] = pair_bias(tables, (r, s), (shares[r], shares[s]), small[r] & small[s])
-            gamma[:, r, s] = gamma[:, s, r] = pair.trace(phi_r, phi_s) / samples[rows]
+            gamma[:, r, s] = gamma[:, s, r] = pair.trace(phi_r, phi_s) * shared[r, s] / samples[rows]
             if needs_outputs:
                 D, explained = pair.cross(phi_r, phi_s), c[:, r] * c[:, s]
                 np.divide(D, explained, out=alike[:, r, s], where=explained.real > 0)
@@ -117,7 +118,7 @@ def general_landscape(tables: Tables, grid: GeneralGrid, aggregation: LinearAggr
         aggregation,
         power,
         power,
-        np.stack([floor(spectrum, grid.alpha)[0] for spectrum in spectra], axis=-1),
+        np.stack([floor(spectrum, seen[:, r])[0] for r, spectrum in enumerate(spectra)], axis=-1),
         values if len(values) else np.ones(1),
         ridge,
         inverse,
@@ -127,7 +128,7 @@ def general_landscape(tables: Tables, grid: GeneralGrid, aggregation: LinearAggr
 
 def equicorrelated_landscape(grid: EquicorrelatedGrid, aggregation: LinearAggregation) -> Landscape:
     """Prop. 2 on a flat grid, in σ_r = d_r/(κ̄_r + d_r), where d_r = a/ν_rr is the one eigenvalue of a member."""
-    alpha, d = grid.alpha[:, None], grid.a[:, None] / grid.own
+    alpha, d, shared = grid.alpha[:, None] * grid.seen, grid.a[:, None] / grid.own, row_factors(grid.rows)
     lowest = d * (np.sqrt(grid.own / alpha) - 1.0)
 
     def ridge(kappa_bar: ComplexArray, rows: IntArray | slice) -> ComplexArray:
@@ -143,7 +144,7 @@ def equicorrelated_landscape(grid: EquicorrelatedGrid, aggregation: LinearAggreg
         b, a, omega2, rho2 = (x[:, None, None] for x in (here.b, here.a, here.omega2, here.aligned))
         sigma, free = d_here / (kappa_bar + d_here), kappa_bar / (kappa_bar + d_here)
         nu = here.own[:, :, None], here.own[:, None, :], here.nu
-        gamma = here.nu * (sigma[:, :, None] * sigma[:, None, :]) / alpha[rows, :, None]
+        gamma = here.nu * (sigma[:, :, None] * sigma[:, None, :]) * shared[rows] / here.alpha[:, None, None]
         gain = b**2 / a
         across = sum(unaligned_bias(b, b / a, omega2 / a, nu, (free[:, :, None], free[:, None, :])))
         along = sum(aligned_bias(b, omega2, nu, np.eye(kappa_bar.shape[1], dtype=bool)))

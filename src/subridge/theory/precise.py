@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from subridge.arrays.types import ArrayLike
-from subridge.model.ensemble import Ensemble
+from subridge.model.ensemble import Ensemble, refuse_row_fractions
 from subridge.model.errors import ConvergenceError, ParameterError, RidgeError
 from subridge.model.problem import EquicorrelatedProblem, Problem
 
@@ -64,6 +64,7 @@ def precise_risk(
 
     if not ensemble.aggregation.is_mean:
         raise ParameterError('precise_risk knows the mean of the members; give aggregation="mean"')
+    refuse_row_fractions(ensemble, "precise_risk")
     k = ensemble.n_members
     if problem.label_noise.ndim or ensemble.ridge.ndim > 1 or ensemble.readout_noise.ndim > 1:
         raise ParameterError("precise_risk takes one point: give scalars, and one ridge and readout noise per member")

@@ -1,16 +1,25 @@
 """The typical risk and the order parameters of an ensemble, for both propositions."""
 
-from subridge.arrays.types import ArrayLike
-from subridge.model.checks import extended_non_negative, positive_integer
+from dataclasses import replace
+
+import numpy as np
+
+from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.model.aggregation import Mean, MemberMoments
+from subridge.model.checks import extended_non_negative, finite_array, positive_integer
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.model.risk import Risk
+from subridge.model.shift import TestLaw, moments_at_test
+from subridge.model.subsets import Projection
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, check_description
+from subridge.theory.projections import projected_moments
 from subridge.theory.prop1 import general_moments, general_order_parameters
 from subridge.theory.prop2 import equicorrelated_moments, equicorrelated_order_parameters
 from subridge.theory.rounding import warn_if_infinite, warn_if_uncertain
 from subridge.theory.saddle_point import OrderParameters
+from subridge.theory.shifted import moments_on_test
 
 
 def risk(
@@ -19,6 +28,8 @@ def risk(
     sample_ratio: ArrayLike,
     *,
     n_features: int | None = None,
+    test: TestLaw | None = None,
+    ridges: ArrayLike | None = None,
 ) -> Risk:
     """Typical generalization error of a ridge ensemble (Prop. 1, eq. 9 (GeneralErr); Prop. 2 for equicorrelated data).
 
@@ -27,12 +38,20 @@ def risk(
     problem : Problem or EquicorrelatedProblem
         The law of the data: finite, or in the limit M → ∞.
     ensemble : Ensemble
-        From a `SubsetPlan` for a `Problem`; for an `EquicorrelatedProblem` fractions are enough.
+        From a `SubsetPlan` for a `Problem`; for an `EquicorrelatedProblem` fractions are enough. From the strategy
+        ``sr.subsets.Projection`` it is the error averaged over Gaussian projections, which needs only the spectrum of
+        a `Problem`, and no matrix if its features are independent.
     sample_ratio : array_like, shape (...)
         α = P/M ≥ 0; ``inf`` is infinite data.
     n_features : int, optional
         For an `EquicorrelatedProblem`: M at which the aligned part of the teacher is taken, by the form uniform in
         s c M; None is M → ∞.
+    test : Problem, DeadFeatures or MeanShift, optional
+        The law of the test data, if it differs from that of training; for a `Problem` without projections. The error is
+        that of the noise-free label. Weights of an aggregation are those that are best on data like those of training;
+        ``Risk.of_moments(found.moments, aggregation)`` has those that are best on the test data.
+    ridges : array_like, shape (n,) or (n, k), optional
+        Sweep that replaces ``ensemble.ridge`` and puts an axis of length n before all others.
 
     Returns
     -------
@@ -65,7 +84,8 @@ def risk(
 
     Notes
     -----
-    `Risk.error_bound` bounds the relative rounding error of every total: about 1e-14 on ordinary problems. Features of
+    `Risk.error_bound` bounds the relative rounding error of every total: about 1e-14 on ordinary problems. It is NaN,
+    not known, on other test data, and for averaged projections of features that are not independent. Features of
     very different scales, small eigenvalues and tiny risks keep their digits; docs/numerics.md says how.
     `subridge.precise_risk` recomputes a point with as many digits as asked.
 
@@ -79,21 +99,67 @@ def risk(
     """
     check_description(problem, ensemble)
     alpha = extended_non_negative("sample_ratio", sample_ratio)
-    outputs = not ensemble.aggregation.sums_to_one
+    if ridges is not None:
+        ensemble = _swept(problem, ensemble, alpha, ridges)
+    rounding: FloatArray | None
+    outputs, is_projected = not ensemble.aggregation.sums_to_one, isinstance(ensemble.subsets, Projection)
     if isinstance(problem, EquicorrelatedProblem):
         M = None if n_features is None else positive_integer("n_features", n_features)
         if M is not None and isinstance(ensemble.subsets, SubsetPlan) and ensemble.subsets.n_features != M:
             raise ParameterError(f"n_features={M} differs from the plan's {ensemble.subsets.n_features}")
+        if test is not None or is_projected:
+            raise ParameterError(
+                f"{'projections' if is_projected else 'test='} need a Problem with M features; "
+                "make one by problem.realise(n_features, seed)"
+            )
         moments, rounding = equicorrelated_moments(EquicorrelatedGrid.of(problem, ensemble, alpha), M, outputs=outputs)
     else:
         if n_features is not None:
             raise ParameterError("n_features belongs to an EquicorrelatedProblem; a Problem knows its own size")
         grid = GeneralGrid.of(problem, ensemble, alpha)
-        moments, rounding = general_moments(problem, ensemble.plan, grid, outputs=outputs)
+        if is_projected:
+            moments, rounding = projected_moments(problem, ensemble, grid)
+        else:
+            moments, rounding = general_moments(problem, ensemble.plan, grid, outputs=outputs)
+        if test is not None:
+            return _on_test(problem, ensemble, grid, moments, test)
     warn_if_infinite(moments.pairs)
     found = Risk.of_moments(moments, ensemble.aggregation, rounding)
+    if rounding is None:
+        return _unbounded(found)
     warn_if_uncertain(found.error_bound)
     return found
+
+
+def _swept(
+    problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, alpha: FloatArray, ridges: ArrayLike
+) -> Ensemble:
+    """The ensemble with ridges on an axis before all others."""
+    k, table = ensemble.n_members, finite_array("ridges", ridges)
+    table = table[:, None] if table.ndim == 1 else table
+    if table.ndim != 2 or table.shape[1] not in (1, k):
+        raise ParameterError(f"ridges must have shape (n,) or (n, {k}), got {np.shape(ridges)}")
+    if ensemble.ridge.ndim > 1:
+        raise ParameterError("ensemble.ridge has leading axes and ridges= would add another; give one of them")
+    kind = GeneralGrid if isinstance(problem, Problem) else EquicorrelatedGrid
+    grid = kind.of(problem, ensemble, alpha)  # type: ignore[arg-type]
+    others = len(grid.shape) if isinstance(grid, GeneralGrid) else grid.alpha.ndim
+    return replace(ensemble, ridge=table.reshape(len(table), *[1] * others, table.shape[1]))
+
+
+def _on_test(problem: Problem, ensemble: Ensemble, grid: GeneralGrid, moments: MemberMoments, test: TestLaw) -> Risk:
+    """The risk on test data, with the weights that are best on data like those of training."""
+    if isinstance(ensemble.subsets, Projection):
+        raise ParameterError("test= needs projections that are drawn: sr.Ensemble(sr.subsets.projection(...), ...)")
+    shifted = moments_on_test(problem, ensemble, grid, moments_at_test(problem, test), moments.pairs)
+    warn_if_infinite(shifted.pairs)
+    weights = Mean().weights(moments) if ensemble.aggregation.is_mean else ensemble.aggregation.weights(moments)
+    return _unbounded(Risk(shifted, np.maximum(shifted.risk_of(weights), 0.0)))
+
+
+def _unbounded(found: Risk) -> Risk:
+    """A risk whose rounding is not known."""
+    return replace(found, error_bound=np.full(found.total.shape, np.nan))
 
 
 def order_parameters(

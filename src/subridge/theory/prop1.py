@@ -2,6 +2,9 @@
 
     E_rs = (B_rs + γ_rs ζ² + δ_rs η_r²)/(1 - γ_rs)        eq. 9 (GeneralErr)
 
+A member that sees a fraction f_r of the rows has the sample ratio f_r α, and two members learn noise in common from the
+rows f_rs that they share: γ_rs has the factor f_rs/(f_r f_s), which is one where all see all.
+
 The order parameters solve eq. 10 (saddle_point), see `saddle_point`. Here γ_rs and the two forms of the bias B_rs are
 written in coefficients of `tables`, which depend neither on the ridge nor on the sample ratio. `rounding` says at every
 point which form of the bias is better known, and how well.
@@ -19,7 +22,7 @@ from subridge.model.errors import CovarianceError, SubsetError, counted
 from subridge.model.problem import Problem
 from subridge.theory import rounding
 from subridge.theory.dense import dense_tables
-from subridge.theory.grid import GeneralGrid, over_alpha
+from subridge.theory.grid import GeneralGrid, over_alpha, row_factors
 from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge
 from subridge.theory.tables import MemberTable, Tables, diagonal_tables, spiked_tables
 
@@ -138,9 +141,10 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
     alpha, z2 = grid.alpha, grid.zeta**2
     inside = (alpha > 0) & np.isfinite(alpha)
     per_sample = np.divide(1.0, alpha * tables.n_features, out=np.zeros(G), where=inside)
-    shares = [share(member, alpha, grid.lam[:, r]) for r, member in enumerate(members)]
+    seen, f, shared = np.diagonal(grid.rows) * alpha[:, None], grid.rows, row_factors(grid.rows)
+    shares = [share(member, seen[:, r], grid.lam[:, r]) for r, member in enumerate(members)]
     doubts = [
-        rounding.member_doubt(member, tables.pairs[r, r], shares[r], alpha, tables.reach)
+        rounding.member_doubt(member, tables.pairs[r, r], shares[r], seen[:, r], tables.reach)
         for r, member in enumerate(members)
     ]
     own = [
@@ -157,10 +161,13 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
     for (r, s), pair in tables.pairs.items():
         R, S, of_pair = shares[r], shares[s], (doubts[r], doubts[s])
         (phi_r, _), (phi_s, _) = R.shares, S.shares
-        trace = pair.trace(phi_r, phi_s)  # αMγ_rs
+        alike, roots = f[r, s] / np.sqrt(f[r, r] * f[s, s]), (np.sqrt(f[r, r]), np.sqrt(f[s, s]))
+        trace = shared[r, s] * pair.trace(phi_r, phi_s)  # αMγ_rs
         gap = alpha * tables.n_features - trace  # αM(1 - γ_rs)
         if pair.same:  # without a difference
-            gap = 0.5 * (R.gap + S.gap + (phi_r - phi_s) ** 2 @ members[r].spectrum.counts)
+            x, y = phi_r / roots[0], phi_s / roots[1]
+            apart = (1 - alike) * (x**2 + y**2) + alike * (x - y) ** 2
+            gap = 0.5 * (R.gap / f[r, r] + S.gap / f[s, s] + apart @ members[r].spectrum.counts)
         if r == s:
             bias, dbias, dgap = own[r], np.minimum(*doubts[r].own), doubts[r].gap
         else:
@@ -174,7 +181,7 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
             E = (bias + noise) / one
         # Without noise and with all features seen the bias vanishes faster than 1 - γ: the limit is 0.
         E = np.where(np.abs(one) <= _AT_THRESHOLD, np.where((bias == 0) & (noise == 0), 0.0, np.inf), E)
-        dgamma = np.where(inside, dgap, 0.0) * per_sample
+        dgamma = np.where(inside, dgap, 0.0) * (per_sample / min(f[r, r], f[s, s]))
         bound = rounding.pair_doubt(E, bias, noise, one, dbias, dgamma, z2)
         pairs[:, r, s] = pairs[:, s, r] = E
         bounds[:, r, s] = bounds[:, s, r] = np.where(np.abs(one) <= _AT_THRESHOLD, 0.0, bound)
@@ -183,7 +190,8 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
             # have the product D_rs = Σ_ij φ_i a_i C_ij a_j φ_j: a sum without a difference.
             D = pair.cross(phi_r, phi_s)
             spread = means[r] * means[s], unsure[:, r] + unsure[:, s]
-            wrong = rounding.product_doubt((R, S), of_pair, spread, per_sample, (E + z2, bounds[:, r, s]), gamma)
+            sure = E + z2, bounds[:, r, s]
+            wrong = rounding.product_doubt((R, S), of_pair, spread, shared[r, s] * per_sample, sure, gamma)
             with np.errstate(invalid="ignore"):
                 F[:, r, s] = F[:, s, r] = D + np.where(gamma > 0, gamma * (E + z2), 0.0) + readout
             dF[:, r, s] = dF[:, s, r] = wrong + 4 * EPS * readout
@@ -194,10 +202,10 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
 
 def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGrid, *, throw: bool) -> OrderParameters:
     """Order parameters on the grid's shape: per-member fields (..., k), γ (..., k, k)."""
-    tables, alpha, k = tabulate(problem, plan, accurate=True), grid.alpha, plan.n_members
-    fields, phi, gamma = [], [], np.empty((len(alpha), k, k))
+    tables, shared, k = tabulate(problem, plan, accurate=True), row_factors(grid.rows), plan.n_members
+    fields, phi, gamma = [], [], np.empty((len(grid.alpha), k, k))
     for r, member in enumerate(tables.members):
-        spectrum, lam = member.spectrum, grid.lam[:, r]
+        spectrum, lam, alpha = member.spectrum, grid.lam[:, r], grid.alpha * grid.rows[r, r]
         kappa_bar, found = effective_ridge(spectrum, alpha, lam, throw=throw)
         with np.errstate(divide="ignore", invalid="ignore"):
             q_hat = 1.0 / kappa_bar
@@ -210,7 +218,8 @@ def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGr
         fields.append((lam + q, q, q_hat, found, np.where(inner, off, 0.0)))
         phi.append(spectrum.shares(kappa_bar)[0])
     for (r, s), pair in tables.pairs.items():
-        gamma[:, r, s] = gamma[:, s, r] = over_alpha(pair.trace(phi[r], phi[s]) / tables.n_features, alpha)
+        trace = pair.trace(phi[r], phi[s]) * shared[r, s]
+        gamma[:, r, s] = gamma[:, s, r] = over_alpha(trace / tables.n_features, grid.alpha)
     kappa, q, q_hat, status, off = (
         np.stack(part, axis=-1).reshape(*grid.shape, k) for part in zip(*fields, strict=True)
     )

@@ -5,6 +5,7 @@ With b = s(1-c), a = b + ω² and the share σ_r = a S_r of its bulk that member
 
     E_rs = [(1-ρ²) I⁰_rs + ρ² I¹_rs + γ_rs ζ² + δ_rs η_r²]/(1 - γ_rs),        γ_rs = ν_rs σ_r σ_s/α.
 
+A member that sees a fraction f_r of the rows has the sample ratio f_r α, and γ_rs the factor f_rs/(f_r f_s).
 Every formula is written without a difference that loses digits. A bias is a tuple of terms, so that `rounding` can see
 their sizes. All arguments broadcast, and all pairs r, s come at once, in the last two axes.
 """
@@ -17,7 +18,7 @@ from subridge.arrays.types import FloatArray
 from subridge.model.aggregation import MemberMoments, Outputs
 from subridge.model.errors import RidgeError
 from subridge.theory import rounding
-from subridge.theory.grid import EquicorrelatedGrid, over_alpha
+from subridge.theory.grid import EquicorrelatedGrid, over_alpha, row_factors
 from subridge.theory.saddle_point import EPS, OrderParameters
 
 _INFINITE_DATA = 1e300  # above this B + root overflows, and 1/α is zero
@@ -27,7 +28,7 @@ class Bulk(NamedTuple):
     """The share of its bulk that a member fits, all of one shape."""
 
     sigma: FloatArray  # σ, in [0, 1] for λ ≥ 0
-    per_alpha: FloatArray  # σ/α
+    per_alpha: FloatArray  # σ/α, α that of the rows it sees
     free: FloatArray  # 1 - σ
     gap: FloatArray  # 1 - γ_rr
     shaky: FloatArray  # factor by which rounding is amplified near the floor of a negative ridge, else one
@@ -65,7 +66,7 @@ def bulk(alpha: FloatArray, nu: FloatArray, t: FloatArray) -> Bulk:
 @np.errstate(divide="ignore", invalid="ignore")
 def bulk_of_members(grid: EquicorrelatedGrid) -> tuple[Bulk, FloatArray]:
     """The share of its bulk that each member fits, and its effective ridge κ̄ = (a/ν)(1 - σ)/σ, shape (..., k)."""
-    a, alpha, nu = grid.a[..., None], grid.alpha[..., None], grid.own
+    a, alpha, nu = grid.a[..., None], grid.alpha[..., None] * grid.seen, grid.own
     # Without a bulk (c = 1, ω = 0) there is nothing to fit in it, for any ridge: σ = 0.
     found = bulk(alpha, nu, np.where(a == 0, np.inf, grid.lam * nu / a))
     kappa_bar = np.where(a == 0, np.maximum(grid.lam, 0.0) / alpha, a / nu * (found.free / found.sigma))
@@ -135,9 +136,11 @@ def equicorrelated_moments(
         fitted, L = _outer(fit), (grid.b + T)[..., None, None]
         along, along_size = fitted * along + L * _outer(lack), fitted * along_size + L * _outer(lack_size)
     bias, size = _mixed(share, bias, along), _mixed(share, size, along_size)
-    noise = nu_rs * sigma_r * found.per_alpha[..., None, :] * z2 + own * grid.eta[..., :, None] ** 2
-    # 1 - γ_rs from those of the members and from where they differ.
-    unlike = (nu_r - nu_rs) * sigma_r**2 + (nu_s - nu_rs) * sigma_s**2 + nu_rs * (sigma_r - sigma_s) ** 2
+    noise = _gamma(grid, found) * z2 + own * grid.eta[..., :, None] ** 2
+    # 1 - γ_rs from those of the members and from where they differ, with y = σ/√f.
+    f_r, f_s = grid.seen[..., :, None], grid.seen[..., None, :]
+    y_r, y_s, common = sigma_r / np.sqrt(f_r), sigma_s / np.sqrt(f_s), nu_rs * (grid.rows / np.sqrt(f_r * f_s))
+    unlike = (nu_r - common) * y_r**2 + (nu_s - common) * y_s**2 + common * (y_r - y_s) ** 2
     unlike = np.where((alpha > 0) & np.isfinite(alpha), unlike / alpha, 0.0)
     gap = 0.5 * (found.gap[..., :, None] + found.gap[..., None, :] + unlike)
     E = np.where(gap > 0, (bias + noise) / np.where(gap > 0, gap, 1.0), np.where(bias + noise == 0, 0.0, np.inf))
@@ -195,9 +198,15 @@ def _outputs(
     both = T[..., None] + (a / own)[..., :, None] * grid.nu / own[..., None, :]
     c = _mixed(share, gain * (own * found.sigma), (grid.b[..., None] + T) * fit)
     D = _mixed(share[..., None], gain[..., None] * (grid.nu * _outer(found.sigma)), _outer(fit) * both)
-    gamma = grid.nu * (found.sigma[..., :, None] * found.per_alpha[..., None, :])
+    gamma = _gamma(grid, found)
     spread = np.where(gamma > 0, gamma * (E + grid.zeta[..., None, None] ** 2), 0.0)
     return c, D + spread + np.eye(own.shape[-1]) * grid.eta[..., :, None] ** 2
+
+
+def _gamma(grid: EquicorrelatedGrid, found: Bulk) -> FloatArray:
+    """γ_rs = ν_rs σ_r σ_s f_rs/(f_r f_s α)."""
+    shared = grid.rows / grid.seen[..., :, None]
+    return np.asarray(grid.nu * found.sigma[..., :, None] * found.per_alpha[..., None, :] * shared)
 
 
 def _outer(x: FloatArray) -> FloatArray:
@@ -219,7 +228,7 @@ def equicorrelated_order_parameters(grid: EquicorrelatedGrid) -> OrderParameters
     S = np.where(np.isinf(kappa_bar), 0.0, 1.0 / (grid.own * kappa_bar + a))
     q_hat = 1.0 / kappa_bar
     q = np.where((a == 0) | (kappa_bar == 0), 0.0, q)
-    gamma = over_alpha(grid.nu * _outer(found.sigma), grid.alpha[..., None, None])
+    gamma = over_alpha(grid.nu * row_factors(grid.rows) * _outer(found.sigma), grid.alpha[..., None, None])
     return OrderParameters(grid.lam + q, q, q_hat, S, gamma, np.ones(shape, dtype=bool), np.zeros(shape))
 
 

@@ -127,12 +127,14 @@ def landscape_of(
         tables = tabulate(problem, ensemble.plan, accurate=True)
         if member is not None:
             tables = tables._replace(members=tables.members[own], pairs={(0, 0): tables.pairs[member, member]})
-        return flat.shape, general_landscape(tables, flat._replace(eta=flat.eta[:, own]), aggregation)
+        return flat.shape, general_landscape(
+            tables, flat._replace(eta=flat.eta[:, own], rows=flat.rows[own, own]), aggregation
+        )
     grid = EquicorrelatedGrid.of(problem, ensemble, alpha)
     if (grid.a == 0).any():
         raise ParameterError("at correlation=1 without feature noise the error does not depend on the ridge")
     points = grid.flat()
-    points = points._replace(nu=points.nu[:, own, own], eta=points.eta[:, own])
+    points = points._replace(nu=points.nu[:, own, own], eta=points.eta[:, own], rows=points.rows[:, own, own])
     return grid.alpha.shape, equicorrelated_landscape(points, aggregation)
 
 

@@ -1,0 +1,132 @@
+"""Members that see some of the rows only: a row that is left out changes the members that saw it, and no others.
+
+Member r is trained on its own rows. A row of these is left out as for any member; any other row it predicts as it is,
+because it never saw it. If two rows are left out, and the member saw the first only, its output for the second changes
+by ``h_i(x) e_i``, as for any new row.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from subridge.arrays.namespace import is_sparse, like, namespace_of, select_rows, take_last
+from subridge.arrays.types import Array, FloatArray, IntArray
+from subridge.model.checks import one_number, positive_integer, stream, within
+from subridge.model.ensemble import SubsetPlan
+from subridge.model.errors import ParameterError
+from subridge.ridge.member import GRAM_LIMIT, MemberFit, MemberPath, factorise, member_paths
+from subridge.ridge.rows import TrainingRows, training_rows
+
+
+def number_of_rows(max_samples: float, n_samples: int, fit_intercept: bool) -> int:
+    """How many of n rows a member sees: a number (int) or a share of them (float).
+
+    >>> number_of_rows(0.25, 40, True), number_of_rows(12, 40, True), number_of_rows(1.0, 40, True)
+    (10, 12, 40)
+    """
+    if isinstance(max_samples, int | np.integer):
+        number = positive_integer("max_samples", max_samples)
+        if number > n_samples:
+            raise ParameterError(f"max_samples={number} exceeds the {n_samples} rows; give at most that, or a share")
+    else:
+        number = round(one_number("max_samples", within("max_samples", max_samples, 0.0, 1.0)) * n_samples)
+    if number < 1 + int(fit_intercept):
+        raise ParameterError(
+            f"max_samples={max_samples!r} leaves a member {number} of {n_samples} rows; it needs at least "
+            f"{1 + int(fit_intercept)}"
+        )
+    return number
+
+
+def draw_rows(n_samples: int, number: int, n_members: int, seed: int) -> tuple[IntArray, ...]:
+    """So many of n rows for each member, drawn independently without repeats, ascending; shape (number,) each."""
+    return tuple(np.sort(stream(seed, r).permutation(n_samples)[:number]) for r in range(n_members))
+
+
+def fractions_of_rows(row_sets: Sequence[IntArray], n_samples: int) -> FloatArray:
+    """Fractions of the rows that members see and share, shape (k, k).
+
+    >>> fractions_of_rows([np.array([0, 1]), np.array([1, 2, 3])], 4)
+    array([[0.5 , 0.25],
+           [0.25, 0.75]])
+    """
+    member = np.zeros((len(row_sets), n_samples))
+    for r, index in enumerate(row_sets):
+        member[r, index] = 1.0
+    return np.asarray(member @ member.T / n_samples)
+
+
+def part_of_rows(rows: TrainingRows, index: IntArray) -> TrainingRows:
+    """Some of the rows, centred anew."""
+    assert rows.left_out is None
+    assert rows.given is not None
+    X = rows.given[index] if is_sparse(rows.given) else select_rows(rows.given, index)
+    return training_rows(X, take_last(rows.targets, index), take_last(rows.weights, index), rows.fit_intercept)
+
+
+class PartialPath(MemberPath):
+    """One member that sees some rows, at L penalties; errors are about all rows."""
+
+    def __init__(
+        self, rows: TrainingRows, plan: SubsetPlan, r: int, seen: IntArray, penalties: FloatArray, noise: Array | None
+    ) -> None:
+        own = part_of_rows(rows, seen)
+        fit = factorise(own, plan, r, float(penalties.min()), GRAM_LIMIT)
+        super().__init__(fit, penalties, None if noise is None else take_last(noise, seen))
+        others = np.setdiff1d(np.arange(rows.n_samples), seen)
+        self.rows, self._seen, self._others = rows, seen, others
+        self._order = np.argsort(np.concatenate([seen, others]))
+        assert rows.given is not None
+        X, A = rows.given[others] if is_sparse(rows.given) else select_rows(rows.given, others), plan.measurements[r]
+        if is_sparse(X):
+            X = X[:, A].toarray() if A.ndim == 1 else X @ A.T
+            self._new = X - plan.measure(r, own.feature_means)
+        else:
+            self._new = plan.measure(r, X - own.feature_means)
+
+    def errors(self, index: int) -> Array:
+        own, y = super().errors(index), take_last(self.rows.targets, self._others)
+        outputs = self.coefficients(index) @ self._new.T + self.target_means[:, None]
+        return take_last(namespace_of(own).concat([own, y - outputs], axis=-1), self._order)
+
+    def pair_errors(self, index: int, left_out: IntArray) -> Array:
+        plain, xp = self.errors(index), namespace_of(self._new)
+        found = xp.stack([plain] * len(left_out))
+        touched = np.flatnonzero(np.isin(left_out, self._seen))
+        if not len(touched):
+            return found
+        places, p, fit = np.searchsorted(self._seen, left_out[touched]), float(self.penalties[index]), self._fit
+        own = super().errors(index) - (0.0 if self._noise is None else self._noise)
+        pulls, shifts = fit.pulls(p, self._targets, own * fit.rows.root_weights, None)
+        changes = fit.output_changes(fit.scores(self._new, p), pulls, places) + take_last(shifts, places)[:, None, :]
+        outside = take_last(plain, self._others) + xp.permute_dims(changes, (2, 0, 1))
+        both = xp.concat([super().pair_errors(index, places), outside], axis=-1)
+        found[touched, ...] = take_last(both, self._order)
+        return found
+
+
+def paths_on_rows(
+    rows: TrainingRows,
+    plan: SubsetPlan,
+    ridges: FloatArray,
+    noise: Array | None = None,
+    row_sets: Sequence[IntArray] | None = None,
+) -> list[MemberPath]:
+    """`member_paths` of members that see all rows, or each its own: `row_sets` has one index array per member."""
+    if row_sets is None:
+        return member_paths(rows, plan, ridges, noise)
+    penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
+    return [
+        PartialPath(rows, plan, r, seen, penalties[:, r], None if noise is None else noise[r])
+        for r, seen in enumerate(row_sets)
+    ]
+
+
+def padded(fit: MemberFit, seen: IntArray, n_samples: int) -> MemberFit:
+    """The member with zeros for the rows that it does not see, so that leaving these out changes nothing."""
+    d, n = fit.spectrum, int(fit.spectrum.shape[0])
+    right = fit.design.onto_features(fit.left) / (d**0.5)[:, None] if fit.right is None else fit.right
+    left = like(np.zeros((n, n_samples)), fit.left)
+    left[:, seen] = fit.left
+    return replace(fit, left=left, right=right)

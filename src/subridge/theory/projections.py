@@ -1,0 +1,184 @@
+"""Gaussian projections averaged over their draw: the error of Prop. 1 from a spectrum alone, without any matrix.
+
+Member r sees N_r projections A_r x with independent entries N(0, 1/M), drawn afresh. This is also an ensemble of linear
+random features. With the eigenvalues d_i of Σ and φ_i = d_i/(d_i + μ_r), ψ_i = 1 - φ_i, the degrees of freedom
+n_1 = Σφ_i, n_2 = Σφ_i² and x = n_1 - n_2 = Σφ_iψ_i, the ridge is renormalised twice, by the projections and by the
+P_r rows (Atanasov, Zavatone-Veth and Pehlevan 2024, arXiv:2405.00592; Ruben et al. 2025, arXiv:2412.05418):
+
+    κ_r (P_r - n_1) = λ_r N_r,    μ_r (N_r - n_1) = M κ_r,    so    μ_r (P_r - n_1)(N_r - n_1) = λ_r N_r M.
+
+With e_i the power of the target that direction i explains and e_0 the rest, a = P_r - n_1 and b = N_r - n_1,
+
+    B_rs = e_0 + Σ e_i ψ_i ψ_i′ + δ_rs x/(b + x) Σ e_i φ_i ψ_i,      αM γ_rs = Σ φ_i φ_i′ + δ_rs x²/(b + x),
+
+and the rest is eq. 9 (GeneralErr). Here a and b come from their known difference and product, and every other quantity
+is a sum of positive terms. So digits are lost only where x + ab/(a + b) is small beside n_1, and the bound says so.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import elementwise
+
+from subridge.arrays.types import FloatArray
+from subridge.model.aggregation import MemberMoments, Outputs
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ConvergenceError, RidgeError
+from subridge.model.problem import Problem
+from subridge.model.subsets import Projection
+from subridge.theory.grid import GeneralGrid, row_factors
+from subridge.theory.saddle_point import EPS
+
+_BLOCK = 8_000_000  # entries of the largest temporary array: 64 MB
+_AT_THRESHOLD = 4 * EPS
+_VAST = 1e150  # times the largest eigenvalue: beside such a ridge nothing is learnt
+_TINY = float(np.finfo(np.float64).tiny)
+_ROUNDING = 16.0  # in eps: of sums and products of a few factors; calibrated against high precision
+
+
+class PowerSpectrum(NamedTuple):
+    """Distinct positive eigenvalues of Σ, ascending, how often each occurs, and the target's power along them."""
+
+    values: FloatArray  # d, shape (n,)
+    counts: FloatArray
+    power: FloatArray  # e_i, shape (n,)
+    rest: float  # e_0
+    is_exact: bool  # read from the diagonal, not from a decomposition
+
+
+def power_spectrum(problem: Problem) -> PowerSpectrum:
+    """The spectrum of a problem, without matrices if its features are independent."""
+    M, w = problem.n_features, problem.teacher_weights
+    parts = [each.diagonal_plus_low_rank() for each in (problem.signal_covariance, problem.noise_covariance)]
+    if all(part is not None and not part[1].shape[1] for part in parts):
+        signal, noise = (part[0] for part in parts if part is not None)
+        total = signal + noise
+        safe = np.where(total > 0, total, 1.0)
+        power, rest = signal * (signal / safe) * w**2 / M, float(np.sum(signal * (noise / safe) * w**2)) / M
+        is_exact = True
+    else:
+        S = problem.signal_covariance
+        total, U = np.linalg.eigh(S.dense() + problem.noise_covariance.dense())
+        total = np.where(total > M * EPS * total[-1], total, 0.0)
+        along = U.T @ S.apply(w)
+        power = np.divide(along**2, total * M, out=np.zeros(M), where=total > 0)
+        rest, is_exact = max(float(w @ S.apply(w)) / M - float(power.sum()), 0.0), False
+    values, where = np.unique(total, return_inverse=True)
+    first = int(values[0] == 0)
+    counts, along = (np.bincount(where, weights)[first:].astype(np.float64) for weights in (None, power))
+    return PowerSpectrum(values[first:], counts, along, rest, is_exact)
+
+
+class _Kind(NamedTuple):
+    """Members of one size, ridge and row fraction at G points; shape (G,) each but for φ and ψ, (G, n)."""
+
+    phi: FloatArray
+    psi: FloatArray
+    spare: FloatArray  # a = P - n_1
+    mixed: FloatArray  # x = n_1 - n_2
+    back: FloatArray  # x/(b + x)
+    gap: FloatArray  # P (1 - γ_rr) = a + b x/(b + x)
+    doubt: FloatArray  # relative error
+
+
+def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: FloatArray) -> _Kind:
+    """Solve for μ by the equation least = n_1 + the smaller of a and b, given λ N M and P, shape (G,) each."""
+    d, counts, rank, G = spectrum.values, spectrum.counts, float(spectrum.counts.sum()), len(P)
+    least, apart, x, doubt = np.minimum(P, N), np.abs(P - N), np.zeros(G), np.full(G, EPS)
+
+    def smaller(mu: FloatArray, strength: FloatArray, apart: FloatArray) -> FloatArray:
+        t = strength / mu  # a b
+        return 2 * t / np.maximum(apart + np.sqrt(apart**2 + 4 * t), _TINY)
+
+    def defect(log_mu: FloatArray, least: FloatArray, strength: FloatArray, apart: FloatArray) -> FloatArray:
+        mu = np.exp(log_mu)
+        return np.asarray(least - (1 / (1 + mu[:, None] / d)) @ counts - smaller(mu, strength, apart))
+
+    nothing, low = (P == 0)[:, None], np.maximum(least - rank, 0.0)
+    phi, psi = np.where(nothing, 0.0, np.ones(len(d))), np.where(nothing, np.ones(len(d)), 0.0)
+    inner = np.flatnonzero((P > 0) & (rank > 0) & ((strength > 0) | (least < rank)))
+    if len(inner):
+        given = least[inner], strength[inner], apart[inner]
+        # Of the j = ⌊least⌋ + 1 largest eigenvalues none is below d_j, so that n_1 ≥ j d_j/(d_j + μ).
+        j = np.floor(given[0]) + 1
+        by_rank = np.append(d[::-1], 0.0)[np.searchsorted(np.cumsum(counts[::-1]), j)] * (j - given[0]) / given[0]
+        bottom = np.maximum(by_rank, given[1] / (given[0] * (given[0] + given[2])))
+        top = np.maximum(2 * (counts @ d) / given[0], 4 * given[1] / given[0] ** 2)
+        root = elementwise.find_root(defect, (np.log(bottom) - 1e-9, np.log(top) + 1e-9), args=given)
+        if not root.success.all():
+            raise ConvergenceError("no saddle point of the projections found; check the scale of the covariance")
+        mu, off = np.exp(root.x), np.zeros(len(inner))
+        for _ in range(2):  # a step of Newton's method, as the logarithm of a large μ has fewer digits than μ
+            mu = mu * np.exp(-off)
+            phi[inner], psi[inner] = 1 / (1 + mu[:, None] / d), 1 / (1 + d / mu[:, None])
+            low[inner], x[inner] = smaller(mu, *given[1:]), (phi[inner] * psi[inner]) @ counts
+            slope = np.maximum(x[inner] + given[1] / mu / np.maximum(2 * low[inner] + given[2], _TINY), _TINY)
+            off = (given[0] - phi[inner] @ counts - low[inner]) / slope
+        doubt[inner] += EPS * given[0] / slope
+    high = low + apart
+    a, b = np.where(P < N, low, high), np.where(P < N, high, low)
+    back = np.divide(x, b + x, out=np.zeros(G), where=x > 0)
+    with np.errstate(invalid="ignore", over="ignore"):  # of infinite data, and at a threshold
+        doubt += EPS * np.where(np.isfinite(P), P / np.maximum(a + b, _TINY), 0.0)
+    return _Kind(phi, psi, a, x, back, a + b * back, np.minimum(_ROUNDING * doubt, 1.0))
+
+
+def projected_moments(
+    problem: Problem, ensemble: Ensemble, grid: GeneralGrid
+) -> tuple[MemberMoments, FloatArray | None]:
+    """Moments of members and target on the grid's shape, and the bound of the pairs' rounding, shape (..., k, k).
+
+    The bound is None unless the features are independent, as a decomposition adds rounding of its own.
+    """
+    if (grid.lam < 0).any():
+        raise RidgeError(f"ridge must be at least 0 for projections that are averaged over, got {grid.lam.min():g}")
+    spectrum = power_spectrum(problem)
+    step = max(1, _BLOCK // (4 * ensemble.n_members * max(1, len(spectrum.values))))
+    starts = range(0, max(1, len(grid.alpha)), step)
+    parts = [_block(problem.n_features, spectrum, ensemble, grid.part(slice(start, start + step))) for start in starts]
+    E, c, F, doubt = (
+        np.concatenate(field).reshape((*grid.shape, *field[0].shape[1:])) for field in zip(*parts, strict=True)
+    )
+    power = np.full(grid.shape, spectrum.rest + float(spectrum.power.sum()))
+    twice = np.maximum(doubt[..., :, None], doubt[..., None, :])
+    known = Outputs(c, F, doubt * c, twice * F, _ROUNDING * EPS * power)
+    finite = np.where(np.isfinite(E), E, 0.0)
+    return MemberMoments(E, power[..., None] - c, power, known), twice * finite if spectrum.is_exact else None
+
+
+def _block(M: int, spectrum: PowerSpectrum, ensemble: Ensemble, grid: GeneralGrid) -> tuple[FloatArray, ...]:
+    """E_rs, (G, k, k), c_r, (G, k), F_rs, (G, k, k), and the relative error of each member, (G, k)."""
+    assert isinstance(ensemble.subsets, Projection)
+    sizes, f, (G, k), alpha = ensemble.subsets.subset_sizes, grid.rows, grid.lam.shape, grid.alpha
+    own, e, counts = np.diagonal(f), spectrum.power, spectrum.counts
+    lam = np.minimum(grid.lam, _VAST * spectrum.values.max(initial=1.0))
+    # Members of one kind are solved once.
+    keys = [(sizes[r], own[r], lam[:, r].tobytes()) for r in range(k)]
+    firsts = [keys.index(key) for key in dict.fromkeys(keys)]
+    kinds = [_renormalise(spectrum, lam[:, r] * sizes[r] * M, sizes[r], alpha * M * own[r]) for r in firsts]
+    which = np.array([firsts.index(keys.index(key)) for key in keys])
+    bias, mean, trace, unlike = np.empty((4, G, len(kinds), len(kinds)))
+    for u, v in np.ndindex(len(kinds), len(kinds)):
+        U, V, roots = kinds[u], kinds[v], np.sqrt(own[firsts])
+        bias[:, u, v], mean[:, u, v] = (U.psi * V.psi) @ e, (U.phi * V.phi) @ e
+        trace[:, u, v], unlike[:, u, v] = (U.phi * V.phi) @ counts, (U.phi / roots[u] - V.phi / roots[v]) ** 2 @ counts
+    pairs = np.ix_(np.arange(G), which, which)
+    bias, mean, trace, unlike = spectrum.rest + bias[pairs], mean[pairs], trace[pairs], unlike[pairs]
+    of_kinds = zip(*((U.spare, U.mixed, U.back, U.gap, U.doubt, (U.phi * U.psi) @ e) for U in kinds), strict=True)
+    spare, mixed, back, gap, doubt, left = (np.stack(part, axis=-1)[:, which] for part in of_kinds)
+    one, shared = np.eye(k, dtype=bool), f / np.sqrt(own[:, None] * own)
+    returned = np.where(one, (back * left)[:, :, None], 0.0)  # the variance of a member over its projections
+    readout, z2 = np.where(one, grid.eta[:, :, None] ** 2, 0.0), grid.zeta[:, None, None] ** 2
+    # αMγ_rs, and αM(1 - γ_rs) from those of the members and from where they differ.
+    product = np.where(one, trace + (mixed * back)[:, :, None], trace) * row_factors(f)
+    rooms, squares = (spare + mixed) / own, np.diagonal(trace, axis1=1, axis2=2) / own
+    room = rooms[:, :, None] + rooms[:, None, :] + (1 - shared) * (squares[:, :, None] + squares[:, None, :])
+    room = np.where(one, (gap / own)[:, :, None], (room + shared * unlike) / 2)
+    inside = ((alpha > 0) & np.isfinite(alpha))[:, None, None]
+    per_sample = np.divide(1.0, alpha[:, None, None] * M, out=np.zeros((G, 1, 1)), where=inside)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gamma, closed = product * per_sample, np.where(inside, room * per_sample, 1.0)
+        E = (bias + returned + gamma * z2 + readout) / closed  # eq. 9 (GeneralErr)
+        E = np.where(closed <= _AT_THRESHOLD, np.where(E == 0, 0.0, np.inf), E)
+        F = mean + returned + np.where(gamma > 0, gamma * (E + z2), 0.0) + readout
+    return E, np.stack([U.phi @ e for U in kinds], axis=-1)[:, which], F, doubt
