@@ -16,7 +16,7 @@ from subridge.model.estimation import SampleMoments, left_out_excess, moments_of
 _UNEQUAL = 0.1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Problem(Fingerprinted):
     """Gaussian data with a linear teacher (sec. 2.1 (Setup) of the paper).
 
@@ -217,7 +217,7 @@ class Problem(Fingerprinted):
         return each if moments.several else each[0]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EquicorrelatedProblem(Fingerprinted):
     """Equicorrelated data with isotropic feature noise (Prop. 2), M → ∞.
 
