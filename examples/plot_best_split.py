@@ -2,8 +2,8 @@
 The best split of the features
 ==============================
 
-Equal members peak together where each has as many samples as features. The paper spreads the peaks by drawing sizes from
-a Gamma distribution. `best_split` asks for the split whose worst error over a range of sample ratios is least.
+Equal members peak together where each has as many samples as features. The paper spreads the peaks by drawing sizes
+from a Gamma distribution. `best_split` asks for the split whose worst error over a range of sample ratios is least.
 """
 
 import matplotlib.pyplot as plt
@@ -17,8 +17,8 @@ best = sr.best_split(problem, k, span, ridge=ridge)
 print("fractions", best.ensemble.fractions.diagonal().round(3))
 
 # %%
-# Two large members are worth having from the start of the range to its end; their thresholds lie next to each other, and
-# the eight small ones, which are far beyond theirs, dilute them.
+# Two large members are worth having in all of the range; their thresholds lie next to each other, and the eight small
+# ones, which are far beyond theirs, dilute the peak.
 
 ratios = np.geomspace(*span, 400)
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")

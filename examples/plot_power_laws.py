@@ -2,8 +2,8 @@
 Power laws
 ==========
 
-Eigenvalues of real data fall like a power law, i^(-a), and so does the teacher's power, i^(-b). Three questions: how fast
-does the error fall with the number of samples, how many members are best, and does heterogeneity help?
+Eigenvalues of real data fall like a power law, i^(-a), and so does the teacher's power, i^(-b). Three questions: how
+fast does the error fall with the number of samples, how many members are best, and does heterogeneity help?
 """
 
 import matplotlib.pyplot as plt
@@ -12,7 +12,7 @@ import numpy as np
 import subridge as sr
 
 # %%
-# **The exponent of the learning curve.** Features that are the eigenvectors themselves need no matrix, so that a hundred
+# **The exponent of the learning curve.** Features that are the eigenvectors themselves need no matrix: a hundred
 # thousand of them take a tenth of a second. Without noise the error falls like P^(-min(b-1, 2a)).
 
 M, samples = 100_000, np.unique(np.geomspace(30, 3000, 20).astype(int))
@@ -28,9 +28,9 @@ axes.legend(title="slope (limit)")
 plt.show()
 
 # %%
-# **The best number of members**, at the best common ridge, for features that each mix all eigenvectors. Readout noise H is
-# in units of the target's power. For a flat spectrum the scaled mean of one member is best. The steeper the spectrum, the
-# more members see the same few strong directions, and averaging over readout noise costs them little.
+# **The best number of members**, at the best common ridge, for features that each mix all eigenvectors. Readout noise H
+# is in units of the target's power. For a flat spectrum the scaled mean of one member is best. The steeper the
+# spectrum, the more members see the same few strong directions, and averaging over readout noise costs them little.
 
 M, sizes, H = 128, [1, 2, 4, 8, 16, 32], 0.5
 exponents, ridges = [0.0, 0.5, 1.0, 1.5, 2.0], np.geomspace(1e-5, 1e3, 33)[:, None]

@@ -2,9 +2,9 @@
 The scaled mean and the phases of the paper
 ===========================================
 
-The paper's Fig. 4 has three phases: one member, finitely many, and infinitely many are best. With one free scale and the
-best ridge, one member is best everywhere if the teacher has no part along the direction that features share (ρ = 0).
-With such a part the phases come back, at any number of features.
+The paper's Fig. 4 has three phases: one member, finitely many, and infinitely many are best. With one free scale and
+the best ridge, one member is best everywhere if the teacher has no part along the direction that features share
+(ρ = 0). With such a part the phases come back, at any number of features.
 """
 
 import matplotlib.pyplot as plt
@@ -43,7 +43,7 @@ for axes, M in zip(panels, (1e2, 1e3, 1e4, 1e5), strict=True):
     k, alpha, H, x = np.meshgrid(members, ratios, noises, overlap, indexing="ij")
     risks = error(k, x * np.sqrt(alpha * k), alpha, 0.5, H, 0.0, 0.0, 0.6 / 0.4 * M).min(axis=-1)
     image = axes.pcolormesh(ratios, noises, members[np.argmin(risks, axis=0)].T, **colours)
-    axes.set(title=f"scaled, ρ = 0.5, M = {M:,.0f}", xlabel="sample ratio α")
+    axes.set(title=f"M = {M:,.0f}", xlabel="sample ratio α")
 panels[0].set_ylabel("readout noise H")
 figure.colorbar(image, ax=panels, label="best number of members")
 plt.show()
