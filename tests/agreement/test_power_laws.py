@@ -21,7 +21,7 @@ def allowed(theory, mean, error, samples, sizes):
 
 
 @pytest.mark.parametrize(
-    ("a", "b"), [(1.5, 1.5), (1.5, 2.5), (2.0, 3.0), (1.2, 4.5)], ids="b - 1, b - 1, b - 1, 2a".split(", ")
+    ("a", "b"), [(1.5, 1.5), (1.5, 2.5), (2.0, 3.0), (1.2, 4.5)], ids=["b - 1", "b - 1", "b - 1", "2a"]
 )
 def test_learning_curves_have_the_exponents_of_power_laws(a, b):
     """Without noise the error falls like P^-min(b-1, 2a) (Cui, Loureiro, Krzakala & Zdeborová 2021)."""

@@ -120,6 +120,13 @@ def test_no_more_rows_than_features_are_told():
     assert problem.label_noise >= 0
 
 
+def test_columns_of_very_different_scales_are_told():
+    X, y = sample(truth(sr.covariance.autoregressive(20, 0.5), 0.3), 100, np.random.default_rng(8))
+    X[:, 0] *= 1e6
+    with pytest.warns(sr.errors.ScaleWarning, match="scale the columns"):
+        sr.Problem.from_data(X, y)
+
+
 def test_heavy_tails_are_told():
     rng = np.random.default_rng(7)
     X = np.exp(2 * rng.standard_normal((200, 40)))

@@ -9,11 +9,20 @@ import numpy as np
 from subridge.arrays.types import ArrayLike, FloatArray, Seed
 from subridge.model.checks import Fingerprinted, finite_array, non_negative, positive_integer, stream, within
 from subridge.model.covariance import Covariance, Dense, as_covariance, dense, equicorrelated, isotropic
-from subridge.model.errors import CovarianceError, DataError, ParameterError, UncertainMomentsWarning, counted
+from subridge.model.errors import (
+    CovarianceError,
+    DataError,
+    ParameterError,
+    ScaleWarning,
+    UncertainMomentsWarning,
+    counted,
+)
 from subridge.model.estimation import SampleMoments, left_out_excess, moments_of_blocks, population
 
 # Share by which unequal leverages may raise the left-out error before the data count as far from Gaussian.
 _UNEQUAL = 0.1
+# Ratio of variances beyond which the eigenvalues of small columns are rounding of large ones.
+_FAINT = 1e-8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,6 +122,8 @@ class Problem(Fingerprinted):
         UncertainMomentsWarning
             There are no more rows than features, so that weak directions count as label noise and no larger sample
             should be predicted; or rows differ so much in leverage that the data are far from Gaussian.
+        ScaleWarning
+            Columns have such different scales that small ones are lost in rounding.
 
         See Also
         --------
@@ -208,6 +219,14 @@ class Problem(Fingerprinted):
                 f"{moments.n + 1:,.0f} rows are too few to see all directions of {counted(M, 'feature')}: what weak "
                 "directions say of the target counts as label noise, and predictions hold for no more rows than these",
                 UncertainMomentsWarning,
+                stacklevel=3,
+            )
+        variances = np.diagonal(moments.covariance)
+        if variances[variances > 0].min(initial=np.inf) < _FAINT * variances.max():
+            warnings.warn(
+                f"variances of columns differ by more than {1 / _FAINT:g} times, so that the smallest ones are lost in "
+                "rounding; scale the columns, for example to unit variance",
+                ScaleWarning,
                 stacklevel=3,
             )
         found = population(moments)
