@@ -29,11 +29,14 @@ from subridge.model.shift import DeadFeatures as DeadFeatures
 from subridge.model.shift import MeanShift as MeanShift
 from subridge.results.compare import compare as compare
 from subridge.results.predictions import phase_diagram as phase_diagram
+from subridge.results.sources import error_sources as error_sources
 from subridge.ridge.reference import fit_members as fit_members
 from subridge.ridge.reference import risk_of_weights as risk_of_weights
 from subridge.simulation.run import Run as Run
 from subridge.simulation.simulate import simulate as simulate
 from subridge.simulation.simulate import simulate_classification as simulate_classification
+from subridge.theory.gradient import RiskGradient as RiskGradient
+from subridge.theory.gradient import risk_gradient as risk_gradient
 from subridge.theory.precise import precise_risk as precise_risk
 from subridge.theory.predict import order_parameters as order_parameters
 from subridge.theory.predict import risk as risk
@@ -44,5 +47,7 @@ from subridge.theory.reduced import reduced_optimal_ridge as reduced_optimal_rid
 from subridge.theory.reduced import reduced_risk as reduced_risk
 from subridge.theory.ridge_search import optimal_ridge as optimal_ridge
 from subridge.theory.saddle_point import OrderParameters as OrderParameters
+from subridge.theory.split import Split as Split
+from subridge.theory.split import best_split as best_split
 
 __version__: str

@@ -173,3 +173,22 @@ def test_moments_of_proposition_2_are_those_of_proposition_1(alignment):
         apart.append([np.abs(a - b).max() / b.max() for a, b in ((general.c, limit.c), (general.F, limit.F))])
     assert np.max(apart[0]) < 0.05
     assert (np.array(apart[1]) < 0.2 * np.array(apart[0]) + 1e-12).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("M", "k", "alpha", "noise", "ridge"),
+    [(120, 1, 1.0, 0.7, 1.0), (120, 4, 1.0, 0.7, 1.0), (120, 8, 0.5, 0.5, 0.5),
+     (400, 1, 1.0, 0.7, 1.0), (400, 4, 1.0, 0.7, 1.0), (400, 16, 0.3, 0.4, 0.3)],
+)  # fmt: skip
+def test_the_scaled_mean_of_an_aligned_teacher_at_finite_size(M, k, alpha, noise, ridge):
+    """The form uniform in T = scM, behind the finite-size maps of k*, against training."""
+    problem = sr.EquicorrelatedProblem(correlation=0.6, alignment=0.5)
+    ensemble = sr.Ensemble(sr.subsets.equal(k, M, seed=0), ridge, noise, "scaled")
+    samples, risks = int(alpha * M), []
+    for seed in range(10):
+        trained = sr.simulate(problem.realise(M, seed), ensemble, [samples], 20, seed=seed, progress=False)
+        risks.append(float(trained.risk.mean()))
+    theory = float(sr.risk(problem, ensemble, samples / M, n_features=M).total)
+    error = np.std(risks, ddof=1) / np.sqrt(10)
+    assert abs(theory - np.mean(risks)) <= 4 * error + 1.5 * theory / max(1, abs(samples - M // k))

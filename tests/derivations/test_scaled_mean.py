@@ -125,3 +125,12 @@ def test_a_teacher_along_one_pins_the_scale_as_the_features_grow():
     assert is_zero(sp.limit(sp.factor(mean), T, sp.oo) - sp.limit(sp.factor(scaled), T, sp.oo))
     assert is_zero(mean.subs(T, 0) - mean.subs(rho, 0))
     assert is_zero(scaled.subs(T, 0) - sm.error())
+
+
+@pytest.mark.parametrize("M", [10**2, 10**3, 10**4, 10**5])
+def test_one_member_is_not_always_best_where_the_teacher_is_aligned(M):
+    assert sm.one_member_loses(3 * M // 2)  # c = 0.6
+
+
+def test_one_member_is_best_where_features_share_little():
+    assert not sm.one_member_loses(1)

@@ -34,6 +34,11 @@ def main() -> None:
     assert_type(sr.phase_boundary(0.3, 0.5), Floats)
     assert_type(sr.phase_diagram(np.linspace(0, 3, 4), readout_nsr=np.array([0.0, 1.0])), xr.Dataset)
     assert_type(sr.member_weights(found.pairs), Floats)
+    limit, halves = sr.EquicorrelatedProblem(label_noise=0.1), sr.Ensemble([0.5, 0.5], ridge=0.1)
+    assert_type(sr.error_sources(limit, halves, [0.5, 1.0]), xr.Dataset)
+    assert_type(sr.risk_gradient(limit, halves, 0.5), sr.RiskGradient)
+    assert_type(sr.best_split(limit, 2, (0.2, 1.0)), sr.Split)
+    assert_type(sr.Problem.from_moments(np.eye(2), np.ones(2), 3.0), sr.Problem | tuple[sr.Problem, ...])
 
     run = sr.Run(device="cpu")
     curves = sr.simulate(problem, ensemble, [10, 20], 2, run=run, progress=False)

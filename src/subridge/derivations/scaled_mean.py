@@ -274,3 +274,34 @@ def aligned_forms() -> tuple[sp.Expr, sp.Expr, sp.Expr]:
     mean = member / k + (k - 1) / k * bias.subs(units).subs(disjoint)
     scale_of_mean = sp.factor(c / (mean - v + 2 * c))
     return scale_of_mean, mean, v - c * scale_of_mean
+
+
+def one_member_loses(T_value: int) -> bool:
+    """Whether four members beat one at ρ ≠ 0, each scaled and at its best ridge: exact, by Sturm's theorem.
+
+    At α = 1, ρ = 1/2, H = 1, W = Z = 0 and σ = 1/2 for the four. One member has γ = σ² < 1, which holds on (0, 1), so
+    that no ridge, negative ones included, is left out.
+
+    Parameters
+    ----------
+    T_value : int
+        T = scM in units of s(1−c), which is cM/(1−c); positive.
+
+    Returns
+    -------
+    bool
+        True where the difference of the errors is positive for every σ of the one member.
+
+    Examples
+    --------
+    >>> [one_member_loses(T_value) for T_value in (150, 150_000)]
+    [True, True]
+    """
+    place = {alpha: 1, rho: sp.Rational(1, 2), H: 1, W: 0, Z: 0, T: T_value}
+    error_of_one = aligned_forms()[2].subs(place).subs(k, 1)
+    error_of_four = aligned_forms()[2].subs(place).subs({k: 4, sigma: sp.Rational(1, 2)})
+    above, below = sp.fraction(sp.together(error_of_one - error_of_four))
+    roots = sum(
+        sp.Poly(part, sigma).count_roots(sp.Rational(1, 10**9), 1 - sp.Rational(1, 10**9)) for part in (above, below)
+    )
+    return bool(roots == 0 and (above / below).subs(sigma, sp.Rational(1, 2)) > 0)

@@ -35,6 +35,7 @@ __all__ = [
     "SubridgeError",
     "SubridgeWarning",
     "SubsetError",
+    "UncertainMomentsWarning",
     "WaitingWarning",
 ]
 
@@ -181,6 +182,10 @@ class DominantRowsWarning(SubridgeWarning):
 
 class WorseThanOneRidgeWarning(SubridgeWarning):
     """The ensemble that was asked for errs more on left-out rows than one ridge on all features."""
+
+
+class UncertainMomentsWarning(SubridgeWarning):
+    """Moments of a sample say too little of the data to trust every prediction from them."""
 
 
 class FewSamplesWarning(SubridgeWarning):

@@ -1,13 +1,28 @@
 """Data distributions: features, teacher and noise."""
 
+import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray, Seed
 from subridge.model.checks import Fingerprinted, finite_array, non_negative, positive_integer, stream, within
-from subridge.model.covariance import Covariance, as_covariance, equicorrelated, isotropic
-from subridge.model.errors import CovarianceError, ParameterError, counted
+from subridge.model.covariance import Covariance, Dense, as_covariance, dense, equicorrelated, isotropic
+from subridge.model.errors import (
+    CovarianceError,
+    DataError,
+    ParameterError,
+    ScaleWarning,
+    UncertainMomentsWarning,
+    counted,
+)
+from subridge.model.estimation import SampleMoments, left_out_excess, moments_of_blocks, population
+
+# Share by which unequal leverages may raise the left-out error before the data count as far from Gaussian.
+_UNEQUAL = 0.1
+# Ratio of variances beyond which the eigenvalues of small columns are rounding of large ones.
+_FAINT = 1e-8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,6 +88,152 @@ class Problem(Fingerprinted):
     def n_features(self) -> int:
         """Number of features, M."""
         return self.signal_covariance.n_features
+
+    @classmethod
+    def from_data(
+        cls, X: "ArrayLike | Iterable[tuple[ArrayLike, ArrayLike]]", y: ArrayLike | None = None
+    ) -> "Problem | tuple[Problem, ...]":
+        """Estimate the problem behind a sample, so that `risk` predicts every ensemble on one's own data.
+
+        Eigenvalues are those of the population, not the spread ones of the sample, and the teacher's power and the
+        label noise are free of the noise of the fit; ``subridge.model.estimation`` has the formulas.
+
+        Parameters
+        ----------
+        X : array_like, shape (n, M), or iterable of (X, y)
+            Rows; or, without `y`, a stream of blocks of rows and labels, of which only the moments are kept.
+        y : array_like, shape (n,) or (n, C), optional
+            Labels; several targets, such as one-hot classes, give one problem each.
+
+        Returns
+        -------
+        Problem, or tuple of Problem
+            For centred data; ``label_noise`` is the standard deviation of what no linear model explains. An intercept
+            costs one row: use ``sample_ratio=(n - 1) / M``. Risks of several targets add up.
+
+        Raises
+        ------
+        DataError
+            If shapes do not fit together, something is NaN or infinite, there are fewer than three rows, or every
+            feature is constant.
+
+        Warns
+        -----
+        UncertainMomentsWarning
+            There are no more rows than features, so that weak directions count as label noise and no larger sample
+            should be predicted; or rows differ so much in leverage that the data are far from Gaussian.
+        ScaleWarning
+            Columns have such different scales that small ones are lost in rounding.
+
+        See Also
+        --------
+        subridge.forecast : errors at other sizes from left-out rows, without estimating a distribution.
+
+        Examples
+        --------
+        >>> import numpy as np, subridge as sr
+        >>> true = sr.Problem(sr.covariance.autoregressive(40, 0.7), np.ones(40), label_noise=0.5)
+        >>> X = true.signal_covariance.colour(np.random.default_rng(0).standard_normal((400, 40)))
+        >>> y = X @ true.teacher_weights / np.sqrt(40) + 0.5 * np.random.default_rng(1).standard_normal(400)
+        >>> found = sr.Problem.from_data(X, y)
+        >>> ensemble = sr.Ensemble(sr.subsets.equal(4, 40, seed=0), ridge=0.1)
+        >>> [sr.risk(each, ensemble, 2.0).total.round(2).item() for each in (true, found)]
+        [0.57, 0.58]
+        """
+        if y is None:
+            if isinstance(X, np.ndarray) or not isinstance(X, Iterable):
+                raise DataError("y is missing; give labels, or an iterable of blocks (X, y)")
+            return cls._estimated(moments_of_blocks(X))  # type: ignore[arg-type]
+        rows, targets = finite_array("X", X), finite_array("y", y)  # type: ignore[arg-type]
+        moments = moments_of_blocks([(rows, targets)])
+        excess = left_out_excess(rows, targets.reshape(len(rows), -1), moments)
+        if excess > _UNEQUAL:
+            warnings.warn(
+                f"left-out errors of one ridge are {excess:.0%} larger than those of Gaussian rows with these moments: "
+                "a few rows have much leverage, and the theory errs by about as much; transform heavy-tailed columns, "
+                "or use sr.forecast",
+                UncertainMomentsWarning,
+                stacklevel=2,
+            )
+        return cls._estimated(moments)
+
+    @classmethod
+    def from_moments(
+        cls, covariance: ArrayLike, cross: ArrayLike, power: ArrayLike, n_samples: float = np.inf
+    ) -> "Problem | tuple[Problem, ...]":
+        """Estimate the problem behind second moments, which may come from a stream or another program.
+
+        Parameters
+        ----------
+        covariance : array_like, shape (M, M)
+            Of the centred features.
+        cross : array_like, shape (M,) or (M, C)
+            Covariances of the features with each target.
+        power : array_like, shape () or (C,)
+            Variances of the targets.
+        n_samples : float
+            Rows behind the moments, which were divided by this number less one; ``inf`` takes them as exact.
+
+        Returns
+        -------
+        Problem, or tuple of Problem
+            As of `from_data`.
+
+        Raises
+        ------
+        CovarianceError
+            If the covariance is not symmetric positive semi-definite.
+        DataError
+            If shapes do not fit together, something is NaN or infinite, or every feature is constant.
+        ParameterError
+            If there are fewer than three samples, or a variance is negative.
+
+        Warns
+        -----
+        UncertainMomentsWarning
+            There are no more rows than features.
+
+        Examples
+        --------
+        >>> import subridge as sr
+        >>> found = sr.Problem.from_moments([[2.0, 0.0], [0.0, 1.0]], [1.0, 0.0], 1.0)
+        >>> found.teacher_weights.round(3), float(found.label_noise.round(3))
+        (array([0.707, 0.   ]), 0.707)
+        """
+        Sigma, b, v = dense(covariance), finite_array("cross", cross), non_negative("power", power)
+        if b.ndim not in (1, 2) or len(b) != Sigma.n_features or v.shape != b.shape[1:]:
+            raise DataError(
+                f"cross must have shape ({Sigma.n_features},) or ({Sigma.n_features}, C) and power () or (C,), "
+                f"got {b.shape} and {v.shape}"
+            )
+        if not n_samples >= 3:
+            raise ParameterError(f"n_samples must be at least 3, got {n_samples!r}")
+        columns = b.reshape(len(b), -1)
+        return cls._estimated(SampleMoments(n_samples - 1, Sigma.dense(), columns, np.atleast_1d(v), b.ndim == 2))
+
+    @classmethod
+    def _estimated(cls, moments: SampleMoments) -> "Problem | tuple[Problem, ...]":
+        M = len(moments.covariance)
+        if moments.n <= M:
+            warnings.warn(
+                f"{moments.n + 1:,.0f} rows are too few to see all directions of {counted(M, 'feature')}: what weak "
+                "directions say of the target counts as label noise, and predictions hold for no more rows than these",
+                UncertainMomentsWarning,
+                stacklevel=3,
+            )
+        variances = np.diagonal(moments.covariance)
+        if variances[variances > 0].min(initial=np.inf) < _FAINT * variances.max():
+            warnings.warn(
+                f"variances of columns differ by more than {1 / _FAINT:g} times, so that the smallest ones are lost in "
+                "rounding; scale the columns, for example to unit variance",
+                ScaleWarning,
+                stacklevel=3,
+            )
+        found = population(moments)
+        Sigma = Dense((found.covariance + found.covariance.T) / 2)
+        teachers = np.sqrt(M) * found.teachers.T
+        each = tuple(cls(Sigma, w, label_noise=np.sqrt(z2)) for w, z2 in zip(teachers, found.noises, strict=True))
+        return each if moments.several else each[0]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

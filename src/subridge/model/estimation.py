@@ -1,0 +1,169 @@
+"""Population moments from those of a sample: what Prop. 1 needs to know, estimated from n rows of M features.
+
+A sample covariance spreads its eigenvalues (Marchenko & Pastur 1967), and a fitted teacher has the noise of its fit in
+it. Both are undone by what the sample itself says at many ridges λ. With the eigenvalues l_i of the sample covariance,
+its loadings b = Xᵀy/n in that basis, and y²/n = v,
+
+    df(λ) = Σ l_i/(l_i + λ),        s = 1 - df/n,        κ = λ/s,
+    df(λ) = Σ_i τ_i/(τ_i + κ),                                           (spectrum τ of the population)
+    [v - Σ_i b_i²/(l_i + λ)]/s = ζ² + Σ_i p_i κ/(τ_i + κ)                (power p of the teacher, label noise ζ²)
+
+in the limit of large n and M at any ratio (Silverstein 1995, J. Multivariate Anal. 55, 331; for the second, Hastie et
+al. 2022, Ann. Stat. 50, 949). Both are linear in non-negative masses, so that least squares with non-negative unknowns
+finds them (El Karoui 2008, Ann. Stat. 36, 2757, for the first). Directions are those of the sample. Power in directions
+with τ far below every κ cannot be told from label noise.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.model.checks import finite_array
+from subridge.model.errors import DataError, counted
+
+_RIDGES = 120  # λ at which the sample is compared with the population, over all of its decades
+_ATOMS = 300  # places of the spectrum's mass; a twentieth of a decade apart in a typical spectrum
+_BINS = 24  # neighbouring eigenvalues in one of them share the correction of their power
+_KNOWN = 10  # ridges of a path that tell different things
+_STEADY = 0.2  # by how much the corrections of neighbouring bins differ
+_SURE = 30.0  # weight of the number of eigenvalues, which is known, beside one ridge
+_NOTHING = 1e-10  # eigenvalues below this share of the largest are treated as zero
+
+
+class SampleMoments(NamedTuple):
+    """Centred second moments of n + 1 rows, or of a whole population for n = inf."""
+
+    n: float  # degrees of freedom
+    covariance: FloatArray  # (M, M)
+    cross: FloatArray  # of features and targets, (M, C)
+    power: FloatArray  # variances of the targets, (C,)
+    several: bool  # whether targets came in columns
+
+
+class Population(NamedTuple):
+    """What is estimated of the population."""
+
+    covariance: FloatArray  # (M, M)
+    teachers: FloatArray  # weights of the features, (M, C)
+    noises: FloatArray  # variances ζ² of the label noise, (C,)
+
+
+class Eigenbasis(NamedTuple):
+    """The sample in the eigenvectors of its covariance, at a path of ridges."""
+
+    values: FloatArray  # l, ascending, (M,)
+    vectors: FloatArray  # (M, M)
+    loadings: FloatArray  # b, (M, C)
+    ridges: FloatArray  # λ, (G,)
+    share: FloatArray  # s = 1 - df/n, (G,)
+
+    @property
+    def kappa(self) -> FloatArray:
+        """Effective ridges, shape (G,)."""
+        return np.asarray(self.ridges / self.share)
+
+
+def moments_of_blocks(blocks: Iterable[tuple[ArrayLike, ArrayLike]]) -> SampleMoments:
+    """Moments of rows that come in blocks (X, y), of which no two are held at once; y has shape (n,) or (n, C).
+
+    Sums are taken about the means of the first block, which are close enough to those of all.
+    """
+    n, sums, shift = 0, np.zeros(0), np.zeros(0)
+    for number, (X, y) in enumerate(blocks):
+        rows, targets = finite_array("X", X), finite_array("y", y)
+        if rows.ndim != 2 or not rows.size or targets.ndim not in (1, 2) or len(targets) != len(rows):
+            raise DataError(
+                f"X must have shape (n, M) and y (n,) or (n, C) with equal n, got {rows.shape} and {targets.shape}"
+            )
+        both = np.hstack([rows, targets.reshape(len(rows), -1)])
+        if not number:
+            M, shift, sums = rows.shape[1], both.mean(axis=0), np.zeros((both.shape[1] + 1, both.shape[1]))
+        if both.shape[1] != len(shift) or rows.shape[1] != M:
+            raise DataError(f"block {number} has {counted(rows.shape[1], 'feature')} but the first one has {M}")
+        both -= shift
+        sums += np.vstack([both.T @ both, both.sum(axis=0)])
+        n += len(both)
+    if n < 3:
+        raise DataError(f"moments need at least 3 rows, got {n}")
+    second = (sums[:-1] - sums[-1] * (sums[-1] / n)[:, None]) / (n - 1)
+    return SampleMoments(float(n - 1), second[:M, :M], second[:M, M:], np.diagonal(second)[M:], targets.ndim == 2)
+
+
+def eigenbasis(moments: SampleMoments) -> Eigenbasis:
+    """Decompose the sample covariance; ridges reach from below its least eigenvalue to above its largest."""
+    l, U = np.linalg.eigh((moments.covariance + moments.covariance.T) / 2)
+    if not l[-1] > 0:
+        raise DataError("every feature of X is constant; nothing can be predicted from it")
+    l = np.where(l > _NOTHING * l[-1], l, 0.0)
+    ridges = np.geomspace(l[l > 0][0] / 10, 30 * l[-1], _RIDGES)
+    share = 1 - (l / (l + ridges[:, None])).sum(axis=1) / moments.n
+    return Eigenbasis(l, U, U.T @ moments.cross, ridges, np.maximum(share, 1e-12))
+
+
+def spectrum(basis: Eigenbasis) -> FloatArray:
+    """Eigenvalues τ of the population, ascending, shape (M,)."""
+    from scipy.optimize import nnls  # takes longer to import than all the rest
+
+    l, M = basis.values, len(basis.values)
+    atoms = np.concatenate([[0.0], np.geomspace(l[l > 0][0] / 3, 1.1 * l[-1], _ATOMS)])
+    df = (l / (l + basis.ridges[:, None])).sum(axis=1)
+    shares = atoms / (atoms + basis.kappa[:, None]) / df[:, None]
+    mass = nnls(np.vstack([shares, np.full(len(atoms), _SURE / M)]), np.append(np.ones(len(df)), _SURE))[0]
+    # Each eigenvalue is the mean over its share 1/M of the mass, so that one which lies between two atoms stays there.
+    reached, sums = (np.append(0.0, np.cumsum(each)) for each in (mass, mass * atoms))
+    tau = np.diff(np.interp(np.linspace(0, reached[-1], M + 1), reached, sums))
+    return np.asarray(tau * (l.sum() / tau.sum()))
+
+
+def population(moments: SampleMoments) -> Population:
+    """Covariance, teachers and label noise behind the moments."""
+    from scipy.optimize import nnls
+
+    basis = eigenbasis(moments)
+    l, U, b, ridges, share = basis
+    kappa, seen = basis.kappa[:, None], (l > 0)[:, None]
+    raw = np.divide(
+        b**2, l[:, None], out=np.zeros(b.shape), where=seen
+    )  # power by direction, noise of the fit included
+    if np.isinf(moments.n):
+        return Population(moments.covariance, U @ np.divide(b, l[:, None], out=np.zeros(b.shape), where=seen),
+                          np.maximum(moments.power - raw.sum(axis=0), 0.0))  # fmt: skip
+    tau = spectrum(basis)
+    left = (moments.power - (1 / (l + ridges[:, None])) @ b**2) / share[:, None]
+    bins = np.array_split(np.arange(len(l)), min(_BINS, len(l)))
+    power, noises = np.zeros(b.shape), np.zeros(b.shape[1])
+    smooth = np.diff(np.eye(len(bins) + 1), axis=0)[:-1] / _STEADY
+    for c in np.flatnonzero(moments.power > 0):
+        terms = kappa / (tau + kappa) * raw[:, c]
+        columns = np.stack([*(terms[:, part].sum(axis=1) for part in bins), np.ones(len(ridges))], axis=1)
+        # A sum of n - df squares errs by √(2/(n - df)) of itself, and neighbouring ridges say the same.
+        sure = np.sqrt(moments.n * share / 2 * _KNOWN / len(ridges)) / np.maximum(left[:, c], 1e-300)
+        *factors, noises[c] = nnls(
+            np.vstack([columns * sure[:, None], smooth]), np.append(left[:, c] * sure, np.zeros(len(smooth)))
+        )[0]
+        power[:, c] = np.repeat(factors, [len(part) for part in bins]) * raw[:, c]
+    teachers = np.sign(b) * np.sqrt(np.divide(power, tau[:, None], out=np.zeros(b.shape), where=tau[:, None] > 0))
+    return Population((U * tau) @ U.T, U @ teachers, noises)
+
+
+def left_out_excess(X: FloatArray, y: FloatArray, moments: SampleMoments) -> float:
+    """By how much the left-out error of one ridge exceeds what rows of equal leverage would have, as a share.
+
+    The ridge is that of least generalized cross-validation error (Golub, Heath & Wahba 1979), whose ratio to the exact
+    left-out error is one for Gaussian rows.
+    """
+    if not moments.power.any():
+        return 0.0
+    basis = eigenbasis(moments)
+    l, b = basis.values, basis.loadings
+    residual = moments.power.sum() - (((l + 2 * basis.ridges[:, None]) / (l + basis.ridges[:, None]) ** 2) @ b**2).sum(
+        1
+    )
+    best = int(np.argmin(residual / basis.share**2))
+    R = 1 / (l + basis.ridges[best])
+    Z = (X - X.mean(axis=0)) @ basis.vectors
+    errors = np.sum((y - y.mean(axis=0) - (Z * R) @ b) ** 2, axis=1)
+    leverage = (Z**2 @ R + 1) / len(X)
+    return float(np.mean(errors / (1 - leverage) ** 2) / (np.mean(errors) / (1 - leverage.mean()) ** 2) - 1)

@@ -1,0 +1,162 @@
+"""Derivatives of the risk of Prop. 2 in ridges, noises, sample ratio and subset fractions.
+
+E_rs of eq. 16 (EquiCorrGeneralizationError) depends on the two members and on their overlap only, and it is symmetric
+in the members. So it is enough to move the left member of every pair at once: with weights w
+
+    dE/dx_r = 2 Σ_s w_r w_s ∂E_rs/∂x_r   (left member),        dE/dν_rs = 2 w_r w_s ∂E_rs/∂ν_rs   (overlap, r ≠ s),
+
+and dE/dν_rr has the overlap of a member with itself as well. Every partial derivative is the imaginary part at
+x + ih divided by a tiny h (complex step; Squire & Trapp 1998, SIAM Review 40, 110), to as many digits as the value.
+Weights that minimise the error may be held fixed. What a member misses of the target counts if they do not sum to one.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.model.checks import extended_non_negative
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import ParameterError
+from subridge.model.problem import EquicorrelatedProblem
+from subridge.theory.grid import EquicorrelatedGrid, check_description
+from subridge.theory.predict import risk
+
+_STEP = 2.0**-100  # its square is below rounding in every sum
+
+
+@dataclass(frozen=True, eq=False)
+class RiskGradient:
+    """Derivatives of the typical risk; NaN where a ridgeless member is exactly at its interpolation threshold.
+
+    Attributes
+    ----------
+    ridge, readout_noise : ndarray, shape (..., k)
+        dE/dλ_r and dE/dη_r.
+    label_noise, sample_ratio : ndarray, shape (...)
+        dE/dζ, and the slope dE/dα of the learning curve.
+    fractions : ndarray, shape (..., k, k)
+        dE/dν_rr on the diagonal; beside it dE/dν_rr′, where ν_rr′ and ν_r′r move together.
+
+    See Also
+    --------
+    subridge.risk_gradient : computes it.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> found = sr.risk_gradient(sr.EquicorrelatedProblem(), sr.Ensemble([0.5, 0.5], ridge=0.1), 1.0)
+    >>> isinstance(found, RiskGradient), found.fractions.shape
+    (True, (2, 2))
+    """
+
+    ridge: FloatArray
+    readout_noise: FloatArray
+    label_noise: FloatArray
+    sample_ratio: FloatArray
+    fractions: FloatArray
+
+
+class Member(NamedTuple):
+    """One side of every pair: subset fraction, ridge and readout noise, broadcastable to the pairs; may be complex."""
+
+    nu: Any
+    lam: Any
+    eta: Any
+
+
+def pair_errors(grid: EquicorrelatedGrid, left: Member, right: Member, overlap: Any, zeta: Any) -> tuple[Any, Any]:
+    """Eq. 16 (EquiCorrGeneralizationError) as printed, for real or complex arguments; shape (..., k, k).
+
+    The second is the power of the target's part orthogonal to 1 that the two members miss, added up.
+    """
+    a, b, alpha, rho2 = (field[..., None, None] for field in (grid.a, grid.b, grid.alpha, grid.aligned))
+
+    def fitted(member: Member) -> Any:
+        """The share σ of its bulk that a member fits: νσ² - (α + ν + t)σ + α = 0 with t = λν/a."""
+        t = member.lam * member.nu / a
+        root = np.sqrt((alpha - member.nu) ** 2 + 2 * t * (alpha + member.nu) + t**2 + 0j)
+        return 2 * alpha / (alpha + member.nu + t + root)
+
+    sigma_r, sigma_s = fitted(left), fitted(right)
+    missed = 2 * b - b**2 / a * (left.nu * sigma_r + right.nu * sigma_s)
+    across = missed - b + b**2 / a * overlap * sigma_r * sigma_s
+    along = a * overlap / (left.nu * right.nu) - b
+    gamma = overlap * sigma_r * sigma_s / alpha
+    noise = gamma * zeta**2 + np.eye(overlap.shape[-1]) * left.eta * right.eta
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return ((1 - rho2) * across + rho2 * along + noise) / (1 - gamma), missed
+
+
+def members_of(grid: EquicorrelatedGrid) -> tuple[Member, Member]:
+    """The members as left and as right sides of all pairs."""
+    each = grid.own, grid.lam, grid.eta
+    return Member(*(x[..., :, None] for x in each)), Member(*(x[..., None, :] for x in each))
+
+
+def risk_gradient(problem: EquicorrelatedProblem, ensemble: Ensemble, sample_ratio: ArrayLike) -> RiskGradient:
+    """Differentiate `risk` by ridges, noises, sample ratio and subset fractions (Prop. 2).
+
+    Parameters
+    ----------
+    problem : EquicorrelatedProblem
+        The law of the data in the limit M → ∞.
+    ensemble : Ensemble
+        Given by fractions or by a plan of subsets.
+    sample_ratio : array_like, shape (...)
+        α, positive and finite.
+
+    Returns
+    -------
+    RiskGradient
+        Of the shape that `risk` has for the same arguments.
+
+    Raises
+    ------
+    ParameterError
+        If the problem is not equicorrelated, the features have no variance of their own (correlation one without
+        feature noise), or the sample ratio is not positive and finite.
+    RidgeError
+        If a ridge is so negative that the regression has no solution.
+
+    See Also
+    --------
+    subridge.best_split : the split of features that is best over a range of sample ratios.
+
+    Examples
+    --------
+    >>> import subridge as sr
+    >>> problem = sr.EquicorrelatedProblem(correlation=0.6, label_noise=0.2)
+    >>> found = sr.risk_gradient(problem, sr.Ensemble([0.3, 0.7], ridge=0.01, readout_noise=0.1), 0.5)
+    >>> found.ridge.round(3), found.fractions.diagonal().round(3)
+    (array([-1.358, -1.546]), array([ 0.265, -0.378]))
+    """
+    check_description(problem, ensemble)
+    if not isinstance(problem, EquicorrelatedProblem):
+        raise ParameterError("problem must be an EquicorrelatedProblem: its risk is smooth in the subset fractions")
+    alpha = extended_non_negative("sample_ratio", sample_ratio)
+    if not ((alpha > 0) & np.isfinite(alpha)).all():
+        raise ParameterError(f"sample_ratio must be positive and finite for derivatives, got {alpha.tolist()}")
+    grid = EquicorrelatedGrid.of(problem, ensemble, alpha)
+    if (grid.a == 0).any():
+        raise ParameterError("correlation is 1 and feature_noise 0, so that nothing varies with the ridge; lower it")
+    # A ridge that is too negative is refused here.
+    w = ensemble.aggregation.weights(risk(problem, ensemble, alpha).moments)
+    both, (left, right) = w[..., :, None] * w[..., None, :], members_of(grid)
+    own, zeta, ih = np.eye(ensemble.n_members), grid.zeta[..., None, None], 1j * _STEP
+    # E(w) = (1-Σw)² v + 2(1-Σw) wᵀ(v - c) + wᵀEw; where an aligned teacher makes v infinite, Σw = 1.
+    alone = own * (w * (1 - w.sum(axis=-1, keepdims=True)))[..., None] * (grid.aligned == 0)[..., None, None]
+
+    def slope(moved: Member = left, overlap: Any = grid.nu, zeta: Any = zeta, at: Any = grid.alpha) -> FloatArray:
+        errors, missed = pair_errors(grid._replace(alpha=at), moved, right, overlap, zeta)
+        return np.asarray((both * errors.imag + alone * missed.imag) / _STEP)
+
+    ridge, readout, size = (slope(left._replace(**{x: getattr(left, x) + ih})) for x in ("lam", "eta", "nu"))
+    return RiskGradient(
+        2 * ridge.sum(axis=-1),
+        2 * readout.sum(axis=-1),
+        slope(zeta=zeta + ih).sum(axis=(-2, -1)),
+        slope(at=grid.alpha + ih).sum(axis=(-2, -1)),
+        own * 2 * size.sum(axis=-1, keepdims=True) + (2 - own) * slope(overlap=grid.nu + ih),
+    )
