@@ -6,7 +6,8 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
-from sklearn.linear_model import RidgeClassifierCV, RidgeCV
+from sklearn.linear_model import Ridge, RidgeClassifierCV, RidgeCV
+from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
 import subridge as sr
 
@@ -39,6 +40,18 @@ def test_an_ensemble_is_taken_if_it_is_surely_better():
     taken = model.choice_.trials[model.choice_.taken]
     assert taken.name == "the given subsets, free"
     assert taken.gain > 2 * taken.standard_error
+
+
+@pytest.mark.parametrize("ridge", [0.02, [0.02]])
+def test_a_given_ridge_is_that_of_every_candidate(diabetes, ridge):
+    X, y = diabetes[0][:80], diabetes[1][:80]
+    model = sr.RidgeEnsembleRegressor(ridge=ridge, random_state=0).fit(X, y)
+    assert {trial.ensemble.n_members for trial in model.choice_.trials} >= {1, 2}
+    for trial in model.choice_.trials:
+        assert trial.ensemble.ridge.tolist() == [0.02] * trial.ensemble.n_members
+    alone = next(trial for trial in model.choice_.trials if trial.name == "one ridge")
+    left_out = cross_val_predict(Ridge(alpha=0.02 * X.shape[1]), X, y, cv=LeaveOneOut())
+    assert alone.error == pytest.approx(np.mean((y - left_out) ** 2))
 
 
 def test_the_choice_is_a_table_that_fits_a_terminal(diabetes):

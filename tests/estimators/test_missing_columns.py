@@ -54,3 +54,14 @@ def test_nan_is_refused_by_default_in_training_and_where_no_member_is_left(data)
         model.fit(X, y).predict(new)
     with pytest.raises(ParameterError, match="missing"):
         sr.RidgeEnsembleRegressor(3, missing="ignore").fit(X, y)
+
+
+def test_gaps_are_answered_with_remedies_of_this_package(data):
+    X, y, *_ = data
+    gaps = X.copy()
+    gaps[0, 0] = np.nan
+    model = sr.RidgeEnsembleRegressor(2, random_state=0, aggregation="mean", ridge=1.0).fit(X, y)
+    with pytest.raises(DataError, match='missing="drop-members"'):
+        model.predict(gaps)
+    with pytest.raises(DataError, match="SimpleImputer"):
+        model.fit(gaps, y)

@@ -221,6 +221,8 @@ def test_readout_noise_is_seeded_and_hurts_training(data):
         ({"subsets": sr.subsets.equal(2, 10)}, "plan for 10 features"),
         ({"subsets": "overlapping", "subset_sizes": 1.5}, "fractions of the features"),
         ({"subsets": "overlapping", "subset_sizes": [1, 2]}, "one size or one per member"),
+        ({"subset_sizes": 0.5}, "subset_sizes=0.5 has no effect on subsets='auto'"),
+        ({"subsets": "equal", "subset_sizes": 3}, "has no effect on subsets='equal'"),
         ({"n_estimators": 0}, "positive integer"),
         ({"fraction_spread": -1.0}, "fraction_spread"),
         ({"readout_noise": -1.0}, "readout_noise"),

@@ -321,3 +321,11 @@ def test_a_pilot_of_a_few_rows_is_refused(pilot_data):
     X, y = pilot_data
     with pytest.raises(DataError, match="at least 20"):
         sr.forecast(X[:19], y[:19], [100], ONE)
+
+
+def test_sizes_have_a_default(pilot_data):
+    X, y = pilot_data
+    found = sr.forecast(X, y)
+    assert found.n_samples[0] == len(X)
+    assert found.n_samples[-1] == 16 * len(X)
+    assert found.sizes["n_samples"] == 12

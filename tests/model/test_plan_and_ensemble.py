@@ -81,3 +81,13 @@ def test_a_plan_cannot_be_changed_after_it_is_checked():
             array[...] = 0
     with pytest.raises(sr.errors.SubsetError, match="names a feature twice"):
         sr.SubsetPlan((np.array([0, 0]),), 4)
+
+
+def test_theory_knows_the_fractions_of_equal_members():
+    drawn = sr.risk(sr.EquicorrelatedProblem(label_noise=0.1), sr.Ensemble(sr.subsets.Equal(4), 0.1), 0.7)
+    assert drawn.total == sr.risk(sr.EquicorrelatedProblem(label_noise=0.1), sr.Ensemble([0.25] * 4, 0.1), 0.7).total
+
+
+def test_theory_asks_for_a_plan_where_fractions_are_drawn():
+    with pytest.raises(sr.errors.SubsetError, match="build it from a SubsetPlan"):
+        sr.risk(sr.EquicorrelatedProblem(), sr.Ensemble(sr.subsets.Dirichlet(4, 0.5)), 0.7)

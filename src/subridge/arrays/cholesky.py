@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from subridge.arrays.namespace import device_of, is_numpy, namespace_of
+from subridge.arrays.namespace import eye_like, is_numpy, namespace_of
 from subridge.arrays.types import Array, Namespace
 
 # Columns per panel, of which the library factors the diagonal block. Chosen on one H200 by benchmarks/engine_gpu.py
@@ -124,5 +124,4 @@ def _factor_block(xp: Namespace, A: Array) -> tuple[Array, Array]:
         return L, xp.linalg.inv(L)
     L, info = xp.linalg.cholesky_ex(A)  # no check, so the host never waits for the card
     L = xp.where((info > 0)[:, None, None], xp.nan, L)
-    identity = xp.eye(A.shape[-1], dtype=A.dtype, device=device_of(A))
-    return L, xp.linalg.solve_triangular(L, xp.broadcast_to(identity, A.shape), upper=False)
+    return L, xp.linalg.solve_triangular(L, xp.broadcast_to(eye_like(A, A.shape[-1]), A.shape), upper=False)

@@ -34,6 +34,11 @@ def like(array: ArrayLike, example: Array) -> Array:
     return namespace_of(example).asarray(values, dtype=example.dtype, device=device_of(example))
 
 
+def eye_like(example: Array, size: int) -> Array:
+    """The identity of shape (size, size) in the library, dtype and device of the example."""
+    return namespace_of(example).eye(size, dtype=example.dtype, device=device_of(example))
+
+
 def to_numpy(array: ArrayLike) -> FloatArray:
     """Any array as a NumPy array in host memory."""
     if isinstance(array, np.ndarray):

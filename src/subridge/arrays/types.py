@@ -9,10 +9,13 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
-IntArray: TypeAlias = npt.NDArray[np.int64]
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
-ArrayLike: TypeAlias = npt.ArrayLike
+    FloatArray: TypeAlias = npt.NDArray[np.float64]
+    IntArray: TypeAlias = npt.NDArray[np.int64]
+    BoolArray: TypeAlias = npt.NDArray[np.bool_]
+    ArrayLike: TypeAlias = npt.ArrayLike
+else:  # short names in signatures, where ``help`` would show pages of NumPy's own aliases
+    FloatArray = IntArray = BoolArray = np.ndarray
+    ArrayLike = type("ArrayLike", (), {"__module__": "numpy.typing"})
 
 # An array of any supported library, on any device. Type checkers see NumPy's interface, which the array API standard
 # mirrors. Code for what another library lacks, or has in addition, stays in this room.

@@ -123,12 +123,9 @@ def forecast(**options: Any) -> None:
         for name, strategy in strategies.items()
         if name not in ("1 equal", "1 heterogeneous")
     }
-    n_samples = options["n_samples"]
-    if n_samples is None and options["n_groups"] is None:
-        n_samples = sizes(f"{table.n_samples}:{16 * table.n_samples}")
     with busy("forecasting"):
         by_groups = {"groups": table.groups, "n_groups": options["n_groups"]}
-        curves = sr.forecast(table.X, labels, n_samples, ensembles, **arguments, **by_groups)
+        curves = sr.forecast(table.X, labels, options["n_samples"], ensembles, **arguments, **by_groups)
     deliver(curves, options, draw=sr.figures.plot_forecast, show=_show_forecast)
     if wanted is not None:
         with busy("searching"):
@@ -200,7 +197,7 @@ def _show_ranking(ranking: "xr.Dataset") -> None:
     from subridge.forecasting.advise import code_of
 
     title, reasons, _, columns, rows = report_of(ranking)
-    shown = print_table(title, columns, rows[:_ROWS], names=True, optional=("reach", "now", "λ"))
+    shown = print_table(title, columns, rows[:_ROWS], names=True, optional=("reach", "now", "λ", "R²"))
     for sentence in reasons:
         say(sentence)
     more = len(rows) - _ROWS

@@ -28,11 +28,11 @@ from subridge.estimators.base import (
     BaseEstimator,
     MultiOutputMixin,
     RegressorMixin,
-    _checked,
-    _left_out_sets,
+    checked_features,
+    left_out_sets,
     row_weights,
 )
-from subridge.estimators.members import Features, _columns, example_of
+from subridge.estimators.members import Features, columns_of, example_of
 from subridge.model.checks import non_negative, one_of, positive_integer, refuse_odd_values, truth
 from subridge.model.errors import AccuracyWarning, DataError, ParameterError, counted
 from subridge.model.spaces import Spaces, read_spaces, refuse_overlaps
@@ -199,14 +199,14 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             delattr(self, name)
         for name in ("refine", "per_target", "fit_intercept", "progress"):
             truth(name, getattr(self, name))
-        features: Features = _checked(self, X, reset=True)
+        features: Features = checked_features(self, X, reset=True)
         n, Y, names = features.shape[0], _labels(self, y, features), getattr(self, "feature_names_in_", None)
         spaces = read_spaces({"all": ...} if self.spaces is None else self.spaces, features.shape[1], names)
         refuse_overlaps(spaces, names)
         self._has_one_target = Y.ndim == 1
         Y = Y[:, None] if Y.ndim == 1 else Y
         weights = row_weights(sample_weight, n)
-        sets = _left_out_sets(groups, 0, weights, n)
+        sets = left_out_sets(groups, 0, weights, n)
         kept = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
         if len(kept) < 2:
             raise DataError(
@@ -225,7 +225,6 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         kernels = space_kernels(self._rows, list(spaces.values()))
         if not np.isfinite(kernels.scales).all():
             raise DataError("X holds numbers whose squares leave the range of floats; divide X by a constant")
-        self._owners = np.arange(len(kept)) if sets is None else sets.owners
         self._search(kernels, Y)
         self.spaces_, self.scales_ = spaces, kernels.scales
         if self._has_one_target:
@@ -351,10 +350,10 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _parts(self, X: MatrixLike) -> Iterator[Array]:
         """What each space adds to the outputs for new rows, shape (m, C), in turn."""
         check_is_fitted(self)
-        new: Features = _checked(self, X, reset=False)
+        new: Features = checked_features(self, X, reset=False)
         dual = like(self._dual, example_of(new))
         for gain, columns in zip(self._gains.T, self.spaces_.values(), strict=True):
-            seen = _columns(new, columns)
+            seen = columns_of(new, columns)
             seen = like(seen.toarray() if is_sparse(seen) else seen, self._rows.weights)
             kernel = self._rows.design(columns).onto_samples(seen - take_last(self._rows.feature_means, columns))
             yield like(kernel, dual) @ dual.T * like(gain, dual)
@@ -461,9 +460,9 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _of_rows(self, kernels: SpaceKernels, rows: IntArray) -> SpaceKernels:
         """Kernels of the rows for which some targets have labels."""
-        if len(rows) == len(self._owners):
+        if len(rows) == len(self._rows.owners):
             return kernels
-        return kernels.of_rows(rows, left_out_groups(self._owners, len(self._owners), rows))
+        return kernels.of_rows(rows, left_out_groups(self._rows.owners, len(self._rows.owners), rows))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "scales_")

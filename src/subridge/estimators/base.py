@@ -42,7 +42,7 @@ from subridge.model.errors import (
     counted,
 )
 from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_strategy
-from subridge.ridge.candidates import MEMBERS, Choice, choose_ensemble, offers, verdict
+from subridge.ridge.candidates import MEMBERS, Choice, choose_ensemble, offers
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
 from subridge.ridge.choose import scored, trainable
 from subridge.ridge.judge import Candidate, Offer, judge, tuned
@@ -71,6 +71,8 @@ else:
     from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin  # noqa: F401
 
 _WORSE = 1.1  # times the error of one ridge, above which an ensemble that was asked for deserves a warning
+_FILLED = "fill the gaps, for example with sklearn.impute.SimpleImputer, or drop those rows"
+_LEFT_OUT = f'missing="drop-members" predicts with the members that see no gap; or {_FILLED}'
 _LEAST_SAMPLES = 10  # with fewer, weights follow single samples
 
 # Labels of classes: numbers, text or truth values.
@@ -99,7 +101,7 @@ def training_input(
     if np.ma.is_masked(y) or (numeric and isinstance(y, np.ndarray) and y.dtype.kind != "c"):
         refuse_odd_values("y", y)
     if is_tensor(X):
-        features: Features = _checked(estimator, X, reset)
+        features: Features = checked_features(estimator, X, reset)
         if y is None:
             raise DataError("y is None; the estimator needs labels")
         labels: Labels = to_numpy(y)
@@ -108,20 +110,28 @@ def training_input(
         if numeric and not np.isfinite(labels.astype(np.float64)).all():
             raise DataError("y contains NaN or infinity; replace or drop those rows")
     else:
-        features, labels = _checked(estimator, X, reset, y=y, multi_output=numeric, y_numeric=numeric)
+        features, labels = checked_features(estimator, X, reset, y=y, multi_output=numeric, y_numeric=numeric)
     if numeric:
         return features, labels.astype(np.float64, copy=False)
     check_classification_targets(labels)
     return features, column_or_1d(labels, warn=True)
 
 
-def _checked(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool = False, **labels: Any) -> Any:
+def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool = False, **labels: Any) -> Any:
     """X as float64 in its own library; if it is no tensor, and labels are given, both."""
     if not is_tensor(X):
         refuse_odd_table("X", X)
         finite = "allow-nan" if allow_nan else True
         rules = {"accept_sparse": ("csr", "csc"), "dtype": np.float64, "ensure_all_finite": finite}
-        return validate_data(estimator, X, reset=reset, **rules, **labels)
+        try:
+            return validate_data(estimator, X, reset=reset, **rules, **labels)
+        except ValueError as error:
+            if "X contains NaN" not in str(error):
+                raise
+            # scikit-learn's message recommends other estimators
+            raise DataError(
+                f"X contains NaN; {_FILLED if labels or not hasattr(estimator, 'missing') else _LEFT_OUT}"
+            ) from error
     xp = namespace_of(X)
     if X.ndim != 2 or 0 in X.shape:
         raise DataError(f"X must be a tensor of shape (n_samples, n_features) with neither zero, got {tuple(X.shape)}")
@@ -171,9 +181,7 @@ def _weighted_rows(
     return X, like(targets[:, kept], example), like(weights[kept], example)
 
 
-def _left_out_sets(
-    groups: ArrayLike | None, gap: int, weights: FloatArray | None, n_samples: int
-) -> LeftOutSets | None:
+def left_out_sets(groups: ArrayLike | None, gap: int, weights: FloatArray | None, n_samples: int) -> LeftOutSets | None:
     """The sets that `groups`, shape (n,), or `gap` name among the rows of positive weight; None for single rows."""
     steps = 0 if isinstance(gap, int) and gap == 0 else positive_integer("gap", gap, 10**9)
     if groups is not None and steps:
@@ -278,6 +286,11 @@ class RidgeEnsembleBase(BaseEstimator):
         if not isinstance(name, str):
             return [[Offer("the given subsets", "given", self._given_plan(M, np.random.default_rng(seed)))]]
         is_open = isinstance(self.n_estimators, str)
+        if self.subset_sizes is not None and name in ("auto", "equal", "dirichlet"):
+            raise ParameterError(
+                f"subset_sizes={self.subset_sizes!r} has no effect on subsets={name!r}; use subsets='overlapping' or "
+                "'projection', or leave it out"
+            )
         number = (
             1 if isinstance(self.n_estimators, str) else min(positive_integer("n_estimators", self.n_estimators), M)
         )
@@ -330,7 +343,7 @@ class RidgeEnsembleBase(BaseEstimator):
     ) -> LeftOutEnsemble:
         """Choose subsets, ridges and weights, keep the members, and return the ensemble without each left-out row."""
         seeds = self._seeds()
-        together = _left_out_sets(groups, self.gap, weights, X.shape[0])
+        together = left_out_sets(groups, self.gap, weights, X.shape[0])
         X, y, w = _weighted_rows(X, targets, weights)
         if X.shape[0] < 1 + int(self.fit_intercept):
             raise DataError(
@@ -357,7 +370,8 @@ class RidgeEnsembleBase(BaseEstimator):
                 "squared error; use ridge_scope='ensemble' or 'joint'"
             )
         choice = choose_ensemble(rows, families, aggregations, self.ridges, scope, self.scoring, fixed, noise_of)
-        taken, (outputs, error) = choice.kept[choice.taken], verdict(choice)
+        pool, taken = list(choice.kept.values()), choice.kept[choice.taken]
+        outputs, error = judge(pool, pool.index(taken))
         if scope == "joint" and is_searched and len(taken.places) > 1:  # many choices from few rows may cost too much
             common = tuned(taken.offer, taken.name, taken.ridges, taken.chooser, "ensemble", taken.losses.aggregation)
             judged = judge([common])
@@ -406,9 +420,7 @@ class RidgeEnsembleBase(BaseEstimator):
             rows.feature_means,
             [path.target_means for path in losses.paths],
         )
-        linear, judged = aggregation if aggregation.is_linear else Mean(), losses.at(places[None, :])
-        moments = losses.moments(places[None, :], linear) if judged.moments is None else judged.moments
-        moments = moments.of_batch(0)
+        moments = losses.moments(places[None, :], aggregation if aggregation.is_linear else Mean()).of_batch(0)
         self._keep(taken.ensemble.ridge, moments, members, taken.weights if aggregation.fits_weights else None)
         self._left_out = LeftOutEnsemble(
             rows=replace(rows, given=None),  # a fitted estimator does not hold on to X
@@ -481,7 +493,7 @@ class RidgeEnsembleBase(BaseEstimator):
         """Rows to predict, checked, and whether some lack columns; NaN is let through if members may drop out."""
         check_is_fitted(self)
         drops = one_of("missing", self.missing, get_args(Missing)) == "drop-members"
-        features: Features = _checked(self, X, reset=False, allow_nan=drops)
+        features: Features = checked_features(self, X, reset=False, allow_nan=drops)
         values = features @ np.ones(features.shape[1]) if is_sparse(features) else features
         return features, drops and bool(namespace_of(values).any(namespace_of(values).isnan(values)))
 

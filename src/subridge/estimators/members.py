@@ -32,7 +32,7 @@ from subridge.model.checks import one_number, within
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import DataError, ParameterError
 from subridge.ridge.classes import softmax
-from subridge.ridge.member import GRAM_LIMIT, SETS_GRAM_LIMIT, MemberFit, factorise_members
+from subridge.ridge.member import MemberFit, factorise_members
 from subridge.ridge.rows import TrainingRows
 
 _ENTRIES = 1_000_000  # of the largest table over new rows and left-out sets held at once: 8 MB
@@ -46,7 +46,7 @@ def example_of(X: Features) -> Array:
     return np.empty(0) if is_sparse(X) else X
 
 
-def _columns(X: Features, index: IntArray) -> Features:
+def columns_of(X: Features, index: IntArray) -> Features:
     """Some columns of X, shape (m, N_r)."""
     return X.tocsc()[:, index] if is_sparse(X) else select_rows(X.T, index).T
 
@@ -94,7 +94,7 @@ class FittedMembers:
         found = []
         for r in range(len(self.coefficients)) if members is None else members:
             coef, A = self.coefficients[r], self.plan.measurements[r]
-            seen, own = (_columns(X, A), coef) if A.ndim == 1 else (X, self.plan.lift_rows(r, coef))
+            seen, own = (columns_of(X, A), coef) if A.ndim == 1 else (X, self.plan.lift_rows(r, coef))
             map_, intercept = (like(each, example_of(X)) for each in (own, self.intercepts[r]))
             found.append((seen @ map_.T + intercept).T)
         return namespace_of(found[0]).stack(found)
@@ -150,19 +150,13 @@ class LeftOutEnsemble:
     weights: FloatArray | None
     predictions: Array
 
-    @property
-    def owners(self) -> IntArray:
-        """The number of the set with which each row is left out, shape (n,)."""
-        sets = self.rows.left_out
-        return np.arange(self.errors.shape[-1]) if sets is None else sets.owners
-
     def outputs(self, X: Features, choose: Callable[[Array], IntArray] | None = None) -> Iterator[Array]:
         """The aggregate's outputs for new rows without each of S sets, shape (C, m, S), for blocks of m rows.
 
         For a weighted sum and one target `choose` may skip rows: from bounds (n,) of what leaving out each of them
         changes in any output of the block it returns those that matter, and the answer has only these.
         """
-        (k, C), S, plan = self.errors.shape[:2], int(self.owners.max()) + 1, self.ensemble.plan
+        (k, C), S, plan = self.errors.shape[:2], self.rows.n_units, self.ensemble.plan
         block = max(1, _ENTRIES // (S * C * (k if self.weights is None else 1)))
         for start in range(0, X.shape[0], block):
             new = X[np.arange(start, min(start + block, X.shape[0]))] if is_sparse(X) else X[start : start + block]
@@ -203,8 +197,7 @@ class LeftOutEnsemble:
         """Every member, factorised again at its ridge, with what leaving out each set changes."""
         rows, plan, found = self.rows, self.ensemble.plan, []
         penalties = self.ensemble.ridge * plan.subset_sizes
-        limit = GRAM_LIMIT if rows.left_out is None else SETS_GRAM_LIMIT
-        for r, fit in enumerate(factorise_members(rows, plan, penalties, limit)):
+        for r, fit in enumerate(factorise_members(rows, plan, penalties)):
             noise = 0.0 if self.noise is None else self.noise[r]
             errors = (self.errors[r] - noise) * rows.root_weights
             labels = rows.centred(rows.targets - noise)[0]
@@ -219,9 +212,9 @@ class LeftOutEnsemble:
     @cached_property
     def _shifts(self) -> tuple[Array, Array]:
         """Weights of the members for every target, (k, C), and what leaving out a set changes at x = x̄, (C, S)."""
-        rows, owners, (k, C) = self.rows, self.owners, self.errors.shape[:2]
+        rows, owners, (k, C) = self.rows, self.rows.owners, self.errors.shape[:2]
         shares = like(np.broadcast_to(np.asarray(self.weights), (C, k)).T, self.errors)
-        one_of_set = np.empty(int(owners.max()) + 1, dtype=np.intp)
+        one_of_set = np.empty(rows.n_units, dtype=np.intp)
         one_of_set[owners] = np.arange(len(owners))
         # What the weights leave to the mean of the labels changes as that mean.
         of_mean = rows.centred_targets[1][:, None] - take_last(rows.targets - rows.deviations, one_of_set)
@@ -233,7 +226,7 @@ class LeftOutEnsemble:
     def _seen(self, r: int, X: Features) -> Array:
         """What a member sees of new rows, less its means, shape (m, N_r), in the library of the fit."""
         A = self.ensemble.plan.measurements[r]
-        seen = _columns(X, A) if A.ndim == 1 else X @ like(A, example_of(X)).T
+        seen = columns_of(X, A) if A.ndim == 1 else X @ like(A, example_of(X)).T
         seen = like(seen.toarray() if is_sparse(seen) else seen, self.errors)
         return seen - self.ensemble.plan.measure(r, self.rows.feature_means)
 
@@ -241,7 +234,7 @@ class LeftOutEnsemble:
 
     def _level(self, level: float) -> float:
         """A level that the number of left-out sets allows: without 1/(1 - level) of them every interval is infinite."""
-        checked, sets = one_number("level", within("level", level, 0.0, 1.0)), int(self.owners.max()) + 1
+        checked, sets = one_number("level", within("level", level, 0.0, 1.0)), self.rows.n_units
         if not checked > 0:
             raise ParameterError(f"level must be positive, got {level}; 0.9 covers nine of ten new labels")
         if not checked < 1 or (1 - checked) * (sets + 1) < 1 - _SLACK:
@@ -257,12 +250,12 @@ class LeftOutEnsemble:
         sets = self.rows.left_out
         if sets is None or not sets.is_partition:
             return None
-        return sets.row_masses() * sets.n_sets / (sets.n_sets + 1)
+        return np.asarray(1 / ((sets.n_sets + 1) * np.bincount(sets.owners)[sets.owners]))
 
     def intervals(self, X: Features, level: float) -> tuple[Array, Array]:
         """Lower and upper bounds of new labels, each of shape (C, m)."""
         level, masses, lower, upper = self._level(level), self._masses, [], []
-        sizes, owners = abs(self.rows.targets - self.predictions), self.owners
+        sizes, owners = abs(self.rows.targets - self.predictions), self.rows.owners
         beyond = len(owners) - int(np.ceil(level * (len(owners) + 1) - _SLACK))  # rows outside of the interval
         chosen = np.arange(len(owners))
 
@@ -296,7 +289,7 @@ class LeftOutEnsemble:
             C, m, S = outputs.shape
             shifted = to_numpy(outputs).reshape(C, m * S) / k + bias[:, None]
             scores = 1 - softmax(shifted, temperature).reshape(C, m, S)
-            found.append(((scores[:, :, self.owners] > own) @ shares < level - _SLACK).T)
+            found.append(((scores[:, :, self.rows.owners] > own) @ shares < level - _SLACK).T)
         return np.concatenate(found)
 
 

@@ -92,14 +92,17 @@ def forecast_cells(curve: xr.Dataset, metric: str, unit: float = 1.0) -> list[st
 
 def forecast_sentences(curves: xr.Dataset) -> list[str]:
     """The lowest forecast error, what the noise of the labels leaves, and what the signs in the table mean."""
-    attributes, told = curves.attrs, []
+    attributes, told, variance = curves.attrs, list[str](), float(curves.attrs["target_variance"])
     last = curves.where(np.isfinite(curves.n_samples) & curves.prediction_error.notnull().any("ensemble"), drop=True)
     if last.sizes["n_samples"]:
         last = last.isel(n_samples=int(last.n_samples.argmax("n_samples")))
         best = last.isel(ensemble=int(last.prediction_error.argmin("ensemble")))
         error = interval(*(float(best[f"prediction_error{end}"]) for end in ("", "_lower", "_upper")))
+        share = 1.0 - float(best.prediction_error) / variance
         told.append(f"With {counted(int(last.n_samples), 'sample')} {best.ensemble.values} errs least: {error}.")
-    variance = float(attributes["target_variance"])
+        if "class_names" not in attributes:
+            root = f" and a root mean square error of {plain(float(best.prediction_error) ** 0.5)}"
+            told.append(f"That is an R² of {share:.2f}{root * (attributes['n_targets'] == 1)}.")
     if "effective_samples" in curves:  # forecasts for new groups have no estimate of the noise
         told.append(
             f"Errors are those on new groups. The labels have variance {plain(variance)}; the {attributes['n_pilot']} "
@@ -109,8 +112,8 @@ def forecast_sentences(curves: xr.Dataset) -> list[str]:
         bounds = (min(attributes[f"label_noise{end}"] ** 2, variance) for end in ("", "_lower", "_upper"))
         noise, low, high = (bound if bound > 1e-6 * variance else 0.0 for bound in bounds)
         told.append(
-            f"The labels have variance {plain(variance)}, of which about {noise / variance:.0%} is label noise: no "
-            f"linear model can get below {interval(noise, low, high)}."
+            f"The labels have variance {plain(variance)}, of which about {noise / variance:.0%} is label noise, "
+            f"{interval(noise, low, high)}: more samples do not remove it."
         )
     if not bool(curves.in_reach.all()):
         told.append("A dash marks what is out of reach of these rows.")
@@ -124,6 +127,7 @@ def _advice(ranking: xr.Dataset) -> Report:
     attributes, names = ranking.attrs, [str(name) for name in ranking.candidate.values]
     error, lower, upper = (ranking[f"prediction_error{end}"].values for end in ("", "_lower", "_upper"))
     unit, told = unit_of(float(upper[:_ROWS_OF_UNIT].max()))
+    variance = float(attributes["target_variance"])
     gains = zip(ranking.gain.values, ranking.gain_standard_error.values, strict=True)
     columns = {
         "ensemble": names,
@@ -131,6 +135,8 @@ def _advice(ranking: xr.Dataset) -> Report:
         "squared error": [*map(short_interval, error / unit, lower / unit, upper / unit)],
         "gain": [percent(gain, spread) if gain > -_MANY else "-" for gain, spread in gains],
     }
+    if "class_names" not in attributes:
+        columns["R²"] = [f"{1 - each / variance:.2f}" for each in error]
     if attributes["n_samples"] != attributes["n_pilot"]:
         columns["now"] = [plain(now) for now in ranking.pilot_prediction_error.values / unit]
     if "misclassification" in ranking:
@@ -140,8 +146,8 @@ def _advice(ranking: xr.Dataset) -> Report:
     size = counted(round(attributes["n_samples"]), "sample")
     picture = panel(
         "candidates, best first",
-        {"label": "place", "texts": names},
-        {"label": f"squared error on new labels with {size}"},
+        {"label": "", "texts": names},
+        {"label": "squared error"},
         np.arange(1, len(names) + 1),
         [line("forecast error, with its interval", error, lower, upper, dots=True)],
     )

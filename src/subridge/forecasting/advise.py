@@ -241,14 +241,12 @@ def advise(
     ('blocks, free', True)
     """
     sample = read_sample(X, y, task, fit_intercept, standardise=standardise)
-    rows, said = sample.rows, list[SubridgeWarning]()
+    rows, said = sample.rows, list[SubridgeWarning | None]()
     try:
         size = rows.n_samples if n_samples is None else positive_integer("n_samples", n_samples)
         planned = read_sizes("n_samples", size)
     except ParameterError:
-        message = f"n_samples must be one integer of at least 2 and below 1e15, got {n_samples!r}"
-        raise ParameterError(message) from None
-    weights_too = truth("weighted", weighted)
+        raise ParameterError(f"n_samples must be one integer of at least 2 and below 1e15, got {n_samples!r}") from None
     level = one_number("level", within("level", level, 0.5, 0.999))
     eta = one_number("readout_noise", non_negative("readout_noise", readout_noise))
     members = [positive_integer("n_members", k) for k in items_of("n_members", n_members)]
@@ -264,7 +262,7 @@ def advise(
     if eta > 0:  # more members have less of it, so that none is left aside for what left-out errors say of fewer
         drawn = [[offer] for family in drawn for offer in family]
     path, noise, metrics = read_ridges(ridges, rows), label_noise(rows), metrics_of(sample)
-    aggregations = affordable(_AGGREGATIONS[: 3 if weights_too else 1], rows.n_samples)
+    aggregations = affordable(_AGGREGATIONS[: 3 if truth("weighted", weighted) else 1], rows.n_samples)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RidgePathWarning)  # the search below has a finer path and says the same
         choice = choose_ensemble(rows, drawn, aggregations, None if isinstance(ridges, str) else path, "ensemble")

@@ -29,6 +29,7 @@ from subridge.ridge.member import member_paths
 _MOST = 1e15  # of a finite size: floats hold every integer below
 _STEPS = 25  # sizes of the curve that `samples_needed` searches
 _FARTHEST = 1024  # times the pilot's rows
+_FURTHEST, _SIZES = 16, 12  # default sizes: from n to 16 n, so many
 
 
 def forecast(
@@ -54,8 +55,9 @@ def forecast(
         The pilot's features. They are not scaled; with `fit_intercept` they are centred.
     y : array_like, shape (n,) or (n, C)
         Numbers, several columns for several targets; or labels of classes, which become one-hot targets.
-    n_samples : array_like of int, shape (S,)
-        Sizes n′ to forecast at, smaller or larger than n; ``inf`` gives the limit. With `n_groups` leave it out.
+    n_samples : array_like of int, shape (S,), optional
+        Sizes n′ to forecast at, smaller or larger than n; ``inf`` gives the limit. Default: twelve from n to 16 n, or
+        `n_groups`.
     ensembles : mapping of str to Ensemble, optional
         Default: one ridge on all features, and up to 8 equal and 8 overlapping members (half of the features each), at
         the best ridge. Subsets are a `SubsetPlan` for M features, or a strategy that draws one here. The aggregation
@@ -136,17 +138,19 @@ def forecast(
     >>> bool((curve.prediction_error_upper > 1).all())  # the label noise is 1, and no error is below it
     True
     """
-    with_noise = truth("label_noise", label_noise) and groups is None
     level = one_number("level", within("level", level, 0.5, 0.999))
-    if (n_samples is None) == (n_groups is None):
+    if n_samples is not None and n_groups is not None:
         raise ParameterError(
             "n_samples says at which numbers of rows to forecast, n_groups at which numbers of groups; give one of them"
         )
     if n_groups is not None and groups is None:
         raise ParameterError("n_groups needs groups=, the label of the group of every row; or give n_samples")
-    wanted = read_sizes("n_samples", n_samples) if n_groups is None else read_sizes("n_groups", n_groups)
+    name, given = ("n_samples", n_samples) if n_groups is None else ("n_groups", n_groups)
+    wanted = None if given is None else read_sizes(name, given)
     sample = read_sample(X, y, task, fit_intercept, groups)
-    rows, metrics, said = sample.rows, metrics_of(sample), list[SubridgeWarning]()
+    if wanted is None:
+        wanted = np.unique(np.round(sample.rows.n_samples * np.geomspace(1, _FURTHEST, _SIZES)))
+    rows, metrics, said = sample.rows, metrics_of(sample), list[SubridgeWarning | None]()
     if ensembles is None:
         ensembles, ridges = default_ensembles(sample.n_features), "auto" if ridges is None else ridges
     drawn = read_ensembles(ensembles, sample.n_features, seed)
@@ -159,8 +163,8 @@ def forecast(
                 f"aggregation={each.aggregation.name!r} of an ensemble has no forecast by groups; use 'mean' or "
                 "'simplex', or leave groups out"
             )
-    path, noise = read_ridges(ridges, rows), noise_of(rows) if with_noise else {}
-    per_group = 1.0 if rows.left_out is None else rows.n_samples / rows.left_out.n_sets
+    path, with_noise = read_ridges(ridges, rows), truth("label_noise", label_noise) and groups is None
+    per_group = rows.n_samples / rows.n_units
     sizes = wanted if n_groups is None else np.maximum(np.round(wanted * per_group), 2.0)
 
     most = max(each.plan.n_members for each in drawn.values())
@@ -179,7 +183,7 @@ def forecast(
             found |= metric.variables(sample, pilot, curve, level)
         found |= {"standard_error": curve.standard_error, "in_reach": curve.in_reach, "is_bound": curve.is_bound}
         found |= {} if groups is None else {"effective_samples": curve.effective_samples}
-        found["ridge"] = np.where(is_common, curve.ridges[:, 0], np.nan)
+        found |= {"ridge": np.where(is_common, curve.ridges[:, 0], np.nan)}
         found = {name: values[:-1] for name, values in found.items()}
         reach = np.append(pilot.reach(curve.ridges[np.argmax(sizes)]), np.full(most, np.nan))[:most]
         return found | {"reach": reach, "irreducible_error": curve.error[-1]}
@@ -192,7 +196,9 @@ def forecast(
     }
     coordinates |= {} if groups is None else {"n_groups": ("n_samples", sizes / per_group)}
     labels = {metric.name: metric.label for metric in metrics}
-    return forecasts(found, coordinates, labels, sample.attributes() | {"level": level, **noise})
+    return forecasts(
+        found, coordinates, labels, sample.attributes() | {"level": level, **(noise_of(rows) if with_noise else {})}
+    )
 
 
 def default_ensembles(n_features: int) -> dict[str, Ensemble]:

@@ -47,7 +47,7 @@ def misclassification(sample: Sample, pilot: Pilot, curve: Curve, level: float) 
     at n′ and n. Votes need not change as squared errors do: half of the change counts as unsure, beside the standard
     error of independent rows, or groups.
     """
-    n, G, one_hot = pilot.rows.n_samples, pilot.n_groups, sample.rows.targets
+    n, G, one_hot = pilot.rows.n_samples, pilot.rows.n_units, sample.rows.targets
     truth = first_largest(one_hot)
     present, deviation = np.empty((2, len(curve.sizes)))
     for block in pilot.left_out(pilot.penalties(curve.ridges)):
@@ -55,7 +55,7 @@ def misclassification(sample: Sample, pilot: Pilot, curve: Curve, level: float) 
             wrong = most_votes(vote_counts(scores), scores.sum(axis=0)) != truth
             present[t] = wrong.mean()
             # Groups differ in size, so that the share is a ratio of sums over groups.
-            deviation[t] = pilot.group_sums(wrong - present[t]).std() * G / n / np.sqrt(G - 1)
+            deviation[t] = pilot.rows.unit_sums(wrong - present[t]).std() * G / n / np.sqrt(G - 1)
     share = np.where(np.isfinite(curve.error), np.minimum(present * curve.fall, 1.0), np.nan)
     width = student.ppf(0.5 + level / 2, G - 1) * np.hypot(deviation * curve.fall, 0.5 * (share - present))
     ratios = [np.maximum(share + end, 0.0) / np.maximum(share, 1e-12) for end in (-width, width)]

@@ -22,10 +22,19 @@ from subridge.datasets.tables.columns import require
 from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
 from subridge.model.checks import checked_seed, one_of, refuse_odd_table, stream, truth
 from subridge.model.ensemble import Ensemble, SubsetPlan
-from subridge.model.errors import ClassCodesWarning, DataError, ParameterError, RidgeError, SubsetError, counted
+from subridge.model.errors import (
+    ClassCodesWarning,
+    CopiedRowsWarning,
+    DataError,
+    ParameterError,
+    SubsetError,
+    agreeing,
+    counted,
+)
 from subridge.model.subsets import Strategy
-from subridge.ridge.checks import copied_rows, rare_columns, warn_of_rows, warn_once
-from subridge.ridge.member import PILOT_GRAM_LIMIT, SETS_GRAM_LIMIT, MemberFit, factorise_members
+from subridge.ridge.checks import rare_columns, warn_of_rows, warn_once
+from subridge.ridge.choose import trainable
+from subridge.ridge.member import PILOT_GRAM_LIMIT, MemberFit, factorise_members
 from subridge.ridge.rows import TrainingRows, left_out_groups, training_rows
 
 _LOOKED_AT = 8  # columns that may show at once that no row is a copy
@@ -82,8 +91,9 @@ def read_sample(
     if truth("standardise", standardise):
         table = StandardScaler(with_mean=False).fit_transform(table)
     n, target = table.shape[0], read_target(y)
-    message = f"y must have an entry or a row for each of the {counted(n, 'row')} of X, got {len(target)}"
-    require(len(target) == n, message)
+    require(
+        len(target) == n, f"y must have an entry or a row for each of the {counted(n, 'row')} of X, got {len(target)}"
+    )
     require(n >= LEAST_ROWS, f"X has {counted(n, 'row')}; a pilot needs at least {LEAST_ROWS}")
     lacking = int(missing_targets(target).sum())
     require(not lacking, f"y lacks {lacking} labels; drop those rows")
@@ -95,8 +105,14 @@ def read_sample(
         together = left_out_groups(groups, n)
     else:
         kept = _without_copies(table, labels)
-        if not kept.all():
-            warnings.warn(copied_rows(int(n - kept.sum()), n), stacklevel=3)
+        if copies := n - int(kept.sum()):
+            what = agreeing(copies, "is a copy of another", "are copies of others")
+            warnings.warn(
+                f"{copies:,} of {counted(n, 'row')} {what}, label included; leaving one of them out leaves its label "
+                "in, and errors look too small: they are not used here",
+                CopiedRowsWarning,
+                stacklevel=3,
+            )
             table, labels = table[np.flatnonzero(kept)], labels[:, kept]
     rows = training_rows(table, labels, None, fit_intercept, together)
     centred = rows.centred_targets[0]
@@ -163,8 +179,7 @@ def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: See
             raise SubsetError(f"{name} is a plan for {counted(plan.n_features, 'feature')}, but X has {n_features}")
         if ensemble.ridge.ndim > 1 or ensemble.readout_noise.ndim > 1:
             raise ParameterError(f"{name} sweeps its ridge or noise; give ridges= to compare ridges")
-        if (ensemble.ridge < 0).any():
-            raise RidgeError(f"ridge of {name} must be at least 0, got {ensemble.ridge.min():g}")
+        trainable(f"ridge of {name}", ensemble.ridge)
         if not aggregation.is_linear:
             raise ParameterError(
                 f"{name} has aggregation={aggregation.name!r}, which has no forecast: only weighted sums of members "
@@ -192,19 +207,6 @@ class Pilot:
         """Centred labels, shape (C, n)."""
         return self.rows.centred_targets[0]
 
-    @property
-    def n_groups(self) -> int:
-        """Sets of rows that are left out together: groups, or the rows themselves."""
-        return self.rows.n_samples if self.rows.left_out is None else self.rows.left_out.n_sets
-
-    def group_sums(self, values: FloatArray) -> FloatArray:
-        """Sums over the rows of each group, shape (..., n) to (..., G)."""
-        if self.rows.left_out is None:
-            return values
-        owners = self.rows.left_out.owners
-        order = np.argsort(owners, kind="stable")
-        return np.asarray(np.add.reduceat(values[..., order], np.flatnonzero(np.diff(owners[order], prepend=-1)), -1))
-
     def with_constant(self) -> "Pilot":
         """The pilot with one more member, a constant predictor that outputs the mean of the labels.
 
@@ -218,9 +220,7 @@ class Pilot:
 
     def penalties(self, ridges: FloatArray) -> FloatArray:
         """``λ_r N_r`` of all members from ridges (T, k); a constant predictor, which may follow the others, has 0."""
-        wanted = np.zeros((len(ridges), len(self.members)))
-        wanted[:, : ridges.shape[1]] = ridges
-        return wanted * self.subset_sizes
+        return np.pad(ridges, ((0, 0), (0, len(self.members) - ridges.shape[1]))) * self.subset_sizes
 
     def reach(self, ridges: FloatArray) -> FloatArray:
         """The largest size that each member can be forecast at, ``n + p/κ̄(n, 0)``; shape (..., k)."""
@@ -257,8 +257,7 @@ class LeftOut:
 
 def factorise_pilot(rows: TrainingRows, plan: SubsetPlan) -> Pilot:
     """Factorise the members of a plan. A member whose columns are all constant predicts the mean."""
-    limit = PILOT_GRAM_LIMIT if rows.left_out is None else SETS_GRAM_LIMIT
-    members = list(factorise_members(rows, plan, gram_limit=limit))
+    members = list(factorise_members(rows, plan, gram_limit=PILOT_GRAM_LIMIT))
     varies = any(fit.spectrum.size for fit in members)
     require(varies, "the members see only constant columns in the pilot; give X columns that vary")
     return Pilot(members, plan.subset_sizes, rows)

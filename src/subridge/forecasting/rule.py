@@ -22,8 +22,8 @@ from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray
 from subridge.forecasting.pilot import LeftOut, Pilot
 from subridge.model.aggregation import Aggregation, MemberMoments
 from subridge.model.ensemble import Ensemble
-from subridge.model.errors import ParameterError, RidgeError, SubridgeWarning
-from subridge.ridge.checks import correlated_rows, dominant_rows
+from subridge.model.errors import DominantRowsWarning, ParameterError, RidgeError, SubridgeWarning
+from subridge.ridge.checks import correlated_rows
 from subridge.ridge.choose import Outcome, default_ridges, extended_search, given_ridges, outcome_of, ridge_at_end
 from subridge.ridge.member import MemberFit, independent_samples, residual_pair_traces
 from subridge.ridge.rows import TrainingRows
@@ -187,7 +187,7 @@ def at_pilot(pilot: Pilot, ensemble: Ensemble, ridges: FloatArray) -> AtPilot:
 
 
 def search_ridges(
-    pilot: Pilot, ensemble: Ensemble, path: FloatArray | None, said: list[SubridgeWarning], *, may_grow: bool
+    pilot: Pilot, ensemble: Ensemble, path: FloatArray | None, said: list[SubridgeWarning | None], *, may_grow: bool
 ) -> AtPilot:
     """An ensemble along a path; without one, at its own ridges.
 
@@ -208,8 +208,7 @@ def search_ridges(
         path, outcome = extended_search(path, evaluate)
         fine = np.geomspace(path[0], path[-1], RULE.path_steps * (len(path) - 1) + 1)
         outcome = replace(outcome, found=evaluate(fine).found)
-    warning = ridge_at_end(path, outcome.end, outcome.is_falling)
-    said += [] if warning is None else [warning]
+    said.append(ridge_at_end(path, outcome.end, outcome.is_falling))
     return outcome.found
 
 
@@ -286,7 +285,7 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     if by_groups:  # several rows count as one, and a group is predicted from the rows of the others
         effects = design_effects(block)
         gamma_n = gamma_n * np.sqrt(effects[:, :, None] * effects[:, None, :])
-        trained, most, effective = n * (1 - 1 / pilot.n_groups), RULE.most_group_gamma, n / effects.mean(axis=1)
+        trained, most, effective = n * (1 - 1 / pilot.rows.n_units), RULE.most_group_gamma, n / effects.mean(axis=1)
     before = np.minimum(gamma_n / trained, most)
     after = np.minimum(gamma_n / sizes[:, None, None], most if by_groups else np.inf)
     gain = variance_gain(after)
@@ -345,14 +344,14 @@ def design_effects(block: LeftOut) -> FloatArray:
     for r, fit in enumerate(pilot.members):
         for t, gain in enumerate(fit.hat_gains(block.penalties[:, r])):
             pulls = fit.left * block.errors[t, r][:, None, :]  # (C, ρ, n)
-            together, alone = ((each**2).sum(axis=(0, 2)) for each in (pilot.group_sums(pulls), pulls))
+            together, alone = ((each**2).sum(axis=(0, 2)) for each in (pilot.rows.unit_sums(pulls), pulls))
             effects[t, r] = (gain @ together) / max(float(gain @ alone), TINY)
-    sizes = pilot.group_sums(np.ones(pilot.rows.n_samples))
+    sizes = pilot.rows.unit_sums(np.ones(pilot.rows.n_samples))
     return np.clip(effects, 1.0, float((sizes**2).sum() / sizes.sum()))
 
 
-def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning]:
-    """Warnings that the errors of an ensemble give cause for: rows that dominate, and rows in an order that matters."""
+def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning | None]:
+    """Warnings that errors of an ensemble give cause for, or None: rows that dominate, or whose order matters."""
     rows, weights = pilot.rows, curve.weights[0]
     (block,) = pilot.left_out(pilot.penalties(curve.ridges[:1]))
     members = zip(pilot.members, block.penalties.T, strict=True)
@@ -361,8 +360,11 @@ def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning]:
     )
     top, is_usual = float(leverages.max()), float(np.median(leverages)) < 1 - _DOMINANT
     mixed = np.einsum("k,kcn->cn", weights, block.errors[0]) + (1 - weights.sum()) * rows.deviations
-    found = (dominant_rows(top) if top > _DOMINANT and is_usual else None, correlated_rows(mixed, rows))
-    return [each for each in found if each is not None]
+    dominant = DominantRowsWarning(
+        f"few rows dominate this pilot: the most influential one has leverage {top:.2f}; look for rare columns and "
+        "outliers in X"
+    )
+    return [dominant if top > _DOMINANT and is_usual else None, correlated_rows(mixed, rows)]
 
 
 # -- the standard error ---------------------------------------------------------------------------
@@ -415,6 +417,6 @@ def spread_over_pilots(
     form = weights[:, :, None] * weights[:, None, :] * np.where(np.isfinite(ratio), ratio, 0.0)
     mixed = (form @ block.errors.reshape(t, k, C * n)).reshape(block.errors.shape)
     own = (block.errors * mixed).sum(axis=(1, 2))  # of every row, (t, n)
-    parts = pilot.group_sums(own - own.mean(axis=1, keepdims=True)) * pilot.n_groups / n
+    parts = pilot.rows.unit_sums(own - own.mean(axis=1, keepdims=True)) * pilot.rows.n_units / n
     gain = np.einsum("tr,trs,ts->t", weights, gains, weights)
-    return spread_of_means(parts, pilot.n_groups / np.maximum(gain, TINY))
+    return spread_of_means(parts, pilot.rows.n_units / np.maximum(gain, TINY))

@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
+from html import escape
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
@@ -26,6 +27,7 @@ _ODD_KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m
 # Arrays up to the first length are described by numbers, up to the second by bytes, and beyond by fingerprint only.
 _READABLE = 64
 _EMBEDDED = 65536
+_SHOWN = 6  # numbers of an array that a line has room for
 
 
 def real_array(name: str, value: ArrayLike) -> FloatArray:
@@ -84,11 +86,11 @@ def within(name: str, value: ArrayLike, low: float, high: float) -> FloatArray:
     return array
 
 
-def extended_non_negative(name: str, value: ArrayLike) -> FloatArray:
+def extended_non_negative(name: str, value: ArrayLike, least: float = 0.0) -> FloatArray:
     """A quantity that may be +inf, such as a sample ratio."""
     array = real_array(name, value)
-    if (array < 0).any():
-        raise ParameterError(f"{name} must be at least 0 (inf is allowed), got {array.min():g}")
+    if (array < least).any():
+        raise ParameterError(f"{name} must be at least {least:g} (inf is allowed), got {array.min():g}")
     return array
 
 
@@ -215,7 +217,39 @@ def stream(seed: Seed | np.random.Generator | None, *coordinates: int) -> np.ran
     return np.random.default_rng(np.random.SeedSequence(checked_seed("seed", seed), spawn_key=coordinates))
 
 
-class Fingerprinted:
+def in_short(value: Any) -> str:
+    """A value as it is shown: short arrays by their numbers, longer ones by their shape.
+
+    >>> in_short(np.array(0.5)), in_short(np.array([1.0, 2.0])), in_short(np.zeros((3, 4)))
+    ('0.5', '[1, 2]', 'array of shape (3, 4)')
+    """
+    if not isinstance(value, np.ndarray):
+        return repr(value)
+    if value.ndim > 1 or value.size > _SHOWN:
+        return f"array of shape {value.shape}"
+    numbers = ", ".join(f"{each:.4g}" for each in value.flat)
+    return f"[{numbers}]" if value.size > 1 else numbers
+
+
+class Shown:
+    """Base of dataclasses that are shown in one line, and as a table in a notebook."""
+
+    def _shown(self) -> dict[str, str]:
+        """What is shown, by name; the fields unless a class says otherwise."""
+        return {field.name: in_short(getattr(self, field.name)) for field in fields(self) if field.repr}  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in self._shown().items())})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(value)}</td></tr>"
+            for name, value in self._shown().items()
+        )
+        return f"<table><caption>{escape(type(self).__name__)}</caption>{rows}</table>"
+
+
+class Fingerprinted(Shown):
     """Base of frozen dataclasses that describe something."""
 
     def fingerprint(self) -> str:

@@ -168,7 +168,7 @@ class Covariance(Fingerprinted, ABC):
         return None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dense(Covariance):
     """Any symmetric positive semi-definite matrix; see `dense`.
 
@@ -266,7 +266,7 @@ def dense(matrix: ArrayLike) -> Dense:
     return Dense(finite_array("covariance", matrix))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LowRankPlusDiagonal(Covariance):
     """``diag(variances) + factor @ factor.T``; see `low_rank`.
 
@@ -543,7 +543,7 @@ def from_data(X: ArrayLike, *, centre: bool = True) -> Covariance:
     return Dense(data.T @ data / rows)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Autoregressive(Covariance):
     """``Σ_ij = variance · decay**|i - j|``; see `autoregressive`.
 

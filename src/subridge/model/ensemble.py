@@ -11,7 +11,15 @@ import numpy.typing as npt
 from subridge.arrays.namespace import add_at_last, rows_times, scatter_last, take_last
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, Seed
 from subridge.model.aggregation import Aggregation, read_aggregation
-from subridge.model.checks import Fingerprinted, finite_array, items_of, non_negative, positive_integer, real_array
+from subridge.model.checks import (
+    Fingerprinted,
+    finite_array,
+    in_short,
+    items_of,
+    non_negative,
+    positive_integer,
+    real_array,
+)
 from subridge.model.errors import ParameterError, SubsetError
 
 Kind = TypeVar("Kind", IntArray, FloatArray)
@@ -21,7 +29,7 @@ MOST_FEATURES = 10**8  # M; indices of more do not fit into the memory of most m
 _MOST_MEMBERS = 10_000  # of an ensemble given by fractions, which are kept as a matrix
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SubsetPlan(Fingerprinted):
     """The measurement A_r of every member: index arrays, or dense N_r × M matrices.
 
@@ -150,6 +158,11 @@ class SubsetPlan(Fingerprinted):
     def n_members(self) -> int:
         """Number of members, k."""
         return len(self.measurements)
+
+    def _shown(self) -> dict[str, str]:
+        sizes = self.subset_sizes
+        shown = in_short(sizes) if len(sizes) <= 1 or len(set(sizes.tolist())) > 1 else f"{sizes[0]} each"
+        return {"n_members": str(self.n_members), "subset_sizes": shown, "n_features": str(self.n_features)}
 
     @property
     def selects_features(self) -> bool:
@@ -325,7 +338,7 @@ class Strategy(Protocol):
         """Digest of type and contents; equal strategies have equal fingerprints."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ensemble(Fingerprinted):
     """An ensemble of k ridge predictors on subsets of features, and how their outputs become one.
 
@@ -411,10 +424,14 @@ class Ensemble(Fingerprinted):
 
     @property
     def fractions(self) -> FloatArray:
-        """Subset fractions ν_rr on the diagonal, overlap fractions ν_rr′ beside it; shape (..., k, k)."""
+        """Subset fractions ν_rr on the diagonal, overlap fractions ν_rr′ beside it; shape (..., k, k).
+
+        A strategy that draws sizes at random has none, which is a SubsetError.
+        """
         if isinstance(self.subsets, np.ndarray):
             return self.subsets
-        return self.plan.fractions
+        known = None if isinstance(self.subsets, SubsetPlan) else getattr(self.subsets, "expected_fractions", None)
+        return self.plan.fractions if known is None else _fraction_matrix(known)
 
 
 def _fraction_matrix(subsets: ArrayLike) -> FloatArray:

@@ -10,7 +10,7 @@ from subridge.model.covariance import Covariance, as_covariance, equicorrelated,
 from subridge.model.errors import CovarianceError, ParameterError, counted
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Problem(Fingerprinted):
     """Gaussian data with a linear teacher (sec. 2.1 (Setup) of the paper).
 
@@ -75,7 +75,7 @@ class Problem(Fingerprinted):
         return self.signal_covariance.n_features
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EquicorrelatedProblem(Fingerprinted):
     """Equicorrelated data with isotropic feature noise (Prop. 2), M → ∞.
 

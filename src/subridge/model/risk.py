@@ -6,14 +6,14 @@ import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.model.aggregation import Aggregation, MemberMoments, weighted, weighted_pairs
-from subridge.model.checks import finite_array
+from subridge.model.checks import Shown, finite_array, in_short
 from subridge.model.errors import ParameterError
 
 _EPS = float(np.finfo(np.float64).eps)
 
 
-@dataclass(frozen=True, eq=False)
-class Risk:
+@dataclass(frozen=True, eq=False, repr=False)
+class Risk(Shown):
     """Generalization error, typical (theory) or of given weights (experiment).
 
     Attributes
@@ -54,6 +54,10 @@ class Risk:
     moments: MemberMoments
     total: FloatArray
     error_bound: FloatArray | None = None
+
+    def _shown(self) -> dict[str, str]:
+        shown = {"total": in_short(self.total), "n_members": str(self.moments.n_members)}
+        return shown if self.error_bound is None else shown | {"error_bound": in_short(self.error_bound)}
 
     @property
     def pairs(self) -> FloatArray:

@@ -116,6 +116,8 @@ class Equal(NamedStrategy):
     --------
     >>> Equal(3).draw(10, seed=0).subset_sizes
     array([4, 3, 3])
+    >>> Equal(4).expected_fractions
+    array([0.25, 0.25, 0.25, 0.25])
     """
 
     n_members: int
@@ -123,8 +125,13 @@ class Equal(NamedStrategy):
     def __post_init__(self) -> None:
         self._set(n_members=positive_integer("n_members", self.n_members, MOST_MEMBERS))
 
+    @property
+    def expected_fractions(self) -> FloatArray:
+        """Of many features every member sees 1/k, shape (k,)."""
+        return np.full(self.n_members, 1.0 / self.n_members)
+
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
-        return _disjoint_plan(np.full(self.n_members, 1.0), n_features, stream(seed))
+        return _disjoint_plan(np.ones(self.n_members), n_features, stream(seed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -524,9 +531,7 @@ def rescaled_spread(n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatAr
     >>> float(rescaled_spread(10, 1.0).round(4))
     0.0905
     """
-    k = extended_non_negative("n_members", n_members)
-    if (k < 1).any():
-        raise ParameterError(f"n_members must be at least 1, got {k.min():g}")
+    k = extended_non_negative("n_members", n_members, 1.0)
     spread = non_negative("fraction_spread", fraction_spread)
     return np.asarray(spread / k * np.sqrt((1 - 1 / k) / (1 + spread**2 / k)))
 

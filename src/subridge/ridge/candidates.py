@@ -17,7 +17,7 @@ from subridge.model.checks import Scope, stream
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.subsets import Dirichlet, Equal, Overlapping, Strategy
 from subridge.ridge.choose import SURE, Losses, paired, scored, search_ridges
-from subridge.ridge.judge import Candidate, Offer, Verdict, judge, take, tuned
+from subridge.ridge.judge import Candidate, Offer, take, tuned
 from subridge.ridge.member import MemberPath, member_paths
 from subridge.ridge.rows import TrainingRows
 
@@ -53,13 +53,9 @@ def offers(
         return SubsetPlan.from_indices(subsets, len(varying))
 
     for spread in {f"{abs(each):g}": each for each in fraction_spreads}.values():  # one for each name
-        if spread == 0:
-            yield [Offer(f"{k} equal", "equal", drawn(Equal(k), k, k)) for k in members]
-            continue
-        yield [
-            Offer(f"{k} heterogeneous ({spread:g})", "dirichlet", drawn(Dirichlet(k, spread), k, k), float(spread))
-            for k in members
-        ]
+        kind, word = ("dirichlet", f"heterogeneous ({spread:g})") if spread else ("equal", "equal")
+        plans = [drawn(Dirichlet(k, spread) if spread else Equal(k), k, k) for k in members]
+        yield [Offer(f"{plan.n_members} {word}", kind, plan, float(spread)) for plan in plans]
     for fraction in {f"{abs(each):g}": each for each in overlapping_fractions}.values():
         size = max(1, round(fraction * len(some)))
         yield [
@@ -151,19 +147,14 @@ def choose_ensemble(
     nothing to search. `noise_of` draws the readout noise of k members.
     """
     trials, kept, reference, known = list[Trial](), dict[int, Candidate](), list[Candidate](), dict[bytes, MemberPath]()
-    path, first = np.empty(0), 0
+    path, first = np.empty(0) if fixed is None else fixed.reshape(1, -1), 0
     for family in families:
         for offer in family:
             started, found, noise = time.perf_counter(), list[Candidate](), noise_of(offer.plan.n_members)
-            members: Sequence[MemberPath]
-            if reference:
+            if path.size:
                 members = _members(rows, offer.plan, path, noise, known)
-            elif fixed is not None:
-                path = np.broadcast_to(fixed, (1, offer.plan.n_members))
-                members = member_paths(rows, offer.plan, path, noise)
             else:
-                simplest = scored(aggregations[0], scoring, rows)
-                path, losses, places = search_ridges(rows, offer.plan, simplest, scope, ridges, noise)
+                path, losses, places = search_ridges(rows, offer.plan, aggregations[0], scope, ridges, noise, scoring)
                 first, members = int(places.max()), losses.paths
             for aggregation in aggregations:
                 if offer.plan.n_members == 1 and found and not aggregation.equal_weights:
@@ -177,8 +168,8 @@ def choose_ensemble(
             lapse = (time.perf_counter() - started) / len(found)
             for each in found:
                 gain, noise_of_gain = paired(each.squares[None, :], reference[0].squares[None, :], rows)
-                at_hand = each.offer, each.ensemble, each.weights
-                trial = Trial(each.name, each.error, float(gain[0]), float(noise_of_gain[0]), lapse, *at_hand)
+                gains = float(gain[0]), float(noise_of_gain[0])
+                trial = Trial(each.name, each.error, *gains, lapse, each.offer, each.ensemble, each.weights)
                 if each is reference[0] or trial.gain > (SURE - 1) * trial.standard_error:
                     kept[len(trials)] = each
                 trials.append(trial)
@@ -190,7 +181,7 @@ def choose_ensemble(
 
 def _members(
     rows: TrainingRows, plan: SubsetPlan, path: FloatArray, noise: Array | None, known: dict[bytes, MemberPath]
-) -> list[MemberPath]:
+) -> Sequence[MemberPath]:
     """The members of a plan along a path; those that the last plan had too are `known`, unless noise differs."""
     if noise is not None:
         return member_paths(rows, plan, path, noise)
@@ -202,8 +193,3 @@ def _members(
         part = SubsetPlan(tuple(plan.measurements[r] for r in new), plan.n_features)
         known |= dict(zip([keys[r] for r in new], member_paths(rows, part, path), strict=True))
     return [known[key] for key in keys]
-
-
-def verdict(choice: Choice) -> Verdict:
-    """The left-out outputs and the error of what was taken, after all choices."""
-    return judge(list(choice.kept.values()), list(choice.kept).index(choice.taken))

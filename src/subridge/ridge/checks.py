@@ -13,10 +13,8 @@ from scipy.sparse import csc_array
 from subridge.arrays.namespace import is_numpy, is_sparse, like, select_rows, to_numpy
 from subridge.arrays.types import Array, FloatArray
 from subridge.model.errors import (
-    CopiedRowsWarning,
     CorrelatedRowsWarning,
     DataError,
-    DominantRowsWarning,
     DuplicateRowsWarning,
     HeavyTailWarning,
     LargeGroupWarning,
@@ -66,11 +64,8 @@ def warn_once(found: Iterable[SubridgeWarning | None], stacklevel: int = 2) -> N
 
 def unequal_scales(squares: FloatArray, names: Sequence[str] | None = None) -> SubridgeWarning | None:
     """Columns whose standard deviations differ by more than 10³, from their mean squares (M,), 0 for constant ones."""
-    varying = np.flatnonzero(squares > 0)
-    if not varying.size:
-        return None
-    small, large = varying[np.argmin(squares[varying])], varying[np.argmax(squares[varying])]
-    ratio = float(squares[large] / squares[small]) ** 0.5
+    large, small = int(squares.argmax()), int(np.where(squares > 0, squares, np.inf).argmin())
+    ratio = float(squares[large] / squares[small]) ** 0.5 if squares.any() else 1.0
     if ratio <= _WIDE_SCALES:
         return None
     called = [f"column {place if names is None else repr(names[place])}" for place in (large, small)]
@@ -97,8 +92,7 @@ def repeated_rows(rows: TrainingRows) -> SubridgeWarning | None:
     features = select_rows(rows.features, some)
     seen = to_numpy(like(directions, features) @ features / rows.root_weights)  # (8, n)
     order = np.argsort(seen[0])
-    owners = np.arange(n) if rows.left_out is None else rows.left_out.owners
-    has_copy = np.zeros(n, dtype=bool)
+    owners, has_copy = rows.owners, np.zeros(n, dtype=bool)
     for step in (1, 2, 3):
         one, other = order[:-step], order[step:]
         same = (np.abs(seen[:, one] - seen[:, other]) < _SAME).all(axis=0) & (owners[one] != owners[other])
@@ -152,18 +146,14 @@ def correlated_rows(errors: Array, rows: TrainingRows) -> SubridgeWarning | None
     if n < _LEAST_ROWS or (steps >= 0).all() or (steps <= 0).all():
         return None
     lag = 1 if sets is None or sets.is_partition else (sets.largest + 1) // 2
-    apart = np.ones(n - lag, dtype=bool)
-    if sets is not None and sets.is_partition:
-        apart = sets.owners[:-lag] != sets.owners[lag:]
+    apart = rows.owners[:-lag] != rows.owners[lag:]
     if apart.sum() < _LEAST_ROWS:
         return None
     e = to_numpy(errors * rows.root_weights)
     e = e - e.mean(axis=1, keepdims=True)
-    e = e[(e != 0).any(axis=1)]
-    if not len(e):
-        return None
-    e = e / (e**2).mean(axis=1, keepdims=True) ** 0.5
-    products = (e[:, :-lag] * e[:, lag:])[:, apart].mean(axis=0)
+    scales = np.sqrt((e**2).mean(axis=1, keepdims=True))
+    e = e / np.where(scales > 0, scales, 1.0)  # targets without errors count nothing
+    products = (e[:, :-lag] * e[:, lag:])[:, apart].sum(axis=0) / max(np.count_nonzero(scales), 1)
     correlation, spread = float(products.mean()), float(products.std()) / len(products) ** 0.5
     if correlation < _CORRELATION or correlation < _SIGNIFICANCE * max(spread, len(products) ** -0.5):
         return None
@@ -187,20 +177,4 @@ def rare_columns(rows: TrainingRows) -> SubridgeWarning | None:
     return RareColumnsWarning(
         f"{rare:,} of {counted(len(varying), 'column')} of X {agreeing(rare, 'varies', 'vary')} in fewer than {_RARE} "
         f"rows, too few to learn from; leave such columns out, or join rare levels"
-    )
-
-
-def copied_rows(copies: int, n: int) -> CopiedRowsWarning:
-    """Rows of X that occur again with the same label."""
-    return CopiedRowsWarning(
-        f"{copies:,} of {counted(n, 'row')} {agreeing(copies, 'is a copy of another', 'are copies of others')}, "
-        "label included; leaving one of them out leaves its label in, and errors look too small: they are not used here"
-    )
-
-
-def dominant_rows(share: float) -> DominantRowsWarning:
-    """Few rows with much of the leverage."""
-    return DominantRowsWarning(
-        f"few rows dominate this pilot: the most influential one has leverage {share:.2f}; look for rare columns and "
-        "outliers in X"
     )

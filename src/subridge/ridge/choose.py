@@ -18,8 +18,8 @@ import numpy as np
 
 from subridge.arrays.namespace import like, namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
-from subridge.model.aggregation import Aggregation, Loss, Mean, MemberMoments, Settled, first_largest, squared_error
-from subridge.model.checks import Scope, finite_array
+from subridge.model.aggregation import Aggregation, Loss, Mean, MemberMoments, first_largest, squared_error
+from subridge.model.checks import Scope, finite_array, one_of
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import ParameterError, RidgeError, RidgePathWarning
 from subridge.ridge.classes import fit_temperature, softmax
@@ -128,22 +128,17 @@ def outcome_of(
     for end, place, step in ends if n_ridges > 1 and np.isfinite(here[0]) else ():
         if (indices == place).any():
             there = loss_at(np.where(indices == place, indices + step, indices))
-            worse = [is_material(best, other, spread) for best, other in zip(here, there, strict=True)]
+            # A thousandth larger, and by more than rounding beside the labels' variance.
+            worse = [
+                other - best > max(_MATERIAL * abs(best), _VANISHING * spread)
+                for best, other in zip(here, there, strict=True)
+            ]
             falling = worse[0] and (worse[1] or here[1] == there[1] == 0)
             if falling or outcome.end is None:
                 outcome = Outcome(found, here[0], end, falling)
     if outcome.end is None and n_ridges > 1 and loss_at(np.full_like(indices, n_ridges - 1))[0] < _LITTLE * here[0]:
         return replace(outcome, end="upper")
     return outcome
-
-
-def is_material(error: float, other: float, spread: float) -> bool:
-    """Whether an error is a thousandth larger than another, and by more than rounding beside the labels' variance.
-
-    >>> is_material(1.0, 1.01, 2.0), is_material(1.0, 1.0001, 2.0), is_material(1e-15, 2e-15, 2.0)
-    (True, False, False)
-    """
-    return other - error > max(_MATERIAL * abs(error), _VANISHING * spread)
 
 
 def extended_search(
@@ -200,12 +195,11 @@ def last_minimum(losses: Sequence[Loss]) -> int:
 
 
 class Judged(NamedTuple):
-    """Losses, what decides between equal ones, each of shape (b,), and fitted weights with their moments."""
+    """Losses and what decides between equal ones, each of shape (b,), and fitted weights, (b, k) or (b, C, k)."""
 
     loss: FloatArray
     tie: FloatArray
-    settled: Settled | None = None
-    moments: MemberMoments | None = None
+    weights: FloatArray | None = None
 
 
 class Losses:
@@ -219,23 +213,19 @@ class Losses:
         self, paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation, first: int = 0
     ) -> None:
         self.paths, self.rows, self.aggregation = paths, rows, aggregation
-        self.offered: Sequence[int] = range(first, paths[0].n_ridges)
+        self.offered: Sequence[int] = range(first, len(paths[0].penalties))
         self.deviations = rows.deviations[None, ...]  # (b, C, n)
         self._known: dict[bytes, Judged] = {}
-        self._last: tuple[bytes, Array] = b"", rows.targets
 
     def errors(self, places: IntArray) -> Array:
         """Left-out errors of every member at its place, shape (b, k, C, n)."""
-        key = places.tobytes()
-        if self._last[0] != key:
-            found = [path.errors(int(place)) for path, place in zip(self.paths, places[0], strict=True)]
-            self._last = key, namespace_of(found[0]).stack(found)[None, ...]
-        return self._last[1]
+        found = [path.errors(int(place)) for path, place in zip(self.paths, places[0], strict=True)]
+        return namespace_of(found[0]).stack(found)[None, ...]
 
     def among(self, paths: Sequence[MemberPath], aggregation: Aggregation) -> Self:
         """The same of some members, or with another aggregation."""
         found = copy(self)
-        found.paths, found.aggregation, found._known, found._last = paths, aggregation, {}, (b"", self.rows.targets)
+        found.paths, found.aggregation, found._known = paths, aggregation, {}
         return found
 
     def common(self, place: int) -> IntArray:
@@ -252,10 +242,9 @@ class Losses:
     def _judged(self, places: IntArray) -> Judged:
         errors, rows, aggregation = self.errors(places), self.rows, self.aggregation
         if aggregation.is_linear and aggregation.fits_weights:
-            moments = self.moments(places, aggregation)
-            settled = aggregation.settle(moments)
+            settled = aggregation.settle(self.moments(places, aggregation))
             loss = settled.expected.sum(axis=-1) if aggregation.per_target else settled.expected
-            return Judged(loss, np.zeros(len(places)), settled, moments)
+            return Judged(loss, np.zeros(len(places)), settled.weights)
         if aggregation.is_mean:
             mean = errors.sum(axis=1) / errors.shape[1]
             loss = to_numpy(((mean * mean).sum(axis=1) @ rows.weights) / rows.total_weight)
@@ -283,24 +272,18 @@ class Losses:
         return list(zip((judged.loss * caution).tolist(), judged.tie.tolist(), strict=True))
 
 
-def outputs_at(losses: Losses, places: IntArray, judged: Judged) -> Array:
-    """Left-out outputs of the aggregate at some places, shape (b, C, n)."""
+def outputs_at(losses: Losses, places: IntArray, weights: FloatArray | None) -> Array:
+    """Left-out outputs of the aggregate at some places, shape (b, C, n), with fitted weights as in `Judged`."""
     errors, aggregation, targets = losses.errors(places), losses.aggregation, losses.rows.targets
     xp = namespace_of(targets)
     if not aggregation.is_linear:
         return xp.stack([aggregation.combine(targets - each) for each in errors])
-    return targets - _weighted(errors, losses.deviations, judged)
-
-
-def _weighted(errors: Array, deviations: Array, judged: Judged) -> Array:
-    """Errors of a weighted sum, shape (b, C, n), from those of members (b, k, C, n); of the mean if none are fitted."""
-    mean: Array = errors.sum(axis=1) / errors.shape[1]
-    if judged.settled is None:
-        return mean
-    w = like(judged.settled.weights, errors)  # (b, k) or (b, C, k)
-    w = namespace_of(errors).matrix_transpose(w) if w.ndim == 3 else w[:, :, None]
-    mixed: Array = (errors * w[:, :, :, None]).sum(axis=1) + (1 - w.sum(axis=1))[:, :, None] * deviations
-    return mixed
+    mixed: Array = errors.sum(axis=1) / errors.shape[1]
+    if weights is not None:
+        w = like(weights, errors)
+        w = xp.matrix_transpose(w) if w.ndim == 3 else w[:, :, None]
+        mixed = (errors * w[:, :, :, None]).sum(axis=1) + (1 - w.sum(axis=1))[:, :, None] * losses.deviations
+    return targets - mixed
 
 
 def squares_at(losses: Losses, places: IntArray) -> FloatArray:
@@ -309,12 +292,12 @@ def squares_at(losses: Losses, places: IntArray) -> FloatArray:
     Those of fitted weights are raised so that their mean is the error to expect.
     """
     rows, judged = losses.rows, losses.at(places)
-    outputs = outputs_at(losses, places, judged)
+    outputs = outputs_at(losses, places, judged.weights)
     if losses.aggregation.decides_classes:
         wrong = first_largest(outputs) != first_largest(rows.targets)
         return np.asarray(to_numpy(wrong * rows.weights), dtype=np.float64)
     squares: FloatArray = to_numpy(((rows.targets - outputs) ** 2).sum(axis=1) * rows.weights)
-    if judged.settled is None:
+    if judged.weights is None:
         return squares
     apparent = squares.sum(axis=1) / rows.total_weight
     return squares * np.where(apparent > 0, judged.loss / np.where(apparent > 0, apparent, 1.0), 1.0)[:, None]
@@ -325,18 +308,10 @@ def paired(squares: FloatArray, others: FloatArray, rows: TrainingRows) -> tuple
 
     Rows that are left out together count as one.
     """
-    apart = by_units(others - squares, rows)
-    N = apart.shape[1]
+    apart, N = rows.unit_sums(others - squares), rows.n_units
     total = apart.sum(axis=1)
     spread = np.maximum((apart**2).sum(axis=1) - total**2 / N, 0.0) * (N / max(N - 1, 1))
     return total / rows.total_weight, np.sqrt(spread) / rows.total_weight
-
-
-def by_units(values: FloatArray, rows: TrainingRows) -> FloatArray:
-    """Sums over groups that are left out together; (b, n) to (b, n_units)."""
-    if rows.left_out is None or not rows.left_out.is_partition:
-        return values
-    return np.stack([np.bincount(rows.left_out.owners, each) for each in values])
 
 
 def choose_ridges(losses: Losses, scope: Scope) -> IntArray:
@@ -378,16 +353,17 @@ def search_ridges(
     scope: Scope,
     given: ArrayLike | None,
     noise: Array | None = None,
+    scoring: str | None = None,
 ) -> tuple[FloatArray, Losses, IntArray]:
     """Choose ridges for the members of a plan, from `given` ones or from a path that fits the data.
 
     The default path goes further if its best ridge is at an end; a `RidgePathWarning` is given if it still is. Returns
     the path (L,), the losses of the members along it, and the place of each member on it, shape (k,).
     """
-    spread = float(rows.centred_targets[0].var())
+    spread, judged = float(rows.centred_targets[0].var()), scored(aggregation, scoring, rows)
 
     def evaluate(path: FloatArray) -> Outcome[tuple[Losses, IntArray]]:
-        losses = Losses(member_paths(rows, plan, path, noise), rows, aggregation)
+        losses = Losses(member_paths(rows, plan, path, noise), rows, judged)
         (places,) = choose_ridges(losses, scope)
         outcome = outcome_of((losses, places), places, len(path), spread, lambda at: losses.criterion(at[None, :])[0])
         if (
@@ -399,7 +375,7 @@ def search_ridges(
         return outcome
 
     def is_sure(new: Outcome[tuple[Losses, IntArray]], old: Outcome[tuple[Losses, IntArray]]) -> bool:
-        if isinstance(aggregation, Scored):
+        if judged is not aggregation:  # another score than squared errors or wrong classes
             return True
         after, before = (squares_at(losses, places[None, :]) for losses, places in (new.found, old.found))
         gain, noise = paired(after, before, rows)
@@ -465,10 +441,6 @@ def scored(aggregation: Aggregation, scoring: str | None, rows: TrainingRows) ->
     """
     classes = ("accuracy", "neg_log_loss")
     known = classes if aggregation.decides_classes else ("neg_mean_squared_error", "neg_mean_absolute_error", "r2")
-    if scoring is None or (isinstance(scoring, str) and scoring == known[0]):
+    if scoring is None or one_of("scoring", scoring, known) == known[0]:
         return aggregation
-    if not isinstance(scoring, str) or scoring not in known:
-        raise ParameterError(
-            f"scoring must be one of {', '.join(known)}, which are defined row by row, got {scoring!r}"
-        )
     return Scored(aggregation, scoring, rows)

@@ -32,7 +32,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from subridge.arrays.cholesky import BlockedFactor, factor, gram_lower
-from subridge.arrays.namespace import device_of, dtype_name, is_numpy, like, namespace_of, to_numpy
+from subridge.arrays.namespace import device_of, dtype_name, eye_like, is_numpy, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.model.errors import ParameterError
 
@@ -127,8 +127,9 @@ def weights_along_curve(
     for trial in [slice(b, b + 1) for b in range(B)] if is_numpy(F) else [slice(None)]:
         for place in sorted(set(range(len(ridges))) - set(ordinary)):
             members = np.full(weights[trial, ...].shape[0], N)
-            found = refined_curve(F[trial, ...], targets[trial, ...], sizes, members, ridges[place])
-            weights[trial, place, ...] = found
+            weights[trial, place, ...] = refined_curve(
+                F[trial, ...], targets[trial, ...], sizes, members, ridges[place]
+            )
         if ordinary:
             kept = [ridges[place] for place in ordinary]
             found = solve_curve(F[trial, ...], targets[trial, ...], sizes, kept, n_dual, segments)
@@ -142,30 +143,22 @@ def solve_curve(
 ) -> Array:
     """Weights at ordinary ridges by a dual head and anchored segments, shape (B, n_ridges, n_sizes, n_rhs, N)."""
     weights = _zeros(F, F.shape[0], len(ridges), len(sizes), targets.shape[1], F.shape[2])
-    every = range(len(ridges))
+    xp, every = namespace_of(F), range(len(ridges))
     together = [slice(l, l + 1) for l in every] if is_numpy(F) else [slice(None)]  # ridges that are solved at once
     if n_dual:
         head = F[:, : sizes[n_dual - 1], :]
         K = _add_gram(head, _zeros(F, F.shape[0], head.shape[1], head.shape[1]))
         for part in together:
-            weights[:, part, :n_dual, :, :] = _dual(head, K, targets, sizes[:n_dual], ridges[part])
+            kept, L = weights[:, part, :n_dual, :, :], len(ridges[part])
+            lower, z = _factor(_shifted(K, ridges[part]), xp.repeat(targets[:, :, : K.shape[1]], L, axis=0))
+            u = xp.reshape(_masked_back_solve(lower, z, sizes[:n_dual]), (F.shape[0], -1, K.shape[1]))
+            kept[...] = xp.reshape(_product(u, head), kept.shape)
     if segments:
         _primal(F, targets, sizes, ridges, segments, together, weights)
     if is_numpy(F):  # a matrix that is not positive definite up to rounding gives NaN
         for b, l, p in np.argwhere(np.isnan(weights[:, :, :, 0, 0])).tolist():
             weights[b, l, p] = orthogonal_solution(F[b, : sizes[p]], targets[b, :, : sizes[p]], ridges[l])
     return weights
-
-
-def _dual(head: Array, K: Array, targets: Array, sizes: Sequence[int], ridges: Sequence[float]) -> Array:
-    """Weights of B trials at n sizes from one factor per ridge, shape (B, n_ridges, n, n_rhs, N).
-
-    `head` are the features of the largest size, shape (B, P, N), and K holds ``head @ headᵀ`` in its lower triangle.
-    """
-    xp, (B, n_rhs), L, P = namespace_of(head), targets.shape[:2], len(ridges), head.shape[1]
-    lower, z = _factor(_shifted(K, ridges), xp.repeat(targets[:, :, :P], L, axis=0))
-    u = xp.reshape(_masked_back_solve(lower, z, sizes), (B, -1, P))
-    return xp.reshape(_product(u, head), (B, L, len(sizes), n_rhs, head.shape[2]))
 
 
 def _primal(
@@ -199,7 +192,7 @@ def _primal(
             rows = xp.asarray(a, copy=True)
             if last > here:
                 further = [size - here for size in sizes[anchor + 1 : stop]]
-                S = _zeros(F, B * L, last - here, last - here) + _eye(F, last - here)
+                S = _zeros(F, B * L, last - here, last - here) + eye_like(F, last - here)
                 error = xp.repeat(targets[:, :, here:last], L, axis=0) - _product(a, xp.matrix_transpose(V))
                 u = _masked_back_solve(*_factor(_add_gram(V, S), error), further)
                 added = a[:, None, :, :] + xp.reshape(_product(u, V), (B * L, len(further), n_rhs, N))
@@ -230,10 +223,6 @@ def _shifted(gram: Array, ridges: Sequence[float]) -> Array:
 
 def _zeros(example: Array, *shape: int) -> Array:
     return namespace_of(example).zeros(shape, dtype=example.dtype, device=device_of(example))
-
-
-def _eye(example: Array, size: int) -> Array:
-    return namespace_of(example).eye(size, dtype=example.dtype, device=device_of(example))
 
 
 # -- factors --------------------------------------------------------------------------------------
@@ -287,10 +276,8 @@ def _add_gram(rows: Array, into: Array) -> Array:
         return gram_lower(rows, into)
     (syrk,) = blas.get_blas_funcs(("syrk",), (rows,))
     for each, gram in zip(rows, into, strict=True):
-        if each.flags.c_contiguous:
-            syrk(1.0, each.T, beta=1.0, c=gram.T, trans=1, lower=0, overwrite_c=1)
-        else:
-            syrk(1.0, each, beta=1.0, c=gram.T, lower=0, overwrite_c=1)
+        flipped = each.flags.c_contiguous
+        syrk(1.0, each.T if flipped else each, beta=1.0, c=gram.T, trans=flipped, lower=0, overwrite_c=1)
     return into
 
 
@@ -328,12 +315,12 @@ def refined_curve(
     xp, (G, _, N), sizes = namespace_of(F), F.shape, [int(P) for P in n_samples]
     weights = _zeros(F, G, len(sizes), targets.shape[1], N)
     largest = max((P for P in sizes if member_sizes[-1] >= P), default=0)
-    kernel = _zeros(F, G, largest, largest) + ridge * _eye(F, largest)
+    kernel = _zeros(F, G, largest, largest) + ridge * eye_like(F, largest)
     if largest:
         _add_gram(F[:, :largest, :], kernel)
     # A one on the diagonal of every padded feature keeps the factor regular; its weight is zero.
     padded = like(np.arange(N) >= np.asarray(member_sizes)[:, None], F)
-    gram = (padded[:, :, None] + ridge) * _eye(F, N)
+    gram = (padded[:, :, None] + ridge) * eye_like(F, N)
     for place, (start, P) in enumerate(pairwise([0, *sizes])):
         _add_gram(xp.matrix_transpose(F[:, start:P, :]), gram)
         split = int(np.searchsorted(member_sizes, P))  # the members before it are on the primal side

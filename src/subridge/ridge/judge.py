@@ -13,17 +13,17 @@ random, and the ratio of their errors stands for that of all.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from subridge.arrays.namespace import like, namespace_of, take_last
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.model.aggregation import Aggregation, Settled, first_largest, misclassified_share, squared_error
+from subridge.model.aggregation import Aggregation, first_largest, misclassified_share, squared_error
 from subridge.model.checks import Scope
 from subridge.model.ensemble import Ensemble, SubsetPlan
-from subridge.ridge.choose import SURE, Judged, Losses, choose_ridges, outputs_at, paired, squares_at
+from subridge.ridge.choose import SURE, Losses, choose_ridges, outputs_at, paired, squares_at
 from subridge.ridge.member import MemberPath
 from subridge.ridge.rows import TrainingRows
 
@@ -68,11 +68,6 @@ class PairLosses(Losses):
         return self._errors[key]
 
 
-def rows_of(rows: TrainingRows, unit: int) -> IntArray:
-    """The rows that answer when a unit, a row or a set, is left out."""
-    return np.array([unit]) if rows.left_out is None else np.flatnonzero(rows.left_out.owners == unit)
-
-
 # -- candidates -----------------------------------------------------------------------------------
 
 
@@ -90,10 +85,10 @@ class Offer:
 class Candidate:
     """An ensemble with the ridges and weights that left-out errors ask for; make it by `tuned`.
 
-    `offer` has the subsets, `ridges` the path, shape (L,) or (L, k). `chooser` has the losses by which ridges are
-    chosen, `losses` those of the aggregation itself: the same unless another score was asked for. `places` are those of
-    the members on their path, shape (k,); `squares` the squared errors of left-out rows times their weights, shape
-    (n,), whose mean is the error to expect.
+    `offer` has the subsets, `ridges` the path, shape (L,), or (L, k) with a column for each member. `chooser` has the
+    losses by which ridges are chosen, `losses` those of the aggregation itself: the same unless another score was asked
+    for. `places` are those of the members on their path, shape (k,); `squares` the squared errors of left-out rows
+    times their weights, shape (n,), whose mean is the error to expect.
     """
 
     offer: Offer
@@ -108,15 +103,15 @@ class Candidate:
     @property
     def ensemble(self) -> Ensemble:
         """Its subsets, ridges and aggregation."""
-        plan, path = self.offer.plan, self.ridges
-        own = path[self.places] if path.ndim == 1 else path[self.places, np.arange(plan.n_members)]
-        return Ensemble(plan, own, aggregation=self.losses.aggregation)
+        L, k = len(self.ridges), len(self.places)
+        own = np.broadcast_to(self.ridges.reshape(L, -1), (L, k))[self.places, np.arange(k)]
+        return Ensemble(self.offer.plan, own, aggregation=self.losses.aggregation)
 
     @property
     def weights(self) -> FloatArray:
         """Of the members, shape (k,) or (C, k)."""
-        settled, k = self.losses.at(self.places[None, :]).settled, len(self.places)
-        return np.full(k, 1 / k) if settled is None else settled.weights[0]
+        weights, k = self.losses.at(self.places[None, :]).weights, len(self.places)
+        return np.full(k, 1 / k) if weights is None else weights[0]
 
     @property
     def error(self) -> float:
@@ -162,16 +157,16 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> Verdict:
     Candidates that are far from being taken need not be in the pool. The first is the simplest.
     """
     chosen, rows = pool[taken], pool[0].losses.rows
-    places = chosen.places[None, :]
-    outputs = outputs_at(chosen.losses, places, chosen.losses.at(places))[0, ...]
+    places, n_units = chosen.places[None, :], rows.n_units
+    weights = chosen.losses.at(places).weights
+    outputs = outputs_at(chosen.losses, places, weights)[0, ...]
     apparent = _error(outputs, chosen.losses)
-    n_units = rows.n_samples if rows.left_out is None else rows.left_out.n_sets
     steps = sum(
         len(each.chooser.offered) * sum(path.rank + int(rows.targets.shape[0]) for path in each.losses.paths)
         for each in pool
     )
     affordable = int(_MOST_WORK / (rows.n_samples * max(steps, 1)))
-    only_ridges = len(pool) == 1 and chosen.losses.at(places).settled is None
+    only_ridges = len(pool) == 1 and weights is None
     is_fixed = only_ridges and len(chosen.chooser.offered) == 1
     if n_units < 3 or is_fixed or (only_ridges and affordable < n_units):
         return Verdict(outputs, apparent)
@@ -179,36 +174,27 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> Verdict:
     units = np.sort(np.random.default_rng(0).permutation(n_units)[:n_judged])
     most = max(len(each.losses.paths) * len(each.chooser.offered) for each in pool)
     size = max(1, _NUMBERS // (most * int(rows.targets.shape[0]) * rows.n_samples))
-    honest = namespace_of(outputs).asarray(outputs, copy=True)
-    judged_rows = []
+    honest, owners, judged_rows = namespace_of(outputs).asarray(outputs, copy=True), rows.owners, []
     for start in range(0, len(units), size):
         block = units[start : start + size]
         again = [_again(each, block) for each in pool]
-        picks = take([each.squares for each in again], rows) if len(pool) > 1 else np.zeros(len(block), dtype=int)
+        picks = take([each.squares for each in again], rows)
         for number, (unit, pick) in enumerate(zip(block.tolist(), picks, strict=True)):
-            own = rows_of(rows, unit)
+            own, one = np.flatnonzero(owners == unit), slice(number, number + 1)
             judged_rows.append(own)
-            at = again[pick].places[number : number + 1]
-            judged = again[pick].judged_at(number)
-            honest[:, own] = take_last(outputs_at(pool[pick].losses, at, judged)[0, ...], own)
+            fitted = None if again[pick].weights is None else again[pick].weights[one]
+            honest[:, own] = take_last(outputs_at(pool[pick].losses, again[pick].places[one], fitted)[0, ...], own)
     part = np.concatenate(judged_rows)
     before, after = (_error(take_last(each, part), chosen.losses, part) for each in (outputs, honest))
     return Verdict(honest, apparent * (after / before) if before > 0 else apparent + after)
 
 
 class _Again(NamedTuple):
-    """A candidate chosen again without each of b units: places (b, k), what they were judged by, squares (b, n)."""
+    """A candidate chosen again without each of b units: places (b, k), weights as in `Judged`, squares (b, n)."""
 
     places: IntArray
-    judged: Judged
+    weights: FloatArray | None
     squares: FloatArray
-
-    def judged_at(self, number: int) -> Judged:
-        settled = self.judged.settled
-        if settled is None:
-            return self.judged
-        one = Settled(*(getattr(settled, each.name)[number : number + 1] for each in fields(settled)))
-        return self.judged._replace(settled=one)
 
 
 def _again(candidate: Candidate, units: IntArray) -> _Again:
@@ -217,7 +203,7 @@ def _again(candidate: Candidate, units: IntArray) -> _Again:
     pairs = PairLosses(plain, units, sorted({*resolved, *candidate.places.tolist()}))
     places = choose_ridges(pairs, candidate.scope)
     own = pairs.among(pairs.paths, candidate.losses.aggregation)
-    return _Again(places, own.at(places), squares_at(own, places))
+    return _Again(places, own.at(places).weights, squares_at(own, places))
 
 
 def _error(outputs: Array, losses: Losses, part: IntArray | None = None) -> float:

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from subridge.arrays.namespace import device_of, is_sparse, like, namespace_of, select_rows, take_last, to_numpy
+from subridge.arrays.namespace import eye_like, is_sparse, like, namespace_of, select_rows, take_last, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import AccuracyWarning, RidgeError
@@ -43,7 +43,7 @@ from subridge.ridge.rows import Design, LeftOutSets, SetBatch, TrainingRows, tra
 # A Gram matrix squares the condition number. If (d + p)/d_max falls below this share, more than half of the 16 digits
 # would be lost, and the rows themselves are decomposed instead.
 GRAM_LIMIT = 1e-7
-SETS_GRAM_LIMIT = 1e-4  # the same if sets of rows are left out: R_ss needs more digits than R_ii
+_SETS_GRAM_LIMIT = 1e-4  # the same if sets of rows are left out: R_ss needs more digits than R_ii
 PILOT_GRAM_LIMIT = 1e-12  # the same for estimates that need four digits only
 _EPS = float(np.finfo(np.float64).eps)
 _ORTHONORMAL_NOISE = 30 * _EPS  # of a sum of squares that should be one; measured up to 8 eps at n = 2000
@@ -68,13 +68,13 @@ _LEAST_PAIR_SLACK = 1e-10  # two rows that are alone in a direction determine ea
 class LeftOut(NamedTuple):
     """Left-out errors in weighted units, shape (L, C, n), and what belongs to them.
 
-    `diagonals` are R_ii, shape (L, n), zero for an interpolated row at p = 0; None if sets are left out. `alone` are
+    `diagonals` are R_ii, shape (L, n), zero for an interpolated row at p = 0; empty if sets are left out. `alone` are
     the rows that are alone in a direction. `doubt` is the relative error by rounding if sets are left out; rows are
     judged by `doubt_of_rows`.
     """
 
     errors: Array
-    diagonals: Array | None
+    diagonals: Array
     alone: IntArray
     doubt: float = 0.0
 
@@ -142,14 +142,12 @@ class MemberFit:
     def uncertainty(self, penalties: FloatArray) -> FloatArray:
         """Relative rounding error of R, shape (L,): of the decomposition, and of directions that it dropped."""
         rank = int(self.spectrum.shape[0])
-        shares = np.full(len(penalties), self.sharpness)
+        lost = self.dropped / (self.dropped + penalties) if self.dropped else penalties * 0.0
         if self.sharpness is None:
             least, top = (float(self.spectrum[0]), float(self.spectrum[-1])) if rank else (0.0, 0.0)
-            shares = 4 * _EPS * (top + penalties) / np.maximum(least + penalties, _TINY)
-        lost = self.dropped / (self.dropped + penalties) if self.dropped else penalties * 0.0
-        if self.sharpness is not None and (lost > _CLEAR).any() and self.has_rank(rank):
-            return shares
-        return np.asarray(shares + lost)
+            return np.asarray(4 * _EPS * (top + penalties) / np.maximum(least + penalties, _TINY) + lost)
+        is_exact = (lost > _CLEAR).any() and self.has_rank(rank)
+        return np.asarray(self.sharpness + (penalties * 0.0 if is_exact else lost))
 
     def hat_gains(self, penalties: FloatArray) -> Array:
         """Eigenvalues ``d/(d+p)`` of the hat matrix without intercept; shape (L, ρ)."""
@@ -198,7 +196,7 @@ class MemberFit:
         # A last row of ones adds the plain projection QQᵀ to the products for all ridges: one pass over Q each.
         gains = namespace_of(d).concat([gains, (d * 0.0 + 1.0)[None, :]], axis=0)
         fits, sums = (_scaled_rows(A, gains) @ Qt).reshape((L + 1, C, n)), gains @ squares
-        rest, slack = targets - fits[-1, :, :], 1 - self.rows.intercept_leverage - sums[-1, :]
+        rest, slack = targets - fits[-1, :, :], 1 - self.rows.intercept_direction**2 - sums[-1, :]
         if self.sharpness is not None:
             rest, slack = orthogonal_again(Qt, self.rows.intercept_direction, rest, slack)
         interpolated = slack <= (self.slack_noise if self.sharpness is None else self.sharpness**2)
@@ -209,13 +207,11 @@ class MemberFit:
         # penalty leaves nothing larger beside it, or if a careful decomposition resolves the root.
         kept = ~interpolated | (sums[:-1, :] > (self.slack_noise if self.sharpness is None else np.inf))
         numerator, denominator = fits[:-1, :, :] + rest * kept[:, None, :], sums[:-1, :] + slack * kept
-        at_zero = np.flatnonzero(penalties == 0).tolist()
-        for index in at_zero:  # both are of order p where H_ii = 1, and their ratio is (K⁺g)_i/(K⁺)_ii with K = FFᵀ
-            numerator[index][:, interpolated] = ((A / d) @ Qt)[:, interpolated]
-            denominator[index][interpolated] = ((1 / d) @ squares)[interpolated]
-        errors = numerator / denominator[:, None, :]
-        for index in at_zero:
-            denominator[index][interpolated] = 0.0
+        with np.errstate(invalid="ignore"):
+            errors = numerator / denominator[:, None, :]
+            # Both are of order p where H_ii = 1, and their ratio tends to (K⁺g)_i/(K⁺)_ii with K = FFᵀ.
+            for index in np.flatnonzero(penalties == 0).tolist():
+                errors[index][:, interpolated] = (((A / d) @ Qt) / ((1 / d) @ squares))[:, interpolated]
         return LeftOut(errors, denominator, np.flatnonzero(to_numpy(interpolated)))
 
     def pair_errors(self, penalty: float, targets: Array, left_out: IntArray, sets: LeftOutSets | None = None) -> Array:
@@ -230,27 +226,23 @@ class MemberFit:
         if sets is not None:
             return self._pairs_of_sets(gains, targets, left_out, sets)
         errors, diagonals, *_ = self.left_out(np.array([p]), targets)
-        assert diagonals is not None
         return without_partner(errors[0, ...], diagonals[0, ...], self._residual_rows(gains, left_out), left_out)
 
     def _residual_rows(self, gains: Array, index: IntArray) -> Array:
         """Rows of R, less those of the identity unless the member spans all samples; shape (m, n)."""
         across = (take_last(self.left, index) * gains[:, None]).T @ self.left
         u = self.rows.intercept_direction
-        if u is not None and not self.spans_samples:
-            across -= take_last(u, index)[:, None] * u
-        return across
+        return across if self.spans_samples else across - take_last(u, index)[:, None] * u
 
     def _pairs_of_sets(self, gains: Array, targets: Array, left_out: IntArray, sets: LeftOutSets) -> Array:
         """``e_s = R'_ss⁻¹ r'_s`` for every set s, with R' and r' = R'g those of the rows without set i."""
         xp, identity = namespace_of(targets), 0.0 if self.spans_samples else 1.0
         residuals = targets * identity + (targets @ self.left.T * gains) @ self.left
-        blocks, u = [], self.rows.root_weights * (float(self.rows.fit_intercept) / self.rows.total_weight**0.5)
+        blocks = []
         for batch in sets.batches:
-            (G, m), flat = batch.rows.shape, batch.rows.ravel()
-            Q = xp.permute_dims(take_last(self.left, flat).reshape((-1, G, m)), (1, 2, 0))
-            v = take_last(u, flat).reshape((G, m)) * identity
-            blocks.append((Q * gains) @ xp.matrix_transpose(Q) - v[:, :, None] * v[:, None, :] + _eye(Q, m) * identity)
+            Q, v = xp.permute_dims(batch.of(self.left), (1, 2, 0)), batch.of(self.rows.intercept_direction) * identity
+            unit = eye_like(Q, Q.shape[1]) * identity
+            blocks.append((Q * gains) @ xp.matrix_transpose(Q) - v[:, :, None] * v[:, None, :] + unit)
         found = []
         for i in left_out.tolist():
             own, parts = sets.rows_of_sets[i], []
@@ -260,14 +252,12 @@ class MemberFit:
             solved = xp.linalg.solve(inner, across)
             rest = residuals - (xp.linalg.solve(inner, take_last(residuals, own).T)).T @ across
             for batch, block in zip(sets.batches, blocks, strict=True):
-                (G, m), flat = batch.rows.shape, batch.rows.ravel()
-                a, b = (take_last(each, flat).reshape((-1, G, m)) for each in (across, solved))
+                a, b, r = (batch.of(each) for each in (across, solved, rest))
                 apart = like((~np.isin(batch.rows, own).any(axis=1)).astype(float), targets)[:, None, None]
                 shared = xp.permute_dims(a, (1, 2, 0)) @ xp.permute_dims(b, (1, 0, 2))
-                R = apart * (block - shared) + (1 - apart) * _eye(block, m)
-                r = apart * xp.permute_dims(take_last(rest, flat).reshape((-1, G, m)), (1, 2, 0))
-                errors = xp.permute_dims(xp.linalg.solve(R, r), (2, 0, 1)).reshape((targets.shape[0], -1))
-                parts.append(take_last(errors, np.flatnonzero(batch.answered)))
+                R = apart * (block - shared) + (1 - apart) * eye_like(block, block.shape[-1])
+                errors = xp.linalg.solve(R, apart * xp.permute_dims(r, (1, 2, 0)))
+                parts.append(batch.answers(xp.permute_dims(errors, (2, 0, 1))))
             found.append(take_last(xp.concat(parts, axis=-1), sets.order))
         return xp.stack(found)
 
@@ -276,11 +266,10 @@ class MemberFit:
     def _left_out_sets(self, penalties: FloatArray, targets: Array, sets: LeftOutSets) -> LeftOut:
         parts, off, total = [], np.zeros(()), np.zeros(())
         for batch, errors, moved in self.set_errors(penalties, targets, sets):
-            flat = errors.reshape((*errors.shape[:2], -1))
-            parts.append(take_last(flat, np.flatnonzero(batch.answered)))
-            off, total = off + moved**2, total + to_numpy((flat * flat).sum(axis=-1))
+            parts.append(batch.answers(errors))
+            off, total = off + moved**2, total + to_numpy((errors * errors).sum(axis=(-2, -1)))
         joined = take_last(namespace_of(targets).concat(parts, axis=-1), sets.order)
-        return LeftOut(joined, None, np.empty(0, dtype=np.intp), largest_ratio(off, total))
+        return LeftOut(joined, targets[:0, :], np.empty(0, dtype=np.intp), largest_ratio(off, total))
 
     def set_errors(
         self, penalties: FloatArray, targets: Array, sets: LeftOutSets
@@ -292,8 +281,7 @@ class MemberFit:
         alone at p = 0, the member is refitted without it.
         """
         shares, size = self.uncertainty(penalties), to_numpy((targets * targets).sum(axis=1)) ** 0.5
-        xp, d = namespace_of(targets), self.spectrum
-        u = self.rows.root_weights * (float(self.rows.fit_intercept) / self.rows.total_weight**0.5)
+        xp, d, u = namespace_of(targets), self.spectrum, self.rows.intercept_direction
         # Rounding mixes directions of tiny variance with the intercept's, whose variance is zero.
         Qt = self.left - (self.left @ u)[:, None] * u
         A, gains = targets @ Qt.T, 1 / (d + _column(penalties, d))
@@ -304,20 +292,18 @@ class MemberFit:
             m = batch.rows.shape[1]
             most = max(1, _ENTRIES // (m * max(rank, m, 1)))
             for start in range(0, len(batch.rows), most):
-                index = batch.rows[start : start + most]
-                (G, flat) = len(index), index.ravel()
-                Q = xp.permute_dims(take_last(Qt, flat).reshape((-1, G, m)), (1, 2, 0))
-                a = xp.permute_dims(take_last(outside, flat).reshape((C, G, m)), (1, 2, 0))
-                b = xp.permute_dims(take_last(inside, flat).reshape((L, C, G, m)), (0, 2, 3, 1))
-                block = xp.asarray(Q, copy=True), take_last(u, flat).reshape((G, m)), a, b
+                part = SetBatch(batch.rows[start : start + most], batch.answered[start : start + most])
+                Q, a = (xp.permute_dims(part.of(each), (1, 2, 0)) for each in (Qt, outside))
+                b = xp.permute_dims(part.of(inside), (0, 2, 3, 1))
+                block = xp.asarray(Q, copy=True), part.of(u), a, b
                 solved, gaps, hard = self._solve_sets(block, penalties, gains, shares)
                 errors, off = xp.permute_dims(xp.stack(solved), (0, 3, 1, 2)), np.zeros((L, C))
                 norms = to_numpy((errors * errors).sum(axis=-1)) ** 0.5
                 hard |= (shares[:, None, None] * size[:, None] > _NOTICED * gaps[:, None, :] * norms).any(axis=(0, 1))
                 for g in np.flatnonzero(hard).tolist():
-                    refitted, moved = refit_without(self, targets, penalties, index[g])
+                    refitted, moved = refit_without(self, targets, penalties, part.rows[g])
                     errors[:, :, g, :], off = like(refitted, errors), np.hypot(off, moved)
-                yield SetBatch(index, batch.answered[start : start + most]), errors, off
+                yield part, errors, off
 
     def _solve_sets(
         self, block: tuple[Array, Array, Array, Array], penalties: FloatArray, gains: Array, shares: FloatArray
@@ -333,11 +319,11 @@ class MemberFit:
         if by_directions:  # e = r + U T⁻¹ Uᵀr with U = (u, Q) and T = I - UᵀU + p/d
             U = xp.concat([u[:, :, None], Q], axis=2)
             Ut = xp.matrix_transpose(U)
-            fixed = _eye(Q, rank + 1) - Ut @ U
+            fixed = eye_like(Q, rank + 1) - Ut @ U
             inverse = xp.concat([u[0, :1] * 0.0, 1 / self.spectrum])
-            matrices = [fixed + _eye(Q, rank + 1) * (float(p) * inverse) for p in penalties]
+            matrices = [fixed + eye_like(Q, rank + 1) * (float(p) * inverse) for p in penalties]
         else:
-            fixed = Q @ Qt * 0.0 if spans else _eye(Q, m) - u[:, :, None] * u[:, None, :] - Q @ Qt  # P_ss
+            fixed = Q @ Qt * 0.0 if spans else eye_like(Q, m) - u[:, :, None] * u[:, None, :] - Q @ Qt  # P_ss
             factors = np.ones(len(penalties)) if spans else penalties
             matrices = [fixed + float(p) * ((Q * gain) @ Qt) for p, gain in zip(factors, gains, strict=True)]
         # The part that no penalty changes bounds all eigenvalues from below, unless it vanishes.
@@ -354,7 +340,7 @@ class MemberFit:
         for l, p in enumerate(penalties):
             r, R = b[l, ...] if spans else a + float(p) * b[l, ...], matrices[l]
             if hard.any():  # the identity in place of what will not be used
-                R = xp.where(like(hard, R)[:, None, None] > 0, _eye(R, R.shape[-1]), R)
+                R = xp.where(like(hard, R)[:, None, None] > 0, eye_like(R, R.shape[-1]), R)
             solved.append(r + U @ xp.linalg.solve(R, Ut @ r) if by_directions else xp.linalg.solve(R, r))
         return solved, gaps, hard
 
@@ -371,9 +357,8 @@ class MemberFit:
             return errors, errors * reach
         xp, pulls, shifts = namespace_of(targets), [], []
         for batch, found, _ in self.set_errors(np.array([penalty]), targets, sets):
-            (G, m), flat, e = batch.rows.shape, batch.rows.ravel(), found[0, ...]
-            pulls.append((take_last(self.left, flat).reshape((1, -1, G, m)) * e[:, None, :, :]).sum(axis=-1))
-            shifts.append((take_last(reach, flat).reshape((G, m)) * e).sum(axis=-1))
+            pulls.append((batch.of(self.left) * found[0, :, None, :, :]).sum(axis=-1))
+            shifts.append((batch.of(reach) * found[0, ...]).sum(axis=-1))
         return xp.concat(pulls, axis=-1), xp.concat(shifts, axis=-1)
 
     def scores(self, centred: Array, penalty: float) -> Array:
@@ -398,10 +383,6 @@ class MemberFit:
         return (scores @ left) * pulls[:, None, :]
 
 
-def _eye(example: Array, size: int) -> Array:
-    return namespace_of(example).eye(size, dtype=example.dtype, device=device_of(example))
-
-
 def _scaled_rows(A: Array, gains: Array) -> Array:
     """Rows of A scaled by each row of gains: (C, ρ) and (L, ρ) to (L·C, ρ)."""
     return (gains[:, None, :] * A[None, :, :]).reshape((gains.shape[0] * A.shape[0], A.shape[1]))
@@ -421,8 +402,7 @@ def without_partner(errors: Array, diagonal: Array, across: Array, left_out: Int
     if not float(diagonal.min()) > 0:  # an interpolated row carries no information about others
         across = xp.where((diagonal > 0) & (own > 0)[:, None], across, xp.zeros_like(across))
         diagonal, own = (xp.where(each > 0, each, xp.ones_like(each)) for each in (diagonal, own))
-    for place, i in enumerate(left_out.tolist()):
-        across[place, i] = 0.0
+    across[np.arange(len(left_out)), left_out] = 0.0
     slack = across * across * (1 / own)[:, None] - diagonal
     if not float(slack.max()) < -_LEAST_PAIR_SLACK * float(diagonal.max()):
         usable = slack < -_LEAST_PAIR_SLACK * diagonal
@@ -448,7 +428,7 @@ def factorise(
     """Factorise the smaller side of member r's rows, or the rows themselves if that is too ill-conditioned.
 
     `least_penalty` is the smallest p that will be asked for, 0 for the minimum-norm solution. The Gram matrix serves
-    down to (d + p)/d_max of `gram_limit`. `gram` is FᵀF of all features if it is known.
+    down to (d + p)/d_max of `gram_limit` if single rows are left out. `gram` is FᵀF of all features if it is known.
 
     >>> from subridge.ridge.rows import training_rows
     >>> rows = training_rows(np.array([[3.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), np.zeros((1, 3)), fit_intercept=False)
@@ -464,14 +444,15 @@ def factorise(
         side = design.gram() if gram is None else select_rows(select_rows(gram, A).T, A)
     else:
         side = design.kernel()
-    lifted = u is not None and not by_features
-    if u is not None and lifted:  # the intercept's direction comes out last, above everything, and mixes with nothing
+    lifted = rows.fit_intercept and not by_features
+    if lifted:  # the intercept's direction comes out last, above everything, and mixes with nothing
         side = side + 2 * float(abs(side).sum(axis=0).max()) * u[:, None] * u
     d, vectors = namespace_of(side).linalg.eigh(side)
     last = d.shape[0] - int(lifted)
     d, vectors = d[last - largest_rank : last], vectors[:, last - largest_rank : last]
     top = float(d[-1]) if largest_rank else 0.0
-    if top > 0 and max(float(d[0]), 0.0) + least_penalty < gram_limit * top:
+    limit = gram_limit if rows.left_out is None else _SETS_GRAM_LIMIT
+    if top > 0 and max(float(d[0]), 0.0) + least_penalty < limit * top:
         return factorise_carefully(fit)
     small = int((d <= _EPS * max(n, N) * max(top, 0.0)).sum())  # d ascends
     dropped = max(float(d[small - 1]), 0.0) + 4 * _EPS * top if small else 0.0
@@ -487,7 +468,7 @@ def factorise(
 def factorise_carefully(fit: MemberFit) -> MemberFit:
     """The decomposition of the rows themselves, which keeps the digits of columns of any scale."""
     Ft, u = fit.design.dense(), fit.rows.intercept_direction
-    *parts, sharpness, dropped = decompose_carefully(to_numpy(Ft), None if u is None else to_numpy(u), fit.rows.room)
+    *parts, sharpness, dropped = decompose_carefully(to_numpy(Ft), to_numpy(u), fit.rows.room)
     left, spectrum, right = (like(part, Ft) for part in parts)
     sharpness = max(sharpness, _ORTHONORMAL_NOISE)
     return replace(
@@ -507,10 +488,11 @@ def movement(fit: MemberFit, errors_of: Callable[[MemberFit], FloatArray]) -> Fl
     Rows are moved within their rounding, and decomposed and judged again.
     """
     errors, Ft = errors_of(fit), to_numpy(fit.design.dense())
-    tables = [replace(fit.rows, features=like(perturbed(Ft, seed), fit.left)) for seed in range(_PERTURBED)]
-    others = [replace(fit, rows=table, measurement=np.arange(len(Ft))) for table in tables]
-    moved = np.stack([errors_of(factorise_carefully(other)) - errors for other in others])
-    return np.asarray(_SAFETY * np.sqrt((moved**2).sum(axis=-1)).max(axis=0))
+    everything, moved = replace(fit, measurement=np.arange(len(Ft))), []
+    for seed in range(_PERTURBED):
+        rows = replace(fit.rows, features=like(perturbed(Ft, seed), fit.left))
+        moved.append(errors_of(factorise_carefully(replace(everything, rows=rows))) - errors)
+    return np.asarray(_SAFETY * np.sqrt((np.stack(moved) ** 2).sum(axis=-1)).max(axis=0))
 
 
 def largest_ratio(off: FloatArray, total: FloatArray) -> float:
@@ -524,7 +506,6 @@ def doubt_of_rows(fit: MemberFit, targets: Array, penalties: FloatArray, found: 
     """Estimate of the relative rounding error of left-out errors, at the least penalty, where it is largest."""
     at, rank, alone = int(penalties.argmin()), int(fit.spectrum.shape[0]), found.alone
     p = penalties[[at]]
-    assert found.diagonals is not None
     uncertain = float(fit.uncertainty(p)[0])
     gaps = to_numpy(found.diagonals[at, :]) * (float(fit.spectrum[0]) + p[0] if fit.spans_samples else 1.0)
     share = uncertain / float(np.clip(gaps.min(initial=1.0, where=gaps > 0), _TINY, 1.0))
@@ -657,11 +638,6 @@ class MemberPath:
         self.independent = independent_samples(self._fit, penalties)
         self._known: dict[int, Array] = dict(zip(places.tolist(), self._unweighted(found.errors), strict=True))
 
-    @property
-    def n_ridges(self) -> int:
-        """L."""
-        return len(self.penalties)
-
     def errors(self, index: int) -> Array:
         """``y_i - f_r^(-i)(x_i)`` at one ridge, shape (C, n), with y the labels without readout noise.
 
@@ -705,7 +681,7 @@ class MemberPath:
 
     def _unweighted(self, weighted: Array) -> Array:
         """Errors of the labels without readout noise, from those of a member in weighted units."""
-        errors = weighted if self._fit.rows.unweighted else weighted / self._fit.rows.root_weights
+        errors: Array = weighted / self._fit.rows.root_weights
         return errors if self._noise is None else errors + self._noise
 
 
@@ -752,19 +728,13 @@ def independent_samples(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     n (1 - 2/m). Zero if few rows determine the member, as with rare columns: their left-out errors carry no
     information.
     """
-    rows = fit.rows
-    if rests_on_few_rows(fit, float(penalties.min())):
+    rows, d = fit.rows, to_numpy(fit.spectrum)
+    leverages = (d / (d + penalties.min())) @ to_numpy(fit.left) ** 2  # q, worth (Σq)²/Σq² equal ones
+    if len(d) and leverages.sum() ** 2 < min(_FEW_ROWS, len(leverages) / 6) * (leverages**2).sum():
         return np.zeros(len(penalties))
     effective = rows.total_weight**2 / float((rows.weights**2).sum())
-    most = rows.room if rows.left_out is None else rows.left_out.n_sets
+    most = rows.room if rows.left_out is None else rows.n_units
     return np.asarray(np.minimum(np.maximum(1 - 2 / residual_degrees(fit, penalties), _LEAST_SHARE) * effective, most))
-
-
-def rests_on_few_rows(fit: MemberFit, penalty: float) -> bool:
-    """Whether few rows determine a member: their leverages q at a penalty are worth few equal ones, by (Σq)²/Σq²."""
-    d = to_numpy(fit.spectrum)
-    shares = (d / (d + penalty)) @ to_numpy(fit.left) ** 2
-    return bool(len(d)) and bool(shares.sum() ** 2 < min(_FEW_ROWS, len(shares) / 6) * (shares**2).sum())
 
 
 def member_paths(
@@ -778,7 +748,5 @@ def member_paths(
     if (ridges < 0).any():
         raise RidgeError(f"ridge must be at least 0 to train, got {ridges.min():g}")
     penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
-    fits = factorise_members(
-        rows, plan, penalties.min(axis=0), GRAM_LIMIT if rows.left_out is None else SETS_GRAM_LIMIT
-    )
+    fits = factorise_members(rows, plan, penalties.min(axis=0))
     return [MemberPath(fit, penalties[:, r], None if noise is None else noise[r]) for r, fit in enumerate(fits)]

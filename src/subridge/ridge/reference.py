@@ -8,9 +8,10 @@ from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.model.aggregation import MemberMoments
 from subridge.model.checks import finite_array
 from subridge.model.ensemble import Ensemble
-from subridge.model.errors import DataError, ParameterError, RidgeError, counted
+from subridge.model.errors import DataError, ParameterError, counted
 from subridge.model.problem import Problem
 from subridge.model.risk import Risk
+from subridge.ridge.choose import trainable
 
 
 def fit_members(X: ArrayLike, y: ArrayLike, ensemble: Ensemble, *, noise: ArrayLike | None = None) -> list[FloatArray]:
@@ -68,9 +69,7 @@ def fit_members(X: ArrayLike, y: ArrayLike, ensemble: Ensemble, *, noise: ArrayL
         raise DataError(f"y must have {counted(len(data), 'row')} like X, got shape {labels.shape}")
     if ensemble.ridge.ndim > 1:
         raise ParameterError("fit_members trains one ensemble; give ridge as a scalar or one value per member")
-    lam = np.broadcast_to(ensemble.ridge, (plan.n_members,))
-    if (lam < 0).any():
-        raise RidgeError(f"ridge must be at least 0 to train, got {lam.min():g}")
+    lam = np.broadcast_to(trainable("ridge", ensemble.ridge), (plan.n_members,))
     xi = np.zeros((plan.n_members, *labels.shape)) if noise is None else finite_array("noise", noise)
     if xi.shape != (plan.n_members, *labels.shape):
         raise DataError(f"noise must have shape {(plan.n_members, *labels.shape)}, got {xi.shape}")
@@ -82,8 +81,6 @@ def fit_members(X: ArrayLike, y: ArrayLike, ensemble: Ensemble, *, noise: ArrayL
 
 def _ridge(F: FloatArray, targets: FloatArray, lam: float) -> FloatArray:
     """Least squares on F stacked over √λ·I: no normal equations, and λ = 0 gives the minimum norm by itself."""
-    if lam == 0:
-        return np.asarray(np.linalg.lstsq(F, targets, rcond=None)[0])
     N = F.shape[1]
     stacked = np.vstack([F, np.sqrt(lam) * np.eye(N)])
     padded = np.concatenate([targets, np.zeros((N, *targets.shape[1:]))])

@@ -23,18 +23,19 @@ _HIGH = 1e-3  # 1 - H_ii below which a difference from one has lost digits that 
 
 
 def decompose_carefully(
-    Ft: FloatArray, direction: FloatArray | None, room: int
+    Ft: FloatArray, direction: FloatArray, room: int
 ) -> tuple[FloatArray, FloatArray, FloatArray, float, float]:
     """Decompose rows given as Fᵀ, shape (N_r, n), whose samples leave `room` dimensions.
 
     Returns Qᵀ (ρ, n), d (ρ,) ascending, Vᵀ (ρ, N_r), the relative uncertainty of the space that Q spans, and a bound
     of d in the directions that were taken for rounding, zero if there are none.
 
-    The intercept's `direction` u is taken along as one more column, larger than all others, so that it comes out first
-    and mixes with nothing. The rank is judged with every column at its own scale. Columns of very different scales are
-    decomposed by one-sided Jacobi rotations, which find every direction to the accuracy that its columns allow.
+    The intercept's `direction` u, shape (n,), zeros without one, is taken along as one more column, larger than all
+    others, so that it comes out first and mixes with nothing. The rank is judged with every column at its own scale.
+    Columns of very different scales are decomposed by one-sided Jacobi rotations, which find every direction to the
+    accuracy that its columns allow.
 
-    >>> decompose_carefully(np.array([[1e-9, 0, 0], [0, 1e9, 0]]), None, 3)[1]
+    >>> decompose_carefully(np.array([[1e-9, 0, 0], [0, 1e9, 0]]), np.zeros(3), 3)[1]
     array([1.e-18, 1.e+18])
     """
     N, n = Ft.shape
@@ -46,8 +47,8 @@ def decompose_carefully(
     scaled = np.linalg.svd(F / norms, compute_uv=False)
     rank = min(int((scaled > 4 * size * EPS * scaled[0]).sum()), room)
     sharpness = 4 * EPS * np.sqrt(size) * scaled[0] / scaled[rank - 1]
-    first = int(direction is not None)
-    if direction is not None:
+    first = int(direction.any())
+    if first:
         F = np.hstack([F, (2 * np.sqrt((norms**2).sum()) * direction)[:, None]])
     Q, s, Vt = _by_rotations(F) if norms.max() > _GRADED * norms.min() else np.linalg.svd(F, full_matrices=False)
     kept = slice(first, first + rank)
@@ -77,12 +78,12 @@ def perturbed(Ft: FloatArray, seed: int) -> FloatArray:
     return np.asarray(Ft + scale[:, None] * np.random.default_rng(seed).standard_normal(Ft.shape))
 
 
-def orthogonal_again(Qt: Array, u: Array | None, rest: Array, slack: Array) -> tuple[Array, Array]:
+def orthogonal_again(Qt: Array, u: Array, rest: Array, slack: Array) -> tuple[Array, Array]:
     """What no direction explains of labels (C, n), made orthogonal once more, and the diagonal of P (n,).
 
     For rows of high leverage P_ii is computed as a squared norm, which keeps twice the digits of a difference from one.
     """
-    Q = to_numpy(Qt) if u is None else np.vstack([to_numpy(Qt), to_numpy(u)])
+    Q = np.vstack([to_numpy(Qt), to_numpy(u)])
     C, n = rest.shape
     high = np.flatnonzero(to_numpy(slack) < _HIGH)  # about as many rows as there are directions, at most
     rows = np.vstack([to_numpy(rest), np.zeros((len(high), n))])

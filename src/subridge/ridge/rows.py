@@ -6,6 +6,7 @@ Dense features are kept features first, shape (M, n): a member's features are th
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import sqrt
 
 import numpy as np
 
@@ -35,6 +36,14 @@ class SetBatch:
 
     rows: IntArray  # the rows of every set, shape (G, m)
     answered: BoolArray  # rows whose left-out error is taken from this set, shape (G, m)
+
+    def of(self, values: Array) -> Array:
+        """What values, shape (..., n), are on the rows of the sets; shape (..., G, m)."""
+        return take_last(values, self.rows.ravel()).reshape((*values.shape[:-1], *self.rows.shape))
+
+    def answers(self, values: Array) -> Array:
+        """Of values on the rows of the sets, shape (..., G, m), those of answered rows, one after the other."""
+        return take_last(values.reshape((*values.shape[:-2], -1)), np.flatnonzero(self.answered))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +81,6 @@ class LeftOutSets:
         """The number of the set that answers for each row, shape (n,)."""
         per_set = np.concatenate([batch.answered.sum(axis=1) for batch in self.batches])
         return np.repeat(np.arange(self.n_sets), per_set)[self.order]
-
-    def row_masses(self) -> FloatArray:
-        """Share of every row if each set has the same, shape (n,)."""
-        return np.asarray(1 / (self.n_sets * np.bincount(self.owners, minlength=self.n_sets)[self.owners]))
 
 
 def left_out_groups(groups: ArrayLike, n_samples: int, kept: IntArray | None = None) -> LeftOutSets:
@@ -204,7 +209,6 @@ class TrainingRows:
     feature_means: Array
     weights: Array
     fit_intercept: bool
-    unweighted: bool
     left_out: LeftOutSets | None = None
     given: Array | SparseMatrix | None = None
 
@@ -218,6 +222,24 @@ class TrainingRows:
         """Dimensions of the samples that the intercept leaves: n - 1, or n without intercept."""
         return self.n_samples - int(self.fit_intercept)
 
+    @property
+    def n_units(self) -> int:
+        """What is left out in turn: rows, or sets of rows."""
+        return self.n_samples if self.left_out is None else self.left_out.n_sets
+
+    @property
+    def owners(self) -> IntArray:
+        """The number of the unit with which each row is left out, shape (n,)."""
+        return np.arange(self.n_samples) if self.left_out is None else self.left_out.owners
+
+    def unit_sums(self, values: FloatArray) -> FloatArray:
+        """Sums over the rows of each unit, shape (..., n) to (..., n_units)."""
+        if self.left_out is None:
+            return values
+        order = np.argsort(self.owners, kind="stable")
+        starts = np.flatnonzero(np.diff(self.owners[order], prepend=-1))
+        return np.asarray(np.add.reduceat(values[..., order], starts, axis=-1))
+
     @cached_property
     def root_weights(self) -> Array:
         """√w, shape (n,)."""
@@ -229,14 +251,9 @@ class TrainingRows:
         return float(self.weights.sum())
 
     @cached_property
-    def intercept_direction(self) -> Array | None:
-        """``u = √w/‖√w‖``, what the intercept fits of the weighted samples, shape (n,); None without one."""
-        return self.root_weights / self.total_weight**0.5 if self.fit_intercept else None
-
-    @cached_property
-    def intercept_leverage(self) -> Array:
-        """``w_i/Σw``, the intercept's share of the hat matrix's diagonal, zeros without one; shape (n,)."""
-        return self.weights / self.total_weight if self.fit_intercept else self.weights * 0.0
+    def intercept_direction(self) -> Array:
+        """``u = √w/‖√w‖``, what the intercept fits of the weighted samples, zeros without one; shape (n,)."""
+        return self.root_weights * (float(self.fit_intercept) / sqrt(self.total_weight))
 
     @cached_property
     def deviations(self) -> Array:
@@ -251,16 +268,13 @@ class TrainingRows:
         centred = self.targets - means
         centred = centred * (abs(centred) > 8 * float(np.finfo(dtype_name(centred)).eps) * abs(means))
         if self.left_out is None:
-            apart: Array = centred / (1 - self.intercept_leverage)
+            apart: Array = centred / (1 - self.intercept_direction**2)
             return apart
-        parts = []
+        means_of_others = []
         for batch in self.left_out.batches:
-            (G, m), flat = batch.rows.shape, batch.rows.ravel()
-            w = take_last(self.weights, flat).reshape((G, m))
-            inside = (take_last(centred, flat).reshape((-1, G, m)) * w).sum(axis=-1)
-            mean_of_others = -inside / (self.total_weight - w.sum(axis=-1))
-            parts.append(take_last(mean_of_others, np.nonzero(batch.answered)[0]))
-        return centred - take_last(namespace_of(centred).concat(parts, axis=-1), self.left_out.order)
+            w = batch.of(self.weights)
+            means_of_others.append(-(batch.of(centred) * w).sum(axis=-1) / (self.total_weight - w.sum(axis=-1)))
+        return centred - take_last(namespace_of(centred).concat(means_of_others, axis=-1), self.owners)
 
     @cached_property
     def centred_targets(self) -> tuple[Array, Array]:
@@ -322,11 +336,10 @@ def training_rows(
     weights = namespace_of(targets).ones_like(targets[0, :]) if sample_weight is None else sample_weight
     if not bool((weights > 0).all()):
         raise DataError("sample_weight must be positive; drop the rows of weight zero")
-    unweighted = sample_weight is None
     if is_sparse(X):
         X = X.tocsc()
         means = (X.T @ weights) / weights.sum() * float(fit_intercept)
-        return TrainingRows(X, targets, means, weights, fit_intercept, unweighted, left_out, X)
+        return TrainingRows(X, targets, means, weights, fit_intercept, left_out, X)
     means = weights @ X / weights.sum() if fit_intercept else X[0, :] * 0.0
     if is_numpy(X):
         features = np.empty(X.shape[::-1])
@@ -337,9 +350,9 @@ def training_rows(
         features = namespace_of(X).asarray(X.T - means[:, None], copy=True)
     if fit_intercept:
         means = means + _centre_again(features, X, means, weights)
-    if not unweighted:
+    if sample_weight is not None:
         features *= weights**0.5
-    return TrainingRows(features, targets, means, weights, fit_intercept, unweighted, left_out, X)
+    return TrainingRows(features, targets, means, weights, fit_intercept, left_out, X)
 
 
 def _centre_again(features: Array, X: Array, means: Array, weights: Array) -> Array:

@@ -118,18 +118,15 @@ def streamed_path(moments: RowMoments, plan: SubsetPlan, ridges: FloatArray, fit
         d, V = xp.linalg.eigh(gram)
         kept = d > 8 * _EPS * gram.shape[0] * max(float(d[-1]), 0.0)
         d, V = d[kept], V[:, kept]
-        projected = cross @ V  # (C, ρ)
-        weights, combinations = [], []
-        for index, lam in enumerate(ridges[:, r]):
-            p = float(lam) * gram.shape[0]
-            weights.append((projected / (d + p)) @ V.T)
-            combinations.append(weights[-1])
-            slack[index, r] = 1 - (float((d / (d + p)).sum()) + int(fit_intercept)) / n
-            if slack[index, r] < _INTERPOLATES:
-                signs[index, r], slack[index, r] = 0.0, float((1 / (d + p)).sum()) / n
-                combinations[-1] = (-projected / (d * (d + p))) @ V.T  # F c = -(K + p)⁻¹g
-        coefficients.append(xp.stack(weights))
-        residuals.append(plan.lift_rows(r, xp.stack(combinations)))  # (L, C, M)
+        projected, inverse = cross @ V, 1 / (d + like(ridges[:, [r]] * gram.shape[0], d))  # (C, ρ) and (L, ρ)
+        slack[:, r] = 1 - (to_numpy((d * inverse).sum(axis=1)) + int(fit_intercept)) / n
+        short = slack[:, r] < _INTERPOLATES
+        signs[short, r], slack[short, r] = 0.0, to_numpy(inverse.sum(axis=1))[short] / n
+        sign = like(signs[:, [r]], d)
+        combinations = inverse * (sign - (1 - sign) / d)  # F c = -(K + p)⁻¹g if the member interpolates
+        weights, lifted = ((projected * each[:, None, :]) @ V.T for each in (inverse, combinations))
+        coefficients.append(weights)
+        residuals.append(plan.lift_rows(r, lifted))  # (L, C, M)
     trace, products = float(np.trace(to_numpy(used.target_gram))), []
     for index, sign in enumerate(signs):  # r_r·r_r′ summed over targets
         c = xp.stack([each[index] for each in residuals])  # (k, C, M)

@@ -5,6 +5,7 @@ For a graded matrix H = D C D, whose features differ in scale, a Cholesky factor
 variance first and one-sided Jacobi rotations find every eigenvalue to eps times the condition of C, whatever D is.
 """
 
+from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from subridge.model.covariance import Covariance
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.problem import Problem
 from subridge.theory.saddle_point import EPS, Spectrum
-from subridge.theory.tables import MemberTable, PairTable, TableDoubt, Tables, bilinear
+from subridge.theory.tables import MemberTable, PairTable, TableDoubt, Tables, bilinear, forms_of_same
 
 # Smallest d/d_max at which a plain eigendecomposition keeps all but three digits.
 _HARMLESS = 1e-3
@@ -64,20 +65,20 @@ def dense_tables(problem: Problem, plan: SubsetPlan, *, accurate: bool, known_ra
     built = [known[first[r]] for r in range(k)]
     Sx, Ob = [S.apply(member.residual) for member in built], [O.apply(member.weights) for member in built]
     pairs = {}
-    for r in range(k):
-        for s in range(r, k):
-            R, T, same = built[r], built[s], keys[r] == keys[s]
-            C = None if same else R.whiten.T @ (_measured(problem, plan, r, s) @ T.whiten)
-            left = float(R.residual @ Sx[s] + R.weights @ Ob[s]) / M
-            pairs[r, s] = PairTable(
-                same,
-                bilinear(None if C is None else C**2),
-                bilinear(C, R.fit / M, T.fit),
-                R.fit * (R.whiten.T @ plan.measure(r, Sx[s] - Ob[s])) / M,
-                T.fit * (T.whiten.T @ plan.measure(s, Sx[r] - Ob[r])) / M,
-                max(left, 0.0) if same else left,
-                2 * EPS * float(np.abs(Sx[r]) @ T.terms + np.abs(Sx[s]) @ R.terms) / M,
-            )
+    for r, s in combinations_with_replacement(range(k), 2):
+        R, T, same, forms = built[r], built[s], keys[r] == keys[s], forms_of_same(built[r].table)
+        if not same:
+            C = R.whiten.T @ (_measured(problem, plan, r, s) @ T.whiten)
+            forms = bilinear(C**2), bilinear(C, R.fit / M, T.fit)
+        left = float(R.residual @ Sx[s] + R.weights @ Ob[s]) / M
+        pairs[r, s] = PairTable(
+            same,
+            *forms,
+            R.fit * (R.whiten.T @ plan.measure(r, Sx[s] - Ob[s])) / M,
+            T.fit * (T.whiten.T @ plan.measure(s, Sx[r] - Ob[r])) / M,
+            max(left, 0.0) if same else left,
+            2 * EPS * float(np.abs(Sx[r]) @ T.terms + np.abs(Sx[s]) @ R.terms) / M,
+        )
     power = max(float(w @ S.apply(w)), 0.0) / M
     refine = any(member.may_be_refined for member in built)
     return Tables(M, power, float(np.sqrt(_size(S, w) / M)), tuple(member.table for member in built), pairs, refine)
@@ -186,23 +187,16 @@ def _graded(G: FloatArray, level: FloatArray, rounding: float) -> Directions:
     roots = roots[:rank] * (work[0] / work[1])
     ascending = np.argsort(roots)
     roots, Y = roots[ascending], Y[:rank, ascending]
-    d, blurred = roots**2, 0.0
+    # A feature that is explained up to rounding still has its share in every eigenvector. In large directions the share
+    # is known. Small ones keep only the pivots, and H Z comes from the factor, not from the eigenvalue.
+    d, blurred = roots**2, 1e-4 * float(level[left].max(initial=0.0))
+    large = d > blurred
+    share = np.where(large, L[rank:] @ Y / d, 0.0)
     Z = np.zeros((n, rank))
-    Z[order[:rank]] = scipy.linalg.solve_triangular(L[:rank], Y, lower=True, trans="T")
+    Z[left] = share
+    Z[order[:rank]] = scipy.linalg.solve_triangular(L[:rank], Y - L[rank:].T @ share, lower=True, trans="T")
     image = d * Z
-    if rank < n:
-        # A feature that is explained up to rounding still has its share in every eigenvector. In large directions the
-        # share is known. Small ones keep only the pivots, and H Z comes from the factor, not from the eigenvalue.
-        blurred = 1e-4 * float(level[left].max())
-        large = np.flatnonzero(d > blurred)
-        share = L[rank:] @ Y[:, large] / d[large]
-        Z[np.ix_(left, large)] = share
-        Z[np.ix_(order[:rank], large)] -= scipy.linalg.solve_triangular(
-            L[:rank], L[rank:].T @ share, lower=True, trans="T"
-        )
-        small = np.flatnonzero(d <= blurred)
-        image = d * Z
-        image[np.ix_(order, small)] = L @ Y[:, small]
+    image[order] = np.where(large, image[order], L @ Y)
     theta = rounding * (np.sum((np.sqrt(np.diagonal(G))[:, None] * Z) ** 2, axis=0) + 1)
     return Directions(d, Z, image, theta, False, False, n - rank, float(noise[left].sum()), blurred)
 
@@ -231,15 +225,12 @@ def _pivoted_cholesky(G: FloatArray, noise: FloatArray) -> tuple[FloatArray, Int
 
 def _measured(problem: Problem, plan: SubsetPlan, r: int, s: int) -> FloatArray:
     """A_r (Σ_s + Σ_0) A_sᵀ, symmetric for r = s."""
-    A, B = plan.measurements[r], plan.measurements[s]
-
-    def block(covariance: Covariance) -> FloatArray:
-        if A.ndim == 1 and B.ndim == 1:
-            return covariance.block(A, B)
+    A, B, S, O = plan.measurements[r], plan.measurements[s], problem.signal_covariance, problem.noise_covariance
+    if A.ndim == 1 and B.ndim == 1:
+        total = S.block(A, B) + O.block(A, B)
+    else:
         right = B.T if B.ndim == 2 else plan.lift(s, np.eye(len(B)))
-        return np.asarray(plan.measure(r, covariance.apply(right).T).T)
-
-    total = block(problem.signal_covariance) + block(problem.noise_covariance)
+        total = plan.measure(r, (S.apply(right) + O.apply(right)).T).T
     return (total + total.T) / 2 if r == s else total
 
 

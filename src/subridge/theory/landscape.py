@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from subridge.arrays.types import FloatArray, IntArray
 from subridge.model.aggregation import LinearAggregation, MemberMoments, Outputs
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid
-from subridge.theory.prop1 import bias_left_over, bias_of_signal
+from subridge.theory.prop1 import pair_bias
 from subridge.theory.prop2 import aligned_bias, bulk_of_members, unaligned_bias
 from subridge.theory.saddle_point import effective_ridge, floor
 from subridge.theory.tables import Tables
@@ -46,36 +46,36 @@ class Landscape:
     # Bias and γ of every pair (n, k, k), and of the mean outputs c_r (n, k) and D_rs/(c_r c_s) (n, k, k).
     forms: Callable[[ComplexArray, IntArray], tuple[ComplexArray, ...]]
 
+    @np.errstate(divide="ignore", invalid="ignore", over="ignore")
     def error(self, kappa_bar: FloatArray, direction: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         """E_g at κ̄ (n, k), infinite where rounding left the branch, and its derivative along `direction`, (n,) each."""
         bias, gamma, c, alike = self.forms(kappa_bar + 1j * STEP * direction, rows)
         z2, power = self.grid.zeta[rows, None, None] ** 2, self.power[rows]
         readout = np.eye(kappa_bar.shape[1]) * self.grid.eta[rows, :, None] ** 2
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            pairs = (bias + gamma * z2 + readout) / (1.0 - gamma)  # eq. 9 (GeneralErr)
-            inside = np.all(np.diagonal(gamma.real, axis1=-2, axis2=-1) < 1, axis=-1)
-            pairs = np.where(inside[:, None, None], pairs, np.eye(kappa_bar.shape[1]))
-            moments = MemberMoments(pairs.real)
-            if not self.aggregation.sums_to_one:
-                both = c[:, :, None] * c[:, None, :]
-                added = gamma * (pairs + z2) + readout
-                F = alike.real * both.real + added.real
-                outputs = Outputs(c.real, F, 0 * c.real, 0 * F, np.zeros(power.shape))
-                moments = MemberMoments(pairs.real, power[:, None] - c.real, power, outputs)
-            w = self.aggregation.weights(moments)
-            slope = (w[:, :, None] * w[:, None, :] * pairs.imag).sum(axis=(-2, -1))
-            if not self.aggregation.sums_to_one:
-                # With best weights Σ_r w_r (Σ_s F_rs w_s - c_r) = 0, and the derivatives of c and F all but cancel
-                # where much is fitted. That of F_rs/(c_r c_s) is left, and where members differ that of log c_r.
-                ratio = alike + np.where(both.real > 0, added / both, 0.0)
-                defect = np.sum(F * w[:, None, :], axis=-1) - c.real
-                total = w.sum(axis=-1, keepdims=True)
-                defect = defect - np.sum(w * defect, axis=-1, keepdims=True) / np.where(total > 0, total, 1.0)
-                rate = np.where(c.real > 0, c.imag / c.real, 0.0)
-                free = (w[:, :, None] * w[:, None, :] * both.real * ratio.imag).sum(axis=(-2, -1))
-                free = free + 2 * (w * defect * rate).sum(axis=-1)
-                slope = np.where(np.isinf(power), slope, free)  # weights sum to one where the power is infinite
-            return np.where(inside, moments.risk_of(w), np.inf), slope / STEP
+        pairs = (bias + gamma * z2 + readout) / (1.0 - gamma)  # eq. 9 (GeneralErr)
+        inside = np.all(np.diagonal(gamma.real, axis1=-2, axis2=-1) < 1, axis=-1)
+        pairs = np.where(inside[:, None, None], pairs, np.eye(kappa_bar.shape[1]))
+        moments = MemberMoments(pairs.real)
+        if not self.aggregation.sums_to_one:
+            both = c[:, :, None] * c[:, None, :]
+            added = gamma * (pairs + z2) + readout
+            F = alike.real * both.real + added.real
+            outputs = Outputs(c.real, F, 0 * c.real, 0 * F, np.zeros(power.shape))
+            moments = MemberMoments(pairs.real, power[:, None] - c.real, power, outputs)
+        w = self.aggregation.weights(moments)
+        slope = (w[:, :, None] * w[:, None, :] * pairs.imag).sum(axis=(-2, -1))
+        if not self.aggregation.sums_to_one:
+            # With best weights Σ_r w_r (Σ_s F_rs w_s - c_r) = 0, and the derivatives of c and F all but cancel
+            # where much is fitted. That of F_rs/(c_r c_s) is left, and where members differ that of log c_r.
+            ratio = alike + np.where(both.real > 0, added / both, 0.0)
+            defect = np.sum(F * w[:, None, :], axis=-1) - c.real
+            total = w.sum(axis=-1, keepdims=True)
+            defect = defect - np.sum(w * defect, axis=-1, keepdims=True) / np.where(total > 0, total, 1.0)
+            rate = np.where(c.real > 0, c.imag / c.real, 0.0)
+            free = (w[:, :, None] * w[:, None, :] * both.real * ratio.imag).sum(axis=(-2, -1))
+            free = free + 2 * (w * defect * rate).sum(axis=-1)
+            slope = np.where(np.isinf(power), slope, free)  # weights sum to one where the power is infinite
+        return np.where(inside, moments.risk_of(w), np.inf), slope / STEP
 
 
 def general_landscape(tables: Tables, grid: GeneralGrid, aggregation: LinearAggregation) -> Landscape:
@@ -101,11 +101,8 @@ def general_landscape(tables: Tables, grid: GeneralGrid, aggregation: LinearAggr
         c = np.stack([phi @ member.squares for (phi, _), member in zip(shares, tables.members, strict=True)], axis=-1)
         bias, gamma, alike = np.zeros((3, len(rows), k, k), dtype=kappa_bar.dtype)
         for (r, s), pair in tables.pairs.items():
-            (phi_r, psi_r), (phi_s, psi_s) = shares[r], shares[s]
-            left = small[r] & small[s]
-            for chosen, form, x, y in ((left, bias_left_over, psi_r, psi_s), (~left, bias_of_signal, phi_r, phi_s)):
-                if chosen.any():
-                    bias[chosen, r, s] = bias[chosen, s, r] = form(tables, r, s, x[chosen], y[chosen])
+            (phi_r, _), (phi_s, _) = shares[r], shares[s]
+            bias[:, r, s] = bias[:, s, r] = pair_bias(tables, (r, s), (shares[r], shares[s]), small[r] & small[s])
             gamma[:, r, s] = gamma[:, s, r] = pair.trace(phi_r, phi_s) / samples[rows]
             if needs_outputs:
                 D, explained = pair.cross(phi_r, phi_s), c[:, r] * c[:, s]

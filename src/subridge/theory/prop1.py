@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from subridge.arrays.types import FloatArray
+from subridge.arrays.types import BoolArray, FloatArray
 from subridge.model.aggregation import MemberMoments, Outputs
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import CovarianceError, SubsetError, counted
@@ -84,37 +84,20 @@ def share(member: MemberTable, alpha: FloatArray, lam: FloatArray) -> Share:
     return Share(kappa_bar, (phi, psi), pull, gap, phi**2 @ spectrum.counts)
 
 
-def gap_and_trace(
-    tables: Tables, shares: list[Share], r: int, s: int, alpha: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """αM(1 - γ_rs), without a difference for members that see the same features, and αMγ_rs."""
-    R, S = shares[r], shares[s]
-    if r == s:
-        return R.gap, R.trace
-    (phi_r, _), (phi_s, _), pair = R.shares, S.shares, tables.pairs[r, s]
-    trace = pair.trace(phi_r, phi_s)
-    if pair.same:
-        return 0.5 * (R.gap + S.gap + (phi_r - phi_s) ** 2 @ tables.members[r].spectrum.counts), trace
-    return alpha * tables.n_features - trace, trace
-
-
-def own_biases(tables: Tables, r: int, share: Share) -> tuple[FloatArray, FloatArray]:
-    """B_rr ≥ 0 from what infinite data leave, and from the whole signal."""
-    member, pair, (phi, psi) = tables.members[r], tables.pairs[r, r], share.shares
-    left = pair.left_over + np.maximum(2 * psi @ pair.left_over_r + psi**2 @ member.squares, 0.0)
-    return left, np.maximum(tables.signal_power - (phi * (1 + psi)) @ member.squares, 0.0)
-
-
-def bias_left_over(tables: Tables, r: int, s: int, psi_r: FloatArray, psi_s: FloatArray) -> FloatArray:
-    """B_rs from what infinite data leave."""
-    pair = tables.pairs[r, s]
-    return np.asarray(pair.left_over + psi_r @ pair.left_over_r + psi_s @ pair.left_over_s + pair.cross(psi_r, psi_s))
-
-
-def bias_of_signal(tables: Tables, r: int, s: int, phi_r: FloatArray, phi_s: FloatArray) -> FloatArray:
-    """B_rs from the whole signal."""
-    explained = phi_r @ tables.members[r].squares + phi_s @ tables.members[s].squares
-    return np.asarray(tables.signal_power - explained + tables.pairs[r, s].cross(phi_r, phi_s))
+def pair_bias(
+    tables: Tables,
+    pair: tuple[int, int],
+    shares: tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]],
+    left: BoolArray,
+) -> FloatArray:
+    """B_rs in the two forms of `tables`: from what infinite data leave at the points `left`, else from the signal."""
+    (phi_r, psi_r), (phi_s, psi_s) = shares
+    of_pair, squares_r, squares_s = tables.pairs[pair], *(tables.members[i].squares for i in pair)
+    found, x, y = np.empty(left.shape, dtype=phi_r.dtype), phi_r[~left], phi_s[~left]
+    found[~left] = tables.signal_power - (x @ squares_r + y @ squares_s) + of_pair.cross(x, y)
+    x, y = psi_r[left], psi_s[left]
+    found[left] = of_pair.left_over + x @ of_pair.left_over_r + y @ of_pair.left_over_s + of_pair.cross(x, y)
+    return found
 
 
 def general_moments(
@@ -161,7 +144,8 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
         for r, member in enumerate(members)
     ]
     own = [
-        np.where(doubt.own_left <= doubt.own_whole, *own_biases(tables, r, shares[r])) for r, doubt in enumerate(doubts)
+        np.maximum(pair_bias(tables, (r, r), (R.shares, R.shares), np.less_equal(*doubt.own)), 0.0)
+        for r, (R, doubt) in enumerate(zip(shares, doubts, strict=True))
     ]
     c = np.stack([shares[r].shares[0] @ member.squares for r, member in enumerate(members)], axis=-1)
     if outputs:
@@ -172,15 +156,16 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
     pairs, bounds, F, dF = np.empty((4, G, k, k))
     for (r, s), pair in tables.pairs.items():
         R, S, of_pair = shares[r], shares[s], (doubts[r], doubts[s])
-        gap, trace = gap_and_trace(tables, shares, r, s, alpha)
+        (phi_r, _), (phi_s, _) = R.shares, S.shares
+        trace = pair.trace(phi_r, phi_s)  # αMγ_rs
+        gap = alpha * tables.n_features - trace  # αM(1 - γ_rs)
+        if pair.same:  # without a difference
+            gap = 0.5 * (R.gap + S.gap + (phi_r - phi_s) ** 2 @ members[r].spectrum.counts)
         if r == s:
-            bias, dbias, dgap = own[r], np.minimum(doubts[r].own_left, doubts[r].own_whole), doubts[r].gap
+            bias, dbias, dgap = own[r], np.minimum(*doubts[r].own), doubts[r].gap
         else:
             dleft, dwhole = rounding.bias_doubts(pair.slip, (np.sqrt(own[r]), np.sqrt(own[s])), of_pair)
-            use, bias, dbias = dleft <= dwhole, np.empty(G), np.minimum(dleft, dwhole)
-            for rows, which, form in ((use, 1, bias_left_over), (~use, 0, bias_of_signal)):
-                if rows.any():
-                    bias[rows] = form(tables, r, s, R.shares[which][rows], S.shares[which][rows])
+            bias, dbias = pair_bias(tables, (r, s), (R.shares, S.shares), dleft <= dwhole), np.minimum(dleft, dwhole)
             dgap = rounding.gap_doubt(pair.same, (R, S), of_pair, gap)
         gamma, readout = trace * per_sample, grid.eta[:, r] ** 2 if r == s else np.zeros(G)
         noise = gamma * z2 + readout
@@ -196,7 +181,7 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
         if outputs:
             # The products of outputs F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r², where the mean outputs of two members
             # have the product D_rs = Σ_ij φ_i a_i C_ij a_j φ_j: a sum without a difference.
-            D = means[r] if r == s else pair.cross(R.shares[0], S.shares[0])
+            D = pair.cross(phi_r, phi_s)
             spread = means[r] * means[s], unsure[:, r] + unsure[:, s]
             wrong = rounding.product_doubt((R, S), of_pair, spread, per_sample, (E + z2, bounds[:, r, s]), gamma)
             with np.errstate(invalid="ignore"):

@@ -33,42 +33,42 @@ class Bulk(NamedTuple):
     shaky: FloatArray  # factor by which rounding is amplified near the floor of a negative ridge, else one
 
 
+@np.errstate(invalid="ignore", over="ignore", divide="ignore")
 def bulk(alpha: FloatArray, nu: FloatArray, t: FloatArray) -> Bulk:
     """Solve the saddle point νσ² - Bσ + α = 0 with B = α + ν + t, where t = λν/a is the scaled ridge.
 
     σ = 2α/(B + √[(α-ν)² + 2t(α+ν) + t²]), and the square root is written as a product. t = inf is a member without a
     bulk. For t < 0 the root exists down to -(√α-√ν)².
     """
-    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        sum_of_roots = np.sqrt(alpha) + np.sqrt(nu)
-        apart = (alpha - nu) / sum_of_roots  # √α - √ν, exact where the two are close
-        idle, far = np.isinf(t), alpha >= _INFINITE_DATA
-        near = np.where(far, np.inf, t + apart * apart)
-        if (near < -8 * EPS * np.abs(t)).any():
-            raise RidgeError(
-                "ridge is too negative: with subset fraction ν the regression has a solution only above "
-                "-(a/ν)(√sample_ratio - √ν)², a = data_scale (1 - correlation) + feature_noise²; raise the ridge"
-            )
-        near = np.maximum(near, 0.0)
-        root = np.sqrt(t + sum_of_roots * sum_of_roots) * np.sqrt(near)
-        B, ahead = alpha + nu + t, alpha - nu - t
-        per_alpha = np.where(far | idle, 0.0, 2.0 / (B + root))
-        free = np.where(ahead > 0, 4 * t * (alpha / (root + ahead)) / (B + root), (root - ahead) / (B + root))
-        shaky = np.where(t < 0, (np.abs(t) + apart * apart) / np.where(near > 0, near, 1.0), 1.0)
-        gap = np.where(far | idle, 1.0, root * per_alpha)
-        gap = np.where((t == 0) & (np.abs(alpha - nu) <= 4 * EPS * nu), 0.0, gap)  # α and ν are rounded themselves
+    sum_of_roots = np.sqrt(alpha) + np.sqrt(nu)
+    apart = (alpha - nu) / sum_of_roots  # √α - √ν, exact where the two are close
+    idle, far = np.isinf(t), alpha >= _INFINITE_DATA
+    near = np.where(far, np.inf, t + apart * apart)
+    if (near < -8 * EPS * np.abs(t)).any():
+        raise RidgeError(
+            "ridge is too negative: with subset fraction ν the regression has a solution only above "
+            "-(a/ν)(√sample_ratio - √ν)², a = data_scale (1 - correlation) + feature_noise²; raise the ridge"
+        )
+    near = np.maximum(near, 0.0)
+    root = np.sqrt(t + sum_of_roots * sum_of_roots) * np.sqrt(near)
+    B, ahead = alpha + nu + t, alpha - nu - t
+    per_alpha = np.where(far | idle, 0.0, 2.0 / (B + root))
+    free = np.where(ahead > 0, 4 * t * (alpha / (root + ahead)) / (B + root), (root - ahead) / (B + root))
+    shaky = np.where(t < 0, (np.abs(t) + apart * apart) / np.where(near > 0, near, 1.0), 1.0)
+    gap = np.where(far | idle, 1.0, root * per_alpha)
+    gap = np.where((t == 0) & (np.abs(alpha - nu) <= 4 * EPS * nu), 0.0, gap)  # α and ν are rounded themselves
     sigma = np.where(idle, 0.0, np.where(far, 1.0, np.where(far, 0.0, alpha) * per_alpha))
     free = np.where(idle, 1.0, np.where(far, 0.0, free))
     return Bulk(sigma, per_alpha, free, gap, np.where(far | idle, 1.0, shaky))
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def bulk_of_members(grid: EquicorrelatedGrid) -> tuple[Bulk, FloatArray]:
     """The share of its bulk that each member fits, and its effective ridge κ̄ = (a/ν)(1 - σ)/σ, shape (..., k)."""
     a, alpha, nu = grid.a[..., None], grid.alpha[..., None], grid.own
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # Without a bulk (c = 1, ω = 0) there is nothing to fit in it, for any ridge: σ = 0.
-        found = bulk(alpha, nu, np.where(a == 0, np.inf, grid.lam * nu / a))
-        kappa_bar = np.where(a == 0, np.maximum(grid.lam, 0.0) / alpha, a / nu * (found.free / found.sigma))
+    # Without a bulk (c = 1, ω = 0) there is nothing to fit in it, for any ridge: σ = 0.
+    found = bulk(alpha, nu, np.where(a == 0, np.inf, grid.lam * nu / a))
+    kappa_bar = np.where(a == 0, np.maximum(grid.lam, 0.0) / alpha, a / nu * (found.free / found.sigma))
     return found, np.where(alpha == 0, np.inf, np.where(np.isinf(alpha), 0.0, kappa_bar))
 
 
@@ -104,6 +104,7 @@ def missed_unaligned(b: FloatArray, gain: FloatArray, nu: FloatArray, sigma: Flo
     return np.asarray(b - gain * (nu * sigma))
 
 
+@np.errstate(invalid="ignore", divide="ignore", over="ignore")
 def equicorrelated_moments(
     grid: EquicorrelatedGrid, n_features: int | None, *, outputs: bool
 ) -> tuple[MemberMoments, FloatArray]:
@@ -116,38 +117,36 @@ def equicorrelated_moments(
     found, kappa_bar = bulk_of_members(grid)
     rho2 = grid.aligned if n_features is None else grid.rho2
     T = np.full(grid.spike.shape, np.inf) if n_features is None else grid.spike * n_features
+    fit, lack, lack_size = _along(grid, kappa_bar, T)
     b, a, omega2, alpha, z2, share = (
         field[..., None, None] for field in (grid.b, grid.a, grid.omega2, grid.alpha, grid.zeta**2, rho2)
     )
     own, nu_rs = np.eye(k, dtype=bool), grid.nu
     nu = nu_r, nu_s, _ = grid.own[..., :, None], grid.own[..., None, :], nu_rs
     sigma_r, sigma_s = found.sigma[..., :, None], found.sigma[..., None, :]
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        pure, lost = np.where(a > 0, b / a, 0.0), np.where(a > 0, omega2 / a, 0.0)
-        across = unaligned_bias(b, pure, lost, nu, (found.free[..., :, None], found.free[..., None, :]))
-        bias, size = _sum(across)
-        # The share that neither sees is a difference of fractions, whose own rounding counts.
-        size = (1 - share) * (size + b * (np.abs(1 - nu_r) + np.abs(nu_s - nu_rs)) / 4)
-        bias = (1 - share) * bias
-        limit, limit_size = _sum(aligned_bias(b, omega2, nu, own))
-        limit_size = np.where(own, limit_size, limit_size + 2 * b)
-        if n_features is not None:
-            limit, limit_size = _at_size(grid, kappa_bar, T, limit, limit_size)
-        bias = np.where(share > 0, bias + share * limit, bias)
-        size = np.where(share > 0, size + share * limit_size, size)
-        noise = nu_rs * sigma_r * found.per_alpha[..., None, :] * z2 + own * grid.eta[..., :, None] ** 2
-        # 1 - γ_rs from those of the members and from where they differ.
-        unlike = (nu_r - nu_rs) * sigma_r**2 + (nu_s - nu_rs) * sigma_s**2 + nu_rs * (sigma_r - sigma_s) ** 2
-        unlike = np.where((alpha > 0) & np.isfinite(alpha), unlike / alpha, 0.0)
-        gap = 0.5 * (found.gap[..., :, None] + found.gap[..., None, :] + unlike)
-        E = np.where(gap > 0, (bias + noise) / np.where(gap > 0, gap, 1.0), np.where(bias + noise == 0, 0.0, np.inf))
-        missed = missed_unaligned(b[..., 0], (b * pure)[..., 0], grid.own, found.sigma)
-        # Of the power L = b + T along 1 a member misses L (u - b)/(T + u) with u = κ̄ + a/ν, and u - b for T → ∞.
-        u, L, huge = kappa_bar + a[..., 0] / grid.own, b[..., 0] + T[..., None], np.isinf(T)[..., None]
-        along = np.where(T[..., None] + u == 0, 0.0, L * (u - b[..., 0]) / (T[..., None] + u))
-        along = np.where(huge, u - b[..., 0], np.where(np.isinf(u), L, along))
-        missed = _plus((1 - rho2[..., None]) * missed, rho2[..., None], along)
-        power = _plus((1 - rho2) * grid.b, rho2, grid.b + T)
+    pure, lost = np.where(a > 0, b / a, 0.0), np.where(a > 0, omega2 / a, 0.0)
+    across = unaligned_bias(b, pure, lost, nu, (found.free[..., :, None], found.free[..., None, :]))
+    bias, size = _sum(across)
+    # The share that neither sees is a difference of fractions, whose own rounding counts.
+    size = size + b * (np.abs(1 - nu_r) + np.abs(nu_s - nu_rs)) / 4
+    along, along_size = _sum(aligned_bias(b, omega2, nu, own))
+    along_size = np.where(own, along_size, along_size + 2 * b)
+    if n_features is not None:  # I¹_rs uniform in T: I⁰_rs for T → 0 and I¹_rs for T → ∞
+        fitted, L = _outer(fit), (grid.b + T)[..., None, None]
+        along, along_size = fitted * along + L * _outer(lack), fitted * along_size + L * _outer(lack_size)
+    bias, size = _mixed(share, bias, along), _mixed(share, size, along_size)
+    noise = nu_rs * sigma_r * found.per_alpha[..., None, :] * z2 + own * grid.eta[..., :, None] ** 2
+    # 1 - γ_rs from those of the members and from where they differ.
+    unlike = (nu_r - nu_rs) * sigma_r**2 + (nu_s - nu_rs) * sigma_s**2 + nu_rs * (sigma_r - sigma_s) ** 2
+    unlike = np.where((alpha > 0) & np.isfinite(alpha), unlike / alpha, 0.0)
+    gap = 0.5 * (found.gap[..., :, None] + found.gap[..., None, :] + unlike)
+    E = np.where(gap > 0, (bias + noise) / np.where(gap > 0, gap, 1.0), np.where(bias + noise == 0, 0.0, np.inf))
+    missed = missed_unaligned(b[..., 0], (b * pure)[..., 0], grid.own, found.sigma)
+    # For T → ∞ the power L = b + T along 1 is infinite, and what a member misses of it tends to u - b.
+    u = kappa_bar + a[..., 0] / grid.own
+    missed_along = u - b[..., 0] if n_features is None else (grid.b + T)[..., None] * lack
+    missed = _mixed(rho2[..., None], missed, missed_along)
+    power = _mixed(rho2, grid.b, grid.b + T)
     bounds = rounding.closed_form_doubt(found, E, size + noise, gap, z2)
 
     def whole(x: FloatArray, *tail: int) -> FloatArray:
@@ -155,7 +154,7 @@ def equicorrelated_moments(
 
     known = None
     if outputs:
-        c, F = _outputs(grid, found, kappa_bar, rho2, T, E)
+        c, F = _outputs(grid, found, fit, rho2, T, E)
         dc, dF = rounding.closed_form_outputs_doubt(found, c, F)
         known = Outputs(whole(c, k), whole(F, k, k), whole(dc, k), whole(dF, k, k), np.zeros(shape))
     return MemberMoments(whole(E, k, k), whole(missed, k), whole(power), known), whole(bounds, k, k)
@@ -166,86 +165,79 @@ def _sum(terms: tuple[FloatArray, ...]) -> tuple[FloatArray, FloatArray]:
     return np.asarray(sum(terms)), np.asarray(sum(map(np.abs, terms)))
 
 
-def _at_size(
-    grid: EquicorrelatedGrid, kappa_bar: FloatArray, T: FloatArray, limit: FloatArray, size: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """I¹_rs at finite M and the size of its terms: uniform in T = s c M, I⁰_rs for T → 0 and the limit for T → ∞.
+@np.errstate(invalid="ignore", divide="ignore")
+def _along(grid: EquicorrelatedGrid, kappa_bar: FloatArray, T: FloatArray) -> tuple[FloatArray, ...]:
+    """The share L/(T + u) of the teacher's part along 1 that a member fits, the rest, and the size of its terms.
 
-    With u = κ̄ + a/ν and L = b + T it is L [(u_r - b)(u_s - b) + L I¹_rs(∞)]/((T + u_r)(T + u_s)).
+    The power along 1 is L = b + T with T = s c M, and u = κ̄ + a/ν. All have shape (..., k). With shares f_r fitted and
+    l_r left, the bias along 1 is f_r f_s I¹_rs + L l_r l_s.
     """
-    L, u = (grid.b + T)[..., None, None], kappa_bar + grid.a[..., None] / grid.own
-    extra = (grid.b[..., None] * (1 - grid.own) + grid.omega2[..., None]) / grid.own  # u - b - κ̄
-    # Members that fit almost nothing have a huge u, whose products overflow: every factor is divided by itself.
-    inverse = 1 / (T[..., None] + u)
-    value = L * (_outer((kappa_bar + extra) * inverse) + L * limit * _outer(inverse))
-    size = L * (_outer((np.abs(kappa_bar) + extra) * inverse) + L * size * _outer(inverse))
-    blind, idle = (np.isinf(x[..., :, None] + x[..., None, :]) for x in (u, inverse))
-    value, size = (np.where(blind, L, np.where(idle, 0.0, part)) for part in (value, size))
-    return value, size
+    T, own, b = T[..., None], grid.own, grid.b[..., None]
+    extra = (b * (1 - own) + grid.omega2[..., None]) / own  # u - b - κ̄
+    whole = T + kappa_bar + grid.a[..., None] / own
+    blind, idle = np.isinf(whole), whole == 0  # no data, and nothing along 1
+    fit = np.where(np.isinf(T), 1.0, np.where(blind | idle, 0.0, (b + T) / whole))
+    parts = [np.where(idle, 0.0, (part + extra) / whole) for part in (kappa_bar, np.abs(kappa_bar))]
+    return fit, *(np.where(blind, 1.0, part) for part in parts)
 
 
+@np.errstate(invalid="ignore", divide="ignore", over="ignore")
 def _outputs(
-    grid: EquicorrelatedGrid, found: Bulk, kappa_bar: FloatArray, rho2: FloatArray, T: FloatArray, E: FloatArray
+    grid: EquicorrelatedGrid, found: Bulk, fit: FloatArray, rho2: FloatArray, T: FloatArray, E: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """c_r and F_rs of the outputs by themselves: F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r², no term a difference.
 
-    Orthogonal to 1, c = ν σ b²/a and D = ν_rs σ_r σ_s b²/a. Along it, with L = b + T and u = κ̄ + a/ν, c = L²/(T + u_r)
-    and D = L² (T + a ν_rs/(ν_rr ν_ss))/((T + u_r)(T + u_s)).
+    Orthogonal to 1, c = ν σ b²/a and D = ν_rs σ_r σ_s b²/a. Along it, with the shares f of `_along` and L = b + T,
+    c = L f_r and D = f_r f_s (T + a ν_rs/(ν_rr ν_ss)).
     """
     a, own, share, T = grid.a[..., None], grid.own, rho2[..., None], T[..., None]
-    L, u = grid.b[..., None] + T, kappa_bar + a / own
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        gain = np.where(a > 0, grid.b[..., None] ** 2 / a, 0.0)
-        along = np.where(np.isinf(T), np.inf, np.where(T + u > 0, L / (T + u), 0.0))  # of the teacher's part along 1
-        both = T[..., None] + (a / own)[..., :, None] * grid.nu / own[..., None, :]
-        c = _plus((1 - share) * gain * (own * found.sigma), share, L * along)
-        across = (1 - share[..., None]) * gain[..., None] * (grid.nu * _outer(found.sigma))
-        D = _plus(across, share[..., None], _outer(along) * both)
-        gamma = grid.nu * (found.sigma[..., :, None] * found.per_alpha[..., None, :])
-        spread = np.where(gamma > 0, gamma * (E + grid.zeta[..., None, None] ** 2), 0.0)
-        return c, D + spread + np.eye(own.shape[-1]) * grid.eta[..., :, None] ** 2
+    gain = np.where(a > 0, grid.b[..., None] ** 2 / a, 0.0)
+    both = T[..., None] + (a / own)[..., :, None] * grid.nu / own[..., None, :]
+    c = _mixed(share, gain * (own * found.sigma), (grid.b[..., None] + T) * fit)
+    D = _mixed(share[..., None], gain[..., None] * (grid.nu * _outer(found.sigma)), _outer(fit) * both)
+    gamma = grid.nu * (found.sigma[..., :, None] * found.per_alpha[..., None, :])
+    spread = np.where(gamma > 0, gamma * (E + grid.zeta[..., None, None] ** 2), 0.0)
+    return c, D + spread + np.eye(own.shape[-1]) * grid.eta[..., :, None] ** 2
 
 
 def _outer(x: FloatArray) -> FloatArray:
     return np.asarray(x[..., :, None] * x[..., None, :])
 
 
-def _plus(rest: FloatArray, share: FloatArray, value: FloatArray) -> FloatArray:
-    """``rest + share · value``, where 0 · inf counts as 0."""
-    with np.errstate(invalid="ignore"):
-        return np.where(share > 0, rest + share * value, rest)
+@np.errstate(invalid="ignore")
+def _mixed(rho2: FloatArray, across: FloatArray, along: FloatArray) -> FloatArray:
+    """``(1-ρ²) across + ρ² along``, for the teacher's parts orthogonal to 1 and along it; 0 · inf counts as 0."""
+    return (1 - rho2) * across + np.where(rho2 > 0, rho2 * along, 0.0)
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def equicorrelated_order_parameters(grid: EquicorrelatedGrid) -> OrderParameters:
     """Order parameters of Prop. 2 on the grid."""
     found, kappa_bar = bulk_of_members(grid)
     a, shape = grid.a[..., None], kappa_bar.shape
-    with np.errstate(divide="ignore", invalid="ignore"):
-        q = np.where(np.isinf(kappa_bar), a, kappa_bar * a / (kappa_bar + a / grid.own))
-        S = np.where(np.isinf(kappa_bar), 0.0, 1.0 / (grid.own * kappa_bar + a))
-        q_hat = 1.0 / kappa_bar
+    q = np.where(np.isinf(kappa_bar), a, kappa_bar * a / (kappa_bar + a / grid.own))
+    S = np.where(np.isinf(kappa_bar), 0.0, 1.0 / (grid.own * kappa_bar + a))
+    q_hat = 1.0 / kappa_bar
     q = np.where((a == 0) | (kappa_bar == 0), 0.0, q)
     gamma = over_alpha(grid.nu * _outer(found.sigma), grid.alpha[..., None, None])
     return OrderParameters(grid.lam + q, q, q_hat, S, gamma, np.ones(shape, dtype=bool), np.zeros(shape))
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def scaled_optimum(b: FloatArray, a: FloatArray, nu: FloatArray, rho2: FloatArray, noise: FloatArray) -> FloatArray:
     """ν(1 + λ*/a), where the derivative of E_rr by λ vanishes, eq. 193 (optreg_local); ν = 0 gives the limit ν → 0.
 
     `rho2` is the share of the teacher along 1 and `noise` is ζ² + η².
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        along = np.where(rho2 > 0, a * rho2 / nu, 0.0)
-        return np.asarray(a * (noise + along + b * (1 - 2 * rho2)) / (b**2 * (1 - rho2)))
+    along = np.where(rho2 > 0, a * rho2 / nu, 0.0)
+    return np.asarray(a * (noise + along + b * (1 - 2 * rho2)) / (b**2 * (1 - rho2)))
 
 
-def equicorrelated_optimal_ridge(grid: EquicorrelatedGrid) -> FloatArray:
-    """λ* of eq. 193 (optreg_local), shape (..., k): independent of α and never negative, up to rounding."""
-    nu, a, b, rho2 = grid.own, grid.a[..., None], grid.b[..., None], grid.aligned[..., None]
-    noise = grid.zeta[..., None] ** 2 + grid.eta**2
-    with np.errstate(invalid="ignore"):
-        lam = a * (scaled_optimum(b, a, nu, rho2, noise) / nu - 1)
-    # b = 0 or |ρ| = 1: the ridge acts through γ only, so the error falls for ever unless there is nothing to amplify.
+@np.errstate(divide="ignore", invalid="ignore")
+def best_member_ridge(b: FloatArray, a: FloatArray, nu: FloatArray, rho2: FloatArray, noise: FloatArray) -> FloatArray:
+    """λ* of eq. 193 (optreg_local), as in `scaled_optimum`: independent of α and never negative, up to rounding."""
+    lam = a * (scaled_optimum(b, a, nu, rho2, noise) / nu - 1)
     excess = rho2 * (a / nu - b) + noise
+    # b = 0 or |ρ| = 1: the ridge acts through γ only, so the error falls for ever unless there is nothing to amplify.
     lam = np.where(np.abs(lam) < 1e-14 * a, 0.0, lam)  # zero up to rounding is zero
     return np.where(b * (1 - rho2) == 0, np.where((excess > 0) & (a > 0), np.inf, 0.0), lam)

@@ -16,7 +16,7 @@ from subridge.model.aggregation import Aggregation, read_aggregation
 from subridge.model.checks import extended_non_negative, real_array, within
 from subridge.model.errors import ParameterError
 from subridge.theory.grid import over_alpha
-from subridge.theory.prop2 import bulk, scaled_optimum
+from subridge.theory.prop2 import best_member_ridge, bulk, scaled_optimum
 from subridge.theory.rounding import warn_if_infinite
 
 _LARGEST = 1e100  # of a noise-to-signal ratio, whose powers must be numbers
@@ -72,6 +72,7 @@ def cross_bias(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
     return np.asarray((1 - rho2) * (1 - 2 * nu * sigma / (1 + W)) - rho2)
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def reduced_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
     """𝓔 at ν = 1/k, eq. 211 (EkReduced), given the share σ of its bulk that a member fits; inf at the threshold."""
     alpha, _, H, _, Z = ratios
@@ -79,12 +80,12 @@ def reduced_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArr
     bias, noise, gap = own_bias(nu, sigma, ratios), nu * (H + gamma * Z), 1.0 - gamma
     # Without noise and with all features seen the bias vanishes faster than 1 - γ: the limit is 0.
     nothing = (np.abs(bias) <= 1e-28 * nu) & (noise == 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        member = (bias + noise) / np.where(gap <= _AT_THRESHOLD, 1.0, gap)
+    member = (bias + noise) / np.where(gap <= _AT_THRESHOLD, 1.0, gap)
     member = np.where(gap <= _AT_THRESHOLD, np.where(nothing, 0.0, np.inf), member)
     return np.asarray(member + (1 - nu) * cross_bias(nu, sigma, ratios))
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def scaled_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
     """𝓔 of the scaled mean at ρ = 0, given ν = 1/k and σ; it never exceeds one.
 
@@ -92,11 +93,10 @@ def scaled_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArra
     target's power grows with the number of features, the best scale is one, and everything is as for the mean.
     """
     alpha, _, H, _, _ = ratios
-    with np.errstate(divide="ignore", invalid="ignore"):
-        readout = np.where(H > 0, H / (nu * sigma**2), 0.0)
-        gap = np.where(alpha > 0, 1 - nu * sigma**2 / alpha, 1.0)
-        causes = np.where(alpha > 0, odds(nu, sigma, readout, ratios), np.inf)
-        ratio = np.where(np.isinf(causes), 1.0, causes / (causes + gap))
+    readout = np.where(H > 0, H / (nu * sigma**2), 0.0)
+    gap = np.where(alpha > 0, 1 - nu * sigma**2 / alpha, 1.0)
+    causes = np.where(alpha > 0, odds(nu, sigma, readout, ratios), np.inf)
+    ratio = np.where(np.isinf(causes), 1.0, causes / (causes + gap))
     # Without noise, with all seen and as many samples as features there is nothing to amplify.
     return np.where(gap <= _AT_THRESHOLD, np.where(causes <= _AT_THRESHOLD, 0.0, 1.0), ratio)
 
@@ -168,7 +168,7 @@ def reduced_risk(
     >>> reduced_risk([1, 4], 0.5, 0.0, 0.1, 0.2, 0.1, 0.4, aggregation="scaled").round(4)
     array([0.8386, 0.8754])
     """
-    k, Lam = _sizes(n_members), real_array("reduced_ridge", reduced_ridge)
+    k, Lam = extended_non_negative("n_members", n_members, 1.0), real_array("reduced_ridge", reduced_ridge)
     if (Lam == -np.inf).any():
         raise ParameterError("reduced_ridge must be greater than minus infinity")
     ratios = Ratios.checked(sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr)
@@ -229,17 +229,14 @@ def reduced_optimal_ridge(
     >>> float(reduced_optimal_ridge(7, 0.0, 0.5, 0.2, 0.4, aggregation="scaled", sample_ratio=0.5).round(3))
     -0.258
     """
-    k, scaled = _sizes(n_members), is_scaled(aggregation)
+    k, scaled = extended_non_negative("n_members", n_members, 1.0), is_scaled(aggregation)
     if scaled and sample_ratio is None:
         raise ParameterError('sample_ratio is needed for aggregation="scaled": its best ridge depends on it')
     ratios = Ratios.checked(
         sample_ratio if scaled and sample_ratio is not None else 1.0, alignment, readout_nsr, feature_nsr, label_nsr
     )
     alpha, rho2, H, W, Z = ratios
-    with np.errstate(invalid="ignore"):
-        Lam = (1 + W) * (k * scaled_optimum(_ONE, 1 + W, 1.0 / k, rho2, H + Z) - 1)
-    nothing = (rho2 == 1) & (Z + H + (1 + W) * k - 1 == 0)
-    Lam = np.where(nothing | (np.abs(Lam) < 1e-14 * (1 + W)), 0.0, Lam)  # zero up to rounding is zero
+    Lam = best_member_ridge(_ONE, 1 + W, 1.0 / k, rho2, H + Z)
     if not scaled:
         return Lam
     if not np.all((alpha > 0) & np.isfinite(alpha)):
@@ -379,7 +376,7 @@ def phase_boundary(
     _, rho2, H, W, Z = ratios
     if is_optimal(ridge):
         # The smallest α_k over all k: below it no ensemble beats the infinite one.
-        found = np.where(H == 0, 0.0, _first_to_win(ratios.flat())[1].reshape(H.shape))
+        found = np.where(H == 0, 0.0, _integer_minimum(_winning_from, ratios.flat())[1].reshape(H.shape))
         scaled = np.zeros_like(H)
     else:
         spare = 2 * (1 - rho2) - H * (1 + W)
@@ -438,6 +435,7 @@ def large_k_coefficient(
     return np.asarray(cost + H - 2 * (1 - rho2) / (1 + W))
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def _best_ridgeless(ratios: Ratios) -> FloatArray:
     """k* at λ = 0 on a flat grid.
 
@@ -448,17 +446,17 @@ def _best_ridgeless(ratios: Ratios) -> FloatArray:
         k > 1/α:   𝓔_k = r(x)/(1 - x/α) + l(x),                            r and l quadratic, at most one inflection.
     """
     alpha, H = ratios.alpha, ratios.H
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # Below the threshold H/k² = αC/(1-αk)².
-        small = np.sqrt(H) / (alpha * np.sqrt(H) + np.sqrt(alpha * np.maximum(amplified(ratios), 0.0)))
-        small = np.where((alpha < 1) & np.isfinite(small), small, 1.0)
-        large = 1.0 / _best_fraction(ratios)
+    # Below the threshold H/k² = αC/(1-αk)².
+    small = np.sqrt(H) / (alpha * np.sqrt(H) + np.sqrt(alpha * np.maximum(amplified(ratios), 0.0)))
+    small = np.where((alpha < 1) & np.isfinite(small), small, 1.0)
+    large = 1.0 / _best_fraction(ratios)
     best = _best_beside_threshold(small, large, ratios, reduced_error)
     # k = ∞ is a candidate exactly where the curve beyond 1/α falls towards it, so it needs no comparison of its own;
     # without data it is the limit of the other branch.
     return np.where((alpha == 0) & (H > 0), np.inf, best)
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def _best_scaled_ridgeless(ratios: Ratios) -> FloatArray:
     """k* of the scaled mean at λ = 0 and ρ = 0, on a flat grid.
 
@@ -466,32 +464,30 @@ def _best_scaled_ridgeless(ratios: Ratios) -> FloatArray:
     same y = √H/(√H + √(H + 1 + Z - α/(1+W))). Where the root is of a negative number, the error falls towards k = 1.
     """
     alpha, _, H, W, Z = ratios
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rest = H + 1 + Z - alpha / (1 + W)
-        y = np.where(rest >= 0, np.sqrt(H) / (np.sqrt(H) + np.sqrt(np.maximum(rest, 0.0))), 1.0)
-        y = np.where(np.isnan(y), 1.0, y)
-        large = np.where(rest >= 0, 1.0 / (alpha * y), 0.0)
-        best = _best_beside_threshold(y / alpha, large, ratios, scaled_error)
+    rest = H + 1 + Z - alpha / (1 + W)
+    y = np.where(rest >= 0, np.sqrt(H) / (np.sqrt(H) + np.sqrt(np.maximum(rest, 0.0))), 1.0)
+    y = np.where(np.isnan(y), 1.0, y)
+    large = np.where(rest >= 0, 1.0 / (alpha * y), 0.0)
+    best = _best_beside_threshold(y / alpha, large, ratios, scaled_error)
     # α → 0⁺: y/α grows for ever; without readout noise one member and infinitely many differ in second order.
     endless = (H > 0) | ((1 + W) * (1 + Z) > 2)
     return np.where(alpha == 0, np.where(endless, np.inf, 1.0), best)
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def _best_beside_threshold(
     small: FloatArray, large: FloatArray, ratios: Ratios, error: Callable[[FloatArray, FloatArray, Ratios], FloatArray]
 ) -> FloatArray:
     """The best integer at λ = 0 of k = 1 and the neighbours of real minima below and beyond the threshold k = 1/α."""
 
     def at(k: FloatArray) -> FloatArray:
-        with np.errstate(invalid="ignore"):
-            sigma = np.where(np.isinf(k), 1.0, np.minimum(1.0, ratios.alpha * k))
+        sigma = np.where(np.isinf(k), 1.0, np.minimum(1.0, ratios.alpha * k))
         return error(1.0 / k, sigma, ratios)
 
-    with np.errstate(divide="ignore", invalid="ignore"):
-        meeting = 1.0 / ratios.alpha
-        below = np.maximum(np.ceil(meeting * (1 - 1e-15)) - 1, 1.0)  # largest k < 1/α
-        above = np.floor(meeting * (1 + 1e-15)) + 1  # smallest k > 1/α
-        small, large = np.clip(small, 1.0, below), np.maximum(large, above)
+    meeting = 1.0 / ratios.alpha
+    below = np.maximum(np.ceil(meeting * (1 - 1e-15)) - 1, 1.0)  # largest k < 1/α
+    above = np.floor(meeting * (1 + 1e-15)) + 1  # smallest k > 1/α
+    small, large = np.clip(small, 1.0, below), np.maximum(large, above)
     best = np.ones_like(ratios.alpha)
     lowest = at(best)
     for k in (np.floor(small), np.ceil(small), np.floor(large), np.ceil(large)):
@@ -502,25 +498,25 @@ def _best_beside_threshold(
     return best
 
 
+@np.errstate(invalid="ignore")
 def amplified(ratios: Ratios) -> FloatArray:
     """C, what the interpolation threshold amplifies: the numerator of ν E_rr at the threshold ν = α, where γ = 1."""
     alpha, _, H, _, Z = ratios
-    with np.errstate(invalid="ignore"):
-        return np.asarray(own_bias(alpha, _ONE, ratios) + alpha * (H + Z))
+    return np.asarray(own_bias(alpha, _ONE, ratios) + alpha * (H + Z))
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def _best_fraction(ratios: Ratios) -> FloatArray:
     """x = 1/k that minimises the error on [0, min(1, α)); 0 where it grows from x = 0, that is k = ∞."""
     alpha, rho2, W = ratios.alpha, ratios.rho2, ratios.W
     high = np.minimum(1.0, alpha * (1 - 1e-9))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # With C < 0 (abundant data, little noise) the curve turns concave before x = 1: the minimum lies before that,
-        # or at x = 1, which is compared anyway.
-        concave = np.maximum(-alpha * amplified(ratios), 0.0) * (1 + W) / (2 * (1 - rho2))
-        inflection = alpha - np.cbrt(concave)
-        high = np.where((concave > 0) & np.isfinite(inflection), np.clip(inflection, 0.0, high), high)
-        falls = (high > 0) & (slope_beyond(np.zeros_like(alpha), *ratios) < 0)
-        found = elementwise.find_root(slope_beyond, (np.zeros_like(alpha), high), args=tuple(ratios))
+    # With C < 0 (abundant data, little noise) the curve turns concave before x = 1: the minimum lies before that,
+    # or at x = 1, which is compared anyway.
+    concave = np.maximum(-alpha * amplified(ratios), 0.0) * (1 + W) / (2 * (1 - rho2))
+    inflection = alpha - np.cbrt(concave)
+    high = np.where((concave > 0) & np.isfinite(inflection), np.clip(inflection, 0.0, high), high)
+    falls = (high > 0) & (slope_beyond(np.zeros_like(alpha), *ratios) < 0)
+    found = elementwise.find_root(slope_beyond, (np.zeros_like(alpha), high), args=tuple(ratios))
     return np.where(falls, np.where(found.success, found.x, high), 0.0)
 
 
@@ -542,36 +538,29 @@ def _best_at_optimal_ridge(flat: Ratios) -> FloatArray:
     negative, and each k has an explicit sample ratio α_k above which it is.
     """
 
-    def gain(k: FloatArray, rows: IntArray) -> FloatArray:
-        part = flat.take(rows)
-        nu = 1.0 / k
+    def gain(nu: FloatArray, part: Ratios) -> FloatArray:
         t = np.maximum(_optimum(nu, part) - nu, 0.0)  # Λ*ν/(1+W), never negative but for rounding
         sigma = bulk(part.alpha, nu, t).sigma
         return np.asarray(nu * (part.H - (1 - part.rho2) * (2 - nu) * sigma / (1 + part.W)))
 
-    k, lowest = _integer_minimum(gain, len(flat.H))
+    k, lowest = _integer_minimum(gain, flat)
     # Where nothing can be gained without readout noise (no data, or a teacher along 1) all sizes tie.
     k = np.where(lowest < 0, k, np.where(flat.H == 0, 1.0, np.inf))
     # Just above the boundary the gain is below its own rounding, and the boundary itself decides.
     unsettled = np.flatnonzero(np.isinf(k) & np.isfinite(flat.alpha))
     if len(unsettled):
-        first, critical = _first_to_win(flat.take(unsettled))
+        first, critical = _integer_minimum(_winning_from, flat.take(unsettled))
         k[unsettled] = np.where(flat.alpha[unsettled] > critical, first, k[unsettled])
     return k
 
 
-def _first_to_win(flat: Ratios) -> tuple[FloatArray, FloatArray]:
-    """The size that beats ∞ at λ* from the smallest sample ratio on, and that ratio, shape (n,) each."""
-
-    def critical(k: FloatArray, rows: IntArray) -> FloatArray:
-        part = flat.take(rows)
-        nu = 1.0 / k
-        with np.errstate(divide="ignore", invalid="ignore"):
-            sigma = part.H * (1 + part.W) / ((1 - part.rho2) * (2 - nu))  # σ_k at which the bracket vanishes
-            ratio = sigma * (_optimum(nu, part) - nu * sigma) / (1 - sigma)
-        return np.where((sigma < 1) & ~np.isnan(ratio), ratio, np.inf)
-
-    return _integer_minimum(critical, len(flat.H))
+@np.errstate(divide="ignore", invalid="ignore")
+def _winning_from(nu: FloatArray, ratios: Ratios) -> FloatArray:
+    """α_k, the sample ratio from which on 1/ν members beat ∞ at λ*."""
+    # σ_k at which the bracket of `_best_at_optimal_ridge` vanishes, and the α at which a member fits that share.
+    sigma = ratios.H * (1 + ratios.W) / ((1 - ratios.rho2) * (2 - nu))
+    alpha = sigma * (_optimum(nu, ratios) - nu * sigma) / (1 - sigma)
+    return np.where((sigma < 1) & ~np.isnan(alpha), alpha, np.inf)
 
 
 def _optimum(nu: FloatArray, ratios: Ratios) -> FloatArray:
@@ -579,27 +568,26 @@ def _optimum(nu: FloatArray, ratios: Ratios) -> FloatArray:
     return scaled_optimum(_ONE, 1 + ratios.W, nu, ratios.rho2, ratios.H + ratios.Z)
 
 
-def _integer_minimum(f: Callable[[FloatArray, IntArray], FloatArray], n: int) -> tuple[FloatArray, FloatArray]:
-    """Smallest minimiser over k = 1, 2, ..., ∞ of n functions and its value: a net brackets every valley.
+def _integer_minimum(f: Callable[[FloatArray, Ratios], FloatArray], flat: Ratios) -> tuple[FloatArray, FloatArray]:
+    """Smallest minimiser over k = 1, 2, ..., ∞ of ``f(1/k, ratios)`` at n points, and the minimum, shape (n,) each.
 
-    ``f(k, rows)`` evaluates the functions ``rows``. Between neighbours of the net a function has a single valley, whose
-    floor halving finds. Every valley is tried, as the best one of the net need not hold the minimum.
+    A net brackets every valley. Between its neighbours a function has a single valley, whose floor halving finds. Every
+    valley is tried, as the best one of the net need not hold the minimum.
     """
-    everything = np.arange(n)
-    best = np.full(n, np.inf)
-    lowest = f(best, everything)
-    before, here = np.full(n, np.inf), f(np.full(n, _NET[0]), everything)
+    best = np.full(len(flat.H), np.inf)
+    lowest = f(1 / best, flat)
+    before, here = best, f(1 / np.full_like(best, _NET[0]), flat)
     for left, k, right in zip(np.append(_NET[0], _NET), _NET, np.append(_NET[1:], _NET[-1]), strict=False):
-        after = f(np.full(n, right), everything)
+        after = f(1 / np.full_like(best, right), flat)
         rows = np.flatnonzero(np.isfinite(here) & (here <= before) & (here <= after))
-        low, high = np.full(len(rows), left), np.full(len(rows), right)
+        part, low, high = flat.take(rows), np.full(len(rows), left), np.full(len(rows), right)
         while (wide := high - low > 2).any():
             middle = np.floor((low + high) / 2)
-            descending = f(middle + 1, rows) < f(middle, rows)
+            descending = f(1 / (middle + 1), part) < f(1 / middle, part)
             low = np.where(wide & descending, middle, low)
             high = np.where(wide & ~descending, middle + 1, high)
         for candidate in (np.full(len(rows), k), low, low + 1, high):
-            value = f(candidate, rows)
+            value = f(1 / candidate, part)
             better = (value < lowest[rows]) | ((value == lowest[rows]) & (candidate < best[rows]))
             best[rows[better]], lowest[rows[better]] = candidate[better], value[better]
         before, here = here, after
@@ -624,10 +612,3 @@ def is_scaled(aggregation: str | Aggregation) -> bool:
             f"aggregation must be one of mean, scaled, simplex, free for equal members, got {found.name!r}"
         )
     return not found.sums_to_one
-
-
-def _sizes(n_members: ArrayLike) -> FloatArray:
-    k = extended_non_negative("n_members", n_members)
-    if (k < 1).any():
-        raise ParameterError(f"n_members must be at least 1, got {k.min():g}")
-    return k

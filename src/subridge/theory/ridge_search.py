@@ -15,7 +15,7 @@ from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, check_description
 from subridge.theory.landscape import STEP, Landscape, equicorrelated_landscape, general_landscape
 from subridge.theory.prop1 import tabulate
-from subridge.theory.prop2 import equicorrelated_optimal_ridge
+from subridge.theory.prop2 import best_member_ridge
 from subridge.theory.saddle_point import EPS
 
 # function(x, rows): values and slopes at x of the independent problems `rows`
@@ -92,7 +92,9 @@ def optimal_ridge(
             f'{ensemble.aggregation.name!r}; give one of these, or scope="member"'
         )
     if isinstance(problem, EquicorrelatedProblem) and scope == "member":
-        best = equicorrelated_optimal_ridge(EquicorrelatedGrid.of(problem, ensemble, np.ones(())))
+        grid = EquicorrelatedGrid.of(problem, ensemble, np.ones(()))
+        a, b, rho2, z2 = (field[..., None] for field in (grid.a, grid.b, grid.aligned, grid.zeta**2))
+        best = best_member_ridge(b, a, grid.own, rho2, z2 + grid.eta**2)
         shape = () if sample_ratio is None else extended_non_negative("sample_ratio", sample_ratio).shape
         return np.broadcast_to(best, np.broadcast_shapes((*shape, 1), best.shape)).copy()
     if sample_ratio is None:

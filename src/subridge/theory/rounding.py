@@ -34,7 +34,10 @@ _READ = 1e-8  # relative error above which a caller is told
 
 
 class MemberDoubt(NamedTuple):
-    """Errors of one member at G points, shape (G,) each; those of the bias come for its two forms."""
+    """Errors of one member at G points, shape (G,) each.
+
+    Those of the bias are two, for its forms from what infinite data leave and from the whole signal.
+    """
 
     gap: FloatArray  # of αM(1 - γ_rr)
     spread: FloatArray  # Σ|φψ|θ
@@ -43,10 +46,8 @@ class MemberDoubt(NamedTuple):
     turned: FloatArray  # change of the residual by the error of κ̄
     residual: FloatArray  # further change of the residual
     explained: FloatArray  # of c_r = Σφ_i a_i²
-    left: FloatArray  # root of the errors independent of the residual, in the form of what infinite data leave
-    whole: FloatArray  # the same in the form of the whole signal
-    own_left: FloatArray  # of B_rr in the form of what infinite data leave
-    own_whole: FloatArray  # of B_rr in the form of the whole signal
+    roots: tuple[FloatArray, FloatArray]  # of the errors of the bias that are independent of the residual
+    own: tuple[FloatArray, FloatArray]  # of B_rr
 
 
 def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: FloatArray, reach: float) -> MemberDoubt:
@@ -88,7 +89,8 @@ def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: Fl
     tilted = 2 * few * np.sqrt(squares @ (theta * noisy)) * reach
     more = _MORE if table.dropped or (theta > _NEARLY_SINGULAR).any() else 1.0
     explained = (np.abs(phi) * steep) @ (few**2 * noisy + 8 * EPS * member.squares) + kappa * (mixed @ member.squares)
-    doubts = (left + np.sqrt(blur), np.sqrt((whole + np.sqrt(blur)) ** 2 + tilted + slipped), own_left, own_whole)
+    roots = left + np.sqrt(blur), np.sqrt((whole + np.sqrt(blur)) ** 2 + tilted + slipped)
+    left, whole, own_left, own_whole = (np.where(unsure, np.inf, more * x) for x in (*roots, own_left, own_whole))
     return MemberDoubt(
         gap,
         spread,
@@ -97,7 +99,8 @@ def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: Fl
         kappa * np.sqrt(mixed**2 @ member.squares),
         more * residual,
         2 * (explained + slipped + blur + lost * pair.left_over),
-        *(np.where(unsure, np.inf, more * doubt) for doubt in doubts),
+        (left, whole),
+        (own_left, own_whole),
     )
 
 
@@ -117,11 +120,13 @@ def bias_doubts(
 ) -> tuple[FloatArray, FloatArray]:
     """Errors of B_rs of two members in its two forms, left over and whole; `residuals` are e_r and e_s."""
     (e_r, e_s), (dR, dS) = residuals, doubts
+    (left_r, whole_r), (left_s, whole_s) = dR.roots, dS.roots
     turned = dR.turned * e_s + dS.turned * e_r
-    left = slip + dR.residual * e_s + dS.residual * e_r + 2 * (dR.left + dS.left) ** 2
-    return turned + left, turned + 2 * (dR.whole**2 + dS.whole**2 + dR.whole * dS.whole)
+    left = slip + dR.residual * e_s + dS.residual * e_r + 2 * (left_r + left_s) ** 2
+    return turned + left, turned + 2 * (whole_r**2 + whole_s**2 + whole_r * whole_s)
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def pair_doubt(
     E: FloatArray,
     bias: FloatArray,
@@ -132,14 +137,14 @@ def pair_doubt(
     z2: FloatArray,
 ) -> FloatArray:
     """Error of E_rs = (bias + noise)/gap, where gap is 1 - γ; z2 is ζ²."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # A gap that is uncertain by its own size may be closed: the risk is then anything.
-        room = np.maximum(np.abs(gap) - dgap, 0.0)
-        wrong = dbias + dgap * (np.abs(E) + z2) + 4 * EPS * (np.abs(bias) + noise)
-        found = _SAFETY * np.where(wrong == 0, 0.0, wrong / room) + 2 * EPS * np.abs(E)
+    # A gap that is uncertain by its own size may be closed: the risk is then anything.
+    room = np.maximum(np.abs(gap) - dgap, 0.0)
+    wrong = dbias + dgap * (np.abs(E) + z2) + 4 * EPS * (np.abs(bias) + noise)
+    found = _SAFETY * np.where(wrong == 0, 0.0, wrong / room) + 2 * EPS * np.abs(E)
     return np.where(np.isinf(E), 0.0, np.where(np.isnan(found), np.inf, found))
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def product_doubt(
     shares: tuple["Share", "Share"],
     doubts: tuple[MemberDoubt, MemberDoubt],
@@ -153,32 +158,29 @@ def product_doubt(
     `means` are the product of the members' squared mean outputs and the sum of the relative errors of these outputs.
     """
     (R, S), (value, dE) = shares, E
-    with np.errstate(divide="ignore", invalid="ignore"):
-        parts = [
-            np.where(
-                share.trace > 0, (doubt.fitted / np.sqrt(share.trace) + 2 * doubt.moved) / np.sqrt(share.trace), 0.0
-            )
-            for share, doubt in zip(shares, doubts, strict=True)
-        ]
-        found = 2 * (means[1] + 4 * EPS) * np.sqrt(means[0]) + gamma * dE + 8 * EPS * np.abs(gamma * value)
-        found = found + per_sample * np.sqrt(R.trace * S.trace) * sum(parts) * np.abs(value)
+    parts = [
+        np.where(share.trace > 0, (doubt.fitted / np.sqrt(share.trace) + 2 * doubt.moved) / np.sqrt(share.trace), 0.0)
+        for share, doubt in zip(shares, doubts, strict=True)
+    ]
+    found = 2 * (means[1] + 4 * EPS) * np.sqrt(means[0]) + gamma * dE + 8 * EPS * np.abs(gamma * value)
+    found = found + per_sample * np.sqrt(R.trace * S.trace) * sum(parts) * np.abs(value)
     return np.where(np.isnan(found), np.inf, found)
 
 
+@np.errstate(invalid="ignore", divide="ignore", over="ignore")
 def closed_form_doubt(found: "Bulk", E: FloatArray, size: FloatArray, gap: FloatArray, z2: FloatArray) -> FloatArray:
     """Error of E_rs = (bias + noise)/gap of Prop. 2, where `size` is the size of the terms of the numerator."""
     shaky = np.maximum(found.shaky[..., :, None], found.shaky[..., None, :])
     finite = np.where(np.isinf(E), 0.0, np.abs(E))
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        error = _FACTORS * shaky * (size / np.where(gap > 0, gap, 1.0) + finite + z2)
+    error = _FACTORS * shaky * (size / np.where(gap > 0, gap, 1.0) + finite + z2)
     return np.where(np.isinf(E) | (size == 0), 0.0, error)
 
 
+@np.errstate(invalid="ignore")
 def closed_form_outputs_doubt(found: "Bulk", c: FloatArray, F: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Errors of c_r and F_rs of Prop. 2, in which no term is a difference."""
     rounding = 2 * _FACTORS * found.shaky
-    with np.errstate(invalid="ignore"):
-        return rounding * np.abs(c), np.maximum(rounding[..., :, None], rounding[..., None, :]) * np.abs(F)
+    return rounding * np.abs(c), np.maximum(rounding[..., :, None], rounding[..., None, :]) * np.abs(F)
 
 
 def warn_if_infinite(errors: FloatArray) -> None:

@@ -26,6 +26,7 @@ with eigenvalues d + g_i, and one eigenvalue d on everything orthogonal to them.
 """
 
 from collections.abc import Callable
+from itertools import combinations_with_replacement
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -84,6 +85,11 @@ class PairTable(NamedTuple):
     slip: float  # error of ρ_rs
 
 
+def forms_of_same(member: MemberTable) -> tuple[Form, Form]:
+    """`PairTable.trace` and `cross` of two members that see the same features, where C is the identity."""
+    return bilinear(None, member.spectrum.counts), bilinear(None, member.squares)
+
+
 class Tables(NamedTuple):
     """The members and pairs r ≤ s of a problem.
 
@@ -120,21 +126,20 @@ def diagonal_tables(problem: Problem, plan: SubsetPlan, signal: FloatArray, nois
         doubt = TableDoubt(np.full(n, 4 * EPS), EPS * np.sqrt(squares), np.zeros(n), np.zeros(n), size)
         members.append(MemberTable(spectrum, squares, doubt))
     pairs = {}
-    for r in range(k):
-        for s in range(r, k):
-            in_r, in_s, shape = inside[r], inside[s], (len(members[r].squares), len(members[s].squares))
-            both = np.flatnonzero(in_r & in_s & seen)
-            where = (places[r][both], places[s][both])
-            rest = float(np.where(in_r | in_s, left, whole).sum())
-            pairs[r, s] = PairTable(
-                bool(np.array_equal(in_r, in_s)),
-                bilinear(scipy.sparse.csr_array((np.ones(len(both)), where), shape=shape)),
-                bilinear(scipy.sparse.csr_array((load[both], where), shape=shape)),
-                _gathered(load, in_r & ~in_s & seen, places[r], shape[0]),
-                _gathered(load, in_s & ~in_r & seen, places[s], shape[1]),
-                rest,
-                2 * EPS * rest,
-            )
+    for r, s in combinations_with_replacement(range(k), 2):
+        in_r, in_s, shape = inside[r], inside[s], (len(members[r].squares), len(members[s].squares))
+        both = np.flatnonzero(in_r & in_s & seen)
+        where = (places[r][both], places[s][both])
+        rest = float(np.where(in_r | in_s, left, whole).sum())
+        pairs[r, s] = PairTable(
+            bool(np.array_equal(in_r, in_s)),
+            bilinear(scipy.sparse.csr_array((np.ones(len(both)), where), shape=shape)),
+            bilinear(scipy.sparse.csr_array((load[both], where), shape=shape)),
+            _gathered(load, in_r & ~in_s & seen, places[r], shape[0]),
+            _gathered(load, in_s & ~in_r & seen, places[s], shape[1]),
+            rest,
+            2 * EPS * rest,
+        )
     power = float(signal @ w2) / M
     return Tables(M, power, float(np.sqrt(power)), tuple(members), pairs)
 
@@ -152,7 +157,7 @@ class _Spikes:
     """
 
     def __init__(self, index: IntArray, d: float, parts: "_Parts", w: FloatArray) -> None:
-        self.index, self.parts = index, parts
+        self.index = index = np.sort(index)  # members that see the same have the same directions
         Q, roots, Vt = np.linalg.svd(parts.F[index], full_matrices=False)
         kept = roots > roots[0] * len(index) * EPS
         self.Q, self.V = Q[:, kept], Vt[kept].T
@@ -163,24 +168,25 @@ class _Spikes:
         merged = (len(index) * EPS * roots[0]) ** 2 / d if d > 0 and not kept.all() else 0.0
         self.theta = np.concatenate([[8 * EPS + merged], 8 * EPS * (1 + roots[0] / roots[kept])])
         # The fit starts at the teacher's own weights on the features that the member sees.
-        begun = np.zeros(len(w))
-        begun[index] = w[index]
+        begun = np.where(np.isin(np.arange(len(w)), index), w, 0.0)
         unseen = w - begun
         y, t = (parts.signal * unseen - parts.noise * begun)[index], parts.of_factors(unseen, begun)
         terms = parts._replace(F=np.abs(parts.F)).of_factors(np.abs(unseen), np.abs(begun))
-        split, along = self.split(y, t), self.Q.T @ y / self.values[1:]
-        self.squares = np.zeros(len(self.values))  # of the loadings of what is solved for
-        np.divide(_products(split, split), self.values, out=self.squares, where=self.seen)
+        (rest, on_all), along = self.split(y, t), self.Q.T @ y / self.values[1:]
+        powers = _products((rest, on_all), (rest, on_all))
+        self.squares = np.where(self.seen, powers, 0.0) / np.where(
+            self.seen, self.values, 1.0
+        )  # of the loadings solved for
+        step = self.Q @ (on_all / self.values[1:]) + (rest / d if d > 0 else 0.0)  # Σ_rr⁺ (y + F_r t)
         self.residual, self.lifted = unseen, begun  # w* - b and b, shape (M,) each
-        step = self.inverse(y, t)
         self.residual[index] -= step
         self.lifted[index] += step
-        self.weights = self.lifted[index]
+        self.weights = self.split(self.lifted[index])
         # Products of the residual with the signal's factor and of -b with the noise's: t - F_rᵀ Σ_rr⁺ (y + F_r t)
         # without the difference, as d/(d + g) of t is left along a spike.
         shares, on_spikes = d / self.values[1:], self.V.T @ t
-        rest = t - self.V @ on_spikes if self.V.shape[1] < len(t) else np.zeros(len(t))
-        self.factor = rest + self.V @ (shares * on_spikes) - self.FQ @ along
+        beside = t - self.V @ on_spikes if self.V.shape[1] < len(t) else np.zeros(len(t))
+        self.factor = beside + self.V @ (shares * on_spikes) - self.FQ @ along
         # Each spike errs by its θ in what is left along it, and in the fit, which meets the same factor.
         uncertain = np.linalg.norm(2 * self.theta[1:] * (np.abs(on_spikes) + np.abs(roots[kept] * along)))
         self.uncertain = float(uncertain + 4 * EPS * (np.linalg.norm(terms) + np.linalg.norm(self.FQ @ along)))
@@ -192,16 +198,10 @@ class _Spikes:
         rest = rest - self.Q @ (self.Q.T @ rest)  # once more, as spikes may be huge
         return rest, along if t is None else along + self.FQ.T @ t
 
-    def inverse(self, y: FloatArray, t: FloatArray) -> FloatArray:
-        """``Σ_rr⁺ (y + F_r t)``."""
-        rest, along = self.split(y, t)
-        bulk = rest / self.values[0] if self.seen[0] else np.zeros(len(rest))
-        return np.asarray(bulk + self.Q @ (along / self.values[1:]))
-
-    def left_over(self, other: "_Spikes") -> FloatArray:
+    def left_over(self, other: "_Spikes", parts: "_Parts") -> FloatArray:
         """Products of the fit with what the residual of another projects on this member's features, by eigenspace."""
-        y = (self.parts.signal * other.residual - self.parts.noise * other.lifted)[self.index]
-        return _products(self.split(self.weights), self.split(y, other.factor))
+        y = (parts.signal * other.residual - parts.noise * other.lifted)[self.index]
+        return _products(self.weights, self.split(y, other.factor))[self.seen]
 
 
 class _Parts(NamedTuple):
@@ -230,13 +230,12 @@ def spiked_tables(
     tables = []
     for member in members:
         seen, theta, values = member.seen, member.theta[member.seen], member.values[member.seen]
-        weights = member.split(member.weights)
         size = parts.signal @ member.residual**2 + parts.noise @ member.lifted**2 + member.factor @ member.factor
         slip = 2 * np.sqrt(theta * EPS * np.where(np.arange(len(seen)) == 0, bulk, spikes)[seen] / M)
         tables.append(
             MemberTable(
                 Spectrum(values * (M / len(member.index)), member.counts[seen], M),
-                _products(weights, weights)[seen] * values / M,
+                _products(member.weights, member.weights)[seen] * values / M,
                 TableDoubt(
                     theta,
                     slip,
@@ -247,26 +246,22 @@ def spiked_tables(
             )
         )
     pairs = {}
-    for r in range(k):
-        for s in range(r, k):
-            R, T = members[r], members[s]
-            rows = np.ix_(R.seen, T.seen)
-            terms = np.concatenate(
-                [parts.signal * R.residual * T.residual, parts.noise * R.lifted * T.lifted, R.factor * T.factor]
-            )
-            left, sizes = float(terms.sum()) / M, (np.linalg.norm(R.factor), np.linalg.norm(T.factor))
-            uncertain = R.uncertain * (sizes[1] + T.uncertain) + T.uncertain * sizes[0]
-            same = bool(np.array_equal(np.sort(R.index), np.sort(T.index)))
-            trace, cross = _meeting(R, T, d)
-            pairs[r, s] = PairTable(
-                same,
-                bilinear(trace[rows], 1 / R.values[R.seen], 1 / T.values[T.seen]),
-                bilinear(cross[rows] / M),
-                R.left_over(T)[R.seen] / M,
-                T.left_over(R)[T.seen] / M,
-                max(left, 0.0) if same else left,
-                float(8 * EPS * np.abs(terms).sum() + uncertain) / M,
-            )
+    for r, s in combinations_with_replacement(range(k), 2):
+        R, T = members[r], members[s]
+        terms = np.concatenate(
+            [parts.signal * R.residual * T.residual, parts.noise * R.lifted * T.lifted, R.factor * T.factor]
+        )
+        left, sizes = float(terms.sum()) / M, (np.linalg.norm(R.factor), np.linalg.norm(T.factor))
+        uncertain = R.uncertain * (sizes[1] + T.uncertain) + T.uncertain * sizes[0]
+        same = bool(np.array_equal(R.index, T.index))
+        pairs[r, s] = PairTable(
+            same,
+            *(forms_of_same(tables[r]) if same else _meeting(R, T, d, M)),
+            R.left_over(T, parts) / M,
+            T.left_over(R, parts) / M,
+            max(left, 0.0) if same else left,
+            float(8 * EPS * np.abs(terms).sum() + uncertain) / M,
+        )
     power, reach = (
         float(parts.signal @ w**2 + np.abs(along) @ size) / M for size in (np.abs(along), summed[: along.size])
     )
@@ -278,14 +273,14 @@ def _products(x: tuple[FloatArray, FloatArray], y: tuple[FloatArray, FloatArray]
     return np.concatenate([[x[0] @ y[0]], x[1] * y[1]])
 
 
-def _meeting(r: _Spikes, s: _Spikes, d: float) -> tuple[FloatArray, FloatArray]:
-    """``tr[Π_i Σ_rs Π_j Σ_sr]`` and ``b_rᵀ Π_i Σ_rs Π_j b_s``, shape (1 + f_r, 1 + f_s) each, bulk first."""
+def _meeting(r: _Spikes, s: _Spikes, d: float, M: int) -> tuple[Form, Form]:
+    """Forms of ``tr[Π_i Σ_rs Π_j Σ_sr]/(d_i d_j)`` and ``b_rᵀ Π_i Σ_rs Π_j b_s/M``, with the bulk as the first i, j."""
     _, in_r, in_s = np.intersect1d(r.index, s.index, assume_unique=True, return_indices=True)
     Q_r, Q_s = r.Q[in_r], s.Q[in_s]
     PQ = Q_r.T @ Q_s  # Q_rᵀ P Q_s
     own_r, own_s = np.sum(Q_r**2, axis=0), np.sum(Q_s**2, axis=0)  # |P Q|² column by column
     spikes = d * PQ + r.FQ.T @ s.FQ
-    (x0, x1), (y0, y1) = r.split(r.weights), s.split(s.weights)
+    (x0, x1), (y0, y1) = r.weights, s.weights
     trace, cross = np.empty((2, len(r.values), len(s.values)))
     trace[0, 0] = d**2 * (len(in_r) - own_r.sum() - own_s.sum() + np.sum(PQ**2))
     trace[0, 1:] = d**2 * (own_s - np.sum(PQ**2, axis=0))
@@ -295,4 +290,5 @@ def _meeting(r: _Spikes, s: _Spikes, d: float) -> tuple[FloatArray, FloatArray]:
     cross[0, 1:] = d * (x0[in_r] @ Q_s) * y1
     cross[1:, 0] = d * (y0[in_s] @ Q_r) * x1
     cross[1:, 1:] = x1[:, None] * spikes * y1
-    return trace, cross
+    rows = np.ix_(r.seen, s.seen)
+    return bilinear(trace[rows], 1 / r.values[r.seen], 1 / s.values[s.seen]), bilinear(cross[rows] / M)

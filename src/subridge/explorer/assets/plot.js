@@ -47,7 +47,8 @@ class Plot {
     const axis = (name) => ({
       stroke: ink, grid, ticks: { ...line, size: 4 }, label: what[name].label, labelSize: 18, labelGap: 0, gap: 3,
       font: "12px system-ui, sans-serif", labelFont: "13px system-ui, sans-serif",
-      size: name === "x" ? 28 : 50, space: name === "x" ? 56 : 34,
+      size: what[name].slanted ? 150 : name === "x" ? 28 : 50, space: name === "x" ? 56 : 34,
+      ...(what[name].slanted ? { rotate: 50, align: 2 } : {}),
       ...(what[name].ticks || what[name].log ? { splits: () => this.splits(name), filter: (_, splits) => splits } : {}),
       values: (_, splits) => splits.map((at) => this.text(name, at)),
     });

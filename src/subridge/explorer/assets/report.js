@@ -39,14 +39,15 @@ class PanelView {
 
   curves() {
     const { x, y, marks } = this.panel;
-    const ends = this.lines.flatMap((line) => [line.values, line.band ? [] : line.lower ?? [], line.band ? [] : line.upper ?? []]);
+    const ends = this.lines.flatMap((line) => [line.values, line.lower ?? [], line.upper ?? []]);
+    const finite = ends.flat().filter(Number.isFinite);
     let [low, high] = rangeOf(ends, y.log);
-    if (x.texts) low = Math.min(...ends.flat().filter(Number.isFinite)) * 0.95;
+    if (finite.length && this.lines.some((line) => line.band)) high = Math.max(...finite) * 1.05;
+    if (x.texts) low = Math.min(...finite) * 0.95;
     const pad = x.texts ? 0.5 : 0;
-    const every = Math.ceil(this.at.length / 12);
-    const ticks = x.texts ? this.at.map((at, i) => [at, String(i + 1)]).filter((_, i) => i % every === 0) : undefined;
+    const ticks = x.texts ? this.at.map((at, i) => [at, x.texts[i]]) : undefined;
     return {
-      x: { label: x.label, log: x.log, min: this.at[0] - pad, max: this.at[this.at.length - 1] + pad, ticks },
+      x: { label: x.label, log: x.log, min: this.at[0] - pad, max: this.at[this.at.length - 1] + pad, ticks, slanted: Boolean(x.texts) },
       y: { label: y.label, log: y.log, min: low, max: high },
       at: this.at, lines: this.lines, marks: { x: Object.values(marks)[0] },
     };

@@ -20,7 +20,7 @@ from subridge.figures.drawing.style import (
     log_samples,
     mean_and_error,
     name_features,
-    panel_letter,
+    panel_letters,
     panels,
     shades,
 )
@@ -49,8 +49,7 @@ def plot_subsets(data: xr.Dataset, *, spread: bool) -> Figure:
                 if spread:
                     axes.fill_between(one.n_samples, mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
                 axes.axvline(int(data.n_features) // k, color=colour, linewidth=0.6, linestyle=":", zorder=0)
-            axes.set_title(f"{STRATEGY_NAMES[strategy]}, λ = {ridges[i]:g}")
-            axes.set(ylim=(0, None))
+            axes.set(title=f"{STRATEGY_NAMES[strategy]}, λ = {ridges[i]:g}", ylim=(0, None))
             log_samples(axes, data.n_samples)
         label_edges(grid, "training samples P", "test error")
         handles, labels = grid[0, 0].get_legend_handles_labels()
@@ -185,8 +184,7 @@ def plot_statistics(data: xr.Dataset) -> Figure:
         spectrum.set(xlabel="rank n", ylabel="eigenvalue")
         spectrum.legend(loc="lower left")
         _add_fractions(fractions, data)
-        for letter, axes in zip("abcd", grid.ravel(), strict=True):
-            panel_letter(axes, letter)
+        panel_letters(*grid.ravel())
         name_features(figure, data)
     return figure
 

@@ -24,7 +24,7 @@ from subridge.figures.drawing.style import (
     log_errors,
     mean_and_error,
     number,
-    panel_letter,
+    panel_letters,
     panels,
     shades,
 )
@@ -171,8 +171,7 @@ def plot_fractions(data: xr.Dataset) -> Figure:
                 axes.set_ylim(0.5, 2e4)
             else:
                 log_errors(axes, data.theory.sel(ridge=ridge))
-        panel_letter(above.axes[0], "a")
-        panel_letter(below.axes[0], "b")
+        panel_letters(above.axes[0], below.axes[0])
         below.axes[0].set_ylabel("generalization error $E_g$")
     return figure
 

@@ -20,7 +20,7 @@ from subridge.figures.drawing.style import (
     PALETTE,
     colour_bar,
     label_edges,
-    panel_letter,
+    panel_letters,
     panels,
     shades,
 )
@@ -73,9 +73,7 @@ def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable, *, infinit
     table = np.ma.masked_invalid(values.transpose(noise, "sample_ratio").values[:, chosen])
     image = scale.to_rgba(table, bytes=True)
     axes.imshow(image, extent=(*x, *_edges(height)), origin="lower", aspect="auto", interpolation="nearest")
-    axes.set(ylim=(0, height.max()))
-    if not infinite:
-        axes.set(xlim=(0, alpha[chosen].max()))
+    axes.set(xlim=(0, 1 if infinite else alpha[chosen].max()), ylim=(0, height.max()))
 
 
 def _edges(centres: FloatArray) -> tuple[float, float]:
@@ -134,8 +132,7 @@ def plot_scaled_phases(data: xr.Dataset) -> Figure:
             mean, scaled = (one.reduced_risk.sel(aggregation=name) for name in colours)
             _add_map(grid[i, 2], (scaled / mean).where(mean > 1e-12, 1.0), ratios)
             grid[i, 2].set_title(title)
-            grid[2, i].set(ylabel=r"$E_g\,/\,s(1-c)$", ylim=(0, 2))
-            grid[2, i].set_title(f"ρ = 0, {title}")
+            grid[2, i].set(ylabel=r"$E_g\,/\,s(1-c)$", ylim=(0, 2), title=f"ρ = 0, {title}")
             grid[2, i].legend(loc="upper right", handlelength=1.5)
         label_edges(grid[:2], "sample ratio α", "H")
         below: dict[str, Any] = {"location": "bottom", "shrink": 0.9, "pad": 0.02}
@@ -152,6 +149,5 @@ def plot_scaled_phases(data: xr.Dataset) -> Figure:
         grid[2, 2].set_title("ρ = 0.3, c = 0.6, best λ > 0", fontsize=8)
         for axes in grid[2]:
             axes.set(xscale="log", xlabel="ensemble size k")
-        for axes, letter in zip(grid.ravel(), "abcdefghi", strict=True):
-            panel_letter(axes, letter)
+        panel_letters(*grid.ravel())
     return figure

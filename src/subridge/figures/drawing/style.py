@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 import matplotlib as mpl
@@ -106,18 +107,19 @@ def number(value: float) -> str:
     return f"10$^{{{round(exponent)}}}$" if is_power else f"{value:g}"
 
 
-def panel_letter(axes: Axes, letter: str) -> None:
-    """Put a panel's letter at its upper left, outside the axes."""
-    axes.annotate(
-        letter,
-        (0, 1),
-        xycoords="axes fraction",
-        xytext=(-26, 6),
-        textcoords="offset points",
-        fontweight="bold",
-        fontsize=10,
-        annotation_clip=False,
-    )
+def panel_letters(*panels: Axes) -> None:
+    """Put a, b, c, ... at the upper left of the panels, outside the axes."""
+    for axes, letter in zip(panels, ascii_lowercase, strict=False):
+        axes.annotate(
+            letter,
+            (0, 1),
+            xycoords="axes fraction",
+            xytext=(-26, 6),
+            textcoords="offset points",
+            fontweight="bold",
+            fontsize=10,
+            annotation_clip=False,
+        )
 
 
 def name_line(axes: Axes, name: str, place: tuple[float, float], offset: tuple[float, float]) -> None:
