@@ -5,6 +5,7 @@ from subridge import derivations as derivations
 from subridge import figures as figures
 from subridge import subsets as subsets
 from subridge import theory as theory
+from subridge.estimators.banded import BandedRidge as BandedRidge
 from subridge.estimators.blocks import MomentBatches as MomentBatches
 from subridge.estimators.blocks import gather_moments as gather_moments
 from subridge.estimators.classifier import RidgeEnsembleClassifier as RidgeEnsembleClassifier

@@ -16,6 +16,7 @@ BY_ROWS = {
 QUICK = [
     sr.RidgeEnsembleRegressor(n_estimators=3, ridge=0.1, aggregation="mean", random_state=0),
     sr.RidgeEnsembleClassifier(n_estimators=3, ridge=0.1, voting="majority", random_state=0),
+    sr.BandedRidge(random_state=0),
 ]
 OTHERS = [
     sr.RidgeEnsembleRegressor(random_state=0),
@@ -30,7 +31,8 @@ OTHERS = [
 
 def explained(estimator):
     leaves_out = (
-        estimator.ridge == "auto"
+        isinstance(estimator, sr.BandedRidge)
+        or estimator.ridge == "auto"
         or getattr(estimator, "aggregation", "") == "auto"
         or isinstance(estimator, sr.RidgeEnsembleClassifier)
     )

@@ -7,7 +7,10 @@ every diagonal block is kept, so that triangular solves are matrix products as w
 
 from dataclasses import dataclass
 
-from subridge.arrays.namespace import eye_like, namespace_of
+import numpy as np
+from scipy.linalg import lapack
+
+from subridge.arrays.namespace import eye_like, is_numpy, namespace_of
 from subridge.arrays.types import Array, Namespace
 
 # Columns per panel, of which the library factors the diagonal block. Chosen on one H200 by benchmarks/engine_gpu.py
@@ -74,6 +77,27 @@ def factor(matrices: Array, panel: int = PANEL) -> BlockedFactor:
             matrices[:, e:, j:e] = matrices[:, e:, j:e] @ xp.matrix_transpose(inverse)
         inverses.append(inverse)
     return BlockedFactor(matrices, inverses, panel)
+
+
+def positive_inverse(matrix: Array) -> Array:
+    """Inverse of a positive definite matrix, shape (n, n), by its Cholesky factor.
+
+    It takes half the operations of a general inverse. A matrix that is not positive definite gives NaN.
+
+    >>> positive_inverse(np.array([[2.0, 1.0], [1.0, 1.0]])).round(12)
+    array([[ 1., -1.],
+           [-1.,  2.]])
+    """
+    xp = namespace_of(matrix)
+    if is_numpy(matrix):
+        lower, failed = lapack.dpotrf(matrix, lower=1)
+        inverse = np.tril(lapack.dpotri(lower, lower=1, overwrite_c=1)[0])
+        inverse += np.tril(inverse, -1).T
+        return np.full_like(inverse, np.nan) if failed else inverse
+    if not hasattr(xp, "cholesky_inverse"):
+        return xp.linalg.inv(matrix)
+    lower, info = xp.linalg.cholesky_ex(matrix)
+    return xp.cholesky_inverse(xp.where(info > 0, xp.nan, lower))
 
 
 def gram_lower(rows: Array, into: Array, block: int = 1024) -> Array:

@@ -104,7 +104,7 @@ def training_input(
     if y is not None and (np.ma.is_masked(y) or (numeric and isinstance(y, np.ndarray) and y.dtype.kind != "c")):
         refuse_odd_values("y", y)
     if is_tensor(X):
-        features: Features = _checked(estimator, X, reset)
+        features: Features = checked_features(estimator, X, reset)
         if y is None:
             raise DataError("y is None; the estimator needs labels")
         labels: Labels = to_numpy(y)
@@ -113,14 +113,14 @@ def training_input(
         if numeric and not np.isfinite(labels.astype(np.float64)).all():
             raise DataError("y contains NaN or infinity; replace or drop those rows")
     else:
-        features, labels = _checked(estimator, X, reset, y=y, multi_output=numeric, y_numeric=numeric)
+        features, labels = checked_features(estimator, X, reset, y=y, multi_output=numeric, y_numeric=numeric)
     if numeric:
         return features, labels.astype(np.float64, copy=False)
     check_classification_targets(labels)
     return features, column_or_1d(labels, warn=True)
 
 
-def _checked(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool = False, **labels: Any) -> Any:
+def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool = False, **labels: Any) -> Any:
     """X as float64 in its own library; if it is no tensor, and labels are given, both."""
     if not is_tensor(X):
         refuse_odd_table("X", X)
@@ -132,7 +132,9 @@ def _checked(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool = False
             if "X contains NaN" not in str(error):
                 raise
             # scikit-learn's message recommends other estimators
-            raise DataError(f"X contains NaN; {_FILLED if labels else _LEFT_OUT}") from error
+            raise DataError(
+                f"X contains NaN; {_FILLED if labels or not hasattr(estimator, 'missing') else _LEFT_OUT}"
+            ) from error
     xp = namespace_of(X)
     if X.ndim != 2 or 0 in X.shape:
         raise DataError(f"X must be a tensor of shape (n_samples, n_features) with neither zero, got {tuple(X.shape)}")
@@ -182,9 +184,7 @@ def _weighted_rows(
     return X, like(targets[:, kept], example), like(weights[kept], example)
 
 
-def _left_out_sets(
-    groups: ArrayLike | None, gap: int, weights: FloatArray | None, n_samples: int
-) -> LeftOutSets | None:
+def left_out_sets(groups: ArrayLike | None, gap: int, weights: FloatArray | None, n_samples: int) -> LeftOutSets | None:
     """The sets that `groups`, shape (n,), or `gap` name among the rows of positive weight; None for single rows."""
     steps = 0 if isinstance(gap, int) and gap == 0 else positive_integer("gap", gap, 10**9)
     if groups is not None and steps:
@@ -365,7 +365,7 @@ class RidgeEnsembleBase(BaseEstimator):
     ) -> LeftOutEnsemble:
         """Choose subsets, ridges and weights, keep the members, and return the ensemble without each left-out row."""
         seeds = self._seeds()
-        together = _left_out_sets(groups, self.gap, weights, X.shape[0])
+        together = left_out_sets(groups, self.gap, weights, X.shape[0])
         if isinstance(X, DiskColumns):
             _, y, w = _weighted_rows(targets.T, targets, weights)
             X = X if weights is None else replace(X, kept=X.kept[weights > 0])
@@ -548,7 +548,7 @@ class RidgeEnsembleBase(BaseEstimator):
         """Rows to predict, checked, and whether some lack columns; NaN is let through if members may drop out."""
         check_is_fitted(self)
         drops = one_of("missing", self.missing, get_args(Missing)) == "drop-members"
-        features: Features = _checked(self, X, reset=False, allow_nan=drops)
+        features: Features = checked_features(self, X, reset=False, allow_nan=drops)
         values = features @ np.ones(features.shape[1]) if is_sparse(features) else features
         return features, drops and bool(namespace_of(values).any(namespace_of(values).isnan(values)))
 

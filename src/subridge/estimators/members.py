@@ -47,7 +47,7 @@ def example_of(X: Features) -> Array:
     return np.empty(0) if is_sparse(X) else X
 
 
-def _columns(X: Features, index: IntArray) -> Features:
+def columns_of(X: Features, index: IntArray) -> Features:
     """Some columns of X, shape (m, N_r)."""
     return X.tocsc()[:, index] if is_sparse(X) else select_rows(X.T, index).T
 
@@ -104,7 +104,7 @@ class FittedMembers:
         found = []
         for r in range(len(self.coefficients)) if members is None else members:
             coef, A = self.coefficients[r], self.plan.measurements[r]
-            seen, own = (_columns(X, A), coef) if A.ndim == 1 else (X, self.plan.lift_rows(r, coef))
+            seen, own = (columns_of(X, A), coef) if A.ndim == 1 else (X, self.plan.lift_rows(r, coef))
             map_, intercept = (like(each, example_of(X)) for each in (own, self.intercepts[r]))
             found.append((seen @ map_.T + intercept).T)
         return namespace_of(found[0]).stack(found)
@@ -249,7 +249,7 @@ class LeftOutEnsemble:
     def _seen(self, r: int, X: Features) -> Array:
         """What a member sees of new rows, less its means, shape (m, N_r), in the library of the fit."""
         A = self.ensemble.plan.measurements[r]
-        seen = _columns(X, A) if A.ndim == 1 else X @ like(A, example_of(X)).T
+        seen = columns_of(X, A) if A.ndim == 1 else X @ like(A, example_of(X)).T
         seen = like(seen.toarray() if is_sparse(seen) else seen, self.errors)
         centre = self.rows if self.parts is None else self.parts[r]
         return seen - self.ensemble.plan.measure(r, centre.feature_means)

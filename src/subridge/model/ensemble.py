@@ -80,7 +80,9 @@ class SubsetPlan(Fingerprinted):
     def __post_init__(self) -> None:
         M = positive_integer("n_features", self.n_features)
         arrays = [_array(r, A) for r, A in enumerate(self.measurements)]
-        checked = tuple(_matrix(r, A, M) if A.ndim == 2 else _indices(r, A, M) for r, A in enumerate(arrays))
+        checked = tuple(
+            _matrix(r, A, M) if A.ndim == 2 else feature_indices(f"member {r}", A, M) for r, A in enumerate(arrays)
+        )
         if not checked:
             raise SubsetError("a plan needs at least one member")
         self._set(n_features=M, measurements=checked)
@@ -118,7 +120,7 @@ class SubsetPlan(Fingerprinted):
         M = positive_integer("n_features", n_features, MOST_FEATURES)
         arrays = [_array(r, index) for r, index in enumerate(items_of("index_arrays", index_arrays))]
         # The constructor checks indices, but would take an array with two axes for a matrix.
-        return cls(tuple(_indices(r, A, M) if A.ndim == 2 else A for r, A in enumerate(arrays)), M)
+        return cls(tuple(feature_indices(f"member {r}", A, M) if A.ndim == 2 else A for r, A in enumerate(arrays)), M)
 
     @classmethod
     def from_matrices(cls, matrices: Iterable[ArrayLike]) -> "SubsetPlan":
@@ -264,20 +266,21 @@ def _array(member: int, value: ArrayLike) -> npt.NDArray[Any]:
         raise SubsetError(f"member {member} has rows of different lengths, got {value!r}; give a flat list") from error
 
 
-def _indices(member: int, array: npt.NDArray[Any], n_features: int) -> IntArray:
+def feature_indices(label: str, array: npt.NDArray[Any], n_features: int) -> IntArray:
+    """Checked indices of features, or those of a mask, shape (N_r,); `label` names them in messages."""
     if array.dtype == np.bool_:
         if array.shape != (n_features,):
-            raise SubsetError(f"mask of member {member} must have shape ({n_features},), got {array.shape}")
+            raise SubsetError(f"mask of {label} must have shape ({n_features},), got {array.shape}")
         array = np.flatnonzero(array)
     if array.ndim != 1 or not array.size:
-        raise SubsetError(f"member {member} is empty or not one-dimensional; every member needs a feature")
+        raise SubsetError(f"{label} is empty or not one-dimensional; it needs at least one feature")
     if array.dtype.kind not in "iu":
-        raise SubsetError(f"indices of member {member} must be integers, got {array.dtype}")
+        raise SubsetError(f"indices of {label} must be integers, got {array.dtype}")
     if array.min() < 0 or array.max() >= n_features:
         span = f"{array.min()} to {array.max()}"
-        raise SubsetError(f"indices of member {member} must lie in [0, {n_features - 1}], got {span}")
+        raise SubsetError(f"indices of {label} must lie in [0, {n_features - 1}], got {span}")
     if len(np.unique(array)) < len(array):
-        raise SubsetError(f"member {member} names a feature twice; use SubsetPlan.from_matrices for repeated rows")
+        raise SubsetError(f"{label} names a feature twice; use SubsetPlan.from_matrices for repeated rows")
     return _read_only(array.astype(np.int64))
 
 

@@ -1,0 +1,546 @@
+"""BandedRidge: one linear model with a ridge per feature space, chosen for each target."""
+
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, Self, get_args
+
+import numpy as np
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from subridge.arrays.namespace import (
+    device_of,
+    dtype_name,
+    in_precision_of,
+    index_on,
+    is_sparse,
+    is_tensor,
+    like,
+    namespace_of,
+    select_rows,
+    take_last,
+    to_numpy,
+)
+from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, MatrixLike
+from subridge.estimators.base import (
+    BaseEstimator,
+    MultiOutputMixin,
+    RegressorMixin,
+    checked_features,
+    left_out_sets,
+    row_weights,
+)
+from subridge.estimators.members import Features, columns_of, example_of
+from subridge.model.checks import non_negative, one_of, positive_integer, refuse_odd_values, truth
+from subridge.model.errors import AccuracyWarning, DataError, ParameterError, counted
+from subridge.model.spaces import Spaces, read_spaces, refuse_overlaps
+from subridge.ridge.banded import (
+    SpaceKernels,
+    first_draws,
+    left_out_r2,
+    plan_memory,
+    search_common_shares,
+    search_shares,
+    space_kernels,
+    usual_block,
+)
+from subridge.ridge.checks import large_group, repeated_rows, warn_once
+from subridge.ridge.rows import left_out_groups, training_rows
+from subridge.store.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+MissingTargets = Literal["raise", "drop"]
+_PATH = np.logspace(-3, 5, 17)  # half decades, as for the ensembles: in units of the mean square of a row
+_SECONDS = 2.0  # of work that is expected, above which a bar is shown
+_DIGITS = 1e-7  # relative rounding error above which the user is warned
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """Ridge regression with a penalty per feature space, chosen for each target by exact left-out errors.
+
+    Each target has its own shares of the spaces and its own ridge [1]_. All are judged by exact leave-one-row-out
+    errors, or leave-one-group-out errors if `groups` are given: no folds, no held-out data. Random shares are tried
+    first; then shares that many targets ask for.
+
+    Parameters
+    ----------
+    spaces : mapping from str to columns, optional
+        Names of the feature spaces, and their columns: integers, a slice, a boolean mask, or names of columns of a data
+        frame. ``...`` or "rest" stands for all columns that no other space has. Columns of no space are not used.
+        Default: one space of all columns, which is a ridge per target.
+    ridges : array_like, shape (L,), optional
+        The ridges λ to choose from, all positive. The penalty of space s is ``λ v_s/g_s``, with the share g_s of the
+        space and the mean squared norm v_s of its centred rows. Default: half decades from 1e-3 to 1e5.
+    n_draws : int, default=20
+        How many shares of the spaces are tried, each at all ridges: equal shares, each space alone, then others.
+    refine : bool, default=True
+        Take most draws from what targets ask for, instead of at random.
+    shares : array_like, shape (n_draws, n_spaces), optional
+        The shares to try, in place of draws; each row sums to one.
+    per_target : bool, default=True
+        Choose shares and ridge for each target; else one choice for all, by the mean of their R².
+    fit_intercept : bool, default=True
+        Fit an intercept, which is not penalised.
+    missing_targets : {"raise", "drop"}, default="raise"
+        NaN in y: refuse it, or leave out, target by target, the rows without a label. Targets that lack the same rows
+        are fitted together.
+    memory : int, optional
+        Bytes that the search may take beside data and results. Default: what a block of targets needs that keeps
+        processor or card busy.
+    progress : bool, default=True
+        Show a bar with the time left, at a terminal, for work of more than 2 s.
+    random_state : int, RandomState or None
+        Draws shares.
+
+    Attributes
+    ----------
+    shares_ : ndarray, shape (n_targets, n_spaces)
+        Shares g of the spaces in the prior variance of each target's signal; ``(n_spaces,)`` if y has one axis.
+    ridge_ : ndarray, shape (n_targets,)
+        λ of each target.
+    loo_error_ : ndarray, shape (n_targets,)
+        Mean squared error of left-out rows (groups), where each part of them is judged at the choice that the others
+        make, so that choosing among many draws does not flatter it.
+    loo_r2_ : ndarray, shape (n_targets,)
+        Share of the variance that is explained, from the same errors.
+    intercept_ : array, shape (n_targets,)
+        The output at the mean of the features.
+    dual_coef_ : array, shape (n_targets, n_samples)
+        α: the weights of space s are ``g_s/v_s α F_s`` with centred, weighted rows F_s. `coef_` computes them.
+    spaces_ : dict of str to ndarray, each of shape (N_s,)
+        The columns of every space.
+    scales_ : ndarray, shape (n_spaces,)
+        v_s.
+    planned_memory_ : int
+        Bytes that the search took beside data and results, by its plan.
+    n_features_in_ : int
+        Columns of X.
+    feature_names_in_ : ndarray of str, shape (n_features,)
+        Their names, if X is a data frame.
+
+    See Also
+    --------
+    RidgeEnsembleRegressor : members that each see a part of the features.
+
+    References
+    ----------
+    .. [1] Dupré la Tour, T., Eickenberg, M., Nunez-Elizalde, A. O., Gallant, J. L. (2022). Feature-space selection with
+       banded ridge regression. NeuroImage 264, 119728.
+
+    Examples
+    --------
+    Two spaces; the first target needs one of them, the second both:
+
+    >>> import numpy as np, subridge as sr
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((120, 80))
+    >>> signal = X[:, :20] @ rng.standard_normal((20, 2))
+    >>> signal[:, 1] += X[:, 20:] @ rng.standard_normal(60)
+    >>> Y = signal + rng.standard_normal((120, 2))
+    >>> runs = np.repeat(np.arange(6), 20)
+    >>> model = sr.BandedRidge({"sound": slice(0, 20), "words": ...}, random_state=0).fit(X, Y, groups=runs)
+    >>> model.shares_.shape, bool(model.shares_[0, 0] > 0.95), bool(model.shares_[1, 0] < 0.8)
+    ((2, 2), True, True)
+    >>> model.predict(X).shape, model.predict_by_space(X).shape, model.coef_.shape
+    ((120, 2), (2, 120, 2), (2, 80))
+    >>> model.loo_r2_by_space().shape, model.r2_by_space(X, Y).shape, model.penalties_.shape
+    ((2, 2), (2, 2), (2, 2))
+    """
+
+    spaces: Spaces | None = field(default=None, kw_only=False)
+    ridges: ArrayLike | None = None
+    n_draws: int = 20
+    refine: bool = True
+    shares: ArrayLike | None = None
+    per_target: bool = True
+    fit_intercept: bool = True
+    missing_targets: MissingTargets = "raise"
+    memory: int | None = None
+    progress: bool = True
+    random_state: int | np.random.RandomState | None = None
+
+    # -- fitting ----------------------------------------------------------------------------------
+
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Self:
+        """Choose shares and ridge of every target, and fit.
+
+        Parameters
+        ----------
+        X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
+            Samples, one per row.
+        y : array_like or tensor, shape (n_samples,) or (n_samples, n_targets)
+            Their labels. Products with them are made in their precision and on their device, if X is a tensor.
+        sample_weight : array_like, shape (n_samples,), optional
+            How much each row counts. A row of weight two is left out as one row.
+        groups : array_like, shape (n_samples,), optional
+            Labels of groups whose rows are left out together, such as runs of an experiment.
+
+        Returns
+        -------
+        BandedRidge
+            Itself, fitted.
+
+        Raises
+        ------
+        SubsetError
+            If spaces overlap, are empty, or name columns that X lacks.
+        DataError, ParameterError, BudgetError
+            If the data cannot be used as given, a parameter is invalid, or memory is too small.
+        """
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        for name in ("refine", "per_target", "fit_intercept", "progress"):
+            truth(name, getattr(self, name))
+        features: Features = checked_features(self, X, reset=True)
+        n, Y, names = features.shape[0], _labels(self, y, features), getattr(self, "feature_names_in_", None)
+        spaces = read_spaces({"all": ...} if self.spaces is None else self.spaces, features.shape[1], names)
+        refuse_overlaps(spaces, names)
+        self._has_one_target = Y.ndim == 1
+        Y = Y[:, None] if Y.ndim == 1 else Y
+        weights = row_weights(sample_weight, n)
+        sets = left_out_sets(groups, 0, weights, n)
+        kept = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
+        if len(kept) < 2:
+            raise DataError(
+                f"n_samples={counted(len(kept), 'sample')}: nothing is left to train on if one is left out; give at "
+                "least two"
+            )
+        if len(kept) < n:
+            features = features[kept] if is_sparse(features) else select_rows(features, kept)
+            Y = select_rows(Y, kept)
+        w = None if weights is None else like(weights[kept], example_of(features))
+        unlabelled = like(np.zeros((1, len(kept))), example_of(features))
+        rows = training_rows(features, unlabelled, w, self.fit_intercept, sets)
+        del features
+        warn_once((repeated_rows(rows), large_group(rows)), stacklevel=2)
+        self._rows = replace(rows, given=None)
+        kernels = space_kernels(self._rows, list(spaces.values()))
+        if not np.isfinite(kernels.scales).all():
+            raise DataError("X holds numbers whose squares leave the range of floats; divide X by a constant")
+        self._search(kernels, Y)
+        self.spaces_, self.scales_ = spaces, kernels.scales
+        if self._has_one_target:
+            for name in ("shares_", "ridge_", "loo_error_", "loo_r2_", "intercept_", "dual_coef_"):
+                setattr(self, name, getattr(self, name)[0])
+        return self
+
+    def _draws(self, scales: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, int]:
+        """Ridges, shape (L,), shares to try first, shape (D, S), and how many are to follow."""
+        ridges = _PATH if self.ridges is None else np.unique(np.atleast_1d(non_negative("ridges", self.ridges)))
+        if ridges.ndim != 1 or not ridges.size or not ridges.min() > 0:
+            raise ParameterError(f"ridges must be positive numbers, got {self.ridges!r}")
+        count, S = positive_integer("n_draws", self.n_draws, 10**6), len(scales)
+        if self.shares is not None:
+            shares = np.atleast_2d(non_negative("shares", self.shares))
+            if shares.shape[1:] != (S,) or not np.allclose(shares.sum(axis=1), 1.0):
+                raise ParameterError(
+                    f"shares must have shape (n_draws, {S}) with rows that sum to one, got shape {shares.shape}"
+                )
+            return ridges, shares, 0
+        alive = np.flatnonzero(scales > 0) if scales.any() else np.arange(S)
+        if len(alive) == 1:
+            return ridges, first_draws(1, alive, S, rng), 0
+        refined = self.refine and self.per_target
+        first = min(count, max(len(alive) + 1, count // 4)) if refined else count
+        return ridges, first_draws(first, alive, S, rng), count - first
+
+    def _search(self, kernels: SpaceKernels, Y: Array) -> None:
+        """Search and publish, all targets that have the same rows together."""
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        ridges, draws, n_refined = self._draws(kernels.scales, rng)
+        (n, C), xp = Y.shape, namespace_of(Y)
+        if _EPS * n > _DIGITS * ridges.min():
+            warnings.warn(
+                AccuracyWarning(
+                    f"left-out errors at ridges={ridges.min():g} may be off by {_EPS * n / ridges.min():.0e} of "
+                    "themselves; give larger ridges"
+                ),
+                stacklevel=3,
+            )
+        plan = plan_memory(n, len(kernels.scales), Y, self.memory)
+        patterns = self._patterns = _patterns(
+            Y, one_of("missing_targets", self.missing_targets, get_args(MissingTargets))
+        )
+        if len(patterns) > 1 and not self.per_target:
+            raise ParameterError("missing_targets='drop' fits targets apart and needs per_target=True")
+        self.planned_memory_, self.shares_, self.ridge_ = plan.bytes, np.empty((C, len(kernels.scales))), np.empty(C)
+        self.loo_error_, self.loo_r2_ = np.empty(C), np.empty(C)
+        words = f"{counted(C, 'target')}, {plan.bytes / 2**20:,.0f} MiB"
+        with _LateBar(words, len(patterns) * (len(draws) + n_refined), self.progress) as bar:
+            for at, rows in patterns:
+                part, own = self._of_rows(kernels, rows), Y
+                if len(patterns) > 1 or len(rows) < n:
+                    own = take_last(select_rows(Y, rows), at)
+                if self.per_target:
+                    found = search_shares(part, own, ridges, draws, n_refined, rng, plan.block, bar.move)
+                else:
+                    found = search_common_shares(part, own, ridges, draws, plan.block, bar.move)
+                if (found.place < 0).any():
+                    raise DataError("left-out errors are not finite; divide X and y by constants")
+                errors = to_numpy(xp.sum(found.inside, axis=1))
+                self.shares_[at], self.ridge_[at] = found.best_shares, found.best_ridge
+                self.loo_error_[at] = errors / float((part.roots**2).sum())
+                self.loo_r2_[at] = 1 - errors / np.where(found.variation > 0, found.variation, np.inf)
+                if len(patterns) == 1 and len(rows) == n:
+                    self.dual_coef_, self.intercept_ = found.dual, found.intercept
+                    return
+                if not hasattr(self, "dual_coef_"):
+                    self.dual_coef_, self.intercept_ = xp.zeros_like(Y.T), xp.zeros_like(Y[0, :])
+                self.dual_coef_[index_on(Y, at)[:, None], index_on(Y, rows)] = found.dual
+                self.intercept_[index_on(Y, at)] = found.intercept
+
+    # -- what was fitted --------------------------------------------------------------------------
+
+    @property
+    def _gains(self) -> FloatArray:
+        """``g_s/v_s`` of every target, shape (C, S)."""
+        scales = self.scales_
+        return np.atleast_2d(self.shares_) / np.where(scales > 0, scales, np.inf)
+
+    @property
+    def _dual(self) -> Array:
+        """α in double precision, shape (C, n)."""
+        dual = like(self.dual_coef_, self._rows.weights)
+        return dual[None, :] if self._has_one_target else dual
+
+    def _of_target(self, values: Array) -> Array:
+        """What has the targets last, without that axis if y had none."""
+        return values[..., 0] if self._has_one_target else values
+
+    @property
+    def penalties_(self) -> FloatArray:
+        """The penalty ``λ v_s/g_s`` of every target and space, as scikit-learn's ``alpha``; inf if the share is zero.
+
+        Returns
+        -------
+        ndarray, shape (n_targets, n_spaces)
+            Penalties; shape (n_spaces,) if y has one axis.
+        """
+        check_is_fitted(self)
+        gains = self._gains
+        found = np.reshape(self.ridge_, (-1, 1)) / np.where(gains > 0, gains, 1.0)
+        found = np.where(gains > 0, found, np.inf)
+        return found[0] if self._has_one_target else found
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the features, computed when they are asked for.
+
+        Returns
+        -------
+        array, shape (n_targets, n_features)
+            Weights, zero for columns of no space; shape (n_features,) if y has one axis.
+        """
+        check_is_fitted(self)
+        dual = self._dual
+        coef = namespace_of(dual).zeros((dual.shape[0], self.n_features_in_), dtype=dual.dtype, device=device_of(dual))
+        for gain, columns in zip(self._gains.T, self.spaces_.values(), strict=True):
+            part = self._rows.design(columns).onto_features(dual) * like(gain, dual)[:, None]
+            coef[:, index_on(coef, columns)] = part
+        return coef[0, :] if self._has_one_target else coef
+
+    def _parts(self, X: MatrixLike) -> Iterator[Array]:
+        """What each space adds to the outputs for new rows, shape (m, C), in turn."""
+        check_is_fitted(self)
+        new: Features = checked_features(self, X, reset=False)
+        dual = like(self._dual, example_of(new))
+        for gain, columns in zip(self._gains.T, self.spaces_.values(), strict=True):
+            seen = columns_of(new, columns)
+            seen = like(seen.toarray() if is_sparse(seen) else seen, self._rows.weights)
+            kernel = self._rows.design(columns).onto_samples(seen - take_last(self._rows.feature_means, columns))
+            yield like(kernel, dual) @ dual.T * like(gain, dual)
+
+    def predict(self, X: MatrixLike) -> Array:
+        """Predict the labels of new rows.
+
+        Parameters
+        ----------
+        X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
+            New samples, one per row.
+
+        Returns
+        -------
+        array, shape (n_samples,) or (n_samples, n_targets)
+            In the library and on the device of X.
+
+        Raises
+        ------
+        NotFittedError, DataError
+            If the model is not fitted, or X does not fit it.
+        """
+        first, *others = self._parts(X)
+        outputs = sum(others, first) + like(np.atleast_1d(to_numpy(self.intercept_)), first)
+        return in_precision_of(X, self._of_target(outputs))
+
+    def predict_by_space(self, X: MatrixLike) -> Array:
+        """Predict what each space adds: with ``intercept_`` they sum to what `predict` gives.
+
+        Parameters
+        ----------
+        X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
+            New samples, one per row.
+
+        Returns
+        -------
+        array, shape (n_spaces, n_samples) or (n_spaces, n_samples, n_targets)
+            In the library and on the device of X.
+
+        Raises
+        ------
+        NotFittedError, DataError
+            If the model is not fitted, or X does not fit it.
+        """
+        parts = list(self._parts(X))
+        return in_precision_of(X, self._of_target(namespace_of(parts[0]).stack(parts)))
+
+    def r2_by_space(self, X: MatrixLike, y: ArrayLike) -> FloatArray:
+        """Split R² on new rows into what each space explains, by the product measure.
+
+        Parameters
+        ----------
+        X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
+            New samples, one per row.
+        y : array_like or tensor, shape (n_samples,) or (n_samples, n_targets)
+            Their labels.
+
+        Returns
+        -------
+        ndarray, shape (n_spaces,) or (n_targets, n_spaces)
+            ``Σ f_s (2 y - f)/Σ y²`` with labels y and outputs f measured from the mean of y, and the parts f_s of
+            `predict_by_space`. The rows sum to R², less the part of the intercept.
+
+        Raises
+        ------
+        NotFittedError, DataError
+            If the model is not fitted, or X or y do not fit it.
+        """
+        parts = [to_numpy(part) for part in self._parts(X)]
+        labels = np.reshape(to_numpy(y), parts[0].shape)
+        means = labels.mean(axis=0)
+        labels = labels - means
+        rest = 2 * labels - sum(parts[1:], parts[0]) - (np.atleast_1d(to_numpy(self.intercept_)) - means)
+        found = np.stack([(part * rest).sum(axis=0) for part in parts], axis=-1) / (labels**2).sum(axis=0)[:, None]
+        return np.asarray(found[0] if self._has_one_target else found)
+
+    def loo_r2_by_space(self) -> FloatArray:
+        """Split R² on left-out rows (groups) into what each space explains, by the product measure.
+
+        Every distinct choice of shares and ridge is factorised again.
+
+        Returns
+        -------
+        ndarray, shape (n_spaces,) or (n_targets, n_spaces)
+            The rows sum to R² at the chosen shares and ridges, up to what left-out rows change in the intercept.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        """
+        check_is_fitted(self)
+        kernels, dual = space_kernels(self._rows, list(self.spaces_.values())), self._dual
+        table = np.column_stack([np.reshape(self.ridge_, -1), np.atleast_2d(self.shares_)])
+        found, block = np.empty((len(table), len(self.scales_))), usual_block(dual.T)
+        for targets, rows in self._patterns:
+            part = self._of_rows(kernels, rows)
+            for ridge, *shares in np.unique(table[targets], axis=0):
+                at = targets[(table[targets] == [ridge, *shares]).all(axis=1)]
+                for some in (at[start : start + block] for start in range(0, len(at), block)):
+                    own = take_last(select_rows(dual, some), rows)
+                    found[some] = left_out_r2(part, np.array(shares), float(ridge), own)
+        return found[0] if self._has_one_target else found
+
+    def _of_rows(self, kernels: SpaceKernels, rows: IntArray) -> SpaceKernels:
+        """Kernels of the rows for which some targets have labels."""
+        if len(rows) == len(self._rows.owners):
+            return kernels
+        return kernels.of_rows(rows, left_out_groups(self._rows.owners, len(self._rows.owners), rows))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "scales_")
+
+    def __sklearn_tags__(self) -> "Tags":
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+# -- labels, and progress -------------------------------------------------------------------------
+
+
+def _labels(estimator: BandedRidge, y: ArrayLike, X: Features) -> Array:
+    """Labels in the library and on the device of X, in single or double precision; shape (n,) or (n, C)."""
+    if y is None:
+        raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+    if is_tensor(X):
+        xp, single = namespace_of(X), is_tensor(y) and dtype_name(y) == "float32"
+        Y = like(y, xp.astype(X[:0, :0], xp.float32) if single else X)
+    else:
+        refuse_odd_values("y", y)
+        Y = check_array(
+            to_numpy(y) if is_tensor(y) else y,
+            ensure_2d=False,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            input_name="y",
+        )
+    if Y.ndim not in (1, 2) or Y.shape[0] != X.shape[0] or 0 in Y.shape:
+        raise DataError(f"y must have {X.shape[0]} rows like X, and one or two axes, got shape {tuple(Y.shape)}")
+    return Y
+
+
+def _patterns(Y: Array, missing: str) -> list[tuple[IntArray, IntArray]]:
+    """Targets that have the same labels, and the rows of these; one pair if none is missing."""
+    (n, C), xp = Y.shape, namespace_of(Y)
+    everything = [(np.arange(C), np.arange(n))]
+    if bool(xp.isfinite(xp.sum(Y))):
+        return everything
+    if bool(xp.any(xp.isinf(Y))):
+        raise DataError("y contains infinity; replace or drop those rows")
+    gaps = to_numpy(xp.isnan(Y)).astype(bool)
+    if not gaps.any():
+        return everything
+    if missing == "raise":
+        raise DataError(
+            f"y contains NaN in {gaps.any(axis=0).sum()} of {counted(C, 'target')}; drop those rows, or leave them out "
+            "target by target with missing_targets='drop'"
+        )
+    patterns, numbers = np.unique(gaps, axis=1, return_inverse=True)
+    found = [(np.flatnonzero(numbers.reshape(-1) == k), np.flatnonzero(~gap)) for k, gap in enumerate(patterns.T)]
+    short = [at[0] for at, rows in found if len(rows) < 2]
+    if short:
+        raise DataError(f"target {short[0]} of y has fewer than two labels; leave it out")
+    return found
+
+
+class _LateBar:
+    """A progress bar that appears once more than 2 s of work are expected."""
+
+    def __init__(self, words: str, total: float, show: bool) -> None:
+        self._words, self._total, self._show, self._done, self._start = words, total, show, 0.0, time.monotonic()
+        self._bar: ProgressBar | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def move(self, amount: float) -> None:
+        """Some work is done."""
+        self._done += amount
+        if self._bar is None and self._show and time.monotonic() - self._start > _SECONDS * self._done / self._total:
+            self._bar = ProgressBar(self._words, self._total, show=True)
+            self._bar.start()
+            amount = self._done
+        if self._bar is not None:
+            self._bar.move(amount)
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()

@@ -1,0 +1,75 @@
+"""Feature spaces by name: which columns of a table belong to each."""
+
+from collections.abc import Mapping, Sequence
+from types import EllipsisType
+from typing import TypeAlias
+
+import numpy as np
+
+from subridge.arrays.types import ArrayLike, IntArray
+from subridge.model.ensemble import feature_indices
+from subridge.model.errors import SubsetError, listed
+
+# Columns of a space: integers, a mask, a slice, names of columns, or all that no other space names.
+Columns: TypeAlias = ArrayLike | slice | EllipsisType
+Spaces: TypeAlias = Mapping[str, Columns]
+
+REST = "rest"
+
+
+def read_spaces(spaces: Spaces, n_features: int, names: Sequence[str] | None = None) -> dict[str, IntArray]:
+    """The columns of every space, each of shape (N_s,); `names` are those of the columns of a data frame.
+
+    A space that is ``...`` or "rest" takes the columns that no other space names.
+
+    >>> {name: columns.tolist() for name, columns in read_spaces({"a": slice(0, 2), "b": ...}, 4).items()}
+    {'a': [0, 1], 'b': [2, 3]}
+    """
+    if not isinstance(spaces, Mapping) or not spaces:
+        raise SubsetError(f"spaces must be a mapping from names to columns with at least one space, got {spaces!r}")
+    known = [] if names is None else list(names)
+    words = [each for each in (REST,) if each not in known]  # a column of that name is that column
+    is_rest = {name: value is ... or (isinstance(value, str) and value in words) for name, value in spaces.items()}
+    if sum(is_rest.values()) > 1:
+        raise SubsetError(f"only one space can be all the rest, got {listed(name for name in spaces if is_rest[name])}")
+    found = {
+        name: read_columns(f"space {name!r}", value, n_features, known)
+        for name, value in spaces.items()
+        if not is_rest[name]
+    }
+    taken = np.concatenate([*found.values(), np.empty(0, dtype=np.int64)])
+    left = np.setdiff1d(np.arange(n_features), taken)
+    return {
+        name: feature_indices(f"space {name!r} (all the rest)", left, n_features) if is_rest[name] else found[name]
+        for name in spaces
+    }
+
+
+def read_columns(label: str, columns: Columns, n_features: int, names: Sequence[str] = ()) -> IntArray:
+    """Indices of columns that are given by integers, a mask, a slice or names; `label` names them in messages.
+
+    >>> read_columns("space 'a'", ["age", "size"], 3, ["size", "weight", "age"])
+    array([2, 0])
+    """
+    array = np.arange(n_features)[columns] if isinstance(columns, slice) else np.atleast_1d(np.asarray(columns))
+    if array.dtype.kind in "UO" and array.size and all(isinstance(each, str) for each in array.flat):
+        places = {name: place for place, name in enumerate(names)}
+        absent = [repr(str(each)) for each in array.flat if each not in places]
+        if absent:
+            columns_of_X = f"its columns are {listed(names)}" if len(names) else "it has no column names; give integers"
+            raise SubsetError(f"{label} names {listed(absent)}, which X lacks: {columns_of_X}")
+        array = np.array([places[str(each)] for each in array.flat])
+    return feature_indices(label, array, n_features)
+
+
+def refuse_overlaps(spaces: Mapping[str, IntArray], names: Sequence[str] | None = None) -> None:
+    """Refuse a column that belongs to two spaces: one penalty would hide the other."""
+    owner = dict[int, str]()
+    for name, columns in spaces.items():
+        for column in columns.tolist():
+            if column in owner:
+                called = column if names is None else repr(names[column])
+                raise SubsetError(
+                    f"spaces {owner[column]!r} and {name!r} both hold column {called}; give every column to one space"
+                )
+            owner[column] = name

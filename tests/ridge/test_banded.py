@@ -1,0 +1,161 @@
+"""Banded ridge in closed form, against training again."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from subridge.model.errors import BudgetError
+from subridge.ridge.banded import (
+    BandedSearch,
+    Draw,
+    first_draws,
+    left_out_r2,
+    plan_memory,
+    search_common_shares,
+    search_shares,
+    space_kernels,
+)
+from subridge.ridge.rows import left_out_groups, training_rows
+
+
+def random_case(number):
+    """Rows or groups of any size, with and without intercept and weights, more or fewer features than rows."""
+    rng = np.random.default_rng(number)
+    n, S = int(rng.integers(6, 40)), int(rng.integers(1, 4))
+    sizes = rng.integers(1, 30, S)
+    columns = np.split(np.arange(sizes.sum()), np.cumsum(sizes)[:-1])
+    X = rng.standard_normal((n, sizes.sum())) * rng.uniform(0.1, 10, sizes.sum()) + 5 * rng.standard_normal(sizes.sum())
+    Y = X @ rng.standard_normal((len(X.T), 3)) + 3 * rng.standard_normal((n, 3)) + 100
+    weights = rng.uniform(0.2, 3, n) if number % 2 else np.ones(n)
+    groups = np.arange(n) if number % 4 < 2 else np.concatenate([[0, 1], rng.integers(0, 4, n - 2)])
+    intercept, shares = bool(number % 3), rng.dirichlet(np.ones(S))
+    rows = training_rows(X, Y.T, weights, intercept, left_out_groups(groups, n))
+    spaces = replace(space_kernels(rows, columns), by_eigenvectors=bool(number % 5 < 3))
+    scale = np.concatenate(
+        [np.full(len(c), (g / v) ** 0.5) for c, g, v in zip(columns, shares, spaces.scales, strict=True)]
+    )
+    return X * scale, Y, weights, groups, intercept, spaces, shares, 10.0 ** rng.uniform(-3, 2)
+
+
+@pytest.mark.parametrize("block", [0, *(pytest.param(block, marks=pytest.mark.slow) for block in range(1, 20))])
+def test_left_out_errors_are_those_of_refits(block):
+    """500 cases: the penalty of a space is that of its features scaled by √(g/v), so that plain ridge is the judge."""
+    for number in range(25 * block, 25 * (block + 1)):
+        Z, Y, w, groups, intercept, spaces, shares, ridge = random_case(number)
+        search = BandedSearch(spaces, Y, np.array([ridge]), block=2)
+        search.try_shares(shares)
+        expected, model = np.empty_like(Y), Ridge(ridge, fit_intercept=intercept, solver="svd")
+        for group in np.unique(groups):
+            out = groups == group
+            expected[out] = Y[out] - model.fit(Z[~out], Y[~out], sample_weight=w[~out]).predict(Z[out])
+        squares = w @ expected**2
+        np.testing.assert_allclose(search.loss, squares, rtol=1e-8, err_msg=str(number))
+        np.testing.assert_allclose(search.inside.sum(axis=1), squares, rtol=1e-8)
+        model.fit(Z, Y, sample_weight=w)
+        F = (Z - (w @ Z / w.sum() if intercept else 0.0)) * w[:, None] ** 0.5
+        np.testing.assert_allclose(search.dual @ F, model.coef_, rtol=1e-8, atol=1e-8 * abs(model.coef_).max())
+
+
+def test_parts_of_spaces_are_those_of_refits_and_sum_to_r2():
+    for number in range(1, 40, 2):
+        Z, Y, w, groups, intercept, spaces, shares, ridge = random_case(number)
+        search = BandedSearch(spaces, Y, np.array([ridge]), block=3)
+        search.try_shares(shares)
+        found, model = left_out_r2(spaces, shares, ridge, search.dual), Ridge(ridge, fit_intercept=intercept)
+        y = Y - (w @ Y / w.sum() if intercept else 0.0)
+        total, overall = np.zeros(3), w @ Z / w.sum() if intercept else 0.0
+        for group in np.unique(groups):
+            out = groups == group
+            model.fit(Z[~out], Y[~out], sample_weight=w[~out])
+            without_intercept, errors = (Z[out] - overall) @ model.coef_.T, Y[out] - model.predict(Z[out])
+            total += w[out] @ (without_intercept * (y[out] + errors))
+        np.testing.assert_allclose(found.sum(axis=1), total / (w @ y**2), rtol=1e-7, atol=1e-9)
+
+
+def case_of_many_targets(C=60, n=80, p=30, S=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X, u = rng.standard_normal((n, S * p)), rng.uniform(size=(S, C)) ** 3
+    columns = np.split(np.arange(S * p), S)
+    Y = sum(X[:, c] @ rng.standard_normal((p, C)) * u[s] for s, c in enumerate(columns)) + 2 * rng.standard_normal(
+        (n, C)
+    )
+    rows = training_rows(X, np.zeros((1, n)), None, True, left_out_groups(np.repeat(np.arange(8), n // 8), n))
+    return space_kernels(rows, columns), Y, rng
+
+
+def test_passes_over_the_ridges_find_what_all_ridges_have():
+    spaces, Y, rng = case_of_many_targets()
+    ridges, draws = np.logspace(-3, 3, 20), first_draws(8, np.arange(3), 3, rng)
+    search = search_shares(spaces, Y, ridges, draws, 0, rng, block=17)
+    least = np.full(Y.shape[1], np.inf)
+    for shares in draws:
+        for ridge in ridges:
+            single = BandedSearch(spaces, Y, np.array([ridge]), block=100)
+            single.try_shares(shares)
+            least = np.minimum(least, single.loss)
+    assert (search.loss >= least * (1 - 1e-12)).all()
+    assert np.median(search.loss / least) == pytest.approx(1.0, abs=1e-12)
+    assert (search.loss <= 1.02 * least).mean() > 0.95
+
+
+def test_blocks_and_factorisations_change_nothing():
+    spaces, Y, _ = case_of_many_targets()
+    ridges, found = np.logspace(-2, 2, 9), []
+    for by_eigenvectors, block in ((True, 60), (True, 7), (False, 60), (False, 7)):
+        rng = np.random.default_rng(1)
+        draws = first_draws(5, np.arange(3), 3, rng)
+        kind = replace(spaces, by_eigenvectors=by_eigenvectors)
+        found.append(search_shares(kind, Y, ridges, draws, 6, rng, block))
+    for other in found[1:]:
+        np.testing.assert_allclose(other.loss, found[0].loss, rtol=1e-9)
+        np.testing.assert_allclose(other.dual, found[0].dual, atol=1e-9 * abs(found[0].dual).max())
+        np.testing.assert_allclose(other.best_shares, found[0].best_shares, atol=1e-9)
+
+
+def test_refined_draws_err_less_than_as_many_random_ones():
+    ratios = []
+    for seed in range(5):
+        spaces, Y, rng = case_of_many_targets(seed=seed)
+        ridges = np.logspace(-2, 3, 9)
+        refined = search_shares(spaces, Y, ridges, first_draws(4, np.arange(3), 3, rng), 8, rng, 100)
+        random = search_shares(spaces, Y, ridges, first_draws(12, np.arange(3), 3, rng), 0, rng, 100)
+        ratios.append(np.exp(np.log(refined.loss / random.loss).mean()))
+    assert np.mean(ratios) < 1.0
+
+
+def test_one_choice_for_all_has_the_least_mean_error():
+    spaces, Y, rng = case_of_many_targets(C=12)
+    ridges, draws = np.logspace(-1, 2, 4), first_draws(5, np.arange(3), 3, rng)
+    common, table = search_common_shares(spaces, Y, ridges, draws, block=5), {}
+    for d, shares in enumerate(draws):
+        for ridge in ridges:
+            single = BandedSearch(spaces, Y, np.array([ridge]), block=100)
+            single.try_shares(shares)
+            table[d, ridge] = (single.loss / single.variation).mean()
+    d, ridge = min(table, key=table.get)
+    np.testing.assert_array_equal(common.best_shares, np.broadcast_to(draws[d], (12, 3)))
+    np.testing.assert_array_equal(common.best_ridge, np.full(12, ridge))
+
+
+def test_traces_are_those_of_the_inverse():
+    spaces, *_ = case_of_many_targets()
+    shares, ridges = np.array([0.5, 0.3, 0.2]), np.array([0.1, 2.0])
+    for by_eigenvectors in (True, False):
+        found = Draw(replace(spaces, by_eigenvectors=by_eigenvectors), shares).traces(ridges)
+        for row, ridge in zip(found, ridges, strict=True):
+            B = np.linalg.inv(spaces.mixed(shares) + ridge * np.eye(80))
+            np.testing.assert_allclose(row, [np.trace(B @ K) for K in spaces.kernels], rtol=1e-9)
+
+
+def test_memory_is_planned_and_too_little_is_refused():
+    Y = np.empty((100, 1000))
+    usual = plan_memory(100, 4, Y)
+    assert usual.block == 1000
+    small = plan_memory(100, 4, Y, memory=1_000_000)
+    assert small.block < 1000
+    assert small.bytes <= 1_000_000
+    assert plan_memory(100, 4, np.empty((100, 100_000))).bytes == plan_memory(100, 4, np.empty((100, 400_000))).bytes
+    with pytest.raises(BudgetError, match="memory=1,000 bytes are too few for 100 rows and 4 spaces; give at least"):
+        plan_memory(100, 4, Y, memory=1000)
