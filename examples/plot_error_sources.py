@@ -2,9 +2,10 @@
 Where the error comes from
 ==========================
 
-`error_sources` splits the risk of an ensemble into the bias of its mean predictor and the variance over data, subsets,
-label noise and readout noise. One member that sees half of the features has a spike in its variance over data; six of
-them average most of it away, but nothing of the bias.
+`error_sources` splits the risk of an ensemble into the bias of its mean predictor and the
+variance over data, subsets, label noise and readout noise. One member that sees half of the
+features has a spike in its variance over data; six of them average most of it away, but nothing
+of the bias.
 """
 
 import matplotlib.pyplot as plt
@@ -12,26 +13,38 @@ import numpy as np
 
 import subridge as sr
 
-problem = sr.EquicorrelatedProblem(correlation=0.3, feature_noise=0.3, label_noise=0.3)
+problem = sr.EquicorrelatedProblem(
+    correlation=0.3, feature_noise=0.3, label_noise=0.3
+)
 ratios = np.linspace(0.05, 2, 200)
-half = np.full((6, 6), 0.25) + 0.25 * np.eye(6)  # six members that see half of the features each, drawn independently
+half = np.full((6, 6), 0.25) + 0.25 * np.eye(
+    6
+)  # six members that see half of the features each, drawn independently
 
 # %%
 # One member: half of all variance is over which features it happened to see.
 
-one = sr.error_sources(problem, sr.Ensemble([0.5], ridge=0.01, readout_noise=0.2), ratios)
+one = sr.error_sources(
+    problem, sr.Ensemble([0.5], ridge=0.01, readout_noise=0.2), ratios
+)
 sr.figures.plot_sources(one)
 
 # %%
 # Six members of the same size.
 
-six = sr.error_sources(problem, sr.Ensemble(half, ridge=0.01, readout_noise=0.2), ratios)
+six = sr.error_sources(
+    problem, sr.Ensemble(half, ridge=0.01, readout_noise=0.2), ratios
+)
 figure = sr.figures.plot_sources(six)
 plt.show()
 
 # %%
-# What is left of each part when six members are averaged, at as many samples as a member has features:
+# What is left of each part when six members are averaged, at as many samples as a member has
+# features:
 
 for source in one.source.values:
-    before, after = (float(each.risk.sel(source=source).interp(sample_ratio=0.5)) for each in (one, six))
+    before, after = (
+        float(each.risk.sel(source=source).interp(sample_ratio=0.5))
+        for each in (one, six)
+    )
     print(f"{source:26} {before:.3f} → {after:.3f}")
