@@ -17,9 +17,8 @@ problem = sr.EquicorrelatedProblem(
     correlation=0.3, feature_noise=0.3, label_noise=0.3
 )
 ratios = np.linspace(0.05, 2, 200)
-half = np.full((6, 6), 0.25) + 0.25 * np.eye(
-    6
-)  # six members that see half of the features each, drawn independently
+# Six members that see half of the features each, drawn independently.
+half = np.full((6, 6), 0.25) + 0.25 * np.eye(6)
 
 # %%
 # One member: half of all variance is over which features it happened to see.
