@@ -49,3 +49,15 @@ def test_sizes_of_members_are_shown():
 @pytest.mark.parametrize("name", [name for name in dir(sr) if callable(getattr(sr, name))])
 def test_signatures_are_short_enough_to_read(name):
     assert "_Buffer" not in str(inspect.signature(getattr(sr, name)))
+
+
+def test_a_risk_with_named_axes_is_a_dataset_and_a_picture():
+    ratios, ridges = [0.2, 0.6, 1.0], [0.1, 1.0]
+    found = sr.risk(sr.EquicorrelatedProblem(), sr.Ensemble([0.5, 0.5]), ratios, ridges=ridges)
+    named = found.to_dataset(ridge=ridges, sample_ratio=ratios)
+    assert float(named.risk.sel(ridge=1.0, sample_ratio=0.6)) == found.total[1, 1]
+    assert named.pairs.dims == ("ridge", "sample_ratio", "member", "other_member")
+    assert len(found.plot(ridge=ridges, sample_ratio=ratios)) == 2
+    assert found.to_dataset().risk.dims == ("axis_0", "axis_1")
+    with pytest.raises(sr.errors.ParameterError, match="must name the axes of total"):
+        found.to_dataset(sample_ratio=ratios)

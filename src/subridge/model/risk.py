@@ -1,13 +1,17 @@
 """The error of an ensemble, term by term."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.model.aggregation import Aggregation, MemberMoments, weighted, weighted_pairs
-from subridge.model.checks import Shown, finite_array, in_short
+from subridge.model.checks import Shown, finite_array, in_short, real_array
 from subridge.model.errors import ParameterError
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -115,6 +119,74 @@ class Risk(Shown):
                 f"the last axis of weights is the member and must have length {self.moments.n_members}, got {w.shape}"
             )
         return _not_below_zero(self.moments.risk_of(w))
+
+    def to_dataset(self, **coordinates: ArrayLike) -> "xr.Dataset":
+        """The risk with named axes.
+
+        Parameters
+        ----------
+        **coordinates : array_like, each of shape (n,)
+            The axes of `total` from first to last, with their values. Without any they are called axis_0, axis_1, ...
+
+        Returns
+        -------
+        xarray.Dataset
+            ``risk``, ``pairs`` (with the axes member and other_member) and, if it is known, ``error_bound``.
+
+        Raises
+        ------
+        ParameterError
+            If the coordinates do not fit the shape of `total`.
+
+        Examples
+        --------
+        >>> import subridge as sr
+        >>> alphas = [0.2, 0.6, 1.0]
+        >>> found = sr.risk(sr.EquicorrelatedProblem(), sr.Ensemble([0.5, 0.5]), alphas, ridges=[0.1, 1.0])
+        >>> dict(found.to_dataset(ridge=[0.1, 1.0], sample_ratio=alphas).risk.sizes)
+        {'ridge': 2, 'sample_ratio': 3}
+        """
+        import xarray as xr  # takes a while
+
+        shape, given = self.total.shape, {name: real_array(name, each) for name, each in coordinates.items()}
+        if given and [each.shape for each in given.values()] != [(n,) for n in shape]:
+            told = {name: each.shape for name, each in given.items()}
+            raise ParameterError(f"coordinates must name the axes of total, of shape {shape}, in order; got {told}")
+        names = tuple(given) or tuple(f"axis_{i}" for i in range(len(shape)))
+        variables = {"risk": (names, self.total), "pairs": ((*names, "member", "other_member"), self.pairs)}
+        if self.error_bound is not None:
+            variables["error_bound"] = names, np.broadcast_to(self.error_bound, shape)
+        return xr.Dataset(variables, given)
+
+    def plot(self, **coordinates: ArrayLike) -> object:
+        """Draw the risk over its last axis, a line for each value of another; a shorthand of xarray's ``plot``.
+
+        Parameters
+        ----------
+        **coordinates : array_like, each of shape (n,)
+            As for `to_dataset`; there must be one or two.
+
+        Returns
+        -------
+        list of matplotlib.lines.Line2D
+            The lines.
+
+        Raises
+        ------
+        ParameterError
+            If the coordinates do not fit the shape of `total`.
+
+        Examples
+        --------
+        >>> import subridge as sr
+        >>> found = sr.risk(sr.EquicorrelatedProblem(), sr.Ensemble([0.5, 0.5], 0.1), [0.2, 0.6, 1.0])
+        >>> len(found.plot(sample_ratio=[0.2, 0.6, 1.0]))
+        1
+        """
+        named = self.to_dataset(**coordinates).risk
+        if named.ndim not in (1, 2):
+            raise ParameterError(f"plot draws one or two axes, but total has the shape {self.total.shape}")
+        return named.plot.line(x=str(named.dims[-1]))
 
     @classmethod
     def of_moments(
