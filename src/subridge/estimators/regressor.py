@@ -75,7 +75,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         member, which improves on "ensemble" by coordinate descent on the error of the aggregate.
     ridges : sequence of float, optional
         The path that "auto" searches. Default: half decades from 1e-3 to 1e5 times the mean square of a (centred)
-        feature, further down if a column is much smaller than others, and further if the best is at an end.
+        feature, further up if the best is at that end, and further down if smaller ridges are surely better.
     fit_intercept : bool, default=True
         Centre the data; the intercept is not penalised.
     readout_noise : float or sequence of float, default=0.0
