@@ -51,6 +51,13 @@ class MomentBatches:
         Whether columns are to be divided by their standard deviations before members are fitted.
     planned_memory : int
         Bytes that a process was planned to hold at most.
+
+    Examples
+    --------
+    >>> import numpy as np, subridge as sr
+    >>> moments = sr.gather_moments(iter([(np.eye(4), np.arange(4.0)), (np.ones((2, 4)), np.zeros(2))]))
+    >>> isinstance(moments, MomentBatches), moments.n_samples, moments.n_features
+    (True, 6, 4)
     """
 
     batches: tuple[RowMoments, ...]
@@ -574,8 +581,9 @@ def _on_dask(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, lis
     handles = client.compute(roots)
     numbers = {future.key: number for number, future in enumerate(handles)}
     try:
-        for future, found in as_completed(handles, with_results=True):
-            yield numbers[future.key], found
+        for future in as_completed(handles):
+            yield numbers[future.key], future.result()
+            future.release()
     except KilledWorker as error:
         raise ClusterError(
             f"a block killed several workers in a row ({error}), perhaps for want of memory; give workers more of it, "

@@ -127,7 +127,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     loo_error_ : float
         Exact leave-one-out squared error, summed over targets, after all choices: subsets, ridges and weights are
         chosen again without each row (its group). With so many rows that this is dear, some are judged so, drawn at
-        random, and the ratio of their errors stands for that of all. After `partial_fit` it comes from the trace form.
+        random, and the ratio of their errors stands for that of all. Without rows it is the trace form.
     loo_predictions_ : array, shape (n_samples,) or (n_samples, n_targets)
         Predictions for each row of positive weight by an ensemble that was chosen and trained without it (its group,
         its neighbours); where only some rows are judged so, the others are predicted at the choice of the whole fit.
@@ -166,7 +166,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     >>> mean.risk_matrix_.shape, bool(weighted.loo_error_ < mean.loo_error_)
     ((4, 4), True)
 
-    The mean can be fitted to a stream of rows:
+    Weighted sums can be fitted to a stream of rows:
 
     >>> for rows in (slice(0, 30), slice(30, 60)):
     ...     model = model.partial_fit(X[rows], y[rows])
@@ -256,11 +256,11 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
 
     @available_if(_is_weighted_sum)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Add a batch of rows; only their moments are kept, M² + O(M) numbers.
+        """Add a batch of rows; only moments are kept, of at most 32 batches of neighbouring rows.
 
-        Subsets are drawn at the first call; an earlier `fit` is forgotten. "auto" minimises the trace form
-        (generalised cross-validation) of the mean's error. Other aggregations, ``ridge_scope`` other than "ensemble"
-        and readout noise need the rows and are refused.
+        Subsets are drawn at the first call; an earlier `fit` is forgotten. Every call chooses anew, by corrected
+        generalised cross-validation (Bellec et al. 2023, arXiv 2310.01374). The median, readout noise, `gap` and
+        absolute errors need the rows and are refused.
 
         Parameters
         ----------
