@@ -22,7 +22,7 @@ from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray
 from subridge.model.checks import one_of, truth
 from subridge.model.errors import BudgetError, ClusterError, DataError, ParameterError, counted, listed
-from subridge.ridge.moments import BATCHES, RowMoments, merged, moments_of, pieces_of, thinned
+from subridge.ridge.moments import BATCHES, MomentBatches, RowMoments, merged, moments_of, pieces_of, thinned
 from subridge.store.progress import ProgressBar
 from subridge.store.tasks import Arrays, TaskStore
 
@@ -33,48 +33,6 @@ _MATRICES = 16  # Gram matrices that a fit holds beside those of the batches; me
 _PROCESS = 2**28  # bytes of an interpreter with NumPy, SciPy and Dask
 _WIDE = 2**30  # bytes beyond which a wide memory map is read in blocks: nothing is lost by it but time
 _NAMES = [each.name for each in fields(RowMoments)]
-
-
-@dataclass(frozen=True, eq=False)
-class MomentBatches:
-    """Moments of a table, from which any estimator of weighted sums can be fitted; `gather_moments` makes it.
-
-    Attributes
-    ----------
-    batches : tuple of RowMoments
-        Moments of neighbouring rows, at most 32.
-    has_one_target : bool
-        Whether y had one axis.
-    feature_names : ndarray of str, shape (n_features,), or None
-        Names of the columns, if X was a frame.
-    standardise : bool
-        Whether columns are to be divided by their standard deviations before members are fitted.
-    planned_memory : int
-        Bytes that a process was planned to hold at most.
-
-    Examples
-    --------
-    >>> import numpy as np, subridge as sr
-    >>> moments = sr.gather_moments(iter([(np.eye(4), np.arange(4.0)), (np.ones((2, 4)), np.zeros(2))]))
-    >>> isinstance(moments, MomentBatches), moments.n_samples, moments.n_features
-    (True, 6, 4)
-    """
-
-    batches: tuple[RowMoments, ...]
-    has_one_target: bool
-    feature_names: Any = None
-    standardise: bool = False
-    planned_memory: int = 0
-
-    @property
-    def n_samples(self) -> int:
-        """Rows of positive weight."""
-        return sum(each.n_samples for each in self.batches)
-
-    @property
-    def n_features(self) -> int:
-        """Columns of X."""
-        return int(self.batches[0].gram.shape[0])
 
 
 class _Block(NamedTuple):

@@ -18,12 +18,12 @@ from subridge.estimators.base import (
     row_weights,
     training_input,
 )
-from subridge.estimators.blocks import MomentBatches, gather_moments, is_long, is_wide
+from subridge.estimators.blocks import gather_moments, is_long, is_wide
 from subridge.model.aggregation import Aggregation
 from subridge.model.checks import truth
 from subridge.model.errors import DataError, ParameterError
 from subridge.ridge.columns import DiskColumns
-from subridge.ridge.moments import moment_rows
+from subridge.ridge.moments import MomentBatches, moment_rows
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
@@ -132,6 +133,48 @@ def pieces_of(n_new: int, n_before: int) -> list[slice]:
     number = max(1, min(n_new, round(BATCHES * n_new / (n_new + n_before))))
     ends = np.linspace(0, n_new, number + 1).round().astype(int)
     return [slice(start, stop) for start, stop in pairwise(ends.tolist())]
+
+
+@dataclass(frozen=True, eq=False)
+class MomentBatches:
+    """Moments of a table, from which any estimator of weighted sums can be fitted; `gather_moments` makes it.
+
+    Attributes
+    ----------
+    batches : tuple of RowMoments
+        Moments of neighbouring rows, at most 32.
+    has_one_target : bool
+        Whether y had one axis.
+    feature_names : ndarray of str, shape (n_features,), or None
+        Names of the columns, if X was a frame.
+    standardise : bool
+        Whether columns are to be divided by their standard deviations before members are fitted.
+    planned_memory : int
+        Bytes that a process was planned to hold at most.
+
+    Examples
+    --------
+    >>> import numpy as np, subridge as sr
+    >>> moments = sr.gather_moments(iter([(np.eye(4), np.arange(4.0)), (np.ones((2, 4)), np.zeros(2))]))
+    >>> type(moments).__name__, moments.n_samples, moments.n_features
+    ('MomentBatches', 6, 4)
+    """
+
+    batches: tuple[RowMoments, ...]
+    has_one_target: bool
+    feature_names: Any = None
+    standardise: bool = False
+    planned_memory: int = 0
+
+    @property
+    def n_samples(self) -> int:
+        """Rows of positive weight."""
+        return sum(each.n_samples for each in self.batches)
+
+    @property
+    def n_features(self) -> int:
+        """Columns of X."""
+        return int(self.batches[0].gram.shape[0])
 
 
 # -- rows that stand for them ---------------------------------------------------------------------
