@@ -156,8 +156,8 @@ class MomentBatches:
     --------
     >>> import numpy as np, subridge as sr
     >>> moments = sr.gather_moments(iter([(np.eye(4), np.arange(4.0)), (np.ones((2, 4)), np.zeros(2))]))
-    >>> type(moments).__name__, moments.n_samples, moments.n_features
-    ('MomentBatches', 6, 4)
+    >>> isinstance(moments, sr.MomentBatches), moments.n_samples, moments.n_features
+    (True, 6, 4)
     """
 
     batches: tuple[RowMoments, ...]
