@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 
-def _is_weighted_sum(estimator: "RidgeEnsembleRegressor") -> bool:
+def _is_weighted_sum(estimator: "RidgeEnsembleRegressor", kind: type[Exception] = AttributeError) -> bool:
     """Whether the aggregate is linear: only then moments of the rows are enough."""
     if not estimator._aggregations()[0].is_linear:
-        raise AttributeError(
+        raise kind(
             f"aggregation={estimator.aggregation!r} is no weighted sum and needs the rows, and moments are all that is "
             "kept; use fit on rows, or 'mean', 'scaled', 'simplex' or 'free'"
         )
@@ -224,10 +224,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     def _fit_long(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> Self:
         """Fit to the moments of a table that is read block by block."""
         self._forget()
-        try:
-            _is_weighted_sum(self)
-        except AttributeError as error:
-            raise ParameterError(str(error)) from None
+        _is_weighted_sum(self, ParameterError)
         if groups is not None:
             raise ParameterError("groups= needs the rows, and moments of batches are all there is; fit to rows")
         seed = self._seeds()[0]

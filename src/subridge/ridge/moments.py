@@ -262,15 +262,10 @@ def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise:
     constant = squares <= rounding * (1.0 if fit_intercept else 0.0)
     scales = np.sqrt(np.where(constant | (squares <= 0), 1.0, squares / whole.total_weight)) if standardise else None
     root = _root(np.block([[gram, cross.T], [cross, own]]), np.append(constant, np.zeros(len(own), dtype=bool)))
-    features = root[:, :M] if scales is None else root[:, :M] / scales
-    weights = np.full(max(len(root), 1), whole.total_weight / max(len(root), 1))
-    targets = np.zeros((len(own), len(weights)))
-    targets[:, : len(root)] = root[:, M:].T / weights[0] ** 0.5
-    seen = np.zeros((M, len(weights)))
-    seen[:, : len(root)] = features.T
+    weights = np.full(len(root), whole.total_weight / len(root))
     return MomentRows(
-        seen,
-        targets,
+        np.ascontiguousarray(root[:, :M].T if scales is None else root[:, :M].T / scales[:, None]),
+        np.ascontiguousarray(root[:, M:].T) / weights[0] ** 0.5,
         to_numpy(used.feature_means),
         weights,
         fit_intercept=False,
@@ -289,8 +284,8 @@ def _root(gram: FloatArray, absent: BoolArray) -> FloatArray:
     sizes = np.sqrt(np.maximum(np.diagonal(gram), 0.0)) * ~absent
     inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
     upper, pivots, rank, _ = lapack.dpstrf(gram * inverse[:, None] * inverse)
-    root = np.zeros((rank, len(gram)))
-    root[:, pivots - 1] = np.triu(upper)[:rank]
+    root = np.zeros((max(rank, 1), len(gram)))  # nothing varies: one row of zeros
+    root[:rank, pivots - 1] = np.triu(upper)[:rank]
     scaled: FloatArray = root * sizes
     return scaled
 
