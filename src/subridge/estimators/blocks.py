@@ -83,6 +83,11 @@ def _is(value: Any, module: str, name: str) -> bool:
     return any(each.__name__ == name and each.__module__.startswith(module) for each in type(value).__mro__)
 
 
+def is_lazy(X: Any) -> bool:
+    """Whether X is a table of Dask or polars that is not computed yet."""
+    return _is_dask(X) or _is(X, "polars", "LazyFrame")
+
+
 def _is_dask(X: Any) -> bool:
     return any(_is(X, "dask", name) for name in ("Array", "DataFrame", "FrameBase"))
 
@@ -114,7 +119,7 @@ def is_long(X: Any, y: Any = None) -> bool:
 
 
 def _table(X: Any, y: Any, weights: Any) -> _Table:
-    if _is_dask(X) or _is(X, "polars", "LazyFrame") or hasattr(X, "shape"):
+    if is_lazy(X) or hasattr(X, "shape"):
         if y is None:
             raise DataError("y is None; the estimator needs labels")
         make = _dask_table if _is_dask(X) else _disk_table if hasattr(X, "shape") else _lazy_table
@@ -290,7 +295,7 @@ def block_moments(
     X, targets, weights = _numbers(X, y, weights, width, dtype)
     n, slab, found = len(X), max(1, _BLOCK // (8 * width)), []
     ends = np.linspace(0, n, min(pieces, n) + 1).round().astype(int).tolist()
-    parts = [slice(*each) for each in pairwise(ends)] if n_before is None else pieces_of(n, n_before)
+    parts = [slice(*each) for each in pairwise(ends)] if n_before is None or not n else pieces_of(n, n_before)
     for part in parts if n else ():
         slabs = []
         for start in range(part.start, part.stop, slab):

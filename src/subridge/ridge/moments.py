@@ -36,6 +36,7 @@ from subridge.ridge.rows import TrainingRows, training_rows
 
 BATCHES = 32  # with so many the standard error of a difference is known to an eighth of itself
 _EPS = float(np.finfo(np.float64).eps)
+_LARGEST = 1e150  # of a sum of squares; its own square is still a float
 _LEAST_SHARE = 1e-6  # of the samples, behind an error that carries no information
 
 
@@ -100,11 +101,14 @@ class RowMoments:
 
 def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | None = None) -> RowMoments:
     """Moments of one batch of rows: X, shape (n, M), dense or SciPy sparse; targets (C, n); positive weights (n,)."""
-    rows = training_rows(X, targets, sample_weight)
-    (g, means), design, w = rows.centred_targets, rows.design(np.arange(X.shape[1])), rows.weights
-    weight, squared = rows.total_weight, float((w * w).sum())
-    cross = design.onto_features(g)
-    return RowMoments(rows.n_samples, weight, squared, rows.feature_means, means, design.gram(), cross, g @ g.T)
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows = training_rows(X, targets, sample_weight)
+        (g, means), design, w = rows.centred_targets, rows.design(np.arange(X.shape[1])), rows.weights
+        squares = design.gram(), design.onto_features(g), g @ g.T
+        size = max(float(np.trace(to_numpy(each))) for each in (squares[0], squares[2]))
+    if not size < _LARGEST:
+        raise DataError("X or y holds numbers whose squares leave the range of floats; divide it by a constant")
+    return RowMoments(rows.n_samples, rows.total_weight, float((w * w).sum()), rows.feature_means, means, *squares)
 
 
 def merged(parts: Sequence[RowMoments]) -> RowMoments:
@@ -118,8 +122,7 @@ def thinned(batches: Sequence[RowMoments], most: int = BATCHES) -> tuple[RowMome
     """At most so many batches of much the same size: the two neighbours with fewest rows are merged."""
     found = list(batches)
     while len(found) > most:
-        pairs = [a.n_samples + b.n_samples for a, b in pairwise(found)]
-        at = int(np.argmin(pairs))
+        at = int(np.argmin([a.n_samples + b.n_samples for a, b in pairwise(found)]))
         found[at : at + 2] = [found[at] + found[at + 1]]
     return tuple(found)
 
@@ -234,8 +237,7 @@ class MomentRows(TrainingRows):
         for r, (path, place) in enumerate(zip(paths, places, strict=True)):
             assert isinstance(path, MomentPath)
             share, map_ = path.error_map(int(place))
-            a = a + weights[:, r] * share
-            b += weights[:, [r]] * path.lifted(map_)
+            a, b = a + weights[:, r] * share, b + weights[:, [r]] * map_
         if not np.isfinite(a).all():
             return np.full(len(self.batches), np.inf)
         if self.scales is not None:
@@ -330,32 +332,25 @@ class MomentPath(MemberPath):
         return self._hides
 
     def error_map(self, index: int) -> tuple[float, FloatArray]:
-        """a and b, shape (C, N_r), of the left-out errors ``a g - F b`` in the trace form."""
+        """a and b, shape (C, M), of the left-out errors ``a g - F b`` in the trace form."""
         d, slack = self._root**2 + self.penalties[index], float(self._slack[index])
+        gains, share = self._root / (d * slack) if slack > 0 else self._root * 0.0, 1 / slack if slack > 0 else np.inf
         if self._spans:  # (K + p)⁻¹g in place of the residual
-            return 0.0, -(self._projected / (self._root * d * slack)) @ self._right
-        if not slack > 0:  # nothing but the intercept can be fitted yet
-            return np.inf, np.zeros((len(self._projected), len(self._right.T)))
-        return 1 / slack, (self._projected * self._root / (d * slack)) @ self._right
+            gains, share = -gains / self._root**2, 0.0
+        return share, self._plan.lift_rows(self._r, (self._projected * gains) @ self._right)
 
-    def errors(self, index: int) -> FloatArray:
+    def errors(self, index: int) -> Array:
         """Left-out errors of the rows that stand for all, shape (C, m)."""
-        rows = self._rows
-        share, map_ = self.error_map(index)
-        if np.isinf(share):
+        rows, (share, map_) = self._rows, self.error_map(index)
+        if np.isinf(share):  # nothing but the intercept can be fitted yet
             return np.full(rows.targets.shape, np.inf)
-        seen = rows.design(self._plan.measurements[self._r]).dense()
-        return np.asarray(share * rows.targets - map_ @ seen / rows.root_weights)
+        return share * rows.targets - (map_ @ rows.features) / rows.root_weights  # type: ignore[operator]
 
     def coefficients(self, index: int) -> Array:
         """Weights on the features as they were given, at one ridge, shape (C, N_r)."""
         d, scales = self._root**2 + self.penalties[index], self._rows.scales
         found: Array = (self._projected * self._root / d) @ self._right
         return found if scales is None else found / scales[self._plan.measurements[self._r]]
-
-    def lifted(self, map_: FloatArray) -> FloatArray:
-        """A map of the member's features as one of all features, shape (C, M)."""
-        return self._plan.lift_rows(self._r, map_)
 
 
 def paths_of(rows: TrainingRows, plan: SubsetPlan, ridges: FloatArray, noise: Array | None = None) -> list[MemberPath]:
