@@ -6,7 +6,6 @@ from subridge import figures as figures
 from subridge import subsets as subsets
 from subridge import theory as theory
 from subridge.estimators.banded import BandedRidge as BandedRidge
-from subridge.estimators.blocks import MomentBatches as MomentBatches
 from subridge.estimators.blocks import gather_moments as gather_moments
 from subridge.estimators.classifier import RidgeEnsembleClassifier as RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor as RidgeEnsembleRegressor
@@ -31,6 +30,7 @@ from subridge.model.shift import MeanShift as MeanShift
 from subridge.results.compare import compare as compare
 from subridge.results.predictions import phase_diagram as phase_diagram
 from subridge.results.sources import error_sources as error_sources
+from subridge.ridge.moments import MomentBatches as MomentBatches
 from subridge.ridge.reference import fit_members as fit_members
 from subridge.ridge.reference import risk_of_weights as risk_of_weights
 from subridge.simulation.run import Run as Run

@@ -167,6 +167,9 @@ def changing(change):
         (lambda X, y: iter([X]), "must be"),
         (lambda X, y: iter([]), "no batches"),
         (lambda X, y: iter([(X, y * np.nan)]), "y contains NaN"),
+        (lambda X, y: iter([(X.astype(float) * 1e160, y)]), "leave the range"),
+        (lambda X, y: iter([(X, y, 0 * y)]), "positive weight"),
+        (lambda X, y: iter([(X[:1], y[:1])]), "at least two"),
     ],
 )
 def test_batches_that_cannot_be_used_are_named_and_leave_nothing(data, make, words):
@@ -203,3 +206,15 @@ def test_what_needs_rows_and_what_does_not_fit_is_refused(data):
         sr.gather_moments(batches(X, y), memory=2**28)
     with pytest.raises(sr.errors.ParameterError, match="any order"):
         sr.gather_moments(batches(X, y), store="here")
+
+
+def test_tables_that_are_not_computed_yet_are_never_read_as_a_whole(data):
+    da = pytest.importorskip("dask.array")
+    X, y, _ = data
+    lazy = da.from_array(X, chunks=(100, M))
+    with pytest.raises(sr.errors.DataError, match="hand over blocks"):
+        sr.RidgeEnsembleClassifier().fit(lazy, y > 9)
+    model = sr.RidgeEnsembleRegressor(1, ridge=0.3).fit(lazy, y)
+    with pytest.raises(sr.errors.DataError, match="predict by X"):
+        model.predict(lazy)
+    np.testing.assert_allclose((lazy @ model.coef_.T + model.intercept_).compute(), model.predict(X.astype(float)))

@@ -18,6 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 
 from subridge.arrays.namespace import is_sparse, is_tensor, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, MatrixLike
+from subridge.estimators.blocks import is_lazy
 from subridge.estimators.members import Features, FittedMembers, LeftOutEnsemble, example_of
 from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, MemberMoments, Summed
 from subridge.model.checks import (
@@ -122,6 +123,11 @@ def training_input(
 
 def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool = False, **labels: Any) -> Any:
     """X as float64 in its own library; if it is no tensor, and labels are given, both."""
+    if is_lazy(X):
+        raise DataError(
+            f"X is a table in blocks, which {type(estimator).__name__} would read as a whole here; hand over blocks "
+            "in memory, or predict by X @ model.coef_.T + model.intercept_; RidgeEnsembleRegressor fits it as it is"
+        )
     if not is_tensor(X):
         refuse_odd_table("X", X)
         finite = "allow-nan" if allow_nan else True

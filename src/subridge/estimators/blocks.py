@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -22,7 +22,7 @@ from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray
 from subridge.model.checks import one_of, truth
 from subridge.model.errors import BudgetError, ClusterError, DataError, ParameterError, counted, listed
-from subridge.ridge.moments import BATCHES, RowMoments, merged, moments_of, pieces_of, thinned
+from subridge.ridge.moments import BATCHES, MomentBatches, RowMoments, merged, moments_of, pieces_of, thinned
 from subridge.store.progress import ProgressBar
 from subridge.store.tasks import Arrays, TaskStore
 
@@ -33,41 +33,6 @@ _MATRICES = 16  # Gram matrices that a fit holds beside those of the batches; me
 _PROCESS = 2**28  # bytes of an interpreter with NumPy, SciPy and Dask
 _WIDE = 2**30  # bytes beyond which a wide memory map is read in blocks: nothing is lost by it but time
 _NAMES = [each.name for each in fields(RowMoments)]
-
-
-@dataclass(frozen=True, eq=False)
-class MomentBatches:
-    """Moments of a table, from which any estimator of weighted sums can be fitted; `gather_moments` makes it.
-
-    Attributes
-    ----------
-    batches : tuple of RowMoments
-        Moments of neighbouring rows, at most 32.
-    has_one_target : bool
-        Whether y had one axis.
-    feature_names : ndarray of str, shape (n_features,), or None
-        Names of the columns, if X was a frame.
-    standardise : bool
-        Whether columns are to be divided by their standard deviations before members are fitted.
-    planned_memory : int
-        Bytes that a process was planned to hold at most.
-    """
-
-    batches: tuple[RowMoments, ...]
-    has_one_target: bool
-    feature_names: Any = None
-    standardise: bool = False
-    planned_memory: int = 0
-
-    @property
-    def n_samples(self) -> int:
-        """Rows of positive weight."""
-        return sum(each.n_samples for each in self.batches)
-
-    @property
-    def n_features(self) -> int:
-        """Columns of X."""
-        return int(self.batches[0].gram.shape[0])
 
 
 class _Block(NamedTuple):
@@ -118,6 +83,11 @@ def _is(value: Any, module: str, name: str) -> bool:
     return any(each.__name__ == name and each.__module__.startswith(module) for each in type(value).__mro__)
 
 
+def is_lazy(X: Any) -> bool:
+    """Whether X is a table of Dask or polars that is not computed yet."""
+    return _is_dask(X) or _is(X, "polars", "LazyFrame")
+
+
 def _is_dask(X: Any) -> bool:
     return any(_is(X, "dask", name) for name in ("Array", "DataFrame", "FrameBase"))
 
@@ -149,32 +119,22 @@ def is_long(X: Any, y: Any = None) -> bool:
 
 
 def _table(X: Any, y: Any, weights: Any) -> _Table:
-    if _is_dask(X):
-        return _dask_table(X, y, weights)
-    if _is(X, "polars", "LazyFrame"):
-        return _lazy_table(X, y, weights)
-    if hasattr(X, "shape"):
-        return _disk_table(X, y, weights)
+    if is_lazy(X) or hasattr(X, "shape"):
+        if y is None:
+            raise DataError("y is None; the estimator needs labels")
+        make = _dask_table if _is_dask(X) else _disk_table if hasattr(X, "shape") else _lazy_table
+        return make(X, y, weights)
     if y is not None or weights is not None:
         raise ParameterError("an iterator gives (X, y) or (X, y, sample_weight) batches; leave y and sample_weight out")
-    first, rest = _first(_checked_batches(X))
-    block = np.asarray(_plain(first.X))
-    if block.ndim != 2:
-        raise DataError(f"the first batch has X of shape {block.shape}, which must be (n_samples, n_features)")
-    names = getattr(first.X, "columns", None)
-    return _Table(rest, block.shape[1], block.dtype, block.nbytes, None if names is None else np.array(names, object))
-
-
-def _first(batches: Iterator[_Block]) -> tuple[_Block, Iterator[_Block]]:
+    batches = _checked_batches(X)
     first = next(batches, None)
     if first is None:
         raise DataError("the iterator has no batches; an iterator can be read once only: make a new one")
-
-    def again() -> Iterator[_Block]:
-        yield first
-        yield from batches
-
-    return first, again()
+    block, names = np.asarray(_plain(first.X)), getattr(first.X, "columns", None)
+    if block.ndim != 2:
+        raise DataError(f"the first batch has X of shape {block.shape}, which must be (n_samples, n_features)")
+    called = None if names is None else np.array(names, dtype=object)
+    return _Table(chain([first], batches), block.shape[1], block.dtype, block.nbytes, called)
 
 
 def _checked_batches(batches: Iterable[Any]) -> Iterator[_Block]:
@@ -196,40 +156,30 @@ def _checked_batches(batches: Iterable[Any]) -> Iterator[_Block]:
         number += 1
 
 
+@dataclass(frozen=True)
+class _Lazy:
+    """Batches of a polars LazyFrame that holds features, labels and weights beside each other."""
+
+    frame: Any
+    n_parts: int
+    size: int
+
+    def __iter__(self) -> Iterator[_Block]:
+        for frame in self.frame.collect_batches(chunk_size=self.size, maintain_order=True):
+            parts = [frame.select(f"^{i}:.*$") for i in range(self.n_parts)]
+            yield _Block(parts[0], *(each.to_series() if each.width == 1 else each for each in parts[1:]))
+
+
 def _lazy_table(X: Any, y: Any, weights: Any) -> _Table:
     """Batches of a polars LazyFrame, with labels of another, or of an array."""
     import polars as pl
 
     names = X.collect_schema().names()
-    parts = [X, *(each for each in (y, weights) if _is(each, "polars", "LazyFrame"))]
-    renamed = [part.select(pl.all().name.prefix(f"{i}:")) for i, part in enumerate(parts)]
-    size = max(1, _BLOCK // (8 * max(len(names), 1)))
-
-    def batches() -> Iterator[_Block]:
-        start = 0
-        for frame in pl.concat(renamed, how="horizontal").collect_batches(chunk_size=size, maintain_order=True):
-            values = [frame.select(pl.col(f"^{i}:.*$")) for i in range(len(parts))]
-            taken, found = iter(values[1:]), []
-            for each in (y, weights):
-                if _is(each, "polars", "LazyFrame"):
-                    lazy = next(taken)
-                    found.append(lazy.to_series() if lazy.width == 1 else lazy)
-                else:
-                    found.append(None if each is None else np.asarray(each)[start : start + len(frame)])
-            start += len(frame)
-            yield _Block(values[0], *found)
-
-    return _Table(_Again(batches), len(names), None, _BLOCK, np.array(names, dtype=object))
-
-
-@dataclass(frozen=True)
-class _Again:
-    """Blocks that can be read again from the beginning."""
-
-    make: Callable[[], Iterator[_Block]]
-
-    def __iter__(self) -> Iterator[_Block]:
-        return self.make()
+    given = [each for each in (X, y, weights) if each is not None]
+    lazy = [each if _is(each, "polars", "LazyFrame") else pl.LazyFrame(np.asarray(each)) for each in given]
+    renamed = [each.select(pl.all().name.prefix(f"{i}:")) for i, each in enumerate(lazy)]
+    blocks = _Lazy(pl.concat(renamed, how="horizontal"), len(lazy), max(1, _BLOCK // (8 * max(len(names), 1))))
+    return _Table(blocks, len(names), None, _BLOCK, np.array(names, dtype=object))
 
 
 def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
@@ -241,8 +191,6 @@ def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
     if unwritten:
         raise DataError(f"{unwritten} of {counted(X.nchunks, 'chunk')} of X were never written; write the file again")
     for name, each in (("y", y), ("sample_weight", weights)):
-        if each is None and name == "y":
-            raise DataError("y is None; the estimator needs labels")
         if each is not None and (not hasattr(each, "shape") or each.shape[0] != n):
             raise DataError(f"{name} must be an array of {n} rows like X, got shape {getattr(each, 'shape', None)}")
     step, least = max(1, _BLOCK // (8 * width)), X.chunks[0] if is_zarr else 1
@@ -260,8 +208,6 @@ def _dask_table(X: Any, y: Any, weights: Any) -> _Table:
     """The blocks of a Dask array, or the partitions of a Dask frame, with those of the labels."""
     from dask.base import tokenize
 
-    if y is None:
-        raise DataError("y is None; the estimator needs labels")
     names = np.array(X.columns, dtype=object) if hasattr(X, "columns") else None
     width = len(X.columns) if names is not None else int(X.shape[1])
     if names is None:
@@ -311,9 +257,9 @@ def _plain(value: Any) -> Any:
     return loaded.to_numpy() if hasattr(loaded, "to_numpy") else to_numpy(loaded)
 
 
-def _numbers(block: _Block, width: int, dtype: Any) -> tuple[Array, FloatArray, FloatArray | None]:
+def _numbers(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> tuple[Array, FloatArray, FloatArray | None]:
     """X (n, M) as it is, targets (C, n) and weights (n,) of a block, checked; rows of weight zero are dropped."""
-    X, y = _plain(block.X), np.asarray(_plain(block.y))
+    X, y = _plain(X), np.asarray(_plain(y))
     if X.ndim != 2 or X.shape[1] != width:
         raise DataError(f"a block of X has shape {X.shape}, but the first has {width} columns; all must have the same")
     if X.dtype.kind not in "fiub" or (dtype is not None and X.dtype != dtype):
@@ -326,9 +272,9 @@ def _numbers(block: _Block, width: int, dtype: Any) -> tuple[Array, FloatArray, 
     targets = np.atleast_2d(y.T.astype(np.float64))
     if not np.isfinite(targets).all():
         raise DataError(f"y contains NaN or infinity in {int((~np.isfinite(targets)).sum())} places; drop those rows")
-    if block.weights is None:
+    if weights is None:
         return X, targets, None
-    weights = np.asarray(_plain(block.weights), dtype=np.float64).reshape(-1)
+    weights = np.asarray(_plain(weights), dtype=np.float64).reshape(-1)
     if weights.shape != (len(X),) or not np.isfinite(weights).all() or (weights < 0).any():
         raise DataError("sample_weight must hold one finite number of at least 0 for each row of every block")
     kept = weights > 0
@@ -336,13 +282,20 @@ def _numbers(block: _Block, width: int, dtype: Any) -> tuple[Array, FloatArray, 
 
 
 def block_moments(
-    block: _Block, width: int, dtype: Any, fill: FloatArray | None, n_before: int | None = None, pieces: int = 1
+    X: Any,
+    y: Any,
+    weights: Any,
+    width: int,
+    dtype: Any,
+    fill: FloatArray | None,
+    n_before: int | None = None,
+    pieces: int = 1,
 ) -> list[RowMoments]:
     """Moments of the pieces of one block, in float64; missing values are counted, and filled if means are given."""
-    X, targets, weights = _numbers(block, width, dtype)
+    X, targets, weights = _numbers(X, y, weights, width, dtype)
     n, slab, found = len(X), max(1, _BLOCK // (8 * width)), []
     ends = np.linspace(0, n, min(pieces, n) + 1).round().astype(int).tolist()
-    parts = [slice(*each) for each in pairwise(ends)] if n_before is None else pieces_of(n, n_before)
+    parts = [slice(*each) for each in pairwise(ends)] if n_before is None or not n else pieces_of(n, n_before)
     for part in parts if n else ():
         slabs = []
         for start in range(part.start, part.stop, slab):
@@ -360,18 +313,18 @@ def block_moments(
     return found
 
 
-def _block_means(block: _Block, width: int, dtype: Any) -> FloatArray:
+def _block_means(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> FloatArray:
     """Count and mean of what is there in every column of a block; shape (2, M)."""
-    X = _numbers(block, width, dtype)[0].astype(np.float64)
-    known = ~np.isnan(X)
+    values = _numbers(X, y, weights, width, dtype)[0].astype(np.float64)
+    known = ~np.isnan(values)
     counts = known.sum(axis=0)
-    return np.stack([counts, np.where(known, X, 0.0).sum(axis=0) / np.maximum(counts, 1)])
+    return np.stack([counts, np.where(known, values, 0.0).sum(axis=0) / np.maximum(counts, 1)])
 
 
 def _joined(lists: Sequence[list[RowMoments]]) -> list[RowMoments]:
-    """The moments of several blocks as one; empty if they have no rows."""
+    """The moments of several blocks as one, empty if they have no rows; one block keeps its pieces."""
     flat = [each for part in lists for each in part]
-    return [merged(flat)] if flat else []
+    return [merged(flat)] if flat and len(lists) > 1 else flat
 
 
 # -- all blocks -----------------------------------------------------------------------------------
@@ -445,7 +398,7 @@ def gather_moments(
     budget = available_memory() // 2 if memory is None else memory
     n_batches, planned = _plan(table, budget)
     in_any_order = isinstance(table.blocks, list)
-    if fills and not in_any_order and not isinstance(table.blocks, _Again):
+    if fills and not in_any_order and not isinstance(table.blocks, _Lazy):
         raise ParameterError("missing='mean' reads the table twice, and an iterator can be read once; fill its batches")
     if store is not None and not in_any_order:
         raise ParameterError("store= needs blocks that can be read in any order; batches of an iterator come once")
@@ -457,7 +410,7 @@ def gather_moments(
         batches = tuple[RowMoments, ...]()
         for block in table.blocks:
             before = sum(each.n_samples for each in batches)
-            new = block_moments(block, table.width, table.dtype, fill, before)
+            new = block_moments(*block, table.width, table.dtype, fill, before)
             batches = thinned([*batches, *new], n_batches)
     if not batches:
         raise DataError("X has no rows of positive weight")
@@ -469,13 +422,8 @@ def gather_moments(
             f"X lacks values in {counted(len(columns), 'column')} ({listed(named[:10])}{' ...' * (len(named) > 10)}); "
             "fill them, or let gather_moments(missing='mean') fill them with means"
         )
-    one_target = len(batches[0].target_means) == 1 and _is_vector(table, y)
+    one_target = len(batches[0].target_means) == 1 and getattr(y, "ndim", 1) == 1
     return MomentBatches(batches, one_target, table.names, standardise, planned)
-
-
-def _is_vector(table: _Table, y: Any) -> bool:
-    """Whether labels have one axis; an iterator that gave one target counts as such."""
-    return getattr(y, "ndim", 1) == 1 if isinstance(table.blocks, list) else True
 
 
 def _plan(table: _Table, budget: int) -> tuple[int, int]:
@@ -499,9 +447,9 @@ def _means(table: _Table) -> FloatArray:
         from dask.base import compute
         from dask.delayed import delayed
 
-        found = np.stack(compute(*(delayed(_call, pure=False)(work, *block) for block in table.blocks)))
+        found = np.stack(compute(*(delayed(work, pure=False)(*block) for block in table.blocks)))
     else:
-        found = np.stack([work(block) for block in table.blocks])
+        found = np.stack([work(*block) for block in table.blocks])
     counts, means = found[:, 0], found[:, 1]
     return np.asarray((counts * means).sum(axis=0) / np.maximum(counts.sum(axis=0), 1))
 
@@ -542,14 +490,13 @@ def _unpacked(arrays: Arrays) -> list[RowMoments]:
     return [RowMoments(int(each[0]), float(each[1]), float(each[2]), *each[3:]) for each in pieces]
 
 
-_Work = Callable[[_Block], list[RowMoments]]
+_Work = Callable[..., list[RowMoments]]
 
 
 def _here(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, list[RowMoments]]]:
     """Batches one after the other in this process."""
     for number, group in enumerate(groups):
-        found = [work(block) for block in group]
-        yield number, found[0] if len(found) == 1 else _joined(found)
+        yield number, _joined([work(*block) for block in group])
 
 
 def _on_dask(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, list[RowMoments]]]:
@@ -558,7 +505,7 @@ def _on_dask(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, lis
 
     roots = []
     for group in groups:
-        level = [delayed(_call, pure=False)(work, *block) for block in group]
+        level = [delayed(work, pure=False)(*block) for block in group]
         while len(level) > 1:
             chunks = [level[start : start + _FAN_IN] for start in range(0, len(level), _FAN_IN)]
             level = [delayed(_joined, pure=False)(chunk) for chunk in chunks]
@@ -574,8 +521,9 @@ def _on_dask(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, lis
     handles = client.compute(roots)
     numbers = {future.key: number for number, future in enumerate(handles)}
     try:
-        for future, found in as_completed(handles, with_results=True):
-            yield numbers[future.key], found
+        for future in as_completed(handles):
+            yield numbers[future.key], future.result()
+            future.release()
     except KilledWorker as error:
         raise ClusterError(
             f"a block killed several workers in a row ({error}), perhaps for want of memory; give workers more of it, "
@@ -593,7 +541,3 @@ def _on_dask(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, lis
     finally:
         if client.status == "running":
             client.cancel(handles)
-
-
-def _call(work: Callable[[_Block], Any], *block: Any) -> Any:
-    return work(_Block(*block))

@@ -18,21 +18,21 @@ from subridge.estimators.base import (
     row_weights,
     training_input,
 )
-from subridge.estimators.blocks import MomentBatches, gather_moments, is_long, is_wide
+from subridge.estimators.blocks import gather_moments, is_long, is_wide
 from subridge.model.aggregation import Aggregation
 from subridge.model.checks import truth
 from subridge.model.errors import DataError, ParameterError
 from subridge.ridge.columns import DiskColumns
-from subridge.ridge.moments import moment_rows
+from subridge.ridge.moments import MomentBatches, moment_rows
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 
-def _is_weighted_sum(estimator: "RidgeEnsembleRegressor") -> bool:
+def _is_weighted_sum(estimator: "RidgeEnsembleRegressor", kind: type[Exception] = AttributeError) -> bool:
     """Whether the aggregate is linear: only then moments of the rows are enough."""
     if not estimator._aggregations()[0].is_linear:
-        raise AttributeError(
+        raise kind(
             f"aggregation={estimator.aggregation!r} is no weighted sum and needs the rows, and moments are all that is "
             "kept; use fit on rows, or 'mean', 'scaled', 'simplex' or 'free'"
         )
@@ -133,7 +133,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     loo_error_ : float
         Exact leave-one-out squared error, summed over targets, after all choices: subsets, ridges and weights are
         chosen again without each row (its group). With so many rows that this is dear, some are judged so, drawn at
-        random, and the ratio of their errors stands for that of all. After `partial_fit` it comes from the trace form.
+        random, and the ratio of their errors stands for that of all. Without rows it is the trace form.
     loo_predictions_ : array, shape (n_samples,) or (n_samples, n_targets)
         Predictions for each row of positive weight by an ensemble that was chosen and trained without it (its group,
         its neighbours); where only some rows are judged so, the others are predicted at the choice of the whole fit.
@@ -172,7 +172,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     >>> mean.risk_matrix_.shape, bool(weighted.loo_error_ < mean.loo_error_)
     ((4, 4), True)
 
-    The mean can be fitted to a stream of rows:
+    Weighted sums can be fitted to a stream of rows:
 
     >>> for rows in (slice(0, 30), slice(30, 60)):
     ...     model = model.partial_fit(X[rows], y[rows])
@@ -230,10 +230,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     def _fit_long(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> Self:
         """Fit to the moments of a table that is read block by block."""
         self._forget()
-        try:
-            _is_weighted_sum(self)
-        except AttributeError as error:
-            raise ParameterError(str(error)) from None
+        _is_weighted_sum(self, ParameterError)
         if groups is not None:
             raise ParameterError("groups= needs the rows, and moments of batches are all there is; fit to rows")
         seed = self._seeds()[0]
@@ -262,11 +259,11 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
 
     @available_if(_is_weighted_sum)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Add a batch of rows; only their moments are kept, M² + O(M) numbers.
+        """Add a batch of rows; only moments are kept, of at most 32 batches of neighbouring rows.
 
-        Subsets are drawn at the first call; an earlier `fit` is forgotten. "auto" minimises the trace form
-        (generalised cross-validation) of the mean's error. Other aggregations, ``ridge_scope`` other than "ensemble"
-        and readout noise need the rows and are refused.
+        Subsets are drawn at the first call; an earlier `fit` is forgotten. Every call chooses anew, by corrected
+        generalised cross-validation (Bellec et al. 2023, arXiv 2310.01374). The median, readout noise, `gap` and
+        absolute errors need the rows and are refused.
 
         Parameters
         ----------

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
@@ -36,6 +37,7 @@ from subridge.ridge.rows import TrainingRows, training_rows
 
 BATCHES = 32  # with so many the standard error of a difference is known to an eighth of itself
 _EPS = float(np.finfo(np.float64).eps)
+_LARGEST = 1e150  # of a sum of squares; its own square is still a float
 _LEAST_SHARE = 1e-6  # of the samples, behind an error that carries no information
 
 
@@ -100,11 +102,14 @@ class RowMoments:
 
 def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | None = None) -> RowMoments:
     """Moments of one batch of rows: X, shape (n, M), dense or SciPy sparse; targets (C, n); positive weights (n,)."""
-    rows = training_rows(X, targets, sample_weight)
-    (g, means), design, w = rows.centred_targets, rows.design(np.arange(X.shape[1])), rows.weights
-    weight, squared = rows.total_weight, float((w * w).sum())
-    cross = design.onto_features(g)
-    return RowMoments(rows.n_samples, weight, squared, rows.feature_means, means, design.gram(), cross, g @ g.T)
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows = training_rows(X, targets, sample_weight)
+        (g, means), design, w = rows.centred_targets, rows.design(np.arange(X.shape[1])), rows.weights
+        squares = design.gram(), design.onto_features(g), g @ g.T
+        size = max(float(np.trace(to_numpy(each))) for each in (squares[0], squares[2]))
+    if not size < _LARGEST:
+        raise DataError("X or y holds numbers whose squares leave the range of floats; divide it by a constant")
+    return RowMoments(rows.n_samples, rows.total_weight, float((w * w).sum()), rows.feature_means, means, *squares)
 
 
 def merged(parts: Sequence[RowMoments]) -> RowMoments:
@@ -118,8 +123,7 @@ def thinned(batches: Sequence[RowMoments], most: int = BATCHES) -> tuple[RowMome
     """At most so many batches of much the same size: the two neighbours with fewest rows are merged."""
     found = list(batches)
     while len(found) > most:
-        pairs = [a.n_samples + b.n_samples for a, b in pairwise(found)]
-        at = int(np.argmin(pairs))
+        at = int(np.argmin([a.n_samples + b.n_samples for a, b in pairwise(found)]))
         found[at : at + 2] = [found[at] + found[at + 1]]
     return tuple(found)
 
@@ -133,6 +137,48 @@ def pieces_of(n_new: int, n_before: int) -> list[slice]:
     number = max(1, min(n_new, round(BATCHES * n_new / (n_new + n_before))))
     ends = np.linspace(0, n_new, number + 1).round().astype(int)
     return [slice(start, stop) for start, stop in pairwise(ends.tolist())]
+
+
+@dataclass(frozen=True, eq=False)
+class MomentBatches:
+    """Moments of a table, from which any estimator of weighted sums can be fitted; `gather_moments` makes it.
+
+    Attributes
+    ----------
+    batches : tuple of RowMoments
+        Moments of neighbouring rows, at most 32.
+    has_one_target : bool
+        Whether y had one axis.
+    feature_names : ndarray of str, shape (n_features,), or None
+        Names of the columns, if X was a frame.
+    standardise : bool
+        Whether columns are to be divided by their standard deviations before members are fitted.
+    planned_memory : int
+        Bytes that a process was planned to hold at most.
+
+    Examples
+    --------
+    >>> import numpy as np, subridge as sr
+    >>> moments = sr.gather_moments(iter([(np.eye(4), np.arange(4.0)), (np.ones((2, 4)), np.zeros(2))]))
+    >>> isinstance(moments, sr.MomentBatches), moments.n_samples, moments.n_features
+    (True, 6, 4)
+    """
+
+    batches: tuple[RowMoments, ...]
+    has_one_target: bool
+    feature_names: Any = None
+    standardise: bool = False
+    planned_memory: int = 0
+
+    @property
+    def n_samples(self) -> int:
+        """Rows of positive weight."""
+        return sum(each.n_samples for each in self.batches)
+
+    @property
+    def n_features(self) -> int:
+        """Columns of X."""
+        return int(self.batches[0].gram.shape[0])
 
 
 # -- rows that stand for them ---------------------------------------------------------------------
@@ -192,8 +238,7 @@ class MomentRows(TrainingRows):
         for r, (path, place) in enumerate(zip(paths, places, strict=True)):
             assert isinstance(path, MomentPath)
             share, map_ = path.error_map(int(place))
-            a = a + weights[:, r] * share
-            b += weights[:, [r]] * path.lifted(map_)
+            a, b = a + weights[:, r] * share, b + weights[:, [r]] * map_
         if not np.isfinite(a).all():
             return np.full(len(self.batches), np.inf)
         if self.scales is not None:
@@ -220,15 +265,10 @@ def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise:
     constant = squares <= rounding * (1.0 if fit_intercept else 0.0)
     scales = np.sqrt(np.where(constant | (squares <= 0), 1.0, squares / whole.total_weight)) if standardise else None
     root = _root(np.block([[gram, cross.T], [cross, own]]), np.append(constant, np.zeros(len(own), dtype=bool)))
-    features = root[:, :M] if scales is None else root[:, :M] / scales
-    weights = np.full(max(len(root), 1), whole.total_weight / max(len(root), 1))
-    targets = np.zeros((len(own), len(weights)))
-    targets[:, : len(root)] = root[:, M:].T / weights[0] ** 0.5
-    seen = np.zeros((M, len(weights)))
-    seen[:, : len(root)] = features.T
+    weights = np.full(len(root), whole.total_weight / len(root))
     return MomentRows(
-        seen,
-        targets,
+        np.ascontiguousarray(root[:, :M].T if scales is None else root[:, :M].T / scales[:, None]),
+        np.ascontiguousarray(root[:, M:].T) / weights[0] ** 0.5,
         to_numpy(used.feature_means),
         weights,
         fit_intercept=False,
@@ -247,8 +287,8 @@ def _root(gram: FloatArray, absent: BoolArray) -> FloatArray:
     sizes = np.sqrt(np.maximum(np.diagonal(gram), 0.0)) * ~absent
     inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
     upper, pivots, rank, _ = lapack.dpstrf(gram * inverse[:, None] * inverse)
-    root = np.zeros((rank, len(gram)))
-    root[:, pivots - 1] = np.triu(upper)[:rank]
+    root = np.zeros((max(rank, 1), len(gram)))  # nothing varies: one row of zeros
+    root[:rank, pivots - 1] = np.triu(upper)[:rank]
     scaled: FloatArray = root * sizes
     return scaled
 
@@ -296,32 +336,25 @@ class MomentPath(MemberPath):
         return self._hides
 
     def error_map(self, index: int) -> tuple[float, FloatArray]:
-        """a and b, shape (C, N_r), of the left-out errors ``a g - F b`` in the trace form."""
+        """a and b, shape (C, M), of the left-out errors ``a g - F b`` in the trace form."""
         d, slack = self._root**2 + self.penalties[index], float(self._slack[index])
+        gains, share = self._root / (d * slack) if slack > 0 else self._root * 0.0, 1 / slack if slack > 0 else np.inf
         if self._spans:  # (K + p)⁻¹g in place of the residual
-            return 0.0, -(self._projected / (self._root * d * slack)) @ self._right
-        if not slack > 0:  # nothing but the intercept can be fitted yet
-            return np.inf, np.zeros((len(self._projected), len(self._right.T)))
-        return 1 / slack, (self._projected * self._root / (d * slack)) @ self._right
+            gains, share = -gains / self._root**2, 0.0
+        return share, self._plan.lift_rows(self._r, (self._projected * gains) @ self._right)
 
-    def errors(self, index: int) -> FloatArray:
+    def errors(self, index: int) -> Array:
         """Left-out errors of the rows that stand for all, shape (C, m)."""
-        rows = self._rows
-        share, map_ = self.error_map(index)
-        if np.isinf(share):
+        rows, (share, map_) = self._rows, self.error_map(index)
+        if np.isinf(share):  # nothing but the intercept can be fitted yet
             return np.full(rows.targets.shape, np.inf)
-        seen = rows.design(self._plan.measurements[self._r]).dense()
-        return np.asarray(share * rows.targets - map_ @ seen / rows.root_weights)
+        return share * rows.targets - (map_ @ rows.features) / rows.root_weights  # type: ignore[operator]
 
     def coefficients(self, index: int) -> Array:
         """Weights on the features as they were given, at one ridge, shape (C, N_r)."""
         d, scales = self._root**2 + self.penalties[index], self._rows.scales
         found: Array = (self._projected * self._root / d) @ self._right
         return found if scales is None else found / scales[self._plan.measurements[self._r]]
-
-    def lifted(self, map_: FloatArray) -> FloatArray:
-        """A map of the member's features as one of all features, shape (C, M)."""
-        return self._plan.lift_rows(self._r, map_)
 
 
 def paths_of(
