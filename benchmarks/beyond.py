@@ -3,8 +3,8 @@
     python benchmarks/beyond.py
 
 Row fractions and other test data are compared with the plain risk of the same ensemble; projections are timed for up to
-a million features; left-out errors of members that see half of the rows with those of members that see all. CPU seconds,
-least of three rounds.
+a million features; left-out errors of members that see half of the rows with those of members that see all. CPU
+seconds, least of three rounds.
 """
 
 import time
@@ -17,7 +17,7 @@ import subridge as sr
 
 def seconds(calls, rounds=3):
     """Least CPU time of each call, in turns."""
-    found = {name: np.inf for name in calls}
+    found = dict.fromkeys(calls, np.inf)
     for _ in range(rounds):
         for name, call in calls.items():
             start = time.process_time()
