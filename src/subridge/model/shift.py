@@ -19,7 +19,7 @@ class MomentsAtTest(NamedTuple):
     power: float  # E[y²]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DeadFeatures(Fingerprinted):
     """Features that fail at test time: each reads zero with some probability, for all members alike.
 
@@ -67,7 +67,7 @@ class DeadFeatures(Fingerprinted):
         self._set(probability=f, groups=None if groups is None else tuple(np.asarray(groups).tolist()))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MeanShift(Fingerprinted):
     """Test data whose features have another mean; the training data have mean zero, and members no intercept.
 
