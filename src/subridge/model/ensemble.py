@@ -468,9 +468,10 @@ def _row_matrix(row_fractions: ArrayLike, k: int) -> FloatArray:
     f = np.atleast_1d(real_array("row_fractions", row_fractions))
     if f.shape not in ((k,), (k, k)):
         raise SubsetError(f"row_fractions must have shape ({k},) or ({k}, {k}), one row per member, got {f.shape}")
-    if f.ndim == 2:
-        return _consistent(f, "row fractions", "rows")
-    return _consistent(np.where(np.eye(k, dtype=bool), f, f[:, None] * f), "row fractions", "rows")
+    shared = f if f.ndim == 2 else np.where(np.eye(k, dtype=bool), f, f[:, None] * f)
+    if (abs(np.diagonal(shared)) < 1e-100).any():  # their products must be numbers
+        raise SubsetError(f"row fractions must lie in (0, 1] and be at least 1e-100, got {np.diagonal(shared).min():g}")
+    return _consistent(shared, "row fractions", "rows")
 
 
 def _consistent(nu: FloatArray, name: str, things: str) -> FloatArray:

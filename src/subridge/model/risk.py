@@ -27,8 +27,8 @@ class Risk(Shown):
     total : ndarray, shape (...)
         E_g of the ensemble's aggregation: the mean of the pairs, or E(w) with the weights of another aggregation.
     error_bound : ndarray, shape (...), or None
-        Bound of the relative rounding error of `total`, inf where no digit is certain; None where it is not known
-        (risks of trained weights). It is first-order and calibrated, not proved.
+        Bound of the relative rounding error of `total`, inf where no digit is certain; None (risks of trained weights)
+        or NaN (other test data) where it is not known. It is first-order and calibrated, not proved.
 
     See Also
     --------

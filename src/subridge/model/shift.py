@@ -19,7 +19,7 @@ class MomentsAtTest(NamedTuple):
     power: float  # E[y²]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DeadFeatures(Fingerprinted):
     """Features that fail at test time: each reads zero with some probability, for all members alike.
 
@@ -67,7 +67,7 @@ class DeadFeatures(Fingerprinted):
         self._set(probability=f, groups=None if groups is None else tuple(np.asarray(groups).tolist()))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MeanShift(Fingerprinted):
     """Test data whose features have another mean; the training data have mean zero, and members no intercept.
 
@@ -113,9 +113,9 @@ def moments_at_test(problem: Problem, test: TestLaw) -> MomentsAtTest:
     law = test if isinstance(test, Problem) else problem
     if isinstance(test, MeanShift):
         law = problem if test.problem is None else test.problem
-    elif not isinstance(test, Problem | DeadFeatures):
+    if not isinstance(test, Problem | DeadFeatures | MeanShift) or not isinstance(law, Problem):
         raise ParameterError(
-            f"test must be a Problem, sr.DeadFeatures or sr.MeanShift, got {type(test).__name__}; "
+            f"test must be a Problem, sr.DeadFeatures or sr.MeanShift, got {test!r}; "
             "an EquicorrelatedProblem becomes a Problem by realise(n_features)"
         )
     M, w = problem.n_features, law.teacher_weights

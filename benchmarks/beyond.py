@@ -1,0 +1,79 @@
+"""Cost of the theory beyond the paper against size, in one interleaved run.
+
+    python benchmarks/beyond.py
+
+Row fractions and other test data are compared with the plain risk of the same ensemble; projections are timed for up to
+a million features; left-out errors of members that see half of the rows with those of members that see all. CPU
+seconds, least of three rounds.
+"""
+
+import time
+import warnings
+
+import numpy as np
+
+import subridge as sr
+
+
+def seconds(calls, rounds=3):
+    """Least CPU time of each call, in turns."""
+    found = dict.fromkeys(calls, np.inf)
+    for _ in range(rounds):
+        for name, call in calls.items():
+            start = time.process_time()
+            call()
+            found[name] = min(found[name], time.process_time() - start)
+    return found
+
+
+def theory(M):
+    """A grid of 60 points of four members; sample ratios differ by rounding, so that nothing is kept but tables."""
+    rng = np.random.default_rng(M)
+    problem = sr.Problem(sr.covariance.autoregressive(M, 0.8), rng.standard_normal(M), 0.1 * np.eye(M), 0.1)
+    plan, ratios = sr.subsets.overlapping([M // 2] * 4, M, 0), np.linspace(0.1, 3, 20)
+    given = {"ridges": [0.01, 0.1, 1.0]}
+    plain, partial = sr.Ensemble(plan), sr.Ensemble(plan, row_fractions=[0.5] * 4)
+    sr.risk(problem, plain, ratios, **given)  # tables, which all share
+    return seconds({
+        "plain": lambda: sr.risk(problem, plain, ratios, **given),
+        "rows": lambda: sr.risk(problem, partial, ratios, **given),
+        "test": lambda: sr.risk(problem, plain, ratios, test=sr.DeadFeatures(0.1), **given),
+    })  # fmt: skip
+
+
+def projections(M):
+    problem = sr.Problem(sr.covariance.diagonal(np.arange(1, M + 1) ** -1.3), np.ones(M), label_noise=0.1)
+    several = sr.Ensemble(sr.subsets.Projection((M // 40,) * 10), 0.1)
+    different = sr.Ensemble(sr.subsets.Projection(tuple(M // 40 + 7 * r for r in range(4))), 0.1)
+    ratios = np.array([0.01, 0.1, 1.0])
+    return seconds({
+        "10 equal": lambda: sr.risk(problem, several, ratios),
+        "4 unequal": lambda: sr.risk(problem, different, ratios),
+    })  # fmt: skip
+
+
+def fits(n):
+    rng = np.random.default_rng(n)
+    X, y = rng.standard_normal((n, 400)), rng.standard_normal(n)
+    given = {"subsets": sr.subsets.overlapping([200] * 8, 400, 0), "aggregation": "free", "random_state": 0}
+    return seconds({
+        f"max_samples={share}": lambda share=share: sr.RidgeEnsembleRegressor(max_samples=share, **given).fit(X, y)
+        for share in (1.0, 0.5)
+    })  # fmt: skip
+
+
+def main():
+    warnings.simplefilter("ignore", sr.errors.SubridgeWarning)
+    for title, work, sizes in (
+        ("theory, M features", theory, (100, 200, 400, 800)),
+        ("averaged projections, M features, 3 points", projections, (10**4, 10**5, 10**6)),
+        ("fit of 8 members, 17 ridges, n rows", fits, (250, 500, 1000)),
+    ):
+        print(f"\n{title}")
+        for size in sizes:
+            row = work(size)
+            print(f"{size:>9,}  " + "  ".join(f"{name} {value:8.3f} s" for name, value in row.items()), flush=True)
+
+
+if __name__ == "__main__":
+    main()

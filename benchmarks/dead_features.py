@@ -1,0 +1,120 @@
+"""Features that fail at test time, on real data: which ensemble and which ridge err least.
+
+    python benchmarks/dead_features.py [--out FILE]
+
+Ensembles of k disjoint members ("scaled" mean) and of eight overlapping halves are trained on complete rows. In test
+rows every feature fails with probability f and reads as its training mean. Errors are squared errors of one-hot labels
+over the variance of the labels, averaged over draws of training rows. The ridge is that of least left-out error on
+complete rows ("as fitted"), or of least error on validation rows in which features fail at the same rate ("for f").
+
+A second table has sensors: groups of features that fail together, with a member for each. One ridge reads failed
+features as their mean; members drop out where their sensor fails (missing="drop-members").
+"""
+
+import argparse
+import warnings
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_digits
+
+import subridge as sr
+
+RATES, MEMBERS, FACTORS = (0.0, 0.05, 0.1, 0.2), (1, 2, 4, 8, 16), 10.0 ** np.arange(4)
+
+
+def tables():
+    """Standardised features, classes, and the number of rows to train on."""
+    digits, cancer, fashion = load_digits(), load_breast_cancer(), sr.datasets.load_fashion_features()
+    for name, X, y, n in (
+        ("digits", digits.data, digits.target, 200),
+        ("breast cancer", cancer.data, cancer.target, 150),
+        ("deep Fashion features, every eighth", fashion.X[:, ::8], fashion.y, 200),
+    ):
+        varying = X.std(axis=0) > 0
+        yield name, (X / np.where(varying, X.std(axis=0), 1.0))[:, varying], np.eye(y.max() + 1)[y], n
+
+
+def candidates(M, seed):
+    found = {f"{k} equal" if k > 1 else "one ridge": sr.subsets.equal(k, M, seed) for k in MEMBERS}
+    return found | {"8 halves": sr.subsets.overlapping([M // 2] * 8, M, seed)}
+
+
+def errors(model, X, Y, means, masks):
+    """Squared error over the labels' variance, over draws of which features fail."""
+    spread = ((Y - Y.mean(axis=0)) ** 2).sum()
+    return np.mean([((model.predict(np.where(dead, means, X)) - Y) ** 2).sum() for dead in masks]) / spread
+
+
+def one_draw(X, Y, n, seed, draws):
+    """Error by rate, candidate and way to choose the ridge, shape (rates, candidates, 2)."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(X))
+    train, check, test = np.split(order, [n, n + min(300, (len(X) - n) // 2)])
+    test, means = test[:400], X[train].mean(axis=0)
+    found = np.empty((len(RATES), len(MEMBERS) + 1, 2))
+    for place, plan in enumerate(candidates(X.shape[1], seed).values()):
+        fitted = sr.RidgeEnsembleRegressor(subsets=plan, aggregation="scaled", random_state=0).fit(X[train], Y[train])
+        larger = [
+            sr.RidgeEnsembleRegressor(subsets=plan, aggregation="scaled", ridge=fitted.ridge_ * factor).fit(
+                X[train], Y[train]
+            )
+            for factor in FACTORS
+        ]
+        for at, rate in enumerate(RATES):
+            masks = [rng.random((len(test), X.shape[1])) < rate for _ in range(draws)]
+            checked = [rng.random((len(check), X.shape[1])) < rate for _ in range(draws)]
+            worth = [errors(model, X[check], Y[check], means, checked) for model in larger]
+            for way, model in enumerate((fitted, larger[int(np.argmin(worth))])):
+                found[at, place, way] = errors(model, X[test], Y[test], means, masks)
+    return found
+
+
+def sensors(X, Y, n, seed, draws, k=8):
+    """One ridge, and a member per sensor that drops out with it, shape (rates, 2)."""
+    rng = np.random.default_rng(seed)
+    order, plan = rng.permutation(len(X)), sr.subsets.equal(k, X.shape[1], seed)
+    train, test = order[:n], order[n : n + 600]
+    means, spread = X[train].mean(axis=0), ((Y[test] - Y[test].mean(axis=0)) ** 2).sum()
+    one = sr.RidgeEnsembleRegressor(1, aggregation="scaled", random_state=0).fit(X[train], Y[train])
+    own = sr.RidgeEnsembleRegressor(subsets=plan, aggregation="free", missing="drop-members", random_state=0)
+    own.fit(X[train], Y[train])
+    found = np.zeros((len(RATES), 2))
+    for at, rate in enumerate(RATES):
+        for _ in range(draws):
+            failed = rng.random((len(test), k)) < rate
+            failed[failed.all(axis=1), 0] = False  # at least one sensor works
+            dead = np.zeros((len(test), X.shape[1]), dtype=bool)
+            for r, index in enumerate(plan.measurements):
+                dead[:, index] = failed[:, r, None]
+            outputs = one.predict(np.where(dead, means, X[test])), own.predict(np.where(dead, np.nan, X[test]))
+            found[at] += [((each - Y[test]) ** 2).sum() / spread / draws for each in outputs]
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, help="write the tables here as well")
+    parser.add_argument("--repeats", type=int, default=6, help="draws of training rows")
+    given = parser.parse_args()
+    lines = ["# Features that fail at test time", "", __doc__.split("\n\n", 2)[2].strip(), ""]
+    names = list(candidates(64, 0))
+    lines += [f"| table | f | ridge | {' | '.join(names)} |", "|---|---|---|" + "---|" * len(names)]
+    together = ["", "| table | f | one ridge, mean read | 8 members, one per sensor, dropped |", "|---|---|---|---|"]
+    for name, X, Y, n in tables():
+        found = np.array([one_draw(X, Y, n, seed, 3) for seed in range(given.repeats)]).mean(axis=0)
+        for at, rate in enumerate(RATES):
+            for way, word in enumerate(("as fitted", "for f")):
+                least = found[at].min()
+                cells = [f"**{value:.3f}**" if value == least else f"{value:.3f}" for value in found[at, :, way]]
+                lines.append(f"| {name} | {rate:.0%} | {word} | {' | '.join(cells)} |")
+        groups = np.array([sensors(X, Y, n, seed, 3) for seed in range(given.repeats)]).mean(axis=0)
+        together += [f"| {name} | {r:.0%} | {a:.3f} | {b:.3f} |" for r, (a, b) in zip(RATES, groups, strict=True)]
+        print("\n".join(lines[-8:]), "\n".join(together[-4:]), sep="\n", flush=True)
+    if given.out:
+        given.out.write_text("\n".join([*lines, *together, ""]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore", sr.errors.SubridgeWarning)
+    main()
