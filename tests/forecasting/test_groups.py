@@ -128,7 +128,7 @@ def test_sizes_may_be_numbers_of_groups():
 
 @pytest.mark.parametrize(
     ("options", "word"),
-    [({}, "n_samples"), ({"n_samples": [100], "n_groups": [20]}, "n_groups"), ({"n_groups": [1]}, "n_groups"),
+    [({"n_samples": [100], "n_groups": [20]}, "n_groups"), ({"n_groups": [1]}, "n_groups"),
      ({"n_groups": [20], "groups": None}, "needs groups"),
      ({"n_groups": [20], "ensembles": {"a": sr.Ensemble(sr.subsets.Equal(2), 1.0, 0.3)}}, "readout_noise")],
 )  # fmt: skip
