@@ -142,6 +142,11 @@ def test_bad_questions_are_named(change, message):
         sr.best_split(NOISY, **given)
 
 
+def test_a_problem_of_several_values_is_named():
+    with pytest.raises(sr.errors.ParameterError, match="fields are numbers"):
+        sr.best_split(sr.EquicorrelatedProblem(label_noise=[0.1, 0.2]), 2, (0.1, 1.0))
+
+
 def test_a_least_fraction_without_room_is_named():
     with pytest.raises(sr.errors.SubsetError, match="least_fraction"):
         sr.best_split(NOISY, 4, (0.1, 1.0), least_fraction=0.5)
