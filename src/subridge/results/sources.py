@@ -19,7 +19,7 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import ArrayLike, FloatArray, Seed
-from subridge.model.aggregation import MemberMoments, weighted, weighted_pairs
+from subridge.model.aggregation import Mean, MemberMoments, weighted, weighted_pairs
 from subridge.model.checks import checked_seed, extended_non_negative, positive_integer, stream
 from subridge.model.ensemble import Ensemble, Strategy, SubsetPlan
 from subridge.model.errors import ParameterError
@@ -154,7 +154,7 @@ def _with_other_draws(
     ridge, noise = (
         np.tile(each, copies) if each.shape[-1] > 1 else each for each in (ensemble.ridge, ensemble.readout_noise)
     )
-    return Ensemble(subsets, ridge, noise)
+    return replace(ensemble, subsets=subsets, ridge=ridge, readout_noise=noise, aggregation=Mean())
 
 
 def _of_pairs(
