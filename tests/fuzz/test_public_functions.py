@@ -37,6 +37,28 @@ CALLS = {
     ),
     "Ensemble": (sr.Ensemble, {"subsets": [0.3, 0.5], "ridge": 0.1, "readout_noise": 0.1, "aggregation": "mean"}),
     "risk": (sr.risk, {"problem": PROBLEM, "ensemble": ENSEMBLE, "sample_ratio": 0.5, "n_features": None}),
+    "from_data": (sr.Problem.from_data, {"X": X, "y": Y}),
+    "from_moments": (
+        sr.Problem.from_moments,
+        {"covariance": np.eye(3), "cross": np.ones(3), "power": 4.0, "n_samples": 30},
+    ),
+    "error_sources": (
+        sr.error_sources,
+        {"problem": PROBLEM, "ensemble": ENSEMBLE, "sample_ratio": [0.5], "n_draws": 2, "seed": 0},
+    ),
+    "risk_gradient": (sr.risk_gradient, {"problem": PROBLEM, "ensemble": ENSEMBLE, "sample_ratio": 0.7}),
+    "best_split": (
+        sr.best_split,
+        {
+            "problem": sr.EquicorrelatedProblem(label_noise=0.1),
+            "n_members": 1,
+            "sample_ratio": (0.2, 1.0),
+            "ridge": 0.1,
+            "readout_noise": 0.1,
+            "least_fraction": 0.01,
+            "seed": 0,
+        },
+    ),
     "order_parameters": (sr.order_parameters, {"problem": PROBLEM, "ensemble": ENSEMBLE, "sample_ratio": 0.5}),
     "optimal_ridge": (
         sr.optimal_ridge,

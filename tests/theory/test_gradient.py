@@ -63,6 +63,26 @@ def test_the_slope_vanishes_at_the_best_ridge_of_a_member():
     np.testing.assert_allclose(slopes, 0, atol=1e-14)
 
 
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.InfiniteRiskWarning")
+def test_there_is_no_derivative_at_the_interpolation_threshold():
+    found = sr.risk_gradient(sr.EquicorrelatedProblem(label_noise=0.1), sr.Ensemble([0.5, 0.5]), [0.5, 1.0])
+    assert np.isnan(found.fractions[0]).all()
+    assert np.isfinite(found.fractions[1]).all()
+
+
+def test_units_do_not_matter():
+    one, tiny = (
+        sr.risk_gradient(
+            sr.EquicorrelatedProblem(data_scale=unit, label_noise=0.2 * unit**0.5),
+            sr.Ensemble([0.3, 0.6], ridge=0.1 * unit),
+            0.5,
+        )
+        for unit in (1.0, 1e-150)
+    )
+    np.testing.assert_allclose(tiny.ridge, one.ridge, rtol=1e-12)
+    np.testing.assert_allclose(tiny.fractions, 1e-150 * one.fractions, rtol=1e-12)
+
+
 def test_what_has_no_derivative_is_named():
     with pytest.raises(sr.errors.ParameterError, match="EquicorrelatedProblem"):
         sr.risk_gradient(PROBLEM.realise(10, 0), sr.Ensemble(sr.subsets.equal(2, 10, 0)), 1.0)
@@ -140,6 +160,11 @@ def test_bad_questions_are_named(change, message):
     given = {"n_members": 2, "sample_ratio": (0.1, 1.0), "ridge": 0.1} | change
     with pytest.raises(sr.errors.ParameterError, match=message):
         sr.best_split(NOISY, **given)
+
+
+def test_a_problem_of_several_values_is_named():
+    with pytest.raises(sr.errors.ParameterError, match="fields are numbers"):
+        sr.best_split(sr.EquicorrelatedProblem(label_noise=[0.1, 0.2]), 2, (0.1, 1.0))
 
 
 def test_a_least_fraction_without_room_is_named():

@@ -29,6 +29,7 @@ _BINS = 24  # neighbouring eigenvalues in one of them share the correction of th
 _KNOWN = 10  # ridges of a path that tell different things
 _STEADY = 0.2  # by how much the corrections of neighbouring bins differ
 _SURE = 30.0  # weight of the number of eigenvalues, which is known, beside one ridge
+_EXACT = 1e12  # rows whose moments are as good as exact
 _NOTHING = 1e-10  # eigenvalues below this share of the largest are treated as zero
 
 
@@ -127,7 +128,7 @@ def population(moments: SampleMoments) -> Population:
     raw = np.divide(
         b**2, l[:, None], out=np.zeros(b.shape), where=seen
     )  # power by direction, noise of the fit included
-    if np.isinf(moments.n):
+    if moments.n > _EXACT:
         return Population(moments.covariance, U @ np.divide(b, l[:, None], out=np.zeros(b.shape), where=seen),
                           np.maximum(moments.power - raw.sum(axis=0), 0.0))  # fmt: skip
     tau = spectrum(basis)

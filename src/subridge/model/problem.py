@@ -7,7 +7,16 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray, Seed
-from subridge.model.checks import Fingerprinted, finite_array, non_negative, positive_integer, stream, within
+from subridge.model.checks import (
+    Fingerprinted,
+    extended_non_negative,
+    finite_array,
+    non_negative,
+    one_number,
+    positive_integer,
+    stream,
+    within,
+)
 from subridge.model.covariance import Covariance, Dense, as_covariance, dense, equicorrelated, isotropic
 from subridge.model.errors import (
     CovarianceError,
@@ -206,10 +215,11 @@ class Problem(Fingerprinted):
                 f"cross must have shape ({Sigma.n_features},) or ({Sigma.n_features}, C) and power () or (C,), "
                 f"got {b.shape} and {v.shape}"
             )
-        if not n_samples >= 3:
-            raise ParameterError(f"n_samples must be at least 3, got {n_samples!r}")
+        n = one_number("n_samples", extended_non_negative("n_samples", n_samples), most=np.inf)
+        if n < 3:
+            raise ParameterError(f"n_samples must be at least 3, got {n:g}")
         columns = b.reshape(len(b), -1)
-        return cls._estimated(SampleMoments(n_samples - 1, Sigma.dense(), columns, np.atleast_1d(v), b.ndim == 2))
+        return cls._estimated(SampleMoments(n - 1, Sigma.dense(), columns, np.atleast_1d(v), b.ndim == 2))
 
     @classmethod
     def _estimated(cls, moments: SampleMoments) -> "Problem | tuple[Problem, ...]":

@@ -19,12 +19,13 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import ArrayLike, FloatArray, Seed
-from subridge.model.aggregation import MemberMoments, weighted, weighted_pairs
-from subridge.model.checks import extended_non_negative, positive_integer, stream
+from subridge.model.aggregation import Mean, MemberMoments, weighted, weighted_pairs
+from subridge.model.checks import checked_seed, extended_non_negative, positive_integer, stream
 from subridge.model.ensemble import Ensemble, Strategy, SubsetPlan
 from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.results.schemas import result_attributes
+from subridge.theory.grid import check_description
 from subridge.theory.predict import order_parameters, risk
 
 SOURCES = ("bias", "subsets", "data", "data and subsets", "label noise", "readout noise in training", "readout noise")
@@ -87,9 +88,11 @@ def error_sources(
     array([[0.562, 0.25 ],
            [0.125, 0.042]])
     """
+    check_description(problem, ensemble)
     alpha = np.atleast_1d(extended_non_negative("sample_ratio", sample_ratio))
+    seed = checked_seed("seed", seed)
     members, k = _with_other_draws(problem, ensemble, positive_integer("n_draws", n_draws), seed), ensemble.n_members
-    if alpha.ndim != 1 or risk(problem, members, np.inf).total.shape:
+    if alpha.ndim != 1 or not alpha.size or risk(problem, members, np.inf).total.shape:
         raise ParameterError(
             "sample_ratio must be the only axis and have shape (n,): give the fields of the problem as numbers, and "
             "ridge and readout noise as numbers or one value per member"
@@ -151,7 +154,7 @@ def _with_other_draws(
     ridge, noise = (
         np.tile(each, copies) if each.shape[-1] > 1 else each for each in (ensemble.ridge, ensemble.readout_noise)
     )
-    return Ensemble(subsets, ridge, noise)
+    return replace(ensemble, subsets=subsets, ridge=ridge, readout_noise=noise, aggregation=Mean())
 
 
 def _of_pairs(

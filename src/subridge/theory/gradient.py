@@ -141,22 +141,27 @@ def risk_gradient(problem: EquicorrelatedProblem, ensemble: Ensemble, sample_rat
     grid = EquicorrelatedGrid.of(problem, ensemble, alpha)
     if (grid.a == 0).any():
         raise ParameterError("correlation is 1 and feature_noise 0, so that nothing varies with the ridge; lower it")
-    # A ridge that is too negative is refused here.
-    w = ensemble.aggregation.weights(risk(problem, ensemble, alpha).moments)
+    at = risk(problem, ensemble, alpha)  # refuses a ridge that is too negative
+    w = ensemble.aggregation.weights(at.moments)
     both, (left, right) = w[..., :, None] * w[..., None, :], members_of(grid)
     own, zeta, ih = np.eye(ensemble.n_members), grid.zeta[..., None, None], 1j * _STEP
     # E(w) = (1-Σw)² v + 2(1-Σw) wᵀ(v - c) + wᵀEw; where an aligned teacher makes v infinite, Σw = 1.
     alone = own * (w * (1 - w.sum(axis=-1, keepdims=True)))[..., None] * (grid.aligned == 0)[..., None, None]
+    known = np.isfinite(at.total)[..., None, None]
 
-    def slope(moved: Member = left, overlap: Any = grid.nu, zeta: Any = zeta, at: Any = grid.alpha) -> FloatArray:
-        errors, missed = pair_errors(grid._replace(alpha=at), moved, right, overlap, zeta)
-        return np.asarray((both * errors.imag + alone * missed.imag) / _STEP)
+    def slope(
+        unit: Any, moved: Member = left, overlap: Any = grid.nu, zeta: Any = zeta, alpha: Any = grid.alpha
+    ) -> FloatArray:
+        """Derivatives of the terms E_rs in something that was moved by ih in this unit, shape (..., k, k)."""
+        errors, missed = pair_errors(grid._replace(alpha=alpha), moved, right, overlap, zeta)
+        return np.where(known, (both * errors.imag + alone * missed.imag) / (_STEP * unit), np.nan)
 
-    ridge, readout, size = (slope(left._replace(**{x: getattr(left, x) + ih})) for x in ("lam", "eta", "nu"))
+    a, ratio, area = grid.a[..., None, None], grid.alpha[..., None, None], left.nu * right.nu
+    own_size = slope(left.nu, left._replace(nu=left.nu * (1 + ih))).sum(axis=-1, keepdims=True)
     return RiskGradient(
-        2 * ridge.sum(axis=-1),
-        2 * readout.sum(axis=-1),
-        slope(zeta=zeta + ih).sum(axis=(-2, -1)),
-        slope(at=grid.alpha + ih).sum(axis=(-2, -1)),
-        own * 2 * size.sum(axis=-1, keepdims=True) + (2 - own) * slope(overlap=grid.nu + ih),
+        2 * slope(a, left._replace(lam=left.lam + ih * a)).sum(axis=-1),
+        2 * slope(1.0, left._replace(eta=left.eta + ih)).sum(axis=-1),
+        np.asarray(slope(1.0, zeta=zeta + ih).sum(axis=(-2, -1))),
+        np.asarray(slope(ratio, alpha=grid.alpha * (1 + ih)).sum(axis=(-2, -1))),
+        own * 2 * own_size + (2 - own) * slope(area, overlap=grid.nu + ih * area),
     )

@@ -19,6 +19,7 @@ from subridge.model.errors import ParameterError, SubsetError
 from subridge.model.problem import EquicorrelatedProblem
 from subridge.model.subsets import Dirichlet
 from subridge.theory.gradient import risk_gradient
+from subridge.theory.grid import check_description
 from subridge.theory.predict import risk
 
 _POINTS, _FINE = 40, 400  # sample ratios that a solution sees beside its thresholds, and that judge it
@@ -125,12 +126,16 @@ def best_split(
         raise ParameterError(f"sample_ratio must be two positive ascending numbers, got {sample_ratio!r}")
     if lam == 0:
         raise ParameterError("ridge must be positive, as a ridgeless member errs infinitely at its threshold; try 1e-6")
-    if not 0 < least_fraction <= 1 / k:
-        raise SubsetError(f"least_fraction must lie in (0, 1/{k}] for {k} members, got {least_fraction!r}")
+    least = one_number("least_fraction", non_negative("least_fraction", least_fraction))
+    if not 0 < least <= 1 / k:
+        raise SubsetError(f"least_fraction must lie in (0, 1/{k}] for {k} members, got {least:g}")
+    check_description(problem, Ensemble([1.0]))
+    if not isinstance(problem, EquicorrelatedProblem) or risk(problem, Ensemble([1.0]), np.inf).total.shape:
+        raise ParameterError("problem must be an EquicorrelatedProblem whose fields are numbers")
     span = float(ends[0]), float(ends[1])
 
     def ensemble(nu: FloatArray) -> Ensemble:
-        return Ensemble(np.clip(nu, least_fraction, 1.0) / max(1.0, float(nu.sum())), lam, eta)
+        return Ensemble(np.clip(nu, least, 1.0) / max(1.0, float(nu.sum())), lam, eta)
 
     def judged(nu: FloatArray) -> Split:
         return judge_split(problem, ensemble(np.sort(nu)[::-1]), span)
@@ -159,7 +164,7 @@ def best_split(
             np.append(start, 1.0),
             jac=lambda x: np.append(np.zeros(k), 1.0),
             method="SLSQP",
-            bounds=[(least_fraction, 1.0)] * k + [(0.0, None)],
+            bounds=[(least, 1.0)] * k + [(0.0, None)],
             constraints=[
                 {"type": "eq", "fun": lambda x: x[:-1].sum() - 1, "jac": lambda x: np.append(np.ones(k), 0.0)},
                 {"type": "ineq", "fun": slack, "jac": slopes},
@@ -169,8 +174,8 @@ def best_split(
         return np.asarray(found.x[:-1])
 
     grid, rng = np.geomspace(*span, _POINTS), stream(seed)
-    spread = (1 - k * least_fraction) * np.concatenate([Dirichlet(k, s).fractions(rng, _DRAWS) for s in _SPREADS])
-    drawn = sorted((judged(nu + least_fraction) for nu in spread), key=lambda split: split.worst_risk)
+    spread = (1 - k * least) * np.concatenate([Dirichlet(k, s).fractions(rng, _DRAWS) for s in _SPREADS])
+    drawn = sorted((judged(nu + least) for nu in spread), key=lambda split: split.worst_risk)
     starts = [judged(np.full(k, 1 / k)), *drawn[:_STARTS]]
     found = [judged(solve(np.diagonal(split.ensemble.fractions))) for split in starts]
     return min([*starts, *found], key=lambda split: split.worst_risk)
