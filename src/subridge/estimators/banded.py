@@ -65,8 +65,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Ridge regression with a penalty per feature space, chosen for each target by exact left-out errors.
 
     Each target has its own shares of the spaces and its own ridge [1]_. All are judged by exact leave-one-row-out
-    errors, or leave-one-group-out errors if `groups` are given: no folds, no held-out data. Random shares are tried
-    first; then shares that many targets ask for.
+    errors, or leave-one-group-out errors if `groups` are given: no folds, no held-out data.
 
     Parameters
     ----------
@@ -78,9 +77,10 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         The ridges λ to choose from, all positive. The penalty of space s is ``λ v_s/g_s``, with the share g_s of the
         space and the mean squared norm v_s of its centred rows. Default: half decades from 1e-3 to 1e5.
     n_draws : int, default=20
-        How many shares of the spaces are tried, each at all ridges: equal shares, each space alone, then others.
+        How many shares of the spaces are tried: equal shares first, then others.
     refine : bool, default=True
-        Take most draws from what targets ask for, instead of at random.
+        Take the other draws from what targets ask for after the first: each is the centre of targets that ask for much
+        the same. Else each space alone, then shares at random.
     shares : array_like, shape (n_draws, n_spaces), optional
         The shares to try, in place of draws; each row sums to one.
     per_target : bool, default=True
@@ -249,7 +249,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if len(alive) == 1:
             return ridges, first_draws(1, alive, S, rng), 0
         refined = self.refine and self.per_target
-        first = min(count, max(len(alive) + 1, count // 4)) if refined else count
+        first = 1 if refined else count
         return ridges, first_draws(first, alive, S, rng), count - first
 
     def _search(self, kernels: SpaceKernels, Y: Array) -> None:
@@ -285,7 +285,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                     found = search_common_shares(part, own, ridges, draws, plan.block, bar.move)
                 if (found.place < 0).any():
                     raise DataError("left-out errors are not finite; divide X and y by constants")
-                errors = to_numpy(xp.sum(found.inside, axis=1))
+                errors = to_numpy(found.inside).astype(np.float64).sum(axis=1)
                 self.shares_[at], self.ridge_[at] = found.best_shares, found.best_ridge
                 self.loo_error_[at] = errors / float((part.roots**2).sum())
                 self.loo_r2_[at] = 1 - errors / np.where(found.variation > 0, found.variation, np.inf)

@@ -43,6 +43,7 @@ from subridge.model.errors import (
     WorseThanOneRidgeWarning,
     counted,
 )
+from subridge.model.spaces import Spaces, read_columns, read_spaces
 from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_strategy
 from subridge.ridge.candidates import MEMBERS, Choice, choose_ensemble, offers
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
@@ -82,8 +83,8 @@ _LEAST_SAMPLES = 10  # with fewer, weights follow single samples
 # Labels of classes: numbers, text or truth values.
 Labels: TypeAlias = npt.NDArray[Any]
 ClassWeight: TypeAlias = Mapping[int, float] | Mapping[str, float] | Literal["balanced"] | None
-# Subsets that are known: a plan, or one array of indices (or a mask) per member.
-_Known: TypeAlias = SubsetPlan | Sequence[ArrayLike]
+# Subsets that are known: a plan, one list of columns (or a mask) per member, or such lists by name.
+_Known: TypeAlias = SubsetPlan | Spaces | Sequence[ArrayLike]
 # What `subsets` may be: known ones, the name of a strategy, a strategy, or a function of (n_features, rng).
 Subsets: TypeAlias = str | _Known | Strategy | Callable[[int, np.random.Generator], _Known]
 Missing: TypeAlias = Literal["raise", "drop-members"]
@@ -344,11 +345,17 @@ class RidgeEnsembleBase(BaseEstimator):
                     f"subsets is a plan for {counted(drawn.n_features, 'feature')}, but X has {n_features}"
                 )
             return drawn
+        names = getattr(self, "feature_names_in_", None)
+        if isinstance(drawn, Mapping):
+            return SubsetPlan.from_indices(read_spaces(drawn, n_features, names).values(), n_features)
         if isinstance(drawn, Sequence | np.ndarray):
+            by_name = all(isinstance(each, Sequence) and each and isinstance(each[0], str) for each in drawn)
+            if by_name and len(drawn):
+                drawn = [read_columns(f"member {r}", each, n_features, names) for r, each in enumerate(drawn)]
             return SubsetPlan.from_indices(drawn, n_features)
         raise SubsetError(
-            f"subsets must be one of auto, {', '.join(STRATEGIES)}, a SubsetPlan, a strategy, index arrays or a "
-            f"callable, got {self.subsets!r}"
+            f"subsets must be one of auto, {', '.join(STRATEGIES)}, a SubsetPlan, a strategy, a mapping from names to "
+            f"columns, lists of columns or a callable, got {self.subsets!r}"
         )
 
     def _per_member(self, name: str, values: FloatArray, families: list[list[Offer]]) -> FloatArray:

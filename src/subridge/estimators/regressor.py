@@ -54,12 +54,13 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         Number of members, k; at most ``n_features_in_``. "auto" tries one ridge and 2, 4, 8 and 16 members, more of a
         kind only as long as fewer of them lower the left-out error. A number above one that errs more than one ridge by
         a tenth gives a `WorseThanOneRidgeWarning`; to know that takes one more factorisation.
-    subsets : str, SubsetPlan, Strategy, sequence of index arrays of shape (N_r,), or callable, default="auto"
+    subsets : str, SubsetPlan, Strategy, mapping, sequence of columns of shape (N_r,), or callable, default="auto"
         Which features each member sees. "dirichlet": disjoint, of heterogeneous size; "equal": disjoint, equal;
-        "overlapping": drawn independently for each member; "projection": Gaussian projections; or explicit subsets;
-        or a callable ``(n_features, rng)`` that returns them. Explicit subsets overrule `n_estimators`. "auto" tries
-        equal, heterogeneous and overlapping subsets, these of half of the features; with a number of members it is
-        "dirichlet".
+        "overlapping": drawn independently for each member; "projection": Gaussian projections; or explicit subsets, as
+        lists of columns (integers, or names of those of a data frame) or a mapping from names to columns as in
+        `BandedRidge`; or a callable ``(n_features, rng)`` that returns them. Explicit subsets overrule `n_estimators`.
+        "auto" tries equal, heterogeneous and overlapping subsets, these of half of the features; with a number of
+        members it is "dirichlet".
     fraction_spread : float, default=0.75
         For "dirichlet": coefficient of variation of the subset sizes before they are scaled to sum to one.
     subset_sizes : int, float or sequence, optional

@@ -33,7 +33,7 @@ def read_spaces(spaces: Spaces, n_features: int, names: Sequence[str] | None = N
     if sum(is_rest.values()) > 1:
         raise SubsetError(f"only one space can be all the rest, got {listed(name for name in spaces if is_rest[name])}")
     found = {
-        name: read_columns(f"space {name!r}", value, n_features, known)
+        name: read_columns(f"space {name!r}", value, n_features, names)
         for name, value in spaces.items()
         if not is_rest[name]
     }
@@ -45,7 +45,7 @@ def read_spaces(spaces: Spaces, n_features: int, names: Sequence[str] | None = N
     }
 
 
-def read_columns(label: str, columns: Columns, n_features: int, names: Sequence[str] = ()) -> IntArray:
+def read_columns(label: str, columns: Columns, n_features: int, names: Sequence[str] | None = None) -> IntArray:
     """Indices of columns that are given by integers, a mask, a slice or names; `label` names them in messages.
 
     >>> read_columns("space 'a'", ["age", "size"], 3, ["size", "weight", "age"])
@@ -53,10 +53,11 @@ def read_columns(label: str, columns: Columns, n_features: int, names: Sequence[
     """
     array = np.arange(n_features)[columns] if isinstance(columns, slice) else np.atleast_1d(np.asarray(columns))
     if array.dtype.kind in "UO" and array.size and all(isinstance(each, str) for each in array.flat):
-        places = {name: place for place, name in enumerate(names)}
+        known = [] if names is None else list(names)
+        places = {name: place for place, name in enumerate(known)}
         absent = [repr(str(each)) for each in array.flat if each not in places]
         if absent:
-            columns_of_X = f"its columns are {listed(names)}" if len(names) else "it has no column names; give integers"
+            columns_of_X = f"its columns are {listed(known)}" if known else "it has no column names; give integers"
             raise SubsetError(f"{label} names {listed(absent)}, which X lacks: {columns_of_X}")
         array = np.array([places[str(each)] for each in array.flat])
     return feature_indices(label, array, n_features)

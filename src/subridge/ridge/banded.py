@@ -15,12 +15,14 @@ the precision of the targets. Targets are seen in blocks, and each keeps its bes
 grow with the number of choices, nor working memory with the number of targets.
 """
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from scipy.cluster.vq import kmeans2
 
 from subridge.arrays.cholesky import positive_inverse
 from subridge.arrays.namespace import (
@@ -37,10 +39,13 @@ from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.model.errors import BudgetError, counted
 from subridge.ridge.rows import LeftOutSets, SetBatch, TrainingRows
 
-_JUDGES = 20  # parts of the sets, each judged at what the others choose
+_JUDGES = 10  # parts of the sets, each judged at what the others choose
 _CONCENTRATIONS = (0.1, 1.0)  # of random shares, in turns: few spaces, or many (himalaya's default)
-_ROUND = 4  # draws between two looks at what targets want
-_FLOOR = 0.02  # least share from which a space can grow
+# Of the step towards what a target wants: twice as long, in logarithms, as that to the fixed point, because one step
+# stops short. Chosen on other laws than those of benchmarks/banded.py.
+_POWER, _FLOOR = 2.0, 0.02  # the floor is the least share from which a space can grow
+# Points from which one centre is made; chance of a target of which nothing is explained; concentration around a target.
+_POINTS, _LEAST_CHANCE, _CERTAINTY = 50, 1e-3, 30.0
 # Ridges are seen in three passes: every fourth, those between, the rest. From the second draw on a target sees those
 # of the first pass that are near its best so far. It sees one of a later pass if a neighbour is its best of the draw,
 # and at most so many times worse than its best of all draws.
@@ -185,15 +190,16 @@ def usual_block(targets: Array) -> int:
 
 def plan_memory(n: int, n_spaces: int, targets: Array, memory: int | None = None) -> MemoryPlan:
     """Fit a block of targets, shape (n, C), into the memory that may be used, in bytes; None for the usual size."""
-    fixed, column = 8 * n * n * (n_spaces + _MATRICES), 8 * n * _COPIES
-    room = usual_block(targets) * column if memory is None else memory - fixed
+    fixed, column, C = 8 * n * n * (n_spaces + _MATRICES), 8 * n * _COPIES, int(targets.shape[1])
+    state = C * (12 * _JUDGES + 48)  # what each target keeps of the search; its block is smaller by so much
+    room = (usual_block(targets) * column if memory is None else memory - fixed) - state
     if memory is not None and room < column:
         raise BudgetError(
             f"memory={memory:,} bytes are too few for {counted(n, 'row')} and {counted(n_spaces, 'space')}; give at "
-            f"least {fixed + column:,}"
+            f"least {fixed + state + column:,}"
         )
-    block = max(1, min(int(targets.shape[1]), room // column))
-    return MemoryPlan(block, fixed + block * column)
+    block = max(1, min(C, room // column))
+    return MemoryPlan(block, fixed + state + block * column)
 
 
 class BandedSearch:
@@ -212,7 +218,8 @@ class BandedSearch:
         self._judges = like(numbers[:, None] % J == np.arange(J), spaces.roots)
         self.variation, self.loss, self.place = np.empty(C), np.full(C, np.inf), np.full(C, -1)
         options = {"device": device_of(targets)}
-        self.inside, self.outside = (xp.full((C, J), np.inf, dtype=spaces.roots.dtype, **options) for _ in range(2))
+        self.inside = xp.full((C, J), np.inf, dtype=spaces.roots.dtype, **options)
+        self.outside = xp.full((C, J), np.inf, dtype=xp.float32, **options)  # compared only
         self.dual, self.intercept = (xp.zeros(shape, dtype=targets.dtype, **options) for shape in ((C, n), (C,)))
         self.shares, self.traces = np.empty((0, S)), np.empty((0, S))
         self.means = like(spaces.roots**2, targets) @ targets / float((spaces.roots**2).sum())
@@ -285,7 +292,7 @@ class BandedSearch:
         """Errors of some targets at one choice, shape (b,), and what they keep of it."""
         xp, (dual, parts) = namespace_of(labels), self.losses(solution, labels)
         sums, where = xp.sum(parts, axis=1), index_on(self.targets, targets)
-        outside, losses = sums[:, None] - parts, to_numpy(sums)
+        outside, losses = xp.astype(sums[:, None] - parts, xp.float32), to_numpy(sums)
         lower = outside < self.outside[where]
         self.outside[where] = xp.where(lower, outside, self.outside[where])
         self.inside[where] = xp.where(lower, parts, self.inside[where])
@@ -309,17 +316,22 @@ class BandedSearch:
         return np.asarray(self.ridges[self.place % len(self.ridges)])
 
     def wanted_shares(self) -> FloatArray:
-        """Shares that would suit every target better, shape (C, S): one step towards the likelihood's maximum.
+        """Shares that would suit every target better, shape (C, S): a step towards the likelihood's maximum.
 
-        If weights are normal with variances g_s/v_s, the likelihood is stationary where ``αᵀ K_s α/tr(G K_s)`` is the
-        same for all spaces with g_s > 0; each share is multiplied by it (MacKay 1992, Neural Computation 4, 415).
+        If weights are normal with variances g_s/v_s, the likelihood is stationary where ``αᵀ K_s α/tr(B K_s)`` is the
+        same for all spaces with g_s > 0. Each share is multiplied by a power of it (MacKay 1992, Neural Computation 4,
+        415, has the power one).
         """
         powers = np.empty((len(self.loss), self.shares.shape[1]))
         for part in self.parts():
             dual = like(self.dual[part, :], self.spaces.roots)
             for s, K in enumerate(self.spaces.kernels):
                 powers[part, s] = to_numpy(namespace_of(dual).sum((dual @ K) * dual, axis=1))
-        grown = np.maximum(self.best_shares, _FLOOR) * powers / np.maximum(self.traces[self.place], 1e-300)
+        ratios = powers / np.maximum(self.traces[self.place], 1e-300)
+        grown = (
+            np.maximum(self.best_shares, _FLOOR)
+            * (ratios / np.maximum(ratios.max(axis=1, keepdims=True), 1e-300)) ** _POWER
+        )
         totals = grown.sum(axis=1, keepdims=True)
         return np.where(totals > 0, grown / np.where(totals > 0, totals, 1.0), self.best_shares)
 
@@ -349,23 +361,19 @@ def first_draws(count: int, alive: IntArray, n_spaces: int, rng: np.random.Gener
 
 
 def further_draws(search: BandedSearch, count: int, rng: np.random.Generator) -> FloatArray:
-    """Shares that many targets want and that are far from all draws so far, shape (count or fewer, S).
+    """Shares that many targets want, shape (count, S): centres of k-means in square roots of shares.
 
-    Targets are drawn as centres of k-means++ are, by what is explained of them and the squared Hellinger distance of
-    what they want from the nearest draw.
+    Targets count by what is explained of them. If they are few, each wants shares around its own as well.
     """
-    wanted, chosen = search.wanted_shares(), list[FloatArray]()
-    explained = np.maximum(1 - search.loss / np.maximum(search.variation, 1e-300), 0.0)
-    distance = np.full(len(wanted), np.inf)
-    for known in search.shares:
-        distance = np.minimum(distance, ((wanted**0.5 - known**0.5) ** 2).sum(axis=1))
-    for _ in range(count):
-        chances = explained * distance
-        if not chances.sum() > 0:
-            break
-        chosen.append(wanted[rng.choice(len(wanted), p=chances / chances.sum())])
-        distance = np.minimum(distance, ((wanted**0.5 - chosen[-1] ** 0.5) ** 2).sum(axis=1))
-    return np.reshape(chosen, (-1, wanted.shape[1]))
+    wanted, size = search.wanted_shares(), _POINTS * count
+    explained = np.maximum(1 - search.loss / np.maximum(search.variation, 1e-300), 0.0) + _LEAST_CHANCE
+    points = wanted[rng.choice(len(wanted), size, p=explained / explained.sum())]
+    if len(wanted) < size:
+        points = np.array([rng.dirichlet(_CERTAINTY * each + min(_CONCENTRATIONS)) for each in points])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of a centre without points, which stays where it is
+        centres = kmeans2(points**0.5, count, minit="++", rng=rng)[0] ** 2 * (search.spaces.scales > 0)
+    return np.asarray(centres / centres.sum(axis=1, keepdims=True))
 
 
 def search_shares(
@@ -378,17 +386,12 @@ def search_shares(
     block: int,
     tick: Callable[[float], None] = lambda share: None,
 ) -> BandedSearch:
-    """Search given draws, shape (D, S), then so many refined ones; `tick` hears of each part of a draw."""
+    """Search given draws, shape (D, S), then so many that targets want; `tick` hears of each part of a draw."""
     search = BandedSearch(spaces, targets, ridges, block)
     for shares in draws:
         search.try_shares(shares, n_refined > 0, tick)
-    while n_refined > 0:
-        more = further_draws(search, min(n_refined, _ROUND), rng)
-        if not len(more):
-            break
-        for shares in more:
-            search.try_shares(shares, True, tick)
-        n_refined -= len(more)
+    for shares in further_draws(search, n_refined, rng) if n_refined else ():
+        search.try_shares(shares, False, tick)
     return search
 
 
