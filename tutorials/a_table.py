@@ -32,19 +32,11 @@ patients.head()
 # A ridge treats all columns alike, so their units matter. We divide every column by its
 # standard deviation, as one does for any ridge regression.
 
-X = (
-    StandardScaler()
-    .set_output(transform="pandas")
-    .fit_transform(patients.drop(columns="target"))
-)
+scaler = StandardScaler().set_output(transform="pandas")
+X = scaler.fit_transform(patients.drop(columns="target"))
 y = patients["target"]
-print(
-    X.shape,
-    "mean of the target",
-    y.mean().round(),
-    "standard deviation",
-    y.std().round(),
-)
+print(f"{X.shape[0]} rows, {X.shape[1]} columns")
+print(f"target: mean {y.mean():.0f}, standard deviation {y.std():.0f}")
 
 # %%
 # The last 92 patients we put aside. They play no part in what follows, and show in the end
