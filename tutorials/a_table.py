@@ -40,7 +40,7 @@ print(f"target: mean {y.mean():.0f}, standard deviation {y.std():.0f}")
 
 # %%
 # The last 92 patients we put aside. They play no part in what follows, and show in the end
-# whether the promises hold.
+# whether the estimates hold.
 
 order = np.random.default_rng(0).permutation(len(y))
 ours, later = order[:350], order[350:]
@@ -69,7 +69,7 @@ print(model.choice_)
 
 rmse = np.sqrt(model.loo_error_)
 r2 = 1 - model.loo_error_ / y_ours.var(ddof=0)
-print(f"promised: root mean squared error {rmse:.1f}, R² {r2:.2f}")
+print(f"estimated: root mean squared error {rmse:.1f}, R² {r2:.2f}")
 errors = y.iloc[later] - model.predict(X.iloc[later])
 print(f"on the patients put aside: {np.sqrt((errors**2).mean()):.1f}")
 
