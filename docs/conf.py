@@ -11,7 +11,14 @@ from sphinx_gallery.sorting import ExplicitOrder
 import subridge
 
 # A summary is a docstring's first sentence, which these do not end.
-autosummary.WELL_KNOWN_ABBREVIATIONS += ("Prop.", "eq.", "eqs.", "sec.", "Fig.", "Figs.")
+autosummary.WELL_KNOWN_ABBREVIATIONS += (
+    "Prop.",
+    "eq.",
+    "eqs.",
+    "sec.",
+    "Fig.",
+    "Figs.",
+)
 
 HERE = Path(__file__).parent
 
@@ -49,16 +56,24 @@ def point_to_adopted(app, document, content):
     """Links to files outside of this folder go to the pages made of them."""
     up = "../" * (1 + document.count("/"))
     for name, page in (("CHANGELOG", "changelog"), ("CONTRIBUTING", "contributing")):
-        content[0] = content[0].replace(f"]({up}{name}.md", f"]({up[3:]}adopted/{page}.md")
+        content[0] = content[0].replace(
+            f"]({up}{name}.md", f"]({up[3:]}adopted/{page}.md"
+        )
     content[0] = content[0].replace(f"]({up}benchmarks/results/", f"]({up[3:]}adopted/")
     if document.startswith("adopted/"):
-        beside = "|".join(re.escape(page.stem) for page in (HERE / "adopted").glob("*.md"))
+        beside = "|".join(
+            re.escape(page.stem) for page in (HERE / "adopted").glob("*.md")
+        )
         content[0] = re.sub(rf"\]\((?!https?:|#|\.\./|{beside})", "](../", content[0])
 
 
 def leave_out_of_scikit_learn(app, what, name, member, skip, options):
     """Methods that scikit-learn makes are documented there, with links that lead nowhere here."""
-    return skip or name.startswith("set_") or name in ("get_params", "get_metadata_routing", "score")
+    return (
+        skip
+        or name.startswith("set_")
+        or name in ("get_params", "get_metadata_routing", "score")
+    )
 
 
 def setup(app):
@@ -100,7 +115,11 @@ sphinx_gallery_conf = {
     "gallery_dirs": ["gallery", "tutorials"],
     "filename_pattern": r"/plot_|/tutorials/",
     "subsection_order": ExplicitOrder(
-        [f"../examples/{name}" for name in ("tables", "choosing", "forecasting", "theory", "experiments")] + ["*"]
+        [
+            f"../examples/{name}"
+            for name in ("tables", "choosing", "forecasting", "theory", "experiments")
+        ]
+        + ["*"]
     ),
     "within_subsection_order": "FileNameSortKey",
     "min_reported_time": 60,
@@ -116,6 +135,7 @@ html_title = "subridge"
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_favicon = "_static/favicon.svg"
 html_search_scorer = str(HERE / "_static" / "scorer.js")
 html_theme_options = {
     "show_toc_level": 2,

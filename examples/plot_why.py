@@ -19,7 +19,6 @@ figure, (left, middle, right) = plt.subplots(
     1, 3, figsize=(12, 3.8), layout="constrained"
 )
 
-# %%
 # A forecast: one pixel of handwritten digits from all others.
 
 pixels = load_digits().data
@@ -45,7 +44,6 @@ left.set_xticks(sizes, sizes)
 left.minorticks_off()
 left.legend()
 
-# %%
 # An ensemble on known blocks of columns.
 
 rng = np.random.default_rng(0)
@@ -74,7 +72,6 @@ middle.axhline(0.09, color="0.5", ls=":", label="noise of the labels")
 middle.set(title="Do members on parts help?", xlabel="rows", ylim=(0, None))
 middle.legend()
 
-# %%
 # Theory and trained ensembles.
 
 M, dense, few = (

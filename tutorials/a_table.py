@@ -32,23 +32,15 @@ patients.head()
 # A ridge treats all columns alike, so their units matter. We divide every column by its
 # standard deviation, as one does for any ridge regression.
 
-X = (
-    StandardScaler()
-    .set_output(transform="pandas")
-    .fit_transform(patients.drop(columns="target"))
-)
+scaler = StandardScaler().set_output(transform="pandas")
+X = scaler.fit_transform(patients.drop(columns="target"))
 y = patients["target"]
-print(
-    X.shape,
-    "mean of the target",
-    y.mean().round(),
-    "standard deviation",
-    y.std().round(),
-)
+print(f"{X.shape[0]} rows, {X.shape[1]} columns")
+print(f"target: mean {y.mean():.0f}, standard deviation {y.std():.0f}")
 
 # %%
 # The last 92 patients we put aside. They play no part in what follows, and show in the end
-# whether the promises hold.
+# whether the estimates hold.
 
 order = np.random.default_rng(0).permutation(len(y))
 ours, later = order[:350], order[350:]
@@ -77,7 +69,7 @@ print(model.choice_)
 
 rmse = np.sqrt(model.loo_error_)
 r2 = 1 - model.loo_error_ / y_ours.var(ddof=0)
-print(f"promised: root mean squared error {rmse:.1f}, R² {r2:.2f}")
+print(f"estimated: root mean squared error {rmse:.1f}, R² {r2:.2f}")
 errors = y.iloc[later] - model.predict(X.iloc[later])
 print(f"on the patients put aside: {np.sqrt((errors**2).mean()):.1f}")
 

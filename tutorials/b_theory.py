@@ -13,8 +13,8 @@ diagram, and put in a covariance of your own. The letters are those of Ruben & P
 # The problem
 # -----------
 #
-# Data are Gaussian: features :math:`\\psi` with a covariance, and labels
-# :math:`y = w^{*\\top}\\psi/\\sqrt{M} + \\epsilon` with noise of standard deviation ζ.
+# Data are Gaussian: features :math:`\psi` with a covariance, and labels
+# :math:`y = w^{*\top}\psi/\sqrt{M} + \epsilon` with noise of standard deviation ζ.
 # The simplest problem has features that are all correlated alike. It needs five numbers
 # and no matrix, because it stands for the limit of many features.
 
@@ -38,7 +38,7 @@ ensemble = sr.Ensemble([0.1, 0.3, 0.5], ridge=0.01)
 # ---------
 #
 # ``risk`` gives the expected squared error for any number of samples per feature,
-# :math:`\\alpha = P/M`. It takes a millisecond.
+# :math:`\alpha = P/M`. It takes a millisecond.
 
 ratios = np.linspace(0.02, 1.2, 400)
 curve = sr.risk(problem, ensemble, ratios)
@@ -63,9 +63,9 @@ axis.legend()
 plt.show()
 
 # %%
-# Every member has a spike at α = ν, where it has as many samples as features and begins to
-# fit all of them. The ensemble has a ninth of each. Had all members the same size, their
-# spikes would fall together.
+# Every member has a peak near α = ν, where it has as many samples as features and begins to
+# fit all of them; without a ridge the peak is infinite. The ensemble has a ninth of each. Had
+# all members the same size, their peaks would fall together.
 #
 # The simulation
 # --------------

@@ -1,8 +1,9 @@
-// Reference and guide before development: the search multiplies no score of its own, so places are told by the path.
+// The search shows guide and reference before development; the path of a page says where it belongs.
 const PLACES = [
   [/^(decisions|adopted|development|benchmarks|measured|classification_tables|licences|claims|derivations)/, -30],
-  [/^api\//, 20],
-  [/^(estimators|choosing|aggregation|groups|intervals|forecasting|numerics|scale|glossary|theory|tutorials|start)/, 15],
+  [/^api\/(index|derivations)/, 0],
+  [/^api\//, 15],
+  [/^(estimators|choosing|aggregation|groups|intervals|forecasting|numerics|scale|glossary|theory|tutorials|start)/, 18],
   [/^(how-to|classification|figures|explorer)/, 10],
 ];
 

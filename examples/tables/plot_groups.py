@@ -3,8 +3,8 @@ Rows of the same person
 =======================
 
 Six rows of each of forty persons. Left out one at a time, a row is half known from the
-rows of the same person: the promised error is too small, and so is the ridge. With
-``groups=`` whole persons are left out, and the promise holds for new persons.
+rows of the same person: the estimated error is too small, and so is the ridge. With
+``groups=`` whole persons are left out, and the estimate holds for new persons.
 """
 
 import warnings
@@ -30,28 +30,28 @@ def draw(n_persons):
 
 
 X_new, y_new, _ = draw(3000)
-promised, true = {"rows": [], "persons": []}, {"rows": [], "persons": []}
+estimated, true = {"rows": [], "persons": []}, {"rows": [], "persons": []}
 for _ in range(10):
     X, y, person = draw(40)
     for name, groups in (("rows", None), ("persons", person)):
         model = sr.RidgeEnsembleRegressor(1, aggregation="mean").fit(
             X, y, groups=groups
         )
-        promised[name].append(model.loo_error_)
+        estimated[name].append(model.loo_error_)
         true[name].append(((y_new - model.predict(X_new)) ** 2).mean())
 
-for name in promised:
-    ratio = np.mean(promised[name]) / np.mean(true[name])
-    print(f"leaving out {name:8} promised / true error: {ratio:.2f}")
+for name in estimated:
+    ratio = np.mean(estimated[name]) / np.mean(true[name])
+    print(f"leaving out {name:8} estimated / true error: {ratio:.2f}")
 
 # %%
-# One dot is one sample of forty persons. Dots below the line promise too much.
+# One dot is one sample of forty persons. Dots below the line are too optimistic.
 
 figure, axis = plt.subplots(figsize=(5, 4.5), layout="constrained")
-for name in promised:
-    axis.scatter(true[name], promised[name], label=f"leaving out {name}")
+for name in estimated:
+    axis.scatter(true[name], estimated[name], label=f"leaving out {name}")
 axis.axline((1, 1), slope=1, color="black", lw=1)
-axis.set(xlabel="error on new persons", ylabel="promised error")
+axis.set(xlabel="error on new persons", ylabel="estimated error")
 axis.set(xlim=(0.5, 1.8), ylim=(0.5, 1.8), aspect="equal")
 axis.legend(loc="upper left")
 plt.show()

@@ -3,7 +3,7 @@ Rows in the order of time
 =========================
 
 Neighbouring rows of a series are alike. ``gap=h`` leaves out every row together with h
-neighbours on either side. The promised error then is that of rows far away in time.
+neighbours on either side. The estimated error then is that of rows far away in time.
 """
 
 import warnings
@@ -35,21 +35,21 @@ def series(n):
 
 X_new, y_new = series(20_000)
 gaps = [0, 1, 2, 4, 8, 16, 30]
-promised, true = np.zeros((2, 8, len(gaps)))
+estimated, true = np.zeros((2, 8, len(gaps)))
 for draw in range(8):
     X, y = series(300)
     for place, gap in enumerate(gaps):
         model = sr.RidgeEnsembleRegressor(
             1, ridge=0.3, aggregation="mean", gap=gap
         ).fit(X, y)
-        promised[draw, place] = model.loo_error_
+        estimated[draw, place] = model.loo_error_
         true[draw, place] = ((y_new - model.predict(X_new)) ** 2).mean()
 
 # %%
 
 figure, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")
 for name, values in (
-    ("promised by left-out rows", promised),
+    ("estimated from left-out rows", estimated),
     ("on a new series", true),
 ):
     mean, error = values.mean(0), values.std(0) / np.sqrt(len(values))

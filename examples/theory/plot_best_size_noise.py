@@ -4,7 +4,8 @@ The best ridge changes the phases
 
 The phase diagram without a ridge (left) and with every ensemble at its best ridge
 (right). With the best ridge little is left between the extremes: one member is best
-where readout noise is small, and infinitely many where it is large.
+where readout noise is small, and infinitely many where it is large. Black lines are
+the boundaries by formula.
 """
 
 import matplotlib.pyplot as plt
@@ -24,10 +25,12 @@ for axis, ridge in zip(axes, (0, "optimal"), strict=True):
     best = np.log10(best.where(np.isfinite(best)))
     axis.set_facecolor("0.8")
     image = axis.pcolormesh(ratios, noise, best, vmin=0, vmax=2, rasterized=True)
+    axis.plot(diagram.boundary, noise, color="black", lw=1)
     axis.set(
         title="best ridge" if ridge else "no ridge", xlabel="samples per feature α"
     )
-axes[0].set_ylabel("readout noise H")
+axes[0].set(ylabel="readout noise H", xlim=(0.02, 2))
+axes[1].set_xlim(0.02, 2)
 bar = figure.colorbar(
     image, ax=axes, label="best number of members (grey: infinitely many)"
 )

@@ -189,7 +189,7 @@ def simulate_classification(
 
     A member is ridge regression on one-hot labels, without an intercept and without centring, as in
     sec. E.2 (LinClassTrainingSection). It votes for its largest score. Readout noise of scale η is added to every
-    score, in training (independently for every member, sample and class) and at test.
+    score in training, independently for every member, sample and class. It is added at test too.
 
     Parameters
     ----------

@@ -113,7 +113,7 @@ class TaskStore:
         return any(file.exists() for file in self._files(rows))
 
     def sound(self, tasks: Iterable[range], names: Iterable[str]) -> Iterator[tuple[range, Arrays]]:
-        """Tasks that are there and whole, with the named arrays; damaged files are removed, with a warning."""
+        """Intact tasks, with the named arrays. Damaged files are removed with a warning."""
         damaged = []
         with clear_errors(self.path):
             for rows in tasks:
