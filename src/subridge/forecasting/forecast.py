@@ -298,7 +298,7 @@ def samples_needed(
     wanted = one_number("error", non_negative("error", error), most=np.inf)
     if wanted == 0:
         raise ParameterError("error must be positive, got 0; no labels with noise are predicted without error")
-    n = len(read_target(y))
+    n = max(1, len(read_target(y)))
     sizes = np.unique(np.geomspace(max(n / 4, 10), _FARTHEST * n, _STEPS).round())
     curves = forecast(
         X, y, sizes, ensembles, ridges=ridges, level=level, task=task, fit_intercept=fit_intercept, seed=seed

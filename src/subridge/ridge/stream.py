@@ -9,6 +9,7 @@ from subridge.arrays.namespace import like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, SparseMatrix
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError
+from subridge.ridge.checks import refuse_out_of_range
 from subridge.ridge.choose import Outcome, default_ridges, extended_search, given_ridges, last_minimum, outcome_of
 from subridge.ridge.rows import training_rows
 
@@ -73,6 +74,7 @@ class RowMoments:
 def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | None = None) -> RowMoments:
     """Moments of one batch of rows: X, shape (n, M), dense or SciPy sparse; targets (C, n); positive weights (n,)."""
     rows = training_rows(X, targets, sample_weight)
+    refuse_out_of_range(rows)
     (g, means), design = rows.centred_targets, rows.design(np.arange(X.shape[1]))
     cross = design.onto_features(g)
     return RowMoments(rows.n_samples, rows.total_weight, rows.feature_means, means, design.gram(), cross, g @ g.T)
