@@ -177,16 +177,12 @@ def advise(**options: Any) -> None:
     \b
     subridge advise data.parquet --target y
     subridge advise data.csv --target y --n-samples 5000 --out advice.png
+    subridge advise visits.csv --target y --groups subject
     """
-    if options["groups"] is not None:
-        raise ParameterError(
-            "groups has no ranking: advise takes rows for independent draws; compare the ensembles that you "
-            "consider with subridge forecast and the same groups"
-        )
     table, labels, arguments = _read(options)
     given = {name: options[name] for name in ("n_members", "fraction_spreads", "readout_noise", "weighted")}
     with busy("comparing ensembles"):
-        advice = sr.advise(table.X, labels, options["n_samples"], **arguments, **given)
+        advice = sr.advise(table.X, labels, options["n_samples"], groups=table.groups, **arguments, **given)
     ranking = advice.table.assign(reasons=("sentence", list(advice.reasons)))
     ranking = ranking.assign_attrs(standardised=int(options["standardise"]))
     deliver(ranking, options, draw=sr.figures.plot_advice, show=_show_ranking)
@@ -202,7 +198,7 @@ def _show_ranking(ranking: "xr.Dataset") -> None:
         say(sentence)
     more = len(rows) - _ROWS
     say(
-        f"The table: expected squared error on new rows with its {ranking.attrs['level']:.0%} interval, and the "
+        f"The table: expected squared error on new {'groups' if 'n_groups' in ranking.attrs else 'rows'} with its {ranking.attrs['level']:.0%} interval, and the "
         f"improvement over {ranking.attrs['reference']} (gain); scaled, free: the weights of members are fitted."
         + (" now: with the rows at hand." if "now" in shown else "")
         + (" wrong: misclassified by votes." if "wrong" in shown else "")

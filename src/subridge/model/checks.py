@@ -269,11 +269,21 @@ class Shown:
         return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in self._shown().items())})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(value)}</td></tr>"
-            for name, value in self._shown().items()
-        )
-        return f"<table><caption>{escape(type(self).__name__)}</caption>{rows}</table>"
+        return html_table(type(self).__name__, self._shown().items())
+
+
+def html_table(caption: str, rows: Iterable[Iterable[str]]) -> str:
+    """A table for a notebook; the first cell of every row is its heading.
+
+    >>> html_table("Sizes", [("M", "3 < 4")])
+    "<table><caption>Sizes</caption><tr><th style='text-align:left'>M</th><td style='text-align:left'>3 &lt; 4</td>..."
+    """
+    lines = []
+    for row in rows:
+        kinds = ["th", *["td"] * len(cells := [escape(each) for each in row])]
+        line = "".join(f"<{kind} style='text-align:left'>{cell}</{kind}>" for kind, cell in zip(kinds, cells))  # noqa: B905
+        lines.append(f"<tr>{line}</tr>")
+    return f"<table><caption>{escape(caption)}</caption>{''.join(lines)}</table>"
 
 
 class Fingerprinted(Shown):
