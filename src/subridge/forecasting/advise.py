@@ -28,16 +28,7 @@ from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot import factorise_pilot, label_noise, read_ensembles, read_sample, side_by_side
 from subridge.forecasting.rule import Curve, doubts, forecast_curve, read_ridges, search_ridges
 from subridge.model.aggregation import Aggregation, Free, Mean, Scaled
-from subridge.model.checks import (
-    Shown,
-    html_table,
-    items_of,
-    non_negative,
-    one_number,
-    positive_integer,
-    truth,
-    within,
-)
+from subridge.model.checks import Shown, html_table, items_of, non_negative, one_number, positive_integer, truth, within
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, RidgePathWarning, SubridgeWarning, counted
 from subridge.results.numbers import interval, percent, plain

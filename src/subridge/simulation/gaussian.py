@@ -52,7 +52,7 @@ class GaussianExperiment(Fingerprinted):
         if self.is_weighted and self.weights_from == "theory" and redrawn:
             raise ParameterError(
                 f'weights_from="theory" needs one problem and one plan, but redraw has {redrawn[0]!r}; '
-                'use weights_from="left_out", or redraw=("data",)'
+                'use weights_from="left_out", or redraw="data"'
             )
         if "subsets" in redrawn and not isinstance(self.ensemble.subsets, Strategy):
             raise SubsetError(
