@@ -153,6 +153,7 @@ def test_advice_ranks_by_left_out_groups():
         sr.advise(X, y, n_members=[2], groups=groups, readout_noise=0.1)
 
 
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.CorrelatedRowsWarning")
 def test_rows_of_a_group_promise_too_little_in_advice():
     X, y, groups = subjects(1, 40, shared=1.0)
     y = np.repeat(y[::5], 5) + 1e-3 * np.random.default_rng(0).standard_normal(len(y))
