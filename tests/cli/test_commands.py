@@ -170,7 +170,20 @@ def test_exit_codes_of_the_real_program(words):
 HEAVY = {"numpy", "pandas", "rich", "scipy", "sklearn", "xarray"}
 
 
-@pytest.mark.parametrize("words", ["--help", "forecast --help", "forecast --no-such-flag", "forecast no-such-file.csv"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--help",
+        "forecast --help",
+        "forecast --no-such-flag",
+        "forecast no-such-file.csv",
+        "curve --out x.foo",
+        "simulate --device abacus",
+        "simulate --redraw nothing",
+        f"forecast {__file__} --n-groups 30",
+        f"advise {__file__} --level 3",
+    ],
+)
 def test_help_and_mistakes_import_nothing_heavy(words):
     code = f"""
 import sys

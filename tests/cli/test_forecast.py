@@ -31,7 +31,7 @@ def test_forecast_prints_a_curve_for_three_ensembles(table):
     text = call(
         "forecast", table, "--target", "y", "--drop", "kind", "--n-samples", "log:80:640:3", "--n-members", 4
     ).stdout
-    assert all(word in text for word in ("one ridge", "4 equal", "4 heterogeneous", "640", "label noise"))
+    assert all(word in text for word in ("one ridge", "4 equal", "4 overlapping", "640", "label noise"))
 
 
 def test_forecast_in_json_is_what_the_library_says(table):
@@ -130,3 +130,13 @@ def test_columns_without_room_are_not_explained(table):
     assert "more with --json or --out: λ, now" in text
     assert "now: with the rows at hand" not in text
     assert "wrong: misclassified by votes" in text
+
+
+def test_both_doors_try_the_same_ensembles(table):
+    words = ("forecast", table, "--target", "y", "--drop", "kind", "--n-samples", "80,160", "--json")
+    found = json.loads(call(*words).stdout)
+    frame = pd.read_csv(table)
+    X = frame[[f"x{i}" for i in range(30)]].to_numpy()
+    expected = sr.forecast(X / X.std(axis=0), frame["y"].to_numpy(), [80, 160])
+    assert found["coordinates"]["ensemble"]["values"] == expected.ensemble.values.tolist()
+    np.testing.assert_allclose(found["variables"]["prediction_error"]["values"], expected.prediction_error.values)

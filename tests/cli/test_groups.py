@@ -83,10 +83,6 @@ def test_mistakes_are_named_with_their_flags(visits, words, message):
     assert message in result.stderr
 
 
-def test_advice_by_groups_is_refused_in_words(visits):
-    assert "subridge forecast" in call("advise", visits, *WORDS, "--groups", "subject", code=2).stderr
-
-
 def test_arrays_beside_x_name_groups(tmp_path):
     rng = np.random.default_rng(0)
     X, y, subject = rng.standard_normal((40, 3)), rng.standard_normal(40), np.arange(40) // 4
@@ -96,3 +92,15 @@ def test_arrays_beside_x_name_groups(tmp_path):
     for name in ("short", "absent"):
         with pytest.raises(sr.errors.DataError, match="groups"):
             sr.datasets.read_table(tmp_path / "data.npz", groups=name)
+
+
+def test_advice_by_groups_is_that_of_the_library(visits):
+    result = call("advise", visits, *WORDS, "--groups", "subject", "--n-members", 2, "--json")
+    found = json.loads(result.stdout)
+    frame = pd.read_csv(visits).dropna(subset="y")
+    X, y = frame[[f"x{i}" for i in range(6)]].to_numpy(), frame["y"].to_numpy()
+    expected = sr.advise(X / X.std(axis=0), y, n_members=[2], groups=frame["subject"].tolist())
+    assert found["coordinates"]["candidate"]["values"] == expected.table.candidate.values.tolist()
+    assert found["variables"]["prediction_error"]["values"] == pytest.approx(expected.table.prediction_error.values)
+    shown = call("advise", visits, *WORDS, "--groups", "subject", "--n-members", 2).stdout
+    assert "on new groups" in " ".join(shown.split())

@@ -315,3 +315,17 @@ def test_what_is_known_only_by_a_bound_is_not_ranked_before_a_forecast():
     bounds = table.is_bound.values[1:]
     assert not bounds.all()
     assert (np.diff(bounds.astype(int)) >= 0).all()
+
+
+def test_advice_and_choices_show_one_line_and_a_table():
+    X, y = blocks(np.random.default_rng(0), 60, 20)
+    advice = sr.advise(X, y, n_members=[2])
+    choice = sr.RidgeEnsembleRegressor(random_state=0).fit(X, y).choice_
+    assert repr(advice) == f"Advice(best={advice.best!r}, n_samples=60, n_candidates={len(advice.ensembles)})"
+    assert repr(choice) == f"Choice(name={choice.name!r}, n_candidates={len(choice.trials)})"
+    for page, names in (
+        (advice._repr_html_(), advice.ensembles),
+        (choice._repr_html_(), [t.name for t in choice.trials]),
+    ):
+        assert page.count("<tr>") == 1 + min(len(list(names)), 12 if page == advice._repr_html_() else 99)
+        assert all(name in page for name in list(names)[:12])

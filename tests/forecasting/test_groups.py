@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.model.errors import DataError
+from subridge.model.errors import DataError, ParameterError
 
 
 def subjects(seed, n_groups, rows=5, shared=0.5, M=15):
@@ -136,3 +136,26 @@ def test_what_has_no_forecast_by_groups_is_refused_in_words(options, word):
     X, y, groups = subjects(0, 40)
     with pytest.raises(sr.errors.SubridgeError, match=word):
         sr.forecast(X, y, **{"groups": groups, "ensembles": ENSEMBLE} | options)
+
+
+def test_advice_ranks_by_left_out_groups():
+    X, y, groups = subjects(0, 30)
+    advice = sr.advise(X, y, n_members=[2], groups=groups)
+    assert advice.table.attrs["n_groups"] == 30
+    assert "label_noise" not in advice.table.attrs
+    for name in advice.table.candidate.values[:3].tolist():
+        model = advice.estimator(name).fit(X, y, groups=groups)
+        left_out = float(advice.table.pilot_prediction_error.sel(candidate=name))
+        assert model.loo_error_ == pytest.approx(left_out, rel=1e-6)
+    assert "30 left-out groups" in advice.reasons[1]
+    assert advice.code.endswith("give groups= to fit, too")
+    with pytest.raises(ParameterError, match="readout_noise has no forecast by groups"):
+        sr.advise(X, y, n_members=[2], groups=groups, readout_noise=0.1)
+
+
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.CorrelatedRowsWarning")
+def test_rows_of_a_group_promise_too_little_in_advice():
+    X, y, groups = subjects(1, 40, shared=1.0)
+    y = np.repeat(y[::5], 5) + 1e-3 * np.random.default_rng(0).standard_normal(len(y))
+    by_row, by_group = (sr.advise(X, y, n_members=[2], groups=each) for each in (None, groups))
+    assert float(by_group.table.prediction_error[0]) > 1.5 * float(by_row.table.prediction_error[0])

@@ -68,6 +68,26 @@ def test_weights_of_rows_are_finite(bad):
         sr.RidgeEnsembleRegressor(2).fit(X, Y, sample_weight=np.append(np.ones(39), bad))
 
 
+@pytest.mark.parametrize("weight", [1e-320, 1e200])
+def test_weights_of_rows_are_in_range(weight):
+    for weights in (np.full(40, weight), np.append(np.ones(39), weight)):
+        with pytest.raises(DataError, match=r"sample_weight runs from .* to .*, where sums leave the range of floats"):
+            sr.RidgeEnsembleRegressor(2).fit(X, Y, sample_weight=weights)
+    first, second = (sr.RidgeEnsembleRegressor(2, random_state=0).fit(X, Y, np.full(40, w)) for w in (1.0, 1e-99))
+    assert np.allclose(first.predict(X), second.predict(X), rtol=1e-3)
+
+
+@pytest.mark.parametrize("factors", [(1e200, 1.0), (1e-200, 1.0), (1.0, 1e200)])
+def test_a_stream_refuses_numbers_out_of_range(factors):
+    with pytest.raises(DataError, match="by a constant"):
+        sr.RidgeEnsembleRegressor(2).partial_fit(X * factors[0], Y * factors[1])
+
+
+def test_features_to_classify_are_in_range():
+    with pytest.raises(DataError, match="X holds numbers of about"):
+        sr.simulate_classification(X * 1e200, CLASSES, X, CLASSES, VOTES, n_samples=[10], n_trials=2, progress=False)
+
+
 @pytest.mark.parametrize(("kind", "labels"), [(sr.RidgeEnsembleRegressor, Y), (sr.RidgeEnsembleClassifier, CLASSES)])
 @pytest.mark.parametrize("factor", [1.0, np.nan])
 def test_after_a_fit_that_failed_nothing_is_predicted(kind, labels, factor):

@@ -1,5 +1,6 @@
 """Every way to split a curve gives the same weights; the chosen one is the cheapest."""
 
+import time
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -74,3 +75,11 @@ def test_no_other_split_is_cheaper_than_the_chosen_one(N, n_ridges):
 
 def test_tiny_ridges_are_refined():
     assert plan_curve([10, 20, 30, 40], 20, [1e-9, 1.0, 0.0])[0] == [1]
+
+
+def test_a_plan_for_many_sizes_takes_no_longer_than_for_some():
+    start = time.process_time()
+    n_dual, segments = cheapest_split(tuple(range(1, 100_001)), 10, 1)
+    assert time.process_time() - start < 2  # every pair of sizes would take hours
+    assert [n_dual, *(stop for _, stop in segments)][-1] == 100_000
+    assert [start for start, _ in segments] == [n_dual, *(stop for _, stop in segments)][:-1]

@@ -7,7 +7,7 @@ import click
 
 import subridge as sr
 from subridge.cli import options as shared
-from subridge.cli.options import numbers, sizes
+from subridge.cli.options import numbers, sizes, words
 from subridge.cli.show import deliver, show_report
 
 _N_FEATURES, _N_MEMBERS, _N_TRIALS, _RIDGE = 400, 10, 40, 1e-3
@@ -62,7 +62,9 @@ def demo(**options: Any) -> None:
     default="theory",
     help="weights of --aggregation scaled, simplex or free: fixed by theory, or chosen in every trial",
 )
-@click.option("--redraw", default="data,teacher", help="of data, teacher, subsets")
+@click.option(
+    "--redraw", type=words(("data", "teacher", "subsets")), default="data,teacher", help="of data, teacher, subsets"
+)
 @click.option("--nested/--independent", default=True, help="training sets")
 @click.option("--seed", type=click.IntRange(0), default=0)
 @shared.run_options
@@ -88,7 +90,7 @@ def simulate(**options: Any) -> None:
         ridges=options["ridges"],
         n_features=options["n_features"],
         weights_from=options["weights_from"],
-        redraw=tuple(word.strip() for word in options["redraw"].split(",") if word.strip()),
+        redraw=options["redraw"],
         nested=options["nested"],
         seed=options["seed"],
         run=shared.run_of(options),

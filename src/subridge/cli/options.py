@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 import subridge as sr
+from subridge.model.errors import DeviceError
+from subridge.results.suffixes import checked_suffix
 
 if TYPE_CHECKING:
     from subridge.arrays.types import ArrayLike, Json
@@ -126,6 +128,31 @@ def _address(text: str) -> str:
     raise click.BadParameter(f"{text!r} is not the address of a Dask scheduler, such as tcp://host:8786")
 
 
+def _device(text: str) -> str:
+    """Read the name of a device; whether this machine has it is asked later."""
+    if re.fullmatch(r"cpu|torch|cuda(:\d+)?", text):
+        return text
+    raise DeviceError(f"device must be cpu, torch, cuda or cuda:<number>, got {text!r}")
+
+
+def words(allowed: tuple[str, ...]) -> Callable[[str], tuple[str, ...]]:
+    """How to read a list of words, separated by commas.
+
+    Examples
+    --------
+    >>> words(("data", "teacher"))("data, teacher")
+    ('data', 'teacher')
+    """
+
+    def read(text: str) -> tuple[str, ...]:
+        found = tuple(word.strip() for word in text.split(",") if word.strip())
+        if wrong := [word for word in found if word not in allowed]:
+            raise click.BadParameter(f"{wrong[0]!r} is none of {', '.join(allowed)}; several are written a,b")
+        return found
+
+    return read
+
+
 # Groups of options, and what is built from them
 
 
@@ -149,15 +176,18 @@ def problem_of(options: Options) -> "sr.EquicorrelatedProblem":
     return sr.EquicorrelatedProblem(**{name: options[name] for name in names})
 
 
-def ensemble_options(n_members: int, fraction_spread: float, strategies: tuple[str, ...] = STRATEGIES) -> Decorator:
+def ensemble_options(
+    n_members: int, fraction_spread: float, strategies: tuple[str, ...] = STRATEGIES, subsets: str | None = "dirichlet"
+) -> Decorator:
     """Options of an ensemble without its ridge, with the defaults of a command and the strategies that it can use."""
     return option_group(
         click.option("--n-members", type=click.IntRange(1, 10_000), default=n_members, help="k"),
         click.option(
             "--subsets",
             type=click.Choice(strategies),
-            default="dirichlet",
-            help="how members share the features; dirichlet: as unequal as --fraction-spread says",
+            default=subsets,
+            help="how members share the features; dirichlet: as unequal as --fraction-spread says"
+            + ("" if subsets else "; default: overlapping, half of the features each"),
         ),
         number_option("--fraction-spread", fraction_spread, "kσ of dirichlet subsets; 0: equal ones"),
         number_option("--readout-noise", 0.0, "η of every member"),
@@ -184,7 +214,7 @@ def ensemble_of(options: Options, subsets: "Strategy | ArrayLike") -> "sr.Ensemb
 
 
 run_options = option_group(
-    click.option("--device", metavar="NAME", default="cpu", help="cpu, cuda, cuda:1, torch"),
+    click.option("--device", metavar="NAME", type=_device, default="cpu", help="cpu, cuda, cuda:1, torch"),
     click.option("--processes", type=click.IntRange(1), help="simulate in that many processes"),
     click.option("--scheduler", metavar="ADDRESS", type=_address, help="address of a Dask scheduler, tcp://host:port"),
 )
@@ -224,8 +254,6 @@ def result_options(out: Path | None = None) -> Decorator:
 def _checked_place(_context: click.Context, _option: click.Parameter, out: Path | None) -> Path | None:
     if out is None:
         return None
-    from subridge.results.files import checked_suffix
-
     checked_suffix(out)
     return writable(out)
 

@@ -10,6 +10,7 @@ import click
 from subridge.cli.messages import cleaned
 from subridge.cli.options import ARGUMENTS, Options
 from subridge.model.errors import counted, listed
+from subridge.results.suffixes import PAGES, PICTURES, checked_suffix
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -27,7 +28,7 @@ def deliver(
     show: Callable[["xr.Dataset"], None],
 ) -> None:
     """Write a result to a file if one was named, as a page, a picture or data, and print it as JSON or as text."""
-    from subridge.results.files import PAGES, PICTURES, checked_suffix, to_json, write_result
+    from subridge.results.files import to_json, write_result
 
     out = options["out"]
     if out is not None:

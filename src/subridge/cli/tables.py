@@ -10,7 +10,7 @@ import click
 import subridge as sr
 from subridge.cli import options as shared
 from subridge.cli.messages import cleaned, with_flags
-from subridge.cli.options import Options, finite, member_counts, numbers, sizes
+from subridge.cli.options import Options, member_counts, numbers, sizes
 from subridge.cli.show import WIDTH, busy, deliver, print_table, say
 from subridge.model.errors import ParameterError, counted
 from subridge.results.numbers import plain, unit_of
@@ -57,7 +57,7 @@ table_options = shared.option_group(
         help="divide every column by its standard deviation, or leave it; default: divide",
     ),
     click.option("--ridges", type=numbers, help="λ to choose from; default scaled to the data"),
-    click.option("--level", type=finite, default=0.9, help="probability of the intervals"),
+    click.option("--level", type=click.FloatRange(0.5, 0.999), default=0.9, help="probability of the intervals"),
     click.option("--seed", type=click.IntRange(0), default=0, help="draws the subsets"),
 )
 _READING = (
@@ -91,7 +91,7 @@ def _read(options: Options) -> tuple["Table", Any, dict[str, Any]]:
 @table_options
 @click.option("--n-samples", type=sizes, help="sizes to forecast, such as 400:20000; default n to 16 n")
 @click.option("--n-groups", type=sizes, help="sizes as numbers of groups, such as 30:120; needs --groups")
-@shared.ensemble_options(n_members=8, fraction_spread=0.75)
+@shared.ensemble_options(n_members=8, fraction_spread=0.75, subsets=None)
 @click.option("--target-error", type=click.FloatRange(0, min_open=True), help="also say how many rows reach this error")
 @shared.result_options()
 def forecast(**options: Any) -> None:
@@ -110,14 +110,17 @@ def forecast(**options: Any) -> None:
         raise ParameterError(
             "target_error is searched for independent rows only; leave out --groups, or --target-error"
         )
+    if options["n_groups"] is not None and options["groups"] is None:
+        raise ParameterError("n_groups needs --groups, the column with the group of every row; or give --n-samples")
+    from subridge.forecasting.forecast import default_strategies
+
     table, labels, arguments = _read(options)
-    k = min(options["n_members"], table.n_features)
-    named = "heterogeneous" if options["subsets"] == "dirichlet" else options["subsets"]
-    strategies = {
-        "one ridge": sr.subsets.Equal(1),
-        f"{k} equal": sr.subsets.Equal(k),
-        f"{k} {named}": shared.strategy_of(options, table.n_features, k),
-    }
+    strategies = default_strategies(table.n_features, options["n_members"])
+    if options["subsets"] is not None:
+        k = min(options["n_members"], table.n_features)
+        named = "heterogeneous" if options["subsets"] == "dirichlet" else options["subsets"]
+        described = {f"{k} {named}": shared.strategy_of(options, table.n_features, k)}
+        strategies = {"one ridge": sr.subsets.Equal(1), f"{k} equal": sr.subsets.Equal(k), **described}
     ensembles = {
         name: shared.ensemble_of(options, strategy)
         for name, strategy in strategies.items()
@@ -177,16 +180,12 @@ def advise(**options: Any) -> None:
     \b
     subridge advise data.parquet --target y
     subridge advise data.csv --target y --n-samples 5000 --out advice.png
+    subridge advise visits.csv --target y --groups subject
     """
-    if options["groups"] is not None:
-        raise ParameterError(
-            "groups has no ranking: advise takes rows for independent draws; compare the ensembles that you "
-            "consider with subridge forecast and the same groups"
-        )
     table, labels, arguments = _read(options)
     given = {name: options[name] for name in ("n_members", "fraction_spreads", "readout_noise", "weighted")}
     with busy("comparing ensembles"):
-        advice = sr.advise(table.X, labels, options["n_samples"], **arguments, **given)
+        advice = sr.advise(table.X, labels, options["n_samples"], groups=table.groups, **arguments, **given)
     ranking = advice.table.assign(reasons=("sentence", list(advice.reasons)))
     ranking = ranking.assign_attrs(standardised=int(options["standardise"]))
     deliver(ranking, options, draw=sr.figures.plot_advice, show=_show_ranking)
@@ -202,8 +201,9 @@ def _show_ranking(ranking: "xr.Dataset") -> None:
         say(sentence)
     more = len(rows) - _ROWS
     say(
-        f"The table: expected squared error on new rows with its {ranking.attrs['level']:.0%} interval, and the "
-        f"improvement over {ranking.attrs['reference']} (gain); scaled, free: the weights of members are fitted."
+        f"The table: expected squared error on new {'groups' if 'n_groups' in ranking.attrs else 'rows'} with its "
+        f"{ranking.attrs['level']:.0%} interval, and the improvement over {ranking.attrs['reference']} (gain); "
+        "scaled, free: the weights of members are fitted."
         + (" now: with the rows at hand." if "now" in shown else "")
         + (" wrong: misclassified by votes." if "wrong" in shown else "")
         + (f" {counted(more, 'further candidate')} with --json or --out." if more > 0 else "")

@@ -78,6 +78,7 @@ else:
 _WORSE = 1.1  # times the error of one ridge, above which an ensemble that was asked for deserves a warning
 _FILLED = "fill the gaps, for example with sklearn.impute.SimpleImputer, or drop those rows"
 _LEFT_OUT = f'missing="drop-members" predicts with the members that see no gap; or {_FILLED}'
+_LARGEST_WEIGHT = 1e100  # of a row, and one over the least: sums of squares stay in the range of floats
 _LEAST_SAMPLES = 10  # with fewer, weights follow single samples
 
 # Labels of classes: numbers, text or truth values.
@@ -175,6 +176,12 @@ def row_weights(
     )
     if not weights.any():
         raise DataError("sample_weight is zero for every row; at least one must be positive")
+    least, most = float(weights[weights > 0].min()), float(weights.max())
+    if least < 1 / _LARGEST_WEIGHT or most > _LARGEST_WEIGHT:
+        raise DataError(
+            f"sample_weight runs from {least:g} to {most:g}, where sums leave the range of floats; positive weights "
+            f"must lie between {1 / _LARGEST_WEIGHT:g} and {_LARGEST_WEIGHT:g}"
+        )
     return weights
 
 

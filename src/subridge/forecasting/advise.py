@@ -28,7 +28,7 @@ from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot import factorise_pilot, label_noise, read_ensembles, read_sample, side_by_side
 from subridge.forecasting.rule import Curve, doubts, forecast_curve, read_ridges, search_ridges
 from subridge.model.aggregation import Aggregation, Free, Mean, Scaled
-from subridge.model.checks import items_of, non_negative, one_number, positive_integer, truth, within
+from subridge.model.checks import Shown, html_table, items_of, non_negative, one_number, positive_integer, truth, within
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, RidgePathWarning, SubridgeWarning, counted
 from subridge.results.numbers import interval, percent, plain
@@ -41,11 +41,12 @@ from subridge.ridge.judge import Offer
 _HEAVY, _HEAVY_SQUARE = 0.1, 30.0  # share of a sum of squares in one label; its square in variances
 SCALER = "StandardScaler(with_mean=False)"  # sparse columns and fits without intercept must not be centred
 _AGGREGATIONS: tuple[Aggregation, ...] = (Mean(), Scaled(), Free())
+_ROWS = 12  # of the table in a notebook
 _ROUNDING = 1e-9  # relative; candidates that differ by less are the same
 
 
-@dataclass(frozen=True, eq=False)
-class Advice:
+@dataclass(frozen=True, eq=False, repr=False)
+class Advice(Shown):
     """Ensembles ranked by what they are forecast to err at most, and why.
 
     Attributes
@@ -143,6 +144,15 @@ class Advice:
     def __str__(self) -> str:
         return " ".join(self.reasons)
 
+    def _shown(self) -> dict[str, str]:
+        size, candidates = self.table.attrs["n_samples"], self.table.sizes["candidate"]
+        return {"best": repr(self.best), "n_samples": f"{size:.0f}", "n_candidates": str(candidates)}
+
+    def _repr_html_(self) -> str:
+        rows = [self.table.isel(candidate=place) for place in range(min(_ROWS, self.table.sizes["candidate"]))]
+        cells = [(str(row.candidate.values), plain(float(row.ridge)), _error(row), _gain(row)) for row in rows]
+        return html_table(str(self), [("candidate", "λ", "squared error", "gain"), *cells])
+
 
 def advise(
     X: MatrixLike,
@@ -161,6 +171,7 @@ def advise(
     weighted: bool = True,
     standardise: bool = False,
     seed: Seed | None = 0,
+    groups: ArrayLike | None = None,
 ) -> Advice:
     """Rank ridge ensembles by their error at a planned sample size.
 
@@ -195,6 +206,9 @@ def advise(
         Divide every column by its standard deviation; `Advice.estimator` and `Advice.code` then do so too.
     seed : int or tuple of int, optional
         Draws the subsets of candidates.
+    groups : array_like, shape (n,), optional
+        Labels of groups whose rows depend on each other, such as subjects. Candidates are then ranked by their errors
+        on left-out groups, as in `forecast`. Members have no readout noise, and label noise is not estimated.
 
     Returns
     -------
@@ -240,7 +254,7 @@ def advise(
     >>> advice.best, bool(advice.weights["blocks, free"][0] > 0.9)
     ('blocks, free', True)
     """
-    sample = read_sample(X, y, task, fit_intercept, standardise=standardise)
+    sample = read_sample(X, y, task, fit_intercept, groups, standardise=standardise)
     rows, said = sample.rows, list[SubridgeWarning | None]()
     try:
         size = rows.n_samples if n_samples is None else positive_integer("n_samples", n_samples)
@@ -254,6 +268,8 @@ def advise(
     shares = within("overlapping_fractions", items_of("overlapping_fractions", overlapping_fractions), 0.0, 1.0)
     drawn = list(offers(rows.column_squares > 0, members, spreads, shares.ravel().tolist(), seed))
     given = {} if ensembles is None else read_ensembles(ensembles, sample.n_features, seed)
+    if groups is not None and (eta or any(each.readout_noise.any() for each in given.values())):
+        raise ParameterError("readout_noise has no forecast by groups; use 0, or leave groups out")
     drawn += [[Offer(name, "given", ensemble.plan)] for name, ensemble in given.items()]
     suffixes = ["" if each.is_mean else f", {each.name}" for each in _AGGREGATIONS]
     ((name, times),) = Counter(o.name + word for each in drawn for o in each for word in suffixes).most_common(1)
@@ -261,7 +277,8 @@ def advise(
         raise ParameterError(f"ensembles may not use the name {name!r}, which is that of another candidate")
     if eta > 0:  # more members have less of it, so that none is left aside for what left-out errors say of fewer
         drawn = [[offer] for family in drawn for offer in family]
-    path, noise, metrics = read_ridges(ridges, rows), label_noise(rows), metrics_of(sample)
+    path, metrics = read_ridges(ridges, rows), metrics_of(sample)
+    known: dict[str, Json] = {**label_noise(rows)} if groups is None else {"n_groups": rows.n_units}
     aggregations = affordable(_AGGREGATIONS[: 3 if truth("weighted", weighted) else 1], rows.n_samples)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RidgePathWarning)  # the search below has a finer path and says the same
@@ -274,7 +291,7 @@ def advise(
         seen = pilot.with_constant() if own_noise.any() else pilot
         table = search_ridges(seen, mean, path, said, may_grow=isinstance(ridges, str))
         curve, present = forecast_curve(pilot, mean, planned, table), float(table.losses[table.best])
-        if offer.strategy == "single":
+        if offer.strategy == "single" and groups is None:
             said.extend(doubts(pilot, curve))
         for trial in trials:
             ridge, weights, error = trial.ensemble.ridge, trial.weights, trial.error
@@ -295,7 +312,7 @@ def advise(
 
     tried = [list(trials) for _, trials in groupby(choice.trials, key=lambda trial: trial.offer)]
     judgements = [each for found in side_by_side(judged, tried) for each in found]
-    powers = (rows.centred_targets[0] ** 2).sum(axis=0)
+    powers = rows.unit_sums((rows.centred_targets[0] ** 2).sum(axis=0))
     is_heavy = bool(powers.max() > max(_HEAVY, _HEAVY_SQUARE / len(powers)) * powers.sum())
     ranked = _ranked(judgements, is_present=bool(planned[0] == rows.n_samples), can_be_sure=not is_heavy)
     warn_once(said)
@@ -315,7 +332,7 @@ def advise(
             "advice",
             1,
             "Ridge ensembles ranked by the errors forecast for them.",
-            **(attributes | sample.attributes() | {**noise}),
+            **(attributes | sample.attributes() | known),
         ),
     )
     tuned = {each.trial.name: each.ensemble for each in ranked}
@@ -418,6 +435,8 @@ def code_of(table: xarray.Dataset) -> str | None:
         remarks.append(f"the same as Ridge(alpha={ridge * M:.4g}{centred}){' after the scaler' if is_scaled else ''}")
     if has_classes and strategy != "single":
         remarks.append("chooses by left-out rows how scores are weighed")
+    if "n_groups" in attributes:
+        remarks.append("give groups= to fit, too")
     line = f"RidgeEnsemble{'Classifier' if has_classes else 'Regressor'}({line}{centred})"
     return "  # ".join([f"make_pipeline({SCALER}, {line})" if is_scaled else line, *filter(None, ["; ".join(remarks)])])
 
@@ -439,9 +458,13 @@ def reasons(table: xarray.Dataset) -> tuple[str, str]:
         if float(least.gain) >= 0.0005:  # a smaller one is told as 0.0 %
             less = f"{least.candidate.values} may err {_gain(least)} less, but this pilot cannot tell"
             what = f"Do not ensemble: {said}; {less}."
-    noise, variance, eta = attributes["label_noise"] ** 2, attributes["target_variance"], attributes["readout_noise"]
-    share = 100 * min(noise / variance, 1.0) if variance > 0 else 100.0
-    parts = [f"Noise of the labels (ζ² = {plain(noise)}, {share:.0f} % of their variance) stays in every forecast"]
+    variance, eta = attributes["target_variance"], attributes["readout_noise"]
+    if "n_groups" in attributes:
+        parts = [f"Errors are those on new groups, told by {counted(attributes['n_groups'], 'left-out group')}"]
+    else:
+        noise = attributes["label_noise"] ** 2
+        share = 100 * min(noise / variance, 1.0) if variance > 0 else 100.0
+        parts = [f"Noise of the labels (ζ² = {plain(noise)}, {share:.0f} % of their variance) stays in every forecast"]
     if eta > 0:
         parts.append(f"readout noise (η² = {plain(eta**2)}) counts once for one ridge and 1/{k} in a mean of {k}")
     if k > 1:

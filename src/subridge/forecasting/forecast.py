@@ -20,7 +20,7 @@ from subridge.model.aggregation import MemberMoments
 from subridge.model.checks import non_negative, one_number, real_array, truth, within
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, SubridgeWarning
-from subridge.model.subsets import Equal, Overlapping
+from subridge.model.subsets import Equal, Overlapping, Strategy
 from subridge.results.numbers import interval
 from subridge.results.schemas import forecasts, result_attributes
 from subridge.ridge.checks import warn_once
@@ -152,7 +152,8 @@ def forecast(
         wanted = np.unique(np.round(sample.rows.n_samples * np.geomspace(1, _FURTHEST, _SIZES)))
     rows, metrics, said = sample.rows, metrics_of(sample), list[SubridgeWarning | None]()
     if ensembles is None:
-        ensembles, ridges = default_ensembles(sample.n_features), "auto" if ridges is None else ridges
+        ensembles = {name: Ensemble(each) for name, each in default_strategies(sample.n_features).items()}
+        ridges = "auto" if ridges is None else ridges
     drawn = read_ensembles(ensembles, sample.n_features, seed)
     for name, each in drawn.items():
         refuse_vanishing(f"ridge of ensembles[{name!r}]", each.ridge, rows)
@@ -201,15 +202,15 @@ def forecast(
     )
 
 
-def default_ensembles(n_features: int) -> dict[str, Ensemble]:
-    """One ridge, and equal and overlapping members, as many of 8 as there are features for.
+def default_strategies(n_features: int, n_members: int = 8) -> dict[str, Strategy]:
+    """One ridge, and equal and overlapping members, as many as there are features for.
 
-    >>> list(default_ensembles(100))
+    >>> list(default_strategies(100))
     ['one ridge', '8 equal', '8 overlapping']
     """
-    k, single = min(8, n_features), {"one ridge": Ensemble(Equal(1))}
+    k, single = min(n_members, n_features), {"one ridge": Equal(1)}
     halves = Overlapping((max(1, n_features // 2),) * k)
-    return single if k == 1 else single | {f"{k} equal": Ensemble(Equal(k)), f"{k} overlapping": Ensemble(halves)}
+    return {**single} if k == 1 else {**single, f"{k} equal": Equal(k), f"{k} overlapping": halves}
 
 
 def read_sizes(name: str, n_samples: Any) -> FloatArray:
@@ -302,7 +303,7 @@ def samples_needed(
     wanted = one_number("error", non_negative("error", error), most=np.inf)
     if wanted == 0:
         raise ParameterError("error must be positive, got 0; no labels with noise are predicted without error")
-    n = len(read_target(y))
+    n = max(1, len(read_target(y)))
     sizes = np.unique(np.geomspace(max(n / 4, 10), _FARTHEST * n, _STEPS).round())
     curves = forecast(
         X, y, sizes, ensembles, ridges=ridges, level=level, task=task, fit_intercept=fit_intercept, seed=seed

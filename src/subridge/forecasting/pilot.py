@@ -20,7 +20,7 @@ from subridge.arrays.namespace import is_sparse
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json, MatrixLike, Seed, SparseMatrix
 from subridge.datasets.tables.columns import require
 from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
-from subridge.model.checks import checked_seed, one_of, refuse_odd_table, stream, truth
+from subridge.model.checks import checked_seed, of_kind, one_of, refuse_odd_table, stream, truth
 from subridge.model.ensemble import Ensemble, SubsetPlan, refuse_row_fractions
 from subridge.model.errors import (
     ClassCodesWarning,
@@ -171,8 +171,7 @@ def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: See
     drawn = {}
     for key, ensemble in ensembles.items():
         name = f"ensembles[{key!r}]"
-        if not isinstance(ensemble, Ensemble):
-            raise ParameterError(f"{name} must be an Ensemble, got {type(ensemble).__name__}")
+        of_kind(name, ensemble, Ensemble)
         refuse_row_fractions(ensemble, "a forecast from rows")
         subsets, aggregation = ensemble.subsets, ensemble.aggregation
         plan = subsets.draw(n_features, stream(seed)) if isinstance(subsets, Strategy) else ensemble.plan

@@ -27,6 +27,7 @@ _ODD_KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m
 # Arrays up to the first length are described by numbers, up to the second by bytes, and beyond by fingerprint only.
 _READABLE = 64
 _EMBEDDED = 65536
+_LARGEST = 1e150  # of a sum of squares
 _SHOWN = 6  # numbers of an array that a line has room for
 
 
@@ -140,9 +141,21 @@ def truth(name: str, value: bool) -> bool:
 
 def items_of(name: str, value: Iterable[Item]) -> list[Item]:
     """The items of a list or another iterable; text and mappings are refused."""
-    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping) and getattr(value, "ndim", 1) != 0:
         return list(value)
     raise ParameterError(f"{name} must be a list, got {value!r}")
+
+
+def of_kind(name: str, value: object, *kinds: type) -> None:
+    """Refuse anything else in place of an object of this package.
+
+    >>> of_kind("ensemble", 3, Shown)
+    Traceback (most recent call last):
+    subridge.model.errors.ParameterError: ensemble must be a Shown, got int
+    """
+    if not isinstance(value, kinds):
+        words = [f"{'an' if kind.__name__[0] in 'AEIO' else 'a'} {kind.__name__}" for kind in kinds]
+        raise ParameterError(f"{name} must be {' or '.join(words)}, got {type(value).__name__}")
 
 
 def one_number(name: str, array: FloatArray, most: float = 1e100) -> float:
@@ -150,6 +163,20 @@ def one_number(name: str, array: FloatArray, most: float = 1e100) -> float:
     if array.size != 1 or abs(array.reshape(-1)[0]) > most:
         raise ParameterError(f"{name} must be one number of at most {most:g}, got {array.tolist()!r}")
     return float(array.reshape(-1)[0])
+
+
+def refuse_large(name: str, square: float) -> None:
+    """Refuse data by the sum of their squares, whose own square must be a float.
+
+    >>> refuse_large("X", 1e300)
+    Traceback (most recent call last):
+    subridge.model.errors.DataError: X holds numbers of about 1e+150, whose squares leave the range of floats; ...
+    """
+    if not square < _LARGEST:
+        raise DataError(
+            f"{name} holds numbers of about {square**0.5:.0e}, whose squares leave the range of floats; divide {name} "
+            "by a constant"
+        )
 
 
 def refuse_odd_table(name: str, table: object) -> None:
@@ -242,11 +269,21 @@ class Shown:
         return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in self._shown().items())})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(value)}</td></tr>"
-            for name, value in self._shown().items()
-        )
-        return f"<table><caption>{escape(type(self).__name__)}</caption>{rows}</table>"
+        return html_table(type(self).__name__, self._shown().items())
+
+
+def html_table(caption: str, rows: Iterable[Iterable[str]]) -> str:
+    """A table for a notebook; the first cell of every row is its heading.
+
+    >>> html_table("Sizes", [("M", "3 < 4")])
+    "<table><caption>Sizes</caption><tr><th style='text-align:left'>M</th><td style='text-align:left'>3 &lt; 4</td>..."
+    """
+    lines = []
+    for row in rows:
+        kinds = ["th", *["td"] * len(cells := [escape(each) for each in row])]
+        line = "".join(f"<{kind} style='text-align:left'>{cell}</{kind}>" for kind, cell in zip(kinds, cells))  # noqa: B905
+        lines.append(f"<tr>{line}</tr>")
+    return f"<table><caption>{escape(caption)}</caption>{''.join(lines)}</table>"
 
 
 class Fingerprinted(Shown):

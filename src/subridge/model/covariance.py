@@ -9,7 +9,16 @@ import scipy.linalg
 
 from subridge.arrays.namespace import geometric_scan, like, namespace_of, rows_times
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
-from subridge.model.checks import Fingerprinted, finite_array, non_negative, positive_integer, within
+from subridge.model.checks import (
+    Fingerprinted,
+    finite_array,
+    non_negative,
+    one_number,
+    positive_integer,
+    stream,
+    truth,
+    within,
+)
 from subridge.model.errors import CovarianceError
 
 __all__ = [
@@ -30,6 +39,8 @@ __all__ = [
 
 # Eigenvalues this far below zero, relative to the largest entry, are rounding of a semi-definite matrix.
 _SEMIDEFINITE_SLACK = 1e-10
+MOST_FEATURES = 10**7  # of a structure that is built from a few numbers
+_STEEPEST = 40.0  # exponent of a power law: with the most features its eigenvalues stay in the range of floats
 
 
 class Covariance(Fingerprinted, ABC):
@@ -364,7 +375,7 @@ def low_rank(factor: ArrayLike, variances: ArrayLike = 0.0) -> LowRankPlusDiagon
            [2. , 4.5]])
     """
     F, d = finite_array("factor", factor), finite_array("variances", variances)
-    F = F[:, None] if F.ndim == 1 else F
+    F = F.reshape(-1, 1) if F.ndim < 2 else F
     return LowRankPlusDiagonal(np.full(len(F), float(d)) if d.ndim == 0 else d, F)
 
 
@@ -423,7 +434,8 @@ def isotropic(n_features: int, variance: float = 1.0) -> LowRankPlusDiagonal:
     >>> sr.covariance.isotropic(3, 0.1).n_features
     3
     """
-    return diagonal(np.full(positive_integer("n_features", n_features), float(variance)))
+    size = positive_integer("n_features", n_features, MOST_FEATURES)
+    return diagonal(np.full(size, one_number("variance", non_negative("variance", variance))))
 
 
 def equicorrelated(n_features: int, data_scale: float = 1.0, correlation: float = 0.0) -> LowRankPlusDiagonal:
@@ -455,9 +467,9 @@ def equicorrelated(n_features: int, data_scale: float = 1.0, correlation: float 
     array([[2. , 0.5],
            [0.5, 2. ]])
     """
-    M = positive_integer("n_features", n_features)
-    s = float(non_negative("data_scale", data_scale))
-    c = float(within("correlation", correlation, 0.0, 1.0))
+    M = positive_integer("n_features", n_features, MOST_FEATURES)
+    s = one_number("data_scale", non_negative("data_scale", data_scale))
+    c = one_number("correlation", within("correlation", correlation, 0.0, 1.0))
     columns = 1 if s * c > 0 else 0
     return LowRankPlusDiagonal(np.full(M, s * (1 - c)), np.full((M, columns), np.sqrt(s * c)))
 
@@ -493,12 +505,13 @@ def power_law(n_features: int, exponent: float, scale: float = 1.0, *, seed: int
     >>> sr.covariance.power_law(3, 1.0).dense().diagonal()
     array([1.        , 0.5       , 0.33333333])
     """
-    M = positive_integer("n_features", n_features)
-    values = float(non_negative("scale", scale)) * np.arange(1.0, M + 1) ** -float(exponent)
+    M = positive_integer("n_features", n_features, MOST_FEATURES)
+    falls = one_number("exponent", within("exponent", exponent, -_STEEPEST, _STEEPEST))
+    values = one_number("scale", non_negative("scale", scale)) * np.arange(1.0, M + 1) ** -falls
     if seed is None:
         return diagonal(values)
     # Q of a Gaussian matrix is Haar distributed up to signs of columns, which do not matter to the covariance.
-    basis = np.linalg.qr(np.random.default_rng(seed).standard_normal((M, M)))[0]
+    basis = np.linalg.qr(stream(seed).standard_normal((M, M)))[0]
     matrix = (basis * values) @ basis.T
     return Dense((matrix + matrix.T) / 2)
 
@@ -535,7 +548,7 @@ def from_data(X: ArrayLike, *, centre: bool = True) -> Covariance:
     data = finite_array("X", X)
     if data.ndim != 2 or not data.size:
         raise CovarianceError(f"X must have shape (n_samples, n_features), got {data.shape}")
-    if centre:
+    if truth("centre", centre):
         data = data - data.mean(axis=0)
     rows = len(data)
     if rows < data.shape[1]:
@@ -573,12 +586,12 @@ class Autoregressive(Covariance):
     variance: float
 
     def __post_init__(self) -> None:
-        M = positive_integer("n_features", self.size)
+        M = positive_integer("n_features", self.size, MOST_FEATURES)
         self._set(
             size=M,
             n_features=M,
-            decay=float(within("decay", self.decay, -1.0, 1.0)),
-            variance=float(non_negative("variance", self.variance)),
+            decay=one_number("decay", within("decay", self.decay, -1.0, 1.0)),
+            variance=one_number("variance", non_negative("variance", self.variance)),
         )
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:

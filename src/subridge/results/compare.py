@@ -6,9 +6,10 @@ import numpy as np
 import xarray
 
 from subridge.arrays.types import ArrayLike
-from subridge.model.errors import DataError, ParameterError
+from subridge.model.checks import real_array
+from subridge.model.errors import DataError, ParameterError, SubridgeError
 from subridge.model.risk import Risk
-from subridge.results.schemas import result_attributes
+from subridge.results.schemas import require_variables, result_attributes
 
 # |Δ| ≤ 4 SE + 1.5 E/min_r |P - N_r|: theory is asymptotic; near a threshold its finite-size bias is about E/|P - N_r|.
 _STANDARD_ERRORS = 4.0
@@ -60,6 +61,7 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
     >>> sr.compare(theory, curves).attrs["verdict"]
     'agree'
     """
+    require_variables("experiment", experiment, "risk")
     risk = experiment["risk"]
     if experiment.sizes["trial"] < 2:
         raise ParameterError("an experiment needs at least two trials to have error bars, got 1; raise n_trials")
@@ -125,9 +127,11 @@ def _on_grid(theory: Risk | xarray.DataArray | ArrayLike, mean: xarray.DataArray
     values = theory.total if isinstance(theory, Risk) else theory
     try:
         if not isinstance(values, xarray.DataArray):
-            values = mean.copy(data=np.broadcast_to(np.asarray(values, dtype=np.float64), mean.shape))
+            values = mean.copy(data=np.broadcast_to(real_array("theory", values), mean.shape))
         xarray.align(values, mean, join="exact")
         return values.broadcast_like(mean).transpose(*mean.dims).astype(float)
+    except SubridgeError:
+        raise
     except ValueError as error:
         raise ParameterError(
             f"theory of shape {np.shape(values)} does not fit the experiment's grid {dict(mean.sizes)}; predict at the "

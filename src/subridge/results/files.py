@@ -10,11 +10,8 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import Json
-from subridge.model.errors import ParameterError, StoreError
-
-# Files that hold a drawing or a page; they are written elsewhere, and data never have such a name.
-PICTURES = (".png", ".svg", ".pdf")
-PAGES = (".html",)
+from subridge.model.errors import StoreError
+from subridge.results.suffixes import DATA, checked_suffix
 
 
 def write_result(dataset: xr.Dataset, place: Path) -> None:
@@ -22,7 +19,7 @@ def write_result(dataset: xr.Dataset, place: Path) -> None:
 
     The file appears whole or not at all. A ``.csv`` has one line per point of the grid and no attributes.
     """
-    writer = _WRITERS[checked_suffix(place, tuple(_WRITERS))]
+    writer = _WRITERS[checked_suffix(place, DATA)]
     with whole_file(place) as beside:
         writer(dataset, beside)
 
@@ -41,20 +38,6 @@ def read_result(place: Path) -> xr.Dataset:
             f"{place} cannot be read: it is missing, broken or not a result of subridge; write it again "
             "(a figure of the paper with --force)"
         ) from error
-
-
-def checked_suffix(place: Path, allowed: tuple[str, ...] | None = None) -> str:
-    """The suffix of a file in lower case, if it is allowed; by default data, pictures and pages are.
-
-    >>> checked_suffix(Path("curve.PNG"))
-    '.png'
-    """
-    allowed = (*PICTURES, *PAGES, *_WRITERS) if allowed is None else allowed
-    if place.suffix.lower() not in allowed:
-        raise ParameterError(
-            f"the name {place} must end in one of {', '.join(allowed)}; the suffix decides what is written"
-        )
-    return place.suffix.lower()
 
 
 @contextmanager

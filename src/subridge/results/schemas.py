@@ -13,6 +13,8 @@ import xarray as xr
 
 from subridge import __version__
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json
+from subridge.model.checks import of_kind
+from subridge.model.errors import ParameterError, listed
 
 # Attributes that every file format can hold; netCDF has neither booleans nor lists of texts.
 Attribute: TypeAlias = str | int | float
@@ -44,6 +46,18 @@ def result_attributes(schema: str, schema_version: int, description: str, /, **v
         plain = int(value) if isinstance(value, bool) else value
         found[name] = plain if isinstance(plain, str | int | float) else json.dumps(plain, ensure_ascii=False)
     return found
+
+
+def require_variables(name: str, dataset: xr.Dataset, *variables: str) -> None:
+    """Refuse anything but a dataset with these variables or coordinates.
+
+    >>> require_variables("curves", xr.Dataset(), "risk")
+    Traceback (most recent call last):
+    subridge.model.errors.ParameterError: curves has no risk; give the dataset that a function of subridge returned
+    """
+    of_kind(name, dataset, xr.Dataset)
+    if lacking := [each for each in variables if each not in dataset.variables]:
+        raise ParameterError(f"{name} has no {listed(lacking)}; give the dataset that a function of subridge returned")
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray
 from subridge.model.aggregation import Aggregation
-from subridge.model.checks import Scope, stream
+from subridge.model.checks import Scope, Shown, html_table, stream
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.subsets import Dirichlet, Equal, Overlapping, Strategy
 from subridge.ridge.choose import SURE, Losses, paired, scored, search_ridges
@@ -97,9 +97,9 @@ class Trial:
     weights: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """The candidates that were tried, and which of them was taken; ``print`` shows them as a table.
+@dataclass(frozen=True, eq=False, repr=False)
+class Choice(Shown):
+    """The candidates that were tried, and which of them was taken; ``print`` and notebooks show them as a table.
 
     Attributes
     ----------
@@ -118,15 +118,28 @@ class Choice:
         """What was taken."""
         return self.trials[self.taken].name
 
-    def __str__(self) -> str:
-        lines = [f"  {'candidate':32}{'left-out error':>15}{'gain':>9}{'± s.e.':>9}{'seconds':>9}"]
+    def _shown(self) -> dict[str, str]:
+        return {"name": repr(self.name), "n_candidates": str(len(self.trials))}
+
+    def _rows(self) -> Iterator[tuple[str, ...]]:
+        """Headings, then the candidates by their errors; an arrow is before the one that was taken."""
+        yield "  candidate", "left-out error", "gain", "± s.e.", "seconds"
         scale = self.trials[0].error or 1.0
         for place in sorted(range(len(self.trials)), key=lambda each: self.trials[each].error):
             each, mark = self.trials[place], "→ " if place == self.taken else "  "
-            gain = f"{each.gain / scale:9.1%}{each.standard_error / scale:9.1%}" if place else f"{'–':>9}{'':9}"
-            lines.append(f"{mark}{each.name:32}{each.error:15.4g}{gain}{each.seconds:9.3f}")
-        lines.append(f"Gains are over {self.trials[0].name!r}; more than {SURE:g} s.e. are needed to replace it.")
-        return "\n".join(lines)
+            gains = (f"{each.gain / scale:.1%}", f"{each.standard_error / scale:.1%}") if place else ("–", "")
+            yield mark + each.name, f"{each.error:.4g}", *gains, f"{each.seconds:.3f}"
+
+    @property
+    def _rule(self) -> str:
+        return f"Gains are over {self.trials[0].name!r}; more than {SURE:g} s.e. are needed to replace it."
+
+    def __str__(self) -> str:
+        lines = (f"{row[0]:34}{row[1]:>15}" + "".join(f"{cell:>9}" for cell in row[2:]) for row in self._rows())
+        return "\n".join([*lines, self._rule])
+
+    def _repr_html_(self) -> str:
+        return html_table(self._rule, self._rows())
 
 
 def choose_ensemble(

@@ -12,6 +12,7 @@ from scipy.sparse import csc_array
 
 from subridge.arrays.namespace import is_numpy, is_sparse, like, select_rows, to_numpy
 from subridge.arrays.types import Array, FloatArray
+from subridge.model.checks import refuse_large
 from subridge.model.errors import (
     CorrelatedRowsWarning,
     DataError,
@@ -27,7 +28,7 @@ from subridge.model.errors import (
 from subridge.ridge.rows import TrainingRows
 
 _WIDE_SCALES = 1e3  # ratio of standard deviations above which one penalty cannot suit all columns
-_SMALLEST, _LARGEST = 1e-150, 1e150  # of a sum of squares; its own square is still a float
+_SMALLEST = 1e-150  # of a sum of squares; its own square is still a float
 _RARE = 5  # rows in which a column must vary to carry information
 _LEAST_ROWS = 30
 _PROJECTIONS = 8  # rows that agree in so many random directions are the same
@@ -41,19 +42,20 @@ _CORRELATION, _SIGNIFICANCE = 0.1, 4.0  # of neighbours' errors; in standard err
 
 def warn_of_rows(rows: TrainingRows, names: Sequence[str] | None = None, stacklevel: int = 2) -> None:
     """Give the warnings of all checks of these rows, whose columns may have names; refuse numbers out of range."""
+    refuse_out_of_range(rows)
+    found = (unequal_scales(rows.column_squares, names), repeated_rows(rows), large_group(rows), heavy_rows(rows))
+    warn_once(found, stacklevel + 1)
+
+
+def refuse_out_of_range(rows: TrainingRows) -> None:
+    """Refuse numbers so large or so small that their squares leave the range of floats."""
     squares = rows.column_squares
     with np.errstate(over="ignore"):
         sizes = {"X": float(squares.sum()) * rows.n_samples, "y": float((rows.targets * rows.targets).sum())}
     for name, size in sizes.items():
-        if not size < _LARGEST:
-            raise DataError(
-                f"{name} holds numbers of about {size**0.5:.0e}, whose squares leave the range of floats; divide "
-                f"{name} by a constant"
-            )
+        refuse_large(name, size)
     if not squares.any() and not is_sparse(rows.features) and 0 < float(abs(rows.features).max()) < _SMALLEST:
         raise DataError("X holds numbers so small that their squares vanish; multiply X by a constant")
-    found = (unequal_scales(squares, names), repeated_rows(rows), large_group(rows), heavy_rows(rows))
-    warn_once(found, stacklevel + 1)
 
 
 def warn_once(found: Iterable[SubridgeWarning | None], stacklevel: int = 2) -> None:

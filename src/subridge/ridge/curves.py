@@ -52,6 +52,7 @@ _DELICATE = {"float64": 1e-7, "float32": 1e-2}
 _FACTOR_OVERHEAD = 1400.0
 # What any factorisation costs besides: copies, calls and two solves, some 50 µs.
 _CALL_OVERHEAD = 3e6
+_PLACES = 200  # at which a segment may begin
 
 Segments: TypeAlias = tuple[tuple[int, int], ...]
 
@@ -71,17 +72,24 @@ def plan_curve(
 
 @lru_cache(maxsize=256)
 def cheapest_split(n_samples: tuple[int, ...], n_features: int, n_ridges: int) -> tuple[int, Segments]:
-    """Number of dual sizes and the anchored segments after them, with the fewest operations."""
-    n, N = len(n_samples), n_features
-    tails: dict[int, tuple[float, Segments]] = {n: (0.0, ())}  # costs and segments from i on
-    for i in reversed(range(n)):
-        tails[i] = min(
-            (n_ridges * segment_cost(n_samples, N, i, stop) + tails[stop][0], ((i, stop), *tails[stop][1]))
-            for stop in range(i + 1, n + 1)
+    """Number of dual sizes and the anchored segments after them, with the fewest operations.
+
+    Segments begin at no more than `_PLACES` places, evenly among the sizes, so that planning takes the same time for
+    any number of them.
+    """
+    n, N, steps = len(n_samples), n_features, min(len(n_samples), _PLACES)
+    places = [n * step // steps for step in range(steps + 1)]
+    tails = {n: (0.0, n)}  # costs from a place on, and where the first segment stops
+    for at, start in reversed([*enumerate(places[:-1], 1)]):
+        tails[start] = min(
+            (n_ridges * segment_cost(n_samples, N, start, stop) + tails[stop][0], stop) for stop in places[at:]
         )
     gram = n_samples[-1] * N * N
-    n_dual = min(range(n + 1), key=lambda i: dual_cost(n_samples, N, n_ridges, i) + tails[i][0] + gram * (i < n))
-    return n_dual, tails[n_dual][1]
+    n_dual = min(places, key=lambda i: dual_cost(n_samples, N, n_ridges, i) + tails[i][0] + gram * (i < n))
+    starts = [n_dual]
+    while starts[-1] < n:
+        starts.append(tails[starts[-1]][1])
+    return n_dual, tuple(pairwise(starts))
 
 
 def dual_cost(n_samples: Sequence[int], n_features: int, n_ridges: int, n_dual: int) -> float:

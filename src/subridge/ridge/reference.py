@@ -6,7 +6,7 @@ import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.model.aggregation import MemberMoments
-from subridge.model.checks import finite_array
+from subridge.model.checks import finite_array, items_of, of_kind
 from subridge.model.ensemble import Ensemble, refuse_row_fractions
 from subridge.model.errors import DataError, ParameterError, counted
 from subridge.model.problem import Problem
@@ -62,6 +62,7 @@ def fit_members(X: ArrayLike, y: ArrayLike, ensemble: Ensemble, *, noise: ArrayL
     >>> [w.round(3) for w in sr.fit_members(X, y, ensemble)]
     [array([1.]), array([2.828, 4.243])]
     """
+    of_kind("ensemble", ensemble, Ensemble)
     data, labels, plan = finite_array("X", X), finite_array("y", y), ensemble.plan
     if data.ndim != 2 or data.shape[1] != plan.n_features:
         raise DataError(f"X must have shape (n_samples, {plan.n_features}) to fit the plan, got {data.shape}")
@@ -127,7 +128,9 @@ def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[Floa
     >>> float(sr.risk_of_weights(problem, ensemble, [np.array([1.0, 0.0])]).total)
     0.75
     """
-    plan, M = ensemble.plan, problem.n_features
+    of_kind("problem", problem, Problem)
+    of_kind("ensemble", ensemble, Ensemble)
+    plan, M, weights = ensemble.plan, problem.n_features, items_of("weights", weights)
     if plan.n_features != M:
         raise ParameterError(
             f"the ensemble's plan is for {counted(plan.n_features, 'feature')} but the problem has {M}"

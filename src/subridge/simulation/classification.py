@@ -14,8 +14,10 @@ from subridge.model.checks import (
     ascending_integers,
     finite_array,
     items_of,
+    of_kind,
     one_of,
     positive_integer,
+    refuse_large,
     stream,
 )
 from subridge.model.ensemble import Ensemble, SubsetPlan, refuse_row_fractions
@@ -110,8 +112,7 @@ def make_classification(
     listed = [ensembles] if isinstance(ensembles, Ensemble) else items_of("ensemble", ensembles)
     strategies = []
     for ensemble in listed:
-        if not isinstance(ensemble, Ensemble):
-            raise ParameterError(f"ensemble must be an Ensemble or several, got {type(ensemble).__name__}")
+        of_kind("ensemble", ensemble, Ensemble)
         refuse_row_fractions(ensemble, "simulate_classification")
         if isinstance(ensemble.subsets, SubsetPlan) or not isinstance(ensemble.subsets, Strategy):
             raise SubsetError(
@@ -164,6 +165,8 @@ def _matrix(name: str, value: ArrayLike) -> FloatArray:
     array = finite_array(name, value)
     if array.ndim != 2 or not array.size:
         raise DataError(f"{name} must have shape (n_samples, n_features), got {array.shape}")
+    with np.errstate(over="ignore"):
+        refuse_large(name, float(np.vdot(array, array)))
     return array
 
 

@@ -6,7 +6,8 @@ from functools import cached_property
 import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray, Seed
-from subridge.model.checks import Fingerprinted, one_of, positive_integer, stream
+from subridge.model.checks import Fingerprinted, of_kind, one_of, positive_integer, stream
+from subridge.model.covariance import MOST_FEATURES
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import ParameterError, RidgeError, SubsetError, counted
 from subridge.model.problem import EquicorrelatedProblem, Problem
@@ -15,7 +16,6 @@ from subridge.model.subsets import Strategy
 # Purposes of random streams, the first coordinate of each. A second coordinate is the trial, if their kind is redrawn,
 # and a third the training set.
 SIGNAL, FEATURE_NOISE, LABEL_NOISE, READOUT_NOISE, TEACHER, SUBSETS, ROWS = range(7)
-_MOST_FEATURES = 10**7
 _REDRAWABLE = ("data", "teacher", "subsets")
 
 
@@ -52,7 +52,7 @@ class GaussianExperiment(Fingerprinted):
         if self.is_weighted and self.weights_from == "theory" and redrawn:
             raise ParameterError(
                 f'weights_from="theory" needs one problem and one plan, but redraw has {redrawn[0]!r}; '
-                'use weights_from="left_out", or redraw=("data",)'
+                'use weights_from="left_out", or redraw="data"'
             )
         if "subsets" in redrawn and not isinstance(self.ensemble.subsets, Strategy):
             raise SubsetError(
@@ -160,16 +160,14 @@ class GaussianExperiment(Fingerprinted):
 
 def feature_count(problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, n_features: int | None) -> int:
     """M, from the problem, the argument or the subsets."""
-    if not isinstance(ensemble, Ensemble):
-        raise ParameterError(f"ensemble must be an Ensemble, got {type(ensemble).__name__}")
+    of_kind("ensemble", ensemble, Ensemble)
+    of_kind("problem", problem, Problem, EquicorrelatedProblem)
     if isinstance(problem, Problem):
         if n_features not in (None, problem.n_features):
             raise ParameterError(f"n_features={n_features} contradicts the problem, which has {problem.n_features}")
         return problem.n_features
-    if not isinstance(problem, EquicorrelatedProblem):
-        raise ParameterError(f"problem must be a Problem or an EquicorrelatedProblem, got {type(problem).__name__}")
     if n_features is not None:
-        return positive_integer("n_features", n_features, _MOST_FEATURES)
+        return positive_integer("n_features", n_features, MOST_FEATURES)
     if isinstance(ensemble.subsets, SubsetPlan):
         return ensemble.subsets.n_features
     raise ParameterError("an EquicorrelatedProblem has no size of its own; give n_features=")

@@ -14,7 +14,7 @@ import xarray as xr
 
 from subridge import __version__
 from subridge.arrays.machine import available_memory, device_name_problem, device_problem, free_memory, release
-from subridge.model.checks import positive_integer
+from subridge.model.checks import positive_integer, truth
 from subridge.model.errors import (
     BudgetError,
     ClusterError,
@@ -266,7 +266,7 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
 
     if store is not None:
         read(store)
-    bar = ProgressBar("trials", n_tasks, n_tasks - len(left), show=progress and bool(left))
+    bar = ProgressBar("trials", n_tasks, n_tasks - len(left), show=truth("progress", progress) and bool(left))
     words, kept = "no tasks are kept", "; with Run(store=), or --store, finished tasks would be"
     if store is not None:
         words, kept = "finished tasks are kept", f" in {store.path}; the same call goes on with the others"

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from subridge import __version__
-from subridge.model.errors import DamagedStoreWarning, StoreError, listed
+from subridge.model.errors import DamagedStoreWarning, ParameterError, StoreError, listed
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -42,6 +42,8 @@ def place_of(path: str | Path) -> Path:
     >>> place_of("run").name
     'run'
     """
+    if not isinstance(path, str | Path):
+        raise ParameterError(f"path must be a path, got {path!r}")
     if _ADDRESS.match(str(path)):
         raise StoreError(
             f"store {path} is an address, but a store is a directory of this machine; mount it, or give another path"
@@ -57,7 +59,8 @@ def place_of(path: str | Path) -> Path:
 def is_store(path: str | Path) -> bool:
     """Whether something is at the path already."""
     place = place_of(path)
-    return place.exists() and (not place.is_dir() or any(place.iterdir()))
+    with clear_errors(place):
+        return place.exists() and (not place.is_dir() or any(place.iterdir()))
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray, IntArray
+from subridge.model.checks import of_kind
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem, Problem
@@ -17,12 +18,8 @@ def check_description(problem: Problem | EquicorrelatedProblem, ensemble: Ensemb
     --------
     >>> check_description(EquicorrelatedProblem(), Ensemble([0.5]))
     """
-    if not isinstance(problem, Problem | EquicorrelatedProblem):
-        raise ParameterError(f"problem must be a Problem or an EquicorrelatedProblem, got {type(problem).__name__}")
-    if not isinstance(ensemble, Ensemble):
-        raise ParameterError(
-            f"ensemble must be an Ensemble, got {type(ensemble).__name__}; write sr.Ensemble([0.5], ridge=0.1)"
-        )
+    of_kind("problem", problem, Problem, EquicorrelatedProblem)
+    of_kind("ensemble", ensemble, Ensemble)
 
 
 def common_shape(**shapes: tuple[int, ...]) -> tuple[int, ...]:

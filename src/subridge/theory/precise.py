@@ -5,9 +5,13 @@ from typing import Any
 import numpy as np
 
 from subridge.arrays.types import ArrayLike
+from subridge.model.checks import non_negative, one_number, positive_integer
 from subridge.model.ensemble import Ensemble, refuse_row_fractions
 from subridge.model.errors import ConvergenceError, ParameterError, RidgeError
 from subridge.model.problem import EquicorrelatedProblem, Problem
+from subridge.theory.grid import check_description
+
+_MOST_DIGITS = 10_000
 
 
 def precise_risk(
@@ -62,14 +66,17 @@ def precise_risk(
     """
     import mpmath
 
+    check_description(problem, ensemble)
+    digits = positive_integer("digits", digits, _MOST_DIGITS)
+    sample_ratio = one_number("sample_ratio", non_negative("sample_ratio", sample_ratio))
     if not ensemble.aggregation.is_mean:
         raise ParameterError('precise_risk knows the mean of the members; give aggregation="mean"')
     refuse_row_fractions(ensemble, "precise_risk")
     k = ensemble.n_members
     if problem.label_noise.ndim or ensemble.ridge.ndim > 1 or ensemble.readout_noise.ndim > 1:
         raise ParameterError("precise_risk takes one point: give scalars, and one ridge and readout noise per member")
-    if not (np.isfinite(sample_ratio) and sample_ratio > 0):
-        raise ParameterError(f"sample_ratio must be positive and finite, got {sample_ratio!r}")
+    if not sample_ratio:
+        raise ParameterError("sample_ratio must be positive, got 0")
     proposition = _proposition_one if isinstance(problem, Problem) else _proposition_two
     with mpmath.workdps(digits):
         bias, gamma = proposition(

@@ -19,6 +19,7 @@ FRAME = pd.DataFrame(X0, columns=list("abc")).assign(y=Y0)
     [
         (FRAME, {}, "target is missing: name the column to predict, one of a, b, c, y"),
         (pd.DataFrame({"price": X0[:, 0], "y": Y0}), {"target": "prise"}, "did you mean 'price'"),
+        (pd.DataFrame({"age": X0[:, 0], "target": Y0}), {"target": "targe"}, r"did you mean 'target'\?"),
         (pd.DataFrame({"price": X0[:, 0], "y": Y0}), {"target": "nothing"}, "the columns are price, y"),
         (FRAME, {"target": "y", "drop": ["aa"]}, "drop 'aa' is not a column; did you mean 'a'"),
         (FRAME, {"target": "y", "drop": "y"}, "target y is named twice; name it once in target, and not in drop"),

@@ -46,8 +46,9 @@ def unfinished(path: Path) -> Path:
 def read_features(path: str | Path) -> StoredFeatures:
     """Read a store; `StoreError` when it is no such store, damaged, or not finished."""
     place, zarr = place_of(path), _zarr()
-    if unfinished(place).exists() and not is_store(place):
-        raise StoreError(f"{path} is not finished; run the same extraction again to go on")
+    with clear_errors(place):
+        if unfinished(place).exists() and not is_store(place):
+            raise StoreError(f"{path} is not finished; run the same extraction again to go on")
     try:
         group = zarr.open_group(str(place), mode="r", use_consolidated=False)
         attributes = dict(group.attrs)

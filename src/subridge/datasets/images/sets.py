@@ -11,7 +11,7 @@ import numpy as np
 from subridge.arrays.types import FloatArray, IntArray, Json
 from subridge.datasets.images.features import StoredFeatures, read_features
 from subridge.datasets.images.published import COLLECTIONS, read_cached
-from subridge.model.checks import stream
+from subridge.model.checks import of_kind, stream
 from subridge.model.errors import DataError
 
 # Share of the images that is held out if the folder has no split of its own.
@@ -174,6 +174,7 @@ def load_set(name: str | Path) -> FeatureSet:
     >>> load_set("bundled").class_names[9]
     'ankle boot'
     """
+    of_kind("name", name, str, Path)
     if name == "bundled":
         return load_fashion_features()
     if name in COLLECTIONS:

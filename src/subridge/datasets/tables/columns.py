@@ -42,8 +42,8 @@ def known_name(name: str | int, names: Sequence[str], argument: str) -> str:
     """A name that is in a list, or an error with the names that come close."""
     if str(name) in names:
         return str(name)
-    close = get_close_matches(str(name), names, n=3, cutoff=0.5)
-    remedy = f"did you mean {' or '.join(map(repr, close))}?" if close else f"the columns are {listed(names)}"
+    close = get_close_matches(str(name), names, n=1)
+    remedy = f"did you mean {close[0]!r}?" if close else f"the columns are {listed(names)}"
     raise DataError(f"{argument} {str(name)!r} is not a column; {remedy}")
 
 

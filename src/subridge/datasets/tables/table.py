@@ -24,7 +24,7 @@ from subridge.datasets.tables.columns import (
 )
 from subridge.datasets.tables.files import ColumnName, TargetName, TextOptions, read_file
 from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
-from subridge.model.checks import items_of, one_of
+from subridge.model.checks import items_of, one_of, truth
 from subridge.model.errors import DataError, ParameterError, counted, listed
 
 Source: TypeAlias = IntoDataFrame | tuple[ArrayLike | IntoDataFrame, TargetLike] | str | Path
@@ -210,7 +210,7 @@ def read_table(
     X = np.ascontiguousarray(features.to_numpy())
     with suppress(ValueError):  # pandas hands out views that cannot be written; a caller's array may be so itself
         X.setflags(write=True)
-    if standardise:
+    if truth("standardise", standardise):
         with np.errstate(over="ignore", invalid="ignore"):
             spread = X.std(axis=0)
         useless = listed(features.columns[~((spread > 0) & (spread < np.inf))])

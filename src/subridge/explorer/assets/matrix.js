@@ -107,7 +107,7 @@ class SubsetsView {
     }
     this.host.replaceChildren(picture);
     const most = Math.max(...this.parts), least = Math.min(...this.parts);
-    const sizes = most - least < 1e-9 ? `${percent(most)} of the features each` : `${percent(least)} to ${percent(most)} of the features`;
+    const sizes = most - least < 1e-9 ? `${percent(most)} of the features${parts.length > 1 ? " each" : ""}` : `${percent(least)} to ${percent(most)} of the features`;
     const overlap = core > 0 ? ` Every member sees the same core of ${percent(seen * core)}.` : parts.length > 1 ? " No feature is seen twice." : "";
     const blind = seen < 1 ? ` ${percent(1 - seen)} of the features are seen by none.` : "";
     this.sentence.textContent = `${parts.length} ${parts.length === 1 ? "member sees" : "members see"} ${sizes}.${overlap}${blind}`;

@@ -13,6 +13,7 @@ from matplotlib.ticker import PercentFormatter
 from subridge.figures.drawing.style import COLUMN, GREY, PALETTE, log_samples, name_line, note, panels
 from subridge.model.errors import counted
 from subridge.results.numbers import plain
+from subridge.results.schemas import require_variables
 
 _MOST_CANDIDATES = 14
 
@@ -40,6 +41,7 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
     >>> [axes.get_xlabel() for axes in sr.figures.plot_forecast(curves).axes]
     ['training samples']
     """
+    require_variables("curves", curves, "prediction_error", "ensemble")
     metrics = [str(name) for name in curves if f"{name}_upper" in curves]
     n_pilot = curves.attrs["n_pilot"]
     with panels((COLUMN * len(metrics) + 1.7, 2.9), 1, len(metrics)) as (figure, grid):
@@ -109,6 +111,7 @@ def plot_advice(table: xr.Dataset) -> Figure:
     >>> sr.figures.plot_advice(advice.table).axes[0].get_xlabel()
     'forecast squared error with 60 samples, 90% intervals'
     """
+    require_variables("table", table, "prediction_error", "candidate")
     names = list(table.candidate.values)
     kept = names[:_MOST_CANDIDATES]
     single = table.attrs.get("reference", "one ridge")  # older tables do not name it

@@ -29,6 +29,7 @@ from subridge.figures.drawing.style import (
     shades,
 )
 from subridge.figures.drawing.subsets import add_predictor
+from subridge.results.schemas import require_variables
 
 
 def plot_curve(curves: xr.Dataset) -> Figure:
@@ -55,6 +56,7 @@ def plot_curve(curves: xr.Dataset) -> Figure:
     >>> len(sr.figures.plot_curve(curves).axes[0].lines)
     2
     """
+    require_variables("curves", curves, "risk", "ridge", "sample_ratio")
     with panels((COLUMN, 2.5)) as (figure, ((axes,),)):
         for ridge, risk, colour in zip(curves.ridge.values, curves.risk, cycle(PALETTE), strict=False):
             axes.plot(curves.sample_ratio, risk, color=colour, label=f"λ = {number(float(ridge))}")
@@ -85,6 +87,7 @@ def plot_simulated(curves: xr.Dataset) -> Figure:
     >>> sr.figures.plot_simulated(curves).axes[0].get_xlabel()
     'training samples P'
     """
+    require_variables("curves", curves, "risk", "ridge", "n_samples")
     mean, error = mean_and_error(curves.risk)
     with panels((COLUMN, 2.5)) as (figure, ((axes,),)):
         for ridge, points, bars, colour in zip(curves.ridge.values, mean, error, cycle(PALETTE), strict=False):
