@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import runpy
 import time
 
@@ -98,6 +99,93 @@ def test_every_figure_has_a_preset_that_draws(visit, explorer_file):
         assert min(finite) > 50, figure
         page.evaluate("subridge.app.write()")
         assert f"preset={figure}" in page.url
+
+
+def test_presets_are_listed_in_the_order_of_the_paper(visit, explorer_file):
+    listed = visit(explorer_file).locator("#preset option").evaluate_all("them => them.map(it => it.value)")
+    assert tuple(listed) == ("", *figure_ids())
+
+
+def test_the_page_opens_where_the_ensemble_wins_and_shows_its_curves_large(visit, explorer_file):
+    page = visit(explorer_file)
+    said = page.locator("#curves .reading").inner_text()
+    assert re.search(r"10 members of equal size do 3\d % better than one ridge", said)
+    axis, errors = page.evaluate(
+        "[subridge.app.views[0].plot.what.y, subridge.app.views[0].numbers.curves.flatMap(one => one.errors)]"
+    )
+    filled = np.log(max(errors) / min(errors)) / np.log(axis["max"] / axis["min"])
+    assert 0.75 < filled <= 1
+
+
+def test_thresholds_in_words_are_where_the_curve_peaks(visit, explorer_file):
+    page = visit(explorer_file, "#preset=fig1b&ridge=0")
+    assert "The members' thresholds are α = 0.1, 0.3, 0.5." in page.locator("#curves .reading").inner_text()
+    assert "0.333" not in page.locator("#curves .reading").inner_text()
+    ratios, errors = page.evaluate(
+        "(({ratios, curves}) => [ratios, curves.find(one => one.ensembles).errors])(subridge.app.views[0].numbers)"
+    )
+    higher = (np.diff(errors)[:-1] > 0) & (np.diff(errors)[1:] < 0)
+    np.testing.assert_allclose(np.array(ratios)[1:-1][higher], [0.1, 0.3, 0.5], rtol=2e-3)
+
+
+def test_a_preset_in_the_address_is_the_preset_chosen_from_the_list(visit, explorer_file):
+    page, other = visit(explorer_file), visit(explorer_file, "#preset=fig4-scaled")
+    page.select_option("#preset", "fig4-scaled")
+    page.evaluate("subridge.app.write()")
+    assert page.url.endswith("#preset=fig4-scaled")
+    assert other.evaluate("JSON.stringify(subridge.app.state)") == page.evaluate("JSON.stringify(subridge.app.state)")
+    move(page, "correlation", 5)
+    page.evaluate("subridge.app.write()")
+    again = visit(explorer_file, "#" + page.url.split("#")[1])
+    assert again.evaluate("JSON.stringify(subridge.app.state)") == page.evaluate("JSON.stringify(subridge.app.state)")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
+def test_presets_of_maps_show_the_map_above_the_fold(visit, explorer_file, width, height):
+    page = visit(explorer_file, "#preset=fig4b", width=width, height=height)
+    box = page.locator("#phase .plot").bounding_box()
+    assert box["y"] + box["height"] <= height
+    page.select_option("#preset", "fig1b")
+    assert page.locator("#curves").bounding_box()["y"] < page.locator("#phase").bounding_box()["y"]
+
+
+def test_curves_reach_where_the_map_is_clicked(visit, explorer_file):
+    page = visit(explorer_file)
+    page.locator("#phase .u-over").scroll_into_view_if_needed()
+    box = page.locator("#phase .u-over").bounding_box()
+    page.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + box["height"] / 2)
+    state, end = page.evaluate("[subridge.app.state, subridge.app.views[0].numbers.ratios.at(-1)]")
+    assert state["sample_ratio"] == pytest.approx(2.7, abs=0.05)
+    assert (state["largest_ratio"], end) == ("5", 5)
+
+
+def test_fractions_can_be_typed(visit, explorer_file):
+    page = visit(explorer_file)
+    field, said = page.locator("input[data-setting=fractions]"), page.locator("#given")
+    field.fill("1/2, 0.3 0.1")
+    field.press("Enter")
+    assert page.evaluate("[subridge.app.state.fractions, subridge.app.state.n_members]") == ["0.5,0.3,0.1", 3]
+    assert "thresholds are α = 0.1, 0.3, 0.5" in page.locator("#curves .reading").inner_text()
+    for wrong in ("0.5, 0.6", "-0.1, 0.2", "half", "1/2/3", "1/0"):
+        field.fill(wrong)
+        field.press("Enter")
+        assert "Not used" in said.inner_text(), wrong
+        assert page.evaluate("subridge.app.state.fractions") == "0.5,0.3,0.1"
+    move(page, "n_members", 1)
+    assert page.evaluate("[subridge.app.state.fractions, subridge.app.state.n_members]") == ["", 4]
+    assert (field.input_value(), said.inner_text()) == ("", "")
+
+
+def test_the_risk_matrix_has_a_colour_bar_of_its_numbers(visit, explorer_file):
+    page = visit(explorer_file, "#n_members=3&fraction_spread=0&ridge=0&sample_ratio=0.4")
+    page.wait_for_timeout(100)
+    errors = page.evaluate("subridge.app.views[2].risk.pairs.flat()")
+    told = page.locator("#matrix .scale span:not(.bare)").all_inner_texts()
+    np.testing.assert_allclose([float(text) for text in told], [min(errors), max(errors)], rtol=5e-3)
+    assert page.locator("#matrix .scale .bare").count() == 24
+    page.evaluate("subridge.app.change({fractions: '0.4,0.2', ridge: 0})")
+    page.wait_for_timeout(100)
+    assert page.locator("#matrix .scale span:not(.bare)").all_inner_texts()[-1] == "∞"
 
 
 def test_preset_of_fig1b_is_the_figures_settings(visit, explorer_file):

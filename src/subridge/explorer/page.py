@@ -77,6 +77,7 @@ def render(template: str, scripts: Sequence[str], **values: Json) -> str:
         The page.
     """
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": False}  # presets stay in the order of the paper
     licence, library = _text("uplot/LICENSE").replace("*/", ""), _text("uplot/uPlot.iife.min.js")
     own = "\n".join(map(_text, scripts))  # the files share a scope of their own
     script = f'\n/* uPlot:\n{licence}*/\n{library}\n(() => {{\n"use strict";\n{own}\n}})();\n'

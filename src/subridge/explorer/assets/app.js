@@ -3,14 +3,14 @@
 class App {
   constructor(presets) {
     this.presets = presets;
-    this.state = stateFromAddress(location.hash);
+    this.state = stateFromAddress(location.hash, presets);
     this.controls = [...document.querySelectorAll("[data-setting]")];
     this.controls.forEach((control) => this.wire(control));
     const views = { curves: CurvesView, phase: PhaseView, matrix: MatrixView, subsets: SubsetsView };
     this.views = Object.entries(views).map(([id, View]) => new View(document.getElementById(id), this));
     this.wirePresets(document.getElementById("preset"));
     this.wireButtons();
-    window.addEventListener("hashchange", () => this.load(stateFromAddress(location.hash)));
+    window.addEventListener("hashchange", () => this.load(stateFromAddress(location.hash, presets)));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
     this.load(this.state);
   }
@@ -29,7 +29,12 @@ class App {
     } else if (control.type === "checkbox") {
       control.addEventListener("change", () => this.change({ [name]: control.checked ? "1" : "0" }));
     } else {
-      control.addEventListener("change", () => this.change({ [name]: sane(name, control.value) }));
+      control.addEventListener("change", () => {
+        const value = sane(name, control.value);
+        if (setting.kind === "fractions" && value === "" && control.value.trim() !== "") {
+          this.tellFractions(`Not used: fractions are positive, at most ${SETTINGS.n_members.max} of them, and sum to at most 1, as in 0.5, 0.3, 0.2.`);
+        } else this.change({ [name]: value });
+      });
     }
   }
 
@@ -44,12 +49,7 @@ class App {
       }
       groups.get(group).append(new Option(title, id));
     }
-    select.addEventListener("change", () => this.load(this.ofPreset(select.value)));
-  }
-
-  ofPreset(id) {
-    const chosen = Object.entries(this.presets[id]?.state ?? {}).map(([name, value]) => [name, sane(name, value)]);
-    return { ...standardState(), ...Object.fromEntries(chosen), preset: id };
+    select.addEventListener("change", () => this.load(stateOfPreset(this.presets, select.value)));
   }
 
   wireButtons() {
@@ -75,9 +75,13 @@ class App {
     });
   }
 
-  /** Take over some settings; a new size or spread replaces given fractions. */
+  /** Take over some settings; a new size or spread replaces given fractions, and curves reach where α is moved. */
   change(settings) {
     const before = this.state, after = { ...before, ...settings };
+    if (after.sample_ratio !== before.sample_ratio && Number.isFinite(after.sample_ratio)) {
+      const far = Math.max(after.sample_ratio, Number(after.largest_ratio));
+      after.largest_ratio = SETTINGS.largest_ratio.options.find((end) => Number(end) >= far);
+    }
     if ("n_members" in settings || "fraction_spread" in settings) after.fractions = "";
     if (after.phase_x === after.phase_y) {
       if ("phase_x" in settings) after.phase_y = before.phase_x;
@@ -96,7 +100,7 @@ class App {
 
   write() {
     clearTimeout(this.writing);
-    const address = addressOf(this.state);
+    const address = addressOf(this.state, this.presets);
     if (address !== location.hash.slice(1)) history.replaceState(null, "", address ? `#${address}` : location.pathname + location.search);
   }
 
@@ -116,8 +120,12 @@ class App {
     const preset = this.presets[this.state.preset];
     document.getElementById("preset").value = preset ? this.state.preset : "";
     document.getElementById("note").textContent = preset?.note ?? "";
-    const given = this.state.fractions === "" ? "" : `Subset fractions are given: ${this.state.fractions.split(",").map((part) => brief(Number(part))).join(", ")}. Moving “members” or “heterogeneity” draws new ones.`;
-    document.getElementById("given").textContent = given;
+    document.querySelector("main").dataset.first = preset?.view ?? "curves";
+    this.tellFractions(this.state.fractions === "" ? "" : "These fractions are used until you move “members” or “heterogeneity”.");
+  }
+
+  tellFractions(text) {
+    document.getElementById("given").textContent = text;
   }
 
   /** The curves at once, the other views with the next frame: several moves in between cost them one redraw. */

@@ -21,7 +21,7 @@ class CurvesView {
 
   draw(state) {
     const { ratios, curves } = (this.numbers = curveNumbers(state));
-    const log = state.log_y === "1", [low, high] = rangeOf(curves.map((one) => [...one.errors, one.limit]), log);
+    const log = state.log_y === "1", [low, high] = rangeOf(curves.map((one) => one.errors), log, 0.75, 20);
     this.plot.show({
       x: { label: "samples per feature α = P/M", min: ratios[0], max: ratios[ratios.length - 1], log: state.log_x === "1" },
       y: { label: "generalization error E", min: low, max: high, log },
@@ -74,17 +74,19 @@ class CurvesView {
 
 /** What the curves say at the slider. */
 function curvesInWords(state, curves) {
-  const k = sizeOf(state), nu = ensembleOf(state, [1 / k], 0, k).fractions[0], alpha = state.sample_ratio;
-  const words = [];
+  const k = sizeOf(state), thresholds = thresholdsOf(state), alpha = state.sample_ratio;
+  const nu = thresholds.reduce((best, one) => (Math.abs(Math.log(alpha / one)) < Math.abs(Math.log(alpha / best)) ? one : best));
+  const several = thresholds.length > 1, words = [];
   const members = `${k} ${k === 1 ? "member" : "members"}`;
   if (alpha === Infinity) words.push("With infinite data every threshold is passed.");
   else if (alpha === 0) words.push("Without data nothing is fitted.");
-  else if (Math.abs(alpha / nu - 1) < 0.005) words.push(`You are at the threshold of ${members} of equal size (α = ${brief(nu)}).`);
+  else if (Math.abs(alpha / nu - 1) < 0.005) words.push(`You are at the threshold of ${several ? "a member" : `${members} of equal size`} (α = ${brief(nu)}).`);
   else {
     const apart = alpha / nu - 1;
     const far = apart > 1.5 ? `at ${brief(alpha / nu, 2)} times` : `${percent(apart)} ${apart > 0 ? "above" : "below"}`;
-    words.push(`You are ${far} the threshold of ${members} (α = ${brief(nu)}).`);
+    words.push(`You are ${far} the ${several ? "nearest threshold of a member" : `threshold of ${members}`} (α = ${brief(nu)}).`);
   }
+  if (several) words.push(`The members' thresholds are α = ${thresholds.slice(0, 8).map((one) => brief(one)).join(", ")}${thresholds.length > 8 ? ", …" : ""}.`);
   const equal = curves.find((one) => one.name.startsWith(`${k} equal`)), best = curves.find((one) => one.name === "one ridge, λ = λ*");
   const unequal = curves.find((one) => one.ensembles);
   if (equal && best && Number.isFinite(best.here) && best.here > 0) {

@@ -1,6 +1,7 @@
 // The phase diagram: the best ensemble size over two parameters, computed a few rows at a time so that sliders stay free.
 
 const PHASE_CELLS = 100;
+const SIZE_SCALE = [1, 2, 3, 5, 10, 20, 50, 100, Infinity].map((k) => ({ colour: cssColour(sizeColour(k)), text: k === 100 ? "≥ 100" : brief(k) }));
 const noiseRatio = (noise) => ({
   get: (state) => state[noise] ** 2 / (1 - state.correlation),
   set: (state, value) => ({ [noise]: Math.min(Math.sqrt(Math.max(value, 0) * (1 - state.correlation)), 2) }),
@@ -64,7 +65,7 @@ class PhaseView {
       hover: (index, x, y) => this.tell(index, x, y),
       pick: (x, y) => this.pick(x, y),
     });
-    this.bar(host.querySelector(".scale"));
+    showScale(host.querySelector(".scale"), SIZE_SCALE);
     exportButtons(host.querySelector(".export"), {
       PNG: () => savePng("phase-diagram.png", this.svg()),
       SVG: () => save("phase-diagram.svg", this.svg(), "image/svg+xml"),
@@ -126,6 +127,7 @@ class PhaseView {
       at: [0, x.max],
       lines: [{ colour: "transparent", values: [null, null], faint: true }],
       image: this.image,
+      scale: SIZE_SCALE,
       marks: { x: x.get(state), y: y.get(state) },
     });
   }
@@ -142,17 +144,8 @@ class PhaseView {
     this.hovered.textContent = index === null ? "" : `at ${brief(x)}, ${brief(y)}: k* = ${brief(bestSizeIn(state)(x, y))}`;
   }
 
-  bar(host) {
-    for (const k of [1, 2, 3, 5, 10, 20, 50, 100, Infinity]) {
-      const item = document.createElement("span"), swatch = document.createElement("i");
-      swatch.style.background = cssColour(sizeColour(k));
-      item.append(swatch, k === 100 ? "≥ 100" : brief(k));
-      host.append(item);
-    }
-  }
-
   svg() {
-    return svgOfPlot(this.plot, "Best ensemble size k* (grey: 1, white: ∞)", [this.sentence.textContent]);
+    return svgOfPlot(this.plot, "Best ensemble size k*", [this.sentence.textContent]);
   }
 
   csv() {
