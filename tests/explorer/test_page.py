@@ -2,9 +2,11 @@
 
 import csv
 import io
+import json
 import re
 import runpy
 import time
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -103,7 +105,7 @@ def test_every_figure_has_a_preset_that_draws(visit, explorer_file):
 
 def test_presets_are_listed_in_the_order_of_the_paper(visit, explorer_file):
     listed = visit(explorer_file).locator("#preset option").evaluate_all("them => them.map(it => it.value)")
-    assert tuple(listed) == ("", *figure_ids())
+    assert tuple(listed) == ("", *(f"tour{step}" for step in range(1, 6)), *figure_ids())
 
 
 def test_the_page_opens_where_the_ensemble_wins_and_shows_its_curves_large(visit, explorer_file):
@@ -186,6 +188,28 @@ def test_the_risk_matrix_has_a_colour_bar_of_its_numbers(visit, explorer_file):
     page.evaluate("subridge.app.change({fractions: '0.4,0.2', ridge: 0})")
     page.wait_for_timeout(100)
     assert page.locator("#matrix .scale span:not(.bare)").all_inner_texts()[-1] == "∞"
+
+
+def test_the_tour_sets_what_it_tells_about(visit, explorer_file):
+    page = visit(explorer_file)
+    assert page.locator("#tour").is_hidden()
+    page.click("#start")
+    steps = json.loads(files("subridge.explorer").joinpath("assets/tour.json").read_text(encoding="utf-8"))
+    for at, step in enumerate(steps.values()):
+        assert page.locator("#tour h2").inner_text() == f"{at + 1} of 5: {step['title']}"
+        assert page.locator("#tour p").inner_text() == step["note"]
+        state = page.evaluate("subridge.app.state")
+        assert {name: state[name] for name in step["state"]} == step["state"]
+        here = [one["error"] for one in step["told"] if one["sample_ratio"] == state["sample_ratio"] and "error" in one]
+        assert set(here) <= set(page.locator("#curves .legend b").all_inner_texts())
+        if at < 4:
+            page.click("#next")
+    assert page.locator("#next").is_disabled()
+    assert "k* = 8 without a ridge" in page.locator("#phase .reading").inner_text()
+    page.click("#back")
+    assert page.evaluate("subridge.app.state.preset") == "tour4"
+    page.click("#leave")
+    assert page.locator("#tour").is_hidden()
 
 
 def test_preset_of_fig1b_is_the_figures_settings(visit, explorer_file):

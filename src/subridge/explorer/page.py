@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -49,7 +50,7 @@ def write_explorer(place: Path) -> None:
     """
     from subridge.explorer.presets import presets  # needs every figure of the paper; reports do not
 
-    write_page(place, "explorer.html", _EXPLORER_SCRIPTS, presets=presets())
+    write_page(place, "explorer.html", _EXPLORER_SCRIPTS, presets=json.loads(_text("tour.json")) | presets())
 
 
 def write_page(place: Path, template: str, scripts: Sequence[str], **values: Json) -> None:

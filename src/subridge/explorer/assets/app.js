@@ -9,6 +9,7 @@ class App {
     const views = { curves: CurvesView, phase: PhaseView, matrix: MatrixView, subsets: SubsetsView };
     this.views = Object.entries(views).map(([id, View]) => new View(document.getElementById(id), this));
     this.wirePresets(document.getElementById("preset"));
+    this.steps = Object.keys(presets).filter((id) => presets[id].group === "tour");
     this.wireButtons();
     window.addEventListener("hashchange", () => this.load(stateFromAddress(location.hash, presets)));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
@@ -55,7 +56,10 @@ class App {
   wireButtons() {
     const on = (id, act) => document.getElementById(id).addEventListener("click", act);
     on("again", () => this.change({ seed: (this.state.seed + 1) % 10000, fractions: "" }));
-    on("reset", () => this.load(standardState()));
+    for (const id of ["reset", "leave"]) on(id, () => this.load(standardState()));
+    on("start", () => this.step(0));
+    on("back", () => this.step(this.steps.indexOf(this.state.preset) - 1));
+    on("next", () => this.step(this.steps.indexOf(this.state.preset) + 1));
     on("dark", () => {
       const { dataset } = document.documentElement;
       const dark = dataset.theme ? dataset.theme === "dark" : darkWanted();
@@ -73,6 +77,22 @@ class App {
       }
       setTimeout(() => (button.textContent = "copy link"), 1500);
     });
+  }
+
+  /** Set what a step of the tour tells about. */
+  step(number) {
+    this.load(stateOfPreset(this.presets, this.steps[number] ?? ""));
+    scrollTo(0, 0);
+  }
+
+  showTour() {
+    const box = document.getElementById("tour"), at = this.steps.indexOf(this.state.preset), step = this.presets[this.state.preset];
+    box.hidden = at < 0;
+    if (at < 0) return;
+    box.querySelector("h2").textContent = `${at + 1} of ${this.steps.length}: ${step.title}`;
+    box.querySelector("p").textContent = step.note;
+    document.getElementById("back").disabled = at === 0;
+    document.getElementById("next").disabled = at === this.steps.length - 1;
   }
 
   /** Take over some settings; a new size or spread replaces given fractions, and curves reach where α is moved. */
@@ -119,7 +139,8 @@ class App {
     }
     const preset = this.presets[this.state.preset];
     document.getElementById("preset").value = preset ? this.state.preset : "";
-    document.getElementById("note").textContent = preset?.note ?? "";
+    document.getElementById("note").textContent = preset && preset.group !== "tour" ? preset.note : "";
+    this.showTour();
     document.querySelector("main").dataset.first = preset?.view ?? "curves";
     this.tellFractions(this.state.fractions === "" ? "" : "These fractions are used until you move “members” or “heterogeneity”.");
   }
