@@ -212,6 +212,26 @@ def test_the_tour_sets_what_it_tells_about(visit, explorer_file):
     assert page.locator("#tour").is_hidden()
 
 
+def test_dots_of_trained_ensembles_belong_to_the_curves_they_lie_on(visit, explorer_file):
+    page = visit(explorer_file, "#preset=tour3")
+    shown = "subridge.app.views[0].numbers.curves.map(one => [one.name, one.run?.n_features ?? null])"
+    names = ["one ridge, λ = 0.001", "one ridge, λ = λ*", "10 equal"]
+    assert page.evaluate(shown) == [[name, 600] for name in names]
+    assert "trained on 600 features, 20 trials" in page.locator("#curves .legend").inner_text()
+    until(page, "!subridge.app.views[1].working")
+    circles = "text => (text.match(/<circle/g) ?? []).length"
+    with_dots = page.evaluate(circles, saved(page, "curves", "SVG").decode())
+    move(page, "label_noise", 1)
+    assert [run for _, run in page.evaluate(shown)] == [None, None, None]
+    assert "trained" not in page.locator("#curves .legend").inner_text()
+    assert with_dots >= page.evaluate(circles, saved(page, "curves", "SVG").decode()) + 30
+    move(page, "label_noise", -1)
+    move(page, "n_features", -5)
+    assert [run for _, run in page.evaluate(shown)] == [None, None, None]
+    page.select_option("#preset", "fig1b")
+    assert page.evaluate(shown) == [["one ridge, λ = λ*", 2000], ["draw 1", None], ["3 unequal", 2000]]
+
+
 def test_preset_of_fig1b_is_the_figures_settings(visit, explorer_file):
     page = visit(explorer_file, "#preset=nothing")
     page.select_option("#preset", "fig1b")
@@ -281,6 +301,39 @@ def test_pictures_can_be_saved(visit, explorer_file, view):
         "text => new DOMParser().parseFromString(text, 'image/svg+xml').documentElement.nodeName", picture
     )
     assert drawn == "svg"
+
+
+@pytest.mark.parametrize("view", ["curves", "phase", "matrix"])
+def test_a_view_can_be_copied_as_a_figure_with_its_caption(visit, explorer_file, view):
+    page = visit(explorer_file, "#preset=tour3", permissions=["clipboard-read", "clipboard-write"])
+    until(page, "!subridge.app.views[1].working")
+    page.click(f"#{view} .export button:text-is('copy')")
+    until(page, f"document.querySelector('#{view} .export button').textContent === 'copied'")
+    kinds, html, text = page.evaluate(
+        """async () => {
+          const [item] = await navigator.clipboard.read();
+          const read = async (kind) => (await item.getType(kind)).text();
+          return [item.types, await read("text/html"), await read("text/plain")];
+        }"""
+    )
+    assert set(kinds) == {"text/html", "text/plain", "image/png"}
+    assert "data:image/png;base64," in html
+    assert "α = 0.3, k = 10, λ = 0.001, c = 0.6" in text
+    assert page.locator(f"#{view} .reading").inner_text() in text
+    assert text.replace("&", "&amp;") in html
+    assert ("Dots: trained on 600 features" in text) == (view == "curves")
+
+
+def test_saved_pictures_hold_their_caption_and_their_scale(visit, explorer_file):
+    page = visit(explorer_file, "#preset=tour3", width=390, height=844)
+    page.wait_for_timeout(100)
+    picture = saved(page, "matrix", "SVG").decode()
+    width = float(re.search(r'width="(\d+)"', picture)[1])
+    lines = re.findall(r'<text x="12" [^>]*>([^<]*)<', picture)
+    assert " ".join(lines) == page.locator("#matrix .reading").inner_text()
+    assert max(map(len, lines)) * 6.5 <= width
+    for told in page.locator("#matrix .scale span:not(.bare)").all_inner_texts():
+        assert f">{told}<" in picture
 
 
 HOSTILE = [

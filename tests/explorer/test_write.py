@@ -66,5 +66,5 @@ def _settings():
 
 def test_values_in_a_page_are_escaped():
     hostile = {"</script><script>alert(1)</script>": "x"}
-    page = render("explorer.html", ["formulas.js"], presets=hostile)
+    page = render("explorer.html", ["formulas.js"], presets=hostile, runs=hostile)
     assert "<script>alert" not in page

@@ -23,6 +23,7 @@ _EXPLORER_SCRIPTS = (
     "colours.js",
     "state.js",
     "curves.js",
+    "runs.js",
     "plot.js",
     "export.js",
     "python.js",
@@ -50,7 +51,8 @@ def write_explorer(place: Path) -> None:
     """
     from subridge.explorer.presets import presets  # needs every figure of the paper; reports do not
 
-    write_page(place, "explorer.html", _EXPLORER_SCRIPTS, presets=json.loads(_text("tour.json")) | presets())
+    tour, runs = json.loads(_text("tour.json")), json.loads(_text("runs.json"))
+    write_page(place, "explorer.html", _EXPLORER_SCRIPTS, presets=tour | presets(), runs=runs)
 
 
 def write_page(place: Path, template: str, scripts: Sequence[str], **values: Json) -> None:

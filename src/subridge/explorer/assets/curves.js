@@ -113,5 +113,6 @@ function curveNumbers(state) {
     one.errors = one.all.slice(0, ratios.length);
     [one.here, one.limit] = one.all.slice(ratios.length);
   }
+  for (const one of curves) one.run = runOf(one, state);
   return { ratios, curves };
 }

@@ -12,6 +12,7 @@ class CurvesView {
     });
     host.querySelector("details").open = !narrow();
     exportButtons(host.querySelector(".export"), {
+      copy: (button) => copyFigure(button, "learning-curves.png", (texts) => this.svg(texts), this.caption()),
       PNG: () => savePng("learning-curves.png", this.svg()),
       SVG: () => save("learning-curves.svg", this.svg(), "image/svg+xml"),
       CSV: () => save("learning-curves.csv", this.csv(), "text/csv"),
@@ -36,7 +37,7 @@ class CurvesView {
   }
 
   names() {
-    const told = this.numbers.curves.filter((one) => !one.faint), text = told.map((one) => one.name + one.colour).join();
+    const told = this.numbers.curves.filter((one) => !one.faint), text = told.map((one) => [one.name, one.colour, Boolean(one.run)]).join();
     if (text === this.named) return;
     this.named = text;
     this.legend.replaceChildren(...told.map((one) => {
@@ -45,6 +46,13 @@ class CurvesView {
       item.append(swatch, one.name, " ", value);
       return item;
     }));
+    const runs = told.flatMap((one) => one.run ?? []);
+    if (runs.length) {
+      const item = document.createElement("li");
+      item.className = "runs";
+      item.textContent = `● ${runsInWords(runs)}`;
+      this.legend.append(item);
+    }
   }
 
   values(index) {
@@ -56,8 +64,18 @@ class CurvesView {
     this.legend.dataset.at = `at α = ${brief(where)}`;
   }
 
-  svg() {
-    return svgOfPlot(this.plot, "Learning curves", [this.sentence.textContent]);
+  /** A sentence on the dots, if there are any. */
+  dots() {
+    const runs = this.numbers.curves.flatMap((one) => one.run ?? []);
+    return runs.length ? [`Dots: ${runsInWords(runs)}.`] : [];
+  }
+
+  svg(texts = [this.sentence.textContent, ...this.dots()]) {
+    return svgOfPlot(this.plot, "Learning curves", texts);
+  }
+
+  caption() {
+    return captionOf(this.app.state, "Learning curves", [this.sentence.textContent, ...this.dots()].join(" "));
   }
 
   csv() {

@@ -11,6 +11,7 @@ class MatrixView {
     this.image = document.createElement("canvas");
     this.plot = new Plot(host.querySelector(".plot"), { height: 300, hover: (index, x, y) => this.tell(index, x, y) });
     exportButtons(host.querySelector(".export"), {
+      copy: (button) => copyFigure(button, "risk-matrix.png", (texts) => this.svg(texts), this.caption()),
       PNG: () => savePng("risk-matrix.png", this.svg()),
       SVG: () => save("risk-matrix.svg", this.svg(), "image/svg+xml"),
       CSV: () => save("risk-matrix.csv", this.csv(), "text/csv"),
@@ -55,8 +56,12 @@ class MatrixView {
       : `members ${s + 1} and ${r + 1} (${percent(nu[s])}, ${percent(nu[r])}): E = ${error}`;
   }
 
-  svg() {
-    return svgOfPlot(this.plot, "Risk matrix", [this.sentence.textContent]);
+  svg(texts = [this.sentence.textContent]) {
+    return svgOfPlot(this.plot, "Risk matrix", texts);
+  }
+
+  caption() {
+    return captionOf(this.app.state, "Risk matrix", this.sentence.textContent);
   }
 
   csv() {

@@ -67,6 +67,7 @@ class PhaseView {
     });
     showScale(host.querySelector(".scale"), SIZE_SCALE);
     exportButtons(host.querySelector(".export"), {
+      copy: (button) => copyFigure(button, "phase-diagram.png", (texts) => this.svg(texts), this.caption()),
       PNG: () => savePng("phase-diagram.png", this.svg()),
       SVG: () => save("phase-diagram.svg", this.svg(), "image/svg+xml"),
       CSV: () => save("phase-diagram.csv", this.csv(), "text/csv"),
@@ -144,8 +145,12 @@ class PhaseView {
     this.hovered.textContent = index === null ? "" : `at ${brief(x)}, ${brief(y)}: k* = ${brief(bestSizeIn(state)(x, y))}`;
   }
 
-  svg() {
-    return svgOfPlot(this.plot, "Best ensemble size k*", [this.sentence.textContent]);
+  svg(texts = [this.sentence.textContent]) {
+    return svgOfPlot(this.plot, "Best ensemble size k*", texts);
+  }
+
+  caption() {
+    return captionOf(this.app.state, "Best ensemble size k*", this.sentence.textContent);
   }
 
   csv() {

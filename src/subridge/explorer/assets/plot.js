@@ -6,7 +6,7 @@ const theme = (name) => getComputedStyle(document.documentElement).getPropertyVa
  * A picture in an element. `show` takes a description:
  *   x, y      {label, min, max, log, ticks}; ticks: values with their texts, [[1, "one"], ...]
  *   at        horizontal positions
- *   lines     [{name, colour, values, width, dash, faint, dots, lower, upper, band, limit}]
+ *   lines     [{name, colour, values, width, dash, faint, dots, lower, upper, band, limit, run}]; run: {sample_ratio, mean, error}, dots
  *   image     a canvas that fills the axes
  *   marks     {x, y}: lines through the picture
  *   infinity  whether values of `limit` are shown beyond the right end, at ∞
@@ -148,6 +148,12 @@ class Plot {
           }
         });
       }
+      line.run?.sample_ratio.forEach((ratio, i) => {
+        const mean = line.run.mean[i], [low, high] = [-1, 1].map((side) => mean + side * line.run.error[i]);
+        if (![low, high].every((end) => inside(end, what.y)) || !inside(ratio, what.x)) return;
+        const x = at(ratio, "x"), { colour } = line;
+        found.push({ x, y: at(mean, "y"), r: 3, colour }, { x1: x, x2: x, y1: at(low, "y"), y2: at(high, "y"), colour });
+      });
       if (what.infinity && !line.faint && Number.isFinite(line.limit)) {
         const x = frame.right + 16, { colour, limit } = line;
         if (inside(limit, what.y)) found.push({ x, y: at(limit, "y"), r: 3.5, colour });

@@ -149,5 +149,14 @@ function drawsOf(state) {
     drawFractions(state.n_members, state.fraction_spread, state.seed * 1009 + draw));
 }
 
+/** The caption of a picture: what it says, with which settings, and from where its numbers come. */
+function captionOf(state, title, said) {
+  const names = { correlation: "c", alignment: "ρ", label_noise: "ζ", feature_noise: "ω", readout_noise: "η", shared: "θ", coverage: "u" };
+  const values = Object.entries(names).map(([name, letter]) => `${letter} = ${brief(state[name])}`);
+  const ridge = state.best_ridge === "1" ? "λ = λ*" : `λ = ${brief(state.ridge)}`, M = state.n_features === Infinity ? "M → ∞" : `M = ${state.n_features}`;
+  const made = document.querySelector("meta[name=generator]").content;
+  return `${title}. ${said} Settings: α = ${brief(state.sample_ratio)}, k = ${sizeOf(state)}, ${ridge}, ${values.join(", ")}, ${M}. Theory: Prop. 2 of Ruben & Pehlevan (2023), by ${made}.`;
+}
+
 const sizeOf = (state) => (state.fractions === "" ? state.n_members : state.fractions.split(",").length);
 const ridgeOf = (state) => (state.best_ridge === "1" ? "optimal" : state.ridge);
