@@ -3,12 +3,14 @@
 const escaped = (text) => String(text).replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign]);
 const rounded = (value) => Number(value.toFixed(2));
 
-/** Words in lines of at most so many letters. */
-function wrapped(text, letters) {
-  const lines = [""];
-  for (const word of text.split(" ")) {
-    if (lines.at(-1) && lines.at(-1).length + word.length >= letters) lines.push(word);
-    else lines.push(`${lines.pop()} ${word}`.trim());
+/** Words in lines of at most that width; equations stay whole. */
+function wrapped(text, width) {
+  const ruler = document.createElement("canvas").getContext("2d"), lines = [""];
+  ruler.font = "12px system-ui, sans-serif";
+  for (const word of text.replaceAll(" = ", "\u00a0=\u00a0").split(" ")) {
+    const longer = `${lines.at(-1)} ${word}`.trim();
+    if (lines.at(-1) && ruler.measureText(longer).width > width) lines.push(word);
+    else lines[lines.length - 1] = longer;
   }
   return lines;
 }
@@ -17,7 +19,7 @@ function wrapped(text, letters) {
 function svgOfPlot(plot, title, texts = []) {
   const u = plot.made, what = plot.what, frame = frameOf(u), head = 28, ink = "#222", quiet = "#555";
   const named = what.lines.filter((line) => line.name && !line.faint);
-  const caption = texts.flatMap((text) => wrapped(text, u.width / 6.5)), scale = what.scale ?? []; // 12 px letters are 6.5 wide
+  const caption = texts.flatMap((text) => wrapped(text, u.width - 24)), scale = what.scale ?? [];
   const foot = 18 * (named.length + caption.length + (scale.length ? 1 : 0)) + 10, width = u.width, height = u.height + head + foot;
   const out = [`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="12">`,
     `<rect width="${width}" height="${height}" fill="#fff"/>`,
@@ -33,9 +35,9 @@ function svgOfPlot(plot, title, texts = []) {
       if (split === null || !axis._values?.[i]) return;
       const place = at(split, side === 0 ? "x" : "y"), text = escaped(axis._values[i]);
       if (side === 0) {
-        out.push(`<path d="M${place} ${frame.top}V${frame.bottom}" stroke="#ddd"/><text x="${place}" y="${frame.bottom + 16}" text-anchor="middle" fill="${quiet}">${text}</text>`);
+        out.push(`<path d="M${place} ${what.image ? frame.bottom - 4 : frame.top}V${frame.bottom}" stroke="#ddd"/><text x="${place}" y="${frame.bottom + 16}" text-anchor="middle" fill="${quiet}">${text}</text>`);
       } else {
-        out.push(`<path d="M${frame.left} ${place}H${frame.right}" stroke="#ddd"/><text x="${frame.left - 6}" y="${place + 4}" text-anchor="end" fill="${quiet}">${text}</text>`);
+        out.push(`<path d="M${frame.left} ${place}H${what.image ? frame.left + 4 : frame.right}" stroke="#ddd"/><text x="${frame.left - 6}" y="${place + 4}" text-anchor="end" fill="${quiet}">${text}</text>`);
       }
     });
   });
