@@ -279,8 +279,11 @@ def test_saved_numbers_are_those_that_the_saved_python_prints(visit, explorer_fi
     assert "irichlet" not in script.read_text()  # the drawn fractions stand in it, not how to draw them
 
 
-def test_saved_matrix_and_phase_diagram_are_those_of_their_python(visit, explorer_file, tmp_path):
-    page = visit(explorer_file, "#correlation=0.3&alignment=0.4&n_members=6&phase_ridge=optimal&best_ridge=1")
+@pytest.mark.parametrize(
+    "map_of", ["alignment=0.4&phase_ridge=optimal", "alignment=0&phase_ridge=0&phase_aggregation=scaled"]
+)
+def test_saved_matrix_and_phase_diagram_are_those_of_their_python(visit, explorer_file, tmp_path, map_of):
+    page = visit(explorer_file, f"#correlation=0.3&n_members=6&best_ridge=1&{map_of}")
     table = np.array(list(csv.reader(io.StringIO(saved(page, "matrix", "CSV").decode())))[1:], dtype=float)
     (tmp_path / "matrix.py").write_bytes(saved(page, "matrix", "Python"))
     np.testing.assert_allclose(table[:, 1:], runpy.run_path(str(tmp_path / "matrix.py"))["found"].pairs, rtol=1e-10)

@@ -23,6 +23,7 @@ _NOISES = {
 _MAPS_OF_CLASSIFIERS = ("fig4f", "figS4", "figS5")
 _PLAIN: State = {"correlation": 0.0, "readout_noise": 0.0, "feature_noise": 0.0, "label_noise": 0.0}
 _DRAWN: State = _PLAIN | {"readout_noise": 0.2, "label_noise": 0.1, "sample_ratio": 0.15}  # where subsets are the point
+_SCALED: State = {"aggregation": "scaled", "phase_aggregation": "scaled"}
 _IMAGES = "The paper trains classifiers on image features; this is the theory for regression with the same ensembles."
 
 
@@ -163,8 +164,8 @@ def preset_of(figure: str, settings: FigureSettings) -> tuple[State, str]:
         case ScaledPhases():
             state = _reduced("readout_nsr", settings.curve_noise, 0.0, best_ridge=False)
             return (
-                state | {"sample_ratio": settings.curve_ratio, "phase_x": "sample_ratio"},
-                'The plain mean at a point of the maps; sr.risk with aggregation="scaled" has the scaled one.',
+                state | _SCALED | {"sample_ratio": settings.curve_ratio, "phase_x": "sample_ratio"},
+                "Curves and map of the scaled mean, without a ridge; choose “mean” to compare.",
             )
         case _:
             raise KeyError(f"{figure} has settings of the type {type(settings).__name__}, which has no preset")

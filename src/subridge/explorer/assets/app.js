@@ -164,6 +164,6 @@ class App {
 if (document.getElementById("presets")) {
   window.subridge = {
     app: new App(JSON.parse(document.getElementById("presets").textContent)),
-    risk, curve, prepare, bestRidge, bestRidgeless, bestAtOptimalRidge, phaseDiagram, stateFromAddress, addressOf, curveNumbers, drawFractions,
+    risk, curve, prepare, bestRidge, bestRidgeless, bestAtOptimalRidge, bestScaledRidgeless, bestScaledAtOptimalRidge, phaseDiagram, stateFromAddress, addressOf, curveNumbers, drawFractions,
   };
 }

@@ -61,6 +61,7 @@ const SETTINGS = {
   phase_x: choice(["sample_ratio", "correlation", "alignment", "readout_noise", "feature_noise", "label_noise", "H", "W", "Z"], "sample_ratio"),
   phase_y: choice(["sample_ratio", "correlation", "alignment", "readout_noise", "feature_noise", "label_noise", "H", "W", "Z"], "H"),
   phase_ridge: choice(["0", "optimal"], "0"),
+  phase_aggregation: choice(["mean", "scaled"], "mean"),
   preset: { kind: "name", standard: "" },
 };
 
