@@ -123,11 +123,16 @@ def test_thresholds_in_words_are_where_the_curve_peaks(visit, explorer_file):
     page = visit(explorer_file, "#preset=fig1b&ridge=0")
     assert "The members' thresholds are α = 0.1, 0.3, 0.5." in page.locator("#curves .reading").inner_text()
     assert "0.333" not in page.locator("#curves .reading").inner_text()
+    assert "Without a ridge the ensemble's error is infinite there." in page.locator("#curves .reading").inner_text()
     ratios, errors = page.evaluate(
         "(({ratios, curves}) => [ratios, curves.find(one => one.ensembles).errors])(subridge.app.views[0].numbers)"
     )
     higher = (np.diff(errors)[:-1] > 0) & (np.diff(errors)[1:] < 0)
     np.testing.assert_allclose(np.array(ratios)[1:-1][higher], [0.1, 0.3, 0.5], rtol=2e-3)
+    move(page, "sample_ratio", 9)
+    assert re.search(
+        "There 3 members of these sizes do .* worse than one", page.locator("#curves .reading").inner_text()
+    )
 
 
 def test_a_preset_in_the_address_is_the_preset_chosen_from_the_list(visit, explorer_file):
@@ -230,6 +235,19 @@ def test_dots_of_trained_ensembles_belong_to_the_curves_they_lie_on(visit, explo
     assert [run for _, run in page.evaluate(shown)] == [None, None, None]
     page.select_option("#preset", "fig1b")
     assert page.evaluate(shown) == [["one ridge, λ = λ*", 2000], ["draw 1", None], ["3 unequal", 2000]]
+
+
+def test_the_map_of_the_scaled_mean_agrees_with_its_curves(visit, explorer_file):
+    page = visit(explorer_file, "#preset=fig4-scaled")
+    page.wait_for_timeout(100)
+    assert "k* = 1 without a ridge" in page.locator("#phase .reading").inner_text()
+    here = page.evaluate("subridge.app.views[0].numbers.curves.map(one => [one.name, one.here])")
+    assert [name for name, _ in here] == [f"k = {k}, scaled mean" for k in (1, 2, 3, 5, 10, 20, 60)]
+    assert min(here, key=lambda one: one[1])[0] == "k = 1, scaled mean"
+    page.select_option("select[data-setting=phase_aggregation]", "mean")
+    page.wait_for_timeout(100)
+    assert "plain mean" in page.locator("#phase .reading").inner_text()
+    assert "k* = 1 " not in page.locator("#phase .reading").inner_text()
 
 
 def test_preset_of_fig1b_is_the_figures_settings(visit, explorer_file):
@@ -355,6 +373,7 @@ HOSTILE = [
     "#preset=<script>alert(1)</script>&curves=<img src=x onerror=alert(1)>&phase_x=__proto__&phase_y=constructor",
     "#fractions=0.5,0.9&fractions=-1,2,NaN&fractions=" + ",".join(["0.001"] * 3000),
     "#__proto__=1&constructor=2&toString=3",
+    "#preset=constructor",
     "#" + "a=" * 100_000,
     "#%E0%A4%A&%%%&=&&&",
     "#phase_x=H&phase_y=H",

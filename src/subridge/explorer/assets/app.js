@@ -2,7 +2,7 @@
 
 class App {
   constructor(presets) {
-    this.presets = presets;
+    this.presets = Object.assign(Object.create(null), presets); // an address may name what every object has
     this.state = stateFromAddress(location.hash, presets);
     this.controls = [...document.querySelectorAll("[data-setting]")];
     this.controls.forEach((control) => this.wire(control));

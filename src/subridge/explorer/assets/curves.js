@@ -10,7 +10,7 @@ function curvesOf(state) {
   const ridge = ridgeOf(state), k = sizeOf(state), found = [];
   const aggregations = state.aggregation === "both" ? ["mean", "scaled"] : [state.aggregation];
   const add = (name, ensemble, look) => {
-    const several = (ensemble?.count ?? ensemble?.fractions.length ?? 2) > 1;
+    const several = look.family || (ensemble?.count ?? ensemble?.fractions.length ?? 2) > 1; // one ridge is shown as it is fitted
     for (const aggregation of several ? aggregations : ["mean"]) {
       const word = several && aggregation === "scaled" ? ", scaled mean" : "";
       found.push({ ...look, name: name + word, ensemble, aggregation, dash: word ? [6, 3] : look.dash });
@@ -39,7 +39,7 @@ function curvesOf(state) {
   }
   if (shown("s")) {
     const sizes = FAMILY.filter((size) => size !== k || !shown("e"));
-    sizes.forEach((size, i) => add(`k = ${size}`, ensembleOf(state, [1 / size], ridge, size), { colour: plasma(i / FAMILY.length), width: 1.2 }));
+    sizes.forEach((size, i) => add(`k = ${size}`, ensembleOf(state, [1 / size], ridge, size), { colour: plasma(i / FAMILY.length), width: 1.2, family: true }));
     if (state.shared === 0 && state.coverage === 1 && state.n_features === Infinity && state.aggregation === "mean") {
       found.push({ name: "k = ∞", infinite: true, aggregation: "mean", colour: "#888888", width: 1.2 });
     }

@@ -107,12 +107,13 @@ function curvesInWords(state, curves) {
   if (several) words.push(`The members' thresholds are α = ${thresholds.slice(0, 8).map((one) => brief(one)).join(", ")}${thresholds.length > 8 ? ", …" : ""}.`);
   const equal = curves.find((one) => one.name.startsWith(`${k} equal`)), best = curves.find((one) => one.name === "one ridge, λ = λ*");
   const unequal = curves.find((one) => one.ensembles);
-  if (equal && best && Number.isFinite(best.here) && best.here > 0) {
-    if (equal.here === Infinity) words.push("Without a ridge the equal ensemble's error is infinite there.");
+  const ensemble = equal ?? (state.fractions === "" ? undefined : unequal), sizes = equal ? "equal size" : "these sizes";
+  if (ensemble && best && Number.isFinite(best.here) && best.here > 0) {
+    if (ensemble.here === Infinity) words.push("Without a ridge the ensemble's error is infinite there.");
     else {
-      const change = equal.here / best.here - 1;
+      const change = ensemble.here / best.here - 1;
       const than = Math.abs(change) < 5e-4 ? "as well as" : `${percent(change)} ${change < 0 ? "better" : "worse"} than`;
-      words.push(`There ${members} of equal size do ${than} one ridge tuned to λ*.`);
+      words.push(`There ${members} of ${sizes} do ${than} one ridge tuned to λ*.`);
     }
   }
   if (equal && unequal && Number.isFinite(equal.here) && equal.here > 0 && k > 1) {
