@@ -188,7 +188,7 @@ def test_a_wrong_max_samples_is_named(given, fault):
 
 def test_streams_and_forecasts_refuse_members_that_see_some_rows():
     X, y = np.random.default_rng(0).standard_normal((2, 30, 30))
-    with pytest.raises(sr.errors.ParameterError, match=r"max_samples=0\.5 needs all rows at once"):
+    with pytest.raises(sr.errors.ParameterError, match=r"max_samples=0\.5 needs the rows"):
         sr.RidgeEnsembleRegressor(1, aggregation="mean", max_samples=0.5).partial_fit(X, y[0])
     ensemble = sr.Ensemble(sr.subsets.equal(2, 30, 0), 1.0, row_fractions=[0.5, 0.5])
     for call in (

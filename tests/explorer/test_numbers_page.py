@@ -126,8 +126,16 @@ def test_best_ridges_equal_optimal_ridge(visit, explorer_file):
         np.testing.assert_allclose([float(ridge) for ridge in ridges], best, rtol=1e-10, atol=1e-13, err_msg=str(point))
 
 
-@pytest.mark.parametrize(("name", "ridge"), [("bestRidgeless", 0), ("bestAtOptimalRidge", "optimal")])
-def test_best_sizes_are_exactly_those_of_optimal_n_members(visit, explorer_file, name, ridge):
+@pytest.mark.parametrize(
+    ("name", "ridge", "aggregation"),
+    [
+        ("bestRidgeless", 0, "mean"),
+        ("bestAtOptimalRidge", "optimal", "mean"),
+        ("bestScaledRidgeless", 0, "scaled"),
+        ("bestScaledAtOptimalRidge", "optimal", "scaled"),
+    ],
+)
+def test_best_sizes_are_exactly_those_of_optimal_n_members(visit, explorer_file, name, ridge, aggregation):
     page, rng = visit(explorer_file), np.random.default_rng(7)
     n = 5000
     alpha = np.where(rng.random(n) < 0.15, rng.choice([0, np.inf, 1, 0.5, 1 / 3, 0.1, 2], n), rng.uniform(0, 3, n))
@@ -135,7 +143,8 @@ def test_best_sizes_are_exactly_those_of_optimal_n_members(visit, explorer_file,
     H, W, Z = (np.where(rng.random(n) < 0.3, 0.0, rng.uniform(0, 2.1, n)) for _ in range(3))
     points = np.stack([alpha, rho**2, H, W, Z], axis=1).tolist()
     sizes = evaluate(page, f"points => points.map(p => subridge.{name}(...p))", points)
-    np.testing.assert_array_equal([float(k) for k in sizes], sr.optimal_n_members(alpha, rho, H, W, Z, ridge=ridge))
+    best = sr.optimal_n_members(alpha, rho, H, W, Z, ridge=ridge, aggregation=aggregation)
+    np.testing.assert_array_equal([float(k) for k in sizes], best)
 
 
 def test_the_page_says_infinite_at_an_exact_threshold_and_zero_where_nothing_is_amplified(visit, explorer_file):

@@ -2,8 +2,11 @@
 
 import csv
 import io
+import json
+import re
 import runpy
 import time
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -100,6 +103,153 @@ def test_every_figure_has_a_preset_that_draws(visit, explorer_file):
         assert f"preset={figure}" in page.url
 
 
+def test_presets_are_listed_in_the_order_of_the_paper(visit, explorer_file):
+    listed = visit(explorer_file).locator("#preset option").evaluate_all("them => them.map(it => it.value)")
+    assert tuple(listed) == ("", *(f"tour{step}" for step in range(1, 6)), *figure_ids())
+
+
+def test_the_page_opens_where_the_ensemble_wins_and_shows_its_curves_large(visit, explorer_file):
+    page = visit(explorer_file)
+    said = page.locator("#curves .reading").inner_text()
+    assert re.search(r"10 members of equal size do 3\d % better than one ridge", said)
+    axis, errors = page.evaluate(
+        "[subridge.app.views[0].plot.what.y, subridge.app.views[0].numbers.curves.flatMap(one => one.errors)]"
+    )
+    filled = np.log(max(errors) / min(errors)) / np.log(axis["max"] / axis["min"])
+    assert 0.75 < filled <= 1
+
+
+def test_thresholds_in_words_are_where_the_curve_peaks(visit, explorer_file):
+    page = visit(explorer_file, "#preset=fig1b&ridge=0")
+    assert "The members' thresholds are α = 0.1, 0.3, 0.5." in page.locator("#curves .reading").inner_text()
+    assert "0.333" not in page.locator("#curves .reading").inner_text()
+    assert "Without a ridge the ensemble's error is infinite there." in page.locator("#curves .reading").inner_text()
+    ratios, errors = page.evaluate(
+        "(({ratios, curves}) => [ratios, curves.find(one => one.ensembles).errors])(subridge.app.views[0].numbers)"
+    )
+    higher = (np.diff(errors)[:-1] > 0) & (np.diff(errors)[1:] < 0)
+    np.testing.assert_allclose(np.array(ratios)[1:-1][higher], [0.1, 0.3, 0.5], rtol=2e-3)
+    move(page, "sample_ratio", 9)
+    assert re.search(
+        "There 3 members of these sizes do .* worse than one", page.locator("#curves .reading").inner_text()
+    )
+
+
+def test_a_preset_in_the_address_is_the_preset_chosen_from_the_list(visit, explorer_file):
+    page, other = visit(explorer_file), visit(explorer_file, "#preset=fig4-scaled")
+    page.select_option("#preset", "fig4-scaled")
+    page.evaluate("subridge.app.write()")
+    assert page.url.endswith("#preset=fig4-scaled")
+    assert other.evaluate("JSON.stringify(subridge.app.state)") == page.evaluate("JSON.stringify(subridge.app.state)")
+    move(page, "correlation", 5)
+    page.evaluate("subridge.app.write()")
+    again = visit(explorer_file, "#" + page.url.split("#")[1])
+    assert again.evaluate("JSON.stringify(subridge.app.state)") == page.evaluate("JSON.stringify(subridge.app.state)")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
+def test_presets_of_maps_show_the_map_above_the_fold(visit, explorer_file, width, height):
+    page = visit(explorer_file, "#preset=fig4b", width=width, height=height)
+    box = page.locator("#phase .plot").bounding_box()
+    assert box["y"] + box["height"] <= height
+    page.select_option("#preset", "fig1b")
+    assert page.locator("#curves").bounding_box()["y"] < page.locator("#phase").bounding_box()["y"]
+
+
+def test_curves_reach_where_the_map_is_clicked(visit, explorer_file):
+    page = visit(explorer_file)
+    page.locator("#phase .u-over").scroll_into_view_if_needed()
+    box = page.locator("#phase .u-over").bounding_box()
+    page.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + box["height"] / 2)
+    state, end = page.evaluate("[subridge.app.state, subridge.app.views[0].numbers.ratios.at(-1)]")
+    assert state["sample_ratio"] == pytest.approx(2.7, abs=0.05)
+    assert (state["largest_ratio"], end) == ("5", 5)
+
+
+def test_fractions_can_be_typed(visit, explorer_file):
+    page = visit(explorer_file)
+    field, said = page.locator("input[data-setting=fractions]"), page.locator("#given")
+    field.fill("1/2, 0.3 0.1")
+    field.press("Enter")
+    assert page.evaluate("[subridge.app.state.fractions, subridge.app.state.n_members]") == ["0.5,0.3,0.1", 3]
+    assert "thresholds are α = 0.1, 0.3, 0.5" in page.locator("#curves .reading").inner_text()
+    for wrong in ("0.5, 0.6", "-0.1, 0.2", "half", "1/2/3", "1/0"):
+        field.fill(wrong)
+        field.press("Enter")
+        assert "Not used" in said.inner_text(), wrong
+        assert page.evaluate("subridge.app.state.fractions") == "0.5,0.3,0.1"
+    move(page, "n_members", 1)
+    assert page.evaluate("[subridge.app.state.fractions, subridge.app.state.n_members]") == ["", 4]
+    assert (field.input_value(), said.inner_text()) == ("", "")
+
+
+def test_the_risk_matrix_has_a_colour_bar_of_its_numbers(visit, explorer_file):
+    page = visit(explorer_file, "#n_members=3&fraction_spread=0&ridge=0&sample_ratio=0.4")
+    page.wait_for_timeout(100)
+    errors = page.evaluate("subridge.app.views[2].risk.pairs.flat()")
+    told = page.locator("#matrix .scale span:not(.bare)").all_inner_texts()
+    np.testing.assert_allclose([float(text) for text in told], [min(errors), max(errors)], rtol=5e-3)
+    assert page.locator("#matrix .scale .bare").count() == 24
+    page.evaluate("subridge.app.change({fractions: '0.4,0.2', ridge: 0})")
+    page.wait_for_timeout(100)
+    assert page.locator("#matrix .scale span:not(.bare)").all_inner_texts()[-1] == "∞"
+
+
+def test_the_tour_sets_what_it_tells_about(visit, explorer_file):
+    page = visit(explorer_file)
+    assert page.locator("#tour").is_hidden()
+    page.click("#start")
+    steps = json.loads(files("subridge.explorer").joinpath("assets/tour.json").read_text(encoding="utf-8"))
+    for at, step in enumerate(steps.values()):
+        assert page.locator("#tour h2").inner_text() == f"{at + 1} of 5: {step['title']}"
+        assert page.locator("#tour p").inner_text() == step["note"]
+        state = page.evaluate("subridge.app.state")
+        assert {name: state[name] for name in step["state"]} == step["state"]
+        here = [one["error"] for one in step["told"] if one["sample_ratio"] == state["sample_ratio"] and "error" in one]
+        assert set(here) <= set(page.locator("#curves .legend b").all_inner_texts())
+        if at < 4:
+            page.click("#next")
+    assert page.locator("#next").is_disabled()
+    assert "k* = 8 without a ridge" in page.locator("#phase .reading").inner_text()
+    page.click("#back")
+    assert page.evaluate("subridge.app.state.preset") == "tour4"
+    page.click("#leave")
+    assert page.locator("#tour").is_hidden()
+
+
+def test_dots_of_trained_ensembles_belong_to_the_curves_they_lie_on(visit, explorer_file):
+    page = visit(explorer_file, "#preset=tour3")
+    shown = "subridge.app.views[0].numbers.curves.map(one => [one.name, one.run?.n_features ?? null])"
+    names = ["one ridge, λ = 0.001", "one ridge, λ = λ*", "10 equal"]
+    assert page.evaluate(shown) == [[name, 600] for name in names]
+    assert "trained on 600 features, 20 trials" in page.locator("#curves .legend").inner_text()
+    until(page, "!subridge.app.views[1].working")
+    circles = "text => (text.match(/<circle/g) ?? []).length"
+    with_dots = page.evaluate(circles, saved(page, "curves", "SVG").decode())
+    move(page, "label_noise", 1)
+    assert [run for _, run in page.evaluate(shown)] == [None, None, None]
+    assert "trained" not in page.locator("#curves .legend").inner_text()
+    assert with_dots >= page.evaluate(circles, saved(page, "curves", "SVG").decode()) + 30
+    move(page, "label_noise", -1)
+    move(page, "n_features", -5)
+    assert [run for _, run in page.evaluate(shown)] == [None, None, None]
+    page.select_option("#preset", "fig1b")
+    assert page.evaluate(shown) == [["one ridge, λ = λ*", 2000], ["draw 1", None], ["3 unequal", 2000]]
+
+
+def test_the_map_of_the_scaled_mean_agrees_with_its_curves(visit, explorer_file):
+    page = visit(explorer_file, "#preset=fig4-scaled")
+    page.wait_for_timeout(100)
+    assert "k* = 1 without a ridge" in page.locator("#phase .reading").inner_text()
+    here = page.evaluate("subridge.app.views[0].numbers.curves.map(one => [one.name, one.here])")
+    assert [name for name, _ in here] == [f"k = {k}, scaled mean" for k in (1, 2, 3, 5, 10, 20, 60)]
+    assert min(here, key=lambda one: one[1])[0] == "k = 1, scaled mean"
+    page.select_option("select[data-setting=phase_aggregation]", "mean")
+    page.wait_for_timeout(100)
+    assert "plain mean" in page.locator("#phase .reading").inner_text()
+    assert "k* = 1 " not in page.locator("#phase .reading").inner_text()
+
+
 def test_preset_of_fig1b_is_the_figures_settings(visit, explorer_file):
     page = visit(explorer_file, "#preset=nothing")
     page.select_option("#preset", "fig1b")
@@ -147,8 +297,11 @@ def test_saved_numbers_are_those_that_the_saved_python_prints(visit, explorer_fi
     assert "irichlet" not in script.read_text()  # the drawn fractions stand in it, not how to draw them
 
 
-def test_saved_matrix_and_phase_diagram_are_those_of_their_python(visit, explorer_file, tmp_path):
-    page = visit(explorer_file, "#correlation=0.3&alignment=0.4&n_members=6&phase_ridge=optimal&best_ridge=1")
+@pytest.mark.parametrize(
+    "map_of", ["alignment=0.4&phase_ridge=optimal", "alignment=0&phase_ridge=0&phase_aggregation=scaled"]
+)
+def test_saved_matrix_and_phase_diagram_are_those_of_their_python(visit, explorer_file, tmp_path, map_of):
+    page = visit(explorer_file, f"#correlation=0.3&n_members=6&best_ridge=1&{map_of}")
     table = np.array(list(csv.reader(io.StringIO(saved(page, "matrix", "CSV").decode())))[1:], dtype=float)
     (tmp_path / "matrix.py").write_bytes(saved(page, "matrix", "Python"))
     np.testing.assert_allclose(table[:, 1:], runpy.run_path(str(tmp_path / "matrix.py"))["found"].pairs, rtol=1e-10)
@@ -171,6 +324,48 @@ def test_pictures_can_be_saved(visit, explorer_file, view):
     assert drawn == "svg"
 
 
+@pytest.mark.parametrize("view", ["curves", "phase", "matrix"])
+def test_a_view_can_be_copied_as_a_figure_with_its_caption(visit, explorer_file, view):
+    page = visit(explorer_file, "#preset=tour3", permissions=["clipboard-read", "clipboard-write"])
+    until(page, "!subridge.app.views[1].working")
+    page.click(f"#{view} .export button:text-is('copy')")
+    until(page, f"document.querySelector('#{view} .export button').textContent === 'copied'")
+    kinds, html, text = page.evaluate(
+        """async () => {
+          const [item] = await navigator.clipboard.read();
+          const read = async (kind) => (await item.getType(kind)).text();
+          return [item.types, await read("text/html"), await read("text/plain")];
+        }"""
+    )
+    assert set(kinds) == {"text/html", "text/plain", "image/png"}
+    assert "data:image/png;base64," in html
+    assert "α = 0.3, k = 10, λ = 0.001, c = 0.6" in text
+    assert page.locator(f"#{view} .reading").inner_text() in text
+    assert text.replace("&", "&amp;") in html
+    assert ("Dots: trained on 600 features" in text) == (view == "curves")
+
+
+def test_saved_pictures_hold_their_caption_and_their_scale(visit, explorer_file):
+    page = visit(explorer_file, "#preset=tour3", width=390, height=844)
+    page.wait_for_timeout(100)
+    picture = saved(page, "matrix", "SVG").decode()
+    lines = re.findall(r'<text x="12" [^>]*>([^<]*)<', picture)
+    assert len(lines) > 1
+    assert " ".join(lines).replace("\N{NO-BREAK SPACE}", " ") == page.locator("#matrix .reading").inner_text()
+    ends = page.evaluate(
+        """picture => {
+          const host = document.body.appendChild(document.createElement("div"));
+          host.innerHTML = picture;
+          const width = host.querySelector("svg").width.baseVal.value;
+          return [...host.querySelectorAll("svg > text")].map(it => (it.getBBox().x + it.getBBox().width) / width);
+        }""",
+        picture,
+    )
+    assert max(ends) <= 1
+    for told in page.locator("#matrix .scale span:not(.bare)").all_inner_texts():
+        assert f">{told}<" in picture
+
+
 HOSTILE = [
     "#correlation=NaN&n_members=NaN&ridge=NaN",
     "#n_members=1e308&n_draws=1e9&ridge=-1e308&sample_ratio=-inf",
@@ -178,6 +373,7 @@ HOSTILE = [
     "#preset=<script>alert(1)</script>&curves=<img src=x onerror=alert(1)>&phase_x=__proto__&phase_y=constructor",
     "#fractions=0.5,0.9&fractions=-1,2,NaN&fractions=" + ",".join(["0.001"] * 3000),
     "#__proto__=1&constructor=2&toString=3",
+    "#preset=constructor",
     "#" + "a=" * 100_000,
     "#%E0%A4%A&%%%&=&&&",
     "#phase_x=H&phase_y=H",

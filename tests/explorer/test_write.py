@@ -46,6 +46,15 @@ def test_every_figure_of_the_paper_has_a_preset_in_settings_of_the_page():
     for figure, entry in made.items():
         assert set(entry["state"]) <= known, figure
         json.dumps(entry, allow_nan=False)
+    titles = [entry["title"] for entry in made.values()]
+    alike = [f for f, entry in made.items() if sum(entry["state"] == other["state"] for other in made.values()) > 1]
+    assert alike == ["fig3d", "fig4e", "fig4f", "figS1", "figS3", "figS4", "figS5"]
+    assert [title.split(":")[0] for title in titles if "(as " in title] == [
+        "S1 (as 3d)",
+        "S3 (as 4e)",
+        "S4 (as 4e)",
+        "S5 (as 4f)",
+    ]
 
 
 def _settings():
@@ -57,5 +66,5 @@ def _settings():
 
 def test_values_in_a_page_are_escaped():
     hostile = {"</script><script>alert(1)</script>": "x"}
-    page = render("explorer.html", ["formulas.js"], presets=hostile)
+    page = render("explorer.html", ["formulas.js"], presets=hostile, runs=hostile)
     assert "<script>alert" not in page

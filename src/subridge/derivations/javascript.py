@@ -57,11 +57,13 @@ from subridge.derivations.reduced import (
     reduced_optimal_ridge,
     ridgeless_error,
 )
+from subridge.derivations.scaled_mean import best_size_ratio, e
+from subridge.derivations.scaled_mean import error as scaled_mean_error
 
 # What the page knows in place of the paper's letters: scaled ridge t = λν/a, shares b/a and ω²/a of the bulk variance,
 # 1 - σ, ρ², and inverses that are finite where the letters are not.
-t, fitted, noisy, rest, rho2, noise, omega2, zeta2, eta2, x, y = sp.symbols(
-    "t fitted noisy rest rho2 noise omega2 zeta2 eta2 x y", nonnegative=True
+t, fitted, noisy, rest, rho2, noise, omega2, zeta2, eta2, x, y, readout = sp.symbols(
+    "t fitted noisy rest rho2 noise omega2 zeta2 eta2 x y readout", nonnegative=True
 )
 v, c, mean, bias, own, cross, g, gap, along, excess_r, excess_s, R, h, unseen = sp.symbols(
     "v c mean bias own cross gamma gap along excess_r excess_s R h unseen", real=True
@@ -155,6 +157,7 @@ def formulas() -> tuple[Formula, ...]:
     cross_arranged = (1 - rho2) * (1 - 2 * x * sigma / (1 + W)) - rho2
     top = bias_arranged.subs(sigma, 1) + x * (H + x * y * Z)
     slope = (sp.diff(top, x) * (1 - x * y) + y * top) / (1 - x * y) ** 2
+    scaled_error = scaled_mean_error().subs(k, 1 / x)
     best = reduced_optimal_ridge().subs(k, 1 / x).subs({H: noise, Z: 0})
     return (
         Formula(
@@ -271,6 +274,22 @@ def formulas() -> tuple[Formula, ...]:
             (x, sigma, rho2, H, W),
             x * (H - (1 - rho2) * (2 - x) * sigma / (1 + W)),
             optimal_error().subs(nu, x) - E_bulk,
+        ),
+        Formula(
+            "sizeScaledOdds",
+            "(1-γ)𝓔/(1-𝓔) of the scaled mean at ρ = 0; readout is H/(xσ²).",
+            (x, y, sigma, readout, W, Z),
+            W + e**2 * readout + y * (e**2 * Z + (e - x * sigma) ** 2 + x * sigma**2 * (1 - x)),
+            (1 - equal_gamma) * scaled_error / (1 - scaled_error),
+            where={readout: H / (x * sigma**2), y: 1 / alpha},
+        ),
+        Formula(
+            "sizeScaledRatio",
+            "αk* of the scaled mean at ρ = 0, λ = 0 below the threshold, inverse beyond; gap is H + 1 + Z - α/(1+W).",
+            (H, gap),
+            sp.sqrt(H) / (sp.sqrt(H) + sp.sqrt(gap)),
+            best_size_ratio(),
+            where={gap: H + 1 + Z - alpha / e},
         ),
     )
 

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -22,6 +23,7 @@ _EXPLORER_SCRIPTS = (
     "colours.js",
     "state.js",
     "curves.js",
+    "runs.js",
     "plot.js",
     "export.js",
     "python.js",
@@ -49,7 +51,8 @@ def write_explorer(place: Path) -> None:
     """
     from subridge.explorer.presets import presets  # needs every figure of the paper; reports do not
 
-    write_page(place, "explorer.html", _EXPLORER_SCRIPTS, presets=presets())
+    tour, runs = json.loads(_text("tour.json")), json.loads(_text("runs.json"))
+    write_page(place, "explorer.html", _EXPLORER_SCRIPTS, presets=tour | presets(), runs=runs)
 
 
 def write_page(place: Path, template: str, scripts: Sequence[str], **values: Json) -> None:
@@ -77,6 +80,7 @@ def render(template: str, scripts: Sequence[str], **values: Json) -> str:
         The page.
     """
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": False}  # presets stay in the order of the paper
     licence, library = _text("uplot/LICENSE").replace("*/", ""), _text("uplot/uPlot.iife.min.js")
     own = "\n".join(map(_text, scripts))  # the files share a scope of their own
     script = f'\n/* uPlot:\n{licence}*/\n{library}\n(() => {{\n"use strict";\n{own}\n}})();\n'

@@ -20,12 +20,15 @@ _NOISES = {
     "feature_nsr": ("feature_noise", "W"),
     "label_nsr": ("label_noise", "Z"),
 }
-_NO_NOISE: State = {"readout_noise": 0.0, "feature_noise": 0.0, "label_noise": 0.0}
+_MAPS_OF_CLASSIFIERS = ("fig4f", "figS4", "figS5")
+_PLAIN: State = {"correlation": 0.0, "readout_noise": 0.0, "feature_noise": 0.0, "label_noise": 0.0}
+_DRAWN: State = _PLAIN | {"readout_noise": 0.2, "label_noise": 0.1, "sample_ratio": 0.15}  # where subsets are the point
+_SCALED: State = {"aggregation": "scaled", "phase_aggregation": "scaled"}
 _IMAGES = "The paper trains classifiers on image features; this is the theory for regression with the same ensembles."
 
 
 def presets() -> dict[str, Json]:
-    """Presets by figure: ``title``, ``group``, ``note`` and ``state``.
+    """Presets by figure in the order of the paper: ``title``, ``group``, ``note``, ``state`` and ``view``, shown first.
 
     Examples
     --------
@@ -33,11 +36,18 @@ def presets() -> dict[str, Json]:
     0.4
     """
     entries: dict[str, Json] = {}
+    states: dict[str, State] = {}
     for figure in figure_ids():
         recipe, number = recipe_of(figure), figure.removeprefix("fig")
         state, note = preset_of(figure, recipe.settings)
-        group = "supplement" if number.startswith("S") else "main text"
-        entries[figure] = {"title": f"{number}: {recipe.title}", "group": group, "note": note, "state": state}
+        title, group = f"{number}: {recipe.title}", "supplement" if number.startswith("S") else "main text"
+        twin = next((other for other in states if states[other] == state), None)
+        states.setdefault(number, state)
+        if twin is not None:
+            title, note = f"{number} (as {twin}): {recipe.title}", f"The same settings as {twin}. {note}"
+        maps = isinstance(recipe.settings, PhaseDiagrams | ScaledPhases) or figure in _MAPS_OF_CLASSIFIERS
+        view = "phase" if maps else "curves"
+        entries[figure] = {"title": title, "group": group, "note": note, "state": state, "view": view}
     return entries
 
 
@@ -54,7 +64,7 @@ def preset_of(figure: str, settings: FigureSettings) -> tuple[State, str]:
     match settings:
         case Fig1a():
             core = 0.15
-            return _NO_NOISE | {
+            return _PLAIN | {
                 "correlation": 0.4,
                 "feature_noise": settings.noise_variance**0.5,
                 "label_noise": settings.label_noise,
@@ -82,7 +92,7 @@ def preset_of(figure: str, settings: FigureSettings) -> tuple[State, str]:
                 f"{settings.n_features}."
             )
         case Fig2():
-            return _NO_NOISE | {
+            return _PLAIN | {
                 "n_members": 1,
                 "coverage": settings.subset_fractions[1],
                 "ridge": settings.ridges[2],
@@ -93,15 +103,16 @@ def preset_of(figure: str, settings: FigureSettings) -> tuple[State, str]:
             )
         case Fig3a():
             k = settings.n_members
-            return {"n_members": k, "fraction_spread": settings.fraction_spread, "seed": settings.seed}, ""
+            state = {"n_members": k, "fraction_spread": settings.fraction_spread, "seed": settings.seed}
+            return _DRAWN | state, ""
         case Fig3b():
             spread = settings.n_members * settings.deviations[len(settings.deviations) // 2]
             return (
-                {"n_members": settings.n_members, "fraction_spread": round(spread, 6), "n_draws": 12},
+                _DRAWN | {"n_members": settings.n_members, "fraction_spread": round(spread, 6), "n_draws": 12},
                 "Draw again to see other sizes from the same density.",
             )
         case Fig3c():
-            return _NO_NOISE | {
+            return _PLAIN | {
                 "n_members": settings.n_members,
                 "fraction_spread": settings.fraction_spreads[2],
                 "correlation": settings.panels[-1][0],
@@ -117,9 +128,9 @@ def preset_of(figure: str, settings: FigureSettings) -> tuple[State, str]:
             }, "The lower right panel of the figure, with one value of its heterogeneity."
         case Redundancy():
             state = {"n_members": 1, "coverage": 0.5, "ridge": 0.1, "label_noise": 0.3, "curves": "ob"}
-            return _NO_NOISE | state, _IMAGES
+            return _PLAIN | state, _IMAGES
         case Classifiers():
-            return _NO_NOISE | {
+            return _PLAIN | {
                 "n_members": settings.n_members[2],
                 "fraction_spread": settings.fraction_spread,
                 "ridge": settings.ridges[1] if supplement else 1e-6,
@@ -127,7 +138,7 @@ def preset_of(figure: str, settings: FigureSettings) -> tuple[State, str]:
                 "sample_ratio": 1 / settings.n_members[2],
             }, _IMAGES
         case NoisyClassifiers():
-            return _NO_NOISE | {
+            return _PLAIN | {
                 "readout_noise": settings.readout_noises[5],
                 "label_noise": 0.3,
                 "ridge": 0.1,
@@ -153,8 +164,8 @@ def preset_of(figure: str, settings: FigureSettings) -> tuple[State, str]:
         case ScaledPhases():
             state = _reduced("readout_nsr", settings.curve_noise, 0.0, best_ridge=False)
             return (
-                state | {"sample_ratio": settings.curve_ratio, "phase_x": "sample_ratio"},
-                'The plain mean at a point of the maps; sr.risk with aggregation="scaled" has the scaled one.',
+                state | _SCALED | {"sample_ratio": settings.curve_ratio, "phase_x": "sample_ratio"},
+                "Curves and map of the scaled mean, without a ridge; choose “mean” to compare.",
             )
         case _:
             raise KeyError(f"{figure} has settings of the type {type(settings).__name__}, which has no preset")
@@ -164,7 +175,7 @@ def _reduced(ratio: str, value: float, alignment: float, *, best_ridge: bool) ->
     """State of a reduced figure: one noise ratio, at a correlation that lets the alignment matter."""
     correlation = 0.5 if alignment > 0 else 0.0
     name, letter = _NOISES[ratio]
-    return _NO_NOISE | {
+    return _PLAIN | {
         name: (value * (1 - correlation)) ** 0.5,
         "alignment": alignment,
         "correlation": correlation,

@@ -2,15 +2,16 @@
 
 class App {
   constructor(presets) {
-    this.presets = presets;
-    this.state = stateFromAddress(location.hash);
+    this.presets = Object.assign(Object.create(null), presets); // an address may name what every object has
+    this.state = stateFromAddress(location.hash, presets);
     this.controls = [...document.querySelectorAll("[data-setting]")];
     this.controls.forEach((control) => this.wire(control));
     const views = { curves: CurvesView, phase: PhaseView, matrix: MatrixView, subsets: SubsetsView };
     this.views = Object.entries(views).map(([id, View]) => new View(document.getElementById(id), this));
     this.wirePresets(document.getElementById("preset"));
+    this.steps = Object.keys(presets).filter((id) => presets[id].group === "tour");
     this.wireButtons();
-    window.addEventListener("hashchange", () => this.load(stateFromAddress(location.hash)));
+    window.addEventListener("hashchange", () => this.load(stateFromAddress(location.hash, presets)));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
     this.load(this.state);
   }
@@ -29,7 +30,12 @@ class App {
     } else if (control.type === "checkbox") {
       control.addEventListener("change", () => this.change({ [name]: control.checked ? "1" : "0" }));
     } else {
-      control.addEventListener("change", () => this.change({ [name]: sane(name, control.value) }));
+      control.addEventListener("change", () => {
+        const value = sane(name, control.value);
+        if (setting.kind === "fractions" && value === "" && control.value.trim() !== "") {
+          this.tellFractions(`Not used: fractions are positive, at most ${SETTINGS.n_members.max} of them, and sum to at most 1, as in 0.5, 0.3, 0.2.`);
+        } else this.change({ [name]: value });
+      });
     }
   }
 
@@ -44,18 +50,16 @@ class App {
       }
       groups.get(group).append(new Option(title, id));
     }
-    select.addEventListener("change", () => this.load(this.ofPreset(select.value)));
-  }
-
-  ofPreset(id) {
-    const chosen = Object.entries(this.presets[id]?.state ?? {}).map(([name, value]) => [name, sane(name, value)]);
-    return { ...standardState(), ...Object.fromEntries(chosen), preset: id };
+    select.addEventListener("change", () => this.load(stateOfPreset(this.presets, select.value)));
   }
 
   wireButtons() {
     const on = (id, act) => document.getElementById(id).addEventListener("click", act);
     on("again", () => this.change({ seed: (this.state.seed + 1) % 10000, fractions: "" }));
-    on("reset", () => this.load(standardState()));
+    for (const id of ["reset", "leave"]) on(id, () => this.load(standardState()));
+    on("start", () => this.step(0));
+    on("back", () => this.step(this.steps.indexOf(this.state.preset) - 1));
+    on("next", () => this.step(this.steps.indexOf(this.state.preset) + 1));
     on("dark", () => {
       const { dataset } = document.documentElement;
       const dark = dataset.theme ? dataset.theme === "dark" : darkWanted();
@@ -75,9 +79,29 @@ class App {
     });
   }
 
-  /** Take over some settings; a new size or spread replaces given fractions. */
+  /** Set what a step of the tour tells about. */
+  step(number) {
+    this.load(stateOfPreset(this.presets, this.steps[number] ?? ""));
+    scrollTo(0, 0);
+  }
+
+  showTour() {
+    const box = document.getElementById("tour"), at = this.steps.indexOf(this.state.preset), step = this.presets[this.state.preset];
+    box.hidden = at < 0;
+    if (at < 0) return;
+    box.querySelector("h2").textContent = `${at + 1} of ${this.steps.length}: ${step.title}`;
+    box.querySelector("p").textContent = step.note;
+    document.getElementById("back").disabled = at === 0;
+    document.getElementById("next").disabled = at === this.steps.length - 1;
+  }
+
+  /** Take over some settings; a new size or spread replaces given fractions, and curves reach where α is moved. */
   change(settings) {
     const before = this.state, after = { ...before, ...settings };
+    if (after.sample_ratio !== before.sample_ratio && Number.isFinite(after.sample_ratio)) {
+      const far = Math.max(after.sample_ratio, Number(after.largest_ratio));
+      after.largest_ratio = SETTINGS.largest_ratio.options.find((end) => Number(end) >= far);
+    }
     if ("n_members" in settings || "fraction_spread" in settings) after.fractions = "";
     if (after.phase_x === after.phase_y) {
       if ("phase_x" in settings) after.phase_y = before.phase_x;
@@ -96,7 +120,7 @@ class App {
 
   write() {
     clearTimeout(this.writing);
-    const address = addressOf(this.state);
+    const address = addressOf(this.state, this.presets);
     if (address !== location.hash.slice(1)) history.replaceState(null, "", address ? `#${address}` : location.pathname + location.search);
   }
 
@@ -115,9 +139,14 @@ class App {
     }
     const preset = this.presets[this.state.preset];
     document.getElementById("preset").value = preset ? this.state.preset : "";
-    document.getElementById("note").textContent = preset?.note ?? "";
-    const given = this.state.fractions === "" ? "" : `Subset fractions are given: ${this.state.fractions.split(",").map((part) => brief(Number(part))).join(", ")}. Moving “members” or “heterogeneity” draws new ones.`;
-    document.getElementById("given").textContent = given;
+    document.getElementById("note").textContent = preset && preset.group !== "tour" ? preset.note : "";
+    this.showTour();
+    document.querySelector("main").dataset.first = preset?.view ?? "curves";
+    this.tellFractions(this.state.fractions === "" ? "" : "These fractions are used until you move “members” or “heterogeneity”.");
+  }
+
+  tellFractions(text) {
+    document.getElementById("given").textContent = text;
   }
 
   /** The curves at once, the other views with the next frame: several moves in between cost them one redraw. */
@@ -135,6 +164,6 @@ class App {
 if (document.getElementById("presets")) {
   window.subridge = {
     app: new App(JSON.parse(document.getElementById("presets").textContent)),
-    risk, curve, prepare, bestRidge, bestRidgeless, bestAtOptimalRidge, phaseDiagram, stateFromAddress, addressOf, curveNumbers, drawFractions,
+    risk, curve, prepare, bestRidge, bestRidgeless, bestAtOptimalRidge, bestScaledRidgeless, bestScaledAtOptimalRidge, phaseDiagram, stateFromAddress, addressOf, curveNumbers, drawFractions,
   };
 }

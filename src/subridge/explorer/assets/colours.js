@@ -23,6 +23,23 @@ function sizeColour(k) {
   return shade(PLASMA, 0.05 + (0.93 * Math.log(k / 2)) / Math.log(50));
 }
 
+/** What colours mean, in an element: [{colour, text}]; neighbours without text join to a bar. */
+function showScale(host, items) {
+  host.replaceChildren(...items.map(({ colour, text }) => {
+    const item = document.createElement("span"), swatch = document.createElement("i");
+    swatch.style.background = colour;
+    if (text === "") item.className = "bare";
+    item.append(...(colour ? [swatch] : []), text);
+    return item;
+  }));
+}
+
+/** The bar of a continuous scale, from a text to another. */
+function barOf(scale, low, high, cells = 24) {
+  const bar = Array.from({ length: cells }, (_, i) => ({ colour: cssColour(shade(scale, i / (cells - 1))), text: "" }));
+  return [{ text: low }, ...bar, { text: high }];
+}
+
 /** A number for the eye. */
 function brief(value, digits = 3) {
   if (value === Infinity) return "∞";

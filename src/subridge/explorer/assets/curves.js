@@ -10,7 +10,7 @@ function curvesOf(state) {
   const ridge = ridgeOf(state), k = sizeOf(state), found = [];
   const aggregations = state.aggregation === "both" ? ["mean", "scaled"] : [state.aggregation];
   const add = (name, ensemble, look) => {
-    const several = (ensemble?.count ?? ensemble?.fractions.length ?? 2) > 1;
+    const several = look.family || (ensemble?.count ?? ensemble?.fractions.length ?? 2) > 1; // one ridge is shown as it is fitted
     for (const aggregation of several ? aggregations : ["mean"]) {
       const word = several && aggregation === "scaled" ? ", scaled mean" : "";
       found.push({ ...look, name: name + word, ensemble, aggregation, dash: word ? [6, 3] : look.dash });
@@ -39,7 +39,7 @@ function curvesOf(state) {
   }
   if (shown("s")) {
     const sizes = FAMILY.filter((size) => size !== k || !shown("e"));
-    sizes.forEach((size, i) => add(`k = ${size}`, ensembleOf(state, [1 / size], ridge, size), { colour: plasma(i / FAMILY.length), width: 1.2 }));
+    sizes.forEach((size, i) => add(`k = ${size}`, ensembleOf(state, [1 / size], ridge, size), { colour: plasma(i / FAMILY.length), width: 1.2, family: true }));
     if (state.shared === 0 && state.coverage === 1 && state.n_features === Infinity && state.aggregation === "mean") {
       found.push({ name: "k = ∞", infinite: true, aggregation: "mean", colour: "#888888", width: 1.2 });
     }
@@ -52,6 +52,13 @@ function averageExists(state) {
   return !(state.fraction_spread >= 1 && state.alignment > 0 && state.correlation > 0 && state.fractions === "");
 }
 
+/** Where members of the ensemble have as many samples as features: of the given fractions, or of equal ones. */
+function thresholdsOf(state) {
+  const k = sizeOf(state), given = state.fractions !== "";
+  const { fractions } = given ? ensembleOf(state, drawsOf(state)[0], 0) : ensembleOf(state, [1 / k], 0, k);
+  return [...new Set(fractions.map((nu) => significant(nu, 12)))].sort((p, q) => p - q);
+}
+
 /** Sample ratios of the horizontal axis, close to the thresholds on both sides but never on them. */
 function ratiosOf(state) {
   const most = Number(state.largest_ratio), least = most / 200, log = state.log_x === "1";
@@ -59,7 +66,7 @@ function ratiosOf(state) {
   for (let i = 0; i <= N_RATIOS; i++) {
     found.add(log ? least * Math.pow(most / least, i / N_RATIOS) : least + ((most - least) * i) / N_RATIOS);
   }
-  const k = sizeOf(state), thresholds = [ensembleOf(state, [1], 0).fractions[0], ensembleOf(state, [1 / k], 0, k).fractions[0]];
+  const thresholds = [ensembleOf(state, [1], 0).fractions[0], ...thresholdsOf(state)];
   if (state.curves.includes("s")) for (const size of FAMILY) thresholds.push(ensembleOf(state, [1 / size], 0, size).fractions[0]);
   for (const threshold of thresholds) {
     for (const step of [-0.03, -0.01, -0.001, 0.001, 0.01, 0.03]) found.add(threshold * (1 + step));
@@ -106,5 +113,6 @@ function curveNumbers(state) {
     one.errors = one.all.slice(0, ratios.length);
     [one.here, one.limit] = one.all.slice(ratios.length);
   }
+  for (const one of curves) one.run = runOf(one, state);
   return { ratios, curves };
 }

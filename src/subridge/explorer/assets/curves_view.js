@@ -12,6 +12,7 @@ class CurvesView {
     });
     host.querySelector("details").open = !narrow();
     exportButtons(host.querySelector(".export"), {
+      copy: (button) => copyFigure(button, "learning-curves.png", (texts) => this.svg(texts), this.caption()),
       PNG: () => savePng("learning-curves.png", this.svg()),
       SVG: () => save("learning-curves.svg", this.svg(), "image/svg+xml"),
       CSV: () => save("learning-curves.csv", this.csv(), "text/csv"),
@@ -21,7 +22,7 @@ class CurvesView {
 
   draw(state) {
     const { ratios, curves } = (this.numbers = curveNumbers(state));
-    const log = state.log_y === "1", [low, high] = rangeOf(curves.map((one) => [...one.errors, one.limit]), log);
+    const log = state.log_y === "1", [low, high] = rangeOf(curves.map((one) => one.errors), log, 0.75, 20);
     this.plot.show({
       x: { label: "samples per feature α = P/M", min: ratios[0], max: ratios[ratios.length - 1], log: state.log_x === "1" },
       y: { label: "generalization error E", min: low, max: high, log },
@@ -36,7 +37,7 @@ class CurvesView {
   }
 
   names() {
-    const told = this.numbers.curves.filter((one) => !one.faint), text = told.map((one) => one.name + one.colour).join();
+    const told = this.numbers.curves.filter((one) => !one.faint), text = told.map((one) => [one.name, one.colour, Boolean(one.run)]).join();
     if (text === this.named) return;
     this.named = text;
     this.legend.replaceChildren(...told.map((one) => {
@@ -45,6 +46,13 @@ class CurvesView {
       item.append(swatch, one.name, " ", value);
       return item;
     }));
+    const runs = told.flatMap((one) => one.run ?? []);
+    if (runs.length) {
+      const item = document.createElement("li");
+      item.className = "runs";
+      item.textContent = `● ${runsInWords(runs)}`;
+      this.legend.append(item);
+    }
   }
 
   values(index) {
@@ -56,8 +64,18 @@ class CurvesView {
     this.legend.dataset.at = `at α = ${brief(where)}`;
   }
 
-  svg() {
-    return svgOfPlot(this.plot, "Learning curves", [this.sentence.textContent]);
+  /** A sentence on the dots, if there are any. */
+  dots() {
+    const runs = this.numbers.curves.flatMap((one) => one.run ?? []);
+    return runs.length ? [`Dots: ${runsInWords(runs)}.`] : [];
+  }
+
+  svg(texts = [this.sentence.textContent, ...this.dots()]) {
+    return svgOfPlot(this.plot, "Learning curves", texts);
+  }
+
+  caption() {
+    return captionOf(this.app.state, "Learning curves", [this.sentence.textContent, ...this.dots()].join(" "));
   }
 
   csv() {
@@ -74,25 +92,28 @@ class CurvesView {
 
 /** What the curves say at the slider. */
 function curvesInWords(state, curves) {
-  const k = sizeOf(state), nu = ensembleOf(state, [1 / k], 0, k).fractions[0], alpha = state.sample_ratio;
-  const words = [];
+  const k = sizeOf(state), thresholds = thresholdsOf(state), alpha = state.sample_ratio;
+  const nu = thresholds.reduce((best, one) => (Math.abs(Math.log(alpha / one)) < Math.abs(Math.log(alpha / best)) ? one : best));
+  const several = thresholds.length > 1, words = [];
   const members = `${k} ${k === 1 ? "member" : "members"}`;
   if (alpha === Infinity) words.push("With infinite data every threshold is passed.");
   else if (alpha === 0) words.push("Without data nothing is fitted.");
-  else if (Math.abs(alpha / nu - 1) < 0.005) words.push(`You are at the threshold of ${members} of equal size (α = ${brief(nu)}).`);
+  else if (Math.abs(alpha / nu - 1) < 0.005) words.push(`You are at the threshold of ${several ? "a member" : `${members} of equal size`} (α = ${brief(nu)}).`);
   else {
     const apart = alpha / nu - 1;
     const far = apart > 1.5 ? `at ${brief(alpha / nu, 2)} times` : `${percent(apart)} ${apart > 0 ? "above" : "below"}`;
-    words.push(`You are ${far} the threshold of ${members} (α = ${brief(nu)}).`);
+    words.push(`You are ${far} the ${several ? "nearest threshold of a member" : `threshold of ${members}`} (α = ${brief(nu)}).`);
   }
+  if (several) words.push(`The members' thresholds are α = ${thresholds.slice(0, 8).map((one) => brief(one)).join(", ")}${thresholds.length > 8 ? ", …" : ""}.`);
   const equal = curves.find((one) => one.name.startsWith(`${k} equal`)), best = curves.find((one) => one.name === "one ridge, λ = λ*");
   const unequal = curves.find((one) => one.ensembles);
-  if (equal && best && Number.isFinite(best.here) && best.here > 0) {
-    if (equal.here === Infinity) words.push("Without a ridge the equal ensemble's error is infinite there.");
+  const ensemble = equal ?? (state.fractions === "" ? undefined : unequal), sizes = equal ? "equal size" : "these sizes";
+  if (ensemble && best && Number.isFinite(best.here) && best.here > 0) {
+    if (ensemble.here === Infinity) words.push("Without a ridge the ensemble's error is infinite there.");
     else {
-      const change = equal.here / best.here - 1;
+      const change = ensemble.here / best.here - 1;
       const than = Math.abs(change) < 5e-4 ? "as well as" : `${percent(change)} ${change < 0 ? "better" : "worse"} than`;
-      words.push(`There ${members} of equal size do ${than} one ridge tuned to λ*.`);
+      words.push(`There ${members} of ${sizes} do ${than} one ridge tuned to λ*.`);
     }
   }
   if (equal && unequal && Number.isFinite(equal.here) && equal.here > 0 && k > 1) {

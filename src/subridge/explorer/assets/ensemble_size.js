@@ -11,10 +11,7 @@ const SIZES_NET = (() => {
 /** k* at λ = 0: the best on either side of the members' threshold k = 1/α against 1 and ∞. */
 function bestRidgeless(alpha, rho2, H, W, Z) {
   if (alpha === 0) return H > 0 ? Infinity : 1;
-  const meeting = 1 / alpha;
-  const below = Math.max(Math.ceil(meeting * (1 - 1e-15)) - 1, 1), above = Math.floor(meeting * (1 + 1e-15)) + 1;
-  const error = (k) => {
-    const x = 1 / k, sigma = k === Infinity ? 1 : Math.min(1, alpha * k), gamma = (x * sigma * sigma) / alpha;
+  const error = (x, sigma, gamma) => {
     const own = sizeOwnBias(x, sigma, rho2, W), noise = x * (H + gamma * Z);
     if (1 - gamma <= AT_THRESHOLD) {
       return Math.abs(own) <= 1e-12 * x && noise === 0 ? (1 - x) * sizeCrossBias(x, sigma, rho2, W) : Infinity;
@@ -27,12 +24,38 @@ function bestRidgeless(alpha, rho2, H, W, Z) {
     const k = Math.sqrt(H) / (alpha * Math.sqrt(H) + Math.sqrt(alpha * Math.max(amplified, 0)));
     if (Number.isFinite(k)) small = k;
   }
-  small = Math.min(Math.max(small, 1), below);
-  const large = Math.max(1 / bestFraction(alpha, amplified, rho2, H, W, Z), above);
-  let best = 1, lowest = error(1);
-  for (const k of [Math.floor(small), Math.ceil(small), Math.floor(large), Math.ceil(large)]) {
+  return bestBesideThreshold(small, 1 / bestFraction(alpha, amplified, rho2, H, W, Z), alpha, error);
+}
+
+/** k* of the scaled mean at λ = 0. With an aligned teacher the best scale is 1, and it is that of the mean. */
+function bestScaledRidgeless(alpha, rho2, H, W, Z) {
+  if (rho2 > 0) return bestRidgeless(alpha, rho2, H, W, Z);
+  if (alpha === 0) return H > 0 || (1 + W) * (1 + Z) > 2 ? Infinity : 1;
+  const error = (x, sigma, gamma) => {
+    const causes = sizeScaledOdds(x, 1 / alpha, sigma, H > 0 ? H / (x * sigma * sigma) : 0, W, Z);
+    if (1 - gamma <= AT_THRESHOLD) return causes <= AT_THRESHOLD ? 0 : 1;
+    return causes === Infinity ? 1 : causes / (causes + 1 - gamma);
+  };
+  const spare = H + 1 + Z - alpha / (1 + W), y = spare > 0 || (spare === 0 && H > 0) ? sizeScaledRatio(H, spare) : 1;
+  return bestBesideThreshold(y / alpha, spare >= 0 ? 1 / (alpha * y) : 0, alpha, error);
+}
+
+/** At its best ridge one member is best for the scaled mean, unless the teacher is aligned. */
+const bestScaledAtOptimalRidge = (alpha, rho2, ...noises) => (rho2 > 0 ? bestAtOptimalRidge(alpha, rho2, ...noises) : 1);
+
+/** The best integer at λ = 0 of k = 1 and the neighbours of real minima below and beyond the threshold k = 1/α. */
+function bestBesideThreshold(small, large, alpha, error) {
+  const meeting = 1 / alpha;
+  const below = Math.max(Math.ceil(meeting * (1 - 1e-15)) - 1, 1), above = Math.floor(meeting * (1 + 1e-15)) + 1;
+  const at = (k) => {
+    const x = 1 / k, sigma = k === Infinity ? 1 : Math.min(1, alpha * k);
+    return error(x, sigma, (x * sigma * sigma) / alpha);
+  };
+  const low = Math.min(Math.max(small, 1), below), high = Math.max(large, above);
+  let best = 1, lowest = at(1);
+  for (const k of [Math.floor(low), Math.ceil(low), Math.floor(high), Math.ceil(high)]) {
     if (k > below && k < above) continue;
-    const found = error(k);
+    const found = at(k);
     if (found < lowest - TIE) {
       best = k;
       lowest = found;

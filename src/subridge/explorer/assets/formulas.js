@@ -128,3 +128,16 @@ function sizeScaledOptimum(x, rho2, W, noise) {
 function sizeGain(x, sigma, rho2, H, W) {
   return x*(H - sigma*(1 - rho2)*(2 - x)/(W + 1));
 }
+
+// (1-γ)𝓔/(1-𝓔) of the scaled mean at ρ = 0; readout is H/(xσ²).
+function sizeScaledOdds(x, y, sigma, readout, W, Z) {
+  const _0 = W + 1;
+  const _1 = (_0*_0);
+  return W + _1*readout + y*(Z*_1 + (sigma*sigma)*x*(1 - x) + ((_0 - sigma*x)*(_0 - sigma*x)));
+}
+
+// αk* of the scaled mean at ρ = 0, λ = 0 below the threshold, inverse beyond; gap is H + 1 + Z - α/(1+W).
+function sizeScaledRatio(H, gap) {
+  const _0 = Math.sqrt(H);
+  return _0/(_0 + Math.sqrt(gap));
+}

@@ -1,13 +1,17 @@
 // The risk matrix E_rs of the members, and who sees which features.
 
+const INFINITE = [213, 94, 0];
+
 class MatrixView {
   constructor(host, app) {
     this.app = app;
     this.sentence = host.querySelector(".reading");
     this.hovered = host.querySelector(".hovered");
+    this.scale = host.querySelector(".scale");
     this.image = document.createElement("canvas");
     this.plot = new Plot(host.querySelector(".plot"), { height: 300, hover: (index, x, y) => this.tell(index, x, y) });
     exportButtons(host.querySelector(".export"), {
+      copy: (button) => copyFigure(button, "risk-matrix.png", (texts) => this.svg(texts), this.caption()),
       PNG: () => savePng("risk-matrix.png", this.svg()),
       SVG: () => save("risk-matrix.svg", this.svg(), "image/svg+xml"),
       CSV: () => save("risk-matrix.csv", this.csv(), "text/csv"),
@@ -21,21 +25,25 @@ class MatrixView {
     const finite = pairs.flat().filter(Number.isFinite), low = Math.min(...finite), high = Math.max(...finite);
     const pixels = new ImageData(k, k);
     pairs.forEach((row, r) => row.forEach((error, s) => {
-      const rgb = error === Infinity ? [213, 94, 0] : shade(VIRIDIS, high > low ? (error - low) / (high - low) : 0.5);
+      const rgb = error === Infinity ? INFINITE : shade(VIRIDIS, high > low ? (error - low) / (high - low) : 0.5);
       pixels.data.set([...rgb, 255], 4 * (r * k + s));
     }));
     this.image.width = this.image.height = k;
     this.image.getContext("2d").putImageData(pixels, 0, 0);
     const step = Math.ceil(k / 10), ticks = [];
     for (let member = 1; member <= k; member += step) ticks.push([member, String(member)]);
+    const scale = barOf(VIRIDIS, brief(low), brief(high));
+    if (finite.length < k * k) scale.push({ colour: cssColour(INFINITE), text: "∞" });
+    showScale(this.scale, finite.length ? scale : scale.slice(-1));
     this.plot.show({
       x: { label: "member r", min: 0.5, max: k + 0.5, ticks },
       y: { label: "member r′", min: 0.5, max: k + 0.5, ticks: ticks.map(([at]) => [k + 1 - at, String(at)]) },
       at: [1, k + 0.5],
       lines: [{ colour: "transparent", values: [null, null], faint: true }],
       image: this.image,
+      scale,
     });
-    this.sentence.textContent = matrixInWords(this.risk, low, high);
+    this.sentence.textContent = matrixInWords(this.risk);
     this.hovered.textContent = "";
   }
 
@@ -48,8 +56,12 @@ class MatrixView {
       : `members ${s + 1} and ${r + 1} (${percent(nu[s])}, ${percent(nu[r])}): E = ${error}`;
   }
 
-  svg() {
-    return svgOfPlot(this.plot, "Risk matrix", [this.sentence.textContent]);
+  svg(texts = [this.sentence.textContent]) {
+    return svgOfPlot(this.plot, "Risk matrix", texts);
+  }
+
+  caption() {
+    return captionOf(this.app.state, "Risk matrix", this.sentence.textContent);
   }
 
   csv() {
@@ -57,13 +69,13 @@ class MatrixView {
   }
 }
 
-function matrixInWords({ pairs, mean }, low, high) {
+function matrixInWords({ pairs, mean }) {
   const k = pairs.length, own = pairs.map((row, r) => row[r]).reduce((total, error) => total + error, 0) / k;
   if (k === 1) return `One member, with error ${brief(own)}.`;
   const cross = (mean * k - own) / (k - 1);
   const both = own === Infinity ? "infinite" : brief(own);
   const shared = Number.isFinite(cross) ? ` With infinitely many members the error would fall to ${brief(cross)}.` : "";
-  return `Colours run from ${brief(low)} (dark) to ${brief(high)} (bright). A single member has error ${both} on average, their mean ${brief(mean)}.${shared}`;
+  return `A single member has error ${both} on average, their mean ${brief(mean)}.${shared}`;
 }
 
 /** Who sees which features: a bar for each member, the shared core first. */

@@ -1,6 +1,7 @@
 // The phase diagram: the best ensemble size over two parameters, computed a few rows at a time so that sliders stay free.
 
 const PHASE_CELLS = 100;
+const SIZE_SCALE = [1, 2, 3, 5, 10, 20, 50, 100, Infinity].map((k) => ({ colour: cssColour(sizeColour(k)), text: k === 100 ? "≥ 100" : brief(k) }));
 const noiseRatio = (noise) => ({
   get: (state) => state[noise] ** 2 / (1 - state.correlation),
   set: (state, value) => ({ [noise]: Math.min(Math.sqrt(Math.max(value, 0) * (1 - state.correlation)), 2) }),
@@ -19,12 +20,17 @@ const PHASE_AXES = {
   Z: { label: "label noise ratio Z = ζ²/s(1−c)", max: 2.1, ...noiseRatio("label_noise") },
 };
 
+const BEST_SIZES = {
+  mean: { 0: bestRidgeless, optimal: bestAtOptimalRidge },
+  scaled: { 0: bestScaledRidgeless, optimal: bestScaledAtOptimalRidge },
+};
+
 /** Centres of the cells along an axis. */
 const cellsOf = (axis) => Float64Array.from({ length: PHASE_CELLS }, (_, i) => ((i + 0.5) / PHASE_CELLS) * PHASE_AXES[axis].max);
 
 /** A function of two coordinates: k* there, everything else as in the state. */
 function bestSizeIn(state) {
-  const ridge = state.phase_ridge, at = { ...state, H: null, W: null, Z: null };
+  const best = BEST_SIZES[state.phase_aggregation][state.phase_ridge], at = { ...state, H: null, W: null, Z: null };
   return (x, y) => {
     at[state.phase_x] = x;
     at[state.phase_y] = y;
@@ -32,7 +38,7 @@ function bestSizeIn(state) {
     if (b === 0) return NaN;
     const rho2 = at.correlation > 0 ? at.alignment ** 2 : 0;
     const ratios = [at.H ?? at.readout_noise ** 2 / b, at.W ?? at.feature_noise ** 2 / b, at.Z ?? at.label_noise ** 2 / b];
-    return (ridge === "optimal" ? bestAtOptimalRidge : bestRidgeless)(at.sample_ratio, rho2, ...ratios);
+    return best(at.sample_ratio, rho2, ...ratios);
   };
 }
 
@@ -64,8 +70,9 @@ class PhaseView {
       hover: (index, x, y) => this.tell(index, x, y),
       pick: (x, y) => this.pick(x, y),
     });
-    this.bar(host.querySelector(".scale"));
+    showScale(host.querySelector(".scale"), SIZE_SCALE);
     exportButtons(host.querySelector(".export"), {
+      copy: (button) => copyFigure(button, "phase-diagram.png", (texts) => this.svg(texts), this.caption()),
       PNG: () => savePng("phase-diagram.png", this.svg()),
       SVG: () => save("phase-diagram.svg", this.svg(), "image/svg+xml"),
       CSV: () => save("phase-diagram.csv", this.csv(), "text/csv"),
@@ -79,7 +86,7 @@ class PhaseView {
     const names = ["sample_ratio", "correlation", "alignment", "readout_noise", "feature_noise", "label_noise"];
     const ratios = { H: "readout_noise", W: "feature_noise", Z: "label_noise" };
     const moved = axes.map((axis) => ratios[axis] ?? axis);
-    return JSON.stringify([axes, state.phase_ridge, names.filter((name) => !moved.includes(name)).map((name) => [name, state[name]])]);
+    return JSON.stringify([axes, state.phase_ridge, state.phase_aggregation, names.filter((name) => !moved.includes(name)).map((name) => [name, state[name]])]);
   }
 
   draw(state) {
@@ -126,6 +133,7 @@ class PhaseView {
       at: [0, x.max],
       lines: [{ colour: "transparent", values: [null, null], faint: true }],
       image: this.image,
+      scale: SIZE_SCALE,
       marks: { x: x.get(state), y: y.get(state) },
     });
   }
@@ -142,17 +150,12 @@ class PhaseView {
     this.hovered.textContent = index === null ? "" : `at ${brief(x)}, ${brief(y)}: k* = ${brief(bestSizeIn(state)(x, y))}`;
   }
 
-  bar(host) {
-    for (const k of [1, 2, 3, 5, 10, 20, 50, 100, Infinity]) {
-      const item = document.createElement("span"), swatch = document.createElement("i");
-      swatch.style.background = cssColour(sizeColour(k));
-      item.append(swatch, k === 100 ? "≥ 100" : brief(k));
-      host.append(item);
-    }
+  svg(texts = [this.sentence.textContent]) {
+    return svgOfPlot(this.plot, "Best ensemble size k*", texts);
   }
 
-  svg() {
-    return svgOfPlot(this.plot, "Best ensemble size k* (grey: 1, white: ∞)", [this.sentence.textContent]);
+  caption() {
+    return captionOf(this.app.state, "Best ensemble size k*", this.sentence.textContent);
   }
 
   csv() {
@@ -167,6 +170,7 @@ function phaseInWords(state) {
   const k = bestSizeIn(state)(...here), mine = sizeOf(state);
   const ridge = state.phase_ridge === "optimal" ? "with every member at its own best ridge λ*" : "without a ridge";
   if (Number.isNaN(k)) return "At correlation 1 all features carry the same signal: there is no bulk to divide, and no diagram.";
+  const pinned = state.phase_aggregation === "scaled" && state.alignment > 0 ? " Where the teacher is aligned and features are correlated, the best scale is 1 and the sizes are those of the mean." : "";
   const phase = k === 1 ? "signal dominates: do not divide the features" : k === Infinity ? "noise dominates: the more members, the better" : "in between, some number of members is best";
-  return `At the crosshair k* = ${brief(k)} ${ridge}: ${phase}. You have ${mine}. This is the diagram of equal disjoint members and their plain mean.`;
+  return `At the crosshair k* = ${brief(k)} ${ridge}: ${phase}. You have ${mine}. This is the diagram of equal disjoint members and their ${state.phase_aggregation === "scaled" ? "scaled" : "plain"} mean.${pinned}`;
 }

@@ -6,7 +6,7 @@ const theme = (name) => getComputedStyle(document.documentElement).getPropertyVa
  * A picture in an element. `show` takes a description:
  *   x, y      {label, min, max, log, ticks}; ticks: values with their texts, [[1, "one"], ...]
  *   at        horizontal positions
- *   lines     [{name, colour, values, width, dash, faint, dots, lower, upper, band, limit}]
+ *   lines     [{name, colour, values, width, dash, faint, dots, lower, upper, band, limit, run}]; run: {sample_ratio, mean, error}, dots
  *   image     a canvas that fills the axes
  *   marks     {x, y}: lines through the picture
  *   infinity  whether values of `limit` are shown beyond the right end, at ∞
@@ -148,8 +148,16 @@ class Plot {
           }
         });
       }
-      if (what.infinity && !line.faint && Number.isFinite(line.limit) && inside(line.limit, what.y)) {
-        found.push({ x: frame.right + 16, y: at(line.limit, "y"), r: 3.5, colour: line.colour });
+      line.run?.sample_ratio.forEach((ratio, i) => {
+        const mean = line.run.mean[i], [low, high] = [-1, 1].map((side) => mean + side * line.run.error[i]);
+        if (![low, high].every((end) => inside(end, what.y)) || !inside(ratio, what.x)) return;
+        const x = at(ratio, "x"), { colour } = line;
+        found.push({ x, y: at(mean, "y"), r: 3, colour }, { x1: x, x2: x, y1: at(low, "y"), y2: at(high, "y"), colour });
+      });
+      if (what.infinity && !line.faint && Number.isFinite(line.limit)) {
+        const x = frame.right + 16, { colour, limit } = line;
+        if (inside(limit, what.y)) found.push({ x, y: at(limit, "y"), r: 3.5, colour });
+        else found.push({ x, y: limit < what.y.min ? frame.bottom - 2 : frame.top + 10, text: limit < what.y.min ? "↓" : "↑", colour });
       }
     }
     if (what.infinity) found.push({ x: frame.right + 16, y: frame.bottom + 15, text: "∞", colour: theme("--quiet") });
@@ -203,12 +211,12 @@ function drawable(values, log) {
   return values.map((value) => (value === null || !Number.isFinite(value) || (log && value <= 0) ? null : value));
 }
 
-/** Ends of a vertical axis that show the curves and not the tips of their spikes. */
-function rangeOf(rows, log) {
+/** Ends of a vertical axis that show the curves and not the tips of their spikes: on a logarithmic one, what is above so many times a quantile. */
+function rangeOf(rows, log, share = 0.9, times = 300) {
   const values = rows.flat().filter((value) => Number.isFinite(value) && (!log || value > 0)).sort((p, q) => p - q);
   if (!values.length) return log ? [0.1, 10] : [0, 1];
   const low = values[0], high = values[values.length - 1];
-  if (log) return [low / 1.15, Math.max(Math.min(high * 1.15, values[Math.floor(0.9 * values.length)] * 300), low * 1.5)];
+  if (log) return [low / 1.15, Math.max(Math.min(high * 1.15, values[Math.floor(share * values.length)] * times), low * 1.5)];
   const usual = values[Math.floor(0.9 * (values.length - 1))];
   return [0, Math.max(Math.min(high * 1.05, usual * 2.2), 1e-9)];
 }

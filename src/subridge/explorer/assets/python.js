@@ -86,7 +86,7 @@ function phaseInPython(state) {
   }
   lines.push(
     "aligned = np.where(np.asarray(correlation) > 0, alignment, 0.0)  # without correlation no direction is special",
-    `sizes = sr.optimal_n_members(sample_ratio, aligned, readout_nsr, feature_nsr, label_nsr, ridge=${state.phase_ridge === "0" ? "0" : '"optimal"'})`,
+    `sizes = sr.optimal_n_members(sample_ratio, aligned, readout_nsr, feature_nsr, label_nsr, ridge=${state.phase_ridge === "0" ? "0" : '"optimal"'}, aggregation="${state.phase_aggregation}")`,
     "print(sizes)",
     "",
   );

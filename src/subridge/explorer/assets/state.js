@@ -35,17 +35,17 @@ function factors(min, max, places, { zero = false, infinite = false, whole = fal
 const choice = (options, standard) => ({ kind: "choice", options, standard });
 const flag = (standard) => choice(["0", "1"], standard);
 
-/** Every setting by the name it has in Python and in the address. */
+/** Every setting by the name it has in Python and in the address; it opens where the ensemble errs a third less than one ridge. */
 const SETTINGS = {
-  sample_ratio: factors(0.01, 10, 300, { zero: true, infinite: true, standard: 0.15 }),
-  correlation: even(0, 1, 0.01, 0),
+  sample_ratio: factors(0.01, 10, 300, { zero: true, infinite: true, standard: 0.3 }),
+  correlation: even(0, 1, 0.01, 0.6),
   alignment: even(0, 1, 0.01, 0),
   feature_noise: even(0, 2, 0.01, 0),
   label_noise: even(0, 2, 0.01, 0.1),
   n_features: factors(20, 100000, 90, { infinite: true, whole: true, standard: Infinity }),
   ridge: factors(1e-6, 100, 160, { zero: true, standard: 0.001 }),
   best_ridge: flag("0"),
-  readout_noise: even(0, 2, 0.01, 0.2),
+  readout_noise: even(0, 2, 0.01, 0.5),
   n_members: { ...even(1, 60, 1, 10), whole: true },
   fraction_spread: even(0, 2, 0.05, 0.5),
   shared: even(0, 0.9, 0.01, 0),
@@ -57,10 +57,11 @@ const SETTINGS = {
   curves: { kind: "letters", letters: "obedms", standard: "obedm" },
   log_x: flag("0"),
   log_y: flag("1"),
-  largest_ratio: choice(["0.3", "1", "2", "5"], "1"),
+  largest_ratio: choice(["0.3", "1", "2", "5", "10"], "1"),
   phase_x: choice(["sample_ratio", "correlation", "alignment", "readout_noise", "feature_noise", "label_noise", "H", "W", "Z"], "sample_ratio"),
   phase_y: choice(["sample_ratio", "correlation", "alignment", "readout_noise", "feature_noise", "label_noise", "H", "W", "Z"], "H"),
   phase_ridge: choice(["0", "optimal"], "0"),
+  phase_aggregation: choice(["mean", "scaled"], "mean"),
   preset: { kind: "name", standard: "" },
 };
 
@@ -72,7 +73,7 @@ function standardState() {
 function sane(name, written) {
   const setting = SETTINGS[name], text = String(written);
   if (setting.kind === "choice") return setting.options.includes(text) ? text : setting.standard;
-  if (setting.kind === "name") return /^[A-Za-z0-9]{0,8}$/.test(text) ? text : "";
+  if (setting.kind === "name") return /^[A-Za-z0-9-]{0,12}$/.test(text) ? text : "";
   if (setting.kind === "letters") return [...setting.letters].filter((letter) => text.includes(letter)).join("");
   if (setting.kind === "fractions") return saneFractions(text);
   const number = text.trim() === "" ? NaN : text === "inf" ? Infinity : Number(text);
@@ -81,27 +82,38 @@ function sane(name, written) {
   return setting.whole && Number.isFinite(kept) ? Math.round(kept) : kept;
 }
 
-/** Fractions of disjoint subsets, or none where they make no sense. */
+/** Fractions of disjoint subsets as people type them ("0.5, 1/3"), or none where they make no sense. */
 function saneFractions(text) {
-  const parts = text.split(",").map(Number);
+  const parts = text.split(/[,;\s]+/).filter(Boolean).map((part) => {
+    const [above, below = "1", ...more] = part.split("/");
+    return more.length ? NaN : Number(above) / Number(below);
+  });
   const sum = parts.reduce((total, part) => total + part, 0);
   const possible = parts.length <= SETTINGS.n_members.max && parts.every((part) => part >= 1e-6) && sum <= 1 + 1e-12;
   return possible ? parts.join(",") : "";
 }
 
-function stateFromAddress(hash) {
-  const state = standardState();
-  for (const [name, text] of new URLSearchParams(hash.slice(0, 4000).replace(/^#/, ""))) {
-    if (Object.hasOwn(SETTINGS, name)) state[name] = sane(name, text);
-  }
+/** The settings of a preset, which are those of the start where it has none; the start itself without one. */
+function stateOfPreset(presets, id) {
+  const preset = Object.hasOwn(presets, id) ? presets[id] : { state: {} };
+  const chosen = Object.entries(preset.state).map(([name, value]) => [name, sane(name, value)]);
+  return { ...standardState(), ...Object.fromEntries(chosen), preset: id };
+}
+
+function stateFromAddress(hash, presets = {}) {
+  const written = new URLSearchParams(hash.slice(0, 4000).replace(/^#/, ""));
+  const state = stateOfPreset(presets, sane("preset", written.get("preset") ?? ""));
+  for (const [name, text] of written) if (Object.hasOwn(SETTINGS, name)) state[name] = sane(name, text);
   if (state.phase_x === state.phase_y) state.phase_y = state.phase_x === "H" ? "sample_ratio" : "H";
   return state;
 }
 
-function addressOf(state) {
-  const written = new URLSearchParams();
-  for (const [name, setting] of Object.entries(SETTINGS)) {
-    if (state[name] !== setting.standard) written.set(name, state[name] === Infinity ? "inf" : String(state[name]));
+/** What differs from the preset, or from the start without one. */
+function addressOf(state, presets = {}) {
+  const written = new URLSearchParams(), start = { ...stateOfPreset(presets, state.preset), preset: "" };
+  start.n_members = sizeOf(start);
+  for (const name of Object.keys(SETTINGS)) {
+    if (state[name] !== start[name]) written.set(name, state[name] === Infinity ? "inf" : String(state[name]));
   }
   return written.toString().replaceAll("%2C", ",");
 }
@@ -136,6 +148,15 @@ function drawsOf(state) {
   const draws = state.fraction_spread > 0 ? state.n_draws : 1;
   return Array.from({ length: draws }, (_, draw) =>
     drawFractions(state.n_members, state.fraction_spread, state.seed * 1009 + draw));
+}
+
+/** The caption of a picture: what it says, with which settings, and from where its numbers come. */
+function captionOf(state, title, said) {
+  const names = { correlation: "c", alignment: "ρ", label_noise: "ζ", feature_noise: "ω", readout_noise: "η", shared: "θ", coverage: "u" };
+  const values = Object.entries(names).map(([name, letter]) => `${letter} = ${brief(state[name])}`);
+  const ridge = state.best_ridge === "1" ? "λ = λ*" : `λ = ${brief(state.ridge)}`, M = state.n_features === Infinity ? "M → ∞" : `M = ${state.n_features}`;
+  const made = document.querySelector("meta[name=generator]").content;
+  return `${title}. ${said} Settings: α = ${brief(state.sample_ratio)}, k = ${sizeOf(state)}, ${ridge}, ${values.join(", ")}, ${M}. Theory: Prop. 2 of Ruben & Pehlevan (2023), by ${made}.`;
 }
 
 const sizeOf = (state) => (state.fractions === "" ? state.n_members : state.fractions.split(",").length);

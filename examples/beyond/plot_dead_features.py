@@ -26,12 +26,14 @@ problem = sr.Problem(
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
 for k in (1, 2, 4, 8):
     ensemble = sr.Ensemble(sr.subsets.equal(k, M, seed=0), aggregation="scaled")
-    risks = np.array([
-        sr.risk(problem, ensemble, sample_ratio, test=sr.DeadFeatures(rate), ridges=ridges).total for rate in rates
-    ])  # fmt: skip
-    unaware = risks[
-        :, risks[0].argmin()
-    ]  # at the ridge that is best if nothing fails
+    laws = [sr.DeadFeatures(rate) for rate in rates]
+    risks = np.array(
+        [
+            sr.risk(problem, ensemble, sample_ratio, test=law, ridges=ridges).total
+            for law in laws
+        ]
+    )
+    unaware = risks[:, risks[0].argmin()]  # the ridge that is best if nothing fails
     (line,) = left.plot(
         rates, risks.min(axis=1), label=f"{k} members" if k > 1 else "one ridge"
     )
