@@ -61,6 +61,12 @@ def main() -> None:
     assert_type(classifier, sr.RidgeEnsembleClassifier)
     assert_type(classifier.predict_proba(X), Floats)
 
+    banded = sr.BandedRidge({"a": slice(0, 10), "b": slice(10, 20)}).fit(X, y)
+    assert_type(banded, sr.BandedRidge)
+    assert_type(sr.gather_moments([(X, y)]), sr.MomentBatches)
+    assert_type(sr.DeadFeatures(0.1), sr.DeadFeatures)
+    assert_type(sr.MeanShift(np.zeros(20)), sr.MeanShift)
+
     assert_type(sr.forecast(X, y, [40], {"two": ensemble}), xr.Dataset)
     assert_type(sr.risk_matrix(X, y, ensemble), Floats)
     assert callable(sr.samples_needed)
