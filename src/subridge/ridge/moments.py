@@ -303,9 +303,8 @@ class MomentPath(MemberPath):
 
     def __init__(self, rows: MomentRows, plan: SubsetPlan, r: int, penalties: FloatArray) -> None:
         self._rows, self._plan, self._r, self.penalties = rows, plan, r, penalties
-        self._known = {}
-        self.target_means = rows.whole.target_means * float(rows.has_intercept)
-        self.feature_means = rows.feature_means
+        self._known, self.feature_means = {}, rows.feature_means
+        self.target_means = to_numpy(rows.whole.target_means) * float(rows.has_intercept)
         Ft, n, room = rows.design(plan.measurements[r]).dense(), rows.n_samples, rows.room
         V, s, Qt = np.linalg.svd(Ft, full_matrices=False)
         N, top = len(Ft), float(s[0]) if len(s) else 0.0
