@@ -53,7 +53,7 @@ _PASSES, _CLOSE = (4, 2, 1), (np.inf, 1.1, 1.02)
 # Bytes of a block of targets on a processor and on a card: larger ones make products no faster.
 _BLOCK, _BLOCK_ON_A_CARD = 2**24, 2**28
 _COPIES = 4  # of a block: labels, rotated labels, dual coefficients, errors
-_MATRICES = 6  # of double precision, n × n, at the peak of one choice
+_MATRICES = 7  # of double precision, n × n, at the peak of one choice
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +125,11 @@ class Draw:
     def __init__(self, spaces: SpaceKernels, shares: FloatArray) -> None:
         self.spaces, self.mixture = spaces, spaces.mixed(shares)
         if spaces.by_eigenvectors:
-            self._spectrum, self._basis = namespace_of(self.mixture).linalg.eigh(self.mixture)
+            xp = namespace_of(self.mixture)
+            self._spectrum, self._basis = xp.linalg.eigh(self.mixture)
             del self.mixture
+            rows = [batch.rows for batch in spaces.sets.batches]
+            self._own = [xp.reshape(select_rows(self._basis, each.reshape(-1)), (*each.shape, -1)) for each in rows]
 
     def coordinates(self, labels: Array) -> Array:
         """Weighted labels, shape (b, n), along the eigenvectors if there are any."""
@@ -146,9 +149,9 @@ class Draw:
         pull = pull * float(self.spaces.fit_intercept)
         centre = pull / xp.clip(u @ pull, min=1e-300)
         inverses = []
-        for batch in self.spaces.sets.batches:
+        for number, batch in enumerate(self.spaces.sets.batches):
             if self.spaces.by_eigenvectors:
-                own = xp.permute_dims(_of_sets(basis, batch.rows), (0, 2, 1))  # (G, m, n)
+                own = self._own[number]  # (G, m, n)
                 block = (own * gains) @ xp.matrix_transpose(own)
             else:
                 block = gathered(basis, batch.rows, batch.rows)
