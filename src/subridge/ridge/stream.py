@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from subridge.arrays.namespace import like, namespace_of, select_rows, to_numpy
+from subridge.arrays.namespace import is_tensor, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, SparseMatrix
+from subridge.model.checks import refuse_beyond_memory
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError
 from subridge.ridge.checks import refuse_out_of_range
@@ -17,6 +18,7 @@ from subridge.ridge.rows import training_rows
 # of rows that a stream could leave shorter than a member.
 _INTERPOLATES = 1e-9
 _EPS = float(np.finfo(np.float64).eps)
+_PER_PRODUCT = 32  # bytes: the moments of a batch, those before, their sum, and a member's decomposition
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +75,9 @@ class RowMoments:
 
 def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | None = None) -> RowMoments:
     """Moments of one batch of rows: X, shape (n, M), dense or SciPy sparse; targets (C, n); positive weights (n,)."""
+    if not is_tensor(targets):
+        M = X.shape[1]
+        refuse_beyond_memory(f"the products of {M:,} features", _PER_PRODUCT * M**2, "take fewer, or use fit")
     rows = training_rows(X, targets, sample_weight)
     refuse_out_of_range(rows)
     (g, means), design = rows.centred_targets, rows.design(np.arange(X.shape[1]))
