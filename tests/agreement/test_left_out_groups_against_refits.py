@@ -68,10 +68,11 @@ def random_case(number):
     X = rng.standard_normal((n, M)) + rng.standard_normal(M)
     y = X @ rng.standard_normal(M) + rng.standard_normal(n)
     weights = rng.uniform(0.1, 3.0, n) if rng.integers(2) else None
+    subsets, sizes = "equal" if rng.integers(2) else "overlapping", float(rng.uniform(0.5, 1.0))
     model = sr.RidgeEnsembleRegressor(
         k,
-        subsets="equal" if rng.integers(2) else "overlapping",
-        subset_sizes=float(rng.uniform(0.5, 1.0)),
+        subsets=subsets,
+        subset_sizes=sizes if subsets == "overlapping" else None,
         ridge=float(rng.choice([0.0, 0.0, 1e-8, 1e-3, 1.0, 100.0])),
         aggregation=AGGREGATIONS[number % 5],
         fit_intercept=bool(rng.integers(2)),

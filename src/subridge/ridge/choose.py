@@ -216,16 +216,19 @@ class Losses:
         self.offered: Sequence[int] = range(first, len(paths[0].penalties))
         self.deviations = rows.deviations[None, ...]  # (b, C, n)
         self._known: dict[bytes, Judged] = {}
+        self._last: tuple[bytes, Array] = b"", rows.targets
 
     def errors(self, places: IntArray) -> Array:
         """Left-out errors of every member at its place, shape (b, k, C, n)."""
-        found = [path.errors(int(place)) for path, place in zip(self.paths, places[0], strict=True)]
-        return namespace_of(found[0]).stack(found)[None, ...]
+        if self._last[0] != places.tobytes():
+            found = [path.errors(int(place)) for path, place in zip(self.paths, places[0], strict=True)]
+            self._last = places.tobytes(), namespace_of(found[0]).stack(found)[None, ...]
+        return self._last[1]
 
     def among(self, paths: Sequence[MemberPath], aggregation: Aggregation) -> Self:
         """The same of some members, or with another aggregation."""
         found = copy(self)
-        found.paths, found.aggregation, found._known = paths, aggregation, {}
+        found.paths, found.aggregation, found._known, found._last = paths, aggregation, {}, (b"", self.rows.targets)
         return found
 
     def common(self, place: int) -> IntArray:
@@ -439,8 +442,11 @@ def scored(aggregation: Aggregation, scoring: str | None, rows: TrainingRows) ->
     >>> scored(Mean(), "neg_mean_absolute_error", rows).loss(np.array([[[1.0, -2.0]]]), rows.targets, rows.weights)
     (1.5, 0.0)
     """
-    classes = ("accuracy", "neg_log_loss")
-    known = classes if aggregation.decides_classes else ("neg_mean_squared_error", "neg_mean_absolute_error", "r2")
+    known = (
+        ("accuracy", "neg_log_loss")
+        if aggregation.decides_classes
+        else ("neg_mean_squared_error", "neg_mean_absolute_error", "r2")
+    )
     if scoring is None or one_of("scoring", scoring, known) == known[0]:
         return aggregation
     return Scored(aggregation, scoring, rows)

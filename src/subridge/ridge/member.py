@@ -680,9 +680,9 @@ class MemberPath:
         return constant.pair_errors(1.0, rows.centred_targets[0], left_out, rows.left_out) / rows.root_weights
 
     def _unweighted(self, weighted: Array) -> Array:
-        """Errors of the labels without readout noise, from those of a member in weighted units."""
-        errors: Array = weighted / self._fit.rows.root_weights
-        return errors if self._noise is None else errors + self._noise
+        """Errors of the labels without readout noise, from those of a member in weighted units, overwritten."""
+        weighted /= self._fit.rows.root_weights
+        return weighted if self._noise is None else weighted + self._noise
 
 
 def trusted(fit: MemberFit, targets: Array, penalties: FloatArray) -> tuple[MemberFit, LeftOut]:
