@@ -497,6 +497,8 @@ def power_law(n_features: int, exponent: float, scale: float = 1.0, *, seed: int
 
     Raises
     ------
+    BudgetError
+        If it would not fit into memory.
     ParameterError
         If `n_features` is not a positive integer, or the scale is negative.
 
@@ -535,6 +537,8 @@ def from_data(X: ArrayLike, *, centre: bool = True) -> Covariance:
 
     Raises
     ------
+    ParameterError
+        If `centre` is neither True nor False.
     CovarianceError
         If X is not two-dimensional.
     DataError

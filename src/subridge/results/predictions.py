@@ -139,6 +139,8 @@ def phase_diagram(
 
     Raises
     ------
+    BudgetError
+        If it would not fit into memory.
     ParameterError
         If a ratio lies outside its range, is empty or has several axes, or there is no such ridge or aggregation.
     DataError

@@ -1,7 +1,11 @@
 """The typical risk and the order parameters of an ensemble, for both propositions."""
 
-from subridge.arrays.types import ArrayLike
-from subridge.model.checks import extended_non_negative, positive_integer
+from dataclasses import replace
+
+import numpy as np
+
+from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.model.checks import extended_non_negative, finite_array, positive_integer
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem, Problem
@@ -18,6 +22,7 @@ def risk(
     ensemble: Ensemble,
     sample_ratio: ArrayLike,
     *,
+    ridges: ArrayLike | None = None,
     n_features: int | None = None,
 ) -> Risk:
     """Typical generalization error of a ridge ensemble (Prop. 1, eq. 9 (GeneralErr); Prop. 2 for equicorrelated data).
@@ -30,6 +35,8 @@ def risk(
         From a `SubsetPlan` for a `Problem`; for an `EquicorrelatedProblem` fractions are enough.
     sample_ratio : array_like, shape (...)
         α = P/M ≥ 0; ``inf`` is infinite data.
+    ridges : array_like, shape (n,) or (n, k), optional
+        Sweep that replaces ``ensemble.ridge``, as in `simulate`; it is the first axis of the result.
     n_features : int, optional
         For an `EquicorrelatedProblem`: M at which the aligned part of the teacher is taken, by the form uniform in
         s c M; None is M → ∞.
@@ -48,6 +55,8 @@ def risk(
         If the ensemble of a `Problem` has no plan that says which features each member sees.
     RidgeError
         If a ridge is so negative that the regression has no solution.
+    DataError
+        If a number is NaN or infinite.
 
     Warns
     -----
@@ -76,9 +85,13 @@ def risk(
     >>> ensemble = sr.Ensemble([0.1, 0.3, 0.5], ridge=1e-3, readout_noise=0.1)
     >>> sr.risk(problem, ensemble, np.array([0.2, 0.6, 1.0])).total.round(4)
     array([0.7437, 0.6567, 0.4488])
+    >>> sr.risk(problem, ensemble, np.array([0.2, 0.6, 1.0]), ridges=[1e-3, 1.0]).total.shape
+    (2, 3)
     """
     check_description(problem, ensemble)
     alpha = extended_non_negative("sample_ratio", sample_ratio)
+    if ridges is not None:
+        ensemble = _sweeping(problem, ensemble, alpha, finite_array("ridges", ridges))
     outputs = not ensemble.aggregation.sums_to_one
     if isinstance(problem, EquicorrelatedProblem):
         M = None if n_features is None else positive_integer("n_features", n_features)
@@ -94,6 +107,20 @@ def risk(
     found = Risk.of_moments(moments, ensemble.aggregation, rounding)
     warn_if_uncertain(found.error_bound)
     return found
+
+
+def _sweeping(
+    problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, alpha: FloatArray, ridges: FloatArray
+) -> Ensemble:
+    """The ensemble with ridges (n,) or (n, k) on an axis before all others of a call."""
+    if ridges.ndim not in (1, 2) or (ridges.ndim == 2 and ridges.shape[1] not in (1, ensemble.n_members)):
+        raise ParameterError(f"ridges must have shape (n,) or (n, {ensemble.n_members}), got {ridges.shape}")
+    plain = replace(ensemble, ridge=np.zeros(()))
+    if isinstance(problem, EquicorrelatedProblem):
+        shape = EquicorrelatedGrid.of(problem, plain, alpha).alpha.shape
+    else:
+        shape = GeneralGrid.of(problem, plain, alpha).shape
+    return replace(ensemble, ridge=ridges.reshape(len(ridges), *[1] * len(shape), -1))
 
 
 def order_parameters(

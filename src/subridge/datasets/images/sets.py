@@ -161,6 +161,8 @@ def load_set(name: str | Path) -> FeatureSet:
 
     Raises
     ------
+    ParameterError
+        If `name` is no text or path.
     DataError
         If there is no such set, or it has not been made yet.
 
