@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import subridge as sr
-from subridge.model.errors import DataError, ParameterError, SubsetError
+from subridge.model.errors import DataError, ParameterError, StoreError, SubsetError
 
 PROBLEM, ENSEMBLE = sr.EquicorrelatedProblem(), sr.Ensemble([0.5, 0.5], ridge=0.1)
 RNG = np.random.default_rng(0)
@@ -150,6 +150,12 @@ def test_shares_that_underflow_are_refused():
         (lambda: sr.simulate(PROBLEM, ENSEMBLE, [5], 10**8, n_features=8), ParameterError, "n_trials must be at most"),
         (lambda: sr.simulate(PROBLEM, ENSEMBLE, [5], 2, n_features=10**9), ParameterError, "n_features must be at"),
         (lambda: sr.subsets.Equal(10**9), ParameterError, "n_members must be at most"),
+        (lambda: sr.datasets.load_set("x" * 5000), StoreError, "too long a name"),
+        (
+            lambda: sr.RidgeEnsembleRegressor(subsets=abs).fit(X, Y),
+            SubsetError,
+            "a function of .n_features, rng., failed",
+        ),
         (lambda: sr.Ensemble(np.full(10**5, 1e-5)), SubsetError, "fractions of 100,000 members"),
     ],
 )

@@ -374,3 +374,11 @@ def test_the_rooms_load_and_runs_are_kept_without_zarr_and_dask(tmp_path):
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(body)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "(3, 2)"
+
+
+@pytest.mark.parametrize("name", ["loop", "x" * 400])
+def test_a_path_that_leads_nowhere_has_its_own_remedy(tmp_path, name):
+    (tmp_path / "loop").symlink_to(tmp_path / "other")
+    (tmp_path / "other").symlink_to(tmp_path / "loop")
+    with pytest.raises(sr.errors.StoreError, match="too long a name, or a link that leads nowhere; give another path"):
+        TaskStore(tmp_path / name, "f", 1, "another")

@@ -179,3 +179,21 @@ def test_scales_beyond_floating_point_are_refused():
     problem = sr.Problem(sr.covariance.isotropic(4, 1e-120), np.ones(4))
     with pytest.raises(sr.errors.CovarianceError, match="rescale the data"):
         sr.risk(problem, sr.Ensemble(sr.subsets.equal(2, 4, 0), 1e-121), 0.8)
+
+
+@pytest.mark.parametrize("ridges", [[0.01, 0.1, 1.0, 3.0], np.geomspace(0.01, 1, 12).reshape(4, 3)])
+def test_swept_ridges_equal_one_call_each(ridges):
+    plan = sr.SubsetPlan.from_indices([[0, 1], [2, 3, 4], [4, 5]], 6)
+    general = sr.Problem(sr.covariance.autoregressive(6, 0.5), np.ones(6), label_noise=0.3)
+    limit = sr.EquicorrelatedProblem(correlation=0.2, label_noise=[[0.1], [0.4]])
+    for problem, subsets in ((general, plan), (limit, [0.2, 0.3, 0.5])):
+        found = sr.risk(problem, sr.Ensemble(subsets, readout_noise=0.1), [0.4, 1.5], ridges=ridges)
+        each = [sr.risk(problem, sr.Ensemble(subsets, ridge, 0.1), [0.4, 1.5]).total for ridge in ridges]
+        np.testing.assert_allclose(found.total, np.stack(each), rtol=1e-12)
+
+
+def test_ridges_of_the_wrong_shape_are_refused():
+    with pytest.raises(sr.errors.ParameterError, match=r"ridges must have shape \(n,\) or \(n, 3\), got \(2, 2\)"):
+        sr.risk(sr.EquicorrelatedProblem(), sr.Ensemble([0.2, 0.3, 0.5]), 0.5, ridges=np.ones((2, 2)))
+    with pytest.raises(sr.errors.ParameterError, match="or give ridges= to risk or simulate"):
+        sr.Ensemble([0.2, 0.3, 0.5], ridge=[0.1, 0.2])

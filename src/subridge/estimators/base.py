@@ -345,7 +345,10 @@ class RidgeEnsembleBase(BaseEstimator):
         if isinstance(subsets, Strategy):
             drawn: _Known = subsets.draw(n_features, rng)
         else:
-            drawn = subsets(n_features, rng) if callable(subsets) else subsets
+            try:
+                drawn = subsets(n_features, rng) if callable(subsets) else subsets
+            except TypeError as error:
+                raise SubsetError(f"subsets, a function of (n_features, rng), failed: {error}") from error
         if isinstance(drawn, SubsetPlan):
             if drawn.n_features != n_features:
                 raise SubsetError(

@@ -25,7 +25,14 @@ from subridge.estimators.classifier import RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor
 from subridge.forecasting.forecast import read_sizes
 from subridge.forecasting.metrics import metrics_of
-from subridge.forecasting.pilot import factorise_pilot, label_noise, read_ensembles, read_sample, side_by_side
+from subridge.forecasting.pilot import (
+    factorise_pilot,
+    label_noise,
+    read_ensembles,
+    read_sample,
+    refuse_large_pilots,
+    side_by_side,
+)
 from subridge.forecasting.rule import Curve, doubts, forecast_curve, read_ridges, search_ridges
 from subridge.model.aggregation import Aggregation, Free, Mean, Scaled
 from subridge.model.checks import Shown, html_table, items_of, non_negative, one_number, positive_integer, truth, within
@@ -271,6 +278,7 @@ def advise(
     if groups is not None and (eta or any(each.readout_noise.any() for each in given.values())):
         raise ParameterError("readout_noise has no forecast by groups; use 0, or leave groups out")
     drawn += [[Offer(name, "given", ensemble.plan)] for name, ensemble in given.items()]
+    refuse_large_pilots(rows, [offer.plan for family in drawn for offer in family])
     suffixes = ["" if each.is_mean else f", {each.name}" for each in _AGGREGATIONS]
     ((name, times),) = Counter(o.name + word for each in drawn for o in each for word in suffixes).most_common(1)
     if times > 1:

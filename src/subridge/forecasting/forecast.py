@@ -13,7 +13,7 @@ import xarray
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, MatrixLike, Seed
 from subridge.datasets.tables.targets import TargetLike, Task, read_target
 from subridge.forecasting.metrics import metrics_of
-from subridge.forecasting.pilot import factorise_pilot, read_ensembles, read_sample, side_by_side
+from subridge.forecasting.pilot import factorise_pilot, read_ensembles, read_sample, refuse_large_pilots, side_by_side
 from subridge.forecasting.pilot import label_noise as noise_of
 from subridge.forecasting.rule import doubts, forecast_curve, read_ridges, refuse_vanishing, search_ridges
 from subridge.model.aggregation import MemberMoments
@@ -164,6 +164,7 @@ def forecast(
                 f"aggregation={each.aggregation.name!r} of an ensemble has no forecast by groups; use 'mean' or "
                 "'simplex', or leave groups out"
             )
+    refuse_large_pilots(rows, [each.plan for each in drawn.values()])
     path, with_noise = read_ridges(ridges, rows), truth("label_noise", label_noise) and groups is None
     per_group = rows.n_samples / rows.n_units
     sizes = wanted if n_groups is None else np.maximum(np.round(wanted * per_group), 2.0)

@@ -20,7 +20,7 @@ from subridge.arrays.namespace import is_sparse
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json, MatrixLike, Seed, SparseMatrix
 from subridge.datasets.tables.columns import require
 from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
-from subridge.model.checks import checked_seed, of_kind, one_of, refuse_odd_table, stream, truth
+from subridge.model.checks import checked_seed, of_kind, one_of, refuse_beyond_memory, refuse_odd_table, stream, truth
 from subridge.model.ensemble import Ensemble, SubsetPlan, refuse_row_fractions
 from subridge.model.errors import (
     ClassCodesWarning,
@@ -88,6 +88,8 @@ def read_sample(
     one_of("task", task, ("auto", "regression", "classification"))
     fit_intercept = truth("fit_intercept", fit_intercept)
     table = _read_features(X)
+    cells, remedy = float(np.prod(table.shape, dtype=np.float64)), "take fewer rows or features"
+    refuse_beyond_memory(f"a table of {' × '.join(f'{each:,}' for each in table.shape)} numbers", 8 * cells, remedy)
     if truth("standardise", standardise):
         table = StandardScaler(with_mean=False).fit_transform(table)
     n, target = table.shape[0], read_target(y)
@@ -192,6 +194,17 @@ def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: See
     if len(drawn) < len(ensembles):
         raise ParameterError(f"ensembles must have names that differ as text, got {list(ensembles)!r}")
     return drawn
+
+
+def refuse_large_pilots(rows: TrainingRows, plans: Sequence[SubsetPlan]) -> None:
+    """Refuse ensembles whose factors would not fit into memory; as many are held at once as there are workers."""
+    n, C = rows.n_samples, len(rows.targets)
+    factors = [int(np.minimum(plan.subset_sizes, n).sum()) * n for plan in plans]
+    tables = [2 * max(_TABLE, plan.n_members * C * n) for plan in plans]  # of left-out errors, and their products
+    held = sorted((sum(each) for each in zip(factors, tables, strict=True)), reverse=True)[: workers_for(len(plans))]
+    needed = 8.0 * (5 * n * len(rows.feature_means) + sum(held))  # the data are copied five times
+    remedy = "take fewer rows or features, or fewer and smaller members"
+    refuse_beyond_memory(f"a pilot of {counted(n, 'row')} in {counted(len(plans), 'ensemble')}", needed, remedy)
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,15 +329,20 @@ def told_of_progress(listener: Callable[[int, int], None]) -> Iterator[None]:
         _listener.reset(token)
 
 
+def workers_for(n_tasks: int) -> int:
+    """Threads for so many tasks."""
+    from joblib import cpu_count  # takes a while
+
+    return max(1, min(n_tasks, int(cpu_count()), _MOST_WORKERS))
+
+
 def side_by_side(work: Callable[[Work], Result], tasks: Iterable[Work]) -> list[Result]:
     """Results of `work` on every task, in threads.
 
     Ensembles are independent and their matrices small: one core for each is faster than all cores on one.
     """
-    from joblib import cpu_count  # takes a while
-
     tasks, listener, results = list(tasks), _listener.get(), list[Result]()
-    workers = max(1, min(len(tasks), cpu_count(), _MOST_WORKERS))
+    workers = workers_for(len(tasks))
     with threadpool_limits(1 if workers > 1 else None, "blas"), ThreadPoolExecutor(workers) as pool:
         for result in pool.map(work, tasks):
             results.append(result)

@@ -13,8 +13,9 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 
+from subridge.arrays.machine import available_memory
 from subridge.arrays.types import ArrayLike, FloatArray, Json, Seed
-from subridge.model.errors import DataError, ParameterError, agreeing, counted, listed
+from subridge.model.errors import BudgetError, DataError, ParameterError, agreeing, counted, listed
 
 Item = TypeVar("Item")
 
@@ -176,6 +177,21 @@ def refuse_large(name: str, square: float) -> None:
         raise DataError(
             f"{name} holds numbers of about {square**0.5:.0e}, whose squares leave the range of floats; divide {name} "
             "by a constant"
+        )
+
+
+def refuse_beyond_memory(what: str, needed: float, remedy: str) -> None:
+    """Refuse work that would take more memory than is free, for which a system may end a process without a word.
+
+    >>> refuse_beyond_memory("it", 1e30, "take less")
+    Traceback (most recent call last):
+    subridge.model.errors.BudgetError: it needs about 931,...00 GiB of memory, and only ... GiB are free; take less
+    """
+    free = available_memory()
+    if needed > free:
+        raise BudgetError(
+            f"{what} needs about {needed / 2**30:,.2f} GiB of memory, and only {free / 2**30:,.2f} GiB are free; "
+            f"{remedy}"
         )
 
 

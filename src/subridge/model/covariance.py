@@ -15,6 +15,7 @@ from subridge.model.checks import (
     non_negative,
     one_number,
     positive_integer,
+    refuse_beyond_memory,
     stream,
     truth,
     within,
@@ -496,6 +497,8 @@ def power_law(n_features: int, exponent: float, scale: float = 1.0, *, seed: int
 
     Raises
     ------
+    BudgetError
+        If it would not fit into memory.
     ParameterError
         If `n_features` is not a positive integer, or the scale is negative.
 
@@ -510,6 +513,7 @@ def power_law(n_features: int, exponent: float, scale: float = 1.0, *, seed: int
     values = one_number("scale", non_negative("scale", scale)) * np.arange(1.0, M + 1) ** -falls
     if seed is None:
         return diagonal(values)
+    refuse_beyond_memory(f"a rotation of {M:,} features", 40 * M**2, "take fewer, or seed=None for a diagonal matrix")
     # Q of a Gaussian matrix is Haar distributed up to signs of columns, which do not matter to the covariance.
     basis = np.linalg.qr(stream(seed).standard_normal((M, M)))[0]
     matrix = (basis * values) @ basis.T
@@ -533,6 +537,8 @@ def from_data(X: ArrayLike, *, centre: bool = True) -> Covariance:
 
     Raises
     ------
+    ParameterError
+        If `centre` is neither True nor False.
     CovarianceError
         If X is not two-dimensional.
     DataError

@@ -414,6 +414,7 @@ class Ensemble(Fingerprinted):
                 raise ParameterError(
                     f"the last axis of {name} is the member and must have length {self.n_members} or 1, got shape "
                     f"{each.shape}; to sweep a common {name} put it on a leading axis: values[:, None]"
+                    + (", or give ridges= to risk or simulate" if name == "ridge" else "")
                 )
             self._set(**{name: np.atleast_1d(each)})
 

@@ -6,7 +6,7 @@ import numpy as np
 import xarray
 
 from subridge.arrays.types import ArrayLike
-from subridge.model.checks import real_array
+from subridge.model.checks import extended_non_negative
 from subridge.model.errors import DataError, ParameterError, SubridgeError
 from subridge.model.risk import Risk
 from subridge.results.schemas import require_variables, result_attributes
@@ -127,7 +127,7 @@ def _on_grid(theory: Risk | xarray.DataArray | ArrayLike, mean: xarray.DataArray
     values = theory.total if isinstance(theory, Risk) else theory
     try:
         if not isinstance(values, xarray.DataArray):
-            values = mean.copy(data=np.broadcast_to(real_array("theory", values), mean.shape))
+            values = mean.copy(data=np.broadcast_to(extended_non_negative("theory", values), mean.shape))
         xarray.align(values, mean, join="exact")
         return values.broadcast_like(mean).transpose(*mean.dims).astype(float)
     except SubridgeError:

@@ -8,7 +8,7 @@ import xarray as xr
 
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.model.aggregation import Aggregation, read_aggregation
-from subridge.model.checks import real_array
+from subridge.model.checks import real_array, refuse_beyond_memory
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem
@@ -26,6 +26,7 @@ _LONG_NAMES = {
 }
 # Of the bisection for the end of a boundary.
 _HALVINGS = 50
+_PER_POINT = 560  # bytes that a point of a diagram takes while it is computed, measured
 
 
 def predicted_curves(
@@ -138,6 +139,8 @@ def phase_diagram(
 
     Raises
     ------
+    BudgetError
+        If it would not fit into memory.
     ParameterError
         If a ratio lies outside its range, is empty or has several axes, or there is no such ridge or aggregation.
     DataError
@@ -158,6 +161,8 @@ def phase_diagram(
     # Noise on the rows, sample ratio on the columns, as the paper draws them.
     dims = [name for name in reversed(_LONG_NAMES) if values[name].ndim == 1]
     grid = {name: value.reshape([-1 if axis == name else 1 for axis in dims]) for name, value in values.items()}
+    points = float(np.prod([float(value.size) for value in values.values()]))
+    refuse_beyond_memory(f"a diagram of {points:,.0f} points", _PER_POINT * points, "take fewer values on its axes")
     alpha, rho, H, W, Z = grid.values()
     optimal = is_optimal(ridge)
     aggregation = read_aggregation(aggregation)

@@ -26,8 +26,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack
 
-from subridge.arrays.namespace import to_numpy
+from subridge.arrays.namespace import is_tensor, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray, SparseMatrix
+from subridge.model.checks import refuse_beyond_memory
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError, RidgeError
 from subridge.ridge.columns import ColumnRows
@@ -37,6 +38,7 @@ from subridge.ridge.rows import TrainingRows, training_rows
 
 BATCHES = 32  # with so many the standard error of a difference is known to an eighth of itself
 _EPS = float(np.finfo(np.float64).eps)
+_PER_PRODUCT = 32  # bytes: the moments of a batch, those before, their sum, and a member's decomposition
 _LARGEST = 1e150  # of a sum of squares; its own square is still a float
 _LEAST_SHARE = 1e-6  # of the samples, behind an error that carries no information
 
@@ -102,6 +104,9 @@ class RowMoments:
 
 def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | None = None) -> RowMoments:
     """Moments of one batch of rows: X, shape (n, M), dense or SciPy sparse; targets (C, n); positive weights (n,)."""
+    if not is_tensor(targets):
+        M = X.shape[1]
+        refuse_beyond_memory(f"the products of {M:,} features", _PER_PRODUCT * M**2, "take fewer, or use fit")
     with np.errstate(over="ignore", invalid="ignore"):
         rows = training_rows(X, targets, sample_weight)
         (g, means), design, w = rows.centred_targets, rows.design(np.arange(X.shape[1])), rows.weights

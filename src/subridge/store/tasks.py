@@ -10,6 +10,7 @@ Several runs may fill one store. They do not wait for each other: each skips the
 that repeat a task write the same numbers.
 """
 
+import errno
 import os
 import re
 import uuid
@@ -70,9 +71,13 @@ def clear_errors(path: Path) -> Iterator[None]:
         yield
     except StoreError:
         raise
-    except (FileExistsError, NotADirectoryError) as error:
-        raise StoreError(f"{path} is not a store but a file, or lies in one; give another path") from error
     except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENAMETOOLONG) or (path.is_symlink() and not path.exists()):
+            raise StoreError(
+                f"store {path} is too long a name, or a link that leads nowhere; give another path"
+            ) from error
+        if isinstance(error, FileExistsError | NotADirectoryError):
+            raise StoreError(f"{path} is not a store but a file, or lies in one; give another path") from error
         raise StoreError(
             f"store {path} cannot be read or written ({error.strerror or error}); check the path, its permissions and "
             "the free space, then run again: finished tasks are kept"

@@ -13,6 +13,7 @@ from subridge.datasets.images.features import StoredFeatures, read_features
 from subridge.datasets.images.published import COLLECTIONS, read_cached
 from subridge.model.checks import of_kind, stream
 from subridge.model.errors import DataError
+from subridge.store.tasks import clear_errors
 
 # Share of the images that is held out if the folder has no split of its own.
 _TEST_SHARE = 0.3
@@ -161,6 +162,10 @@ def load_set(name: str | Path) -> FeatureSet:
 
     Raises
     ------
+    ParameterError
+        If `name` is no text or path.
+    StoreError
+        If the path cannot be read.
     DataError
         If there is no such set, or it has not been made yet.
 
@@ -180,8 +185,9 @@ def load_set(name: str | Path) -> FeatureSet:
     if name in COLLECTIONS:
         title = f"{name} x {COLLECTIONS[str(name)].extraction.network}"
         return _feature_set(read_cached(str(name)), title, seed=0).without_constant_features()
-    if Path(name).is_dir():
-        return load_store(name).without_constant_features()
+    with clear_errors(Path(name)):
+        if Path(name).is_dir():
+            return load_store(name).without_constant_features()
     known = ", ".join(COLLECTIONS)
     raise DataError(f"data must be bundled, {known} or the path of a features store, got {str(name)!r}")
 

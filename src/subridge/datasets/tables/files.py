@@ -1,5 +1,6 @@
 """Tables on disk: text, parquet, NumPy archives, zarr groups and feature stores."""
 
+import gzip
 import re
 import warnings
 from collections.abc import Sequence
@@ -12,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from subridge.arrays.machine import available_memory
 from subridge.datasets.images.features import SCHEMA, read_features
 from subridge.datasets.tables.columns import frame_of_array, require
+from subridge.model.checks import refuse_beyond_memory
 from subridge.model.errors import DataError, SubridgeError, counted, listed
 
 ColumnName: TypeAlias = str | int  # column names of pandas may be numbers
@@ -28,6 +31,8 @@ _REMEDIES = {
     ".parquet": "check the file",
     ".zarr": "check the path",
 }
+_PER_BYTE = 4  # bytes of memory that a byte of text takes while it is read, measured for numbers of seven characters
+_FEWER = "keep only the rows and columns that you need"
 # Cells of a text file that stand for a missing value.
 _MISSING_TEXT = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "<NA>")
 # Columns that hold the index of a pandas frame: written as text, and as parquet by another library.
@@ -109,6 +114,7 @@ def _read_text(
     options = options | {"sep": separator, "keep_default_na": False, "low_memory": False}
     if options["encoding"].lower() in ("utf-8", "utf8"):
         options["encoding"] = "utf-8-sig"  # spreadsheets write a byte-order mark, which is not part of the first name
+    refuse_beyond_memory(str(path), _PER_BYTE * _text_bytes(path), _FEWER)
     header = pd.read_csv(path, header=None, nrows=1, dtype=str, **options | {"na_values": []}).iloc[0].tolist()
     other = max((";", ",", "\t", "|"), key=header[0].count)
     named = "tab" if other == "\t" else other
@@ -130,6 +136,17 @@ def _read_text(
     return frame.assign(**{name: _parsed(column) for name, column in texts.items()}), [note] if renamed else []
 
 
+def _text_bytes(path: Path) -> int:
+    """Bytes of a text after it is unpacked; counting stops where they no longer fit into memory."""
+    if not path.name.lower().endswith(".gz"):
+        return path.stat().st_size
+    size, most = 0, available_memory() // _PER_BYTE
+    with gzip.open(path) as file:
+        while size <= most and (part := file.read(2**20)):
+            size += len(part)
+    return size
+
+
 def _parsed(text: "pd.Series[str]") -> "pd.Series[Any]":
     """Text that is all numbers, such as integers beyond 64 bits, or all dates, as numbers or dates."""
     numbers = pd.to_numeric(text, errors="coerce").astype("Float64")
@@ -144,6 +161,7 @@ def _parsed(text: "pd.Series[str]") -> "pd.Series[Any]":
 
 def _read_npz(path: Path) -> dict[str, Array]:
     with ZipFile(path) as archive:
+        refuse_beyond_memory(str(path), 2 * sum(each.file_size for each in archive.infolist()), _FEWER)
         if archive.testzip() is not None:  # numpy.load does not notice every flipped bit
             raise BadZipFile("it is damaged")
     with np.load(path, allow_pickle=False) as file:

@@ -33,6 +33,11 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
     matplotlib.figure.Figure
         One panel for every metric: the prediction error, and misclassification where there are classes.
 
+    Raises
+    ------
+    ParameterError
+        If it is not such a dataset.
+
     Examples
     --------
     >>> import subridge as sr
@@ -101,6 +106,11 @@ def plot_advice(table: xr.Dataset) -> Figure:
     -------
     matplotlib.figure.Figure
         One row per candidate, the best on top.
+
+    Raises
+    ------
+    ParameterError
+        If it is not such a dataset.
 
     Examples
     --------

@@ -45,6 +45,11 @@ def plot_curve(curves: xr.Dataset) -> Figure:
     matplotlib.figure.Figure
         One line per ridge.
 
+    Raises
+    ------
+    ParameterError
+        If it is not such a dataset.
+
     Examples
     --------
     >>> import subridge as sr
@@ -78,6 +83,11 @@ def plot_simulated(curves: xr.Dataset) -> Figure:
     -------
     matplotlib.figure.Figure
         One line of points per ridge.
+
+    Raises
+    ------
+    ParameterError
+        If it is not such a dataset.
 
     Examples
     --------
