@@ -189,3 +189,11 @@ def test_trained_ensembles_have_the_risk_of_the_best_split(name):
     theory = sr.risk(problem, ensemble, np.array(samples) / M, n_features=M).total
     distance = np.abs(np.array(samples)[:, None] - plan.subset_sizes).min(axis=1)
     assert (np.abs(theory - mean) <= 4 * error + 1.5 * theory / np.maximum(distance, 1)).all()
+
+
+def test_members_that_see_some_rows_are_refused():
+    some = sr.Ensemble([0.5, 0.5], row_fractions=[0.5, 0.5])
+    with pytest.raises(sr.errors.ParameterError, match="without row_fractions"):
+        sr.risk_gradient(sr.EquicorrelatedProblem(), some, 0.7)
+    with pytest.raises(sr.errors.ParameterError, match="without row_fractions"):
+        sr.error_sources(sr.EquicorrelatedProblem(), some, [0.7])

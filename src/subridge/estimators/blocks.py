@@ -331,7 +331,7 @@ def _joined(lists: Sequence[list[RowMoments]]) -> list[RowMoments]:
 
 
 def gather_moments(
-    X: Any,
+    X: object,
     y: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     *,

@@ -135,8 +135,8 @@ class Risk(Shown):
 
         Raises
         ------
-        ParameterError
-            If the coordinates do not fit the shape of `total`.
+        ParameterError, DataError
+            If the coordinates do not fit the shape of `total`, or are NaN.
 
         Examples
         --------

@@ -11,7 +11,7 @@ from subridge.model.ensemble import feature_indices
 from subridge.model.errors import SubsetError, listed
 
 # Columns of a space: integers, a mask, a slice, names of columns, or all that no other space names.
-Columns: TypeAlias = ArrayLike | slice | EllipsisType
+Columns: TypeAlias = "ArrayLike | slice[int | None, int | None, int | None] | EllipsisType"
 Spaces: TypeAlias = Mapping[str, Columns]
 
 REST = "rest"

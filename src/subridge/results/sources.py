@@ -21,7 +21,7 @@ import xarray as xr
 from subridge.arrays.types import ArrayLike, FloatArray, Seed
 from subridge.model.aggregation import Mean, MemberMoments, weighted, weighted_pairs
 from subridge.model.checks import checked_seed, extended_non_negative, positive_integer, stream
-from subridge.model.ensemble import Ensemble, Strategy, SubsetPlan
+from subridge.model.ensemble import Ensemble, Strategy, SubsetPlan, refuse_row_fractions
 from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.results.schemas import result_attributes
@@ -89,6 +89,7 @@ def error_sources(
            [0.125, 0.042]])
     """
     check_description(problem, ensemble)
+    refuse_row_fractions(ensemble, "error_sources")
     alpha = np.atleast_1d(extended_non_negative("sample_ratio", sample_ratio))
     seed = checked_seed("seed", seed)
     members, k = _with_other_draws(problem, ensemble, positive_integer("n_draws", n_draws), seed), ensemble.n_members

@@ -21,9 +21,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.linalg import lapack
 
 from subridge.arrays.namespace import is_tensor, to_numpy
@@ -171,7 +171,7 @@ class MomentBatches:
 
     batches: tuple[RowMoments, ...]
     has_one_target: bool
-    feature_names: Any = None
+    feature_names: npt.NDArray[np.str_] | None = None
     standardise: bool = False
     planned_memory: int = 0
 

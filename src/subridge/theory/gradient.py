@@ -17,7 +17,7 @@ import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.model.checks import extended_non_negative
-from subridge.model.ensemble import Ensemble
+from subridge.model.ensemble import Ensemble, refuse_row_fractions
 from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem
 from subridge.theory.grid import EquicorrelatedGrid, check_description
@@ -133,6 +133,7 @@ def risk_gradient(problem: EquicorrelatedProblem, ensemble: Ensemble, sample_rat
     (array([-1.358, -1.546]), array([ 0.265, -0.378]))
     """
     check_description(problem, ensemble)
+    refuse_row_fractions(ensemble, "risk_gradient")
     if not isinstance(problem, EquicorrelatedProblem):
         raise ParameterError("problem must be an EquicorrelatedProblem: its risk is smooth in the subset fractions")
     alpha = extended_non_negative("sample_ratio", sample_ratio)
