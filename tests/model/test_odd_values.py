@@ -142,6 +142,7 @@ def test_shares_that_underflow_are_refused():
     [
         (lambda: sr.risk(PROBLEM, [0.5], 0.5), ParameterError, "ensemble must be an Ensemble, got list"),
         (lambda: sr.optimal_ridge(PROBLEM, [0.5]), ParameterError, "ensemble must be an Ensemble"),
+        (lambda: sr.optimal_ridge(PROBLEM, ENSEMBLE, 1e-320, scope="joint"), ParameterError, "sample_ratio must be"),
         (lambda: sr.order_parameters(None, ENSEMBLE, 0.5), ParameterError, "problem must be a Problem"),
         (lambda: sr.simulate(PROBLEM, ENSEMBLE, None, 2, n_features=8), ParameterError, "n_samples must be"),
         (lambda: sr.simulate(PROBLEM, ENSEMBLE, "abc", 2, n_features=8), ParameterError, "n_samples must be a number"),
