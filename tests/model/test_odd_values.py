@@ -56,6 +56,11 @@ def test_tables_that_are_no_real_numbers(kind):
         sr.forecast(odd, Y, [40], {"two": sr.Ensemble(sr.subsets.Equal(2), ridge=0.1)})
 
 
+def test_columns_of_dates_have_a_remedy_of_this_package():
+    with pytest.raises(DataError, match=r'when .*read_table\(..., categories="one-hot", dates="days"\)'):
+        sr.RidgeEnsembleRegressor(2).fit(ODD_TABLES["a column of dates"], Y)
+
+
 @pytest.mark.parametrize("labels", [np.ma.masked_array(Y, Y > 1), Y.astype("M8[s]"), Y * 1e200])
 def test_labels_that_are_no_real_numbers(labels):
     with pytest.raises(DataError, match="y "):
@@ -142,6 +147,7 @@ def test_shares_that_underflow_are_refused():
     [
         (lambda: sr.risk(PROBLEM, [0.5], 0.5), ParameterError, "ensemble must be an Ensemble, got list"),
         (lambda: sr.optimal_ridge(PROBLEM, [0.5]), ParameterError, "ensemble must be an Ensemble"),
+        (lambda: sr.optimal_ridge(PROBLEM, ENSEMBLE, 1e-320, scope="joint"), ParameterError, "sample_ratio must be"),
         (lambda: sr.order_parameters(None, ENSEMBLE, 0.5), ParameterError, "problem must be a Problem"),
         (lambda: sr.simulate(PROBLEM, ENSEMBLE, None, 2, n_features=8), ParameterError, "n_samples must be"),
         (lambda: sr.simulate(PROBLEM, ENSEMBLE, "abc", 2, n_features=8), ParameterError, "n_samples must be a number"),

@@ -224,7 +224,7 @@ def refuse_odd_table(name: str, table: object) -> None:
         raise DataError(
             f"{counted(len(odd), 'column')} of {name} {agreeing(len(odd), 'holds', 'hold')} no numbers: "
             f"{listed(odd)}; leave out such columns or encode them, for example with "
-            "sklearn.preprocessing.OneHotEncoder"
+            'sr.datasets.read_table(..., categories="one-hot", dates="days")'
         )
 
 
