@@ -117,7 +117,14 @@ sphinx_gallery_conf = {
     "subsection_order": ExplicitOrder(
         [
             f"../examples/{name}"
-            for name in ("tables", "choosing", "forecasting", "theory", "beyond", "experiments")
+            for name in (
+                "tables",
+                "choosing",
+                "forecasting",
+                "theory",
+                "beyond",
+                "experiments",
+            )
         ]
         + ["*"]
     ),

@@ -109,7 +109,7 @@ def test_aggregates_that_need_rows_do_not_stream(data):
 
 
 @pytest.mark.parametrize("aggregation", ["scaled", "simplex", "free"])
-@pytest.mark.parametrize("scope", ["ensemble", "member", "joint"])
+@pytest.mark.parametrize("scope", ["ensemble", "member", pytest.param("joint", marks=pytest.mark.slow)])
 def test_weights_and_ridges_of_a_stream_are_close_to_those_of_a_fit(data, aggregation, scope):
     X, y = data
     options = {"aggregation": aggregation, "ridge_scope": scope, "random_state": 0}

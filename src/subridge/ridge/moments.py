@@ -31,6 +31,7 @@ from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray, Sparse
 from subridge.model.checks import refuse_beyond_memory
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError, RidgeError
+from subridge.ridge.checks import refuse_out_of_range
 from subridge.ridge.columns import ColumnRows
 from subridge.ridge.member import MemberPath
 from subridge.ridge.row_subsets import paths_on_rows
@@ -39,7 +40,6 @@ from subridge.ridge.rows import TrainingRows, training_rows
 BATCHES = 32  # with so many the standard error of a difference is known to an eighth of itself
 _EPS = float(np.finfo(np.float64).eps)
 _PER_PRODUCT = 32  # bytes: the moments of a batch, those before, their sum, and a member's decomposition
-_LARGEST = 1e150  # of a sum of squares; its own square is still a float
 _LEAST_SHARE = 1e-6  # of the samples, behind an error that carries no information
 
 
@@ -110,10 +110,8 @@ def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | N
     with np.errstate(over="ignore", invalid="ignore"):
         rows = training_rows(X, targets, sample_weight)
         (g, means), design, w = rows.centred_targets, rows.design(np.arange(X.shape[1])), rows.weights
+        refuse_out_of_range(rows)
         squares = design.gram(), design.onto_features(g), g @ g.T
-        size = max(float(np.trace(to_numpy(each))) for each in (squares[0], squares[2]))
-    if not size < _LARGEST:
-        raise DataError("X or y holds numbers whose squares leave the range of floats; divide it by a constant")
     return RowMoments(rows.n_samples, rows.total_weight, float((w * w).sum()), rows.feature_means, means, *squares)
 
 
