@@ -7,11 +7,11 @@ that members r and r′ that see all n rows have
 
     Ê_rr′ + ζ² = (r_r·r_r′/n) / [(1 - df_r/n)(1 - df_r′/n)],    df_r = tr H_r.
 
-This is the corrected generalised cross-validation of finite ensembles (Bellec, Du, Koriyama, Patil and Tan 2023, arXiv
-2310.01374) for members that share all rows; generalised cross-validation of the ensemble's mean, with the mean of df_r
-in one denominator, is inconsistent for more than one member. A member that interpolates without ridge has K_r⁺y and tr
-K_r⁺ in place of residuals and 1 - df. Differences of errors have standard errors from the batches: the squared error of
-a batch is a quadratic form in its moments.
+Every pair has its own denominator. Generalised cross-validation of the ensemble's mean, with the mean of df_r in one
+denominator, is inconsistent for more than one member; Bellec, Du, Koriyama, Patil and Tan (2023, arXiv 2310.01374) show
+that, and correct it by such estimates of the parts of an ensemble's risk. A member that interpolates without ridge has
+K_r⁺y and tr K_r⁺ in place of residuals and 1 - df. Differences of errors have standard errors from the batches: the
+squared error of a batch is a quadratic form in its moments.
 
 Batches are merged by the update of Chan, Golub and LeVeque (1983), which has no difference of large sums. A root of a
 Gram matrix resolves directions down to √ε, about 1e-7 of a column's spread, where rows would resolve 1e-14.
