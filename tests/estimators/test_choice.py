@@ -162,6 +162,7 @@ def test_one_member_does_not_throw_its_scores_away():
     np.testing.assert_allclose(alone.predict_proba(X[300:]), summed.predict_proba(X[300:]))
 
 
+@pytest.mark.filterwarnings("ignore:the best ridge is the smallest")  # of a refit, as it may be
 @pytest.mark.parametrize("seed", [6, *(pytest.param(each, marks=pytest.mark.slow) for each in (1, 4))])
 def test_the_scaled_ridge_is_judged_as_refits_without_each_row_choose_it(seed):
     """Its ridge is at least that of one plain ridge, which is chosen again too. The path is given: it would vary."""
