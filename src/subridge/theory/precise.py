@@ -64,8 +64,6 @@ def precise_risk(
     >>> precise_risk(problem, ensemble, 2.0), float(sr.risk(problem, ensemble, 2.0).total)
     (0.25, 0.25)
     """
-    import mpmath
-
     check_description(problem, ensemble)
     digits = positive_integer("digits", digits, _MOST_DIGITS)
     sample_ratio = one_number("sample_ratio", non_negative("sample_ratio", sample_ratio))
@@ -77,6 +75,8 @@ def precise_risk(
         raise ParameterError("precise_risk takes one point: give scalars, and one ridge and readout noise per member")
     if not sample_ratio:
         raise ParameterError("sample_ratio must be positive, got 0")
+    import mpmath  # an extra
+
     proposition = _proposition_one if isinstance(problem, Problem) else _proposition_two
     with mpmath.workdps(digits):
         bias, gamma = proposition(
