@@ -7,7 +7,7 @@ from subridge.model.ensemble import SubsetPlan
 from subridge.model.subsets import overlapping, projection
 from subridge.ridge.choose import Losses, paired, squares_at
 from subridge.ridge.member import member_paths
-from subridge.ridge.moments import merged, moment_rows, moments_of, paths_of, thinned
+from subridge.ridge.moments import merged, moment_rows, moments_of, thinned
 from subridge.ridge.rows import training_rows
 
 
@@ -23,7 +23,7 @@ def batches_of(X, Y, weights=None, size=17):
 
 
 def pairs_at(rows, plan, ridges):
-    errors = np.stack([path.errors(0).ravel() for path in paths_of(rows, plan, ridges)])
+    errors = np.stack([path.errors(0).ravel() for path in member_paths(rows, plan, ridges)])
     return errors @ errors.T * rows.weights[0] / rows.total_weight
 
 
@@ -33,7 +33,7 @@ def test_members_equal_those_fitted_from_rows(data, plan, intercept):
     X, Y, weights = data
     ridges = np.array([0.0, 0.3])
     wanted = member_paths(training_rows(X, Y, weights, intercept), plan, ridges)
-    found = paths_of(moment_rows(batches_of(X, Y, weights), intercept), plan, ridges)
+    found = member_paths(moment_rows(batches_of(X, Y, weights), intercept), plan, ridges)
     for path, member in zip(found, wanted, strict=True):
         for index in range(2):
             np.testing.assert_allclose(path.coefficients(index), member.coefficients(index), rtol=1e-7, atol=1e-9)
@@ -72,7 +72,7 @@ def test_squared_errors_of_batches_are_those_of_their_rows(data, intercept):
     X, Y, weights = data
     plan, ridge, n, size = overlapping([4, 6], 10, seed=0), 0.3, 80, 17
     rows = moment_rows(batches_of(X, Y, weights, size), intercept)
-    losses = Losses(paths_of(rows, plan, np.array([ridge])), rows, read_aggregation("free"))
+    losses = Losses(member_paths(rows, plan, np.array([ridge])), rows, read_aggregation("free"))
     places = np.zeros((1, 2), dtype=int)
     w = losses.at(places).weights[0]
     centre = weights @ X / weights.sum() * intercept
@@ -98,7 +98,7 @@ def test_columns_of_any_offset_and_scale_keep_their_digits(ridge):
     X = ((rng.standard_normal((4000, 12)) + 1e6) * scales).astype(np.float32)
     Y = (X.astype(float) / scales)[:, :3].sum(axis=1)[None, :] + rng.standard_normal(4000)
     plan, ridges = SubsetPlan.from_indices([range(12)], 12), np.array([ridge])
-    (found,) = paths_of(moment_rows(batches_of(X, Y, size=100), True), plan, ridges)
+    (found,) = member_paths(moment_rows(batches_of(X, Y, size=100), True), plan, ridges)
     wide = X.astype(float) - X.astype(float).mean(axis=0)
     y = Y[0] - Y[0].mean()
     wanted = np.linalg.lstsq(
@@ -119,6 +119,6 @@ def test_copies_of_columns_share_their_weight_without_ridge(data):
     X, Y, _ = data
     twice = np.hstack([X, 1e3 * X[:, :4]])
     plan = SubsetPlan.from_indices([range(14)], 14)
-    (found,) = paths_of(moment_rows(batches_of(twice, Y), True), plan, np.zeros(1))
+    (found,) = member_paths(moment_rows(batches_of(twice, Y), True), plan, np.zeros(1))
     wanted = np.linalg.pinv(twice - twice.mean(axis=0), rcond=1e-10) @ (Y - Y.mean(axis=1, keepdims=True)).T
     np.testing.assert_allclose(found.coefficients(0), wanted.T, rtol=1e-6, atol=1e-8)

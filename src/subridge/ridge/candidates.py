@@ -18,8 +18,7 @@ from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.subsets import Dirichlet, Equal, Overlapping, Strategy
 from subridge.ridge.choose import SURE, Losses, paired, scored, search_ridges
 from subridge.ridge.judge import Candidate, Offer, take, tuned
-from subridge.ridge.member import MemberPath
-from subridge.ridge.moments import paths_of
+from subridge.ridge.member import MemberPath, member_paths
 from subridge.ridge.rows import TrainingRows
 
 SINGLE = "one ridge"
@@ -202,7 +201,7 @@ def _members(
     """The members of an offer along a path; those that the last one had too are `known`, unless noise differs."""
     plan, sets = offer.plan, offer.row_sets
     if noise is not None:
-        return paths_of(rows, plan, path, noise, sets)
+        return member_paths(rows, plan, path, noise, sets)
     keys = [
         np.asarray(A).tobytes() + (b"" if sets is None else sets[r].tobytes()) for r, A in enumerate(plan.measurements)
     ]
@@ -212,5 +211,5 @@ def _members(
     if new:
         part = SubsetPlan(tuple(plan.measurements[r] for r in new), plan.n_features)
         seen = None if sets is None else [sets[r] for r in new]
-        known |= dict(zip([keys[r] for r in new], paths_of(rows, part, path, None, seen), strict=True))
+        known |= dict(zip([keys[r] for r in new], member_paths(rows, part, path, None, seen), strict=True))
     return [known[key] for key in keys]

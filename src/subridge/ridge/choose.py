@@ -23,8 +23,8 @@ from subridge.model.checks import Scope, finite_array, one_of
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import ParameterError, RidgeError, RidgePathWarning
 from subridge.ridge.classes import fit_temperature, softmax
-from subridge.ridge.member import MemberPath
-from subridge.ridge.moments import MomentRows, paths_of
+from subridge.ridge.member import MemberPath, member_paths
+from subridge.ridge.moments import MomentRows
 from subridge.ridge.rows import TrainingRows
 
 # Half-decade steps around the mean square of a feature, the paper's s: 1e-3 s is ridgeless for all purposes, and λ*
@@ -380,7 +380,7 @@ def search_ridges(
     plain = (1 - _MATERIAL) * 10.0 ** (_LEAST / 2) * float(rows.column_squares.mean()) if given is None else 0.0
 
     def evaluate(path: FloatArray) -> Outcome[tuple[Losses, IntArray]]:
-        losses, first = Losses(paths_of(rows, plan, path, noise, row_sets), rows, judged), int((path < plain).sum())
+        losses, first = Losses(member_paths(rows, plan, path, noise, row_sets), rows, judged), int((path < plain).sum())
         places = choose_ridges(losses, scope)
         if first and judged is aggregation:
             above = Losses(losses.paths, rows, judged, first)

@@ -110,8 +110,8 @@ class ColumnRows(TrainingRows):
                 kernel += F.T @ F
         return found
 
-    def read(self, plan: SubsetPlan) -> None:
-        """Sum the kernels of all members of a plan that see more columns than there are rows."""
+    def paths(self, plan: SubsetPlan, ridges: FloatArray) -> None:
+        """Sum the kernels of members that see more columns than there are rows, before they are factorised."""
         if not plan.selects_features:
             raise DataError("members of a table on disk select columns; projections need X in memory")
         wide = [A for A in plan.measurements if len(A) >= self.room]

@@ -750,15 +750,26 @@ def independent_samples(fit: MemberFit, penalties: FloatArray) -> FloatArray:
 
 
 def member_paths(
-    rows: TrainingRows, plan: SubsetPlan, ridges: FloatArray, noise: Array | None = None
+    rows: TrainingRows,
+    plan: SubsetPlan,
+    ridges: FloatArray,
+    noise: Array | None = None,
+    row_sets: Sequence[IntArray] | None = None,
 ) -> list[MemberPath]:
     """Factorise every member once and return its path.
 
     Ridges are in the paper's convention, shape (L,), or (L, k) with a column for each member; `noise` has shape (k, C,
-    n).
+    n). With `row_sets` each member sees some of the rows: one index array per member.
     """
     if (ridges < 0).any():
         raise RidgeError(f"ridge must be at least 0 to train, got {ridges.min():g}")
+    known = rows.paths(plan, ridges)
+    if known is not None:
+        return known
+    if row_sets is not None:
+        from subridge.ridge.row_subsets import paths_on_rows  # which builds on this file
+
+        return paths_on_rows(rows, plan, ridges, noise, row_sets)
     penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
     fits = factorise_members(rows, plan, penalties.min(axis=0))
     return [MemberPath(fit, penalties[:, r], None if noise is None else noise[r]) for r, fit in enumerate(fits)]

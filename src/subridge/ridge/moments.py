@@ -30,11 +30,9 @@ from subridge.arrays.namespace import is_tensor, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray, SparseMatrix
 from subridge.model.checks import refuse_beyond_memory
 from subridge.model.ensemble import SubsetPlan
-from subridge.model.errors import DataError, RidgeError
+from subridge.model.errors import DataError
 from subridge.ridge.checks import refuse_out_of_range
-from subridge.ridge.columns import ColumnRows
 from subridge.ridge.member import MemberPath
-from subridge.ridge.row_subsets import paths_on_rows
 from subridge.ridge.rows import TrainingRows, training_rows
 
 BATCHES = 32  # with so many the standard error of a difference is known to an eighth of itself
@@ -206,6 +204,16 @@ class MomentRows(TrainingRows):
         """n, of all rows."""
         return self.whole.n_samples
 
+    def paths(self, plan: SubsetPlan, ridges: FloatArray) -> list[MemberPath]:
+        """The members of a plan along a path of ridges, shape (L,) or (L, k)."""
+        if self.scales is not None and not plan.selects_features:
+            raise DataError("standardised moments serve members that select features, not projections; standardise X")
+        penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
+        return [
+            MomentPath(self, plan, r, np.broadcast_to(penalties, (len(ridges), plan.n_members))[:, r])
+            for r in range(plan.n_members)
+        ]
+
     @property
     def n_units(self) -> int:
         """Batches, whose squared errors are compared in place of those of rows."""
@@ -358,29 +366,3 @@ class MomentPath(MemberPath):
         d, scales = self._root**2 + self.penalties[index], self._rows.scales
         found: Array = (self._projected * self._root / d) @ self._right
         return found if scales is None else found / scales[self._plan.measurements[self._r]]
-
-
-def paths_of(
-    rows: TrainingRows,
-    plan: SubsetPlan,
-    ridges: FloatArray,
-    noise: Array | None = None,
-    row_sets: Sequence[IntArray] | None = None,
-) -> list[MemberPath]:
-    """The members of a plan along a path of ridges, shape (L,) or (L, k), from rows or from their moments.
-
-    With `row_sets` each member sees some of the rows.
-    """
-    if isinstance(rows, ColumnRows):
-        rows.read(plan)
-    if not isinstance(rows, MomentRows):
-        return paths_on_rows(rows, plan, ridges, noise, row_sets)
-    if (ridges < 0).any():
-        raise RidgeError(f"ridge must be at least 0 to train, got {ridges.min():g}")
-    if rows.scales is not None and not plan.selects_features:
-        raise DataError("standardised moments serve members that select features, not projections; standardise X")
-    penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
-    return [
-        MomentPath(rows, plan, r, np.broadcast_to(penalties, (len(ridges), plan.n_members))[:, r])
-        for r in range(plan.n_members)
-    ]

@@ -15,7 +15,7 @@ from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.model.checks import one_number, positive_integer, stream, within
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import ParameterError
-from subridge.ridge.member import GRAM_LIMIT, MemberFit, MemberPath, factorise, member_paths
+from subridge.ridge.member import GRAM_LIMIT, MemberFit, MemberPath, factorise
 from subridge.ridge.rows import TrainingRows, training_rows
 
 
@@ -107,15 +107,9 @@ class PartialPath(MemberPath):
 
 
 def paths_on_rows(
-    rows: TrainingRows,
-    plan: SubsetPlan,
-    ridges: FloatArray,
-    noise: Array | None = None,
-    row_sets: Sequence[IntArray] | None = None,
+    rows: TrainingRows, plan: SubsetPlan, ridges: FloatArray, noise: Array | None, row_sets: Sequence[IntArray]
 ) -> list[MemberPath]:
-    """`member_paths` of members that see all rows, or each its own: `row_sets` has one index array per member."""
-    if row_sets is None:
-        return member_paths(rows, plan, ridges, noise)
+    """`member_paths` of members that see some rows each: `row_sets` has one index array per member."""
     penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
     return [
         PartialPath(rows, plan, r, seen, penalties[:, r], None if noise is None else noise[r])

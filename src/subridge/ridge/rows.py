@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +23,10 @@ from subridge.arrays.namespace import (
 )
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntArray, SparseMatrix
 from subridge.model.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from subridge.model.ensemble import SubsetPlan
+    from subridge.ridge.member import MemberPath
 
 _EPS = float(np.finfo(np.float64).eps)
 _SLAB = 64  # rows that are transposed at once: a strided copy of all rows misses the cache, a seventh of a fit
@@ -216,6 +221,10 @@ class TrainingRows:
     def n_samples(self) -> int:
         """n."""
         return int(self.weights.shape[0])
+
+    def paths(self, plan: "SubsetPlan", ridges: FloatArray) -> "list[MemberPath] | None":
+        """The members of a plan along ridges (L,) or (L, k), if they are not to be factorised from these rows."""
+        return None
 
     @property
     def room(self) -> int:

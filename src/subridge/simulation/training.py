@@ -21,7 +21,7 @@ from subridge.model.aggregation import LinearAggregation
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.ridge.choose import Losses
 from subridge.ridge.curves import weights_along_curve
-from subridge.ridge.row_subsets import paths_on_rows
+from subridge.ridge.member import member_paths
 from subridge.ridge.rows import training_rows
 from subridge.simulation.gaussian import FEATURE_NOISE, LABEL_NOISE, READOUT_NOISE, SIGNAL, GaussianExperiment
 from subridge.theory.predict import risk
@@ -218,7 +218,7 @@ def _weights_of_trial(
             if batch.readout is not None:
                 noise = eta[:, None, None] * to_numpy(batch.readout[b, :, :P])[:, None, :]
             sets = experiment.row_sets_of(batch.trials[b], P)
-            paths = paths_on_rows(rows, plan, experiment.ridge_table, noise, sets)
+            paths = member_paths(rows, plan, experiment.ridge_table, noise, sets)
             for index in range(len(experiment.ridge_table)):
                 losses = Losses(paths, rows, aggregation)
                 found = losses.moments(losses.common(index), aggregation).of_batch(0)
