@@ -170,7 +170,10 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> Verdict:
     outputs = outputs_at(chosen.losses, places, weights)[0, ...]
     apparent = _error(outputs, chosen.losses)
     offered = {path: len(each.chooser.offered) for each in pool for path in each.losses.paths}
-    steps = sum(number * (path.rank + int(rows.targets.shape[0])) for path, number in offered.items())
+    # A set of m rows is solved for in m² steps a row, and windows hold every row m times.
+    m = 0 if rows.left_out is None else rows.left_out.largest
+    copies = 1 if rows.left_out is None or rows.left_out.is_partition else m
+    steps = sum(number * copies * (path.rank + int(rows.targets.shape[0]) + m**2) for path, number in offered.items())
     affordable = int(_MOST_WORK / (rows.n_samples * max(steps, 1)))
     only_ridges = len(pool) == 1 and weights is None
     is_fixed = only_ridges and len(chosen.chooser.offered) == 1
