@@ -73,14 +73,22 @@ def estimators():
     labels = (y > 0).astype(int)
     ridges = np.logspace(-1, 3, 8)
 
-    def regressor(k):
-        return lambda: sr.RidgeEnsembleRegressor(k, subsets="equal", ridges=ridges, random_state=0).fit(X, y)
+    def regressor(k, subsets=None):
+        options = {"aggregation": "mean", "ridges": ridges, "random_state": 0}
+        given = sr.subsets.equal(k, 2048, 0) if subsets is None else subsets
+        return lambda: sr.RidgeEnsembleRegressor(k, subsets=given, **options).fit(X, y)
 
     def classifier():
-        model = sr.RidgeEnsembleClassifier(8, subsets="equal", ridges=ridges, random_state=0)
+        options = {"voting": "majority", "ridges": ridges, "random_state": 0}
+        model = sr.RidgeEnsembleClassifier(8, subsets=sr.subsets.equal(8, 2048, 0), **options)
         return model.fit(X, labels).predict_proba(X[:500])
 
-    return {"regressor, k=8": regressor(8), "regressor, k=32": regressor(32), "classifier, k=8": classifier}
+    return {
+        "regressor, k=8": regressor(8),
+        "regressor, k=32": regressor(32),
+        "k=8, beside one ridge": regressor(8, "equal"),  # a number of members is compared with one ridge
+        "classifier, k=8": classifier,
+    }
 
 
 def forecasts():
