@@ -165,20 +165,6 @@ def floor(spectrum: Spectrum, alpha: FloatArray) -> tuple[FloatArray, FloatArray
     return kappa_bar, spectrum.ridge(alpha, kappa_bar)
 
 
-def _defect(
-    x: FloatArray, d: FloatArray, c: FloatArray, pull: FloatArray, samples: FloatArray, spare: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """By how much κ̄ = x is too small in the form that cancels less, αM(1 - γ) there, and the size of the form's terms.
-
-    `d` and `c` are eigenvalues and their multiplicities, `pull` is λM, `samples` αM and `spare` αM - N.
-    """
-    R, strength = 1.0 / (x[:, None] + d), pull / x
-    fitted, free = R @ (c * d), x * (R @ c)  # Σφ_i and Σψ_i
-    by_free = np.abs(spare) + np.abs(free) < samples
-    defect = np.where(by_free, strength - free - spare, strength + fitted - samples)
-    return defect, strength + x * (R**2 @ (c * d)), np.where(by_free, np.abs(free), samples)
-
-
 def _non_negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, unit: float) -> tuple[FloatArray, BoolArray]:
     """λ > 0, or λ = 0 below the threshold: bracketed Newton steps in log κ̄, in this unit of the eigenvalues."""
     M = spectrum.n_features
@@ -194,14 +180,19 @@ def _non_negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, unit: 
     live = np.arange(len(root))
     for _ in range(_STEPS):
         x = root[live]
-        defect, gap, terms = _defect(x, d, c, pull[live], samples[live], spare[live])
+        R = 1.0 / (x[:, None] + d)
+        strength = pull[live] / x
+        fitted, free = R @ (c * d), x * (R @ c)
+        gap = strength + x * (R**2 @ (c * d))
+        by_free = np.abs(spare[live]) + free < samples[live]
+        defect = np.where(by_free, strength - free - spare[live], strength + fitted - samples[live])  # falls with κ̄
         low[live] = np.where(defect > 0, x, low[live])
         high[live] = np.where(defect < 0, x, high[live])
         step = defect / gap
         new = x * np.exp(np.clip(step, -300, 300))
         outside = (new <= low[live]) | (new >= high[live])
         root[live] = np.where(outside & (np.abs(step) > 1e-12), np.sqrt(low[live]) * np.sqrt(high[live]), new)
-        live = live[np.abs(step) > 2e-15 * (1 + terms / gap)]
+        live = live[np.abs(step) > 2e-15 * (1 + np.where(by_free, free, samples[live]) / gap)]
         if not len(live):
             break
     status = np.ones(len(root), dtype=bool)
@@ -211,7 +202,7 @@ def _non_negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, unit: 
 
 def _negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, clip: bool) -> tuple[FloatArray, BoolArray]:
     """λ < 0: λ(κ̄) is convex, so Newton's method falls to the root from the ridgeless point above it."""
-    samples = alpha * spectrum.n_features
+    c, samples = spectrum.counts, alpha * spectrum.n_features
     lowest, least = floor(spectrum, alpha)
     if clip:
         lam = np.maximum(lam, np.minimum(least, 0.0))
@@ -225,7 +216,10 @@ def _negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, clip: b
     kappa_bar = effective_ridge(spectrum, alpha, np.zeros_like(lam))[0]
     kappa_bar = np.where(kappa_bar > 0, kappa_bar, pull / np.where(spare > 0, spare, 1.0))  # a step from κ̄ = 0
     for _ in range(_STEPS):
-        defect, gap, _ = _defect(kappa_bar, spectrum.values, spectrum.counts, pull, samples, spare)
+        phi, psi = spectrum.shares(kappa_bar)
+        strength, gap = pull / kappa_bar, pull / kappa_bar + (phi * psi) @ c
+        by_free = np.abs(spare) + np.abs(psi) @ c < samples
+        defect = np.where(by_free, strength - psi @ c - spare, strength + phi @ c - samples)
         step = np.divide(defect, gap - defect, out=np.zeros_like(gap), where=gap - defect > 0)
         kappa_bar = np.maximum(kappa_bar * (1 + step), lowest)
         settled = np.abs(step) <= 1e-14 * (1 + samples / np.maximum(gap, EPS * samples))
