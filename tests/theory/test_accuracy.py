@@ -54,6 +54,13 @@ def test_a_ridge_that_underflows_in_units_of_the_largest_eigenvalue_is_solved():
     assert verdict.error < 1e-8
 
 
+def test_roots_of_negative_ridges_do_not_square_resolvents_that_overflow():
+    """With shares in place of squared resolvents; the square of one left 80 % of the risk, without a warning."""
+    verdict = judge.judge_one(558211000113)
+    assert verdict.remark == ""
+    assert verdict.error < 1e-8
+
+
 def test_independent_features_and_spikes_are_right_or_say_that_they_are_not():
     verdicts = [v for seed in range(80) if (v := judge.judge_structured(seed)) is not None]
     assert {v.kind for v in verdicts} == {"diagonal", "spiked"}
