@@ -121,6 +121,9 @@ function curvesInWords(state, curves) {
     if (Math.abs(change) >= 5e-4) words.push(`Unequal subsets ${change < 0 ? "lower" : "raise"} the ensemble's error by ${percent(change)}.`);
   }
   if (!averageExists(state)) words.push("With a spread of 1 or more and an aligned teacher the mean over draws does not exist: the median is shown.");
+  if (state.dead_features > 0 && state.n_features === Infinity && state.correlation > 0 && state.alignment > 0) {
+    words.push("With an aligned teacher and M → ∞ the signal that dead features lose is infinite: choose a finite number of features.");
+  }
   if (state.aggregation !== "mean" && state.n_features === Infinity && state.correlation > 0 && state.alignment > 0) {
     words.push("With an aligned teacher and M → ∞ the best scale is 1: the scaled mean is the mean. Choose a finite number of features to see it differ.");
   }
