@@ -113,7 +113,7 @@ function curvesInWords(state, curves) {
     else {
       const change = ensemble.here / best.here - 1;
       const than = Math.abs(change) < 5e-4 ? "as well as" : `${percent(change)} ${change < 0 ? "better" : "worse"} than`;
-      words.push(`There ${members} of ${sizes} do ${than} one ridge tuned to λ*.`);
+      words.push(`There ${members} of ${sizes} do ${than} one ridge tuned to λ*${state.dead_features > 0 ? " of complete data" : ""}.`);
     }
   }
   if (equal && unequal && Number.isFinite(equal.here) && equal.here > 0 && k > 1) {
