@@ -17,9 +17,9 @@ Batches are merged by the update of Chan, Golub and LeVeque (1983), which has no
 Gram matrix resolves directions down to √ε, about 1e-7 of a column's spread, where rows would resolve 1e-14.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import pairwise
 
 import numpy as np
@@ -33,7 +33,7 @@ from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError
 from subridge.ridge.checks import refuse_out_of_range
 from subridge.ridge.member import MemberPath
-from subridge.ridge.rows import TrainingRows, training_rows
+from subridge.ridge.rows import Design, TrainingRows, training_rows
 
 BATCHES = 32  # with so many the standard error of a difference is known to an eighth of itself
 _EPS = float(np.finfo(np.float64).eps)
@@ -107,17 +107,25 @@ def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | N
         refuse_beyond_memory(f"the products of {M:,} features", _PER_PRODUCT * M**2, "take fewer, or use fit")
     with np.errstate(over="ignore", invalid="ignore"):
         rows = training_rows(X, targets, sample_weight)
-        (g, means), design, w = rows.centred_targets, rows.design(np.arange(X.shape[1])), rows.weights
+        design = Design(rows.features, rows.feature_means, rows.root_weights)
+        (g, means), w = rows.centred_targets, rows.weights
         refuse_out_of_range(rows)
         squares = design.gram(), design.onto_features(g), g @ g.T
     return RowMoments(rows.n_samples, rows.total_weight, float((w * w).sum()), rows.feature_means, means, *squares)
 
 
-def merged(parts: Sequence[RowMoments]) -> RowMoments:
-    """The moments of all rows together, merged pair by pair, so that rounding grows with the depth of the tree."""
-    while len(parts) > 1:
-        parts = [parts[i] + parts[i + 1] if i + 1 < len(parts) else parts[i] for i in range(0, len(parts), 2)]
-    return parts[0]
+def merged(parts: Iterable[RowMoments]) -> RowMoments:
+    """The moments of all rows together, merged as a tree of pairs, so that rounding grows with its depth.
+
+    Parts are taken one by one, and pairs of equal depth are merged at once: of m parts log₂ m are held.
+    """
+    held = list[tuple[int, RowMoments]]()
+    for part in parts:
+        depth = 0
+        while held and held[-1][0] == depth:
+            part, depth = held.pop()[1] + part, depth + 1
+        held.append((depth, part))
+    return reduce(lambda right, left: left[1] + right, held[-2::-1], held[-1][1])
 
 
 def thinned(batches: Sequence[RowMoments], most: int = BATCHES) -> tuple[RowMoments, ...]:
