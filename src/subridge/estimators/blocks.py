@@ -107,14 +107,7 @@ def is_long(X: Any, y: Any = None) -> bool:
     """
     if isinstance(X, np.memmap):
         return 16 * X.size > available_memory()  # as float64, beside its centred copy
-    kinds = [
-        ("dask", "Array"),
-        ("dask", "DataFrame"),
-        ("dask", "FrameBase"),
-        ("zarr", "Array"),
-        ("polars", "LazyFrame"),
-    ]
-    if isinstance(X, MomentBatches | Iterator) or any(_is(X, *kind) for kind in kinds):
+    if isinstance(X, MomentBatches | Iterator) or is_lazy(X) or _is(X, "zarr", "Array"):
         return True
     return y is None and isinstance(X, Iterable) and not hasattr(X, "shape") and not isinstance(X, list | tuple)
 
@@ -335,6 +328,25 @@ def _joined(lists: Iterable[list[RowMoments]]) -> list[RowMoments]:
 def _moments(blocks: Sequence[tuple[Any, ...]], work: _Work) -> list[RowMoments]:
     """The moments of neighbouring blocks as one, read one after the other; one block keeps its pieces."""
     return work(*blocks[0]) if len(blocks) == 1 else _joined(work(*block) for block in blocks)
+
+
+# -- new rows -------------------------------------------------------------------------------------
+
+
+def predicted(model: Any, X: Any, tail: tuple[int, ...]) -> Any:
+    """Predictions for X, shape (n, *tail), block by block: a Dask array for a Dask collection, else in memory."""
+    if _is_dask(X):
+        import dask.array as da
+        from dask.delayed import delayed
+
+        sizes, shared = getattr(X, "chunks", [[math.nan] * X.npartitions])[0], delayed(model, traverse=False)
+        blocks = zip(_dask_table(X, None, None).blocks, sizes, strict=True)
+        return da.concatenate([da.from_delayed(shared.predict(each.X), (m, *tail), np.float64) for each, m in blocks])
+    if is_lazy(X):
+        parts: Iterable[Any] = X.collect_batches(maintain_order=True)
+    else:
+        parts = X if isinstance(X, Iterator) else (each.X.load() for each in _disk_table(X, None, None).blocks)
+    return np.concatenate([model.predict(part) for part in parts])
 
 
 # -- all blocks -----------------------------------------------------------------------------------

@@ -18,9 +18,11 @@ Gram matrix resolves directions down to √ε, about 1e-7 of a column's spread, 
 """
 
 from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -89,6 +91,13 @@ class RowMoments:
         """The same rows' moments about zero: what a fit without intercept uses."""
         x, y = self.feature_means, self.target_means
         return replace(self._shifted(x, y, self.total_weight), feature_means=x * 0.0, target_means=y * 0.0)
+
+    def squares(self, a: FloatArray, b: FloatArray, x: FloatArray | float, y: FloatArray) -> FloatArray:
+        """``Σ w (a (y_i - y) - b (x_i - x))²`` of every target, shape (C,), for a and y (C,), b (C, M) and x (M,)."""
+        gram, cross, own = (to_numpy(each) for each in (self.gram, self.cross, self.target_gram))
+        inside = a**2 * np.diagonal(own) - 2 * a * (cross * b).sum(axis=1) + ((b @ gram) * b).sum(axis=1)
+        shift = a * (to_numpy(self.target_means) - y) - b @ (to_numpy(self.feature_means) - x)
+        return np.asarray(np.maximum(inside, 0.0) + self.total_weight * shift**2)
 
     def _shifted(self, x: Array, y: Array, weight: float) -> "RowMoments":
         """Second moments with ``weight`` times the products of x (M,) and y (C,) added."""
@@ -189,6 +198,44 @@ class MomentBatches:
         """Columns of X."""
         return int(self.batches[0].gram.shape[0])
 
+    def leave_batches_out(self, estimator: Any) -> FloatArray:
+        """Judge an estimator on every batch, fitted to the others: exact, and without another pass over the table.
+
+        Subsets, ridges and weights are chosen again without each batch. If rows are in the order of time, or lie by
+        groups, that is fairer than leaving out single rows.
+
+        Parameters
+        ----------
+        estimator : RidgeEnsembleRegressor
+            What to fit; it is not changed.
+
+        Returns
+        -------
+        ndarray, shape (n_batches,)
+            Mean squared error on the rows of each batch, summed over targets.
+
+        Raises
+        ------
+        ParameterError
+            If the estimator needs rows.
+
+        Examples
+        --------
+        >>> import numpy as np, subridge as sr
+        >>> X = np.random.default_rng(0).standard_normal((400, 3))
+        >>> moments = sr.gather_moments((X[i : i + 50], X[i : i + 50].sum(axis=1)) for i in range(0, 400, 50))
+        >>> errors = moments.leave_batches_out(sr.RidgeEnsembleRegressor(1, ridge=0.1))
+        >>> errors.shape, bool(errors.max() < 0.1)
+        ((32,), True)
+        """
+        found = []
+        for number, each in enumerate(self.batches):
+            others = replace(self, batches=self.batches[:number] + self.batches[number + 1 :])
+            model = deepcopy(estimator).fit(others)
+            coef, intercept = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
+            found.append(each.squares(np.ones(len(coef)), coef, 0.0, intercept).sum() / each.total_weight)
+        return np.array(found)
+
 
 # -- rows that stand for them ---------------------------------------------------------------------
 
@@ -262,16 +309,8 @@ class MomentRows(TrainingRows):
             return np.full(len(self.batches), np.inf)
         if self.scales is not None:
             b = b / self.scales
-        centre = to_numpy(self.whole.feature_means), to_numpy(self.whole.target_means)
-        found = []
-        for each in self.batches:
-            gram, cross, own, mean, label = map(
-                to_numpy, (each.gram, each.cross, each.target_gram, each.feature_means, each.target_means)
-            )
-            shift = a * (label - centre[1] * self.has_intercept) - b @ (mean - centre[0] * self.has_intercept)
-            inside = a**2 * np.diagonal(own) - 2 * a * (cross * b).sum(axis=1) + ((b @ gram) * b).sum(axis=1)
-            found.append(float((np.maximum(inside, 0.0) + each.total_weight * shift**2).sum()))
-        return np.array(found)
+        x, y = (to_numpy(each) * self.has_intercept for each in (self.whole.feature_means, self.whole.target_means))
+        return np.array([each.squares(a, b, x, y).sum() for each in self.batches])
 
 
 def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise: bool = False) -> MomentRows:
