@@ -22,7 +22,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,7 @@ from subridge.model.checks import refuse_beyond_memory
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError
 from subridge.ridge.checks import refuse_out_of_range
-from subridge.ridge.member import MemberPath
+from subridge.ridge.member import MemberFit, MemberPath
 from subridge.ridge.rows import Design, TrainingRows, training_rows
 
 BATCHES = 32  # with so many the standard error of a difference is known to an eighth of itself
@@ -253,6 +253,7 @@ class MomentRows(TrainingRows):
     whole: RowMoments = field(kw_only=True)
     has_intercept: bool = True
     scales: FloatArray | None = None
+    knows_leverages: ClassVar[bool] = False
 
     @property
     def n_samples(self) -> int:
@@ -268,6 +269,16 @@ class MomentRows(TrainingRows):
             MomentPath(self, plan, r, np.broadcast_to(penalties, (len(ridges), plan.n_members))[:, r])
             for r in range(plan.n_members)
         ]
+
+    @property
+    def effective_samples(self) -> float:
+        """``(Σw)²/Σw²``."""
+        return self.whole.total_weight**2 / self.whole.squared_weight
+
+    @property
+    def label_variance(self) -> float:
+        """Variance of the labels, summed over targets."""
+        return float(np.trace(to_numpy(self.whole.target_gram))) / self.whole.total_weight
 
     @property
     def n_units(self) -> int:
@@ -385,8 +396,7 @@ class MomentPath(MemberPath):
         untouched = max(room, 0) - self.rank
         fourth = np.maximum((squares**2).sum(axis=1) + untouched, _EPS)
         self.degrees = np.maximum((squares.sum(axis=1) + untouched) ** 2 / fourth, _EPS)
-        effective = rows.whole.total_weight**2 / rows.whole.squared_weight
-        self.independent = np.minimum(np.maximum(1 - 2 / self.degrees, _LEAST_SHARE) * effective, room)
+        self.independent = np.minimum(np.maximum(1 - 2 / self.degrees, _LEAST_SHARE) * rows.effective_samples, room)
 
     @property
     def hides_directions(self) -> bool:
@@ -413,3 +423,12 @@ class MomentPath(MemberPath):
         d, scales = self._root**2 + self.penalties[index], self._rows.scales
         found: Array = (self._projected * self._root / d) @ self._right
         return found if scales is None else found / scales[self._plan.measurements[self._r]]
+
+
+def trace_errors(fit: MemberFit, penalties: FloatArray, targets: FloatArray) -> FloatArray:
+    """Left-out errors in the trace form of a member that was factorised on rows that stand for all; shape (L, C, m)."""
+    inside, gains = targets @ fit.left.T, fit.residual_gains(penalties)
+    rest = 0.0 if fit.spans_samples else targets - inside @ fit.left
+    slack = (gains.sum(axis=1) + fit.rows.room - len(fit.spectrum)) / fit.rows.n_samples
+    found = (inside * gains[:, None, :]) @ fit.left + rest
+    return np.asarray(found / (slack[:, None, None] * fit.rows.root_weights))
