@@ -758,11 +758,13 @@ def independent_samples(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     """
     rows, d = fit.rows, to_numpy(fit.spectrum)
     leverages = (d / (d + penalties.min())) @ to_numpy(fit.left) ** 2  # q, worth (Σq)²/Σq² equal ones
-    if len(d) and leverages.sum() ** 2 < min(_FEW_ROWS, len(leverages) / 6) * (leverages**2).sum():
+    is_rare = leverages.sum() ** 2 < min(_FEW_ROWS, len(leverages) / 6) * (leverages**2).sum()
+    if rows.knows_leverages and len(d) and is_rare:
         return np.zeros(len(penalties))
-    effective = rows.total_weight**2 / float((rows.weights**2).sum())
     most = rows.room if rows.left_out is None else rows.n_units
-    return np.asarray(np.minimum(np.maximum(1 - 2 / residual_degrees(fit, penalties), _LEAST_SHARE) * effective, most))
+    return np.asarray(
+        np.minimum(np.maximum(1 - 2 / residual_degrees(fit, penalties), _LEAST_SHARE) * rows.effective_samples, most)
+    )
 
 
 def member_paths(
