@@ -280,7 +280,7 @@ class LeftOutEnsemble:
         """Lower and upper bounds of new labels, each of shape (C, m)."""
         level, masses, lower, upper = self._level(level), self._masses, [], []
         sizes, owners = abs(self.rows.targets - self.predictions), self.rows.owners
-        beyond = len(owners) - int(np.ceil(level * (len(owners) + 1) - _SLACK))  # rows outside of the interval
+        beyond = len(owners) - max(1, int(np.ceil(level * (len(owners) + 1) - _SLACK)))  # rows outside of the interval
         chosen = np.arange(len(owners))
 
         def choose(changes: Array) -> IntArray:
