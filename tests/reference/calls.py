@@ -387,5 +387,6 @@ MEANT = {
         "array of text",
         "a list with NaN",
         "a table of text",
+        "array of objects",
     },
 }

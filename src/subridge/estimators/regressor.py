@@ -319,9 +319,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
             New samples, one per row.
         level : float
-            Wanted coverage. It is at least 2·level - 1, for any distribution, if ridge and weights are fixed beforehand
-            and rows (with `groups`: groups) are exchangeable; in practice it is close to `level`. The theorem does not
-            cover chosen ridges, fitted weights and `gap`.
+            Wanted coverage, 0.5 or more. It is at least 2·level - 1, for any distribution, if ridge and weights are
+            fixed beforehand and rows (with `groups`: groups) are exchangeable; in practice it is close to `level`. The
+            theorem does not cover chosen ridges, fitted weights and `gap`.
 
         Returns
         -------

@@ -265,6 +265,8 @@ def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
     size = np.sqrt(np.where(usable, own, 1.0))
     b = np.where(usable, size.min(axis=-1, where=usable, initial=np.inf, keepdims=True) / size, 0.0)
     A = np.where(usable[..., :, None] & usable[..., None, :], (E + np.swapaxes(E, -1, -2)) / 2, unit)
+    if not np.isfinite(A).all():
+        raise ParameterError("pairs of two members with finite errors must be finite, by Cauchy and Schwarz")
     A = A / size[..., :, None] / size[..., None, :]
     if simplex:
         # min yᵀAy over bᵀy = 1 lies along the minimum of yᵀAy + (bᵀy - 1)², which exists for any A.
