@@ -68,11 +68,11 @@ def run_batch(
             _remove_tasks(request, outcome, folder, run)
             yield outcome
         return
-    # Only experiments need much memory; half of what is free is shared by all of them.
+    # Only experiments need much memory, and they share what is free, a tenth of it left over.
     n_experiments = max(1, sum(hasattr(settings, "n_trials") for settings in groups))
     part = replace(
         run,
-        memory=run.memory or max(1, free_memory(run.device) // (2 * n_experiments)),
+        memory=run.memory or max(1, 9 * free_memory(run.device) // (10 * n_experiments)),
         threads=run.threads or max(1, (os.cpu_count() or 1) // processes),
     )
     folder.mkdir(parents=True, exist_ok=True)
