@@ -27,6 +27,7 @@ from subridge.model.checks import (
     finite_array,
     one_of,
     positive_integer,
+    refuse_large_entries,
     refuse_odd_table,
     refuse_odd_values,
     truth,
@@ -104,6 +105,8 @@ def training_input(
     """
     if reset:
         estimator._forget()
+    if y is not None and is_sparse(y):
+        raise DataError("y is a sparse matrix; labels are given as an array, y.toarray()")
     if y is not None and (np.ma.is_masked(y) or (numeric and isinstance(y, np.ndarray) and y.dtype.kind != "c")):
         refuse_odd_values("y", y)
     if is_tensor(X):
@@ -119,6 +122,8 @@ def training_input(
         features, labels = checked_features(estimator, X, reset, y=y, multi_output=numeric, y_numeric=numeric)
     if numeric:
         return features, labels.astype(np.float64, copy=False)
+    if labels.dtype.kind == "V":
+        refuse_odd_values("y", labels)
     check_classification_targets(labels)
     return features, column_or_1d(labels, warn=True)
 
@@ -135,7 +140,7 @@ def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool
         finite = "allow-nan" if allow_nan else True
         rules = {"accept_sparse": ("csr", "csc"), "dtype": np.float64, "ensure_all_finite": finite}
         try:
-            return validate_data(estimator, X, reset=reset, **rules, **labels)
+            found = validate_data(estimator, X, reset=reset, **rules, **labels)
         except ValueError as error:
             if "X contains NaN" not in str(error):
                 raise
@@ -143,6 +148,9 @@ def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool
             raise DataError(
                 f"X contains NaN; {_FILLED if labels or not hasattr(estimator, 'missing') else _LEFT_OUT}"
             ) from error
+        features = found[0] if labels else found
+        refuse_large_entries("X", features.data if is_sparse(features) else features)
+        return found
     xp = namespace_of(X)
     if X.ndim != 2 or 0 in X.shape:
         raise DataError(f"X must be a tensor of shape (n_samples, n_features) with neither zero, got {tuple(X.shape)}")
@@ -291,6 +299,8 @@ class RidgeEnsembleBase(BaseEstimator):
         one_of("missing", self.missing, get_args(Missing))
         if isinstance(self.n_estimators, str):
             one_of("n_estimators", self.n_estimators, ("auto",))
+        else:
+            positive_integer("n_estimators", self.n_estimators)
         first, second = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=2)
         return int(first), int(second)
 
@@ -309,9 +319,7 @@ class RidgeEnsembleBase(BaseEstimator):
                 f"subset_sizes={self.subset_sizes!r} has no effect on subsets={name!r}; use subsets='overlapping' or "
                 "'projection', or leave it out"
             )
-        number = (
-            1 if isinstance(self.n_estimators, str) else min(positive_integer("n_estimators", self.n_estimators), M)
-        )
+        number = 1 if isinstance(self.n_estimators, str) else min(int(self.n_estimators), M)
         if name == "auto" and (is_open or number == 1):
             return list(offers(varying, MEMBERS if is_open else (), seed=seed))
         kind, rng = "dirichlet" if name == "auto" else name, np.random.default_rng(seed)

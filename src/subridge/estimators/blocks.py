@@ -20,7 +20,7 @@ import numpy as np
 from subridge.arrays.machine import available_memory, forget_pages
 from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray
-from subridge.model.checks import one_of, truth
+from subridge.model.checks import one_of, positive_integer, refuse_odd_values, truth
 from subridge.model.errors import BudgetError, ClusterError, DataError, ParameterError, counted, listed
 from subridge.ridge.moments import BATCHES, MomentBatches, RowMoments, merged, moments_of, pieces_of, thinned
 from subridge.store.progress import ProgressBar
@@ -113,6 +113,11 @@ def is_long(X: Any, y: Any = None) -> bool:
 
 
 def _table(X: Any, y: Any, weights: Any) -> _Table:
+    for name, each in (("X", X), ("y", y), ("sample_weight", weights)):
+        if np.ma.is_masked(each):
+            refuse_odd_values(name, each)
+    if not is_lazy(X) and hasattr(X, "shape") and not hasattr(X, "dtype"):
+        raise DataError(f"X is a {type(X).__name__}; give its numbers as an array, X.to_numpy()")
     if is_lazy(X) or hasattr(X, "shape"):
         if y is None:
             raise DataError("y is None; the estimator needs labels")
@@ -415,9 +420,10 @@ def gather_moments(
     array([1., 1., 1., 1., 1.])
     """
     truth("standardise", standardise)
+    truth("progress", progress)
     fills = one_of("missing", missing, ("raise", "mean")) == "mean"
     table = _table(X, y, sample_weight)
-    budget = available_memory() // 2 if memory is None else memory
+    budget = available_memory() // 2 if memory is None else positive_integer("memory", memory)
     n_batches, planned = _plan(table, budget)
     in_any_order = isinstance(table.blocks, list)
     if fills and not in_any_order and not isinstance(table.blocks, _Lazy):

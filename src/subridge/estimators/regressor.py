@@ -325,9 +325,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
             New samples, one per row.
         level : float
-            Wanted coverage. It is at least 2·level - 1, for any distribution, if ridge and weights are fixed beforehand
-            and rows (with `groups`: groups) are exchangeable; in practice it is close to `level`. The theorem does not
-            cover chosen ridges, fitted weights and `gap`.
+            Wanted coverage, 0.5 or more. It is at least 2·level - 1, for any distribution, if ridge and weights are
+            fixed beforehand and rows (with `groups`: groups) are exchangeable; in practice it is close to `level`. The
+            theorem does not cover chosen ridges, fitted weights and `gap`.
 
         Returns
         -------
@@ -383,5 +383,6 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         # scikit-learn's check puts the signal in one feature of ten, which an unweighted mean of disjoint members
         # shrinks by 1/k whatever the ridge; fitted weights do not.
         name = self.aggregation.name if isinstance(self.aggregation, Aggregation) else self.aggregation
-        tags.regressor_tags.poor_score = self.n_estimators != "auto" and name in ("mean", "median")
+        is_open = isinstance(self.n_estimators, str)
+        tags.regressor_tags.poor_score = not is_open and isinstance(name, str) and name in ("mean", "median")
         return tags
