@@ -6,7 +6,7 @@ import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.model.aggregation import Aggregation, MemberMoments
-from subridge.model.checks import extended_non_negative, finite_array, positive_integer
+from subridge.model.checks import extended_non_negative, finite_array, positive_integer, truth
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem, Problem
@@ -216,6 +216,7 @@ def order_parameters(
     (array([0.5]), array([[0.5]]))
     """
     check_description(problem, ensemble)
+    truth("throw", throw)
     alpha = extended_non_negative("sample_ratio", sample_ratio)
     if isinstance(problem, EquicorrelatedProblem):
         return equicorrelated_order_parameters(EquicorrelatedGrid.of(problem, ensemble, alpha))

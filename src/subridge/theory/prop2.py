@@ -232,7 +232,7 @@ def equicorrelated_order_parameters(grid: EquicorrelatedGrid) -> OrderParameters
     return OrderParameters(grid.lam + q, q, q_hat, S, gamma, np.ones(shape, dtype=bool), np.zeros(shape))
 
 
-@np.errstate(divide="ignore", invalid="ignore")
+@np.errstate(divide="ignore", invalid="ignore", over="ignore")
 def scaled_optimum(b: FloatArray, a: FloatArray, nu: FloatArray, rho2: FloatArray, noise: FloatArray) -> FloatArray:
     """ν(1 + λ*/a), where the derivative of E_rr by λ vanishes, eq. 193 (optreg_local); ν = 0 gives the limit ν → 0.
 
@@ -242,7 +242,7 @@ def scaled_optimum(b: FloatArray, a: FloatArray, nu: FloatArray, rho2: FloatArra
     return np.asarray(a * (noise + along + b * (1 - 2 * rho2)) / (b**2 * (1 - rho2)))
 
 
-@np.errstate(divide="ignore", invalid="ignore")
+@np.errstate(divide="ignore", invalid="ignore", over="ignore")
 def best_member_ridge(b: FloatArray, a: FloatArray, nu: FloatArray, rho2: FloatArray, noise: FloatArray) -> FloatArray:
     """λ* of eq. 193 (optreg_local), as in `scaled_optimum`: independent of α and never negative, up to rounding."""
     lam = a * (scaled_optimum(b, a, nu, rho2, noise) / nu - 1)

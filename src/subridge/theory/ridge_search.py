@@ -118,8 +118,8 @@ def optimal_ridge(
     if sample_ratio is None:
         raise ParameterError(f"sample_ratio is needed for scope={scope!r}: the optimum depends on it; give α = P/M")
     alpha = extended_non_negative("sample_ratio", sample_ratio)
-    if not np.all((alpha > 1e-100) & (alpha < 1e100)):
-        raise ParameterError("sample_ratio must be positive and finite to optimise the ridge, within 1e-100 and 1e100")
+    if not np.all((alpha > 1e-30) & (alpha < 1e30)):
+        raise ParameterError("sample_ratio must be positive and finite to optimise the ridge, within 1e-30 and 1e30")
     shape, landscape = landscape_of(problem, ensemble, alpha, test=test)
     G, k = landscape.floor.shape
     if not G:
