@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 
 from subridge.arrays.namespace import is_sparse, is_tensor, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, MatrixLike
-from subridge.estimators.blocks import is_lazy
+from subridge.estimators.blocks import is_lazy, is_wide
 from subridge.estimators.members import Features, FittedMembers, LeftOutEnsemble, example_of
 from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, MemberMoments, Summed
 from subridge.model.checks import (
@@ -133,7 +133,7 @@ def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool
     if is_lazy(X):
         raise DataError(
             f"X is a table in blocks, which {type(estimator).__name__} would read as a whole here; hand over blocks "
-            "in memory, or predict by X @ model.coef_.T + model.intercept_; RidgeEnsembleRegressor fits it as it is"
+            "in memory; RidgeEnsembleRegressor fits and predicts it as it is"
         )
     if not is_tensor(X):
         refuse_odd_table("X", X)
@@ -587,6 +587,8 @@ class RidgeEnsembleBase(BaseEstimator):
 
     def _outputs(self, X: MatrixLike) -> Array:
         """What the ensemble says of new rows, shape (C, m): labels, mean scores, or shares of votes."""
+        if is_wide(X):
+            return self._outputs_of_columns(DiskColumns(X, np.arange(X.shape[0])))  # type: ignore[arg-type, union-attr]
         (features, is_incomplete), aggregation = self._new_rows(X), self.ensemble_.aggregation
         if is_incomplete:
             return self._members.outputs_without(features, aggregation, self._member_moments)
@@ -595,6 +597,17 @@ class RidgeEnsembleBase(BaseEstimator):
             return (features @ coef.T + intercept).T
         voters = self.n_estimators_ if aggregation.decides_classes else 1
         return aggregation.combine(self._members.outputs(features)) / voters
+
+    def _outputs_of_columns(self, X: DiskColumns) -> Array:
+        """What a weighted sum says of the rows of a wide table on disk, shape (C, m), a block of columns at a time."""
+        check_is_fitted(self)
+        if X.shape[1] != self.n_features_in_ or not self.ensemble_.aggregation.is_linear:
+            raise DataError(
+                f"X on disk has {X.shape[1]} features; blocks of columns serve weighted sums of {self.n_features_in_}, "
+                "other aggregations need X in memory"
+            )
+        coef, intercept = self._map
+        return sum(coef[:, part] @ values.T for part, values in X.blocks()) + intercept[:, None]
 
     def _without_each(self, X: MatrixLike, method: str) -> tuple[LeftOutEnsemble, Features]:
         """The ensemble without each left-out set, which needs the rows of the fit, and complete rows to predict."""

@@ -433,8 +433,9 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
     @property
     def _is_single(self) -> bool:
         """Whether one member decides alone: its scores say more than its vote."""
-        k = self.n_estimators
-        return isinstance(self.subsets, str) and isinstance(k, int | np.integer) and k == 1
+        return (
+            isinstance(self.subsets, str) and isinstance(self.n_estimators, int | np.integer) and self.n_estimators == 1
+        )
 
 
 def _classes_of(labels: ArrayLike) -> Labels:

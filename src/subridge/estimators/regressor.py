@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from subridge.arrays.namespace import in_precision_of
 from subridge.arrays.types import Array, ArrayLike, MatrixLike
@@ -18,7 +19,7 @@ from subridge.estimators.base import (
     row_weights,
     training_input,
 )
-from subridge.estimators.blocks import gather_moments, is_long, is_wide
+from subridge.estimators.blocks import gather_moments, is_long, is_wide, predicted
 from subridge.model.aggregation import Aggregation
 from subridge.model.checks import truth
 from subridge.model.errors import DataError, ParameterError
@@ -297,18 +298,23 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         Parameters
         ----------
         X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
-            New samples, one per row.
+            New samples, one per row. Or a table that is read block by block, as for `fit`, or an iterator of blocks of
+            rows.
 
         Returns
         -------
         array, shape (n_samples,) or (n_samples, n_targets)
-            In the library and on the device of X.
+            In the library and on the device of X: a Dask array, not computed yet, for a Dask collection.
 
         Raises
         ------
         NotFittedError, DataError
             If the model is not fitted, or X does not fit it.
         """
+        if is_long(X, X) and not is_wide(X):
+            check_is_fitted(self)
+            outputs: Array = predicted(self, X, () if self._has_one_target else (len(self._map[1]),))
+            return outputs
         return in_precision_of(X, self._shaped(self._outputs(X)))
 
     def predict_interval(self, X: MatrixLike, level: float = 0.9) -> tuple[Array, Array]:
