@@ -218,15 +218,19 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         DataError, ParameterError
             If the data cannot be used as given, or a constructor parameter is invalid.
         """
-        if is_wide(X):
-            return self._fit_wide(X, y, sample_weight, groups)
-        if is_long(X, y):
+        given: Any = X
+        columns = DiskColumns(given, np.arange(given.shape[0])) if is_wide(X) else None  # read in blocks
+        if columns is None and is_long(X, y):
             return self._fit_long(X, y, sample_weight, groups)
-        features, labels = training_input(self, X, y, reset=True, numeric=True)
+        table = given if columns is None else np.zeros((columns.shape[0], 1))
+        features, labels = training_input(self, table, y, reset=True, numeric=True)
         aggregations, weights = affordable(self._aggregations(), len(labels)), row_weights(sample_weight, len(labels))
-        left_out = self._fit(features, np.atleast_2d(labels.T), weights, groups, aggregations)
+        left_out = self._fit(columns or features, np.atleast_2d(labels.T), weights, groups, aggregations)
         self._publish(labels.ndim == 1)
         self.loo_predictions_ = self._shaped(left_out.predictions)
+        if columns is not None:
+            self.n_features_in_ = columns.shape[1]
+            del self._left_out  # it would hold on to the file
         return self
 
     def _fit_long(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> Self:
@@ -245,18 +249,6 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             self.feature_names_in_ = moments.feature_names
         self._fit_moments(rows, self._aggregations(), seed)
         self._publish(moments.has_one_target)
-        return self
-
-    def _fit_wide(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> Self:
-        """Fit to a table on disk with more columns than rows, which is read in blocks of columns."""
-        labels = training_input(self, np.zeros((X.shape[0], 1)), y, reset=True, numeric=True)[1]
-        self.n_features_in_ = int(X.shape[1])
-        aggregations, weights = affordable(self._aggregations(), len(labels)), row_weights(sample_weight, len(labels))
-        columns = DiskColumns(X, np.arange(len(labels)))
-        left_out = self._fit(columns, np.atleast_2d(labels.T), weights, groups, aggregations)
-        self._publish(labels.ndim == 1)
-        self.loo_predictions_ = self._shaped(left_out.predictions)
-        del self._left_out  # it would hold on to the file
         return self
 
     @available_if(_is_weighted_sum)  # type: ignore[untyped-decorator]
@@ -313,8 +305,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         """
         if is_long(X, X) and not is_wide(X):
             check_is_fitted(self)
-            outputs: Array = predicted(self, X, () if self._has_one_target else (len(self._map[1]),))
-            return outputs
+            return predicted(self, X, () if self._has_one_target else (len(self._map[1]),))
         return in_precision_of(X, self._shaped(self._outputs(X)))
 
     def predict_interval(self, X: MatrixLike, level: float = 0.9) -> tuple[Array, Array]:

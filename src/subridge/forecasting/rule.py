@@ -199,7 +199,7 @@ def search_ridges(
     """
     if path is None:
         return at_pilot(pilot, ensemble, ensemble.ridge[None])
-    spread = pilot.rows.label_variance
+    spread = float((pilot.targets**2).sum()) / pilot.rows.total_weight
 
     def evaluate(ridges: FloatArray) -> Outcome[AtPilot]:
         table = at_pilot(pilot, ensemble, np.repeat(ridges[:, None], len(ensemble.ridge), axis=1))
