@@ -160,14 +160,14 @@ class MemberFit:
         return (1.0 if self.spans_samples else p) / (self.spectrum + p)
 
     def coefficients(self, penalties: FloatArray, targets: Array) -> Array:
-        """Weights on the unscaled features, (L, C, N_r), from penalties (L,) and centred, weighted labels (C, n)."""
-        d, A = self.spectrum, targets @ self.left.T
-        inverse = 1 / (d + _column(penalties, d))
-        if self.right is None:
-            flat = self.design.onto_features(_scaled_rows(A, inverse) @ self.left)
-        else:
-            flat = _scaled_rows(A, inverse * d**0.5) @ self.right
-        return flat.reshape((len(penalties), targets.shape[0], len(self.measurement)))
+        """Weights on the unscaled features, (L, C, N_r), from centred, weighted labels (C, n).
+
+        Penalties have shape (L,), or (L, C) if each target has its own.
+        """
+        d, V, A, L = self.spectrum, self.right, targets @ self.left.T, len(penalties)
+        solved = (A / (d + like(penalties.reshape(L, -1, 1), d))).reshape((L * A.shape[0], A.shape[1]))
+        flat = self.design.onto_features(solved @ self.left) if V is None else (solved * d**0.5) @ V
+        return flat.reshape((L, A.shape[0], len(self.measurement)))
 
     # -- rows left out one by one -----------------------------------------------------------------
 
@@ -660,9 +660,9 @@ class MemberPath:
             self._known = {index: self._unweighted(found.errors)[0, ...]}
         return self._known[index]
 
-    def coefficients(self, index: int) -> Array:
-        """Weights on the unscaled features at one ridge, shape (C, N_r)."""
-        return self._fit.coefficients(self.penalties[index][None], self._targets)[0, ...]
+    def coefficients(self, index: int | IntArray) -> Array:
+        """Weights on the unscaled features at one ridge, or at one for each target; shape (C, N_r)."""
+        return self._fit.coefficients(self.penalties[index].reshape((1, -1)), self._targets)[0, ...]
 
     def pair_errors(self, index: int, left_out: IntArray) -> Array:
         """Errors at one ridge with another row, or set of rows, i left out as well, for each i of m; shape (m, C, n).

@@ -361,8 +361,8 @@ class MomentPath(MemberPath):
             return np.full(rows.targets.shape, np.inf)
         return share * rows.targets - (map_ @ rows.features) / rows.root_weights  # type: ignore[operator]
 
-    def coefficients(self, index: int) -> Array:
-        """Weights on the features as they were given, at one ridge, shape (C, N_r)."""
-        d, scales = self._root**2 + self.penalties[index], self._rows.scales
+    def coefficients(self, index: int | IntArray) -> Array:
+        """Weights on the features as they were given, at one ridge, or at one for each target; shape (C, N_r)."""
+        d, scales = self._root**2 + self.penalties[index].reshape((-1, 1)), self._rows.scales
         found: Array = (self._projected * self._root / d) @ self._right
         return found if scales is None else found / scales[self._plan.measurements[self._r]]
