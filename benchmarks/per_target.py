@@ -2,8 +2,8 @@
 
     python benchmarks/per_target.py
 
-300 rows, 100 features and 200 targets. Features explain nine tenths of the variance of half of the targets, and one tenth
-of that of the others, whose units are the same or ten times larger.
+300 rows, 100 features and 200 targets. Features explain nine tenths of the variance of half of the targets, and one
+tenth of that of the others, whose units are the same or ten times larger.
 """
 
 import numpy as np

@@ -61,10 +61,9 @@ FT = (False, True)
 CASES = [{"by_groups": g, "intercept": i, "weighted": w} for g in FT for i in FT for w in FT]
 
 
-@pytest.mark.parametrize("shape", [(28, 9), (21, 40)])
-@pytest.mark.parametrize("case", CASES[::3])
+@pytest.mark.parametrize(("shape", "case"), [((16, 5), CASES[3]), ((14, 20), CASES[6]), ((14, 20), CASES[3])])
 def test_a_ridge_per_target_equals_refits(shape, case):
-    check_against_refits(*shape, 0, **case)
+    check_against_refits(*shape, 0, **case, C=2)
 
 
 @pytest.mark.slow
