@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 
 from subridge.arrays.namespace import is_sparse, is_tensor, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, MatrixLike
-from subridge.estimators.blocks import is_lazy
+from subridge.estimators.blocks import is_lazy, is_wide
 from subridge.estimators.members import Features, FittedMembers, LeftOutEnsemble, example_of
 from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, MemberMoments, Summed
 from subridge.model.checks import (
@@ -27,6 +27,7 @@ from subridge.model.checks import (
     finite_array,
     one_of,
     positive_integer,
+    refuse_large_entries,
     refuse_odd_table,
     refuse_odd_values,
     truth,
@@ -104,6 +105,8 @@ def training_input(
     """
     if reset:
         estimator._forget()
+    if y is not None and is_sparse(y):
+        raise DataError("y is a sparse matrix; labels are given as an array, y.toarray()")
     if y is not None and (np.ma.is_masked(y) or (numeric and isinstance(y, np.ndarray) and y.dtype.kind != "c")):
         refuse_odd_values("y", y)
     if is_tensor(X):
@@ -119,6 +122,8 @@ def training_input(
         features, labels = checked_features(estimator, X, reset, y=y, multi_output=numeric, y_numeric=numeric)
     if numeric:
         return features, labels if is_tensor(X) else labels.astype(np.float64, copy=False)
+    if labels.dtype.kind == "V":
+        refuse_odd_values("y", labels)
     check_classification_targets(labels)
     return features, column_or_1d(labels, warn=True)
 
@@ -128,14 +133,14 @@ def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool
     if is_lazy(X):
         raise DataError(
             f"X is a table in blocks, which {type(estimator).__name__} would read as a whole here; hand over blocks "
-            "in memory, or predict by X @ model.coef_.T + model.intercept_; RidgeEnsembleRegressor fits it as it is"
+            "in memory; RidgeEnsembleRegressor fits and predicts it as it is"
         )
     if not is_tensor(X):
         refuse_odd_table("X", X)
         finite = "allow-nan" if allow_nan else True
         rules = {"accept_sparse": ("csr", "csc"), "dtype": np.float64, "ensure_all_finite": finite}
         try:
-            return validate_data(estimator, X, reset=reset, **rules, **labels)
+            found = validate_data(estimator, X, reset=reset, **rules, **labels)
         except ValueError as error:
             if "Input y contains" in str(error):
                 raise DataError("y contains NaN or infinity; replace or drop those rows") from error
@@ -145,6 +150,9 @@ def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool
             raise DataError(
                 f"X contains NaN; {_FILLED if labels or not hasattr(estimator, 'missing') else _LEFT_OUT}"
             ) from error
+        features = found[0] if labels else found
+        refuse_large_entries("X", features.data if is_sparse(features) else features)
+        return found
     xp = namespace_of(X)
     if X.ndim != 2 or 0 in X.shape:
         raise DataError(f"X must be a tensor of shape (n_samples, n_features) with neither zero, got {tuple(X.shape)}")
@@ -291,6 +299,8 @@ class RidgeEnsembleBase(BaseEstimator):
         one_of("missing", self.missing, get_args(Missing))
         if isinstance(self.n_estimators, str):
             one_of("n_estimators", self.n_estimators, ("auto",))
+        else:
+            positive_integer("n_estimators", self.n_estimators)
         first, second = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=2)
         return int(first), int(second)
 
@@ -316,9 +326,7 @@ class RidgeEnsembleBase(BaseEstimator):
                 f"subset_sizes={self.subset_sizes!r} has no effect on subsets={name!r}; use subsets='overlapping' or "
                 "'projection', or leave it out"
             )
-        number = (
-            1 if isinstance(self.n_estimators, str) else min(positive_integer("n_estimators", self.n_estimators), M)
-        )
+        number = 1 if isinstance(self.n_estimators, str) else min(int(self.n_estimators), M)
         if name == "auto" and (is_open or number == 1):
             return list(offers(varying, MEMBERS if is_open else (), seed=seed))
         kind, rng = "dirichlet" if name == "auto" else name, np.random.default_rng(seed)
@@ -593,6 +601,8 @@ class RidgeEnsembleBase(BaseEstimator):
         if hasattr(self, "_by_target"):
             outputs: Array = self._by_target.predict(self._new_rows(X)[0])
             return outputs.T
+        if is_wide(X):
+            return self._outputs_of_columns(DiskColumns(X, np.arange(X.shape[0])))
         (features, is_incomplete), aggregation = self._new_rows(X), self.ensemble_.aggregation
         if is_incomplete:
             return self._members.outputs_without(features, aggregation, self._member_moments)
@@ -601,6 +611,17 @@ class RidgeEnsembleBase(BaseEstimator):
             return (features @ coef.T + intercept).T
         voters = self.n_estimators_ if aggregation.decides_classes else 1
         return aggregation.combine(self._members.outputs(features)) / voters
+
+    def _outputs_of_columns(self, X: DiskColumns) -> Array:
+        """What a weighted sum says of the rows of a wide table on disk, shape (C, m), a block of columns at a time."""
+        check_is_fitted(self)
+        if X.shape[1] != self.n_features_in_ or not self.ensemble_.aggregation.is_linear:
+            raise DataError(
+                f"X on disk has {X.shape[1]} features; blocks of columns serve weighted sums of {self.n_features_in_}, "
+                "other aggregations need X in memory"
+            )
+        coef, intercept = self._map
+        return sum(coef[:, part] @ values.T for part, values in X.blocks()) + intercept[:, None]
 
     def _without_each(self, X: MatrixLike, method: str) -> tuple[LeftOutEnsemble, Features]:
         """The ensemble without each left-out set, which needs the rows of the fit, and complete rows to predict."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from subridge.arrays.namespace import in_precision_of, like, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike
@@ -20,7 +21,7 @@ from subridge.estimators.base import (
     row_weights,
     training_input,
 )
-from subridge.estimators.blocks import gather_moments, is_long, is_wide
+from subridge.estimators.blocks import gather_moments, is_long, is_wide, predicted
 from subridge.estimators.members import Features, example_of
 from subridge.model.aggregation import Aggregation
 from subridge.model.checks import truth
@@ -298,17 +299,19 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         unit = float(rows.column_squares[A].sum()) / len(A) if A.ndim == 1 else 0.0
         by_kernel = k == 1 and aggregation.is_mean and len(A) >= rows.room and not self.gap
         if by_kernel and unit > 0 and ridges.min() > _LEAST_RIDGE * rows.n_samples * unit:
+            del rows  # copies of X and y
             model = BandedRidge({"all": A}, ridges=ridges.ravel() / unit, fit_intercept=self.fit_intercept)
             with warnings.catch_warnings(action="ignore", category=SubridgeWarning):  # those of rows are given already
                 self._by_target = model.fit(X, targets.T, weights, groups)
             places, own = np.searchsorted(ridges.ravel() / unit, model.ridge_)[:, None], np.ones((len(targets), 1))
-            error, intercept = model.loo_error_, model.predict(like(np.zeros((1, X.shape[1])), example_of(X)))[0, :]
+            intercept = model.predict(like(np.zeros((1, X.shape[1])), example_of(X)))[0, :]
+            coef, error, r2 = intercept[:0], model.loo_error_, model.loo_r2_
         else:
             places, own, error, coef = fit_targets(rows, plan, ridges, aggregation, self.ridge_scope)
             intercept = rows.centred_targets[1] - coef @ rows.feature_means
-            self._map = coef, intercept
-        variance = to_numpy((rows.centred_targets[0] ** 2).sum(axis=1)) / rows.total_weight
-        r2 = 1 - error / np.where(variance > 0, variance, np.inf)
+            variance = to_numpy((rows.centred_targets[0] ** 2).sum(axis=1)) / rows.total_weight
+            r2 = 1 - error / np.where(variance > 0, variance, np.inf)
+        self._map = coef, intercept
         table = np.broadcast_to(ridges.reshape(len(ridges), -1), (len(ridges), k))[places, np.arange(k)]
         self.ensemble_ = Ensemble(plan, np.median(table, axis=0), 0.0, aggregation)
         self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, k, list(plan.measurements)
@@ -377,18 +380,23 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         Parameters
         ----------
         X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
-            New samples, one per row.
+            New samples, one per row. Or a table that is read block by block, as for `fit`, or an iterator of blocks of
+            rows.
 
         Returns
         -------
         array, shape (n_samples,) or (n_samples, n_targets)
-            In the library and on the device of X.
+            In the library and on the device of X: a Dask array, not computed yet, for a Dask collection.
 
         Raises
         ------
         NotFittedError, DataError
             If the model is not fitted, or X does not fit it.
         """
+        if is_long(X, X) and not is_wide(X):
+            check_is_fitted(self)
+            outputs: Array = predicted(self, X, () if self._has_one_target else (len(self._map[1]),))
+            return outputs
         return in_precision_of(X, self._shaped(self._outputs(X)))
 
     def predict_interval(self, X: MatrixLike, level: float = 0.9) -> tuple[Array, Array]:
@@ -399,9 +407,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
             New samples, one per row.
         level : float
-            Wanted coverage. It is at least 2·level - 1, for any distribution, if ridge and weights are fixed beforehand
-            and rows (with `groups`: groups) are exchangeable; in practice it is close to `level`. The theorem does not
-            cover chosen ridges, fitted weights and `gap`.
+            Wanted coverage, 0.5 or more. It is at least 2·level - 1, for any distribution, if ridge and weights are
+            fixed beforehand and rows (with `groups`: groups) are exchangeable; in practice it is close to `level`. The
+            theorem does not cover chosen ridges, fitted weights and `gap`.
 
         Returns
         -------
@@ -468,5 +476,6 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         # scikit-learn's check puts the signal in one feature of ten, which an unweighted mean of disjoint members
         # shrinks by 1/k whatever the ridge; fitted weights do not.
         name = self.aggregation.name if isinstance(self.aggregation, Aggregation) else self.aggregation
-        tags.regressor_tags.poor_score = self.n_estimators != "auto" and name in ("mean", "median")
+        is_open = isinstance(self.n_estimators, str)
+        tags.regressor_tags.poor_score = not is_open and isinstance(name, str) and name in ("mean", "median")
         return tags

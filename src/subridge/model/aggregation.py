@@ -12,7 +12,7 @@ import numpy as np
 
 from subridge.arrays.namespace import device_of, is_numpy, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntArray
-from subridge.model.checks import Fingerprinted, non_negative, real_array
+from subridge.model.checks import Fingerprinted, non_negative, real_array, truth
 from subridge.model.errors import ParameterError
 
 __all__ = [
@@ -253,6 +253,7 @@ def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
     array([0.75, 0.25])
     """
     E = real_array("pairs", pairs)
+    truth("simplex", simplex)
     if E.ndim < 2 or E.shape[-1] != E.shape[-2]:
         raise ParameterError(f"pairs must have shape (..., k, k), got {E.shape}")
     own, unit = np.diagonal(E, axis1=-2, axis2=-1), np.eye(E.shape[-1])
@@ -264,6 +265,8 @@ def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
     size = np.sqrt(np.where(usable, own, 1.0))
     b = np.where(usable, size.min(axis=-1, where=usable, initial=np.inf, keepdims=True) / size, 0.0)
     A = np.where(usable[..., :, None] & usable[..., None, :], (E + np.swapaxes(E, -1, -2)) / 2, unit)
+    if not np.isfinite(A).all():
+        raise ParameterError("pairs of two members with finite errors must be finite, by Cauchy and Schwarz")
     A = A / size[..., :, None] / size[..., None, :]
     if simplex:
         # min yᵀAy over bᵀy = 1 lies along the minimum of yᵀAy + (bᵀy - 1)², which exists for any A.
@@ -614,6 +617,11 @@ class FittedAggregation(LinearAggregation):
     per_target : bool
         Fit weights to each target. Moments and weights then have an axis of C targets before the members.
 
+    Raises
+    ------
+    ParameterError
+        If `per_target` is neither True nor False.
+
     Examples
     --------
     >>> import numpy as np, subridge as sr
@@ -636,6 +644,9 @@ class FittedAggregation(LinearAggregation):
 
     per_target: bool = False
     simpler: ClassVar[LinearAggregation] = Mean()  # that the weights are shrunk towards
+
+    def __post_init__(self) -> None:
+        truth("per_target", self.per_target)
 
     @abstractmethod
     def best(self, moments: MemberMoments) -> FloatArray:

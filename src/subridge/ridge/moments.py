@@ -17,10 +17,12 @@ Batches are merged by the update of Chan, Golub and LeVeque (1983), which has no
 Gram matrix resolves directions down to √ε, about 1e-7 of a column's spread, where rows would resolve 1e-14.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import pairwise
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +34,8 @@ from subridge.model.checks import refuse_beyond_memory
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError
 from subridge.ridge.checks import refuse_out_of_range
-from subridge.ridge.member import MemberPath
-from subridge.ridge.rows import TrainingRows, training_rows
+from subridge.ridge.member import MemberFit, MemberPath
+from subridge.ridge.rows import Design, TrainingRows, training_rows
 
 BATCHES = 32  # with so many the standard error of a difference is known to an eighth of itself
 _EPS = float(np.finfo(np.float64).eps)
@@ -90,6 +92,13 @@ class RowMoments:
         x, y = self.feature_means, self.target_means
         return replace(self._shifted(x, y, self.total_weight), feature_means=x * 0.0, target_means=y * 0.0)
 
+    def squares(self, a: FloatArray, b: FloatArray, x: FloatArray | float, y: FloatArray) -> FloatArray:
+        """``Σ w (a (y_i - y) - b (x_i - x))²`` of every target, shape (C,), for a and y (C,), b (C, M) and x (M,)."""
+        gram, cross, own = (to_numpy(each) for each in (self.gram, self.cross, self.target_gram))
+        inside = a**2 * np.diagonal(own) - 2 * a * (cross * b).sum(axis=1) + ((b @ gram) * b).sum(axis=1)
+        shift = a * (to_numpy(self.target_means) - y) - b @ (to_numpy(self.feature_means) - x)
+        return np.asarray(np.maximum(inside, 0.0) + self.total_weight * shift**2)
+
     def _shifted(self, x: Array, y: Array, weight: float) -> "RowMoments":
         """Second moments with ``weight`` times the products of x (M,) and y (C,) added."""
         return replace(
@@ -107,17 +116,25 @@ def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | N
         refuse_beyond_memory(f"the products of {M:,} features", _PER_PRODUCT * M**2, "take fewer, or use fit")
     with np.errstate(over="ignore", invalid="ignore"):
         rows = training_rows(X, targets, sample_weight)
-        (g, means), design, w = rows.centred_targets, rows.design(np.arange(X.shape[1])), rows.weights
+        design = Design(rows.features, rows.feature_means, rows.root_weights)
+        (g, means), w = rows.centred_targets, rows.weights
         refuse_out_of_range(rows)
         squares = design.gram(), design.onto_features(g), g @ g.T
     return RowMoments(rows.n_samples, rows.total_weight, float((w * w).sum()), rows.feature_means, means, *squares)
 
 
-def merged(parts: Sequence[RowMoments]) -> RowMoments:
-    """The moments of all rows together, merged pair by pair, so that rounding grows with the depth of the tree."""
-    while len(parts) > 1:
-        parts = [parts[i] + parts[i + 1] if i + 1 < len(parts) else parts[i] for i in range(0, len(parts), 2)]
-    return parts[0]
+def merged(parts: Iterable[RowMoments]) -> RowMoments:
+    """The moments of all rows together, merged as a tree of pairs, so that rounding grows with its depth.
+
+    Parts are taken one by one, and pairs of equal depth are merged at once: of m parts log₂ m are held.
+    """
+    held = list[tuple[int, RowMoments]]()
+    for part in parts:
+        depth = 0
+        while held and held[-1][0] == depth:
+            part, depth = held.pop()[1] + part, depth + 1
+        held.append((depth, part))
+    return reduce(lambda right, left: left[1] + right, held[-2::-1], held[-1][1])
 
 
 def thinned(batches: Sequence[RowMoments], most: int = BATCHES) -> tuple[RowMoments, ...]:
@@ -181,6 +198,44 @@ class MomentBatches:
         """Columns of X."""
         return int(self.batches[0].gram.shape[0])
 
+    def leave_batches_out(self, estimator: Any) -> FloatArray:
+        """Judge an estimator on every batch, fitted to the others: exact, and without another pass over the table.
+
+        Subsets, ridges and weights are chosen again without each batch. If rows are in the order of time, or lie by
+        groups, that is fairer than leaving out single rows.
+
+        Parameters
+        ----------
+        estimator : RidgeEnsembleRegressor
+            What to fit; it is not changed.
+
+        Returns
+        -------
+        ndarray, shape (n_batches,)
+            Mean squared error on the rows of each batch, summed over targets.
+
+        Raises
+        ------
+        ParameterError
+            If the estimator needs rows.
+
+        Examples
+        --------
+        >>> import numpy as np, subridge as sr
+        >>> X = np.random.default_rng(0).standard_normal((400, 3))
+        >>> moments = sr.gather_moments((X[i : i + 50], X[i : i + 50].sum(axis=1)) for i in range(0, 400, 50))
+        >>> errors = moments.leave_batches_out(sr.RidgeEnsembleRegressor(1, ridge=0.1))
+        >>> errors.shape, bool(errors.max() < 0.1)
+        ((32,), True)
+        """
+        found = []
+        for number, each in enumerate(self.batches):
+            others = replace(self, batches=self.batches[:number] + self.batches[number + 1 :])
+            model = deepcopy(estimator).fit(others)
+            coef, intercept = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
+            found.append(each.squares(np.ones(len(coef)), coef, 0.0, intercept).sum() / each.total_weight)
+        return np.array(found)
+
 
 # -- rows that stand for them ---------------------------------------------------------------------
 
@@ -198,6 +253,7 @@ class MomentRows(TrainingRows):
     whole: RowMoments = field(kw_only=True)
     has_intercept: bool = True
     scales: FloatArray | None = None
+    knows_leverages: ClassVar[bool] = False
 
     @property
     def n_samples(self) -> int:
@@ -213,6 +269,16 @@ class MomentRows(TrainingRows):
             MomentPath(self, plan, r, np.broadcast_to(penalties, (len(ridges), plan.n_members))[:, r])
             for r in range(plan.n_members)
         ]
+
+    @property
+    def effective_samples(self) -> float:
+        """``(Σw)²/Σw²``."""
+        return self.whole.total_weight**2 / self.whole.squared_weight
+
+    @property
+    def label_variance(self) -> float:
+        """Variance of the labels, summed over targets."""
+        return float(np.trace(to_numpy(self.whole.target_gram))) / self.whole.total_weight
 
     @property
     def n_units(self) -> int:
@@ -254,16 +320,8 @@ class MomentRows(TrainingRows):
             return np.full(len(self.batches), np.inf)
         if self.scales is not None:
             b = b / self.scales
-        centre = to_numpy(self.whole.feature_means), to_numpy(self.whole.target_means)
-        found = []
-        for each in self.batches:
-            gram, cross, own, mean, label = map(
-                to_numpy, (each.gram, each.cross, each.target_gram, each.feature_means, each.target_means)
-            )
-            shift = a * (label - centre[1] * self.has_intercept) - b @ (mean - centre[0] * self.has_intercept)
-            inside = a**2 * np.diagonal(own) - 2 * a * (cross * b).sum(axis=1) + ((b @ gram) * b).sum(axis=1)
-            found.append(float((np.maximum(inside, 0.0) + each.total_weight * shift**2).sum()))
-        return np.array(found)
+        x, y = (to_numpy(each) * self.has_intercept for each in (self.whole.feature_means, self.whole.target_means))
+        return np.array([each.squares(a, b, x, y).sum() for each in self.batches])
 
 
 def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise: bool = False) -> MomentRows:
@@ -338,8 +396,7 @@ class MomentPath(MemberPath):
         untouched = max(room, 0) - self.rank
         fourth = np.maximum((squares**2).sum(axis=1) + untouched, _EPS)
         self.degrees = np.maximum((squares.sum(axis=1) + untouched) ** 2 / fourth, _EPS)
-        effective = rows.whole.total_weight**2 / rows.whole.squared_weight
-        self.independent = np.minimum(np.maximum(1 - 2 / self.degrees, _LEAST_SHARE) * effective, room)
+        self.independent = np.minimum(np.maximum(1 - 2 / self.degrees, _LEAST_SHARE) * rows.effective_samples, room)
 
     @property
     def hides_directions(self) -> bool:
@@ -366,3 +423,12 @@ class MomentPath(MemberPath):
         d, scales = self._root**2 + self.penalties[index].reshape((-1, 1)), self._rows.scales
         found: Array = (self._projected * self._root / d) @ self._right
         return found if scales is None else found / scales[self._plan.measurements[self._r]]
+
+
+def trace_errors(fit: MemberFit, penalties: FloatArray, targets: FloatArray) -> FloatArray:
+    """Left-out errors in the trace form of a member that was factorised on rows that stand for all; shape (L, C, m)."""
+    inside, gains = targets @ fit.left.T, fit.residual_gains(penalties)
+    rest = 0.0 if fit.spans_samples else targets - inside @ fit.left
+    slack = (gains.sum(axis=1) + fit.rows.room - len(fit.spectrum)) / fit.rows.n_samples
+    found = (inside * gains[:, None, :]) @ fit.left + rest
+    return np.asarray(found / (slack[:, None, None] * fit.rows.root_weights))
