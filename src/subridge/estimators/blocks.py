@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -93,7 +93,7 @@ def _is_dask(X: Any) -> bool:
     return any(_is(X, "dask", name) for name in ("Array", "DataFrame", "FrameBase"))
 
 
-def is_wide(X: Any) -> bool:
+def is_wide(X: Any) -> TypeGuard["np.memmap[Any, np.dtype[np.float64]]"]:
     """Whether X lies on disk and has more columns than rows: it is read in blocks of columns."""
     is_disk = _is(X, "zarr", "Array") or (isinstance(X, np.memmap) and 16 * X.size > _WIDE)
     return is_disk and len(X.shape) == 2 and X.shape[1] > X.shape[0]

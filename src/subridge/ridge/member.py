@@ -174,17 +174,16 @@ class MemberFit:
         return total / self.rows.n_samples
 
     def coefficients(self, penalties: FloatArray, targets: Array, projected: Array | None = None) -> Array:
-        """Weights on the unscaled features, (L, C, N_r), from penalties (L,) and centred, weighted labels g (C, n).
+        """Weights on the unscaled features, (L, C, N_r), from centred, weighted labels g (C, n).
 
-        `projected` are ``gᵀQ``, shape (C, ρ), if they are known.
+        Penalties have shape (L,), or (L, C) if each target has its own. `projected` are ``gᵀQ``, shape (C, ρ), if they
+        are known.
         """
-        d, A = self.spectrum, targets @ self.left.T if projected is None else projected
-        inverse = 1 / (d + _column(penalties, d))
-        if self.right is None:
-            flat = self.design.onto_features(_scaled_rows(A, inverse) @ self.left)
-        else:
-            flat = _scaled_rows(A, inverse * d**0.5) @ self.right
-        return flat.reshape((len(penalties), targets.shape[0], len(self.measurement)))
+        d, V, L = self.spectrum, self.right, len(penalties)
+        A = targets @ self.left.T if projected is None else projected
+        solved = (A / (d + like(penalties.reshape(L, -1, 1), d))).reshape((L * A.shape[0], A.shape[1]))
+        flat = self.design.onto_features(solved @ self.left) if V is None else (solved * d**0.5) @ V
+        return flat.reshape((L, A.shape[0], len(self.measurement)))
 
     # -- rows left out one by one -----------------------------------------------------------------
 
@@ -686,9 +685,9 @@ class MemberPath:
             self._known = {index: self._unweighted(found.errors)[0, ...]}
         return self._known[index]
 
-    def coefficients(self, index: int) -> Array:
-        """Weights on the unscaled features at one ridge, shape (C, N_r)."""
-        return self._fit.coefficients(self.penalties[index][None], self._targets, self._projected)[0, ...]
+    def coefficients(self, index: int | IntArray) -> Array:
+        """Weights on the unscaled features at one ridge, or at one for each target; shape (C, N_r)."""
+        return self._fit.coefficients(self.penalties[index].reshape((1, -1)), self._targets, self._projected)[0, ...]
 
     def pair_errors(self, index: int, left_out: IntArray) -> Array:
         """Errors at one ridge with another row, or set of rows, i left out as well, for each i of m; shape (m, C, n).

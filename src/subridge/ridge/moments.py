@@ -380,8 +380,8 @@ class MomentPath(MemberPath):
         map_ = self._plan.lift_rows(self._r, (inside * gains) @ fit.right)  # type: ignore[operator]
         return np.inf if slack == 0 else float(not fit.spans_samples) / slack, map_ / (slack or 1.0)
 
-    def coefficients(self, index: int) -> Array:
-        """Weights on the features as they were given, at one ridge, shape (C, N_r)."""
+    def coefficients(self, index: int | IntArray) -> Array:
+        """Weights on the features as they were given, at one ridge, or at one for each target; shape (C, N_r)."""
         return super().coefficients(index) / self._scales
 
 
