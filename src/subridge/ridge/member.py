@@ -637,10 +637,10 @@ class MemberPath:
     """One member at L penalties.
 
     The table of all left-out errors is kept if it is no larger than the factorisation, or small, or if `keep_errors`
-    says so: it costs less time. Q is then made again if pairs of rows are asked for: memory that many members hold is slow to get. Otherwise errors
-    are computed when they are asked for. So memory stays within about twice that of the dense data for any number of
-    ridges, members and targets. `noise`, shape (C, n), is the member's readout noise ξ_r, taken from its
-    labels in training.
+    says so: it costs less time. Q is then made again if pairs of rows are asked for: memory that many members hold is
+    slow to get. Otherwise errors are computed when they are asked for. So memory stays within about twice that of the
+    dense data for any number of ridges, members and targets. `noise`, shape (C, n), is the member's readout noise ξ_r,
+    taken from its labels in training.
     """
 
     _of_penalties: tuple[str, ...] = ("penalties", "degrees", "independent")  # what has an entry for each penalty
