@@ -13,14 +13,14 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeGuard
 
 import numpy as np
 
 from subridge.arrays.machine import available_memory, forget_pages
 from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray
-from subridge.model.checks import one_of, truth
+from subridge.model.checks import one_of, positive_integer, refuse_odd_values, truth
 from subridge.model.errors import BudgetError, ClusterError, DataError, ParameterError, counted, listed
 from subridge.ridge.moments import BATCHES, MomentBatches, RowMoments, merged, moments_of, pieces_of, thinned
 from subridge.store.progress import ProgressBar
@@ -93,7 +93,7 @@ def _is_dask(X: Any) -> bool:
     return any(_is(X, "dask", name) for name in ("Array", "DataFrame", "FrameBase"))
 
 
-def is_wide(X: Any) -> bool:
+def is_wide(X: Any) -> TypeGuard["np.memmap[Any, np.dtype[np.float64]]"]:
     """Whether X lies on disk and has more columns than rows: it is read in blocks of columns."""
     is_disk = _is(X, "zarr", "Array") or (isinstance(X, np.memmap) and 16 * X.size > _WIDE)
     return is_disk and len(X.shape) == 2 and X.shape[1] > X.shape[0]
@@ -113,6 +113,11 @@ def is_long(X: Any, y: Any = None) -> bool:
 
 
 def _table(X: Any, y: Any, weights: Any) -> _Table:
+    for name, each in (("X", X), ("y", y), ("sample_weight", weights)):
+        if np.ma.is_masked(each):
+            refuse_odd_values(name, each)
+    if not is_lazy(X) and hasattr(X, "shape") and not hasattr(X, "dtype"):
+        raise DataError(f"X is a {type(X).__name__}; give its numbers as an array, X.to_numpy()")
     if is_lazy(X) or hasattr(X, "shape"):
         if y is None:
             raise DataError("y is None; the estimator needs labels")
@@ -345,7 +350,10 @@ def predicted(model: Any, X: Any, tail: tuple[int, ...]) -> Array:
         return da.concatenate(found)  # type: ignore[no-any-return]
     slices = (each.X.load() for each in _disk_table(X, None, None).blocks) if hasattr(X, "shape") else X
     parts = X.collect_batches(maintain_order=True) if is_lazy(X) else slices
-    return np.asarray(np.concatenate([model.predict(part) for part in parts]))
+    predictions = [model.predict(part) for part in parts]
+    if not predictions:
+        raise DataError("X gives no batches; an iterator can be read once, so give a new one")
+    return np.asarray(np.concatenate(predictions))
 
 
 # -- all blocks -----------------------------------------------------------------------------------
@@ -414,9 +422,10 @@ def gather_moments(
     array([1., 1., 1., 1., 1.])
     """
     truth("standardise", standardise)
+    truth("progress", progress)
     fills = one_of("missing", missing, ("raise", "mean")) == "mean"
     table = _table(X, y, sample_weight)
-    budget = available_memory() // 2 if memory is None else memory
+    budget = available_memory() // 2 if memory is None else positive_integer("memory", memory)
     n_batches, planned = _plan(table, budget)
     in_any_order = isinstance(table.blocks, list)
     if fills and not in_any_order and not isinstance(table.blocks, _Lazy):

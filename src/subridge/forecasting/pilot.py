@@ -241,7 +241,7 @@ class Pilot:
         what a member misses of it, E_0r, are pairs like any others.
         """
         fit = self.members[0]
-        constant = replace(fit, left=fit.left[:0], spectrum=fit.spectrum[:0], right=None)
+        constant = replace(fit, known_left=fit.left[:0], spectrum=fit.spectrum[:0], right=None)
         return replace(self, members=[*self.members, constant], subset_sizes=np.append(self.subset_sizes, 1))
 
     def penalties(self, ridges: FloatArray) -> FloatArray:
