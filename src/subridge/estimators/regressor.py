@@ -41,9 +41,10 @@ _LEAST_RIDGE = 1e-8  # per row, of the mean square of a row; below it `BandedRid
 def _is_weighted_sum(estimator: "RidgeEnsembleRegressor", kind: type[Exception] = AttributeError) -> bool:
     """Whether the aggregate is linear, with common ridges: only then moments of the rows are enough."""
     if estimator.per_target or not estimator._aggregations()[0].is_linear:
+        combined = f"aggregation={estimator.aggregation!r} is no weighted sum and"
         raise kind(
-            f"aggregation={estimator.aggregation!r} with per_target={estimator.per_target} needs the rows, and moments "
-            "are all that is kept; use fit on rows, or per_target=False and 'mean', 'scaled', 'simplex' or 'free'"
+            f"{'per_target=True' if estimator.per_target else combined} needs the rows, and moments are all that is kept; "
+            "use fit on rows, or per_target=False and 'mean', 'scaled', 'simplex' or 'free'"
         )
     return True
 
