@@ -398,8 +398,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         """
         if is_long(X, X) and not is_wide(X):
             check_is_fitted(self)
-            outputs: Array = predicted(self, X, () if self._has_one_target else (len(self._map[1]),))
-            return outputs
+            return predicted(self, X, () if self._has_one_target else (len(self._map[1]),))
         return in_precision_of(X, self._shaped(self._outputs(X)))
 
     def predict_interval(self, X: MatrixLike, level: float = 0.9) -> tuple[Array, Array]:

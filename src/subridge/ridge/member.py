@@ -117,7 +117,7 @@ class MemberFit:
     @property
     def spans_samples(self) -> bool:
         """Whether Q and the intercept span all of R^n: without ridge the member interpolates."""
-        return int(self.spectrum.shape[0]) == self.rows.room
+        return 0 < int(self.spectrum.shape[0]) == self.rows.room
 
     def given_columns(self) -> FloatArray | None:
         """The columns of X as given that the member sees, (n, N_r), all for a projection; None after training."""
@@ -168,18 +168,19 @@ class MemberFit:
         p = _column(penalties, self.spectrum)
         return (1.0 if self.spans_samples else p) / (self.spectrum + p)
 
+    def slack(self, penalties: FloatArray) -> Array:
+        """``tr R/n``, the mean of R_ii; shape (L,)."""
+        total: Array = self.residual_gains(penalties).sum(axis=1) + self.rows.room - len(self.spectrum)
+        return total / self.rows.n_samples
+
     def coefficients(self, penalties: FloatArray, targets: Array, projected: Array | None = None) -> Array:
         """Weights on the unscaled features, (L, C, N_r), from centred, weighted labels g (C, n).
 
         Penalties have shape (L,), or (L, C) if each target has its own. `projected` are ``gᵀQ``, shape (C, ρ), if they
         are known.
         """
-        d, V, L, A = (
-            self.spectrum,
-            self.right,
-            len(penalties),
-            targets @ self.left.T if projected is None else projected,
-        )
+        d, V, L = self.spectrum, self.right, len(penalties)
+        A = targets @ self.left.T if projected is None else projected
         solved = (A / (d + like(penalties.reshape(L, -1, 1), d))).reshape((L * A.shape[0], A.shape[1]))
         flat = self.design.onto_features(solved @ self.left) if V is None else (solved * d**0.5) @ V
         return flat.reshape((L, A.shape[0], len(self.measurement)))
@@ -203,7 +204,12 @@ class MemberFit:
             return self._left_out_sets(penalties, targets, sets)
         Qt, d = self.left, self.spectrum
         L, (C, n) = len(penalties), targets.shape
-        A, squares, gains = targets @ Qt.T, Qt * Qt, self.residual_gains(penalties)
+        A, gains = targets @ Qt.T, self.residual_gains(penalties)
+        if not self.rows.knows_leverages:  # the trace stands for them
+            residuals = (_scaled_rows(A, gains) @ Qt).reshape((L, C, n)) + (targets - A @ Qt) * (not self.spans_samples)
+            slack = self.slack(penalties)[:, None, None]
+            return LeftOut(np.where(slack > 0, residuals / np.maximum(slack, _TINY), np.inf), A[:0], np.arange(0))
+        squares = Qt * Qt
         none = np.empty(0, dtype=np.intp)
         if self.spans_samples:
             diagonals = gains @ squares
@@ -751,7 +757,8 @@ def residual_degrees(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     """
     d, p, untouched = to_numpy(fit.spectrum), penalties[:, None], fit.rows.room - int(fit.spectrum.shape[0])
     squares = ((d.min(initial=np.inf) + p if fit.spans_samples else p) / (d + p)) ** 2
-    return np.asarray((squares.sum(axis=1) + untouched) ** 2 / ((squares**2).sum(axis=1) + untouched))
+    fourth = np.maximum((squares**2).sum(axis=1) + untouched, _EPS)  # nothing is left of one row
+    return np.asarray(np.maximum((squares.sum(axis=1) + untouched) ** 2 / fourth, _EPS))
 
 
 def independent_samples(fit: MemberFit, penalties: FloatArray) -> FloatArray:
