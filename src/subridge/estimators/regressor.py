@@ -43,8 +43,8 @@ def _is_weighted_sum(estimator: "RidgeEnsembleRegressor", kind: type[Exception] 
     if estimator.per_target or not estimator._aggregations()[0].is_linear:
         combined = f"aggregation={estimator.aggregation!r} is no weighted sum and"
         raise kind(
-            f"{'per_target=True' if estimator.per_target else combined} needs the rows, and moments are all that is kept; "
-            "use fit on rows, or per_target=False and 'mean', 'scaled', 'simplex' or 'free'"
+            f"{'per_target=True' if estimator.per_target else combined} needs the rows, and moments are all that is "
+            "kept; use fit on rows, or per_target=False and 'mean', 'scaled', 'simplex' or 'free'"
         )
     return True
 
