@@ -23,19 +23,27 @@ import subridge as sr
 RIDGES = np.logspace(-3, 3, 20)
 
 
-def draw(n, p, S, C, n_new=1000, seed=0):
-    """Training rows, new rows, and targets of both, in double precision."""
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n + n_new, S * p), dtype=np.float32)
-    Y = np.zeros((n + n_new, C), dtype=np.float32)
-    for s in range(S):
-        weights = rng.standard_normal((p, C), dtype=np.float32) * rng.uniform(size=C).astype(np.float32) ** 4
-        Y += X[:, s * p : (s + 1) * p] @ weights
-    Y /= Y.std(axis=0)
-    noise = (0.3 + 1.5 * rng.uniform(size=C)).astype(np.float32)
+def draw(n, p, S, C, n_new=1000, seed=0, device="cpu"):
+    """Training rows, new rows, and targets of both, in single precision; drawn on the card if there is one."""
+    if device == "cuda":
+        import torch
+
+        rng = torch.Generator(device).manual_seed(seed)
+        place = {"generator": rng, "device": device}
+        normal, uniform = (lambda *shape: torch.randn(shape, **place)), (lambda C: torch.rand(C, **place))
+    else:
+        rng = np.random.default_rng(seed)
+        normal = lambda *shape: rng.standard_normal(shape, dtype=np.float32)  # noqa: E731
+        uniform = lambda C: rng.uniform(size=C).astype(np.float32)  # noqa: E731
+    X = normal(n + n_new, S * p)
+    Y, signals = 0.0, [uniform(C) ** 4 for _ in range(S)]
+    for s, u in enumerate(signals):
+        Y = X[:, s * p : (s + 1) * p] @ (normal(p, C) * u) + Y
+    Y /= Y.std(0)
+    noise = 0.3 + 1.5 * uniform(C)
     for start in range(0, C, 5000):
         part = slice(start, start + 5000)
-        Y[:, part] += rng.standard_normal(Y[:, part].shape, dtype=np.float32) * noise[part]
+        Y[:, part] += normal(*Y[:, part].shape) * noise[part]
     return X[:n], Y[:n], X[n:], Y[n:]
 
 
@@ -46,7 +54,7 @@ class Bench:
         self.n, self.p, self.S, self.C = n, p, 4, C
         self.spaces = {f"space {s}": slice(s * p, (s + 1) * p) for s in range(self.S)}
         self.runs = np.repeat(np.arange(10), n // 10)
-        self.arrays = self.on_device(draw(n, p, self.S, C), options.dtype)
+        self.arrays = self.on_device(draw(n, p, self.S, C, device=self.device), options.dtype)
         self.shares = np.random.default_rng(1).dirichlet(np.ones(self.S), options.draws)
         squares = [float((self.arrays[0][:, c] ** 2).sum()) / n for c in self.spaces.values()]
         self.gammas = self.shares / np.array(squares)  # himalaya's kernels are not scaled
@@ -156,7 +164,7 @@ class Bench:
         """Peak beyond what was there before the fit and what the fitted model holds, at C and 4 C targets."""
         n, p, C = (3000, 2000, 50_000) if self.options.full else (400, 200, 10_000)
         for count in (C, 4 * C):
-            X, Y, _, _ = self.on_device(draw(n, p, self.S, count, n_new=1), self.options.dtype)
+            X, Y, _, _ = self.on_device(draw(n, p, self.S, count, 1, 0, self.device), self.options.dtype)
             spaces = {f"space {s}": slice(s * p, (s + 1) * p) for s in range(self.S)}
             model, runs = (
                 sr.BandedRidge(spaces, n_draws=6, ridges=RIDGES[::3], progress=False),
