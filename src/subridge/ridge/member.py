@@ -86,16 +86,17 @@ class LeftOut(NamedTuple):
 class MemberFit:
     """The singular value decomposition of one member's rows, of rank ρ; make it by `factorise`.
 
-    `left` is Qᵀ, shape (ρ, n); `spectrum` d, shape (ρ,), all positive and ascending; `right` Vᵀ, shape (ρ, N_r), or
-    None if the kernel F Fᵀ was decomposed. `measurement` is the member's entry in the plan. `slack_noise` bounds the
-    rounding error in the diagonal of P, below which it counts as zero; -inf if no penalty will be asked for that
-    resolves it. `sharpness`, of a careful decomposition only, is the uncertainty of the space that Q spans. `dropped`
-    bounds d in the directions that were taken for rounding; 0 if there are none.
+    `known_left` is Qᵀ, shape (ρ, n), or None if it is to be made from V when it is asked for; `spectrum` d, shape (ρ,),
+    all positive and ascending; `right` Vᵀ, shape (ρ, N_r), or None if the kernel F Fᵀ was decomposed. `measurement` is
+    the member's entry in the plan. `slack_noise` bounds the rounding error in the diagonal of P, below which it counts
+    as zero; -inf if no penalty will be asked for that resolves it. `sharpness`, of a careful decomposition only, is the
+    uncertainty of the space that Q spans. `dropped` bounds d in the directions that were taken for rounding; 0 if there
+    are none.
     """
 
     rows: TrainingRows
     measurement: IntArray
-    left: Array
+    known_left: Array | None
     spectrum: Array
     right: Array | None
     slack_noise: float
@@ -107,10 +108,18 @@ class MemberFit:
         """The rows as the member sees them; a copy of its features, made when it is asked for."""
         return self.rows.design(self.measurement)
 
+    @cached_property
+    def left(self) -> Array:
+        """Qᵀ, shape (ρ, n)."""
+        if self.known_left is not None:
+            return self.known_left
+        assert self.right is not None
+        return self.design.onto_samples((self.right.T / self.spectrum**0.5).T)
+
     @property
     def spans_samples(self) -> bool:
         """Whether Q and the intercept span all of R^n: without ridge the member interpolates."""
-        return int(self.spectrum.shape[0]) == self.rows.room
+        return 0 < int(self.spectrum.shape[0]) == self.rows.room
 
     def given_columns(self) -> FloatArray | None:
         """The columns of X as given that the member sees, (n, N_r), all for a projection; None after training."""
@@ -161,15 +170,22 @@ class MemberFit:
         p = _column(penalties, self.spectrum)
         return (1.0 if self.spans_samples else p) / (self.spectrum + p)
 
-    def coefficients(self, penalties: FloatArray, targets: Array) -> Array:
-        """Weights on the unscaled features, (L, C, N_r), from penalties (L,) and centred, weighted labels (C, n)."""
-        d, A = self.spectrum, targets @ self.left.T
-        inverse = 1 / (d + _column(penalties, d))
-        if self.right is None:
-            flat = self.design.onto_features(_scaled_rows(A, inverse) @ self.left)
-        else:
-            flat = _scaled_rows(A, inverse * d**0.5) @ self.right
-        return flat.reshape((len(penalties), targets.shape[0], len(self.measurement)))
+    def slack(self, penalties: FloatArray) -> Array:
+        """``tr R/n``, the mean of R_ii; shape (L,)."""
+        total: Array = self.residual_gains(penalties).sum(axis=1) + self.rows.room - len(self.spectrum)
+        return total / self.rows.n_samples
+
+    def coefficients(self, penalties: FloatArray, targets: Array, projected: Array | None = None) -> Array:
+        """Weights on the unscaled features, (L, C, N_r), from centred, weighted labels g (C, n).
+
+        Penalties have shape (L,), or (L, C) if each target has its own. `projected` are ``gᵀQ``, shape (C, ρ), if they
+        are known.
+        """
+        d, V, L = self.spectrum, self.right, len(penalties)
+        A = targets @ self.left.T if projected is None else projected
+        solved = (A / (d + like(penalties.reshape(L, -1, 1), d))).reshape((L * A.shape[0], A.shape[1]))
+        flat = self.design.onto_features(solved @ self.left) if V is None else (solved * d**0.5) @ V
+        return flat.reshape((L, A.shape[0], len(self.measurement)))
 
     # -- rows left out one by one -----------------------------------------------------------------
 
@@ -190,7 +206,12 @@ class MemberFit:
             return self._left_out_sets(penalties, targets, sets)
         Qt, d = self.left, self.spectrum
         L, (C, n) = len(penalties), targets.shape
-        A, squares, gains = targets @ Qt.T, Qt * Qt, self.residual_gains(penalties)
+        A, gains = targets @ Qt.T, self.residual_gains(penalties)
+        if not self.rows.knows_leverages:  # the trace stands for them
+            residuals = (_scaled_rows(A, gains) @ Qt).reshape((L, C, n)) + (targets - A @ Qt) * (not self.spans_samples)
+            slack = self.slack(penalties)[:, None, None]
+            return LeftOut(np.where(slack > 0, residuals / np.maximum(slack, _TINY), np.inf), A[:0], np.arange(0))
+        squares = Qt * Qt
         none = np.empty(0, dtype=np.intp)
         if self.spans_samples:
             diagonals = gains @ squares
@@ -461,11 +482,11 @@ def factorise(
     dropped = max(float(d[small - 1]), 0.0) + 4 * _EPS * top if small else 0.0
     d, vectors = d[small:], vectors[:, small:]
     if not by_features:
-        return replace(fit, left=vectors.T, spectrum=d, dropped=dropped)
+        return replace(fit, known_left=vectors.T, spectrum=d, dropped=dropped)
     condition = top / float(d[0]) if d.shape[0] else 1.0
     noise = _ORTHONORMAL_NOISE * condition if condition < 1 / GRAM_LIMIT else -np.inf
     left = design.onto_samples((vectors / d**0.5).T)
-    return replace(fit, left=left, spectrum=d, right=vectors.T, slack_noise=noise, dropped=dropped)
+    return replace(fit, known_left=left, spectrum=d, right=vectors.T, slack_noise=noise, dropped=dropped)
 
 
 def factorise_carefully(fit: MemberFit) -> MemberFit:
@@ -476,7 +497,7 @@ def factorise_carefully(fit: MemberFit) -> MemberFit:
     sharpness = max(sharpness, _ORTHONORMAL_NOISE)
     return replace(
         fit,
-        left=left,
+        known_left=left,
         spectrum=spectrum,
         right=right,
         slack_noise=_ORTHONORMAL_NOISE,
@@ -624,8 +645,9 @@ class MemberPath:
     """One member at L penalties.
 
     The table of all left-out errors is kept if it is no larger than the factorisation, or small: it costs less time.
-    Otherwise errors are computed when they are asked for. So memory stays within about twice that of the dense data for
-    any number of ridges, members and targets. `noise`, shape (C, n), is the member's readout noise ξ_r, taken from its
+    Q is then made again if pairs of rows are asked for: memory that many members hold is slow to get. Otherwise errors
+    are computed when they are asked for. So memory stays within about twice that of the dense data for any number of
+    ridges, members and targets. `noise`, shape (C, n), is the member's readout noise ξ_r, taken from its
     labels in training.
     """
 
@@ -643,6 +665,9 @@ class MemberPath:
         self.degrees = residual_degrees(self._fit, penalties)
         self.independent = independent_samples(self._fit, penalties)
         self._known: dict[int, Array] = dict(zip(places.tolist(), self._unweighted(found.errors), strict=True))
+        self._projected = self._targets @ self._fit.left.T
+        if is_short and self._fit.right is not None and self._fit.sharpness is None:
+            self._fit = replace(self._fit, known_left=None)
 
     def beyond(self, first: int) -> "MemberPath":
         """The same without the penalties before a place."""
@@ -662,9 +687,9 @@ class MemberPath:
             self._known = {index: self._unweighted(found.errors)[0, ...]}
         return self._known[index]
 
-    def coefficients(self, index: int) -> Array:
-        """Weights on the unscaled features at one ridge, shape (C, N_r)."""
-        return self._fit.coefficients(self.penalties[index][None], self._targets)[0, ...]
+    def coefficients(self, index: int | IntArray) -> Array:
+        """Weights on the unscaled features at one ridge, or at one for each target; shape (C, N_r)."""
+        return self._fit.coefficients(self.penalties[index].reshape((1, -1)), self._targets, self._projected)[0, ...]
 
     def pair_errors(self, index: int, left_out: IntArray) -> Array:
         """Errors at one ridge with another row, or set of rows, i left out as well, for each i of m; shape (m, C, n).
@@ -694,7 +719,7 @@ class MemberPath:
     def pair_deviations(self, left_out: IntArray) -> Array:
         """Labels less the mean of the rows without their own unit and unit i; shape (m, C, n)."""
         fit, rows = self._fit, self.rows
-        constant = replace(fit, rows=rows, left=rows.targets[:0, :], spectrum=fit.spectrum[:0])
+        constant = replace(fit, rows=rows, known_left=rows.targets[:0, :], spectrum=fit.spectrum[:0])
         return constant.pair_errors(1.0, rows.centred_targets[0], left_out, rows.left_out) / rows.root_weights
 
     def _unweighted(self, weighted: Array) -> Array:
@@ -831,10 +856,10 @@ def independent_samples(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     """
     rows, d = fit.rows, to_numpy(fit.spectrum)
     leverages = (d / (d + penalties.min())) @ to_numpy(fit.left) ** 2  # q, worth (Σq)²/Σq² equal ones
-    if len(d) and leverages.sum() ** 2 < min(_FEW_ROWS, len(leverages) / 6) * (leverages**2).sum():
+    is_rare = leverages.sum() ** 2 < min(_FEW_ROWS, len(leverages) / 6) * (leverages**2).sum()
+    if rows.knows_leverages and len(d) and is_rare:
         return np.zeros(len(penalties))
-    effective = rows.total_weight**2 / float((rows.unit_sums(to_numpy(rows.weights)) ** 2).sum())
-    worth = np.maximum(1 - 2 / residual_degrees(fit, penalties), _LEAST_SHARE) * effective
+    worth = np.maximum(1 - 2 / residual_degrees(fit, penalties), _LEAST_SHARE) * rows.effective_samples
     return np.asarray(np.minimum(worth, rows.room))
 
 

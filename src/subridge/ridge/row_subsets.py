@@ -128,4 +128,4 @@ def padded(fit: MemberFit, seen: IntArray, n_samples: int) -> MemberFit:
     right = fit.design.onto_features(fit.left) / (d**0.5)[:, None] if fit.right is None else fit.right
     left = like(np.zeros((n, n_samples)), fit.left)
     left[:, seen] = fit.left
-    return replace(fit, left=left, right=right)
+    return replace(fit, known_left=left, right=right)
