@@ -15,6 +15,7 @@ from subridge.arrays.namespace import (
     dtype_name,
     in_precision_of,
     index_on,
+    is_numpy,
     is_sparse,
     is_tensor,
     like,
@@ -33,7 +34,15 @@ from subridge.estimators.base import (
     row_weights,
 )
 from subridge.estimators.members import Features, columns_of, example_of
-from subridge.model.checks import non_negative, one_of, positive_integer, refuse_odd_values, truth
+from subridge.model.checks import (
+    finite_array,
+    non_negative,
+    one_of,
+    positive_integer,
+    refuse_large_entries,
+    refuse_odd_values,
+    truth,
+)
 from subridge.model.errors import AccuracyWarning, DataError, ParameterError, counted
 from subridge.model.spaces import Spaces, read_spaces, refuse_overlaps
 from subridge.ridge.banded import (
@@ -46,7 +55,7 @@ from subridge.ridge.banded import (
     space_kernels,
     usual_block,
 )
-from subridge.ridge.checks import large_group, repeated_rows, warn_once
+from subridge.ridge.checks import large_group, refuse_out_of_range, repeated_rows, warn_once
 from subridge.ridge.rows import left_out_groups, training_rows
 from subridge.store.progress import ProgressBar
 
@@ -220,11 +229,10 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         unlabelled = like(np.zeros((1, len(kept))), example_of(features))
         rows = training_rows(features, unlabelled, w, self.fit_intercept, sets)
         del features
+        refuse_out_of_range(rows)
         warn_once((repeated_rows(rows), large_group(rows)), stacklevel=2)
         self._rows = replace(rows, given=None)
         kernels = space_kernels(self._rows, list(spaces.values()))
-        if not np.isfinite(kernels.scales).all():
-            raise DataError("X holds numbers whose squares leave the range of floats; divide X by a constant")
         self._search(kernels, Y)
         self.spaces_, self.scales_ = spaces, kernels.scales
         if self._has_one_target:
@@ -265,10 +273,13 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 ),
                 stacklevel=3,
             )
-        plan = plan_memory(n, len(kernels.scales), Y, self.memory)
+        memory = None if self.memory is None else positive_integer("memory", self.memory)
+        plan = plan_memory(n, len(kernels.scales), Y, memory)
         patterns = self._patterns = _patterns(
             Y, one_of("missing_targets", self.missing_targets, get_args(MissingTargets))
         )
+        if is_numpy(Y):
+            refuse_large_entries("y", Y)
         if len(patterns) > 1 and not self.per_target:
             raise ParameterError("missing_targets='drop' fits targets apart and needs per_target=True")
         self.planned_memory_, self.shares_, self.ridge_ = plan.bytes, np.empty((C, len(kernels.scales))), np.empty(C)
@@ -423,11 +434,16 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             If the model is not fitted, or X or y do not fit it.
         """
         parts = [to_numpy(part) for part in self._parts(X)]
-        labels = np.reshape(to_numpy(y), parts[0].shape)
+        labels = finite_array("y", to_numpy(y) if is_tensor(y) else y)
+        refuse_large_entries("y", labels)
+        labels = labels[:, None] if labels.ndim == 1 else labels
+        if labels.shape != parts[0].shape:
+            raise DataError(f"y must have shape {parts[0].shape} like what is predicted, got {labels.shape}")
         means = labels.mean(axis=0)
         labels = labels - means
         rest = 2 * labels - sum(parts[1:], parts[0]) - (np.atleast_1d(to_numpy(self.intercept_)) - means)
-        found = np.stack([(part * rest).sum(axis=0) for part in parts], axis=-1) / (labels**2).sum(axis=0)[:, None]
+        power = (labels**2).sum(axis=0)[:, None]
+        found = np.stack([(part * rest).sum(axis=0) for part in parts], axis=-1) / np.where(power > 0, power, np.inf)
         return np.asarray(found[0] if self._has_one_target else found)
 
     def loo_r2_by_space(self) -> FloatArray:

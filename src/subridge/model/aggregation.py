@@ -12,7 +12,7 @@ import numpy as np
 
 from subridge.arrays.namespace import device_of, is_numpy, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntArray
-from subridge.model.checks import Fingerprinted, non_negative, real_array
+from subridge.model.checks import Fingerprinted, non_negative, real_array, truth
 from subridge.model.errors import ParameterError
 
 __all__ = [
@@ -253,6 +253,7 @@ def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
     array([0.75, 0.25])
     """
     E = real_array("pairs", pairs)
+    truth("simplex", simplex)
     if E.ndim < 2 or E.shape[-1] != E.shape[-2]:
         raise ParameterError(f"pairs must have shape (..., k, k), got {E.shape}")
     usable = np.isfinite(np.diagonal(E, axis1=-2, axis2=-1))
@@ -273,6 +274,8 @@ def least_along(A: FloatArray, b: FloatArray, usable: BoolArray, simplex: bool =
     size = np.sqrt(np.where(usable, own, 1.0))
     relative = np.where(usable, size.min(axis=-1, where=usable, initial=np.inf, keepdims=True) / size, 0.0)
     A = np.where(usable[..., :, None] & usable[..., None, :], (A + np.swapaxes(A, -1, -2)) / 2, unit)
+    if not np.isfinite(A).all():
+        raise ParameterError("pairs of two members with finite errors must be finite, by Cauchy and Schwarz")
     A, b = A / size[..., :, None] / size[..., None, :], b * relative
     b = b / np.maximum(np.abs(b).max(axis=-1, keepdims=True), _TINY)
     if simplex:
@@ -622,6 +625,11 @@ class FittedAggregation(LinearAggregation):
     per_target : bool
         Fit weights to each target. Moments and weights then have an axis of C targets before the members.
 
+    Raises
+    ------
+    ParameterError
+        If `per_target` is neither True nor False.
+
     Examples
     --------
     >>> import numpy as np, subridge as sr
@@ -644,6 +652,9 @@ class FittedAggregation(LinearAggregation):
 
     per_target: bool = False
     simpler: ClassVar[LinearAggregation] = Mean()  # that the weights are shrunk towards
+
+    def __post_init__(self) -> None:
+        truth("per_target", self.per_target)
 
     @abstractmethod
     def best(self, moments: MemberMoments) -> FloatArray:

@@ -28,7 +28,10 @@ class Risk(Shown):
         E_g of the ensemble's aggregation: the mean of the pairs, or E(w) with the weights of another aggregation.
     error_bound : ndarray, shape (...), or None
         Bound of the relative rounding error of `total`, inf where no digit is certain; None (risks of trained weights)
-        or NaN (other test data) where it is not known. It is first-order and calibrated, not proved.
+        or NaN where it is not known. It is first-order and calibrated, not proved. On other test data it is known for
+        the mean of an `EquicorrelatedProblem` alone: the test moments of a `Problem` take a plain decomposition, which
+        does not say how far each eigenvalue is off, and weights that were fitted to data like those of training are no
+        minimum on the test data, so that their own rounding counts to first order.
 
     See Also
     --------

@@ -376,6 +376,7 @@ def further_draws(search: BandedSearch, count: int, rng: np.random.Generator) ->
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of a centre without points, which stays where it is
         centres = kmeans2(points**0.5, count, minit="++", rng=rng)[0] ** 2 * (search.spaces.scales > 0)
+    centres = np.where(centres.any(axis=1, keepdims=True), centres, 1.0)  # X is constant: any shares do
     return np.asarray(centres / centres.sum(axis=1, keepdims=True))
 
 

@@ -117,7 +117,7 @@ class MemberFit:
     @property
     def spans_samples(self) -> bool:
         """Whether Q and the intercept span all of R^n: without ridge the member interpolates."""
-        return int(self.spectrum.shape[0]) == self.rows.room
+        return 0 < int(self.spectrum.shape[0]) == self.rows.room
 
     def given_columns(self) -> FloatArray | None:
         """The columns of X as given that the member sees, (n, N_r), all for a projection; None after training."""
@@ -168,18 +168,22 @@ class MemberFit:
         p = _column(penalties, self.spectrum)
         return (1.0 if self.spans_samples else p) / (self.spectrum + p)
 
-    def coefficients(self, penalties: FloatArray, targets: Array, projected: Array | None = None) -> Array:
-        """Weights on the unscaled features, (L, C, N_r), from penalties (L,) and centred, weighted labels g (C, n).
+    def slack(self, penalties: FloatArray) -> Array:
+        """``tr R/n``, the mean of R_ii; shape (L,)."""
+        total: Array = self.residual_gains(penalties).sum(axis=1) + self.rows.room - len(self.spectrum)
+        return total / self.rows.n_samples
 
-        `projected` are ``gᵀQ``, shape (C, ρ), if they are known.
+    def coefficients(self, penalties: FloatArray, targets: Array, projected: Array | None = None) -> Array:
+        """Weights on the unscaled features, (L, C, N_r), from centred, weighted labels g (C, n).
+
+        Penalties have shape (L,), or (L, C) if each target has its own. `projected` are ``gᵀQ``, shape (C, ρ), if they
+        are known.
         """
-        d, A = self.spectrum, targets @ self.left.T if projected is None else projected
-        inverse = 1 / (d + _column(penalties, d))
-        if self.right is None:
-            flat = self.design.onto_features(_scaled_rows(A, inverse) @ self.left)
-        else:
-            flat = _scaled_rows(A, inverse * d**0.5) @ self.right
-        return flat.reshape((len(penalties), targets.shape[0], len(self.measurement)))
+        d, V, L = self.spectrum, self.right, len(penalties)
+        A = targets @ self.left.T if projected is None else projected
+        solved = (A / (d + like(penalties.reshape(L, -1, 1), d))).reshape((L * A.shape[0], A.shape[1]))
+        flat = self.design.onto_features(solved @ self.left) if V is None else (solved * d**0.5) @ V
+        return flat.reshape((L, A.shape[0], len(self.measurement)))
 
     # -- rows left out one by one -----------------------------------------------------------------
 
@@ -200,7 +204,12 @@ class MemberFit:
             return self._left_out_sets(penalties, targets, sets)
         Qt, d = self.left, self.spectrum
         L, (C, n) = len(penalties), targets.shape
-        A, squares, gains = targets @ Qt.T, Qt * Qt, self.residual_gains(penalties)
+        A, gains = targets @ Qt.T, self.residual_gains(penalties)
+        if not self.rows.knows_leverages:  # the trace stands for them
+            residuals = (_scaled_rows(A, gains) @ Qt).reshape((L, C, n)) + (targets - A @ Qt) * (not self.spans_samples)
+            slack = self.slack(penalties)[:, None, None]
+            return LeftOut(np.where(slack > 0, residuals / np.maximum(slack, _TINY), np.inf), A[:0], np.arange(0))
+        squares = Qt * Qt
         none = np.empty(0, dtype=np.intp)
         if self.spans_samples:
             diagonals = gains @ squares
@@ -676,9 +685,9 @@ class MemberPath:
             self._known = {index: self._unweighted(found.errors)[0, ...]}
         return self._known[index]
 
-    def coefficients(self, index: int) -> Array:
-        """Weights on the unscaled features at one ridge, shape (C, N_r)."""
-        return self._fit.coefficients(self.penalties[index][None], self._targets, self._projected)[0, ...]
+    def coefficients(self, index: int | IntArray) -> Array:
+        """Weights on the unscaled features at one ridge, or at one for each target; shape (C, N_r)."""
+        return self._fit.coefficients(self.penalties[index].reshape((1, -1)), self._targets, self._projected)[0, ...]
 
     def pair_errors(self, index: int, left_out: IntArray) -> Array:
         """Errors at one ridge with another row, or set of rows, i left out as well, for each i of m; shape (m, C, n).
@@ -746,7 +755,8 @@ def residual_degrees(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     """
     d, p, untouched = to_numpy(fit.spectrum), penalties[:, None], fit.rows.room - int(fit.spectrum.shape[0])
     squares = ((d.min(initial=np.inf) + p if fit.spans_samples else p) / (d + p)) ** 2
-    return np.asarray((squares.sum(axis=1) + untouched) ** 2 / ((squares**2).sum(axis=1) + untouched))
+    fourth = np.maximum((squares**2).sum(axis=1) + untouched, _EPS)  # nothing is left of one row
+    return np.asarray(np.maximum((squares.sum(axis=1) + untouched) ** 2 / fourth, _EPS))
 
 
 def independent_samples(fit: MemberFit, penalties: FloatArray) -> FloatArray:
@@ -758,11 +768,13 @@ def independent_samples(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     """
     rows, d = fit.rows, to_numpy(fit.spectrum)
     leverages = (d / (d + penalties.min())) @ to_numpy(fit.left) ** 2  # q, worth (Σq)²/Σq² equal ones
-    if len(d) and leverages.sum() ** 2 < min(_FEW_ROWS, len(leverages) / 6) * (leverages**2).sum():
+    is_rare = leverages.sum() ** 2 < min(_FEW_ROWS, len(leverages) / 6) * (leverages**2).sum()
+    if rows.knows_leverages and len(d) and is_rare:
         return np.zeros(len(penalties))
-    effective = rows.total_weight**2 / float((rows.weights**2).sum())
     most = rows.room if rows.left_out is None else rows.n_units
-    return np.asarray(np.minimum(np.maximum(1 - 2 / residual_degrees(fit, penalties), _LEAST_SHARE) * effective, most))
+    return np.asarray(
+        np.minimum(np.maximum(1 - 2 / residual_degrees(fit, penalties), _LEAST_SHARE) * rows.effective_samples, most)
+    )
 
 
 def member_paths(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -216,6 +216,7 @@ class TrainingRows:
     fit_intercept: bool
     left_out: LeftOutSets | None = None
     given: Array | SparseMatrix | None = None
+    knows_leverages: ClassVar[bool] = True  # false if rows stand for others
 
     @property
     def n_samples(self) -> int:
@@ -258,6 +259,11 @@ class TrainingRows:
     def total_weight(self) -> float:
         """Σw."""
         return float(self.weights.sum())
+
+    @property
+    def effective_samples(self) -> float:
+        """``(Σw)²/Σw²``."""
+        return self.total_weight**2 / float((self.weights**2).sum())
 
     @cached_property
     def intercept_direction(self) -> Array:
