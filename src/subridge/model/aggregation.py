@@ -259,6 +259,8 @@ def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
     usable = np.isfinite(np.diagonal(E, axis1=-2, axis2=-1))
     if not usable.any(axis=-1).all():
         raise ParameterError("every member has infinite error; no weighting makes it finite")
+    if not np.isfinite(E[usable[..., :, None] & usable[..., None, :]]).all():
+        raise ParameterError("pairs of two members with finite errors must be finite, by Cauchy and Schwarz")
     weights = least_along(E, np.ones(E.shape[:-1]), usable, simplex)
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
@@ -274,8 +276,6 @@ def least_along(A: FloatArray, b: FloatArray, usable: BoolArray, simplex: bool =
     size = np.sqrt(np.where(usable, own, 1.0))
     relative = np.where(usable, size.min(axis=-1, where=usable, initial=np.inf, keepdims=True) / size, 0.0)
     A = np.where(usable[..., :, None] & usable[..., None, :], (A + np.swapaxes(A, -1, -2)) / 2, unit)
-    if not np.isfinite(A).all():
-        raise ParameterError("pairs of two members with finite errors must be finite, by Cauchy and Schwarz")
     A, b = A / size[..., :, None] / size[..., None, :], b * relative
     b = b / np.maximum(np.abs(b).max(axis=-1, keepdims=True), _TINY)
     if simplex:
