@@ -9,24 +9,24 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from subridge.arrays.namespace import in_precision_of, like, to_numpy
+from subridge.arrays.namespace import in_precision_of, is_long, is_wide, like, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike
 from subridge.estimators.banded import BandedRidge
 from subridge.estimators.base import (
     MultiOutputMixin,
     RegressorMixin,
     RidgeEnsembleBase,
-    affordable,
     aggregation_of,
     row_weights,
     training_input,
 )
-from subridge.estimators.blocks import gather_moments, is_long, is_wide, predicted
+from subridge.estimators.blocks import gather_moments, predicted
 from subridge.estimators.members import Features, example_of
 from subridge.model.aggregation import Aggregation
 from subridge.model.checks import truth
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import DataError, ParameterError, SubridgeWarning
+from subridge.ridge.candidates import affordable
 from subridge.ridge.choose import default_ridges, given_ridges, trainable
 from subridge.ridge.columns import DiskColumns
 from subridge.ridge.moments import MomentBatches, moment_rows
@@ -257,7 +257,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         if is_wide(X):
             labels = training_input(self, np.zeros((X.shape[0], 1)), y, reset=True, numeric=True)[1]
             self.n_features_in_, features = int(X.shape[1]), DiskColumns(X, np.arange(len(labels)))
-        elif is_long(X, y):
+        elif isinstance(X, MomentBatches) or is_long(X, y):
             return self._fit_long(X, y, sample_weight, groups)
         else:
             features, labels = training_input(self, X, y, reset=True, numeric=True)

@@ -20,16 +20,15 @@ from sklearn.preprocessing import StandardScaler
 
 from subridge.arrays.types import ArrayLike, FloatArray, Json, MatrixLike, Seed
 from subridge.datasets.tables.targets import TargetLike, Task
-from subridge.estimators.base import affordable
 from subridge.estimators.classifier import RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor
-from subridge.forecasting.forecast import read_sizes
 from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot import (
     factorise_pilot,
     label_noise,
     read_ensembles,
     read_sample,
+    read_sizes,
     refuse_large_pilots,
     side_by_side,
 )
@@ -40,7 +39,7 @@ from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, RidgePathWarning, SubridgeWarning, counted
 from subridge.results.numbers import interval, percent, plain
 from subridge.results.schemas import result_attributes
-from subridge.ridge.candidates import FRACTION, MEMBERS, SPREAD, Trial, choose_ensemble, offers
+from subridge.ridge.candidates import FRACTION, MEMBERS, SPREAD, Trial, affordable, choose_ensemble, offers
 from subridge.ridge.checks import warn_once
 from subridge.ridge.choose import SURE
 from subridge.ridge.judge import Offer
