@@ -44,6 +44,8 @@ def test_columns_on_disk_give_what_rows_in_memory_give(data, options):
     np.testing.assert_allclose(found.predict(X), wanted.predict(X), rtol=1e-9)
     assert found.loo_error_ == pytest.approx(wanted.loo_error_, rel=1e-8)
     np.testing.assert_allclose(found.loo_predictions_, wanted.loo_predictions_, rtol=1e-8)
+    if options.get("aggregation") != "median":
+        np.testing.assert_allclose(found.predict(stored), wanted.predict(X), rtol=1e-9)
     assert found.coef_.shape == (M,) if options.get("aggregation") != "median" else True
 
 
@@ -66,6 +68,10 @@ def test_what_a_wide_table_cannot_do_is_named(data):
         sr.RidgeEnsembleRegressor(2).fit(stored, y[1:])
     with pytest.raises(ValueError, match="needs the rows"):
         sr.RidgeEnsembleRegressor(1).fit(stored, y).predict_interval(X)
+    with pytest.raises(sr.errors.DataError, match="need X in memory"):
+        sr.RidgeEnsembleRegressor(2, aggregation="median").fit(X, y).predict(stored)
+    with pytest.raises(sr.errors.DataError, match="has 900 features"):
+        sr.RidgeEnsembleRegressor(2).fit(X[:, 1:], y).predict(stored)
     stored[3, 200] = np.nan
     with pytest.raises(sr.errors.DataError, match="first in column 200"):
         sr.RidgeEnsembleRegressor(1).fit(stored, y)

@@ -15,6 +15,7 @@ from subridge.arrays.namespace import (
     dtype_name,
     in_precision_of,
     index_on,
+    is_numpy,
     is_sparse,
     is_tensor,
     like,
@@ -33,7 +34,15 @@ from subridge.estimators.base import (
     row_weights,
 )
 from subridge.estimators.members import Features, columns_of, example_of
-from subridge.model.checks import non_negative, one_of, positive_integer, refuse_odd_values, truth
+from subridge.model.checks import (
+    finite_array,
+    non_negative,
+    one_of,
+    positive_integer,
+    refuse_large_entries,
+    refuse_odd_values,
+    truth,
+)
 from subridge.model.errors import AccuracyWarning, DataError, ParameterError, counted
 from subridge.model.spaces import Spaces, read_spaces, refuse_overlaps
 from subridge.ridge.banded import (
@@ -44,9 +53,8 @@ from subridge.ridge.banded import (
     search_common_shares,
     search_shares,
     space_kernels,
-    usual_block,
 )
-from subridge.ridge.checks import large_group, repeated_rows, warn_once
+from subridge.ridge.checks import large_group, refuse_out_of_range, repeated_rows, warn_once
 from subridge.ridge.rows import left_out_groups, training_rows
 from subridge.store.progress import ProgressBar
 
@@ -220,11 +228,10 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         unlabelled = like(np.zeros((1, len(kept))), example_of(features))
         rows = training_rows(features, unlabelled, w, self.fit_intercept, sets)
         del features
+        refuse_out_of_range(rows)
         warn_once((repeated_rows(rows), large_group(rows)), stacklevel=2)
         self._rows = replace(rows, given=None)
         kernels = space_kernels(self._rows, list(spaces.values()))
-        if not np.isfinite(kernels.scales).all():
-            raise DataError("X holds numbers whose squares leave the range of floats; divide X by a constant")
         self._search(kernels, Y)
         self.spaces_, self.scales_ = spaces, kernels.scales
         if self._has_one_target:
@@ -245,17 +252,15 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                     f"shares must have shape (n_draws, {S}) with rows that sum to one, got shape {shares.shape}"
                 )
             return ridges, shares, 0
-        alive = np.flatnonzero(scales > 0) if scales.any() else np.arange(S)
-        if len(alive) == 1:
-            return ridges, first_draws(1, alive, S, rng), 0
-        refined = self.refine and self.per_target
-        first = 1 if refined else count
-        return ridges, first_draws(first, alive, S, rng), count - first
+        alive = (scales > 0) | (not scales.any())
+        count = count if alive.sum() > 1 else 1
+        promising = count // 3 if self.refine and self.per_target else 0
+        return ridges, first_draws(count - promising, alive, rng, self.refine), promising
 
     def _search(self, kernels: SpaceKernels, Y: Array) -> None:
         """Search and publish, all targets that have the same rows together."""
         rng = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        ridges, draws, n_refined = self._draws(kernels.scales, rng)
+        ridges, draws, n_promising = self._draws(kernels.scales, rng)
         (n, C), xp = Y.shape, namespace_of(Y)
         if _EPS * n > _DIGITS * ridges.min():
             warnings.warn(
@@ -265,22 +270,25 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 ),
                 stacklevel=3,
             )
-        plan = plan_memory(n, len(kernels.scales), Y, self.memory)
+        memory = None if self.memory is None else positive_integer("memory", self.memory)
+        plan = plan_memory(len(kernels.scales), Y, memory)
         patterns = self._patterns = _patterns(
             Y, one_of("missing_targets", self.missing_targets, get_args(MissingTargets))
         )
+        if is_numpy(Y):
+            refuse_large_entries("y", Y)
         if len(patterns) > 1 and not self.per_target:
             raise ParameterError("missing_targets='drop' fits targets apart and needs per_target=True")
         self.planned_memory_, self.shares_, self.ridge_ = plan.bytes, np.empty((C, len(kernels.scales))), np.empty(C)
         self.loo_error_, self.loo_r2_ = np.empty(C), np.empty(C)
         words = f"{counted(C, 'target')}, {plan.bytes / 2**20:,.0f} MiB"
-        with _LateBar(words, len(patterns) * (len(draws) + n_refined), self.progress) as bar:
+        with _LateBar(words, len(patterns) * (len(draws) + n_promising), self.progress) as bar:
             for at, rows in patterns:
                 part, own = self._of_rows(kernels, rows), Y
                 if len(patterns) > 1 or len(rows) < n:
                     own = take_last(select_rows(Y, rows), at)
                 if self.per_target:
-                    found = search_shares(part, own, ridges, draws, n_refined, rng, plan.block, bar.move)
+                    found = search_shares(part, own, ridges, draws, n_promising, rng, plan.block, bar.move)
                 else:
                     found = search_common_shares(part, own, ridges, draws, plan.block, bar.move)
                 if (found.place < 0).any():
@@ -423,11 +431,16 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             If the model is not fitted, or X or y do not fit it.
         """
         parts = [to_numpy(part) for part in self._parts(X)]
-        labels = np.reshape(to_numpy(y), parts[0].shape)
+        labels = finite_array("y", to_numpy(y) if is_tensor(y) else y)
+        refuse_large_entries("y", labels)
+        labels = labels[:, None] if labels.ndim == 1 else labels
+        if labels.shape != parts[0].shape:
+            raise DataError(f"y must have shape {parts[0].shape} like what is predicted, got {labels.shape}")
         means = labels.mean(axis=0)
         labels = labels - means
         rest = 2 * labels - sum(parts[1:], parts[0]) - (np.atleast_1d(to_numpy(self.intercept_)) - means)
-        found = np.stack([(part * rest).sum(axis=0) for part in parts], axis=-1) / (labels**2).sum(axis=0)[:, None]
+        power = (labels**2).sum(axis=0)[:, None]
+        found = np.stack([(part * rest).sum(axis=0) for part in parts], axis=-1) / np.where(power > 0, power, np.inf)
         return np.asarray(found[0] if self._has_one_target else found)
 
     def loo_r2_by_space(self) -> FloatArray:
@@ -448,7 +461,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         kernels, dual = space_kernels(self._rows, list(self.spaces_.values())), self._dual
         table = np.column_stack([np.reshape(self.ridge_, -1), np.atleast_2d(self.shares_)])
-        found, block = np.empty((len(table), len(self.scales_))), usual_block(dual.T)
+        found, block = (np.empty((len(table), len(self.scales_))), plan_memory(len(self.scales_), dual.T).block)
         for targets, rows in self._patterns:
             part = self._of_rows(kernels, rows)
             for ridge, *shares in np.unique(table[targets], axis=0):

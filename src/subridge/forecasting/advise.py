@@ -130,7 +130,7 @@ class Advice(Shown):
         """
         attributes, path = self.table.attrs, _path_to_search(self.table)
         name = self.best if name is None else name
-        if name not in self.ensembles:
+        if not isinstance(name, str) or name not in self.ensembles:
             raise ParameterError(f"name must be one of {tuple(self.ensembles)}, got {name!r}")
         ensemble = self.ensembles[name]
         options: dict[str, Any] = {"subsets": ensemble.plan, "fit_intercept": bool(attributes["fit_intercept"])}

@@ -26,6 +26,7 @@ from subridge.model.errors import DominantRowsWarning, ParameterError, RidgeErro
 from subridge.ridge.checks import correlated_rows
 from subridge.ridge.choose import Outcome, default_ridges, extended_search, given_ridges, outcome_of, ridge_at_end
 from subridge.ridge.member import MemberFit, independent_samples, residual_pair_traces
+from subridge.ridge.moments import MomentRows
 from subridge.ridge.rows import TrainingRows
 
 TINY = float(np.finfo(np.float64).tiny)
@@ -92,7 +93,9 @@ def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> Floa
     traces = [fit.residual_gains(penalties[:, r]).sum(axis=1) + spare[r] for r, fit in enumerate(members)]
     products = np.stack(traces, axis=1)[:, :, None] * np.stack(traces, axis=1)[:, None, :]
     n, T, rank = members[0].rows.n_samples, len(penalties), sum(len(fit.spectrum) for fit in members)
-    few = 2 * T * n < rank  # then k products of n × n matrices take less time than k²/2 overlaps of members
+    few = (
+        members[0].rows.knows_leverages and 2 * T * n < rank
+    )  # then k products of n × n matrices take less time than k²/2 overlaps of members
     pairs = (
         np.stack([_pair_traces(members, row) for row in penalties]) if few else residual_pair_traces(members, penalties)
     )
@@ -196,7 +199,7 @@ def search_ridges(
     """
     if path is None:
         return at_pilot(pilot, ensemble, ensemble.ridge[None])
-    spread = float(pilot.targets.var(axis=1).sum())
+    spread = float((pilot.targets**2).sum()) / pilot.rows.total_weight
 
     def evaluate(ridges: FloatArray) -> Outcome[AtPilot]:
         table = at_pilot(pilot, ensemble, np.repeat(ridges[:, None], len(ensemble.ridge), axis=1))
@@ -390,7 +393,22 @@ def left_out_parts(block: LeftOut, weights: FloatArray, ratio: FloatArray) -> Fl
     form = weights[:, :, None] * weights[:, None, :] * np.where(np.isfinite(ratio), ratio, 0.0)
     mixed = (form @ block.errors.reshape(t, k, C * n)).reshape(block.errors.shape)
     own = (block.errors * mixed).sum(axis=(1, 2))  # of every row, (t, n)
+    if isinstance(rows, MomentRows):
+        return np.asarray(_parts_of_batches(rows, block, weights) * own.mean(axis=1, keepdims=True))
     return np.asarray(rows.unit_sums(own - own.mean(axis=1, keepdims=True)) * rows.n_units / n)
+
+
+def _parts_of_batches(rows: MomentRows, block: LeftOut, weights: FloatArray) -> FloatArray:
+    """How far the squared error of every batch lies from its share, relative to the mean error; shape (t, B).
+
+    It is that of the weighted sum at the pilot's own size, whatever the size that is forecast.
+    """
+    plan, C = block.pilot.plan, len(rows.targets)
+    k, shares = plan.n_members, np.array([each.total_weight for each in rows.batches]) / rows.total_weight
+    paths = rows.paths(plan, block.penalties[:, :k] / plan.subset_sizes)
+    found = [rows.batch_squares(paths, np.full(k, t), np.tile(each[:k], (C, 1))) for t, each in enumerate(weights)]
+    sums = np.stack(found)
+    return np.asarray((sums / np.maximum(sums.sum(axis=1, keepdims=True), TINY) - shares) * len(shares))
 
 
 def spread_of_means(parts: FloatArray, dimensions: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

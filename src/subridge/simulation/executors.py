@@ -57,7 +57,7 @@ _UNKNOWN_WORKERS = 100
 _LOOK = 1.0
 # Works that a worker remembers: of more than one where runs share an executor.
 _REMEMBERED = 4
-_works: dict[str, Work] = {}
+_works: dict[str, Work | None] = {}
 
 
 def perform(
@@ -151,7 +151,7 @@ def run_task(key: str, task: range, work: Work | None = None) -> tuple[str, Tria
     return f"{socket.gethostname()}:{os.getpid()}", None if known is None else known(task)
 
 
-def _remember(key: str, work: Work) -> None:
+def _remember(key: str, work: Work | None) -> None:
     _works[key] = work
     for old in list(_works)[:-_REMEMBERED]:
         _works.pop(old, None)
@@ -174,15 +174,15 @@ for number in numbers:
 class ChildPool(ProcessPoolExecutor):
     """Processes that end with the one that started them, however that one ends, and leave Ctrl-C to it.
 
-    Each gets the work of the run when it starts. A thread of each watches the parent. It cannot do so while a child
-    loads its modules, or is deep in a library call that keeps the interpreter; on POSIX systems a small process
-    therefore knows the children too, and kills them when the parent is gone.
+    Each gets the work of the run, if there is one, when it starts. A thread of each watches the parent. It cannot do so
+    while a child loads its modules, or is deep in a library call that keeps the interpreter; on POSIX systems a small
+    process therefore knows the children too, and kills them when the parent is gone.
 
     Children are spawned, never forked: a fork would inherit the threads of BLAS in an unusable state. At the end of a
     ``with`` all work is waited for; after an error, or Ctrl-C, nothing is, because it may take minutes.
     """
 
-    def __init__(self, n_processes: int, key: str, work: Work) -> None:
+    def __init__(self, n_processes: int, key: str = "", work: Work | None = None) -> None:
         super().__init__(n_processes, get_context("spawn"), _begin, (key, work))
         self._guard: subprocess.Popen[str] | None = None
         if os.name == "posix":
@@ -240,7 +240,7 @@ def _starting_children() -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, signals)
 
 
-def _begin(key: str, work: Work) -> None:
+def _begin(key: str, work: Work | None) -> None:
     """In a child: leave Ctrl-C to the parent, end with it, and keep the work of the run."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
