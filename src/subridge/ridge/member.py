@@ -644,21 +644,23 @@ def residual_pair_traces(fits: Sequence[MemberFit], penalties: FloatArray) -> Fl
 class MemberPath:
     """One member at L penalties.
 
-    The table of all left-out errors is kept if it is no larger than the factorisation, or small: it costs less time.
-    Q is then made again if pairs of rows are asked for: memory that many members hold is slow to get. Otherwise errors
-    are computed when they are asked for. So memory stays within about twice that of the dense data for any number of
-    ridges, members and targets. `noise`, shape (C, n), is the member's readout noise ξ_r, taken from its
-    labels in training.
+    The table of all left-out errors is kept if it is no larger than the factorisation, or small, or if `keep_errors`
+    says so: it costs less time. Q is then made again if pairs of rows are asked for: memory that many members hold is
+    slow to get. Otherwise errors are computed when they are asked for. So memory stays within about twice that of the
+    dense data for any number of ridges, members and targets. `noise`, shape (C, n), is the member's readout noise ξ_r,
+    taken from its labels in training.
     """
 
     _of_penalties: tuple[str, ...] = ("penalties", "degrees", "independent")  # what has an entry for each penalty
 
-    def __init__(self, fit: MemberFit, penalties: FloatArray, noise: Array | None = None) -> None:
+    def __init__(
+        self, fit: MemberFit, penalties: FloatArray, noise: Array | None = None, keep_errors: bool = False
+    ) -> None:
         rows, self._noise, self.penalties = fit.rows, noise, penalties
         self.rows, self.feature_means = rows, rows.feature_means
         self._targets, self.target_means = rows.centred_targets if noise is None else rows.centred(rows.targets - noise)
         lines, rank = len(penalties) * int(self._targets.shape[0]), int(fit.spectrum.shape[0])
-        is_short = lines <= (4 if lines * rows.n_samples <= _SMALL else 1) * rank
+        is_short = keep_errors or lines <= (4 if lines * rows.n_samples <= _SMALL else 1) * rank
         places = np.arange(len(penalties)) if is_short else np.array([penalties.argmin()])
         self._fit, found = trusted(fit, self._targets, penalties[places])
         self.rank = int(self._fit.spectrum.shape[0])

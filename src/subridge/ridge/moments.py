@@ -368,6 +368,7 @@ class MomentPath(MemberPath):
         self.target_means = to_numpy(rows.whole.target_means) * float(rows.has_intercept)
         self._scales = 1.0 if rows.scales is None else rows.scales[plan.measurements[r]]
         self._fit = _factorised(rows, plan.measurements[r], float(penalties.min()))
+        self._projected = self._targets @ self._fit.left.T
         self.rank = len(self._fit.spectrum)
         self.degrees = residual_degrees(self._fit, penalties)
         self.independent = independent_samples(self._fit, penalties)
@@ -375,7 +376,7 @@ class MomentPath(MemberPath):
     def error_map(self, index: int) -> tuple[float, FloatArray]:
         """a and b, shape (C, M), of the left-out errors ``a g - F b`` in the trace form."""
         fit, p = self._fit, self.penalties[[index]]
-        d, slack, inside = fit.spectrum, float(fit.slack(p)[0]), self._targets @ fit.left.T
+        d, slack, inside = fit.spectrum, float(fit.slack(p)[0]), self._projected
         gains = d**0.5 / (d + p) * (-1 / d if fit.spans_samples else 1.0)  # (K + p)⁻¹g in place of the residual
         map_ = self._plan.lift_rows(self._r, (inside * gains) @ fit.right)  # type: ignore[operator]
         return np.inf if slack == 0 else float(not fit.spans_samples) / slack, map_ / (slack or 1.0)
