@@ -264,12 +264,13 @@ class BandedSearch:
         if len(better):
             self.loss[at[better]], self.place[at[better]] = losses[better], place
             best = index_on(self.targets, better)
-            own, where = xp.take(errors, best, axis=1), where[best]
-            self.intercept[where] = self._shift[where] + (solution.centre @ labels)[best]
-            dual = xp.empty_like(own)
+            self.intercept[where[best]] = self._shift[where[best]] + (solution.centre @ labels)[best]
+            del labels  # from here on, too, no more than four tables of a block are held
+            errors = xp.take(errors, best, axis=1)
+            dual = xp.empty_like(errors)
             for rows, block in zip(self.spaces.batches, solution.blocks, strict=True):
-                dual[rows] = block @ _of_sets(own, rows)
-            self.dual[where] = dual.T
+                dual[rows] = block @ _of_sets(errors, rows)
+            self.dual[where[best]] = dual.T
         return losses
 
     def total_loss(self, solution: Solution, seen_by: Callable[[Array], Array]) -> float:
