@@ -37,7 +37,7 @@ _JUDGES = 10  # parts of the sets, each judged at what the others choose
 _CONCENTRATIONS = (0.1, 1.0)  # of random shares, in turns: few spaces, or many (himalaya's default)
 # Of shares among which spread and promising ones are found, how many of each, and of targets that are asked. The
 # concentrations were chosen on other laws than that of benchmarks/banded.py.
-_SPREAD, _POINTS, _CANDIDATES, _ASKED = (0.1, 0.3, 1.0), 5000, 1000, 2000
+_SPREAD, _POINTS, _CANDIDATES, _ASKED = (0.1, 0.3, 1.0), 5000, 500, 1000
 _LENGTHS, _NUGGET = (0.2, 0.3, 0.5, 0.8, 1.2, 2.0), 1e-4  # of kriging; distances of square roots are at most √2
 # Ridges are seen in three passes: every fourth, those between, the rest. Once a target's error is below so much of its
 # variance, it sees those of the first pass that are next to its best so far. It sees one of a later pass if a neighbour
