@@ -53,7 +53,6 @@ from subridge.ridge.banded import (
     search_common_shares,
     search_shares,
     space_kernels,
-    usual_block,
 )
 from subridge.ridge.checks import large_group, refuse_out_of_range, repeated_rows, warn_once
 from subridge.ridge.rows import left_out_groups, training_rows
@@ -253,17 +252,15 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                     f"shares must have shape (n_draws, {S}) with rows that sum to one, got shape {shares.shape}"
                 )
             return ridges, shares, 0
-        alive = np.flatnonzero(scales > 0) if scales.any() else np.arange(S)
-        if len(alive) == 1:
-            return ridges, first_draws(1, alive, S, rng), 0
-        refined = self.refine and self.per_target
-        first = 1 if refined else count
-        return ridges, first_draws(first, alive, S, rng), count - first
+        alive = (scales > 0) | (not scales.any())
+        count = count if alive.sum() > 1 else 1
+        promising = count // 3 if self.refine and self.per_target else 0
+        return ridges, first_draws(count - promising, alive, rng, self.refine), promising
 
     def _search(self, kernels: SpaceKernels, Y: Array) -> None:
         """Search and publish, all targets that have the same rows together."""
         rng = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        ridges, draws, n_refined = self._draws(kernels.scales, rng)
+        ridges, draws, n_promising = self._draws(kernels.scales, rng)
         (n, C), xp = Y.shape, namespace_of(Y)
         if _EPS * n > _DIGITS * ridges.min():
             warnings.warn(
@@ -274,7 +271,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 stacklevel=3,
             )
         memory = None if self.memory is None else positive_integer("memory", self.memory)
-        plan = plan_memory(n, len(kernels.scales), Y, memory)
+        plan = plan_memory(len(kernels.scales), Y, memory)
         patterns = self._patterns = _patterns(
             Y, one_of("missing_targets", self.missing_targets, get_args(MissingTargets))
         )
@@ -285,13 +282,13 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.planned_memory_, self.shares_, self.ridge_ = plan.bytes, np.empty((C, len(kernels.scales))), np.empty(C)
         self.loo_error_, self.loo_r2_ = np.empty(C), np.empty(C)
         words = f"{counted(C, 'target')}, {plan.bytes / 2**20:,.0f} MiB"
-        with _LateBar(words, len(patterns) * (len(draws) + n_refined), self.progress) as bar:
+        with _LateBar(words, len(patterns) * (len(draws) + n_promising), self.progress) as bar:
             for at, rows in patterns:
                 part, own = self._of_rows(kernels, rows), Y
                 if len(patterns) > 1 or len(rows) < n:
                     own = take_last(select_rows(Y, rows), at)
                 if self.per_target:
-                    found = search_shares(part, own, ridges, draws, n_refined, rng, plan.block, bar.move)
+                    found = search_shares(part, own, ridges, draws, n_promising, rng, plan.block, bar.move)
                 else:
                     found = search_common_shares(part, own, ridges, draws, plan.block, bar.move)
                 if (found.place < 0).any():
@@ -464,7 +461,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         kernels, dual = space_kernels(self._rows, list(self.spaces_.values())), self._dual
         table = np.column_stack([np.reshape(self.ridge_, -1), np.atleast_2d(self.shares_)])
-        found, block = np.empty((len(table), len(self.scales_))), usual_block(dual.T)
+        found, block = (np.empty((len(table), len(self.scales_))), plan_memory(len(self.scales_), dual.T).block)
         for targets, rows in self._patterns:
             part = self._of_rows(kernels, rows)
             for ridge, *shares in np.unique(table[targets], axis=0):

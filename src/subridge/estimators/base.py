@@ -20,7 +20,7 @@ from subridge.arrays.namespace import is_sparse, is_tensor, like, namespace_of, 
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, MatrixLike
 from subridge.estimators.blocks import is_lazy, is_wide
 from subridge.estimators.members import Features, FittedMembers, LeftOutEnsemble, example_of
-from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, MemberMoments, Summed
+from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, Summed
 from subridge.model.checks import (
     SCOPES,
     Scope,
@@ -509,26 +509,30 @@ class RidgeEnsembleBase(BaseEstimator):
     ) -> None:
         """Set what was fitted from the candidate that was taken; members may be combined by another aggregation."""
         losses, places, plan = taken.losses, taken.places, taken.offer.plan
-        aggregation = losses.aggregation
-        if isinstance(self.ridge, str):
+        aggregation, fitted, sets = losses.aggregation, taken.ensemble, taken.offer.row_sets
+        scope = self.ridge_scope if isinstance(self.ridge, str) else None
+        if scope is not None:
             self.ridge_path_ = taken.ridges
-            if self.ridge_scope == "ensemble":
-                chooser = taken.chooser
-                self.loo_path_ = np.array([chooser.at(chooser.common(at)).loss[0] for at in range(len(taken.ridges))])
-        self.loo_error_ = error
-        k, sets = plan.n_members, taken.offer.row_sets
-        fractions = taken.ensemble.row_fractions
-        self.ensemble_ = Ensemble(plan, np.zeros(k), self.readout_noise, decided or aggregation, fractions)
-        self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, k, list(plan.measurements)
-        members = FittedMembers.centred_on(
+        if scope == "ensemble":
+            chooser = taken.chooser
+            self.loo_path_ = np.array([chooser.at(chooser.common(at)).loss[0] for at in range(len(taken.ridges))])
+        is_common = scope in (None, "ensemble") and (fitted.ridge == fitted.ridge[0]).all()
+        self.loo_error_, self.ridge_ = error, float(fitted.ridge[0]) if is_common else fitted.ridge.copy()
+        combined = decided or aggregation
+        self.ensemble_ = Ensemble(plan, fitted.ridge, self.readout_noise, combined, fitted.row_fractions)
+        self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, len(places), list(plan.measurements)
+        self._members = FittedMembers.centred_on(
             plan,
             [path.coefficients(int(place)) for path, place in zip(losses.paths, places, strict=True)],
             [path.feature_means for path in losses.paths],
             [path.target_means for path in losses.paths],
             None if sets is None else rows.centred_targets[1],
         )
-        moments = losses.moments(places[None, :], aggregation if aggregation.is_linear else Mean()).of_batch(0)
-        self._keep(taken.ensemble.ridge, moments, members, taken.weights if aggregation.fits_weights else None)
+        linear = aggregation if aggregation.is_linear else Mean()
+        self._member_moments = moments = losses.moments(places[None, :], linear).of_batch(0)
+        self.risk_matrix_ = moments.pairs if moments.pairs.ndim == 2 else moments.pairs.sum(axis=0)
+        self._member_weights = taken.weights if aggregation.fits_weights else linear.weights(moments)
+        self._map = self._members.collapse(self._member_weights)
 
     def _absorb(
         self, X: Features, targets: FloatArray, weights: FloatArray | None, aggregations: Sequence[Aggregation]
@@ -571,20 +575,6 @@ class RidgeEnsembleBase(BaseEstimator):
             taken = choice.kept[choice.taken]
             self.choice_, error = replace(choice, kept={}), taken.losses.at(taken.places[None, :]).loss[0]
             self._keep_candidate(rows, taken, float(error), decided if decided.decides_classes else None)
-
-    def _keep(
-        self, ridges: FloatArray, moments: MemberMoments, members: FittedMembers, weights: FloatArray | None = None
-    ) -> None:
-        """Record what was fitted, with the weights if they are known already."""
-        self.ensemble_ = replace(self.ensemble_, ridge=ridges)
-        per_member = isinstance(self.ridge, str) and self.ridge_scope != "ensemble"
-        self.ridge_ = ridges.copy() if per_member or (ridges != ridges[0]).any() else float(ridges[0])
-        self.risk_matrix_ = moments.pairs if moments.pairs.ndim == 2 else moments.pairs.sum(axis=0)
-        aggregation = self.ensemble_.aggregation
-        linear = aggregation if aggregation.is_linear else Mean()
-        self._member_moments, self._members = moments, members
-        self._member_weights = linear.weights(moments) if weights is None else weights
-        self._map = members.collapse(self._member_weights)
 
     # -- predicting -------------------------------------------------------------------------------
 

@@ -291,10 +291,11 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         families = self._families(rows.column_squares > 0, seed)
         plan = families[0][0].plan
         A, k, aggregation = plan.measurements[0], plan.n_members, aggregations[0 if plan.n_members == 1 else -1]
-        path = default_ridges(rows.column_squares, rows.n_samples, int(plan.subset_sizes.max()))
-        ridges = path if self.ridges is None else given_ridges(self.ridges)
+        ridges = default_ridges(rows.column_squares, rows.n_samples, int(plan.subset_sizes.max()))
         if not isinstance(self.ridge, str):
             ridges = self._per_member("ridge", trainable("ridge", self.ridge), families).reshape(1, -1)
+        elif self.ridges is not None:
+            ridges = given_ridges(self.ridges)
         # One member with a kernel is a BandedRidge of one space, which counts ridges in units of a row's mean square.
         unit = float(rows.column_squares[A].sum()) / len(A) if A.ndim == 1 else 0.0
         by_kernel = k == 1 and aggregation.is_mean and len(A) >= rows.room and not self.gap
@@ -315,9 +316,10 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         table = np.broadcast_to(ridges.reshape(len(ridges), -1), (len(ridges), k))[places, np.arange(k)]
         self.ensemble_ = Ensemble(plan, np.median(table, axis=0), 0.0, aggregation)
         self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, k, list(plan.measurements)
-        is_common = self.ridge_scope == "ensemble" and (table == table[:, :1]).all()
-        found = {"ridge_": table[:, 0] if is_common else table, "weights_": own, "loo_error_": error, "loo_r2_": r2}
-        for name, values in (found | {"intercept_": intercept}).items():
+        if self.ridge_scope == "ensemble" and (table == table[:, :1]).all():
+            table = table[:, 0]
+        found = {"ridge_": table, "weights_": own, "loo_error_": error, "loo_r2_": r2, "intercept_": intercept}
+        for name, values in found.items():
             setattr(self, name, values[0] if self._has_one_target else values)
         return self
 

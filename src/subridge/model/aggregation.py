@@ -325,21 +325,17 @@ def least_nonnegative(A: FloatArray, b: FloatArray) -> tuple[FloatArray, BoolArr
             return np.zeros(b.shape), np.zeros(1, dtype=bool)
         parts = [least_nonnegative(A[i : i + 1], b[i : i + 1]) for i in range(len(A))]
         return np.concatenate([found for found, _ in parts]), np.concatenate([known for _, known in parts])
-    guess: BoolArray | None = None
-    for i in np.flatnonzero(known & (solved < 0).any(axis=1)):
-        # Problems solved together, one for each left-out sample or ridge, are much alike.
-        counted = solved[i] > 0 if guess is None else guess
-        solved[i], known[i], guess = 0.0, False, None
-        for _ in range(_MOST_STEPS):
-            inside = np.flatnonzero(counted)
-            y = np.zeros(len(b[i]))
-            y[inside] = np.linalg.solve(A[i][np.ix_(inside, inside)], b[i, inside])
-            slope, terms = A[i] @ y - b[i], np.abs(y).max(initial=0.0) + np.abs(b[i])
-            wrong = np.where(counted, y < 0, slope < -_ROUNDING * len(y) * terms)
-            if not wrong.any():
-                solved[i], known[i], guess = y, True, y > 0
-                break
-            counted = counted ^ wrong
+    rest = np.flatnonzero(known & (solved < 0).any(axis=1))
+    counted = solved[rest] > 0
+    solved[rest], known[rest] = 0.0, False
+    for _ in range(_MOST_STEPS):
+        apart = np.where(counted[:, :, None] & counted[:, None, :], A[rest], np.eye(A.shape[-1]))
+        y = np.linalg.solve(apart, np.where(counted, b[rest], 0.0)[:, :, None])[:, :, 0]
+        slope, terms = (A[rest] @ y[:, :, None])[:, :, 0] - b[rest], np.abs(y).max(axis=1)[:, None] + np.abs(b[rest])
+        wrong = np.where(counted, y < 0, slope < -_ROUNDING * y.shape[1] * terms)
+        done = ~wrong.any(axis=1)
+        solved[rest[done]], known[rest[done]] = y[done], True
+        rest, counted = rest[~done], (counted ^ wrong)[~done]
     return solved, known
 
 

@@ -66,6 +66,12 @@ class PairLosses(Losses):
             found.append(xp.stack(several) if several else tables[int(own[0])])
         return xp.stack(found, axis=1)
 
+    def degrees(self, path: MemberPath, places: IntArray) -> FloatArray:
+        key = id(path), -1
+        if key not in self._errors:
+            self._errors[key] = path.degrees_without(self._units)
+        return np.asarray(self._errors[key][places, np.arange(len(places))])
+
     def _table(self, path: MemberPath, place: int) -> Array:
         """Errors of a member at one place, shape (b, C, n)."""
         key = id(path), place

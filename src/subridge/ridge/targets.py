@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from subridge.arrays.namespace import device_of, index_on, like, namespace_of, take_last, to_numpy
+from subridge.arrays.namespace import device_of, index_on, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.model.aggregation import Aggregation, MemberMoments
 from subridge.model.checks import Scope
@@ -36,9 +36,9 @@ class TargetLosses(Losses):
 
     def __init__(self, paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation) -> None:
         super().__init__(paths, rows, aggregation)
-        J = min(_PARTS, rows.n_units)
-        self._parts = [np.flatnonzero(rows.owners % J == part) for part in range(-1, J)]
-        self.floors = np.zeros(len(self._parts) * len(rows.targets), dtype=np.intp)
+        parts = np.arange(-1, min(_PARTS, rows.n_units))
+        self._marks = like(rows.owners[:, None] % len(parts[1:]) == parts, rows.targets)  # (n, J + 1)
+        self.floors = np.zeros(len(parts) * len(rows.targets), dtype=np.intp)
 
     def products(self, places: IntArray) -> FloatArray:
         """Mean products of the members' errors and the labels' deviations, in the part of each entry and in the others.
@@ -46,25 +46,20 @@ class TargetLosses(Losses):
         The shape is (2, (J + 1) C, k + 1, k + 1), that of places ((J + 1) C, k).
         """
         rows, xp, found = self.rows, namespace_of(self.rows.targets), []
-        for number, own in enumerate(places.reshape((len(self._parts), -1, len(self.paths)))):
+        for number, own in enumerate(places.reshape((int(self._marks.shape[1]), -1, len(self.paths)))):
             if self._last[0] != own.tobytes():
                 members = [_errors_at(path, at) for path, at in zip(self.paths, own.T, strict=True)]
                 table = xp.stack([*members, rows.deviations], axis=1) * rows.root_weights
-                parts = (take_last(table, part) for part in self._parts)
-                sums = np.stack([to_numpy(part @ xp.matrix_transpose(part)) for part in parts])
-                self._last = own.tobytes(), sums / rows.total_weight
-            found.append((self._last[1][number], self._last[1].sum(axis=0) - self._last[1][number]))
+                sums = (table[:, :, None, :] * table[:, None, :, :]) @ self._marks / rows.total_weight
+                self._last = own.tobytes(), to_numpy(sums)
+            sums = self._last[1]
+            found.append((sums[..., number], sums.sum(axis=-1) - sums[..., number]))
         return np.concatenate(found, axis=1)
 
     def _judged(self, places: IntArray) -> Judged:
         worth = np.array([path.independent[at] for path, at in zip(self.paths, places.T, strict=True)]).T
         settled = self.aggregation.settle(_moments(self.products(places)[1], worth))
         return Judged(settled.expected, np.zeros(len(places)), settled.weights)
-
-    def error(self, places: IntArray, weights: FloatArray) -> FloatArray:
-        """Squared errors, shape (C,), where each part of the rows is judged at what the others choose."""
-        errors = _moments(self.products(places)[0]).risk_of(weights)
-        return np.asarray(errors.reshape((len(self._parts), -1)).sum(axis=0))
 
 
 def _moments(products: FloatArray, behind: FloatArray | None = None) -> MemberMoments:
@@ -74,9 +69,8 @@ def _moments(products: FloatArray, behind: FloatArray | None = None) -> MemberMo
 def _errors_at(path: MemberPath, places: IntArray) -> Array:
     """Left-out errors of a member with a place for each target, shape (C, n)."""
     numbers, inverse = np.unique(places, return_inverse=True)
-    tables: Array = namespace_of(path.target_means).stack([path.errors(int(place)) for place in numbers])
-    found: Array = tables[index_on(tables, inverse), index_on(tables, np.arange(len(places)))]
-    return found
+    tables = namespace_of(path.target_means).stack([path.errors(int(place)) for place in numbers])
+    return tables[index_on(tables, inverse), index_on(tables, np.arange(len(places)))]  # type: ignore[no-any-return]
 
 
 def fit_targets(
@@ -87,24 +81,21 @@ def fit_targets(
     Returns places on the path and weights of the members, each of shape (C, k), errors (C,), and the weighted sums of
     the members as weights of features, shape (C, M).
     """
-    C, k, penalties = len(rows.targets), plan.n_members, ridges.reshape(len(ridges), -1) * plan.subset_sizes
-    fits, room = list(factorise_members(rows, plan, penalties.min(axis=0))), _BLOCK
-    if "cuda" in str(device_of(rows.targets)):
-        room = _BLOCK_ON_A_CARD
+    targets, k, penalties = rows.targets, plan.n_members, ridges.reshape(len(ridges), -1) * plan.subset_sizes
+    fits, device, C = list(factorise_members(rows, plan, penalties.min(axis=0))), device_of(targets), len(targets)
+    room = _BLOCK_ON_A_CARD if "cuda" in str(device) else _BLOCK
     block = max(1, room // (8 * rows.n_samples * k * len(ridges)))
     places, weights, errors = np.empty((C, k), dtype=np.intp), np.empty((C, k)), np.empty(C)
-    options = {"dtype": rows.targets.dtype, "device": device_of(rows.targets)}
-    coef = namespace_of(rows.targets).zeros((C, plan.n_features), **options)
-    for start in range(0, C, block):
-        part = slice(start, min(start + block, C))
-        some = replace(rows, targets=rows.targets[part, :])
-        paths = [MemberPath(replace(each, rows=some), penalties[:, r]) for r, each in enumerate(fits)]
+    coef = namespace_of(targets).zeros((C, plan.n_features), dtype=targets.dtype, device=device)
+    for part in (slice(start, min(start + block, C)) for start in range(0, C, block)):
+        some, own = replace(rows, targets=targets[part, :]), slice(0, part.stop - part.start)
+        paths = [MemberPath(replace(each, rows=some), penalties[:, r], None, True) for r, each in enumerate(fits)]
         losses = TargetLosses(paths, some, aggregation)
         found = choose_ridges(losses, scope)
         fitted = np.asarray(losses.at(found).weights)
-        errors[part], own = losses.error(found, fitted), slice(0, part.stop - start)
         places[part], weights[part] = found[own], fitted[own]
+        # Each part of the rows at what the others choose.
+        errors[part] = _moments(losses.products(found)[0]).risk_of(fitted).reshape((-1, own.stop)).sum(axis=0)
         for r, path in enumerate(paths):
-            of_member = path.coefficients(found[own, r]) * like(fitted[own, r], coef)[:, None]
-            plan.add_lifted(r, of_member, coef[part, :])
+            plan.add_lifted(r, path.coefficients(found[own, r]) * like(fitted[own, r], coef)[:, None], coef[part, :])
     return places, weights, errors, coef
