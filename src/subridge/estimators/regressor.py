@@ -1,5 +1,7 @@
 """RidgeEnsembleRegressor."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 
-def _is_weighted_sum(estimator: "RidgeEnsembleRegressor", kind: type[Exception] = AttributeError) -> bool:
+def _is_weighted_sum(estimator: RidgeEnsembleRegressor, kind: type[Exception] = AttributeError) -> bool:
     """Whether the aggregate is linear: only then moments of the rows are enough."""
     if not estimator._aggregations()[0].is_linear:
         raise kind(
@@ -378,7 +380,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             return [per_target(each) if each.fits_weights or not is_open else each for each in found]
         return found
 
-    def __sklearn_tags__(self) -> "Tags":
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         # scikit-learn's check puts the signal in one feature of ten, which an unweighted mean of disjoint members
         # shrinks by 1/k whatever the ridge; fitted weights do not.
