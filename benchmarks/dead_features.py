@@ -117,7 +117,7 @@ def sensors(X, Y, n, draws, seed, k=8):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, help="write the tables here as well")
-    parser.add_argument("--repeats", type=int, default=6, help="draws of training rows")
+    parser.add_argument("--repeats", type=int, default=12, help="draws of training rows")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     given = parser.parse_args()
     lines = ["# Features that fail at test time", "", __doc__.split("\n\n", 2)[2].strip(), ""]

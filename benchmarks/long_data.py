@@ -233,27 +233,37 @@ def parts(at, rows, port):
     groups = [[many[i] for i in each] for each in np.array_split(np.arange(n_blocks), 32)]
     with two_workers(port) as pids, Client(f"tcp://127.0.0.1:{port}", timeout="60s") as client:
         client.wait_for_workers(2, timeout=120)
+        work = partial(empty_block, moments=small)
+        list(blocks._on_dask(groups[:2], work))  # workers load what they need
         start = time.perf_counter()
-        found = list(blocks._on_dask(groups, partial(empty_block, moments=small)))
-        figures[f"seconds of the tasks of {rows} rows, blocks that cost nothing"] = round(
-            time.perf_counter() - start, 1
-        )
+        found = list(blocks._on_dask(groups, work))
+        figures["seconds of all tasks of so many rows, blocks that cost nothing"] = [
+            round(time.perf_counter() - start, 1),
+            rows,
+        ]
         figures["peak GiB of the scheduler"] = round(max(peak(pid) for pid in family(pids["scheduler"])), 3)
     assert sum(each.n_samples for _, part in found for each in part) == n_blocks * CHUNK
     figures["peak GiB of this process"] = round(peak("self"), 3)
-    n, workers = 10**9, 100
-    each = figures["processor seconds to read a block"] + figures["processor seconds for the moments of a block"]
-    figures["1e9 rows on 100 workers"] = {
-        "seconds of a worker": round(
-            (each + figures["processor seconds to merge two moments"]) * n / CHUNK / workers, 1
-        ),
-        "seconds of the scheduler, at the same time": round(
-            figures[f"seconds of the tasks of {rows} rows, blocks that cost nothing"] * n / rows, 1
-        ),
+    keep("parts of a block", figures)
+
+
+def extrapolate():
+    """1e9 rows on 100 workers, from the longest table of two workers, and what the scheduler takes."""
+    found = json.loads(RESULTS.read_text())
+    table = max(
+        (value for key, value in found.items() if key.startswith("two workers,")), key=lambda each: each["rows"]
+    )
+    parts, n, workers = found["parts of a block"], 10**9, 100
+    lapse, rows = parts["seconds of all tasks of so many rows, blocks that cost nothing"]
+    figures = {
+        "seconds of a worker": round(n / workers / (table["rows per second"] / 2)),
+        "seconds of scheduler and client, meanwhile": round(lapse * n / rows),
+        "seconds to choose": table["seconds to choose"],
         "GB that a worker reads": round(4e-9 * n * M / workers, 1),
-        "GB of moments that are moved": round(figures["MB of moments"] * n / CHUNK / 8 * 8 / 7 / 1e3, 1),
+        "MB/s that a worker reads": round(4e-6 * M * table["rows per second"] / 2),
+        "GB of moments that move, in all": round(parts["MB of moments"] * n / CHUNK / 8 * 8 / 7 / 1e3, 1),
     }
-    keep("parts of a block, and 1e9 rows on 100 workers from them", figures)
+    keep("1e9 rows on 100 workers, from the parts", figures)
 
 
 # -- a wide table ---------------------------------------------------------------------------------
@@ -361,7 +371,20 @@ def digits():
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    names = ["table", "make", "alone", "reading", "cluster", "compare", "parts", "ridge", "digits", "wide", "wide-fit"]
+    names = [
+        "table",
+        "make",
+        "alone",
+        "reading",
+        "cluster",
+        "compare",
+        "parts",
+        "extrapolate",
+        "ridge",
+        "digits",
+        "wide",
+        "wide-fit",
+    ]
     parser.add_argument("part", choices=names)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--at", type=Path, default=Path("long-data"))
@@ -380,7 +403,7 @@ if __name__ == "__main__":
             for part in (["reading"], ["alone"], ["cluster"]):
                 subprocess.run([*again, *part], check=True)
             lapse = json.loads(RESULTS.read_text())[f"two workers, {options.rows} rows"]["seconds to gather"]
-            for part in (["cluster", "--kill-after", str(0.4 * lapse)], ["compare"], ["parts"]):
+            for part in (["cluster", "--kill-after", str(0.4 * lapse)], ["compare"], ["parts"], ["extrapolate"]):
                 subprocess.run([*again, *part], check=True)
         case "make":
             make(options.at, options.rows, options.jobs)
@@ -397,5 +420,7 @@ if __name__ == "__main__":
             ridge(options.draws, [tuple(options.size)] if options.size else list(sizes), options.jobs)
         case "digits":
             digits()
+        case "extrapolate":
+            extrapolate()
         case _:
             {"alone": alone, "reading": reading, "compare": compare}[options.part](options.at)

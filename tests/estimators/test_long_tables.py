@@ -105,7 +105,7 @@ def test_batches_are_left_out_as_their_rows_are(data):
     X, y, w = data
     Y = np.stack([y, X[:, 0] * y], axis=1)
     moments = sr.gather_moments(
-        ((X[i : i + 100], Y[i : i + 100], w[i : i + 100] + 0.1) for i in range(0, N, 100)), memory=2**29
+        ((X[i : i + 100], Y[i : i + 100], w[i : i + 100] + 0.1) for i in range(0, N, 100)), memory=2**30
     )
     model = sr.RidgeEnsembleRegressor(3, ridge=0.3, aggregation="mean", random_state=0)
     found, start = moments.leave_batches_out(model), 0
@@ -161,6 +161,41 @@ def test_a_run_that_was_killed_goes_on_from_its_store(data, tmp_path, monkeypatc
     np.testing.assert_allclose(model.fit(again).coef_, model.fit(whole).coef_, rtol=1e-12)
     with pytest.raises(sr.errors.StoreError, match="moments of another table"):
         sr.gather_moments(zarr_of(tmp_path / "other", X[:500]), y[:500], store=store)
+
+
+@pytest.fixture
+def client():
+    distributed = pytest.importorskip("distributed")
+    options = {"processes": False, "dashboard_address": None, "n_workers": 2, "threads_per_worker": 1}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_workers_give_what_one_process_gives(data, tmp_path, monkeypatch, request):
+    zarr = pytest.importorskip("zarr")
+    monkeypatch.setattr(blocks, "_BLOCK", 8 * M * 4)  # 225 blocks in 32 batches: tasks of several blocks, and merges
+    X, y, w = data
+    table = zarr_of(tmp_path, X, rows=4)
+    labels = zarr.create_array(store=str(tmp_path / "y.zarr"), shape=y.shape, dtype="f8", chunks=(50,))
+    labels[:] = y
+    alone, lazy = sr.gather_moments(table, y, w), dask_arrays(*data, tmp_path)
+    request.getfixturevalue("client")
+    for given in ((table, y, w), (table, labels, w)):
+        shared = sr.gather_moments(*given)
+        assert len(shared.batches) == len(alone.batches) == 32
+        for one, two in zip(alone.batches, shared.batches, strict=True):
+            np.testing.assert_array_equal(one.gram, two.gram)
+            np.testing.assert_array_equal(one.cross, two.cross)
+    model = sr.RidgeEnsembleRegressor(2, ridge=0.3, aggregation="mean", random_state=0)
+    np.testing.assert_allclose(model.fit(*lazy).coef_, model.fit(alone).coef_, rtol=1e-10)
+    np.testing.assert_allclose(model.predict(lazy[0]).compute(), model.predict(X), rtol=1e-12)
+    damaged = sorted(file for file in (tmp_path / "X.zarr" / "c").rglob("*") if file.is_file())[7]
+    damaged.write_bytes(b"short")
+    with pytest.raises(sr.errors.DataError, match="cannot be read"):
+        model.fit(table, labels)
+    assert not hasattr(model, "coef_")
 
 
 def failing(X, y):

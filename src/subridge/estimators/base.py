@@ -22,7 +22,7 @@ from subridge.arrays.namespace import is_sparse, is_tensor, like, namespace_of, 
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, MatrixLike
 from subridge.estimators.blocks import is_lazy, is_wide
 from subridge.estimators.members import Features, FittedMembers, LeftOutEnsemble, example_of
-from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, MemberMoments, Summed
+from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, Summed
 from subridge.model.checks import (
     SCOPES,
     Scope,
@@ -100,7 +100,7 @@ Missing: TypeAlias = Literal["raise", "drop-members"]
 def training_input(
     estimator: Any, X: MatrixLike, y: ArrayLike | None, *, reset: bool, numeric: bool
 ) -> tuple[Features, Labels]:
-    """X as float64 in its own library, and labels in host memory: float64, shape (n,) or (n, C), or classes, (n,).
+    """X as float64 in its own library, and labels: float64 in that of X, shape (n,) or (n, C), or classes, (n,).
 
     With `reset` the estimator forgets an earlier fit and gets ``n_features_in_`` and ``feature_names_in_``; later
     batches of a stream must look like the first.
@@ -115,15 +115,15 @@ def training_input(
         features: Features = checked_features(estimator, X, reset)
         if y is None:
             raise DataError("y is None; the estimator needs labels")
-        labels: Labels = to_numpy(y)
+        labels: Labels = like(y, example_of(features)) if numeric else to_numpy(y)
         if labels.ndim not in (1, 2) or len(labels) != X.shape[0]:
-            raise DataError(f"y must have {X.shape[0]} rows like X, got shape {labels.shape}")
-        if numeric and not np.isfinite(labels.astype(np.float64)).all():
+            raise DataError(f"y must have {X.shape[0]} rows like X, got shape {tuple(labels.shape)}")
+        if numeric and not bool(namespace_of(labels).all(namespace_of(labels).isfinite(labels))):
             raise DataError("y contains NaN or infinity; replace or drop those rows")
     else:
         features, labels = checked_features(estimator, X, reset, y=y, multi_output=numeric, y_numeric=numeric)
     if numeric:
-        return features, labels.astype(np.float64, copy=False)
+        return features, labels if is_tensor(X) else labels.astype(np.float64, copy=False)
     if labels.dtype.kind == "V":
         refuse_odd_values("y", labels)
     check_classification_targets(labels)
@@ -144,6 +144,8 @@ def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool
         try:
             found = validate_data(estimator, X, reset=reset, **rules, **labels)
         except ValueError as error:
+            if "Input y contains" in str(error):
+                raise DataError("y contains NaN or infinity; replace or drop those rows") from error
             if "X contains NaN" not in str(error):
                 raise
             # scikit-learn's message recommends other estimators
@@ -195,9 +197,7 @@ def row_weights(
     return weights
 
 
-def _weighted_rows(
-    X: Features, targets: FloatArray, weights: FloatArray | None
-) -> tuple[Features, Array, Array | None]:
+def _weighted_rows(X: Features, targets: Array, weights: FloatArray | None) -> tuple[Features, Array, Array | None]:
     """Rows of positive weight, in the library of X: nothing is learnt from others, and they do not count as samples."""
     example = example_of(X)
     if weights is None:
@@ -241,7 +241,7 @@ def per_target(aggregation: Aggregation) -> Aggregation:
     if "per_target" not in (each.name for each in fields(aggregation)):
         raise ParameterError(
             f"weights for each target or class need fitted weights, got aggregation={aggregation.name!r}; "
-            'use "scaled", "simplex" or "free", or weights_per_target=False'
+            'use "scaled", "simplex" or "free"'
         )
     return replace(aggregation, per_target=True)  # type: ignore[call-arg]
 
@@ -287,7 +287,7 @@ class RidgeEnsembleBase(BaseEstimator):
     def _forget(self) -> None:
         """Forget an earlier fit, so that one that fails leaves nothing to predict with; classes serve a stream."""
         fitted = {name for name in vars(self) if name.endswith("_")} - {"classes_"}
-        for name in fitted | ({"_members", "_moments", "_left_out", "_stream_seed"} & vars(self).keys()):
+        for name in fitted | ({"_members", "_moments", "_left_out", "_stream_seed", "_by_target"} & vars(self).keys()):
             delattr(self, name)
 
     def _seeds(self) -> tuple[int, int]:
@@ -305,6 +305,13 @@ class RidgeEnsembleBase(BaseEstimator):
             positive_integer("n_estimators", self.n_estimators)
         first, second = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=2)
         return int(first), int(second)
+
+    def _refuse(self, names: Sequence[str], reason: str) -> None:
+        """Refuse parameters that are not at their defaults, and scores of other than squared errors."""
+        asked = [name for name in names if np.any(np.asarray(getattr(self, name)) != getattr(type(self), name))]
+        asked += ["scoring"] * (self.scoring == "neg_mean_absolute_error")
+        if asked:
+            raise ParameterError(f"{asked[0]}={getattr(self, asked[0])!r} {reason}")
 
     def _families(self, varying: BoolArray, seed: int) -> list[list[Offer]]:
         """What may be fitted: "auto" leaves the number of members, and the kind of subsets, to left-out errors.
@@ -390,16 +397,10 @@ class RidgeEnsembleBase(BaseEstimator):
 
     # -- fitting ----------------------------------------------------------------------------------
 
-    def _fit(
-        self,
-        X: Features | DiskColumns,
-        targets: FloatArray,
-        weights: FloatArray | None,
-        groups: ArrayLike | None,
-        aggregations: Sequence[Aggregation],
-    ) -> LeftOutEnsemble:
-        """Choose subsets, ridges and weights, keep the members, and return the ensemble without each left-out row."""
-        seeds = self._seeds()
+    def _training_rows(
+        self, X: Features | DiskColumns, targets: Array, weights: FloatArray | None, groups: ArrayLike | None
+    ) -> TrainingRows:
+        """Rows of positive weight, centred, with those that are left out together, and warnings about them."""
         together = left_out_sets(groups, self.gap, weights, X.shape[0])
         if isinstance(X, DiskColumns):
             _, y, w = _weighted_rows(targets.T, targets, weights)
@@ -413,10 +414,24 @@ class RidgeEnsembleBase(BaseEstimator):
             )
         if isinstance(X, DiskColumns):
             rows: TrainingRows = column_rows(X, y, w, self.fit_intercept, together)
-            warn_once([unequal_scales(rows.column_squares)], stacklevel=3)
+            warn_once([unequal_scales(rows.column_squares)], stacklevel=4)
         else:
             rows = training_rows(X, y, w, self.fit_intercept, together)
-            warn_of_rows(rows, getattr(self, "feature_names_in_", None), stacklevel=3)
+            warn_of_rows(rows, getattr(self, "feature_names_in_", None), stacklevel=4)
+        return rows
+
+    def _fit(
+        self,
+        X: Features | DiskColumns,
+        targets: FloatArray,
+        weights: FloatArray | None,
+        groups: ArrayLike | None,
+        aggregations: Sequence[Aggregation],
+    ) -> LeftOutEnsemble:
+        """Choose subsets, ridges and weights, keep the members, and return the ensemble without each left-out row."""
+        seeds = self._seeds()
+        rows = self._training_rows(X, targets, weights, groups)
+        y = rows.targets
         families, rng = self._families(rows.column_squares > 0, seeds[0]), np.random.default_rng(seeds[1])
         families = self._on_rows(families, rows, seeds[1])
         eta = self._per_member("readout_noise", within("readout_noise", self.readout_noise, 0.0, 1e100), families)
@@ -496,26 +511,30 @@ class RidgeEnsembleBase(BaseEstimator):
     ) -> None:
         """Set what was fitted from the candidate that was taken; members may be combined by another aggregation."""
         losses, places, plan = taken.losses, taken.places, taken.offer.plan
-        aggregation = losses.aggregation
-        if isinstance(self.ridge, str):
+        aggregation, fitted, sets = losses.aggregation, taken.ensemble, taken.offer.row_sets
+        scope = self.ridge_scope if isinstance(self.ridge, str) else None
+        if scope is not None:
             self.ridge_path_ = taken.ridges
-            if self.ridge_scope == "ensemble":
-                chooser = taken.chooser
-                self.loo_path_ = np.array([chooser.at(chooser.common(at)).loss[0] for at in range(len(taken.ridges))])
-        self.loo_error_ = error
-        k, sets = plan.n_members, taken.offer.row_sets
-        fractions = taken.ensemble.row_fractions
-        self.ensemble_ = Ensemble(plan, np.zeros(k), self.readout_noise, decided or aggregation, fractions)
-        self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, k, list(plan.measurements)
-        members = FittedMembers.centred_on(
+        if scope == "ensemble":
+            chooser = taken.chooser
+            self.loo_path_ = np.array([chooser.at(chooser.common(at)).loss[0] for at in range(len(taken.ridges))])
+        is_common = scope in (None, "ensemble") and (fitted.ridge == fitted.ridge[0]).all()
+        self.loo_error_, self.ridge_ = error, float(fitted.ridge[0]) if is_common else fitted.ridge.copy()
+        combined = decided or aggregation
+        self.ensemble_ = Ensemble(plan, fitted.ridge, self.readout_noise, combined, fitted.row_fractions)
+        self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, len(places), list(plan.measurements)
+        self._members = FittedMembers.centred_on(
             plan,
             [path.coefficients(int(place)) for path, place in zip(losses.paths, places, strict=True)],
             [path.feature_means for path in losses.paths],
             [path.target_means for path in losses.paths],
             None if sets is None else rows.centred_targets[1],
         )
-        moments = losses.moments(places[None, :], aggregation if aggregation.is_linear else Mean()).of_batch(0)
-        self._keep(taken.ensemble.ridge, moments, members, taken.weights if aggregation.fits_weights else None)
+        linear = aggregation if aggregation.is_linear else Mean()
+        self._member_moments = moments = losses.moments(places[None, :], linear).of_batch(0)
+        self.risk_matrix_ = moments.pairs if moments.pairs.ndim == 2 else moments.pairs.sum(axis=0)
+        self._member_weights = taken.weights if aggregation.fits_weights else linear.weights(moments)
+        self._map = self._members.collapse(self._member_weights)
 
     def _absorb(
         self, X: Features, targets: FloatArray, weights: FloatArray | None, aggregations: Sequence[Aggregation]
@@ -542,13 +561,9 @@ class RidgeEnsembleBase(BaseEstimator):
 
         If not `all_rows` are there, columns that are constant so far may vary later.
         """
-        some = {"readout_noise": np.any(self.readout_noise), "gap": self.gap, "max_samples": self.max_samples != 1.0}
-        for name, asked in some.items():
-            if asked:
-                given = getattr(self, name)
-                raise ParameterError(f"{name}={given!r} needs the rows, and moments are all there is; fit to rows")
-        if self.scoring == "neg_mean_absolute_error":
-            raise ParameterError(f"scoring={self.scoring!r} needs the rows; moments know squared errors")
+        self._refuse(
+            ("readout_noise", "gap", "max_samples"), "needs the rows, and moments are all there is; fit to rows"
+        )
         squares = rows.column_squares if rows.scales is None else np.ones(1)
         warn_once([unequal_scales(squares, getattr(self, "feature_names_in_", None))], stacklevel=4)
         decided, is_searched = aggregations[0], isinstance(self.ridge, str)
@@ -563,20 +578,6 @@ class RidgeEnsembleBase(BaseEstimator):
             self.choice_, error = replace(choice, kept={}), taken.losses.at(taken.places[None, :]).loss[0]
             self._keep_candidate(rows, taken, float(error), decided if decided.decides_classes else None)
 
-    def _keep(
-        self, ridges: FloatArray, moments: MemberMoments, members: FittedMembers, weights: FloatArray | None = None
-    ) -> None:
-        """Record what was fitted, with the weights if they are known already."""
-        self.ensemble_ = replace(self.ensemble_, ridge=ridges)
-        per_member = isinstance(self.ridge, str) and self.ridge_scope != "ensemble"
-        self.ridge_ = ridges.copy() if per_member or (ridges != ridges[0]).any() else float(ridges[0])
-        self.risk_matrix_ = moments.pairs if moments.pairs.ndim == 2 else moments.pairs.sum(axis=0)
-        aggregation = self.ensemble_.aggregation
-        linear = aggregation if aggregation.is_linear else Mean()
-        self._member_moments, self._members = moments, members
-        self._member_weights = linear.weights(moments) if weights is None else weights
-        self._map = members.collapse(self._member_weights)
-
     # -- predicting -------------------------------------------------------------------------------
 
     def _new_rows(self, X: MatrixLike) -> tuple[Features, bool]:
@@ -589,8 +590,11 @@ class RidgeEnsembleBase(BaseEstimator):
 
     def _outputs(self, X: MatrixLike) -> Array:
         """What the ensemble says of new rows, shape (C, m): labels, mean scores, or shares of votes."""
+        if hasattr(self, "_by_target"):
+            outputs: Array = self._by_target.predict(self._new_rows(X)[0])
+            return outputs.T
         if is_wide(X):
-            return self._outputs_of_columns(DiskColumns(X, np.arange(X.shape[0])))  # type: ignore[arg-type, union-attr]
+            return self._outputs_of_columns(DiskColumns(X, np.arange(X.shape[0])))
         (features, is_incomplete), aggregation = self._new_rows(X), self.ensemble_.aggregation
         if is_incomplete:
             return self._members.outputs_without(features, aggregation, self._member_moments)
@@ -608,8 +612,8 @@ class RidgeEnsembleBase(BaseEstimator):
                 f"X on disk has {X.shape[1]} features; blocks of columns serve weighted sums of {self.n_features_in_}, "
                 "other aggregations need X in memory"
             )
-        coef, intercept = self._map
-        return sum(coef[:, part] @ values.T for part, values in X.blocks()) + intercept[:, None]
+        parts = (self._map[0][:, part] @ values.T for part, values in X.blocks())
+        return sum(parts, start=self._map[1][:, None])
 
     def _without_each(self, X: MatrixLike, method: str) -> tuple[LeftOutEnsemble, Features]:
         """The ensemble without each left-out set, which needs the rows of the fit, and complete rows to predict."""
@@ -617,11 +621,11 @@ class RidgeEnsembleBase(BaseEstimator):
         if is_incomplete:
             raise DataError(f"X contains NaN, for which {method} has no answer: members drop out in predict only")
         if not hasattr(self, "_left_out"):
-            raise NotFittedError(f"{method} needs the rows, and partial_fit keeps moments only; use fit")
+            raise NotFittedError(f"{method} needs the rows, and ridges for all targets; use fit, with per_target=False")
         return self._left_out, features
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_members")
+        return hasattr(self, "ridge_")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -30,7 +30,7 @@ _BLOCK = 2**25  # bytes of a block that is read at once, as float64, and of a sl
 _FAN_IN = 8  # blocks that one task reads, and moments that one merges: a power of two, so that all trees are the same
 _LEAST_BATCHES = 8  # of which a standard error can be had
 _MATRICES = 16  # Gram matrices that a fit holds beside those of the batches; measured 13 at M = 512
-_PROCESS = 2**28  # bytes of an interpreter with NumPy, SciPy and Dask
+_PROCESS = 3 * 2**27  # bytes of an interpreter with NumPy, SciPy and Dask; up to 0.35 GiB were measured
 _WIDE = 2**30  # bytes beyond which a wide memory map is read in blocks: nothing is lost by it but time
 _NAMES = [each.name for each in fields(RowMoments)]
 _Work = Callable[..., list[RowMoments]]
@@ -93,7 +93,7 @@ def _is_dask(X: Any) -> bool:
     return any(_is(X, "dask", name) for name in ("Array", "DataFrame", "FrameBase"))
 
 
-def is_wide(X: Any) -> bool:
+def is_wide(X: Any) -> TypeGuard["np.memmap[Any, np.dtype[np.float64]]"]:
     """Whether X lies on disk and has more columns than rows: it is read in blocks of columns."""
     is_disk = _is(X, "zarr", "Array") or (isinstance(X, np.memmap) and 16 * X.size > _WIDE)
     return is_disk and len(X.shape) == 2 and X.shape[1] > X.shape[0]
@@ -338,7 +338,7 @@ def _moments(blocks: Sequence[tuple[Any, ...]], work: _Work) -> list[RowMoments]
 # -- new rows -------------------------------------------------------------------------------------
 
 
-def predicted(model: Any, X: Any, tail: tuple[int, ...]) -> Any:
+def predicted(model: Any, X: Any, tail: tuple[int, ...]) -> Array:
     """Predictions for X, shape (n, *tail), block by block: a Dask array for a Dask collection, else in memory."""
     if _is_dask(X):
         import dask.array as da
@@ -346,12 +346,14 @@ def predicted(model: Any, X: Any, tail: tuple[int, ...]) -> Any:
 
         sizes, shared = getattr(X, "chunks", [[math.nan] * X.npartitions])[0], delayed(model, traverse=False)
         blocks = zip(_dask_table(X, None, None).blocks, sizes, strict=True)
-        return da.concatenate([da.from_delayed(shared.predict(each.X), (m, *tail), np.float64) for each, m in blocks])
-    if is_lazy(X):
-        parts: Iterable[Any] = X.collect_batches(maintain_order=True)
-    else:
-        parts = X if isinstance(X, Iterator) else (each.X.load() for each in _disk_table(X, None, None).blocks)
-    return np.concatenate([model.predict(part) for part in parts])
+        found = [da.from_delayed(shared.predict(each.X), (m, *tail), np.float64) for each, m in blocks]
+        return da.concatenate(found)  # type: ignore[no-any-return]
+    slices = (each.X.load() for each in _disk_table(X, None, None).blocks) if hasattr(X, "shape") else X
+    parts = X.collect_batches(maintain_order=True) if is_lazy(X) else slices
+    predictions = [model.predict(part) for part in parts]
+    if not predictions:
+        raise DataError("X gives no batches; an iterator can be read once, so give a new one")
+    return np.asarray(np.concatenate(predictions))
 
 
 # -- all blocks -----------------------------------------------------------------------------------
@@ -530,9 +532,11 @@ def _on_dask(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, lis
 
     roots = []
     for group in groups:
-        size = _FAN_IN if isinstance(group[0].X, _Slice) else 1  # slices are read one by one, but values are held
-        chunks = [[tuple(block) for block in group[start : start + size]] for start in range(0, len(group), size)]
-        level = [delayed(_moments, pure=False)(chunk, work) for chunk in chunks]
+        if isinstance(group[0].X, _Slice):  # read one by one; in a partial, because Dask looks into arguments for long
+            chunks = [group[start : start + _FAN_IN] for start in range(0, len(group), _FAN_IN)]
+            level = [delayed(partial(_moments, chunk, work), pure=False)() for chunk in chunks]
+        else:
+            level = [delayed(work, pure=False)(*block) for block in group]
         while len(level) > 1:
             level = [delayed(_joined, pure=False)(level[i : i + _FAN_IN]) for i in range(0, len(level), _FAN_IN)]
         roots.append(level[0])

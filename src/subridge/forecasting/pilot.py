@@ -35,7 +35,7 @@ from subridge.model.subsets import Strategy
 from subridge.ridge.checks import rare_columns, warn_of_rows, warn_once
 from subridge.ridge.choose import trainable
 from subridge.ridge.member import PILOT_GRAM_LIMIT, MemberFit, factorise_members
-from subridge.ridge.moments import MomentBatches, moment_rows, trace_errors
+from subridge.ridge.moments import MomentBatches, MomentRows, moment_rows
 from subridge.ridge.rows import TrainingRows, left_out_groups, training_rows
 from subridge.store.progress import LateBar
 
@@ -68,7 +68,11 @@ class Sample:
             "n_pilot": self.rows.n_samples,
             "n_features": self.n_features,
             "n_targets": len(self.rows.targets),
-            "target_variance": self.rows.label_variance,
+            "target_variance": float(
+                np.trace(self.rows.whole.target_gram) / self.rows.n_samples
+                if isinstance(self.rows, MomentRows)
+                else self.rows.targets.var(axis=1).sum()
+            ),
             "fit_intercept": self.rows.fit_intercept,
         }
 
@@ -257,14 +261,9 @@ class Pilot:
         block = max(1, _TABLE // (len(self.members) * self.targets.size))
         for start in range(0, len(penalties), block):
             part = penalties[start : start + block]
-            errors = np.stack([self._errors(fit, part[:, r]) for r, fit in enumerate(self.members)], axis=1)
+            found = [fit.left_out(part[:, r], self.targets, self.rows.left_out) for r, fit in enumerate(self.members)]
+            errors = np.stack([each.errors for each in found], axis=1) / self.rows.root_weights
             yield LeftOut(self, slice(start, start + len(part)), part, errors)
-
-    def _errors(self, fit: MemberFit, penalties: FloatArray) -> FloatArray:
-        """Left-out errors of one member at L penalties, shape (L, C, n)."""
-        if not self.rows.knows_leverages:
-            return trace_errors(fit, penalties, self.targets)
-        return fit.left_out(penalties, self.targets, self.rows.left_out).errors
 
 
 @dataclass(frozen=True, eq=False)

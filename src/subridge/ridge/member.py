@@ -117,7 +117,7 @@ class MemberFit:
     @property
     def spans_samples(self) -> bool:
         """Whether Q and the intercept span all of R^n: without ridge the member interpolates."""
-        return int(self.spectrum.shape[0]) == self.rows.room
+        return 0 < int(self.spectrum.shape[0]) == self.rows.room
 
     def given_columns(self) -> FloatArray | None:
         """The columns of X as given that the member sees, (n, N_r), all for a projection; None after training."""
@@ -168,18 +168,22 @@ class MemberFit:
         p = _column(penalties, self.spectrum)
         return (1.0 if self.spans_samples else p) / (self.spectrum + p)
 
-    def coefficients(self, penalties: FloatArray, targets: Array, projected: Array | None = None) -> Array:
-        """Weights on the unscaled features, (L, C, N_r), from penalties (L,) and centred, weighted labels g (C, n).
+    def slack(self, penalties: FloatArray) -> Array:
+        """``tr R/n``, the mean of R_ii; shape (L,)."""
+        total: Array = self.residual_gains(penalties).sum(axis=1) + self.rows.room - len(self.spectrum)
+        return total / self.rows.n_samples
 
-        `projected` are ``gᵀQ``, shape (C, ρ), if they are known.
+    def coefficients(self, penalties: FloatArray, targets: Array, projected: Array | None = None) -> Array:
+        """Weights on the unscaled features, (L, C, N_r), from centred, weighted labels g (C, n).
+
+        Penalties have shape (L,), or (L, C) if each target has its own. `projected` are ``gᵀQ``, shape (C, ρ), if they
+        are known.
         """
-        d, A = self.spectrum, targets @ self.left.T if projected is None else projected
-        inverse = 1 / (d + _column(penalties, d))
-        if self.right is None:
-            flat = self.design.onto_features(_scaled_rows(A, inverse) @ self.left)
-        else:
-            flat = _scaled_rows(A, inverse * d**0.5) @ self.right
-        return flat.reshape((len(penalties), targets.shape[0], len(self.measurement)))
+        d, V, L = self.spectrum, self.right, len(penalties)
+        A = targets @ self.left.T if projected is None else projected
+        solved = (A / (d + like(penalties.reshape(L, -1, 1), d))).reshape((L * A.shape[0], A.shape[1]))
+        flat = self.design.onto_features(solved @ self.left) if V is None else (solved * d**0.5) @ V
+        return flat.reshape((L, A.shape[0], len(self.measurement)))
 
     # -- rows left out one by one -----------------------------------------------------------------
 
@@ -200,7 +204,12 @@ class MemberFit:
             return self._left_out_sets(penalties, targets, sets)
         Qt, d = self.left, self.spectrum
         L, (C, n) = len(penalties), targets.shape
-        A, squares, gains = targets @ Qt.T, Qt * Qt, self.residual_gains(penalties)
+        A, gains = targets @ Qt.T, self.residual_gains(penalties)
+        if not self.rows.knows_leverages:  # the trace stands for them
+            residuals = (_scaled_rows(A, gains) @ Qt).reshape((L, C, n)) + (targets - A @ Qt) * (not self.spans_samples)
+            slack = self.slack(penalties)[:, None, None]
+            return LeftOut(np.where(slack > 0, residuals / np.maximum(slack, _TINY), np.inf), A[:0], np.arange(0))
+        squares = Qt * Qt
         none = np.empty(0, dtype=np.intp)
         if self.spans_samples:
             diagonals = gains @ squares
@@ -633,21 +642,23 @@ def residual_pair_traces(fits: Sequence[MemberFit], penalties: FloatArray) -> Fl
 class MemberPath:
     """One member at L penalties.
 
-    The table of all left-out errors is kept if it is no larger than the factorisation, or small: it costs less time.
-    Q is then made again if pairs of rows are asked for: memory that many members hold is slow to get. Otherwise errors
-    are computed when they are asked for. So memory stays within about twice that of the dense data for any number of
-    ridges, members and targets. `noise`, shape (C, n), is the member's readout noise ξ_r, taken from its
-    labels in training.
+    The table of all left-out errors is kept if it is no larger than the factorisation, or small, or if `keep_errors`
+    says so: it costs less time. Q is then made again if pairs of rows are asked for: memory that many members hold is
+    slow to get. Otherwise errors are computed when they are asked for. So memory stays within about twice that of the
+    dense data for any number of ridges, members and targets. `noise`, shape (C, n), is the member's readout noise ξ_r,
+    taken from its labels in training.
     """
 
     _of_penalties: tuple[str, ...] = ("penalties", "degrees", "independent")  # what has an entry for each penalty
 
-    def __init__(self, fit: MemberFit, penalties: FloatArray, noise: Array | None = None) -> None:
+    def __init__(
+        self, fit: MemberFit, penalties: FloatArray, noise: Array | None = None, keep_errors: bool = False
+    ) -> None:
         rows, self._noise, self.penalties = fit.rows, noise, penalties
         self.rows, self.feature_means = rows, rows.feature_means
         self._targets, self.target_means = rows.centred_targets if noise is None else rows.centred(rows.targets - noise)
         lines, rank = len(penalties) * int(self._targets.shape[0]), int(fit.spectrum.shape[0])
-        is_short = lines <= (4 if lines * rows.n_samples <= _SMALL else 1) * rank
+        is_short = keep_errors or lines <= (4 if lines * rows.n_samples <= _SMALL else 1) * rank
         places = np.arange(len(penalties)) if is_short else np.array([penalties.argmin()])
         self._fit, found = trusted(fit, self._targets, penalties[places])
         self.rank = int(self._fit.spectrum.shape[0])
@@ -676,9 +687,9 @@ class MemberPath:
             self._known = {index: self._unweighted(found.errors)[0, ...]}
         return self._known[index]
 
-    def coefficients(self, index: int) -> Array:
-        """Weights on the unscaled features at one ridge, shape (C, N_r)."""
-        return self._fit.coefficients(self.penalties[index][None], self._targets, self._projected)[0, ...]
+    def coefficients(self, index: int | IntArray) -> Array:
+        """Weights on the unscaled features at one ridge, or at one for each target; shape (C, N_r)."""
+        return self._fit.coefficients(self.penalties[index].reshape((1, -1)), self._targets, self._projected)[0, ...]
 
     def pair_errors(self, index: int, left_out: IntArray) -> Array:
         """Errors at one ridge with another row, or set of rows, i left out as well, for each i of m; shape (m, C, n).
@@ -746,7 +757,8 @@ def residual_degrees(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     """
     d, p, untouched = to_numpy(fit.spectrum), penalties[:, None], fit.rows.room - int(fit.spectrum.shape[0])
     squares = ((d.min(initial=np.inf) + p if fit.spans_samples else p) / (d + p)) ** 2
-    return np.asarray((squares.sum(axis=1) + untouched) ** 2 / ((squares**2).sum(axis=1) + untouched))
+    fourth = np.maximum((squares**2).sum(axis=1) + untouched, _EPS)  # nothing is left of one row
+    return np.asarray(np.maximum((squares.sum(axis=1) + untouched) ** 2 / fourth, _EPS))
 
 
 def independent_samples(fit: MemberFit, penalties: FloatArray) -> FloatArray:

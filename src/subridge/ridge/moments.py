@@ -34,13 +34,12 @@ from subridge.model.checks import refuse_beyond_memory
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError
 from subridge.ridge.checks import refuse_out_of_range
-from subridge.ridge.member import MemberFit, MemberPath
+from subridge.ridge.member import MemberFit, MemberPath, independent_samples, residual_degrees
 from subridge.ridge.rows import Design, TrainingRows, training_rows
 
 BATCHES = 32  # with so many the standard error of a difference is known to an eighth of itself
 _EPS = float(np.finfo(np.float64).eps)
 _PER_PRODUCT = 32  # bytes: the moments of a batch, those before, their sum, and a member's decomposition
-_LEAST_SHARE = 1e-6  # of the samples, behind an error that carries no information
 
 
 # -- moments of batches ---------------------------------------------------------------------------
@@ -276,11 +275,6 @@ class MomentRows(TrainingRows):
         return self.whole.total_weight**2 / self.whole.squared_weight
 
     @property
-    def label_variance(self) -> float:
-        """Variance of the labels, summed over targets."""
-        return float(np.trace(to_numpy(self.whole.target_gram))) / self.whole.total_weight
-
-    @property
     def n_units(self) -> int:
         """Batches, whose squared errors are compared in place of those of rows."""
         return len(self.batches)
@@ -368,67 +362,39 @@ def _root(gram: FloatArray, absent: BoolArray) -> FloatArray:
 class MomentPath(MemberPath):
     """One member at L penalties, from moments instead of rows; rows cannot be left out in pairs."""
 
-    _of_penalties = (*MemberPath._of_penalties, "_slack")
-
     def __init__(self, rows: MomentRows, plan: SubsetPlan, r: int, penalties: FloatArray) -> None:
-        self._rows, self._plan, self._r, self.penalties = rows, plan, r, penalties
-        self._known, self.feature_means = {}, rows.feature_means
+        self._plan, self._r, self.penalties, self._known, self._noise = plan, r, penalties, {}, None
+        self.feature_means, self._targets = rows.feature_means, rows.centred_targets[0]
         self.target_means = to_numpy(rows.whole.target_means) * float(rows.has_intercept)
-        Ft, n, room = rows.design(plan.measurements[r]).dense(), rows.n_samples, rows.room
-        V, s, Qt = np.linalg.svd(Ft, full_matrices=False)
-        N, top = len(Ft), float(s[0]) if len(s) else 0.0
-        rank = int((s > N * _EPS * top).sum())
-        if penalties.min() <= 8 * N * _EPS * top**2:  # so small that it does not hide the rounding of the moments
-            sizes = np.linalg.norm(Ft, axis=1, keepdims=True)
-            own = np.linalg.svd(Ft / np.where(sizes > 0, sizes, 1.0), compute_uv=False)
-            rank = min(rank, int((own**2 > 8 * N * _EPS * own.max(initial=0.0) ** 2).sum()))
-        self._hides = rank < N or bool((s**2 < float(penalties.min())).any())
-        self.rank = rank = min(rank, max(room, 0))
-        self._root, self._right = s[:rank], V[:, :rank].T
-        self._projected = rows.centred_targets[0] @ Qt[:rank].T  # (C, ρ)
-        d, p = self._root**2, penalties[:, None]
-        self._spans = 0 < room == self.rank
-        if self._spans:
-            self._slack = (1 / (d + p)).sum(axis=1) / n
-        else:
-            self._slack = 1 - ((d / (d + p)).sum(axis=1) + int(rows.has_intercept)) / n
-        squares = ((d.min(initial=np.inf) + p if self._spans else p) / (d + p)) ** 2
-        untouched = max(room, 0) - self.rank
-        fourth = np.maximum((squares**2).sum(axis=1) + untouched, _EPS)
-        self.degrees = np.maximum((squares.sum(axis=1) + untouched) ** 2 / fourth, _EPS)
-        self.independent = np.minimum(np.maximum(1 - 2 / self.degrees, _LEAST_SHARE) * rows.effective_samples, room)
-
-    @property
-    def hides_directions(self) -> bool:
-        """Whether the member has directions of less variance than the smallest penalty, or than rounding shows."""
-        return self._hides
+        self._scales = 1.0 if rows.scales is None else rows.scales[plan.measurements[r]]
+        self._fit = _factorised(rows, plan.measurements[r], float(penalties.min()))
+        self._projected = self._targets @ self._fit.left.T
+        self.rank = len(self._fit.spectrum)
+        self.degrees = residual_degrees(self._fit, penalties)
+        self.independent = independent_samples(self._fit, penalties)
 
     def error_map(self, index: int) -> tuple[float, FloatArray]:
         """a and b, shape (C, M), of the left-out errors ``a g - F b`` in the trace form."""
-        d, slack = self._root**2 + self.penalties[index], float(self._slack[index])
-        gains, share = self._root / (d * slack) if slack > 0 else self._root * 0.0, 1 / slack if slack > 0 else np.inf
-        if self._spans:  # (K + p)⁻¹g in place of the residual
-            gains, share = -gains / self._root**2, 0.0
-        return share, self._plan.lift_rows(self._r, (self._projected * gains) @ self._right)
+        fit, p = self._fit, self.penalties[[index]]
+        d, slack, inside = fit.spectrum, float(fit.slack(p)[0]), self._projected
+        gains = d**0.5 / (d + p) * (-1 / d if fit.spans_samples else 1.0)  # (K + p)⁻¹g in place of the residual
+        map_ = self._plan.lift_rows(self._r, (inside * gains) @ fit.right)  # type: ignore[operator]
+        return np.inf if slack == 0 else float(not fit.spans_samples) / slack, map_ / (slack or 1.0)
 
-    def errors(self, index: int) -> Array:
-        """Left-out errors of the rows that stand for all, shape (C, m)."""
-        rows, (share, map_) = self._rows, self.error_map(index)
-        if np.isinf(share):  # nothing but the intercept can be fitted yet
-            return np.full(rows.targets.shape, np.inf)
-        return share * rows.targets - (map_ @ rows.features) / rows.root_weights  # type: ignore[operator]
-
-    def coefficients(self, index: int) -> Array:
-        """Weights on the features as they were given, at one ridge, shape (C, N_r)."""
-        d, scales = self._root**2 + self.penalties[index], self._rows.scales
-        found: Array = (self._projected * self._root / d) @ self._right
-        return found if scales is None else found / scales[self._plan.measurements[self._r]]
+    def coefficients(self, index: int | IntArray) -> Array:
+        """Weights on the features as they were given, at one ridge, or at one for each target; shape (C, N_r)."""
+        return super().coefficients(index) / self._scales
 
 
-def trace_errors(fit: MemberFit, penalties: FloatArray, targets: FloatArray) -> FloatArray:
-    """Left-out errors in the trace form of a member that was factorised on rows that stand for all; shape (L, C, m)."""
-    inside, gains = targets @ fit.left.T, fit.residual_gains(penalties)
-    rest = 0.0 if fit.spans_samples else targets - inside @ fit.left
-    slack = (gains.sum(axis=1) + fit.rows.room - len(fit.spectrum)) / fit.rows.n_samples
-    found = (inside * gains[:, None, :]) @ fit.left + rest
-    return np.asarray(found / (slack[:, None, None] * fit.rows.root_weights))
+def _factorised(rows: MomentRows, measurement: IntArray, least_penalty: float) -> MemberFit:
+    """The decomposition of a member on rows that stand for all, without directions that are rounding of the moments."""
+    Ft = rows.design(measurement).dense()
+    V, s, Qt = np.linalg.svd(Ft, full_matrices=False)
+    N, top = len(Ft), float(s.max(initial=0.0))
+    rank = int((s > N * _EPS * top).sum())
+    if least_penalty <= 8 * N * _EPS * top**2:  # so small that it does not hide the rounding
+        sizes = np.linalg.norm(Ft, axis=1, keepdims=True)
+        own = np.linalg.svd(Ft / np.where(sizes > 0, sizes, 1.0), compute_uv=False)
+        rank = min(rank, int((own**2 > 8 * N * _EPS * own.max(initial=0.0) ** 2).sum()))
+    kept = np.arange(min(rank, max(rows.room, 0)))[::-1]  # eigenvalues ascend
+    return MemberFit(rows, measurement, Qt[kept], s[kept] ** 2, V.T[kept], 0.0, dropped=float(rank < N))

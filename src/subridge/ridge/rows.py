@@ -265,11 +265,6 @@ class TrainingRows:
         """``(Σw)²/Σw²``."""
         return self.total_weight**2 / float((self.weights**2).sum())
 
-    @property
-    def label_variance(self) -> float:
-        """Variance of the labels, summed over targets."""
-        return float(self.targets.var(axis=1).sum())
-
     @cached_property
     def intercept_direction(self) -> Array:
         """``u = √w/‖√w‖``, what the intercept fits of the weighted samples, zeros without one; shape (n,)."""
