@@ -3,6 +3,8 @@
 Arrays, tables and sparse matrices follow scikit-learn's rules, tensors our own.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -608,7 +610,7 @@ class RidgeEnsembleBase(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "ridge_")
 
-    def __sklearn_tags__(self) -> "Tags":
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

@@ -1,5 +1,7 @@
 """RidgeEnsembleClassifier."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import Self
 

@@ -1,5 +1,7 @@
 """RidgeEnsembleRegressor."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 _LEAST_RIDGE = 1e-8  # per row, of the mean square of a row; below it `BandedRidge` loses digits
 
 
-def _is_weighted_sum(estimator: "RidgeEnsembleRegressor", kind: type[Exception] = AttributeError) -> bool:
+def _is_weighted_sum(estimator: RidgeEnsembleRegressor, kind: type[Exception] = AttributeError) -> bool:
     """Whether the aggregate is linear, with common ridges: only then moments of the rows are enough."""
     if estimator.per_target or not estimator._aggregations()[0].is_linear:
         combined = f"aggregation={estimator.aggregation!r} is no weighted sum and"
@@ -473,7 +475,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         names = ("mean", "scaled", "free") if is_open else (self.aggregation,)
         return [aggregation_of("aggregation", each, decides_classes=False) for each in names]
 
-    def __sklearn_tags__(self) -> "Tags":
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         # scikit-learn's check puts the signal in one feature of ten, which an unweighted mean of disjoint members
         # shrinks by 1/k whatever the ridge; fitted weights do not.

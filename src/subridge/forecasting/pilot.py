@@ -46,6 +46,7 @@ from subridge.ridge.choose import trainable
 from subridge.ridge.member import PILOT_GRAM_LIMIT, MemberFit, factorise_members
 from subridge.ridge.moments import MomentBatches, MomentRows, moment_rows
 from subridge.ridge.rows import TrainingRows, left_out_groups, training_rows
+from subridge.store.progress import LateBar
 
 _MOST = 1e15  # of a finite size: floats hold every integer below
 _LOOKED_AT = 8  # columns that may show at once that no row is a copy
@@ -369,15 +370,20 @@ def workers_for(n_tasks: int) -> int:
 
 
 def side_by_side(work: Callable[[Work], Result], tasks: Iterable[Work]) -> list[Result]:
-    """Results of `work` on every task, in threads.
+    """Results of `work` on every task, in threads; a terminal shows how far it is, unless somebody listens.
 
     Ensembles are independent and their matrices small: one core for each is faster than all cores on one.
     """
     tasks, listener, results = list(tasks), _listener.get(), list[Result]()
     workers = workers_for(len(tasks))
-    with threadpool_limits(1 if workers > 1 else None, "blas"), ThreadPoolExecutor(workers) as pool:
+    with (
+        threadpool_limits(1 if workers > 1 else None, "blas"),
+        ThreadPoolExecutor(workers) as pool,
+        LateBar("ensembles", len(tasks), show=listener is None) as bar,
+    ):
         for result in pool.map(work, tasks):
             results.append(result)
+            bar.move(1)
             if listener is not None:
                 listener(len(results), len(tasks))
     return results
