@@ -251,9 +251,48 @@ def test_damaged_files_are_named(data, tmp_path):
         sr.RidgeEnsembleRegressor().fit(zarr_of(tmp_path / "other", X), y[1:])
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda block: block[:, 1:], r"shape \(100, 11\), but the first has 12"),
+        (lambda block: block.astype(float), "holds float64, the first float32"),
+        (lambda block: block[1:], "99 rows"),
+    ],
+)
+def test_blocks_that_differ_from_what_dask_was_told_are_named(data, change, words):
+    da = pytest.importorskip("dask.array")
+    X, y, _ = data
+
+    def changed(block, block_info=None):
+        return change(block) if block_info[0]["chunk-location"][0] == 6 else block
+
+    lying = da.from_array(X, chunks=(100, M)).map_blocks(changed, dtype=X.dtype, meta=X[:0])
+    model = sr.RidgeEnsembleRegressor(1, ridge=0.3).fit(X, y)
+    with pytest.raises(sr.errors.DataError, match=words):
+        model.fit(lying, y)
+    assert not hasattr(model, "coef_")
+
+
+def test_a_store_holds_whole_batches_only_and_serves_once_the_file_is_mended(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "_BLOCK", 8 * M * 128)
+    X, y, w = data
+    table, store = zarr_of(tmp_path, X), tmp_path / "store"
+    whole = sr.gather_moments(table, y, w)
+    damaged = sorted(file for file in (tmp_path / "X.zarr" / "c").rglob("*") if file.is_file())[5]
+    sound = damaged.read_bytes()
+    damaged.write_bytes(sound[: len(sound) // 2])
+    with pytest.raises(sr.errors.DataError, match="rows 640 to 768 cannot be read"):
+        sr.gather_moments(table, y, w, store=store)
+    assert {file.name.split(".")[-1] for file in store.iterdir()} == {"npz"}
+    damaged.write_bytes(sound)
+    mended = sr.gather_moments(table, y, w, store=store)
+    model = sr.RidgeEnsembleRegressor(1, ridge=0.3)
+    np.testing.assert_allclose(model.fit(mended).coef_, model.fit(whole).coef_, rtol=1e-12)
+
+
 def test_what_needs_rows_and_what_does_not_fit_is_refused(data):
     X, y, _ = data
-    with pytest.raises(sr.errors.ParameterError, match="no weighted sum"):
+    with pytest.raises(sr.errors.ParameterError, match=r"aggregation='median' .* needs the rows"):
         sr.RidgeEnsembleRegressor(3, aggregation="median").fit(batches(X, y))
     with pytest.raises(sr.errors.ParameterError, match="groups="):
         sr.RidgeEnsembleRegressor().fit(batches(X, y), groups=np.zeros(N))

@@ -457,6 +457,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         ------
         NotFittedError
             If the model is not fitted.
+        BudgetError
+            If a block of targets does not fit into the free memory.
         """
         check_is_fitted(self)
         kernels, dual = space_kernels(self._rows, list(self.spaces_.values())), self._dual

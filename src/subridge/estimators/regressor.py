@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -313,7 +313,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         else:
             places, own, error, coef = fit_targets(rows, plan, ridges, aggregation, self.ridge_scope)
             intercept = rows.centred_targets[1] - coef @ rows.feature_means
-            variance = to_numpy((rows.centred_targets[0] ** 2).sum(axis=1)) / rows.total_weight
+            centred = replace(rows, fit_intercept=True).centred_targets[0]
+            variance = to_numpy((centred * centred).sum(axis=1)) / rows.total_weight
             r2 = 1 - error / np.where(variance > 0, variance, np.inf)
         self._map = coef, intercept
         table = np.broadcast_to(ridges.reshape(len(ridges), -1), (len(ridges), k))[places, np.arange(k)]

@@ -14,8 +14,8 @@ from scipy.sparse import csr_array
 from scipy.stats import chi2
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
-from threadpoolctl import threadpool_limits
 
+from subridge.arrays.machine import blas_threads
 from subridge.arrays.namespace import is_sparse
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json, MatrixLike, Seed, SparseMatrix
 from subridge.datasets.tables.columns import require
@@ -377,7 +377,7 @@ def side_by_side(work: Callable[[Work], Result], tasks: Iterable[Work]) -> list[
     tasks, listener, results = list(tasks), _listener.get(), list[Result]()
     workers = workers_for(len(tasks))
     with (
-        threadpool_limits(1 if workers > 1 else None, "blas"),
+        blas_threads(1 if workers > 1 else None),
         ThreadPoolExecutor(workers) as pool,
         LateBar("ensembles", len(tasks), show=listener is None) as bar,
     ):
