@@ -1,10 +1,10 @@
 """The best ridge: for each member by itself, one for the whole ensemble, or one per member chosen together."""
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
-from scipy.optimize import elementwise
+from scipy.optimize import elementwise, minimize
 
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.model.aggregation import LinearAggregation, Mean
@@ -14,7 +14,7 @@ from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, check_description
 from subridge.theory.landscape import STEP, Landscape, equicorrelated_landscape, general_landscape
-from subridge.theory.prop1 import tabulate
+from subridge.theory.prop1 import general_moments, tabulate
 from subridge.theory.prop2 import best_member_ridge
 from subridge.theory.saddle_point import EPS
 
@@ -27,6 +27,7 @@ _SCAN_BLOCK = 4096  # problems × scan points evaluated in one call: enough to h
 _NEWTON_STEPS, _HALVINGS = 60, 40
 _NUDGE = 1e-6  # of a logarithm, in differences of gradients
 _PER_DECADE = 5
+_RIDGES, _APART = (1e-12, 1e12), 18.0  # starts of the search over spaces, and logarithms by which it may leave them
 _LEVELS, _NET, _WELLS = 15, 300, 5  # of the coarse net that finds further starts
 
 
@@ -35,7 +36,7 @@ def optimal_ridge(
     ensemble: Ensemble,
     sample_ratio: ArrayLike | None = None,
     *,
-    scope: Scope = "member",
+    scope: Scope | Literal["spaces"] = "member",
 ) -> FloatArray:
     """Ridge that minimises the typical generalization error.
 
@@ -48,11 +49,13 @@ def optimal_ridge(
     sample_ratio : array_like, shape (...), optional
         α, positive and finite; needed except for ``scope="member"`` with an `EquicorrelatedProblem`, where λ* does not
         depend on it (eq. 193 (optreg_local)).
-    scope : {"member", "ensemble", "joint"}
+    scope : {"member", "ensemble", "joint", "spaces"}
         "member" minimises each member's own error E_rr; "ensemble" finds the one common ridge that minimises E_g of
         the ensemble's aggregation, with its best weights at every ridge; "joint" one ridge per member, chosen together
         to minimise it. The last two may be negative: an ensemble averages away part of its members' variance, and can
-        afford less than no ridge where that is well posed.
+        afford less than no ridge where that is well posed. "spaces" takes the members for the feature spaces of one
+        model, a banded ridge, and finds the positive ridge of each space, as `SubsetPlan.banded` counts it; a descent
+        from the best common ridge. For a `Problem`.
 
     Returns
     -------
@@ -83,10 +86,18 @@ def optimal_ridge(
     >>> scaled = sr.Ensemble([0.25] * 4, aggregation="scaled")
     >>> sr.optimal_ridge(sr.EquicorrelatedProblem(), scaled, 1.0, scope="ensemble").round(3)
     array([3.])
+
+    One model with a ridge per feature space, of which the second carries no signal:
+
+    >>> import numpy as np
+    >>> spaces = sr.SubsetPlan.from_indices([range(20), range(20, 40)], n_features=40)
+    >>> law = sr.Problem(np.eye(40), np.repeat([1.0, 0.0], 20), label_noise=0.5)
+    >>> sr.optimal_ridge(law, sr.Ensemble(spaces), 1.5, scope="spaces").round(4)
+    array([0.25,  inf])
     """
     check_description(problem, ensemble)
-    one_of("scope", scope, SCOPES)
-    if scope != "member" and ensemble.aggregation.name not in ("mean", "scaled", "simplex", "free"):
+    one_of("scope", scope, (*SCOPES, "spaces"))
+    if scope in ("ensemble", "joint") and ensemble.aggregation.name not in ("mean", "scaled", "simplex", "free"):
         raise ParameterError(
             f'scope={scope!r} knows the best ridge of aggregation "mean", "scaled", "simplex" and "free", not of '
             f'{ensemble.aggregation.name!r}; give one of these, or scope="member"'
@@ -102,6 +113,12 @@ def optimal_ridge(
     alpha = extended_non_negative("sample_ratio", sample_ratio)
     if not np.all((alpha > 1e-100) & (alpha < 1e100)):
         raise ParameterError("sample_ratio must be positive and finite to optimise the ridge, within 1e-100 and 1e100")
+    if scope == "spaces":
+        if isinstance(problem, EquicorrelatedProblem):
+            raise ParameterError('scope="spaces" needs a Problem; make one by problem.realise(n_features, seed)')
+        return np.reshape(
+            [_space_optimum(problem, ensemble, float(each)) for each in alpha.flat], (*alpha.shape, ensemble.n_members)
+        )
     shape, landscape = landscape_of(problem, ensemble, alpha)
     G, k = landscape.floor.shape
     if not G:
@@ -136,6 +153,29 @@ def landscape_of(
     points = grid.flat()
     points = points._replace(nu=points.nu[:, own, own], eta=points.eta[:, own], rows=points.rows[:, own, own])
     return grid.alpha.shape, equicorrelated_landscape(points, aggregation)
+
+
+def _space_optimum(problem: Problem, spaces: Ensemble, alpha: float) -> FloatArray:
+    """The ridge of each space that one model on all of them needs, shape (k,); inf where it is better left out."""
+    k, noise = spaces.n_members, spaces.readout_noise.max(axis=-1, keepdims=True)
+
+    def error(logarithms: FloatArray) -> float:
+        model = Ensemble(spaces.plan.banded(np.exp(logarithms)), 1.0, noise)
+        moments, _ = general_moments(
+            problem, model.plan, GeneralGrid.of(problem, model, np.array(alpha)), outputs=False
+        )
+        return float(moments.pairs[..., 0, 0].sum())
+
+    common = member_optimum(
+        landscape_of(problem, Ensemble(spaces.plan.banded(np.ones(k)), 1.0, noise), np.array(alpha))[1]
+    )
+    start = np.full(k, np.log(np.clip(common[0], *_RIDGES)))
+    found = minimize(error, start, method="L-BFGS-B", bounds=[(start[0] - _APART, start[0] + _APART)] * k, tol=1e-13)
+    best = found.x
+    for s in range(k):
+        without = np.where(np.arange(k) == s, start + _APART, best)
+        best = without if error(without) <= error(best) * (1 + 1e-9) else best
+    return np.where(best >= start + _APART, np.inf, np.exp(best))
 
 
 def _scan_points(scales: FloatArray) -> FloatArray:
