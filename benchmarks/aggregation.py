@@ -57,15 +57,15 @@ def one_draw(name: str, k: int, seed: int) -> dict[str, tuple[float, float, floa
     one_hot = np.eye(int(y.max()) + 1)[y]
     kept, fresh = order[:n], order[n:]
     found = {}
-    for label, members, aggregation, per_target in [
-        ("one ridge", 1, "mean", False),
-        *((each, k, each, False) for each in AGGREGATIONS),
-        ("scaled per class", k, "scaled", True),
-        ("free per class", k, "free", True),
+    for label, members, aggregation in [
+        ("one ridge", 1, "mean"),
+        *((each, k, each) for each in AGGREGATIONS),
+        ("scaled per class", k, sr.aggregation.Scaled(per_target=True)),
+        ("free per class", k, sr.aggregation.Free(per_target=True)),
     ]:
-        model = sr.RidgeEnsembleRegressor(
-            members, subsets="equal", aggregation=aggregation, weights_per_target=per_target, random_state=seed
-        ).fit(X[kept], one_hot[kept])
+        model = sr.RidgeEnsembleRegressor(members, subsets="equal", aggregation=aggregation, random_state=seed).fit(
+            X[kept], one_hot[kept]
+        )
         found[label] = (*judged(model.predict(X[fresh]), one_hot[fresh]), model.loo_error_)
         if label in ("mean", "simplex", "free"):
             votes = weighted_votes(model, X[fresh], model.weights_)

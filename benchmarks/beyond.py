@@ -2,9 +2,10 @@
 
     python benchmarks/beyond.py
 
-Row fractions and other test data are compared with the plain risk of the same ensemble; projections are timed for up to
-a million features; left-out errors of members that see half of the rows with those of members that see all. CPU
-seconds, least of three rounds.
+Row fractions and other test data are compared with the plain risk of the same ensemble, and so is the best ridge on
+other test data with that on data like those of training; the closed form is timed for growing ensembles, projections
+for up to a million features, left-out errors of members that see half of the rows beside those of members that see all.
+CPU seconds, least of three rounds.
 """
 
 import time
@@ -38,6 +39,24 @@ def theory(M):
         "plain": lambda: sr.risk(problem, plain, ratios, **given),
         "rows": lambda: sr.risk(problem, partial, ratios, **given),
         "test": lambda: sr.risk(problem, plain, ratios, test=sr.DeadFeatures(0.1), **given),
+        "best ridge": lambda: sr.optimal_ridge(problem, plain, ratios, scope="ensemble"),
+        "best ridge, test": lambda: sr.optimal_ridge(
+            problem, plain, ratios, scope="ensemble", test=sr.DeadFeatures(0.1)
+        ),
+    })  # fmt: skip
+
+
+def closed_form(k):
+    """A thousand sample ratios of k members in Prop. 2, and the best ridges at twenty."""
+    problem = sr.EquicorrelatedProblem(correlation=0.5, feature_noise=0.2, label_noise=0.1)
+    ratios, few, law = np.linspace(0.1, 3, 1000), np.linspace(0.1, 3, 20), sr.DeadFeatures(0.1)
+    plain, partial = (sr.Ensemble([1 / k] * k, 0.1, row_fractions=rows) for rows in (None, [0.5] * k))
+    return seconds({
+        "plain": lambda: sr.risk(problem, plain, ratios),
+        "rows": lambda: sr.risk(problem, partial, ratios),
+        "dead": lambda: sr.risk(problem, plain, ratios, test=law),
+        "best ridge": lambda: sr.optimal_ridge(problem, plain, few, scope="ensemble"),
+        "best ridge, dead": lambda: sr.optimal_ridge(problem, plain, few, scope="ensemble", test=law),
     })  # fmt: skip
 
 
@@ -66,6 +85,7 @@ def main():
     warnings.simplefilter("ignore", sr.errors.SubridgeWarning)
     for title, work, sizes in (
         ("theory, M features", theory, (100, 200, 400, 800)),
+        ("closed form, k members", closed_form, (2, 8, 32)),
         ("averaged projections, M features, 3 points", projections, (10**4, 10**5, 10**6)),
         ("fit of 8 members, 17 ridges, n rows", fits, (250, 500, 1000)),
     ):

@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from reference import judge
 
 _PART = 500  # Prop. 2 points per task
+_FITTED = "scaled", "simplex", "free"  # aggregations that take turns
 
 
 def _one(seed):
@@ -36,12 +37,17 @@ def _structured(seed):
     return judge.judge_structured(seed)
 
 
-def _scaled(seed):
-    return judge.judge_one(seed, aggregation="scaled")
+def _fitted(seed):
+    kind = judge.judge_one if seed % 2 else judge.judge_structured
+    return kind(seed, aggregation=_FITTED[seed // 2 % 3])
 
 
 def _at_size(seed):
     return judge.judge_two(seed, _PART, int(10 ** (seed % 8)))
+
+
+def _two_fitted(seed):
+    return judge.judge_two(seed, _PART, None if seed % 2 else int(10 ** (seed // 6 % 8)), _FITTED[seed // 2 % 3])
 
 
 def _rows(seed):
@@ -73,7 +79,12 @@ def main():
     parser.add_argument(
         "--near", type=int, default=5_000, help="rows and groups whose columns nearly explain each other"
     )
-    parser.add_argument("--more", type=int, default=3_000, help="structured, and scaled, cases; 10 times at finite M")
+    parser.add_argument(
+        "--more",
+        type=int,
+        default=3_000,
+        help="structured cases, and cases of each aggregation with fitted weights; 10 times for Prop. 2",
+    )
     parser.add_argument("--exact", type=int, default=6_000, help="exactly singular covariances, of two families")
     parser.add_argument("--ridges", type=int, default=3_000, help="best common ridges, and joint ones, against grids")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -86,8 +97,9 @@ def main():
             ("rows", _rows, given.rows),
             ("rows and groups, near dependence", _near, given.near),
             ("Prop. 1, independent features and spikes", _structured, given.more),
-            ("Prop. 1, scaled mean", _scaled, given.more),
+            ("Prop. 1, fitted weights", _fitted, 3 * given.more),
             ("Prop. 2 at finite M", _at_size, 10 * given.more // _PART),
+            ("Prop. 2, fitted weights", _two_fitted, 30 * given.more // _PART),
             ("Prop. 1, exactly singular covariances", _singular, given.exact),
             ("best common ridge on two levels of variance", _common, given.ridges),
             ("ridges chosen together", _joint, given.ridges),

@@ -13,12 +13,17 @@ import argparse
 import itertools
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import threading
 import time
 import warnings
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -29,42 +34,56 @@ RESULTS = Path(__file__).parent / "results" / "long_data.json"
 M, CHUNK = 512, 8192
 
 
-def keep(name, figures):
+def keep(name, figures, shown=None):
     found = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     found[name] = figures
     RESULTS.write_text(json.dumps(found, indent=1) + "\n")
-    print(name, json.dumps(figures, indent=1), flush=True)
+    print(name, json.dumps(figures, indent=1) if shown is None else shown, flush=True)
 
 
 # -- a table on disk ------------------------------------------------------------------------------
 
 
-def make(at, rows):
-    """Correlated single-precision features in zarr, uncompressed, and labels in a .npy file."""
+def chunk(number, rows):
+    """Rows of one chunk and their labels: correlated features of many scales with means, from a seed of their own."""
+    scales, rng = np.geomspace(3.0, 0.3, M).astype(np.float32), np.random.default_rng((1, number))
+    part = rng.standard_normal((rows, M), dtype=np.float32) * scales
+    part += 0.5 * part[:, :1] + 5.0
+    return part, part @ (np.random.default_rng(0).standard_normal(M) / M**0.5) + rng.standard_normal(rows)
+
+
+def write(at, numbers):
     import zarr
 
-    at.mkdir(parents=True, exist_ok=True)
-    if (at / "y.npy").exists() and len(np.load(at / "y.npy", mmap_mode="r")) == rows:
-        return
-    table = zarr.create_array(
-        store=str(at / "X.zarr"), shape=(rows, M), dtype="f4", chunks=(CHUNK, M), compressors=None, overwrite=True
-    )
-    rng = np.random.default_rng(0)
-    teacher, scales = rng.standard_normal(M) / M**0.5, np.geomspace(3.0, 0.3, M).astype(np.float32)
-    y = np.empty(rows)
-    for start in range(0, rows, CHUNK):
-        stop = min(start + CHUNK, rows)
-        part = rng.standard_normal((stop - start, M), dtype=np.float32) * scales
-        part += 0.5 * part[:, :1] + 5.0
-        table[start:stop] = part
-        y[start:stop] = part @ teacher + rng.standard_normal(stop - start)
-    np.save(at / "y.npy", y)
+    X, y = (zarr.open_array(str(at / name), mode="r+") for name in ("X.zarr", "y.zarr"))
+    for number in numbers:
+        part = slice(number * CHUNK, min((number + 1) * CHUNK, y.shape[0]))
+        X[part], y[part] = chunk(number, part.stop - part.start)
+
+
+def make(at, rows, jobs):
+    """Single-precision normal features in zarr, uncompressed, and labels beside them."""
+    import zarr
+
+    start, n_chunks = time.perf_counter(), -(-rows // CHUNK)
+    if (at / "y.zarr").exists():
+        y = zarr.open_array(str(at / "y.zarr"), mode="r")
+        if y.shape == (rows,) and y.nchunks_initialized == y.nchunks:
+            return
+    for name, shape, kind in (("X.zarr", (rows, M), "f4"), ("y.zarr", (rows,), "f8")):
+        chunks = (CHUNK, *shape[1:])
+        zarr.create_array(
+            store=str(at / name), shape=shape, dtype=kind, chunks=chunks, compressors=None, overwrite=True
+        )
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        list(pool.map(write, [at] * jobs, [range(first, n_chunks, jobs) for first in range(jobs)]))
+    print(f"{rows} rows written in {time.perf_counter() - start:.0f} s", flush=True)
 
 
 def opened(at):
     import zarr
 
-    return zarr.open_array(str(at / "X.zarr"), mode="r"), np.load(at / "y.npy")
+    return (zarr.open_array(str(at / name), mode="r") for name in ("X.zarr", "y.zarr"))
 
 
 def peak(pid):
@@ -93,11 +112,11 @@ def fit(at, label):
     whole = time.perf_counter() - start
     np.savez(at / f"{label}.npz", coef=model.coef_, intercept=model.intercept_, error=model.loo_error_)
     return {
-        "rows": len(y),
+        "rows": y.shape[0],
         "seconds to gather": round(gathered, 1),
         "processor seconds of this process to gather": round(cpu, 1),
         "seconds to choose": round(whole - gathered, 1),
-        "rows per second": round(len(y) / gathered),
+        "rows per second": round(y.shape[0] / gathered),
         "planned GiB": round(moments.planned_memory / 2**30, 3),
         "chosen": model.choice_.name,
         "left-out error": model.loo_error_,
@@ -119,59 +138,132 @@ def reading(at):
     keep(f"plain reading, {X.shape[0]} rows", figures)
 
 
-def cluster(at, kill_after):
+@contextmanager
+def two_workers(port, limit="1.5GiB"):
+    """A scheduler and two workers with a thread each, as the how-to starts them."""
+    dask = [sys.executable, "-m", "dask"]
+    scheduler = [*dask, "scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
+    worker = [*dask, "worker", f"tcp://127.0.0.1:{port}", "--nthreads", "1", "--memory-limit", limit, "--no-dashboard"]
+    started = {
+        name: subprocess.Popen(words, stderr=subprocess.DEVNULL)
+        for name, words in (("scheduler", scheduler), ("worker 0", worker), ("worker 1", worker))
+    }
+    try:
+        yield {name: each.pid for name, each in started.items()}
+    finally:
+        for each in started.values():
+            each.terminate()
+        for each in started.values():
+            each.wait(30)
+
+
+def cluster(at, kill_after, port):
     from distributed import Client
 
-    dask = str(Path(sys.executable).parent / "dask")
-    scheduler = subprocess.Popen(
-        [dask, "scheduler", "--host", "127.0.0.1", "--port", "8797", "--no-dashboard"], stderr=subprocess.DEVNULL
-    )
-    workers = [
-        subprocess.Popen(
-            [dask, "worker", "tcp://127.0.0.1:8797", "--nthreads", "1", "--memory-limit", "1.5GiB", "--no-dashboard"],
-            stderr=subprocess.DEVNULL,
-        )
-        for _ in range(2)
-    ]
     peaks, over, killed = {}, threading.Event(), []
 
-    def watch():
-        while not over.wait(0.5):
-            for name, first in (
-                ("scheduler", scheduler.pid),
-                ("worker 0", workers[0].pid),
-                ("worker 1", workers[1].pid),
-            ):
+    def watch(pids):
+        while not over.wait(0.2):
+            for name, first in pids.items():
                 for pid in family(first):
                     peaks[f"{name} {pid}"] = max(peaks.get(f"{name} {pid}", 0.0), peak(pid))
 
-    def kill():
+    def kill(pids):
         if not over.wait(kill_after):
-            victim = max(family(workers[0].pid), key=lambda pid: peaks.get(f"worker 0 {pid}", 0.0))
+            victim = max(family(pids["worker 0"]), key=lambda pid: peaks.get(f"worker 0 {pid}", 0.0))
             os.kill(victim, signal.SIGKILL)
             killed.append(victim)
 
-    try:
-        with Client("tcp://127.0.0.1:8797", timeout="60s") as client:
-            client.wait_for_workers(2, timeout=120)
-            threading.Thread(target=watch, daemon=True).start()
-            if kill_after:
-                threading.Thread(target=kill, daemon=True).start()
-            figures = fit(at, "cluster")
+    with two_workers(port) as pids, Client(f"tcp://127.0.0.1:{port}", timeout="60s") as client:
+        client.wait_for_workers(2, timeout=120)
+        for each in [watch, kill] if kill_after else [watch]:
+            threading.Thread(target=each, args=(pids,), daemon=True).start()
+        label = "killed" if kill_after else "cluster"
+        figures = fit(at, label)
         over.set()
-    finally:
-        for each in [*workers, scheduler]:
-            each.terminate()
-        for each in [*workers, scheduler]:
-            each.wait(30)
     figures["peak GiB of every process"] = {"this": round(peak("self"), 3)} | {
         name: round(value, 3) for name, value in peaks.items() if value
     }
-    one, two = np.load(at / "alone.npz"), np.load(at / "cluster.npz")
-    apart = np.linalg.norm(one["coef"] - two["coef"]) / np.linalg.norm(one["coef"])
-    figures["coefficients apart from one process, relative to their norm"] = float(apart)
     figures["killed with -9"] = len(killed)
     keep(f"two workers{', one killed' if kill_after else ''}, {figures['rows']} rows", figures)
+
+
+def compare(at):
+    one, figures = np.load(at / "alone.npz"), {}
+    for label in ("cluster", "killed"):
+        two = np.load(at / f"{label}.npz")
+        figures[label] = float(np.linalg.norm(one["coef"] - two["coef"]) / np.linalg.norm(one["coef"]))
+    keep("coefficients of two workers apart from one process, relative to their norm", figures)
+
+
+# -- a billion rows -------------------------------------------------------------------------------
+
+
+def empty_block(X, y, weights, moments):
+    return [moments]
+
+
+def parts(at, rows, port):
+    """What one block costs, and what the scheduler takes for the tasks of a table whose blocks cost nothing."""
+    from distributed import Client
+
+    from subridge.estimators import blocks
+
+    X, y = opened(at)
+    block = [np.asarray(each[:CHUNK]) for each in (X, y)]
+    work = partial(blocks.block_moments, weights=None, width=M, dtype=X.dtype, fill=None)
+
+    def cost(function, times=10):
+        start = time.process_time()
+        for _ in range(times):
+            function()
+        return round((time.process_time() - start) / times, 5)
+
+    one = work(*block)[0]
+    figures = {
+        "processor seconds to read a block": cost(lambda: np.asarray(X[:CHUNK])),
+        "processor seconds for the moments of a block": cost(lambda: work(*block)),
+        "processor seconds to merge two moments": cost(lambda: one + one),
+        "MB of moments": round(len(pickle.dumps(one)) / 1e6, 2),
+    }
+    small = work(block[0][:, :4], block[1], width=4)[0]
+    table = blocks._disk_table(X, y, None)
+    n_blocks = -(-rows // CHUNK)
+    many = [table.blocks[number % len(table.blocks)] for number in range(n_blocks)]
+    groups = [[many[i] for i in each] for each in np.array_split(np.arange(n_blocks), 32)]
+    with two_workers(port) as pids, Client(f"tcp://127.0.0.1:{port}", timeout="60s") as client:
+        client.wait_for_workers(2, timeout=120)
+        work = partial(empty_block, moments=small)
+        list(blocks._on_dask(groups[:2], work))  # workers load what they need
+        start = time.perf_counter()
+        found = list(blocks._on_dask(groups, work))
+        figures["seconds of all tasks of so many rows, blocks that cost nothing"] = [
+            round(time.perf_counter() - start, 1),
+            rows,
+        ]
+        figures["peak GiB of the scheduler"] = round(max(peak(pid) for pid in family(pids["scheduler"])), 3)
+    assert sum(each.n_samples for _, part in found for each in part) == n_blocks * CHUNK
+    figures["peak GiB of this process"] = round(peak("self"), 3)
+    keep("parts of a block", figures)
+
+
+def extrapolate():
+    """1e9 rows on 100 workers, from the longest table of two workers, and what the scheduler takes."""
+    found = json.loads(RESULTS.read_text())
+    table = max(
+        (value for key, value in found.items() if key.startswith("two workers,")), key=lambda each: each["rows"]
+    )
+    parts, n, workers = found["parts of a block"], 10**9, 100
+    lapse, rows = parts["seconds of all tasks of so many rows, blocks that cost nothing"]
+    figures = {
+        "seconds of a worker": round(n / workers / (table["rows per second"] / 2)),
+        "seconds of scheduler and client, meanwhile": round(lapse * n / rows),
+        "seconds to choose": table["seconds to choose"],
+        "GB that a worker reads": round(4e-9 * n * M / workers, 1),
+        "MB/s that a worker reads": round(4e-6 * M * table["rows per second"] / 2),
+        "GB of moments that move, in all": round(parts["MB of moments"] * n / CHUNK / 8 * 8 / 7 / 1e3, 1),
+    }
+    keep("1e9 rows on 100 workers, from the parts", figures)
 
 
 # -- a wide table ---------------------------------------------------------------------------------
@@ -217,30 +309,38 @@ def wide_fit(at, n_features, members):
 # -- the ridge from moments -----------------------------------------------------------------------
 
 
-def ridge(draws, sizes):
+def one_draw(n_features, n, k, name, draw):
+    """Fresh errors of the choice from moments and of the exact choice."""
+    rng = np.random.default_rng((n_features, n, draw))
+    scales = np.arange(1, n_features + 1) ** -0.5
+    teacher = rng.standard_normal(n_features) * scales
+    teacher /= np.linalg.norm(teacher * scales)
+    X = rng.standard_normal((n, n_features)) * scales
+    y = X @ teacher + rng.standard_normal(n)
+    model = sr.RidgeEnsembleRegressor(k, aggregation=name, random_state=draw)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exact = model.fit(X, y).coef_
+        ours = model.fit(iter([(X, y)])).coef_
+    return [1 + np.sum(((each - teacher) * scales) ** 2) for each in (ours, exact)]
+
+
+def ridge(draws, sizes, jobs):
     """Fresh error of choices from moments over that of exact leave-one-out choices; known noise is not taken away."""
     name_of = "fresh error from moments over exact leave-one-out, less one"
     table = json.loads(RESULTS.read_text()).get(name_of, {}) if RESULTS.exists() else {}
-    for n_features, n in sizes:
-        for k, name in itertools.product((1, 8, 32), ("mean", "free")):
-            ratios = []
-            for draw in range(draws):
-                rng = np.random.default_rng((n_features, n, draw))
-                scales = np.arange(1, n_features + 1) ** -0.5
-                teacher = rng.standard_normal(n_features) * scales
-                teacher /= np.linalg.norm(teacher * scales)
-                X = rng.standard_normal((n, n_features)) * scales
-                y = X @ teacher + rng.standard_normal(n)
-                model = sr.RidgeEnsembleRegressor(k, aggregation=name, random_state=draw)
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    exact = model.fit(X, y).coef_
-                    ours = model.fit(iter([(X, y)])).coef_
-                errors = [1 + np.sum(((each - teacher) * scales) ** 2) for each in (ours, exact)]
-                ratios.append(errors)
-            ours, exact = np.mean(ratios, axis=0)
-            table[f"M={n_features}, n={n}, k={k}, {name}, {draws} draws"] = round(ours / exact - 1, 5)
-            keep(name_of, table)
+    cases = [(*size, k, name) for size in sizes for k, name in itertools.product((1, 8, 32), ("mean", "free"))]
+    errors = {case: [] for case in cases}
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        waiting = {pool.submit(one_draw, *case, draw): case for draw in range(draws) for case in cases}
+        for done in as_completed(waiting):
+            n_features, n, k, name = case = waiting[done]
+            errors[case].append(done.result())
+            ours, exact = np.mean(errors[case], axis=0)
+            label = f"M={n_features}, n={n}, k={k}, {name}, "
+            table = {key: value for key, value in table.items() if not key.startswith(label)}
+            table[f"{label}{len(errors[case])} draws"] = round(ours / exact - 1, 5)
+            keep(name_of, table, f"{label}{len(errors[case])} draws: {ours / exact - 1:.5f}")
 
 
 # -- digits ---------------------------------------------------------------------------------------
@@ -271,26 +371,56 @@ def digits():
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("part", choices=["table", "alone", "reading", "cluster", "ridge", "digits", "wide", "wide-fit"])
+    names = [
+        "table",
+        "make",
+        "alone",
+        "reading",
+        "cluster",
+        "compare",
+        "parts",
+        "extrapolate",
+        "ridge",
+        "digits",
+        "wide",
+        "wide-fit",
+    ]
+    parser.add_argument("part", choices=names)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--at", type=Path, default=Path("long-data"))
     parser.add_argument("--kill-after", type=float, default=0.0)
     parser.add_argument("--size", type=int, nargs=2, metavar=("FEATURES", "ROWS"))
     parser.add_argument("--draws", type=int, default=20)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--port", type=int, default=8797)
+    parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args()
-    if options.part == "table":
-        make(options.at, options.rows)
-        again = [sys.executable, __file__, "--at", str(options.at)]
-        for part in (["reading"], ["alone"], ["cluster"]):
-            subprocess.run([*again, *part], check=True)
-        lapse = json.loads(RESULTS.read_text())[f"two workers, {options.rows} rows"]["seconds to gather"]
-        subprocess.run([*again, "cluster", "--kill-after", str(0.4 * lapse)], check=True)
-    elif options.part == "cluster":
-        cluster(options.at, options.kill_after)
-    elif options.part.startswith("wide"):  # columns and members
-        (wide if options.part == "wide" else wide_fit)(options.at, *options.size)
-    elif options.part == "ridge":
-        sizes = itertools.product((200, 1000), (500, 2000, 20000))
-        ridge(options.draws, [tuple(options.size)] if options.size else sizes)
-    else:
-        {"alone": lambda: alone(options.at), "reading": lambda: reading(options.at), "digits": digits}[options.part]()
+    RESULTS = options.results
+    match options.part:
+        case "table":
+            make(options.at, options.rows, options.jobs)
+            again = [sys.executable, __file__, "--at", str(options.at), "--results", str(RESULTS)]
+            for part in (["reading"], ["alone"], ["cluster"]):
+                subprocess.run([*again, *part], check=True)
+            lapse = json.loads(RESULTS.read_text())[f"two workers, {options.rows} rows"]["seconds to gather"]
+            for part in (["cluster", "--kill-after", str(0.4 * lapse)], ["compare"], ["parts"], ["extrapolate"]):
+                subprocess.run([*again, *part], check=True)
+        case "make":
+            make(options.at, options.rows, options.jobs)
+        case "cluster":
+            cluster(options.at, options.kill_after, options.port)
+        case "parts":
+            parts(options.at, options.rows, options.port)
+        case "wide":  # columns and members
+            wide(options.at, *options.size)
+        case "wide-fit":
+            wide_fit(options.at, *options.size)
+        case "ridge":
+            sizes = itertools.product((200, 1000), (500, 2000, 20000))
+            ridge(options.draws, [tuple(options.size)] if options.size else list(sizes), options.jobs)
+        case "digits":
+            digits()
+        case "extrapolate":
+            extrapolate()
+        case _:
+            {"alone": alone, "reading": reading, "compare": compare}[options.part](options.at)

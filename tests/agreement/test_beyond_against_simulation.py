@@ -116,6 +116,46 @@ def test_errors_on_other_test_data(name, rows):
         assert abs(np.mean(found) - 1.5 * theory) > allowance
 
 
+# correlation, feature noise, alignment, sizes, ridges, shares of the rows, probability that a feature fails
+FAILING = {
+    "independent": (0.0, 0.3, 0.0, [40, 60, 90], [0.1, 0.3, 1.0], [1, 1, 1], 0.2),
+    "correlated": (0.5, 0.3, 0.0, [40, 60, 90], [0.1, 0.3, 1.0], [1, 1, 1], 0.1),
+    "aligned": (0.3, 0.2, 0.6, [40, 60, 90], [0.1, 0.3, 1.0], [1, 1, 1], 0.05),
+    "ridgeless": (0.4, 0.3, 0.2, [30, 30, 30], [0.0, 0.0, 0.0], [1, 1, 1], 0.2),
+    "random patches": (0.6, 0.0, 0.0, [40, 60, 90], [0.05, 0.3, 0.5], [0.5, 0.8, 0.7], 0.3),
+    "bagging": (0.2, 0.5, 0.3, [M, M, M], [0.5, 0.5, 2.0], [0.5, 0.6, 0.9], 0.1),
+}
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_proposition_2_where_features_fail(name):
+    c, omega, rho, sizes, ridges, rows, f = FAILING[name]
+    problem, trials = sr.EquicorrelatedProblem(1.0, c, omega, rho, 0.2), 200
+    plan = sr.subsets.overlapping(sizes, M, 0) if max(sizes) < M else EVERYTHING
+    ensemble, rng = sr.Ensemble(plan, ridges, 0.1, row_fractions=rows), np.random.default_rng(4)
+    for n in (50, 150):
+        theory = sr.risk(problem, ensemble, n / M, n_features=M, test=sr.DeadFeatures(f)).total
+        counts, found = [round(n * each) for each in rows], []
+        for trial in range(trials):
+            one = problem.realise(M, seed=(n, trial))
+            common, alone = rng.standard_normal((n, 1)), rng.standard_normal((n, M))
+            signal = np.sqrt(1 - c) * alone + np.sqrt(c) * common
+            X = signal + omega * rng.standard_normal((n, M))
+            y = signal @ one.teacher_weights / np.sqrt(M) + 0.2 * rng.standard_normal(n)
+            outputs = np.zeros((3, M))
+            for r, count in enumerate(counts):
+                kept = rng.permutation(n)[:count]
+                single = sr.Ensemble(sr.SubsetPlan(plan.measurements[r : r + 1], M), ridges[r])
+                (own,) = sr.fit_members(X[kept], y[kept], single, noise=0.1 * rng.standard_normal((1, count)))
+                outputs[r, plan.measurements[r]] = own * np.sqrt(M / len(own))
+            w, at = outputs.mean(axis=0), moments_at_test(one, sr.DeadFeatures(f))
+            found.append((at.power - 2 * w @ at.cross + w @ at.second @ w) / M + 0.1**2 / 3)
+        distance = min(abs(count - size) for count, size in zip(counts, sizes, strict=True))
+        allowance = 4 * np.std(found) / np.sqrt(trials) + 1.5 * theory / distance
+        assert abs(np.mean(found) - theory) < allowance, (n, np.mean(found), theory)
+        assert abs(np.mean(found) - 1.5 * theory) > allowance
+
+
 PROJECTED = {
     "unequal": (POWER_LAW, (40, 100), [0.05, 0.2], None),
     "ridgeless": (POWER_LAW, (60, 60, 60), 0.0, None),

@@ -24,6 +24,8 @@ OTHERS = [
     sr.RidgeEnsembleRegressor(n_estimators=3, random_state=0),
     sr.RidgeEnsembleRegressor(n_estimators=3, aggregation="simplex", random_state=0),
     sr.RidgeEnsembleRegressor(n_estimators=3, ridge=0.1, aggregation="median", subsets="equal", random_state=0),
+    sr.RidgeEnsembleRegressor(n_estimators=1, per_target=True, random_state=0),
+    sr.RidgeEnsembleRegressor(n_estimators=3, per_target=True, random_state=0),
     sr.RidgeEnsembleClassifier(n_estimators=3, random_state=0),
     sr.RidgeEnsembleClassifier(n_estimators=3, ridge=0.1, voting="sum", random_state=0),
 ]

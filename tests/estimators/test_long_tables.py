@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 
 import subridge as sr
+from subridge.arrays import namespace
 from subridge.estimators import blocks
 
 N, M = 900, 12
@@ -64,9 +66,10 @@ def test_every_kind_of_table_gives_the_fit_of_its_rows(data, tmp_path, kind):
     found, wanted = model.fit(sr.gather_moments(*table)).coef_, model.fit(*data).coef_
     np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-12)
     if kind is not memory_map:  # a small one is read as a whole
-        assert blocks.is_long(*table[:2])
+        assert namespace.is_long(*table[:2])
         np.testing.assert_array_equal(model.fit(*table).coef_, found)
         assert not hasattr(model, "loo_predictions_")
+    np.testing.assert_allclose(model.predict(table[0]), data[0].astype(float) @ found + model.intercept_, rtol=1e-12)
 
 
 def test_batches_of_an_iterator_give_the_fit_of_its_rows(data):
@@ -97,6 +100,25 @@ def test_standardised_moments_give_the_fit_of_standardised_rows(data):
     wanted = sr.RidgeEnsembleRegressor(2, ridge=0.3, aggregation="mean", random_state=0).fit(wide / spread, y)
     np.testing.assert_allclose(found.coef_ * spread, wanted.coef_, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(found.predict(wide), wanted.predict(wide / spread), rtol=1e-6)
+
+
+def test_batches_are_left_out_as_their_rows_are(data):
+    X, y, w = data
+    Y = np.stack([y, X[:, 0] * y], axis=1)
+    moments = sr.gather_moments(
+        ((X[i : i + 100], Y[i : i + 100], w[i : i + 100] + 0.1) for i in range(0, N, 100)), memory=2**30
+    )
+    model = sr.RidgeEnsembleRegressor(3, ridge=0.3, aggregation="mean", random_state=0)
+    found, start = moments.leave_batches_out(model), 0
+    assert len(found) == len(moments.batches)
+    assert not hasattr(model, "coef_")
+    for error, batch in zip(found, moments.batches, strict=True):
+        own = np.isin(np.arange(N), np.arange(start, start + batch.n_samples))
+        model.fit(X[~own].astype(float), Y[~own], w[~own] + 0.1)
+        wanted = np.average(((model.predict(X[own]) - Y[own]) ** 2).sum(axis=1), weights=w[own] + 0.1)
+        assert error == pytest.approx(wanted, rel=1e-9)
+        start += batch.n_samples
+    assert start == N
 
 
 def test_missing_values_are_counted_by_column_or_filled_with_means(data, tmp_path):
@@ -140,6 +162,41 @@ def test_a_run_that_was_killed_goes_on_from_its_store(data, tmp_path, monkeypatc
     np.testing.assert_allclose(model.fit(again).coef_, model.fit(whole).coef_, rtol=1e-12)
     with pytest.raises(sr.errors.StoreError, match="moments of another table"):
         sr.gather_moments(zarr_of(tmp_path / "other", X[:500]), y[:500], store=store)
+
+
+@pytest.fixture
+def client():
+    distributed = pytest.importorskip("distributed")
+    options = {"processes": False, "dashboard_address": None, "n_workers": 2, "threads_per_worker": 1}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_workers_give_what_one_process_gives(data, tmp_path, monkeypatch, request):
+    zarr = pytest.importorskip("zarr")
+    monkeypatch.setattr(blocks, "_BLOCK", 8 * M * 4)  # 225 blocks in 32 batches: tasks of several blocks, and merges
+    X, y, w = data
+    table = zarr_of(tmp_path, X, rows=4)
+    labels = zarr.create_array(store=str(tmp_path / "y.zarr"), shape=y.shape, dtype="f8", chunks=(50,))
+    labels[:] = y
+    alone, lazy = sr.gather_moments(table, y, w), dask_arrays(*data, tmp_path)
+    request.getfixturevalue("client")
+    for given in ((table, y, w), (table, labels, w)):
+        shared = sr.gather_moments(*given)
+        assert len(shared.batches) == len(alone.batches) == 32
+        for one, two in zip(alone.batches, shared.batches, strict=True):
+            np.testing.assert_array_equal(one.gram, two.gram)
+            np.testing.assert_array_equal(one.cross, two.cross)
+    model = sr.RidgeEnsembleRegressor(2, ridge=0.3, aggregation="mean", random_state=0)
+    np.testing.assert_allclose(model.fit(*lazy).coef_, model.fit(alone).coef_, rtol=1e-10)
+    np.testing.assert_allclose(model.predict(lazy[0]).compute(), model.predict(X), rtol=1e-12)
+    damaged = sorted(file for file in (tmp_path / "X.zarr" / "c").rglob("*") if file.is_file())[7]
+    damaged.write_bytes(b"short")
+    with pytest.raises(sr.errors.DataError, match="cannot be read"):
+        model.fit(table, labels)
+    assert not hasattr(model, "coef_")
 
 
 def failing(X, y):
@@ -194,9 +251,48 @@ def test_damaged_files_are_named(data, tmp_path):
         sr.RidgeEnsembleRegressor().fit(zarr_of(tmp_path / "other", X), y[1:])
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda block: block[:, 1:], r"shape \(100, 11\), but the first has 12"),
+        (lambda block: block.astype(float), "holds float64, the first float32"),
+        (lambda block: block[1:], "99 rows"),
+    ],
+)
+def test_blocks_that_differ_from_what_dask_was_told_are_named(data, change, words):
+    da = pytest.importorskip("dask.array")
+    X, y, _ = data
+
+    def changed(block, block_info=None):
+        return change(block) if block_info[0]["chunk-location"][0] == 6 else block
+
+    lying = da.from_array(X, chunks=(100, M)).map_blocks(changed, dtype=X.dtype, meta=X[:0])
+    model = sr.RidgeEnsembleRegressor(1, ridge=0.3).fit(X, y)
+    with pytest.raises(sr.errors.DataError, match=words):
+        model.fit(lying, y)
+    assert not hasattr(model, "coef_")
+
+
+def test_a_store_holds_whole_batches_only_and_serves_once_the_file_is_mended(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "_BLOCK", 8 * M * 128)
+    X, y, w = data
+    table, store = zarr_of(tmp_path, X), tmp_path / "store"
+    whole = sr.gather_moments(table, y, w)
+    damaged = sorted(file for file in (tmp_path / "X.zarr" / "c").rglob("*") if file.is_file())[5]
+    sound = damaged.read_bytes()
+    damaged.write_bytes(sound[: len(sound) // 2])
+    with pytest.raises(sr.errors.DataError, match="rows 640 to 768 cannot be read"):
+        sr.gather_moments(table, y, w, store=store)
+    assert {file.name.split(".")[-1] for file in store.iterdir()} == {"npz"}
+    damaged.write_bytes(sound)
+    mended = sr.gather_moments(table, y, w, store=store)
+    model = sr.RidgeEnsembleRegressor(1, ridge=0.3)
+    np.testing.assert_allclose(model.fit(mended).coef_, model.fit(whole).coef_, rtol=1e-12)
+
+
 def test_what_needs_rows_and_what_does_not_fit_is_refused(data):
     X, y, _ = data
-    with pytest.raises(sr.errors.ParameterError, match="no weighted sum"):
+    with pytest.raises(sr.errors.ParameterError, match=r"aggregation='median' .* needs the rows"):
         sr.RidgeEnsembleRegressor(3, aggregation="median").fit(batches(X, y))
     with pytest.raises(sr.errors.ParameterError, match="groups="):
         sr.RidgeEnsembleRegressor().fit(batches(X, y), groups=np.zeros(N))
@@ -214,7 +310,15 @@ def test_tables_that_are_not_computed_yet_are_never_read_as_a_whole(data):
     lazy = da.from_array(X, chunks=(100, M))
     with pytest.raises(sr.errors.DataError, match="hand over blocks"):
         sr.RidgeEnsembleClassifier().fit(lazy, y > 9)
-    model = sr.RidgeEnsembleRegressor(1, ridge=0.3).fit(lazy, y)
-    with pytest.raises(sr.errors.DataError, match="predict by X"):
-        model.predict(lazy)
-    np.testing.assert_allclose((lazy @ model.coef_.T + model.intercept_).compute(), model.predict(X.astype(float)))
+    Y = np.stack([y, X[:, 0]], axis=1)
+    for labels, aggregation in ((y, "mean"), (Y, "mean"), (y, "median")):
+        model = sr.RidgeEnsembleRegressor(3, ridge=0.3, aggregation=aggregation, random_state=0).fit(X, labels)
+        outputs = model.predict(lazy)
+        assert isinstance(outputs, da.Array)
+        assert outputs.shape == labels.shape
+        np.testing.assert_allclose(outputs.compute(), model.predict(X), rtol=1e-12)
+        np.testing.assert_allclose(model.predict(iter([X[:7], X[7:]])), model.predict(X), rtol=1e-12)
+    with pytest.raises(ValueError, match="expecting 12 features"):
+        model.predict(iter([X[:7, 1:]]))
+    with pytest.raises(NotFittedError):
+        sr.RidgeEnsembleRegressor().predict(lazy)

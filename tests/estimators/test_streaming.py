@@ -124,7 +124,7 @@ def test_weights_and_ridges_of_a_stream_are_close_to_those_of_a_fit(data, aggreg
 def test_each_target_of_a_stream_may_have_its_weights(data):
     X, y = data
     Y = np.stack([y, X[:, 7]], axis=1)
-    model = sr.RidgeEnsembleRegressor(3, aggregation="free", weights_per_target=True, random_state=0)
+    model = sr.RidgeEnsembleRegressor(3, aggregation=sr.aggregation.Free(per_target=True), random_state=0)
     assert stream(model, X, Y).weights_.shape == (2, 3)
     assert model.risk_matrix_.shape == (3, 3)
 

@@ -1,5 +1,7 @@
 """Fitted weights of members: what they are, what they predict, and what bad input makes of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -28,7 +30,8 @@ def fitted(X, Y, aggregation, n_members=3, **options):
 @pytest.mark.parametrize("per_target", [False, True])
 def test_predictions_are_weighted_outputs_measured_from_the_mean_of_y(data, name, per_target):
     X, Y = data
-    model = fitted(X, Y, name, weights_per_target=per_target)
+    aggregation = replace(read_aggregation(name), per_target=per_target)
+    model = fitted(X, Y, aggregation)
     assert model.weights_.shape == ((2, 3) if per_target else (3,))
     mean = Y.mean(axis=0)
     expected = mean + sum(
@@ -57,7 +60,7 @@ def test_weights_per_target_serve_targets_that_live_in_different_features(data):
     X, Y = data
     subsets = [np.arange(8), np.arange(8, 16), np.arange(16, 24)]
     common, own = (
-        sr.RidgeEnsembleRegressor(subsets=subsets, aggregation="free", weights_per_target=each).fit(X, Y)
+        sr.RidgeEnsembleRegressor(subsets=subsets, aggregation=sr.aggregation.Free(per_target=each)).fit(X, Y)
         for each in (False, True)
     )
     assert own.loo_error_ < 0.5 * common.loo_error_
@@ -123,10 +126,10 @@ def test_groups_are_judged_by_weights_from_other_groups(data, name):
     assert 0.9 < by_groups.loo_error_ / model.loo_error_ < 1.3
 
 
-@pytest.mark.parametrize("aggregation", ["mean", "median"])
-def test_weights_per_target_need_fitted_weights(data, aggregation):
-    with pytest.raises(sr.errors.ParameterError, match="weights_per_target"):
-        fitted(*data, aggregation, weights_per_target=True)
+@pytest.mark.parametrize("weights", ["mean", "median"])
+def test_weights_per_class_need_fitted_weights(data, weights):
+    with pytest.raises(sr.errors.ParameterError, match="weights for each target or class need fitted weights"):
+        sr.RidgeEnsembleClassifier(3, voting="sum", score_weights=weights).fit(data[0], data[1][:, 0] > 5)
 
 
 def test_weighted_scores_of_a_classifier_decide_with_weights_for_each_class():
@@ -138,7 +141,7 @@ def test_weighted_scores_of_a_classifier_decide_with_weights_for_each_class():
     assert model.weights_.shape == (10, 8)
     assert abs(model.loo_error_ - (1 - model.score(X[600:], y[600:]))) < 0.05
     regressor = sr.RidgeEnsembleRegressor(
-        8, subsets="equal", aggregation="free", weights_per_target=True, random_state=0
+        8, subsets="equal", aggregation=sr.aggregation.Free(per_target=True), random_state=0
     ).fit(X[:600], np.eye(10)[y[:600]])
     np.testing.assert_allclose(model.decision_function(X[600:]), regressor.predict(X[600:]), atol=1e-10)
     np.testing.assert_allclose(model.predict_proba(X[600:]).sum(axis=1), 1)

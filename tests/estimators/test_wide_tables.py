@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.estimators import blocks
+from subridge.arrays import namespace
 from subridge.ridge import columns
 
 N, M = 60, 900
@@ -13,7 +13,7 @@ N, M = 60, 900
 @pytest.fixture
 def data(tmp_path, monkeypatch):
     monkeypatch.setattr(columns, "_BLOCK", 8 * N * 70)  # thirteen blocks
-    monkeypatch.setattr(blocks, "_WIDE", 0)
+    monkeypatch.setattr(namespace, "_WIDE", 0)
     rng = np.random.default_rng(0)
     X = (rng.standard_normal((N, M)) + 5.0).astype(np.float32)
     X[:, 7] = 2.5
@@ -38,12 +38,14 @@ def data(tmp_path, monkeypatch):
 def test_columns_on_disk_give_what_rows_in_memory_give(data, options):
     X, stored, y = data
     weights = np.random.default_rng(1).uniform(0.0, 2.0, N) * (np.arange(N) % 9 > 0)
-    assert blocks.is_wide(stored)
+    assert namespace.is_wide(stored)
     found = sr.RidgeEnsembleRegressor(random_state=0, **options).fit(stored, y, weights)
     wanted = sr.RidgeEnsembleRegressor(random_state=0, **options).fit(X.astype(float), y, weights)
     np.testing.assert_allclose(found.predict(X), wanted.predict(X), rtol=1e-9)
     assert found.loo_error_ == pytest.approx(wanted.loo_error_, rel=1e-8)
     np.testing.assert_allclose(found.loo_predictions_, wanted.loo_predictions_, rtol=1e-8)
+    if options.get("aggregation") != "median":
+        np.testing.assert_allclose(found.predict(stored), wanted.predict(X), rtol=1e-9)
     assert found.coef_.shape == (M,) if options.get("aggregation") != "median" else True
 
 
@@ -66,6 +68,10 @@ def test_what_a_wide_table_cannot_do_is_named(data):
         sr.RidgeEnsembleRegressor(2).fit(stored, y[1:])
     with pytest.raises(ValueError, match="needs the rows"):
         sr.RidgeEnsembleRegressor(1).fit(stored, y).predict_interval(X)
+    with pytest.raises(sr.errors.DataError, match="need X in memory"):
+        sr.RidgeEnsembleRegressor(2, aggregation="median").fit(X, y).predict(stored)
+    with pytest.raises(sr.errors.DataError, match="has 900 features"):
+        sr.RidgeEnsembleRegressor(2).fit(X[:, 1:], y).predict(stored)
     stored[3, 200] = np.nan
     with pytest.raises(sr.errors.DataError, match="first in column 200"):
         sr.RidgeEnsembleRegressor(1).fit(stored, y)

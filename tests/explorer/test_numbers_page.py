@@ -39,7 +39,12 @@ def draw_points(rng, count):
         ridge = (
             float(rng.choice([0.0, 0.0, 1e-6, 1e-3, 0.1, 100.0])) if rng.random() < 0.6 else 10 ** rng.uniform(-6, 2)
         )
-        alpha = often(0.0, np.inf, *fractions, *fractions, high=3.0) if rng.random() < 0.8 else 10 ** rng.uniform(-2, 1)
+        rows = float(rng.choice([1.0, 1.0, 0.5, 0.05])) if rng.random() < 0.6 else float(rng.uniform(0.05, 1))
+        alpha = (
+            often(0.0, np.inf, *(fractions / rows), *(fractions / rows), high=3.0)
+            if rng.random() < 0.8
+            else 10 ** rng.uniform(-2, 1)
+        )
         yield {
             "problem": {
                 "scale": 1.0,
@@ -49,8 +54,9 @@ def draw_points(rng, count):
                 "labelNoise": often(0.0, 2.0, high=2.0),
                 "readoutNoise": often(0.0, 2.0, high=2.0),
                 "nFeatures": float(rng.choice([np.inf, np.inf, 20.0, 1000.0, 100000.0])),
+                "failing": float(rng.choice([0.0, 0.0, 0.01, 0.5])) if rng.random() < 0.6 else rng.uniform(0, 0.5),
             },
-            "ensemble": {"fractions": fractions.tolist(), "shared": seen * core, "ridge": float(ridge)},
+            "ensemble": {"fractions": fractions.tolist(), "shared": seen * core, "ridge": float(ridge), "rows": rows},
             "alpha": float(alpha),
         }
 
@@ -61,7 +67,7 @@ def described(point, aggregation="mean"):
     noises = data["featureNoise"], data["alignment"], data["labelNoise"]
     nu = np.full((len(ensemble["fractions"]),) * 2, ensemble["shared"])
     np.fill_diagonal(nu, ensemble["fractions"])
-    members = sr.Ensemble(nu, ensemble["ridge"], data["readoutNoise"], aggregation)
+    members = sr.Ensemble(nu, ensemble["ridge"], data["readoutNoise"], aggregation, [ensemble["rows"]] * len(nu))
     return sr.EquicorrelatedProblem(1.0, data["correlation"], *noises), members
 
 
@@ -73,7 +79,8 @@ def expected(point, aggregation="mean"):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InfiniteRiskWarning)
         warnings.simplefilter("ignore", AccuracyWarning)  # the bound is what the comparison uses
-        return sr.risk(problem, members, point["alpha"], n_features=M)
+        test = sr.DeadFeatures(point["problem"]["failing"])
+        return sr.risk(problem, members, point["alpha"], n_features=M, test=test if test.probability else None)
 
 
 def allowance(found, signal):
@@ -157,14 +164,12 @@ def test_the_page_says_infinite_at_an_exact_threshold_and_zero_where_nothing_is_
         "labelNoise": 0,
         "readoutNoise": 0,
         "nFeatures": np.inf,
+        "failing": 0,
     }
+    alone = {"shared": 0, "ridge": 0, "rows": 1}
     points = [
-        {
-            "problem": silent | {"labelNoise": 0.1},
-            "ensemble": {"fractions": [0.3], "shared": 0, "ridge": 0},
-            "alpha": 0.1 + 0.2,
-        },
-        {"problem": silent, "ensemble": {"fractions": [1.0], "shared": 0, "ridge": 0}, "alpha": 1.0},
-        {"problem": silent, "ensemble": {"fractions": [1.0], "shared": 0, "ridge": 0}, "alpha": np.inf},
+        {"problem": silent | {"labelNoise": 0.1}, "ensemble": alone | {"fractions": [0.3]}, "alpha": 0.1 + 0.2},
+        {"problem": silent, "ensemble": alone | {"fractions": [1.0]}, "alpha": 1.0},
+        {"problem": silent, "ensemble": alone | {"fractions": [1.0]}, "alpha": np.inf},
     ]
     assert [mean for mean, *_ in evaluate(page, RISK, points)] == ["Infinity", 0, 0]

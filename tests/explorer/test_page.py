@@ -26,6 +26,8 @@ MOVES = {
     "n_features": ("one ridge", "8 equal", "8 unequal"),
     "ridge": ("one ridge, λ = 0", "8 equal", "8 unequal"),
     "shared": ("8 equal", "8 unequal"),
+    "row_fraction": ("8 equal", "8 unequal"),
+    "dead_features": ("one ridge", "8 equal", "8 unequal"),
     "fraction_spread": ("8 unequal",),
 }
 START = "#correlation=0.3&alignment=0.4&n_members=8&n_features=500&coverage=0.8&feature_noise=0.2&shared=0.1"
@@ -51,7 +53,7 @@ def until(page, condition):
 def test_every_slider_changes_the_right_curves(visit, explorer_file, setting):
     page = visit(explorer_file, START)
     before = page.evaluate(CURVES)
-    move(page, setting, -3 if setting in ("coverage", "n_features") else 3)
+    move(page, setting, -3 if setting in ("coverage", "n_features", "row_fraction") else 3)
     after = page.evaluate(CURVES)
     assert set(after) == set(before)
     for name, values in before.items():
@@ -275,14 +277,58 @@ def test_going_back_in_the_address_redraws(visit, explorer_file):
     assert "17 members" in page.locator("#curves .reading").inner_text()
 
 
+def test_members_that_see_some_of_the_rows_have_later_thresholds(visit, explorer_file):
+    page = visit(explorer_file, "#preset=fig1b&ridge=0&row_fraction=0.5&largest_ratio=2")
+    assert "The members' thresholds are α = 0.2, 0.6, 1." in page.locator("#curves .reading").inner_text()
+    ratios, errors = page.evaluate(
+        "(({ratios, curves}) => [ratios, curves.find(one => one.ensembles).errors])(subridge.app.views[0].numbers)"
+    )
+    higher = (np.diff(errors)[:-1] > 0) & (np.diff(errors)[1:] < 0)
+    np.testing.assert_allclose(np.array(ratios)[1:-1][higher], [0.2, 0.6, 1.0], rtol=2e-3)
+
+
+def test_rows_and_dead_sensors_are_in_the_address_and_in_the_caption_and_the_keyboard_moves_them(visit, explorer_file):
+    page = visit(explorer_file, START + "&row_fraction=0.5&dead_features=0.1")
+    for setting, key in (("row_fraction", "ArrowLeft"), ("dead_features", "ArrowRight")):
+        page.focus(f"input[data-setting={setting}]")
+        page.keyboard.press(key)
+    page.evaluate("subridge.app.write()")
+    assert "row_fraction=0.49" in page.url
+    assert "dead_features=0.11" in page.url
+    for view in range(3):
+        assert "rows per member = 0.49, dead features = 0.11" in page.evaluate(f"subridge.app.views[{view}].caption()")
+    assert "on test data without dead features" in page.locator("#phase .reading").inner_text()
+
+
+def test_dead_sensors_lose_an_infinite_signal_and_the_page_says_so(visit, explorer_file):
+    page = visit(explorer_file, "#correlation=0.5&alignment=0.3&dead_features=0.1&aggregation=both&curves=obedms")
+    assert "choose a finite number of features" in page.locator("#curves .reading").inner_text()
+    here = "subridge.curveNumbers(subridge.app.state).curves.map(one => String(one.here))"
+    assert set(page.evaluate(here)) == {"Infinity"}
+    move(page, "n_features", -10)
+    assert "choose a finite number of features" not in page.locator("#curves .reading").inner_text()
+    assert "Infinity" not in page.evaluate(here)
+
+
+def test_dots_of_trained_ensembles_leave_with_rows_and_with_sensors(visit, explorer_file):
+    page = visit(explorer_file, "#preset=tour3")
+    shown = "subridge.app.views[0].numbers.curves.map(one => Boolean(one.run))"
+    assert page.evaluate(shown) == [True, True, True]
+    move(page, "row_fraction", -5)
+    assert page.evaluate(shown) == [True, True, False]
+    move(page, "dead_features", 5)
+    assert page.evaluate(shown) == [False, False, False]
+
+
 def saved(page, view, kind):
     with page.expect_download() as waiting:
         page.click(f"#{view} .export button:text-is('{kind}')")
     return waiting.value.path().read_bytes()
 
 
-def test_saved_numbers_are_those_that_the_saved_python_prints(visit, explorer_file, tmp_path):
-    page = visit(explorer_file, START + "&fraction_spread=0.75&n_draws=3&ridge=0.01")
+@pytest.mark.parametrize("more", ["", "&row_fraction=0.6&dead_features=0.1&aggregation=both"])
+def test_saved_numbers_are_those_that_the_saved_python_prints(visit, explorer_file, tmp_path, more):
+    page = visit(explorer_file, START + f"&fraction_spread=0.75&n_draws=3&ridge=0.01{more}")
     rows = list(csv.reader(io.StringIO(saved(page, "curves", "CSV").decode())))
     table = np.array(rows[1:], dtype=float)
     script = tmp_path / "curves.py"
@@ -298,7 +344,12 @@ def test_saved_numbers_are_those_that_the_saved_python_prints(visit, explorer_fi
 
 
 @pytest.mark.parametrize(
-    "map_of", ["alignment=0.4&phase_ridge=optimal", "alignment=0&phase_ridge=0&phase_aggregation=scaled"]
+    "map_of",
+    [
+        "alignment=0.4&phase_ridge=optimal",
+        "alignment=0&phase_ridge=0&phase_aggregation=scaled",
+        "n_features=300&alignment=0.3&row_fraction=0.45&dead_features=0.2",
+    ],
 )
 def test_saved_matrix_and_phase_diagram_are_those_of_their_python(visit, explorer_file, tmp_path, map_of):
     page = visit(explorer_file, f"#correlation=0.3&n_members=6&best_ridge=1&{map_of}")
@@ -379,6 +430,8 @@ HOSTILE = [
     "#phase_x=H&phase_y=H",
     "#correlation=1&feature_noise=0&alignment=1&best_ridge=1&ridge=0&sample_ratio=0",
     "#n_features=20.7&seed=1.5&n_members=3.3",
+    "#row_fraction=0&dead_features=-1&n_features=30&correlation=1",
+    "#row_fraction=NaN&dead_features=1e308&alignment=1&aggregation=both&curves=obedms&sample_ratio=0",
     "#aggregation=scaled&n_features=1e308&correlation=1e-300&sample_ratio=inf",
 ]
 

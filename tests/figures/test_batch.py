@@ -49,6 +49,25 @@ def test_one_failure_does_not_stop_the_rest(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+def test_figures_made_side_by_side_are_those_made_one_by_one(tmp_path):
+    figures = ("fig1a", "fig3a", "fig3b", "fig4b", "figS6")
+    one_by_one, side_by_side = tmp_path / "one", tmp_path / "two"
+    (one_by_one).mkdir()
+    alone = {each.figure: each for each in made(one_by_one, *figures)}
+    together = {each.figure: each for each in made(side_by_side, *figures, processes=3)}
+    assert set(alone) == set(together) == set(figures)
+    for figure in figures:
+        xr.testing.assert_identical(alone[figure].dataset.drop_attrs(), together[figure].dataset.drop_attrs())
+    # Nothing else is left: no tasks, and nothing of the processes.
+    assert {path.name for path in side_by_side.iterdir()} == {path.name for path in one_by_one.iterdir()}
+    again = made(side_by_side, *figures, processes=3)
+    assert {each.status for each in again} == {"kept"}
+    (side_by_side / "fig3b.nc").write_bytes(b"not a figure")
+    broken = {each.figure: each.status for each in made(side_by_side, *figures, processes=2)}
+    assert broken == dict.fromkeys(figures, "kept") | {"fig3b": "failed"}
+
+
+@pytest.mark.slow
 def test_an_interrupted_simulation_goes_on_where_it_stopped(tmp_path, monkeypatch):
     from subridge.simulation import simulate as driver
 

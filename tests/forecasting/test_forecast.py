@@ -2,7 +2,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from scipy.stats import norm
 from scipy.stats import t as student
 
 import subridge as sr
@@ -48,14 +47,28 @@ def test_the_dataset_says_what_it_holds(pilot_data):
     assert curve.attrs["n_pilot"] == 60
 
 
-def test_intervals_span_the_quantiles_of_their_level_in_standard_errors(pilot_data):
-    """Half-widths of the logarithm lie between stretched quantiles: normal, and Student's of two degrees of freedom."""
+def test_bounds_are_quantiles_of_a_mean_whose_skewness_is_removed(pilot_data):
+    """At the pilot's size: Hall's cubic of the logarithm, over Student's quantile, from the left-out errors alone."""
+    X, y = pilot_data
+    n, penalty = len(X), 0.5 * X.shape[1]
+    A = X - X.mean(axis=0)
+    H = A @ np.linalg.solve(A.T @ A + penalty * np.eye(X.shape[1]), A.T) + 1 / n
+    R = np.eye(n) - H
+    squares = (R @ y / np.diag(R)) ** 2
+    dimensions = np.trace(R) ** 2 / np.trace(R @ R)
+    kurtosis = np.mean((squares - squares.mean()) ** 4) / squares.var() ** 2
+    freedom = min(2 * n / (kurtosis - (n - 3) / (n - 1)), dimensions - 1)
+    v = squares.std(ddof=1) / np.sqrt(dimensions) / squares.mean()
+    s = np.mean((squares - squares.mean()) ** 3) / squares.std() ** 3 / np.sqrt(dimensions)
+    cubic = np.polynomial.Polynomial([s / 6, 1, (s - 1.5 * v) / 3, (s - 1.5 * v) ** 2 / 27])
+    ensemble = {"one": sr.Ensemble(sr.subsets.Equal(1), ridge=0.5)}
     for level in (0.5, 0.9, 0.99):
-        curve = sr.forecast(*pilot_data, [30, 60, 240], ONE, level=level)
-        error, relative = curve.prediction_error, curve.standard_error / curve.prediction_error
-        for width in (np.log(curve.prediction_error_upper / error), np.log(error / curve.prediction_error_lower)):
-            assert (width >= RULE.interval_stretch * norm.ppf(0.5 + level / 2) * relative).all()
-            assert (width <= RULE.interval_stretch * student.ppf(0.5 + level / 2, 2) * relative).all()
+        curve = sr.forecast(X, y, [n], ensemble, level=level)
+        np.testing.assert_allclose(curve.standard_error.item(), v * squares.mean(), rtol=1e-6)
+        quantile = student.ppf(0.5 + level / 2, freedom)
+        for end, bound in ((quantile, curve.prediction_error_lower), (-quantile, curve.prediction_error_upper)):
+            t = np.log(squares.mean() / bound.item()) / RULE.interval_stretch / v
+            np.testing.assert_allclose(cubic(t), end, rtol=1e-6)
 
 
 def test_at_the_pilots_size_it_is_the_leave_one_out_error(pilot_data):

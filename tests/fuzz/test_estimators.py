@@ -1,20 +1,14 @@
 """Every parameter and every table of the estimators, given what people hand over by mistake."""
 
-import importlib.util
 import traceback
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import subridge as sr
+from reference.odd import ODD
 from subridge.model.errors import SubridgeError
-
-_spec = importlib.util.spec_from_file_location("odd_values_of_people", Path(__file__).with_name("odd.py"))
-_odd = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_odd)
-ODD = _odd.ODD
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((30, 6))

@@ -263,7 +263,7 @@ def hostile_equicorrelated(rng: np.random.Generator, n: int) -> dict:
     c = np.where(rng.random(n) < 0.3, 0.0, rng.uniform(0, 1, n))
     c = np.where(rng.random(n) < 0.05, 1 - 10 ** rng.uniform(-15, -1, n), c)
     nu = np.where(rng.random((n, 2)) < 0.3, 1.0, 10 ** rng.uniform(-4, 0, (n, 2)))
-    least = np.maximum(0.0, nu.sum(1) - 1)
+    least = np.where(nu.max(1) == 1, nu.min(1), np.maximum(0.0, nu.sum(1) - 1))  # exact where a member sees everything
     overlap = least + (np.minimum(nu[:, 0], nu[:, 1]) - least) * rng.choice([0, 1, 0.5], n)
     alpha = 10 ** rng.uniform(-4, 4, n)
     near = rng.random(n)

@@ -50,9 +50,16 @@ def judge_structured(seed: int, aggregation: str = "mean") -> Verdict | None:
 def _judge_case(case: hostile.Case, problem: sr.Problem, signal: object, aggregation: str) -> Verdict | None:
     try:
         exact = proposition_one.proposition_one(
-            signal, case.noise, case.teacher, case.measurements, case.alpha, case.ridges, case.readout, case.label_noise
+            signal,
+            case.noise,
+            case.teacher,
+            case.measurements,
+            case.alpha,
+            case.ridges,
+            case.readout,
+            case.label_noise,
+            aggregation,
         )
-        exact = exact.scaled() if aggregation == "scaled" else exact
     except proposition_one.IllPosed:
         exact = None
     except proposition_one.Unresolved:
@@ -150,7 +157,7 @@ def _raw(caught) -> list[str]:
     return sorted({f"raw warning: {w.message}" for w in caught if not issubclass(w.category, own)})
 
 
-def judge_two(seed: int, n: int, n_features: int | None = None) -> list[Verdict]:
+def judge_two(seed: int, n: int, n_features: int | None = None, aggregation: str = "mean") -> list[Verdict]:
     """Prop. 2 on n hostile pairs of members, for M → ∞ or at finite M."""
     case = hostile.hostile_equicorrelated(np.random.default_rng(seed), n)
     nu = np.empty((n, 2, 2))
@@ -159,7 +166,8 @@ def judge_two(seed: int, n: int, n_features: int | None = None) -> list[Verdict]
     problem = sr.EquicorrelatedProblem(case["s"], case["c"], case["omega"], case["rho"], case["zeta"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = sr.risk(problem, sr.Ensemble(nu, case["lam"], case["eta"]), case["alpha"], n_features=n_features)
+        ensemble = sr.Ensemble(nu, case["lam"], case["eta"], aggregation)
+        found = sr.risk(problem, ensemble, case["alpha"], n_features=n_features)
     verdicts = []
     for i in range(n):
         scalars = [case[name][i] for name in ("s", "c", "omega", "rho", "zeta", "alpha")]
@@ -167,7 +175,7 @@ def judge_two(seed: int, n: int, n_features: int | None = None) -> list[Verdict]
         total, bound = float(found.total[i]), float(found.error_bound[i])
         try:
             exact = proposition_two.proposition_two(
-                *scalars, fractions, case["lam"][i], case["eta"][i], n_features=n_features
+                *scalars, fractions, case["lam"][i], case["eta"][i], n_features=n_features, aggregation=aggregation
             )
         except proposition_two.IllPosed:
             verdicts.append(Verdict("Prop. 2", np.inf, bound, bound > 1e-8, "" if bound > 1e-8 else "ill-posed"))

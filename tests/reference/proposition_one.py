@@ -4,10 +4,12 @@ Every input is taken as the exact double it is. Matrices are plain: no spectra, 
 those of the mathematics (a ridgeless member above its threshold has an effective ridge of zero).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from flint import arb, arb_mat, arb_poly, ctx, fmpq, fmpq_mat
+
+from reference.aggregates import Wide, least_risk
 
 _DIGITS = (60, 120, 240, 480, 960)
 
@@ -28,24 +30,6 @@ class Reference:
     total: arb
     infinite: bool
     kappa_bar: list
-    explained: list
-    power: arb
-
-    def scaled(self) -> "Reference":
-        """The same for the best multiple of the mean: E = v - c̄²/F̄ with F̄ = Ē - v + 2c̄."""
-        if self.infinite:
-            return replace(self, total=self.power, infinite=False)
-        if self.total == 0:  # what is perfect is not made better
-            return self
-        with ctx_digits(_DIGITS[-1]):
-            c = sum(self.explained, arb(0)) / len(self.explained)
-            F = self.total - self.power + 2 * c
-            if F.contains(0):
-                return self
-            total = self.power - c * c / F
-        if total.contains(0) or total.rel_accuracy_bits() < 60:
-            raise Unresolved
-        return replace(self, total=total)
 
     def relative_error(self, value: float) -> float:
         """|value - exact|/|exact|; 0 for two infinities or two zeros."""
@@ -58,7 +42,9 @@ class Reference:
         return float(abs((_ball(value) - self.total) / self.total).mid())
 
 
-def proposition_one(signal, noise, teacher, measurements, alpha, ridges, readout, label_noise) -> Reference:
+def proposition_one(
+    signal, noise, teacher, measurements, alpha, ridges, readout, label_noise, aggregation="mean"
+) -> Reference:
     """Eq. GeneralErr at one point.
 
     Parameters
@@ -68,10 +54,16 @@ def proposition_one(signal, noise, teacher, measurements, alpha, ridges, readout
     measurements : list of index arrays (N_r,) or matrices (N_r, M)
     alpha, label_noise : float
     ridges, readout : sequences of float, one per member
+    aggregation : {"mean", "scaled", "simplex", "free"}
     """
     for digits in _DIGITS:
-        with ctx_digits(digits):
-            found = _one(signal, noise, teacher, measurements, alpha, ridges, readout, label_noise, digits)
+        try:
+            with ctx_digits(digits):
+                found = _one(
+                    signal, noise, teacher, measurements, alpha, ridges, readout, label_noise, digits, aggregation
+                )
+        except Wide:
+            continue
         if found is not None:
             return found
     raise Unresolved
@@ -104,7 +96,7 @@ def _mid(matrix: arb_mat) -> arb_mat:
     return arb_mat(matrix.nrows(), matrix.ncols(), [x.mid() for x in matrix.entries()])
 
 
-def _one(signal, noise, teacher, measurements, alpha, ridges, readout, label_noise, digits):
+def _one(signal, noise, teacher, measurements, alpha, ridges, readout, label_noise, digits, aggregation):
     M = len(teacher)
     S = _matrix(signal() if callable(signal) else signal)
     total = S if noise is None else S + _matrix(noise() if callable(noise) else noise)
@@ -128,11 +120,8 @@ def _one(signal, noise, teacher, measurements, alpha, ridges, readout, label_noi
         R.append(G)
     g = [A[r] * v for r in range(k)]
     power = (w.transpose() * v)[0, 0]
-    explained = [
-        arb(0) if kappas[r] == "inf" else (g[r].transpose() * R[r] * g[r])[0, 0] / (nu[r] * M) for r in range(k)
-    ]
+    explained = [arb(0) if kappas[r] == "inf" else (g[r].transpose() * R[r] * g[r])[0, 0] / nu[r] for r in range(k)]
     pairs = [[None] * k for _ in range(k)]
-    infinite = False
     for r in range(k):
         for s in range(r, k):
             if kappas[r] == "inf" or kappas[s] == "inf":  # α = 0: nothing is fitted
@@ -157,7 +146,7 @@ def _one(signal, noise, teacher, measurements, alpha, ridges, readout, label_noi
                 if numerator.contains(0) and _at_threshold(numerator, digits, power / M + z2):
                     value = arb(0)
                 else:
-                    infinite, value = True, arb("inf")
+                    value = arb("inf")
             else:
                 value = numerator / gap
                 if value.contains(0) and not _at_threshold(value, digits, power / M + z2):
@@ -167,16 +156,16 @@ def _one(signal, noise, teacher, measurements, alpha, ridges, readout, label_noi
                 elif not value.rel_accuracy_bits() > 80:
                     return None
             pairs[r][s] = pairs[s][r] = value
-    if infinite:
-        return Reference(pairs, arb("inf"), True, kappas, explained, power / M)
-    mean = sum((pairs[r][s] for r in range(k) for s in range(k)), arb(0)) / (k * k)
-    if mean.contains(0):
-        if not _at_threshold(mean, digits, power / M):
+    total = least_risk(aggregation, pairs, [c / M for c in explained], power / M, digits)
+    if total is None:
+        return Reference(pairs, arb("inf"), True, kappas)
+    if total.contains(0):
+        if not _at_threshold(total, digits, power / M):
             return None
-        mean = arb(0)
-    elif mean.rel_accuracy_bits() < 80:
+        total = arb(0)
+    elif total.rel_accuracy_bits() < 80:
         return None
-    return Reference(pairs, mean, False, kappas, explained, power / M)
+    return Reference(pairs, total, False, kappas)
 
 
 def _at_threshold(ball, digits, scale=1) -> bool:

@@ -1,11 +1,13 @@
 """Moments of batches, dense and sparse."""
 
+from weakref import WeakSet
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from subridge.model.errors import DataError
-from subridge.ridge.moments import moments_of
+from subridge.ridge.moments import merged, moments_of
 
 
 @pytest.fixture
@@ -26,6 +28,31 @@ def test_batches_add_up_to_the_whole(data):
     for name in ("total_weight", "feature_means", "target_means", "gram", "cross", "target_gram"):
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-9, atol=1e-9)
     assert parts.n_samples == 80
+
+
+def test_parts_are_merged_as_a_tree_and_few_are_held(data):
+    X, Y, weights = data
+    batches = [moments_of(X[i : i + 2], Y[:, i : i + 2], weights[i : i + 2]) for i in range(0, 80, 2)]
+    for count in (1, 2, 5, 7, 8, 11, 40):
+        level = batches[:count]
+        while len(level) > 1:
+            pairs = [level[i : i + 2] for i in range(0, len(level), 2)]
+            level = [pair[0] + pair[1] if len(pair) == 2 else pair[0] for pair in pairs]
+        np.testing.assert_array_equal(merged(iter(batches[:count])).gram, level[0].gram)
+        by_eight = [merged(batches[i : min(i + 8, count)]) for i in range(0, count, 8)]
+        np.testing.assert_array_equal(merged(by_eight).gram, level[0].gram)
+
+    alive = WeakSet()
+
+    def fresh():
+        for _ in range(250):
+            part = moments_of(X[:2], Y[:, :2])
+            alive.add(part)
+            yield part
+            del part
+            assert len(alive) <= 10  # log₂ 250, the one that is added, and the one that is made
+
+    assert merged(fresh()).n_samples == 500
 
 
 def test_sparse_batches_have_the_same_moments(data):

@@ -145,6 +145,18 @@ def test_hostile_problems_of_proposition_two_are_right_or_say_that_they_are_not(
     assert [v for v in judge.judge_two(7, 1000 if n_features is None else 200, n_features) if v.remark] == []
 
 
+@pytest.mark.parametrize("aggregation", ["simplex", "free"])
+def test_fitted_weights_of_members_that_are_nearly_the_same_are_the_best_or_say_that_they_are_not(aggregation):
+    """Members differ by 1e-7 to 1e-14 of their outputs, and the risk may be 1e-17 of the target's power."""
+    for n_features in (None, 10**7):
+        for seed in (77000000, 77000007, 77000013, 77000019):
+            assert [v for v in judge.judge_two(seed, 100, n_features, aggregation) if v.remark] == []
+    for seed in (77000025, 77000081, 78000087, 78000101):
+        assert judge.judge_structured(seed, aggregation).remark == ""
+    for seed in (78000109, 78000226, 78000382, 78000915, 78001026, 78001269, 78001369, 78001408):
+        assert judge.judge_one(seed, aggregation=aggregation).remark == ""
+
+
 def test_members_without_data_keep_their_digits_at_finite_size():
     """At α of 1e-154 effective ridges are so large that their product overflows."""
     assert [v for v in judge.judge_two(90500000000, 500, 1) if v.remark] == []

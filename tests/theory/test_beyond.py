@@ -155,6 +155,151 @@ def test_weights_are_those_of_training_and_better_ones_are_at_hand():
     assert (sr.Risk.of_moments(found.moments, ensemble.aggregation).total < found.total).all()
 
 
+# -- features that fail, in closed form -----------------------------------------------------------
+
+CORRELATED = sr.EquicorrelatedProblem(1.5, 0.4, feature_noise=0.3, label_noise=0.2)
+FRACTIONS = np.diag([0.23, 0.4, 0.6]) + 0.15 * (1 - np.eye(3))
+
+
+def failing(problem, aggregation="mean", f=0.15, n_features=None, subsets=FRACTIONS, ratios=RATIOS):
+    ensemble = sr.Ensemble(subsets, [0.0, 0.1, 1.0], 0.2, aggregation, [0.5, 0.8, 1.0])
+    test = None if f is None else sr.DeadFeatures(f)
+    return sr.risk(problem, ensemble, ratios, n_features=n_features, test=test)
+
+
+@pytest.mark.parametrize("aggregation", ["mean", "scaled", "free", "simplex"])
+def test_closed_form_where_no_feature_and_where_every_feature_fails(aggregation):
+    for problem, size in ((CORRELATED, None), (sr.EquicorrelatedProblem(1.5, 0.4, 0.3, 0.5), 70)):
+        complete, none, all_fail = (failing(problem, aggregation, f, size) for f in (None, 0.0, 1.0))
+        assert np.array_equal(complete.pairs, none.pairs)
+        np.testing.assert_allclose(complete.total, none.total, rtol=1e-14)  # two forms of one sum
+        np.testing.assert_allclose(all_fail.pairs, complete.v[:, None, None] + 0.04 * np.eye(3), rtol=1e-12)
+
+
+@pytest.mark.parametrize("aggregation", ["mean", "scaled", "free"])
+def test_closed_form_is_proposition_1_for_independent_features(aggregation):
+    plan = sr.subsets.overlapping([10, 20, 30], M, seed=0)
+    general = sr.Problem(sr.covariance.isotropic(M), np.ones(M), sr.covariance.isotropic(M, 0.2), label_noise=0.3)
+    closed = sr.EquicorrelatedProblem(feature_noise=np.sqrt(0.2), label_noise=0.3)
+    one, two = (failing(each, aggregation, subsets=plan) for each in (general, closed))
+    for field in ("pairs", "total", "c", "F"):
+        np.testing.assert_allclose(getattr(one, field), getattr(two, field), rtol=1e-10)
+
+
+def test_closed_form_is_the_limit_of_proposition_1_for_correlated_features():
+    """A teacher along 1 is the same for every draw; what is left out falls like 1/M."""
+    problem, off = sr.EquicorrelatedProblem(1.5, 0.4, 0.3, 1.0, 0.2), []
+    for size in (60, 240):
+        plan = sr.subsets.overlapping([3 * size // 10, size // 2, 4 * size // 5], size, seed=0)
+        one, two = (failing(each, "mean", 0.15, n, plan, [0.4, 3.0])
+                    for each, n in ((problem.realise(size, seed=0), None), (problem, size)))  # fmt: skip
+        off.append(np.abs(one.pairs / two.pairs - 1).max())
+    assert off[0] < 3 / 60
+    assert off[1] < off[0] / 3
+
+
+def test_a_threshold_is_infinite_unless_all_features_fail():
+    ensemble = sr.Ensemble([0.3, 0.2])
+    with pytest.warns(sr.errors.InfiniteRiskWarning, match="interpolation threshold"):
+        assert np.isinf(sr.risk(CORRELATED, ensemble, 0.3, test=sr.DeadFeatures(0.1)).total)
+    assert sr.risk(CORRELATED, ensemble, 0.3, test=sr.DeadFeatures(1.0)).total == pytest.approx(0.9)
+
+
+def test_an_aligned_target_of_infinite_power_is_lost_where_features_fail():
+    problem = sr.EquicorrelatedProblem(1.0, [0.0, 0.5], 0.1, 0.5)
+    for aggregation in ("mean", "scaled", "simplex"):
+        with pytest.warns(sr.errors.InfiniteRiskWarning, match="give n_features"):
+            found = failing(problem, aggregation, ratios=1.2)
+        assert np.isinf(found.total).tolist() == [False, True]
+
+
+def exact_failing(problem, f, fractions, ridges, eta, rows, alpha, digits=60):
+    """The mean's error by the formula for any test data, as printed, in high precision; M → ∞ and no alignment."""
+    with mpmath.workdps(digits):
+        s, c, omega, zeta, f, eta, alpha = map(
+            mpmath.mpf, (problem.data_scale[()], problem.correlation[()], problem.feature_noise[()],
+                         problem.label_noise[()], f, eta, alpha)
+        )  # fmt: skip
+        b, e, k = s * (1 - c), s * c, len(ridges)
+        a, nu, lam = b + omega**2, np.vectorize(mpmath.mpf)(fractions), np.vectorize(mpmath.mpf)(ridges)
+        sigma = []
+        for r in range(k):
+            own, seen = nu[r, r], alpha * mpmath.mpf(rows[r])
+            B = seen + own + lam[r] * own / a
+            sigma.append(2 * seen / (B + mpmath.sqrt(B**2 - 4 * seen * own)))
+        test, total = (1 - f) * (a + f * e), mpmath.mpf(0)  # X_t = test I across 1
+        for r, t in product(range(k), repeat=2):
+            both = nu[r, t] * sigma[r] * sigma[t]
+            row = 1 / mpmath.mpf(rows[r]) if r == t else mpmath.mpf(1)
+            gamma, noise = row * both / alpha, eta**2 * (r == t)
+            explained = (nu[r, r] * sigma[r] + nu[t, t] * sigma[t]) * b**2 / a
+            E = (b - explained + both * b**2 / a + gamma * zeta**2 + noise) / (1 - gamma)
+            total += b - (1 - f) * explained + both * (b / a) ** 2 * test + gamma * test / a * (E + zeta**2) + noise
+        return total / k**2
+
+
+@pytest.mark.parametrize(
+    ("problem", "f", "ridge", "alpha"),
+    [
+        (CORRELATED, 0.15, 0.1, 0.7),
+        (CORRELATED, 1e-12, 0.0, 0.7),
+        (sr.EquicorrelatedProblem(1e20, 0.999, 1e-3, label_noise=1e-4), 0.3, 1e3, 5.0),
+        (sr.EquicorrelatedProblem(1e-20, 0.1), 1e-9, 1e-40, 50.0),
+        (CORRELATED, 0.2, -0.3, 3.0),
+    ],
+)
+def test_the_bound_of_the_closed_form_holds_against_high_precision(problem, f, ridge, alpha):
+    rows, ridges = [0.5, 0.8, 1.0], [ridge, 0.1 * abs(ridge), 3 * abs(ridge)]
+    ensemble = sr.Ensemble(FRACTIONS, ridges, 0.2, row_fractions=rows)
+    found = sr.risk(problem, ensemble, alpha, test=sr.DeadFeatures(f))
+    exact = exact_failing(problem, f, FRACTIONS, ridges, 0.2, rows, alpha)
+    assert abs(found.total / exact - 1) <= found.error_bound
+    assert found.error_bound < 1e-11
+
+
+# -- the best ridge on other test data -------------------------------------------------------------
+
+LAWS = {
+    "dead": sr.DeadFeatures(0.2),
+    "moved": sr.MeanShift(np.ones(M)),
+    "other": sr.Problem(sr.covariance.autoregressive(M, 0.2), TEACHER),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_best_ridge_on_other_test_data_is_least_of_a_sweep(law):
+    plan, rows, ratios, ridges = (
+        sr.subsets.overlapping([12, 20, 40], M, 0),
+        [0.5, 0.8, 0.9],
+        [0.5, 1.5],
+        np.logspace(-4, 4, 161),
+    )
+    ensemble = sr.Ensemble(plan, 0.0, 0.2, row_fractions=rows)
+    swept = sr.risk(PROBLEM, ensemble, ratios, test=LAWS[law], ridges=ridges)
+    errors = {"member": np.diagonal(swept.pairs, axis1=-2, axis2=-1), "ensemble": swept.total[..., None]}
+    for scope, each in errors.items():
+        best = sr.optimal_ridge(PROBLEM, ensemble, ratios, scope=scope, test=LAWS[law])
+        least = ridges[each.argmin(axis=0)]
+        assert (np.abs(np.log(best / least)) <= np.log(ridges[1] / ridges[0]) * (1 + 1e-9)).all()
+    joint = sr.optimal_ridge(PROBLEM, ensemble, ratios, scope="joint", test=LAWS[law])
+    there = sr.risk(PROBLEM, sr.Ensemble(plan, joint, 0.2, "mean", rows), ratios, test=LAWS[law])
+    assert (there.total < errors["ensemble"].min(axis=0)[..., 0]).all()
+
+
+@pytest.mark.parametrize("scope", ["member", "ensemble"])
+def test_the_best_ridge_of_the_closed_form_where_features_fail(scope):
+    ridges, ensemble, test = np.logspace(-3, 3, 241), sr.Ensemble(FRACTIONS, 0.0, 0.2), sr.DeadFeatures(0.3)
+    best = sr.optimal_ridge(CORRELATED, ensemble, 0.7, scope=scope, test=test)
+    swept = sr.risk(CORRELATED, ensemble, 0.7, test=test, ridges=ridges)
+    each = np.diagonal(swept.pairs, axis1=-2, axis2=-1) if scope == "member" else swept.total[:, None]
+    assert (np.abs(np.log(best / ridges[each.argmin(axis=0)])) <= np.log(ridges[1] / ridges[0])).all()
+    # Where none fail it is the best ridge on complete data; independent features that fail keep it.
+    none, kept = sr.DeadFeatures(0.0), sr.EquicorrelatedProblem(1.5, 0.0, 0.3, label_noise=0.2)
+    for problem, law in ((CORRELATED, none), (kept, test)):
+        found = [sr.optimal_ridge(problem, sr.Ensemble([0.5], 0.0, 0.2), 0.7, scope=scope, test=t) for t in (None, law)]
+        np.testing.assert_allclose(*found, rtol=1e-8)
+
+
 # -- averaged projections -------------------------------------------------------------------------
 
 
@@ -301,8 +446,18 @@ FAULTS = {
         PROBLEM, sr.Ensemble(PLAN), 1.0, test=sr.Problem(np.eye(5), np.ones(5))
     ),
     "test must be a Problem, sr.DeadFeatures": lambda: sr.risk(PROBLEM, sr.Ensemble(PLAN), 1.0, test=EQUICORRELATED),
-    "test= need a Problem with M features": lambda: sr.risk(
-        EQUICORRELATED, sr.Ensemble([0.5]), 1.0, test=sr.DeadFeatures(0.1)
+    "one probability and without groups": lambda: sr.risk(
+        EQUICORRELATED, sr.Ensemble([0.5]), 1.0, test=sr.DeadFeatures([0.1, 0.2])
+    ),
+    "without groups; for other test data": lambda: sr.risk(
+        EQUICORRELATED, sr.Ensemble([0.5]), 1.0, test=sr.MeanShift([1.0])
+    ),
+    "infinite where features fail and M": lambda: sr.optimal_ridge(
+        sr.EquicorrelatedProblem(1.0, 0.5, alignment=0.5), sr.Ensemble([0.5]), 1.0, test=sr.DeadFeatures(0.1)
+    ),
+    "sample_ratio is needed": lambda: sr.optimal_ridge(EQUICORRELATED, sr.Ensemble([0.5]), test=sr.DeadFeatures(0.1)),
+    "knows the mean, not 'free'; sweep": lambda: sr.optimal_ridge(
+        PROBLEM, sr.Ensemble(PLAN, aggregation="free"), 1.0, scope="ensemble", test=sr.DeadFeatures(0.1)
     ),
     "projections need a Problem": lambda: sr.risk(EQUICORRELATED, projected((3,)), 1.0),
     "test= needs projections that are drawn": lambda: sr.risk(SPECTRUM, projected((3,)), 1.0, test=SPECTRUM),

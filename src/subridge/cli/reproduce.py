@@ -1,6 +1,7 @@
 """`subridge reproduce`: the paper, figure by figure."""
 
 import json
+import os
 import time
 from collections import Counter
 from functools import partial
@@ -96,7 +97,10 @@ def reproduce(**options: Any) -> None:
     try:
         with ProgressBar("", sum(expected.values())) as bar:
             begin = partial(bar.move, 0)  # shows the id of the figure
-            for outcome in run_batch(requests, out, run, force=options["force"], begin=begin):
+            # A number of processes, or a cluster, is for the trials of each figure, one figure after the other.
+            side_by_side = os.cpu_count() or 1 if run.executor is None and run.scheduler is None else 1
+            batch = run_batch(requests, out, run, force=options["force"], processes=side_by_side, begin=begin)
+            for outcome in batch:
                 outcomes.append(outcome)
                 bar.move(expected[outcome.figure])
                 if bar.disable:
@@ -105,6 +109,7 @@ def reproduce(**options: Any) -> None:
     except KeyboardInterrupt as error:
         # In place of what a simulation says of its own tasks: they are kept where this command looks for them.
         raise InterruptedRun("interrupted: what is done is kept, and the same command goes on from here") from error
+    outcomes.sort(key=lambda outcome: order.index(outcome.figure))
     failures = [(outcome.figure, str(outcome.error)) for outcome in outcomes if outcome.status == FAILED]
     datasets = [outcome.dataset for outcome in outcomes if outcome.dataset is not None]
     out.mkdir(parents=True, exist_ok=True)

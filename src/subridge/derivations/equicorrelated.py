@@ -165,6 +165,36 @@ def uniform_aligned_bias() -> sp.Expr:
     return limit_in_S(member_pair().aligned_bias().subs(e, T / M))
 
 
+@lru_cache
+def random_weights() -> sp.Expr:
+    """Return the product W_rr′ of the mean weights of two members at ρ = 0.
+
+    >>> random_weights()
+    S_r*S_s*b**2*nu_rs
+    """
+    return limit_in_S(member_pair().random_weights())
+
+
+@lru_cache
+def uniform_aligned_weights() -> sp.Expr:
+    """Return the product W_rr′ of the mean weights of two members at ρ = 1, at fixed T = scM.
+
+    >>> sp.factor(sp.limit(uniform_aligned_weights(), T, sp.oo))
+    nu_rs/(nu_r*nu_s)
+    """
+    return limit_in_S(member_pair().aligned_weights().subs(e, T / M))
+
+
+@lru_cache
+def weight_spread() -> sp.Expr:
+    """Return what shared rows add to W_rr′, in units of E_rr′ + ζ².
+
+    >>> sp.factor(weight_spread() - gamma() / a)
+    0
+    """
+    return limit_in_S(member_pair().weight_spread())
+
+
 def on_the_diagonal(expression: sp.Expr) -> sp.Expr:
     """Set r′ = r: one subset, one S.
 

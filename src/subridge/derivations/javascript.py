@@ -22,7 +22,10 @@ from subridge.derivations.equicorrelated import (
     optimal_ridge,
     pair_error,
     random_bias,
+    random_weights,
     uniform_aligned_bias,
+    uniform_aligned_weights,
+    weight_spread,
     without_radical,
 )
 from subridge.derivations.notation import (
@@ -68,6 +71,7 @@ t, fitted, noisy, rest, rho2, noise, omega2, zeta2, eta2, x, y, readout = sp.sym
 v, c, mean, bias, own, cross, g, gap, along, excess_r, excess_s, R, h, unseen = sp.symbols(
     "v c mean bias own cross gamma gap along excess_r excess_s R h unseen", real=True
 )
+f, missed, variance, weights, pair, power = sp.symbols("f missed variance weights error power", real=True)
 _UNSEEN = b * (1 - nu) + omega2  # a - bν, without a difference of large numbers
 _MEANINGS = {fitted: b / a, noisy: (a - b) / a, omega2: a - b, rho2: rho**2, rest: 1 - sigma, unseen: 1 - nu}
 
@@ -233,9 +237,41 @@ def formulas() -> tuple[Formula, ...]:
         Formula(
             "scaledError",
             "v - c²/F, the error of s times the mean at the best s, from the error of the mean.",
-            (mean, v, c),
-            mean - (mean - v + c) ** 2 / (mean - v + 2 * c),
-            v - c**2 / (mean - v + 2 * c),
+            (mean, power, c),
+            mean - (power - c) ** 2 / power,
+            v - c**2 / power,
+            where={mean: v - 2 * c + power},
+        ),
+        Formula(
+            "weightsAcross",
+            "W_rs of the mean weights, of the teacher's part orthogonal to 1.",
+            (fitted, nu_rs, sigma_r, sigma_s),
+            fitted**2 * nu_rs * sigma_r * sigma_s,
+            random_weights().subs(solved),
+        ),
+        Formula(
+            "weightsAlong",
+            "W_rs of the mean weights, of the teacher's part along 1, from u - b of both members; T = scM.",
+            (b, T, excess_r, excess_s, nu_r, nu_s, nu_rs),
+            size**2 * nu_rs / (nu_r * nu_s * (size + excess_r) * (size + excess_s)),
+            uniform_aligned_weights().subs(solved),
+            where=excesses,
+        ),
+        Formula(
+            "weightSpread",
+            "What shared rows add to W_rs.",
+            (a, g, pair, zeta2),
+            g * (pair + zeta2) / a,
+            (weight_spread() * (pair + zeta2)).subs(solved),
+            where={g: gamma().subs(solved)},
+        ),
+        Formula(
+            "failingError",
+            "E_rs where features of that variance fail with probability f; missed is 2v - c_r - c_s.",
+            (f, pair, eta2, v, missed, variance, weights),
+            f * (f * v + (1 - f) * (missed + variance * weights) + (2 - f) * eta2) + (1 - f) ** 2 * pair,
+            v - (1 - f) * c + (1 - f) ** 2 * (pair - eta2 - v + c) + f * (1 - f) * variance * weights + eta2,
+            where={missed: 2 * v - c},
         ),
         Formula(
             "optimalRidge",

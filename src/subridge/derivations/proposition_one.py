@@ -49,6 +49,8 @@ class MemberPair:
     b*x_r/(b + x_r)
     >>> [sp.factor(each) for each in (pair.aligned_bias(), pair.aligned_explained(), pair.random_explained())]
     [b*x_r**2/(b + x_r)**2, b**2/(b + x_r), b**2*(n - 1)/(n*(b + x_r))]
+    >>> [sp.factor(each) for each in (pair.random_weights(), pair.aligned_weights(), pair.weight_spread())]
+    [b**2*(n - 1)/(n*(b + x_r)**2), b**2/(b + x_r)**2, b/(alpha*(b + x_r)**2)]
     """
 
     signal: BlockMatrix
@@ -119,6 +121,24 @@ class MemberPair:
     def aligned_explained(self) -> sp.Expr:
         """Return c_r = (1/M) 1ᵀ Σ_s A_rᵀR_rA_r Σ_s 1, the cross moment of a target along 1 and member r."""
         return -self._bias_ones_forms()[1] / self.n_features
+
+    def random_weights(self) -> sp.Expr:
+        """Return (1/M) E[m_rᵀm_r′], m_r = A_rᵀR_rA_r Σ_s P g the mean weights for a target drawn at random."""
+        (R, R_other), met, M = self.resolvents, self.first @ self.second.T, self.n_features
+        A, B = self.first @ self.signal, self.second @ self.signal
+        return trace((R @ met) @ (R_other @ (B @ A.T))) / M - self.aligned_weights() / M
+
+    def aligned_weights(self) -> sp.Expr:
+        """Return (1/M) m_rᵀm_r′ for a target along 1."""
+        (R, R_other), met = self.resolvents, self.first @ self.second.T
+        target = self.signal @ BlockMatrix.all_ones(self.signal.row_sizes, [1])
+        weights, weights_other = R @ (self.first @ target), R_other @ (self.second @ target)
+        return ones_form(weights.T @ (met @ weights_other)) / self.n_features
+
+    def weight_spread(self) -> sp.Expr:
+        """Return tr[R_r C_rr′ R_r′ A_r′A_rᵀ]/(αM), by which shared rows spread the weights of both members alike."""
+        (R, R_other), met = self.resolvents, self.first @ self.second.T
+        return trace((R @ self._covariances[1]) @ (R_other @ met.T)) / (alpha * self.n_features)
 
     def _bias_traces(self) -> tuple[sp.Expr, ...]:
         """Return the trace of each term of 𝓑, turned round so that only member-sized matrices multiply."""

@@ -1,6 +1,7 @@
 """BandedRidge: one linear model with a ridge per feature space, chosen for each target."""
 
-import time
+from __future__ import annotations
+
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from subridge.arrays.namespace import (
     dtype_name,
     in_precision_of,
     index_on,
+    is_numpy,
     is_sparse,
     is_tensor,
     like,
@@ -33,7 +35,15 @@ from subridge.estimators.base import (
     row_weights,
 )
 from subridge.estimators.members import Features, columns_of, example_of
-from subridge.model.checks import non_negative, one_of, positive_integer, refuse_odd_values, truth
+from subridge.model.checks import (
+    finite_array,
+    non_negative,
+    one_of,
+    positive_integer,
+    refuse_large_entries,
+    refuse_odd_values,
+    truth,
+)
 from subridge.model.errors import AccuracyWarning, DataError, ParameterError, counted
 from subridge.model.spaces import Spaces, read_spaces, refuse_overlaps
 from subridge.ridge.banded import (
@@ -45,16 +55,15 @@ from subridge.ridge.banded import (
     search_shares,
     space_kernels,
 )
-from subridge.ridge.checks import large_group, repeated_rows, warn_once
+from subridge.ridge.checks import large_group, refuse_out_of_range, repeated_rows, warn_once
 from subridge.ridge.rows import left_out_groups, training_rows
-from subridge.store.progress import ProgressBar
+from subridge.store.progress import LateBar
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 MissingTargets = Literal["raise", "drop"]
 _PATH = np.logspace(-3, 5, 17)  # half decades, as for the ensembles: in units of the mean square of a row
-_SECONDS = 2.0  # of work that is expected, above which a bar is shown
 _DIGITS = 1e-7  # relative rounding error above which the user is warned
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -219,12 +228,11 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         unlabelled = like(np.zeros((1, len(kept))), example_of(features))
         rows = training_rows(features, unlabelled, w, self.fit_intercept, sets)
         del features
+        refuse_out_of_range(rows)
         warn_once((repeated_rows(rows), large_group(rows)), stacklevel=2)
         self._rows = replace(rows, given=None)
         del rows  # X as it was given
         kernels = space_kernels(self._rows, list(spaces.values()))
-        if not np.isfinite(kernels.scales).all():
-            raise DataError("X holds numbers whose squares leave the range of floats; divide X by a constant")
         self._search(kernels, Y)
         self.spaces_, self.scales_ = spaces, kernels.scales
         if self._has_one_target:
@@ -263,16 +271,19 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 ),
                 stacklevel=3,
             )
-        plan = plan_memory(len(kernels.scales), Y, self.memory)
+        memory = None if self.memory is None else positive_integer("memory", self.memory)
+        plan = plan_memory(len(kernels.scales), Y, memory)
         patterns = self._patterns = _patterns(
             Y, one_of("missing_targets", self.missing_targets, get_args(MissingTargets))
         )
+        if is_numpy(Y):
+            refuse_large_entries("y", Y)
         if len(patterns) > 1 and not self.per_target:
             raise ParameterError("missing_targets='drop' fits targets apart and needs per_target=True")
         self.planned_memory_, self.shares_, self.ridge_ = plan.bytes, np.empty((C, len(kernels.scales))), np.empty(C)
         self.loo_error_, self.loo_r2_ = np.empty(C), np.empty(C)
         words = f"{counted(C, 'target')}, {plan.bytes / 2**20:,.0f} MiB"
-        with _LateBar(words, len(patterns) * (len(draws) + n_promising), self.progress) as bar:
+        with LateBar(words, len(patterns) * (len(draws) + n_promising), self.progress) as bar:
             for at, rows in patterns:
                 part, own = self._of_rows(kernels, rows), Y
                 if len(patterns) > 1 or len(rows) < n:
@@ -421,11 +432,16 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             If the model is not fitted, or X or y do not fit it.
         """
         parts = [to_numpy(part) for part in self._parts(X)]
-        labels = np.reshape(to_numpy(y), parts[0].shape)
+        labels = finite_array("y", to_numpy(y) if is_tensor(y) else y)
+        refuse_large_entries("y", labels)
+        labels = labels[:, None] if labels.ndim == 1 else labels
+        if labels.shape != parts[0].shape:
+            raise DataError(f"y must have shape {parts[0].shape} like what is predicted, got {labels.shape}")
         means = labels.mean(axis=0)
         labels = labels - means
         rest = 2 * labels - sum(parts[1:], parts[0]) - (np.atleast_1d(to_numpy(self.intercept_)) - means)
-        found = np.stack([(part * rest).sum(axis=0) for part in parts], axis=-1) / (labels**2).sum(axis=0)[:, None]
+        power = (labels**2).sum(axis=0)[:, None]
+        found = np.stack([(part * rest).sum(axis=0) for part in parts], axis=-1) / np.where(power > 0, power, np.inf)
         return np.asarray(found[0] if self._has_one_target else found)
 
     def loo_r2_by_space(self) -> FloatArray:
@@ -442,6 +458,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         ------
         NotFittedError
             If the model is not fitted.
+        BudgetError
+            If a block of targets does not fit into the free memory.
         """
         check_is_fitted(self)
         kernels, dual = space_kernels(self._rows, list(self.spaces_.values())), self._dual
@@ -465,7 +483,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "scales_")
 
-    def __sklearn_tags__(self) -> "Tags":
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -517,28 +535,3 @@ def _patterns(Y: Array, missing: str) -> list[tuple[IntArray, IntArray]]:
     if short:
         raise DataError(f"target {short[0]} of y has fewer than two labels; leave it out")
     return found
-
-
-class _LateBar:
-    """A progress bar that appears once more than 2 s of work are expected."""
-
-    def __init__(self, words: str, total: float, show: bool) -> None:
-        self._words, self._total, self._show, self._done, self._start = words, total, show, 0.0, time.monotonic()
-        self._bar: ProgressBar | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def move(self, amount: float) -> None:
-        """Some work is done."""
-        self._done += amount
-        if self._bar is None and self._show and time.monotonic() - self._start > _SECONDS * self._done / self._total:
-            self._bar = ProgressBar(self._words, self._total, show=True)
-            self._bar.start()
-            amount = self._done
-        if self._bar is not None:
-            self._bar.move(amount)
-
-    def __exit__(self, *error: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()

@@ -3,6 +3,8 @@
 Arrays, tables and sparse matrices follow scikit-learn's rules, tensors our own.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -16,17 +18,17 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 
-from subridge.arrays.namespace import is_sparse, is_tensor, like, namespace_of, select_rows, to_numpy
+from subridge.arrays.namespace import is_lazy, is_sparse, is_tensor, is_wide, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, MatrixLike
-from subridge.estimators.blocks import is_lazy
 from subridge.estimators.members import Features, FittedMembers, LeftOutEnsemble, example_of
-from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, MemberMoments, Summed
+from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, Summed
 from subridge.model.checks import (
     SCOPES,
     Scope,
     finite_array,
     one_of,
     positive_integer,
+    refuse_large_entries,
     refuse_odd_table,
     refuse_odd_values,
     truth,
@@ -35,7 +37,6 @@ from subridge.model.checks import (
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import (
     DataError,
-    FewSamplesWarning,
     ParameterError,
     RidgePathWarning,
     SubridgeWarning,
@@ -45,7 +46,7 @@ from subridge.model.errors import (
 )
 from subridge.model.spaces import Spaces, read_columns, read_spaces
 from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_strategy
-from subridge.ridge.candidates import MEMBERS, Choice, choose_ensemble, offers
+from subridge.ridge.candidates import MEMBERS, Choice, affordable, choose_ensemble, offers
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
 from subridge.ridge.choose import scored, trainable
 from subridge.ridge.columns import DiskColumns, column_rows
@@ -79,7 +80,6 @@ _WORSE = 1.1  # times the error of one ridge, above which an ensemble that was a
 _FILLED = "fill the gaps, for example with sklearn.impute.SimpleImputer, or drop those rows"
 _LEFT_OUT = f'missing="drop-members" predicts with the members that see no gap; or {_FILLED}'
 _LARGEST_WEIGHT = 1e100  # of a row, and one over the least: sums of squares stay in the range of floats
-_LEAST_SAMPLES = 10  # with fewer, weights follow single samples
 
 # Labels of classes: numbers, text or truth values.
 Labels: TypeAlias = npt.NDArray[Any]
@@ -97,28 +97,32 @@ Missing: TypeAlias = Literal["raise", "drop-members"]
 def training_input(
     estimator: Any, X: MatrixLike, y: ArrayLike | None, *, reset: bool, numeric: bool
 ) -> tuple[Features, Labels]:
-    """X as float64 in its own library, and labels in host memory: float64, shape (n,) or (n, C), or classes, (n,).
+    """X as float64 in its own library, and labels: float64 in that of X, shape (n,) or (n, C), or classes, (n,).
 
     With `reset` the estimator forgets an earlier fit and gets ``n_features_in_`` and ``feature_names_in_``; later
     batches of a stream must look like the first.
     """
     if reset:
         estimator._forget()
+    if y is not None and is_sparse(y):
+        raise DataError("y is a sparse matrix; labels are given as an array, y.toarray()")
     if y is not None and (np.ma.is_masked(y) or (numeric and isinstance(y, np.ndarray) and y.dtype.kind != "c")):
         refuse_odd_values("y", y)
     if is_tensor(X):
         features: Features = checked_features(estimator, X, reset)
         if y is None:
             raise DataError("y is None; the estimator needs labels")
-        labels: Labels = to_numpy(y)
+        labels: Labels = like(y, example_of(features)) if numeric else to_numpy(y)
         if labels.ndim not in (1, 2) or len(labels) != X.shape[0]:
-            raise DataError(f"y must have {X.shape[0]} rows like X, got shape {labels.shape}")
-        if numeric and not np.isfinite(labels.astype(np.float64)).all():
+            raise DataError(f"y must have {X.shape[0]} rows like X, got shape {tuple(labels.shape)}")
+        if numeric and not bool(namespace_of(labels).all(namespace_of(labels).isfinite(labels))):
             raise DataError("y contains NaN or infinity; replace or drop those rows")
     else:
         features, labels = checked_features(estimator, X, reset, y=y, multi_output=numeric, y_numeric=numeric)
     if numeric:
-        return features, labels.astype(np.float64, copy=False)
+        return features, labels if is_tensor(X) else labels.astype(np.float64, copy=False)
+    if labels.dtype.kind == "V":
+        refuse_odd_values("y", labels)
     check_classification_targets(labels)
     return features, column_or_1d(labels, warn=True)
 
@@ -128,21 +132,26 @@ def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool
     if is_lazy(X):
         raise DataError(
             f"X is a table in blocks, which {type(estimator).__name__} would read as a whole here; hand over blocks "
-            "in memory, or predict by X @ model.coef_.T + model.intercept_; RidgeEnsembleRegressor fits it as it is"
+            "in memory; RidgeEnsembleRegressor fits and predicts it as it is"
         )
     if not is_tensor(X):
         refuse_odd_table("X", X)
         finite = "allow-nan" if allow_nan else True
         rules = {"accept_sparse": ("csr", "csc"), "dtype": np.float64, "ensure_all_finite": finite}
         try:
-            return validate_data(estimator, X, reset=reset, **rules, **labels)
+            found = validate_data(estimator, X, reset=reset, **rules, **labels)
         except ValueError as error:
+            if "Input y contains" in str(error):
+                raise DataError("y contains NaN or infinity; replace or drop those rows") from error
             if "X contains NaN" not in str(error):
                 raise
             # scikit-learn's message recommends other estimators
             raise DataError(
                 f"X contains NaN; {_FILLED if labels or not hasattr(estimator, 'missing') else _LEFT_OUT}"
             ) from error
+        features = found[0] if labels else found
+        refuse_large_entries("X", features.data if is_sparse(features) else features)
+        return found
     xp = namespace_of(X)
     if X.ndim != 2 or 0 in X.shape:
         raise DataError(f"X must be a tensor of shape (n_samples, n_features) with neither zero, got {tuple(X.shape)}")
@@ -185,9 +194,7 @@ def row_weights(
     return weights
 
 
-def _weighted_rows(
-    X: Features, targets: FloatArray, weights: FloatArray | None
-) -> tuple[Features, Array, Array | None]:
+def _weighted_rows(X: Features, targets: Array, weights: FloatArray | None) -> tuple[Features, Array, Array | None]:
     """Rows of positive weight, in the library of X: nothing is learnt from others, and they do not count as samples."""
     example = example_of(X)
     if weights is None:
@@ -231,23 +238,9 @@ def per_target(aggregation: Aggregation) -> Aggregation:
     if "per_target" not in (each.name for each in fields(aggregation)):
         raise ParameterError(
             f"weights for each target or class need fitted weights, got aggregation={aggregation.name!r}; "
-            'use "scaled", "simplex" or "free", or weights_per_target=False'
+            'use "scaled", "simplex" or "free"'
         )
     return replace(aggregation, per_target=True)  # type: ignore[call-arg]
-
-
-def affordable(aggregations: Sequence[Aggregation], n_samples: int) -> list[Aggregation]:
-    """The aggregations, without those that fit weights if samples are too few; with a warning if none is left."""
-    found = [each for each in aggregations if not each.fits_weights or n_samples >= _LEAST_SAMPLES]
-    if not found:
-        warnings.warn(
-            FewSamplesWarning(
-                f"aggregation={aggregations[0].name!r} fits weights, for which n_samples={n_samples} are too few "
-                f"(at least {_LEAST_SAMPLES}); the mean is taken"
-            ),
-            stacklevel=3,
-        )
-    return found or [Mean()]
 
 
 # -- the estimator --------------------------------------------------------------------------------
@@ -277,7 +270,7 @@ class RidgeEnsembleBase(BaseEstimator):
     def _forget(self) -> None:
         """Forget an earlier fit, so that one that fails leaves nothing to predict with; classes serve a stream."""
         fitted = {name for name in vars(self) if name.endswith("_")} - {"classes_"}
-        for name in fitted | ({"_members", "_moments", "_left_out", "_stream_seed"} & vars(self).keys()):
+        for name in fitted | ({"_members", "_moments", "_left_out", "_stream_seed", "_by_target"} & vars(self).keys()):
             delattr(self, name)
 
     def _seeds(self) -> tuple[int, int]:
@@ -291,8 +284,17 @@ class RidgeEnsembleBase(BaseEstimator):
         one_of("missing", self.missing, get_args(Missing))
         if isinstance(self.n_estimators, str):
             one_of("n_estimators", self.n_estimators, ("auto",))
+        else:
+            positive_integer("n_estimators", self.n_estimators)
         first, second = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=2)
         return int(first), int(second)
+
+    def _refuse(self, names: Sequence[str], reason: str) -> None:
+        """Refuse parameters that are not at their defaults, and scores of other than squared errors."""
+        asked = [name for name in names if np.any(np.asarray(getattr(self, name)) != getattr(type(self), name))]
+        asked += ["scoring"] * (self.scoring == "neg_mean_absolute_error")
+        if asked:
+            raise ParameterError(f"{asked[0]}={getattr(self, asked[0])!r} {reason}")
 
     def _families(self, varying: BoolArray, seed: int) -> list[list[Offer]]:
         """What may be fitted: "auto" leaves the number of members, and the kind of subsets, to left-out errors.
@@ -309,9 +311,7 @@ class RidgeEnsembleBase(BaseEstimator):
                 f"subset_sizes={self.subset_sizes!r} has no effect on subsets={name!r}; use subsets='overlapping' or "
                 "'projection', or leave it out"
             )
-        number = (
-            1 if isinstance(self.n_estimators, str) else min(positive_integer("n_estimators", self.n_estimators), M)
-        )
+        number = 1 if isinstance(self.n_estimators, str) else min(int(self.n_estimators), M)
         if name == "auto" and (is_open or number == 1):
             return list(offers(varying, MEMBERS if is_open else (), seed=seed))
         kind, rng = "dirichlet" if name == "auto" else name, np.random.default_rng(seed)
@@ -380,16 +380,10 @@ class RidgeEnsembleBase(BaseEstimator):
 
     # -- fitting ----------------------------------------------------------------------------------
 
-    def _fit(
-        self,
-        X: Features | DiskColumns,
-        targets: FloatArray,
-        weights: FloatArray | None,
-        groups: ArrayLike | None,
-        aggregations: Sequence[Aggregation],
-    ) -> LeftOutEnsemble:
-        """Choose subsets, ridges and weights, keep the members, and return the ensemble without each left-out row."""
-        seeds = self._seeds()
+    def _training_rows(
+        self, X: Features | DiskColumns, targets: Array, weights: FloatArray | None, groups: ArrayLike | None
+    ) -> TrainingRows:
+        """Rows of positive weight, centred, with those that are left out together, and warnings about them."""
         together = left_out_sets(groups, self.gap, weights, X.shape[0])
         if isinstance(X, DiskColumns):
             _, y, w = _weighted_rows(targets.T, targets, weights)
@@ -403,10 +397,24 @@ class RidgeEnsembleBase(BaseEstimator):
             )
         if isinstance(X, DiskColumns):
             rows: TrainingRows = column_rows(X, y, w, self.fit_intercept, together)
-            warn_once([unequal_scales(rows.column_squares)], stacklevel=3)
+            warn_once([unequal_scales(rows.column_squares)], stacklevel=4)
         else:
             rows = training_rows(X, y, w, self.fit_intercept, together)
-            warn_of_rows(rows, getattr(self, "feature_names_in_", None), stacklevel=3)
+            warn_of_rows(rows, getattr(self, "feature_names_in_", None), stacklevel=4)
+        return rows
+
+    def _fit(
+        self,
+        X: Features | DiskColumns,
+        targets: FloatArray,
+        weights: FloatArray | None,
+        groups: ArrayLike | None,
+        aggregations: Sequence[Aggregation],
+    ) -> LeftOutEnsemble:
+        """Choose subsets, ridges and weights, keep the members, and return the ensemble without each left-out row."""
+        seeds = self._seeds()
+        rows = self._training_rows(X, targets, weights, groups)
+        y = rows.targets
         families, rng = self._families(rows.column_squares > 0, seeds[0]), np.random.default_rng(seeds[1])
         families = self._on_rows(families, rows, seeds[1])
         eta = self._per_member("readout_noise", within("readout_noise", self.readout_noise, 0.0, 1e100), families)
@@ -486,26 +494,30 @@ class RidgeEnsembleBase(BaseEstimator):
     ) -> None:
         """Set what was fitted from the candidate that was taken; members may be combined by another aggregation."""
         losses, places, plan = taken.losses, taken.places, taken.offer.plan
-        aggregation = losses.aggregation
-        if isinstance(self.ridge, str):
+        aggregation, fitted, sets = losses.aggregation, taken.ensemble, taken.offer.row_sets
+        scope = self.ridge_scope if isinstance(self.ridge, str) else None
+        if scope is not None:
             self.ridge_path_ = taken.ridges
-            if self.ridge_scope == "ensemble":
-                chooser = taken.chooser
-                self.loo_path_ = np.array([chooser.at(chooser.common(at)).loss[0] for at in range(len(taken.ridges))])
-        self.loo_error_ = error
-        k, sets = plan.n_members, taken.offer.row_sets
-        fractions = taken.ensemble.row_fractions
-        self.ensemble_ = Ensemble(plan, np.zeros(k), self.readout_noise, decided or aggregation, fractions)
-        self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, k, list(plan.measurements)
-        members = FittedMembers.centred_on(
+        if scope == "ensemble":
+            chooser = taken.chooser
+            self.loo_path_ = np.array([chooser.at(chooser.common(at)).loss[0] for at in range(len(taken.ridges))])
+        is_common = scope in (None, "ensemble") and (fitted.ridge == fitted.ridge[0]).all()
+        self.loo_error_, self.ridge_ = error, float(fitted.ridge[0]) if is_common else fitted.ridge.copy()
+        combined = decided or aggregation
+        self.ensemble_ = Ensemble(plan, fitted.ridge, self.readout_noise, combined, fitted.row_fractions)
+        self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, len(places), list(plan.measurements)
+        self._members = FittedMembers.centred_on(
             plan,
             [path.coefficients(int(place)) for path, place in zip(losses.paths, places, strict=True)],
             [path.feature_means for path in losses.paths],
             [path.target_means for path in losses.paths],
             None if sets is None else rows.centred_targets[1],
         )
-        moments = losses.moments(places[None, :], aggregation if aggregation.is_linear else Mean()).of_batch(0)
-        self._keep(taken.ensemble.ridge, moments, members, taken.weights if aggregation.fits_weights else None)
+        linear = aggregation if aggregation.is_linear else Mean()
+        self._member_moments = moments = losses.moments(places[None, :], linear).of_batch(0)
+        self.risk_matrix_ = moments.pairs if moments.pairs.ndim == 2 else moments.pairs.sum(axis=0)
+        self._member_weights = taken.weights if aggregation.fits_weights else linear.weights(moments)
+        self._map = self._members.collapse(self._member_weights)
 
     def _absorb(
         self, X: Features, targets: FloatArray, weights: FloatArray | None, aggregations: Sequence[Aggregation]
@@ -532,13 +544,9 @@ class RidgeEnsembleBase(BaseEstimator):
 
         If not `all_rows` are there, columns that are constant so far may vary later.
         """
-        some = {"readout_noise": np.any(self.readout_noise), "gap": self.gap, "max_samples": self.max_samples != 1.0}
-        for name, asked in some.items():
-            if asked:
-                given = getattr(self, name)
-                raise ParameterError(f"{name}={given!r} needs the rows, and moments are all there is; fit to rows")
-        if self.scoring == "neg_mean_absolute_error":
-            raise ParameterError(f"scoring={self.scoring!r} needs the rows; moments know squared errors")
+        self._refuse(
+            ("readout_noise", "gap", "max_samples"), "needs the rows, and moments are all there is; fit to rows"
+        )
         squares = rows.column_squares if rows.scales is None else np.ones(1)
         warn_once([unequal_scales(squares, getattr(self, "feature_names_in_", None))], stacklevel=4)
         decided, is_searched = aggregations[0], isinstance(self.ridge, str)
@@ -553,20 +561,6 @@ class RidgeEnsembleBase(BaseEstimator):
             self.choice_, error = replace(choice, kept={}), taken.losses.at(taken.places[None, :]).loss[0]
             self._keep_candidate(rows, taken, float(error), decided if decided.decides_classes else None)
 
-    def _keep(
-        self, ridges: FloatArray, moments: MemberMoments, members: FittedMembers, weights: FloatArray | None = None
-    ) -> None:
-        """Record what was fitted, with the weights if they are known already."""
-        self.ensemble_ = replace(self.ensemble_, ridge=ridges)
-        per_member = isinstance(self.ridge, str) and self.ridge_scope != "ensemble"
-        self.ridge_ = ridges.copy() if per_member or (ridges != ridges[0]).any() else float(ridges[0])
-        self.risk_matrix_ = moments.pairs if moments.pairs.ndim == 2 else moments.pairs.sum(axis=0)
-        aggregation = self.ensemble_.aggregation
-        linear = aggregation if aggregation.is_linear else Mean()
-        self._member_moments, self._members = moments, members
-        self._member_weights = linear.weights(moments) if weights is None else weights
-        self._map = members.collapse(self._member_weights)
-
     # -- predicting -------------------------------------------------------------------------------
 
     def _new_rows(self, X: MatrixLike) -> tuple[Features, bool]:
@@ -579,6 +573,11 @@ class RidgeEnsembleBase(BaseEstimator):
 
     def _outputs(self, X: MatrixLike) -> Array:
         """What the ensemble says of new rows, shape (C, m): labels, mean scores, or shares of votes."""
+        if hasattr(self, "_by_target"):
+            outputs: Array = self._by_target.predict(self._new_rows(X)[0])
+            return outputs.T
+        if is_wide(X):
+            return self._outputs_of_columns(DiskColumns(X, np.arange(X.shape[0])))
         (features, is_incomplete), aggregation = self._new_rows(X), self.ensemble_.aggregation
         if is_incomplete:
             return self._members.outputs_without(features, aggregation, self._member_moments)
@@ -588,19 +587,30 @@ class RidgeEnsembleBase(BaseEstimator):
         voters = self.n_estimators_ if aggregation.decides_classes else 1
         return aggregation.combine(self._members.outputs(features)) / voters
 
+    def _outputs_of_columns(self, X: DiskColumns) -> Array:
+        """What a weighted sum says of the rows of a wide table on disk, shape (C, m), a block of columns at a time."""
+        check_is_fitted(self)
+        if X.shape[1] != self.n_features_in_ or not self.ensemble_.aggregation.is_linear:
+            raise DataError(
+                f"X on disk has {X.shape[1]} features; blocks of columns serve weighted sums of {self.n_features_in_}, "
+                "other aggregations need X in memory"
+            )
+        parts = (self._map[0][:, part] @ values.T for part, values in X.blocks())
+        return sum(parts, start=self._map[1][:, None])
+
     def _without_each(self, X: MatrixLike, method: str) -> tuple[LeftOutEnsemble, Features]:
         """The ensemble without each left-out set, which needs the rows of the fit, and complete rows to predict."""
         features, is_incomplete = self._new_rows(X)
         if is_incomplete:
             raise DataError(f"X contains NaN, for which {method} has no answer: members drop out in predict only")
         if not hasattr(self, "_left_out"):
-            raise NotFittedError(f"{method} needs the rows, and partial_fit keeps moments only; use fit")
+            raise NotFittedError(f"{method} needs the rows, and ridges for all targets; use fit, with per_target=False")
         return self._left_out, features
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_members")
+        return hasattr(self, "ridge_")
 
-    def __sklearn_tags__(self) -> "Tags":
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

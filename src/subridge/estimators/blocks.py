@@ -18,21 +18,21 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from subridge.arrays.machine import available_memory, forget_pages
-from subridge.arrays.namespace import to_numpy
+from subridge.arrays.namespace import is_dask, is_lazy, is_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray
-from subridge.model.checks import one_of, truth
+from subridge.model.checks import one_of, positive_integer, refuse_odd_values, truth
 from subridge.model.errors import BudgetError, ClusterError, DataError, ParameterError, counted, listed
 from subridge.ridge.moments import BATCHES, MomentBatches, RowMoments, merged, moments_of, pieces_of, thinned
 from subridge.store.progress import ProgressBar
 from subridge.store.tasks import Arrays, TaskStore
 
 _BLOCK = 2**25  # bytes of a block that is read at once, as float64, and of a slab that is centred at once
-_FAN_IN = 8  # moments that one task merges
+_FAN_IN = 8  # blocks that one task reads, and moments that one merges: a power of two, so that all trees are the same
 _LEAST_BATCHES = 8  # of which a standard error can be had
 _MATRICES = 16  # Gram matrices that a fit holds beside those of the batches; measured 13 at M = 512
-_PROCESS = 2**28  # bytes of an interpreter with NumPy, SciPy and Dask
-_WIDE = 2**30  # bytes beyond which a wide memory map is read in blocks: nothing is lost by it but time
+_PROCESS = 3 * 2**27  # bytes of an interpreter with NumPy, SciPy and Dask; up to 0.35 GiB were measured
 _NAMES = [each.name for each in fields(RowMoments)]
+_Work = Callable[..., list[RowMoments]]
 
 
 class _Block(NamedTuple):
@@ -78,51 +78,16 @@ class _Table(NamedTuple):
 # -- kinds of tables ------------------------------------------------------------------------------
 
 
-def _is(value: Any, module: str, name: str) -> bool:
-    """Whether a value is of a class of a library that need not be installed."""
-    return any(each.__name__ == name and each.__module__.startswith(module) for each in type(value).__mro__)
-
-
-def is_lazy(X: Any) -> bool:
-    """Whether X is a table of Dask or polars that is not computed yet."""
-    return _is_dask(X) or _is(X, "polars", "LazyFrame")
-
-
-def _is_dask(X: Any) -> bool:
-    return any(_is(X, "dask", name) for name in ("Array", "DataFrame", "FrameBase"))
-
-
-def is_wide(X: Any) -> bool:
-    """Whether X lies on disk and has more columns than rows: it is read in blocks of columns."""
-    is_disk = _is(X, "zarr", "Array") or (isinstance(X, np.memmap) and 16 * X.size > _WIDE)
-    return is_disk and len(X.shape) == 2 and X.shape[1] > X.shape[0]
-
-
-def is_long(X: Any, y: Any = None) -> bool:
-    """Whether X is a table that is read block by block, or moments of one.
-
-    >>> is_long(np.zeros((2, 2))), is_long(iter([]))
-    (False, True)
-    """
-    if isinstance(X, np.memmap):
-        return 16 * X.size > available_memory()  # as float64, beside its centred copy
-    kinds = [
-        ("dask", "Array"),
-        ("dask", "DataFrame"),
-        ("dask", "FrameBase"),
-        ("zarr", "Array"),
-        ("polars", "LazyFrame"),
-    ]
-    if isinstance(X, MomentBatches | Iterator) or any(_is(X, *kind) for kind in kinds):
-        return True
-    return y is None and isinstance(X, Iterable) and not hasattr(X, "shape") and not isinstance(X, list | tuple)
-
-
 def _table(X: Any, y: Any, weights: Any) -> _Table:
+    for name, each in (("X", X), ("y", y), ("sample_weight", weights)):
+        if np.ma.is_masked(each):
+            refuse_odd_values(name, each)
+    if not is_lazy(X) and hasattr(X, "shape") and not hasattr(X, "dtype"):
+        raise DataError(f"X is a {type(X).__name__}; give its numbers as an array, X.to_numpy()")
     if is_lazy(X) or hasattr(X, "shape"):
         if y is None:
             raise DataError("y is None; the estimator needs labels")
-        make = _dask_table if _is_dask(X) else _disk_table if hasattr(X, "shape") else _lazy_table
+        make = _dask_table if is_dask(X) else _disk_table if hasattr(X, "shape") else _lazy_table
         return make(X, y, weights)
     if y is not None or weights is not None:
         raise ParameterError("an iterator gives (X, y) or (X, y, sample_weight) batches; leave y and sample_weight out")
@@ -176,7 +141,7 @@ def _lazy_table(X: Any, y: Any, weights: Any) -> _Table:
 
     names = X.collect_schema().names()
     given = [each for each in (X, y, weights) if each is not None]
-    lazy = [each if _is(each, "polars", "LazyFrame") else pl.LazyFrame(np.asarray(each)) for each in given]
+    lazy = [each if is_of(each, "polars", "LazyFrame") else pl.LazyFrame(np.asarray(each)) for each in given]
     renamed = [each.select(pl.all().name.prefix(f"{i}:")) for i, each in enumerate(lazy)]
     blocks = _Lazy(pl.concat(renamed, how="horizontal"), len(lazy), max(1, _BLOCK // (8 * max(len(names), 1))))
     return _Table(blocks, len(names), None, _BLOCK, np.array(names, dtype=object))
@@ -186,7 +151,7 @@ def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
     """Slices of a zarr array or a memory map, whole chunks of a zarr array."""
     if len(X.shape) != 2:
         raise DataError(f"X must have shape (n_samples, n_features), got {tuple(X.shape)}")
-    (n, width), is_zarr = X.shape, _is(X, "zarr", "Array")
+    (n, width), is_zarr = X.shape, is_of(X, "zarr", "Array")
     unwritten = X.nchunks - X.nchunks_initialized if is_zarr else 0
     if unwritten:
         raise DataError(f"{unwritten} of {counted(X.nchunks, 'chunk')} of X were never written; write the file again")
@@ -199,8 +164,11 @@ def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
     blocks = [_Block(*(None if each is None else _Slice(each, *at) for each in (X, y, weights))) for at in bounds]
     cluster = is_zarr and _client() is not None  # a memory map is a file of this machine
     place = (str(X.store), X.path) if is_zarr else (str(getattr(X, "filename", "")),)
-    if cluster:
-        blocks = [_Block(block.X, *(each and each.load() for each in block[1:])) for block in blocks]
+    if cluster:  # workers read what lies in zarr, and are sent the rest
+        sent = {id(each) for each in (y, weights) if not is_of(each, "zarr", "Array")}
+        blocks = [
+            _Block(*(each.load() if each and id(each.array) in sent else each for each in block)) for block in blocks
+        ]
     return _Table(blocks, width, X.dtype, step * width * X.dtype.itemsize, None, cluster, (*place, X.shape, step))
 
 
@@ -321,10 +289,37 @@ def _block_means(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> FloatA
     return np.stack([counts, np.where(known, values, 0.0).sum(axis=0) / np.maximum(counts, 1)])
 
 
-def _joined(lists: Sequence[list[RowMoments]]) -> list[RowMoments]:
-    """The moments of several blocks as one, empty if they have no rows; one block keeps its pieces."""
-    flat = [each for part in lists for each in part]
-    return [merged(flat)] if flat and len(lists) > 1 else flat
+def _joined(lists: Iterable[list[RowMoments]]) -> list[RowMoments]:
+    """The moments of several blocks as one, empty if they have no rows."""
+    flat = chain.from_iterable(lists)
+    first = next(flat, None)
+    return [] if first is None else [merged(chain([first], flat))]
+
+
+def _moments(blocks: Sequence[tuple[Any, ...]], work: _Work) -> list[RowMoments]:
+    """The moments of neighbouring blocks as one, read one after the other; one block keeps its pieces."""
+    return work(*blocks[0]) if len(blocks) == 1 else _joined(work(*block) for block in blocks)
+
+
+# -- new rows -------------------------------------------------------------------------------------
+
+
+def predicted(model: Any, X: Any, tail: tuple[int, ...]) -> Array:
+    """Predictions for X, shape (n, *tail), block by block: a Dask array for a Dask collection, else in memory."""
+    if is_dask(X):
+        import dask.array as da
+        from dask.delayed import delayed
+
+        sizes, shared = getattr(X, "chunks", [[math.nan] * X.npartitions])[0], delayed(model, traverse=False)
+        blocks = zip(_dask_table(X, None, None).blocks, sizes, strict=True)
+        found = [da.from_delayed(shared.predict(each.X), (m, *tail), np.float64) for each, m in blocks]
+        return da.concatenate(found)  # type: ignore[no-any-return]
+    slices = (each.X.load() for each in _disk_table(X, None, None).blocks) if hasattr(X, "shape") else X
+    parts = X.collect_batches(maintain_order=True) if is_lazy(X) else slices
+    predictions = [model.predict(part) for part in parts]
+    if not predictions:
+        raise DataError("X gives no batches; an iterator can be read once, so give a new one")
+    return np.asarray(np.concatenate(predictions))
 
 
 # -- all blocks -----------------------------------------------------------------------------------
@@ -393,9 +388,10 @@ def gather_moments(
     array([1., 1., 1., 1., 1.])
     """
     truth("standardise", standardise)
+    truth("progress", progress)
     fills = one_of("missing", missing, ("raise", "mean")) == "mean"
     table = _table(X, y, sample_weight)
-    budget = available_memory() // 2 if memory is None else memory
+    budget = available_memory() // 2 if memory is None else positive_integer("memory", memory)
     n_batches, planned = _plan(table, budget)
     in_any_order = isinstance(table.blocks, list)
     if fills and not in_any_order and not isinstance(table.blocks, _Lazy):
@@ -490,13 +486,10 @@ def _unpacked(arrays: Arrays) -> list[RowMoments]:
     return [RowMoments(int(each[0]), float(each[1]), float(each[2]), *each[3:]) for each in pieces]
 
 
-_Work = Callable[..., list[RowMoments]]
-
-
 def _here(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, list[RowMoments]]]:
     """Batches one after the other in this process."""
     for number, group in enumerate(groups):
-        yield number, _joined([work(*block) for block in group])
+        yield number, _moments(group, work)
 
 
 def _on_dask(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, list[RowMoments]]]:
@@ -505,10 +498,13 @@ def _on_dask(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, lis
 
     roots = []
     for group in groups:
-        level = [delayed(work, pure=False)(*block) for block in group]
+        if isinstance(group[0].X, _Slice):  # read one by one; in a partial, because Dask looks into arguments for long
+            chunks = [group[start : start + _FAN_IN] for start in range(0, len(group), _FAN_IN)]
+            level = [delayed(partial(_moments, chunk, work), pure=False)() for chunk in chunks]
+        else:
+            level = [delayed(work, pure=False)(*block) for block in group]
         while len(level) > 1:
-            chunks = [level[start : start + _FAN_IN] for start in range(0, len(level), _FAN_IN)]
-            level = [delayed(_joined, pure=False)(chunk) for chunk in chunks]
+            level = [delayed(_joined, pure=False)(level[i : i + _FAN_IN]) for i in range(0, len(level), _FAN_IN)]
         roots.append(level[0])
     client = _client()
     if client is None:

@@ -1,5 +1,7 @@
 """RidgeEnsembleClassifier."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -13,7 +15,6 @@ from subridge.estimators.base import (
     ClassWeight,
     Labels,
     RidgeEnsembleBase,
-    affordable,
     aggregation_of,
     per_target,
     row_weights,
@@ -28,8 +29,9 @@ from subridge.model.aggregation import (
     first_largest,
     misclassified_share,
 )
-from subridge.model.checks import truth
+from subridge.model.checks import refuse_odd_values, truth
 from subridge.model.errors import DataError, ParameterError
+from subridge.ridge.candidates import affordable
 from subridge.ridge.classes import fit_bias, fit_temperature, softmax
 
 
@@ -248,12 +250,14 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
             )
         if isinstance(self.class_weight, str):
             raise ParameterError(f"class_weight={self.class_weight!r} needs all labels; to stream, give a dict")
+        if classes is not None and np.ma.is_masked(classes):
+            refuse_odd_values("classes", classes)
         first = not hasattr(self, "_moments")
         features, labels = training_input(self, X, y, reset=first, numeric=False)
         if first:
             if classes is None and not hasattr(self, "classes_"):
                 raise ParameterError("classes must name every class at the first call of partial_fit")
-            self.classes_ = self.classes_ if classes is None else _classes_of(to_numpy(classes))
+            self.classes_ = self.classes_ if classes is None else _classes_of(classes)
         elif classes is not None and not np.array_equal(np.unique(to_numpy(classes)), self.classes_):
             raise ParameterError(f"classes={classes!r} differs from the first call's {self.classes_!r}")
         unknown = np.setdiff1d(labels, self.classes_)
@@ -431,12 +435,17 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
     @property
     def _is_single(self) -> bool:
         """Whether one member decides alone: its scores say more than its vote."""
-        return isinstance(self.subsets, str) and not isinstance(self.n_estimators, str) and self.n_estimators == 1
+        return (
+            isinstance(self.subsets, str) and isinstance(self.n_estimators, int | np.integer) and self.n_estimators == 1
+        )
 
 
-def _classes_of(labels: Labels) -> Labels:
+def _classes_of(labels: ArrayLike) -> Labels:
     """The classes, each once and in order; a classifier needs two."""
-    classes: Labels = np.unique(labels)
+    try:
+        classes: Labels = np.unique(to_numpy(labels))
+    except (TypeError, ValueError) as error:  # None beside numbers, or ragged
+        raise DataError(f"classes must be all numbers or all text, got {labels!r}") from error
     if len(classes) < 2:
-        raise DataError(f"y holds one class only ({classes[0]!r}); a classifier needs at least two classes")
+        raise DataError(f"y holds one class only ({classes[:1]!r}); a classifier needs at least two classes")
     return classes

@@ -259,8 +259,8 @@ class LeftOutEnsemble:
     def _level(self, level: float) -> float:
         """A level that the number of left-out sets allows: without 1/(1 - level) of them every interval is infinite."""
         checked, sets = one_number("level", within("level", level, 0.0, 1.0)), self.rows.n_units
-        if not checked > 0:
-            raise ParameterError(f"level must be positive, got {level}; 0.9 covers nine of ten new labels")
+        if checked < 0.5:  # the coverage that is sure is 2 level - 1, and bounds may cross
+            raise ParameterError(f"level must be at least 0.5, got {level}; 0.9 covers nine of ten new labels")
         if not checked < 1 or (1 - checked) * (sets + 1) < 1 - _SLACK:
             raise ParameterError(
                 f"level={level} needs more rows or groups to leave out than the {sets} there are; "

@@ -1,40 +1,52 @@
 """RidgeEnsembleRegressor."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
-from subridge.arrays.namespace import in_precision_of
-from subridge.arrays.types import Array, ArrayLike, MatrixLike
+from subridge.arrays.namespace import in_precision_of, is_long, is_wide, like, to_numpy
+from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike
+from subridge.estimators.banded import BandedRidge
 from subridge.estimators.base import (
     MultiOutputMixin,
     RegressorMixin,
     RidgeEnsembleBase,
-    affordable,
     aggregation_of,
-    per_target,
     row_weights,
     training_input,
 )
-from subridge.estimators.blocks import gather_moments, is_long, is_wide
+from subridge.estimators.blocks import gather_moments, predicted
+from subridge.estimators.members import Features, example_of
 from subridge.model.aggregation import Aggregation
 from subridge.model.checks import truth
-from subridge.model.errors import DataError, ParameterError
+from subridge.model.ensemble import Ensemble
+from subridge.model.errors import DataError, ParameterError, SubridgeWarning
+from subridge.ridge.candidates import affordable
+from subridge.ridge.choose import default_ridges, given_ridges, trainable
 from subridge.ridge.columns import DiskColumns
 from subridge.ridge.moments import MomentBatches, moment_rows
+from subridge.ridge.targets import fit_targets
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
+_LEAST_RIDGE = 1e-8  # per row, of the mean square of a row; below it `BandedRidge` loses digits
 
-def _is_weighted_sum(estimator: "RidgeEnsembleRegressor", kind: type[Exception] = AttributeError) -> bool:
-    """Whether the aggregate is linear: only then moments of the rows are enough."""
-    if not estimator._aggregations()[0].is_linear:
+
+def _is_weighted_sum(estimator: RidgeEnsembleRegressor, kind: type[Exception] = AttributeError) -> bool:
+    """Whether the aggregate is linear, with common ridges: only then moments of the rows are enough."""
+    if estimator.per_target or not estimator._aggregations()[0].is_linear:
+        combined = f"aggregation={estimator.aggregation!r} is no weighted sum and"
         raise kind(
-            f"aggregation={estimator.aggregation!r} is no weighted sum and needs the rows, and moments are all that is "
-            "kept; use fit on rows, or 'mean', 'scaled', 'simplex' or 'free'"
+            f"{'per_target=True' if estimator.per_target else combined} needs the rows, and moments are all that is "
+            "kept; use fit on rows, or per_target=False and 'mean', 'scaled', 'simplex' or 'free'"
         )
     return True
 
@@ -101,17 +113,26 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         "scaled" multiplies the mean by one number s ≥ 0, "simplex" weighs members with w ≥ 0 and sum one, "free" with
         w ≥ 0 of any sum; each minimises the squared error of the members' exact leave-one-out predictions. Weights act
         on outputs measured from the mean of y, which is never scaled.
-    weights_per_target : bool, default=False
-        For fitted weights and several targets: weights of its own for each target, instead of common ones.
+    per_target : bool, default=False
+        Give every target a ridge of its own, or one for each member (`ridge_scope`), and fitted weights of its own.
+        Members are factorised once. ``n_estimators="auto"`` is then one ridge on all features, and
+        ``aggregation="auto"`` the mean for one member and "free" for several. The default path is not extended.
+        Weighted sums of members and X in memory are needed; readout noise, `max_samples`, absolute errors, intervals
+        and members that drop out have no answer.
+    weights_per_target : None
+        Refused: `per_target` has weights for each target. For weights alone give an aggregation with them, such as
+        ``sr.aggregation.Free(per_target=True)``.
 
     Attributes
     ----------
     coef_ : array, shape (n_features,) or (n_targets, n_features)
-        The whole ensemble as one linear map. Absent for the median, which is not linear.
+        The whole ensemble as one linear map, computed when asked for if dual coefficients are smaller. Absent for the
+        median, which is not linear.
     intercept_ : float or array, shape (n_targets,)
         The intercept of that map.
     ensemble_ : Ensemble
-        What was fitted: subsets, ridges, readout noise and aggregation. `forecast` and `risk_matrix` take it.
+        What was fitted: subsets, ridges (the medians over targets, if each has its own), readout noise and aggregation.
+        `forecast` and `risk_matrix` take it.
     estimators_features_ : list of ndarray, each of shape (N_r,)
         Feature indices of each member (for "projection" its matrix, shape (N_r, n_features)).
     estimators_samples_ : list of ndarray, each of shape (n_seen,)
@@ -122,7 +143,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         The intercept of each member.
     n_estimators_ : int
         Number of members.
-    ridge_ : float or ndarray, shape (k,)
+    ridge_ : float or ndarray, shape (k,), (n_targets,) or (n_targets, k)
         λ, as given or as chosen.
     choice_ : Choice
         The candidates that were tried: left-out error, gain over one ridge with its standard error, and time.
@@ -131,14 +152,18 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         The ridges that "auto" searched, and the aggregate's plain left-out error at each.
     risk_matrix_ : ndarray, shape (k, k)
         Ê_rr′ + ζ² from leave-one-out errors, summed over targets.
-    loo_error_ : float
+    loo_error_ : float or ndarray, shape (n_targets,)
         Exact leave-one-out squared error, summed over targets, after all choices: subsets, ridges and weights are
         chosen again without each row (its group). With so many rows that this is dear, some are judged so, drawn at
-        random, and the ratio of their errors stands for that of all. Without rows it is the trace form.
+        random, and the ratio of their errors stands for that of all. Without rows it is the trace form. With
+        `per_target` it is that of each target: each tenth of the rows (groups) is judged at what the others choose.
+    loo_r2_ : float or ndarray, shape (n_targets,)
+        With `per_target`: the share of each target's variance that is explained, from the same errors.
     loo_predictions_ : array, shape (n_samples,) or (n_samples, n_targets)
         Predictions for each row of positive weight by an ensemble that was chosen and trained without it (its group,
         its neighbours); where only some rows are judged so, the others are predicted at the choice of the whole fit.
-    weights_ : ndarray, shape (k,), or (n_targets, k) with ``weights_per_target``
+        Like `risk_matrix_`, `choice_` and what is said of each member, not with `per_target`.
+    weights_ : ndarray, shape (k,), or (n_targets, k) with weights for each target
         Aggregation weights. Absent for the median.
     subset_plan_ : SubsetPlan
         The features that each member sees.
@@ -173,6 +198,13 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     >>> mean.risk_matrix_.shape, bool(weighted.loo_error_ < mean.loo_error_)
     ((4, 4), True)
 
+    A ridge for each target, so that a noisy one in large units does not choose for the others:
+
+    >>> Y = np.column_stack([y, 100 * rng.standard_normal(60)])
+    >>> own = sr.RidgeEnsembleRegressor(1, per_target=True).fit(X, Y)
+    >>> own.ridge_.shape, own.loo_r2_.round(1)
+    ((2,), array([ 1. , -0.1]))
+
     Weighted sums can be fitted to a stream of rows:
 
     >>> for rows in (slice(0, 30), slice(30, 60)):
@@ -180,7 +212,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     """
 
     aggregation: str | Aggregation = "auto"
-    weights_per_target: bool = False
+    per_target: bool = False
+    weights_per_target: None = None
 
     def fit(
         self,
@@ -217,15 +250,81 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         DataError, ParameterError
             If the data cannot be used as given, or a constructor parameter is invalid.
         """
+        if self.weights_per_target is not None:
+            raise ParameterError(
+                f"weights_per_target={self.weights_per_target!r}: per_target=True gives every target weights and a "
+                "ridge of its own; for weights alone give aggregation=sr.aggregation.Free(per_target=True)"
+            )
+        features: Features | DiskColumns
         if is_wide(X):
-            return self._fit_wide(X, y, sample_weight, groups)
-        if is_long(X, y):
+            labels = training_input(self, np.zeros((X.shape[0], 1)), y, reset=True, numeric=True)[1]
+            self.n_features_in_, features = int(X.shape[1]), DiskColumns(X, np.arange(len(labels)))
+        elif isinstance(X, MomentBatches) or is_long(X, y):
             return self._fit_long(X, y, sample_weight, groups)
-        features, labels = training_input(self, X, y, reset=True, numeric=True)
-        aggregations, weights = affordable(self._aggregations(), len(labels)), row_weights(sample_weight, len(labels))
-        left_out = self._fit(features, np.atleast_2d(labels.T), weights, groups, aggregations)
-        self._publish(labels.ndim == 1)
+        else:
+            features, labels = training_input(self, X, y, reset=True, numeric=True)
+        weights, targets = row_weights(sample_weight, len(labels)), labels.reshape((len(labels), -1)).T
+        self._has_one_target, aggregations = labels.ndim == 1, affordable(self._aggregations(), len(labels))
+        if truth("per_target", self.per_target):
+            return self._fit_targets(features, targets, weights, groups, aggregations)
+        left_out = self._fit(features, targets, weights, groups, aggregations)
+        self._publish()
         self.loo_predictions_ = self._shaped(left_out.predictions)
+        if is_wide(X):
+            del self._left_out  # it would hold on to the file
+        return self
+
+    def _fit_targets(
+        self,
+        X: Features | DiskColumns,
+        targets: Array,
+        weights: FloatArray | None,
+        groups: ArrayLike | None,
+        aggregations: Sequence[Aggregation],
+    ) -> Self:
+        """Fit one ensemble with ridges and weights for each target; what is open is one ridge, or has free weights."""
+        seed = self._seeds()[0]
+        self._refuse(("readout_noise", "max_samples", "missing"), "has no answer with per_target=True; leave it out")
+        if not aggregations[0].is_linear or isinstance(X, DiskColumns):
+            raise ParameterError(
+                "per_target=True needs a weighted sum of members, and X in memory; use per_target=False, or another "
+                f"aggregation than {self.aggregation!r}"
+            )
+        rows = self._training_rows(X, targets, weights, groups)
+        families = self._families(rows.column_squares > 0, seed)
+        plan = families[0][0].plan
+        A, k, aggregation = plan.measurements[0], plan.n_members, aggregations[0 if plan.n_members == 1 else -1]
+        ridges = default_ridges(rows.column_squares, rows.n_samples, int(plan.subset_sizes.max()))
+        if not isinstance(self.ridge, str):
+            ridges = self._per_member("ridge", trainable("ridge", self.ridge), families).reshape(1, -1)
+        elif self.ridges is not None:
+            ridges = given_ridges(self.ridges)
+        # One member with a kernel is a BandedRidge of one space, which counts ridges in units of a row's mean square.
+        unit = float(rows.column_squares[A].sum()) / len(A) if A.ndim == 1 else 0.0
+        by_kernel = k == 1 and aggregation.is_mean and len(A) >= rows.room and not self.gap
+        if by_kernel and unit > 0 and ridges.min() > _LEAST_RIDGE * rows.n_samples * unit:
+            del rows  # copies of X and y
+            model = BandedRidge({"all": A}, ridges=ridges.ravel() / unit, fit_intercept=self.fit_intercept)
+            with warnings.catch_warnings(action="ignore", category=SubridgeWarning):  # those of rows are given already
+                self._by_target = model.fit(X, targets.T, weights, groups)
+            places, own = np.searchsorted(ridges.ravel() / unit, model.ridge_)[:, None], np.ones((len(targets), 1))
+            intercept = model.predict(like(np.zeros((1, X.shape[1])), example_of(X)))[0, :]
+            coef, error, r2 = intercept[:0], model.loo_error_, model.loo_r2_
+        else:
+            places, own, error, coef = fit_targets(rows, plan, ridges, aggregation, self.ridge_scope)
+            intercept = rows.centred_targets[1] - coef @ rows.feature_means
+            centred = replace(rows, fit_intercept=True).centred_targets[0]
+            variance = to_numpy((centred * centred).sum(axis=1)) / rows.total_weight
+            r2 = 1 - error / np.where(variance > 0, variance, np.inf)
+        self._map = coef, intercept
+        table = np.broadcast_to(ridges.reshape(len(ridges), -1), (len(ridges), k))[places, np.arange(k)]
+        self.ensemble_ = Ensemble(plan, np.median(table, axis=0), 0.0, aggregation)
+        self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, k, list(plan.measurements)
+        if self.ridge_scope == "ensemble" and (table == table[:, :1]).all():
+            table = table[:, 0]
+        found = {"ridge_": table, "weights_": own, "loo_error_": error, "loo_r2_": r2, "intercept_": intercept}
+        for name, values in found.items():
+            setattr(self, name, values[0] if self._has_one_target else values)
         return self
 
     def _fit_long(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> Self:
@@ -242,20 +341,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         self.n_features_in_ = moments.n_features
         if moments.feature_names is not None:
             self.feature_names_in_ = moments.feature_names
+        self._has_one_target = moments.has_one_target
         self._fit_moments(rows, self._aggregations(), seed)
-        self._publish(moments.has_one_target)
-        return self
-
-    def _fit_wide(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> Self:
-        """Fit to a table on disk with more columns than rows, which is read in blocks of columns."""
-        labels = training_input(self, np.zeros((X.shape[0], 1)), y, reset=True, numeric=True)[1]
-        self.n_features_in_ = int(X.shape[1])
-        aggregations, weights = affordable(self._aggregations(), len(labels)), row_weights(sample_weight, len(labels))
-        columns = DiskColumns(X, np.arange(len(labels)))
-        left_out = self._fit(columns, np.atleast_2d(labels.T), weights, groups, aggregations)
-        self._publish(labels.ndim == 1)
-        self.loo_predictions_ = self._shaped(left_out.predictions)
-        del self._left_out  # it would hold on to the file
+        self._publish()
         return self
 
     @available_if(_is_weighted_sum)  # type: ignore[untyped-decorator]
@@ -287,8 +375,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         """
         features, labels = training_input(self, X, y, reset=not hasattr(self, "_moments"), numeric=True)
         weights = row_weights(sample_weight, len(labels))
-        self._absorb(features, np.atleast_2d(labels.T), weights, self._aggregations())
-        self._publish(labels.ndim == 1)
+        self._has_one_target, targets = labels.ndim == 1, labels.reshape((len(labels), -1)).T
+        self._absorb(features, targets, weights, self._aggregations())
+        self._publish()
         return self
 
     def predict(self, X: MatrixLike) -> Array:
@@ -297,18 +386,22 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         Parameters
         ----------
         X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
-            New samples, one per row.
+            New samples, one per row. Or a table that is read block by block, as for `fit`, or an iterator of blocks of
+            rows.
 
         Returns
         -------
         array, shape (n_samples,) or (n_samples, n_targets)
-            In the library and on the device of X.
+            In the library and on the device of X: a Dask array, not computed yet, for a Dask collection.
 
         Raises
         ------
         NotFittedError, DataError
             If the model is not fitted, or X does not fit it.
         """
+        if is_long(X, X) and not is_wide(X):
+            check_is_fitted(self)
+            return predicted(self, X, () if self._has_one_target else (len(self._map[1]),))
         return in_precision_of(X, self._shaped(self._outputs(X)))
 
     def predict_interval(self, X: MatrixLike, level: float = 0.9) -> tuple[Array, Array]:
@@ -319,9 +412,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
             New samples, one per row.
         level : float
-            Wanted coverage. It is at least 2·level - 1, for any distribution, if ridge and weights are fixed beforehand
-            and rows (with `groups`: groups) are exchangeable; in practice it is close to `level`. The theorem does not
-            cover chosen ridges, fitted weights and `gap`.
+            Wanted coverage, 0.5 or more. It is at least 2·level - 1, for any distribution, if ridge and weights are
+            fixed beforehand and rows (with `groups`: groups) are exchangeable; in practice it is close to `level`. The
+            theorem does not cover chosen ridges, fitted weights and `gap`.
 
         Returns
         -------
@@ -350,32 +443,44 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         lower, upper = (in_precision_of(X, self._shaped(each)) for each in left_out.intervals(features, level))
         return lower, upper
 
+    @property
+    def coef_(self) -> Array:
+        """The whole ensemble as one linear map, computed when it is asked for if targets are many.
+
+        Returns
+        -------
+        array, shape (n_features,) or (n_targets, n_features)
+            Weights of the features; absent for the median, which is not linear.
+        """
+        if not self.ensemble_.aggregation.is_linear:
+            raise AttributeError(f"aggregation={self.aggregation!r} is not linear and has no coef_")
+        coef = self._by_target.coef_ if hasattr(self, "_by_target") else self._map[0]
+        return coef[0, ...] if self._has_one_target else coef
+
     def _shaped(self, output: Array) -> Array:
         """What has one entry per target first, in the shape that y had."""
         return output[0, ...] if self._has_one_target else output.T
 
-    def _publish(self, single: bool) -> None:
+    def _publish(self) -> None:
         """Set the public attributes from the members, for one target or several."""
-        self._has_one_target = single
+        single = self._has_one_target
         self.estimators_coef_ = [coef[0, ...] if single else coef for coef in self._members.coefficients]
         self.estimators_intercept_ = [value[0, ...] if single else value for value in self._members.intercepts]
         if self.ensemble_.aggregation.is_linear:
             weights = self._member_weights
             self.weights_ = weights[0] if single and weights.ndim == 2 else weights
-            self.coef_, self.intercept_ = (each[0, ...] if single else each for each in self._map)
+            self.intercept_ = self._map[1][0, ...] if single else self._map[1]
 
     def _aggregations(self) -> list[Aggregation]:
         is_open = isinstance(self.aggregation, str) and self.aggregation == "auto"
         names = ("mean", "scaled", "free") if is_open else (self.aggregation,)
-        found = [aggregation_of("aggregation", each, decides_classes=False) for each in names]
-        if truth("weights_per_target", self.weights_per_target):
-            return [per_target(each) if each.fits_weights or not is_open else each for each in found]
-        return found
+        return [aggregation_of("aggregation", each, decides_classes=False) for each in names]
 
-    def __sklearn_tags__(self) -> "Tags":
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         # scikit-learn's check puts the signal in one feature of ten, which an unweighted mean of disjoint members
         # shrinks by 1/k whatever the ridge; fitted weights do not.
         name = self.aggregation.name if isinstance(self.aggregation, Aggregation) else self.aggregation
-        tags.regressor_tags.poor_score = self.n_estimators != "auto" and name in ("mean", "median")
+        is_open = isinstance(self.n_estimators, str)
+        tags.regressor_tags.poor_score = not is_open and isinstance(name, str) and name in ("mean", "median")
         return tags

@@ -13,11 +13,18 @@ import xarray
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, MatrixLike, Seed
 from subridge.datasets.tables.targets import TargetLike, Task, read_target
 from subridge.forecasting.metrics import metrics_of
-from subridge.forecasting.pilot import factorise_pilot, read_ensembles, read_sample, refuse_large_pilots, side_by_side
+from subridge.forecasting.pilot import (
+    factorise_pilot,
+    read_ensembles,
+    read_sample,
+    read_sizes,
+    refuse_large_pilots,
+    side_by_side,
+)
 from subridge.forecasting.pilot import label_noise as noise_of
 from subridge.forecasting.rule import doubts, forecast_curve, read_ridges, refuse_vanishing, search_ridges
 from subridge.model.aggregation import MemberMoments
-from subridge.model.checks import non_negative, one_number, real_array, truth, within
+from subridge.model.checks import non_negative, one_number, truth, within
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, SubridgeWarning
 from subridge.model.subsets import Equal, Overlapping, Strategy
@@ -25,16 +32,16 @@ from subridge.results.numbers import interval
 from subridge.results.schemas import forecasts, result_attributes
 from subridge.ridge.checks import warn_once
 from subridge.ridge.member import member_paths
+from subridge.ridge.moments import MomentBatches
 
-_MOST = 1e15  # of a finite size: floats hold every integer below
 _STEPS = 25  # sizes of the curve that `samples_needed` searches
 _FARTHEST = 1024  # times the pilot's rows
 _FURTHEST, _SIZES = 16, 12  # default sizes: from n to 16 n, so many
 
 
 def forecast(
-    X: MatrixLike,
-    y: TargetLike,
+    X: "MatrixLike | MomentBatches",
+    y: TargetLike | None = None,
     n_samples: ArrayLike | None = None,
     ensembles: Mapping[str, Ensemble] | None = None,
     *,
@@ -52,7 +59,8 @@ def forecast(
     Parameters
     ----------
     X : array_like or sparse matrix, shape (n, M)
-        The pilot's features. They are not scaled; with `fit_intercept` they are centred.
+        The pilot's features. They are not scaled; with `fit_intercept` they are centred. Or `MomentBatches`, which
+        hold y: left-out errors are then those of the trace form, and standard errors come from the batches.
     y : array_like, shape (n,) or (n, C)
         Numbers, several columns for several targets; or labels of classes, which become one-hot targets.
     n_samples : array_like of int, shape (S,), optional
@@ -177,7 +185,7 @@ def forecast(
         seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
         table = search_ridges(seen, ensemble, path, said, may_grow=isinstance(ridges, str))
         curve = forecast_curve(pilot, ensemble, np.append(sizes, np.inf), table)
-        if name == next(iter(drawn)) and groups is None:
+        if name == next(iter(drawn)) and groups is None and rows.knows_leverages:
             said.extend(doubts(pilot, curve))
         is_common = (curve.ridges == curve.ridges[:, :1]).all(axis=1)
         found: dict[str, FloatArray | BoolArray] = {}
@@ -214,18 +222,9 @@ def default_strategies(n_features: int, n_members: int = 8) -> dict[str, Strateg
     return {**single} if k == 1 else {**single, f"{k} equal": Equal(k), f"{k} overlapping": halves}
 
 
-def read_sizes(name: str, n_samples: Any) -> FloatArray:
-    """Sample sizes n′ ≥ 2, which may be infinite; shape (S,)."""
-    sizes = np.array(list(dict.fromkeys(np.atleast_1d(real_array(name, n_samples)).ravel().tolist())))
-    whole = np.isinf(sizes) | ((sizes == np.floor(sizes)) & (sizes < _MOST))
-    if not sizes.size or not whole.all() or (sizes < 2).any():
-        raise ParameterError(f"{name} must be integers of at least 2 and below 1e15 (or inf), got {n_samples!r}")
-    return sizes
-
-
 def samples_needed(
-    X: MatrixLike,
-    y: TargetLike,
+    X: "MatrixLike | MomentBatches",
+    y: TargetLike | None,
     error: float,
     ensembles: Mapping[str, Ensemble] | None = None,
     *,
@@ -240,7 +239,7 @@ def samples_needed(
     Parameters
     ----------
     X : array_like or sparse matrix, shape (n, M)
-        The pilot's features.
+        The pilot's features; or `MomentBatches`, with None for y.
     y : array_like, shape (n,) or (n, C)
         Numbers, several columns for several targets; or labels of classes, which become one-hot targets.
     error : float
@@ -304,7 +303,7 @@ def samples_needed(
     wanted = one_number("error", non_negative("error", error), most=np.inf)
     if wanted == 0:
         raise ParameterError("error must be positive, got 0; no labels with noise are predicted without error")
-    n = max(1, len(read_target(y)))
+    n = X.n_samples if isinstance(X, MomentBatches) else max(1, len(read_target(y)))
     sizes = np.unique(np.geomspace(max(n / 4, 10), _FARTHEST * n, _STEPS).round())
     curves = forecast(
         X, y, sizes, ensembles, ridges=ridges, level=level, task=task, fit_intercept=fit_intercept, seed=seed

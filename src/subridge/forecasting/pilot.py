@@ -7,20 +7,29 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.stats import chi2
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
-from threadpoolctl import threadpool_limits
 
+from subridge.arrays.machine import blas_threads
 from subridge.arrays.namespace import is_sparse
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json, MatrixLike, Seed, SparseMatrix
 from subridge.datasets.tables.columns import require
 from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
-from subridge.model.checks import checked_seed, of_kind, one_of, refuse_beyond_memory, refuse_odd_table, stream, truth
+from subridge.model.checks import (
+    checked_seed,
+    of_kind,
+    one_of,
+    real_array,
+    refuse_beyond_memory,
+    refuse_odd_table,
+    stream,
+    truth,
+)
 from subridge.model.ensemble import Ensemble, SubsetPlan, refuse_row_fractions
 from subridge.model.errors import (
     ClassCodesWarning,
@@ -35,8 +44,11 @@ from subridge.model.subsets import Strategy
 from subridge.ridge.checks import rare_columns, warn_of_rows, warn_once
 from subridge.ridge.choose import trainable
 from subridge.ridge.member import PILOT_GRAM_LIMIT, MemberFit, factorise_members
+from subridge.ridge.moments import MomentBatches, MomentRows, moment_rows
 from subridge.ridge.rows import TrainingRows, left_out_groups, training_rows
+from subridge.store.progress import LateBar
 
+_MOST = 1e15  # of a finite size: floats hold every integer below
 _LOOKED_AT = 8  # columns that may show at once that no row is a copy
 _SMALLEST = 1e-140  # of a sum of squared labels, whose own square must be a number
 _TABLE = 5_000_000  # numbers of the largest table of left-out errors held at once: 40 MB
@@ -66,14 +78,18 @@ class Sample:
             "n_pilot": self.rows.n_samples,
             "n_features": self.n_features,
             "n_targets": len(self.rows.targets),
-            "target_variance": float(self.rows.targets.var(axis=1).sum()),
+            "target_variance": float(
+                np.trace(self.rows.whole.target_gram) / self.rows.n_samples
+                if isinstance(self.rows, MomentRows)
+                else self.rows.targets.var(axis=1).sum()
+            ),
             "fit_intercept": self.rows.fit_intercept,
         }
 
 
 def read_sample(
-    X: MatrixLike,
-    y: TargetLike,
+    X: "MatrixLike | MomentBatches",
+    y: TargetLike | None,
     task: Task,
     fit_intercept: bool,
     groups: ArrayLike | None = None,
@@ -83,10 +99,17 @@ def read_sample(
     """Check X (n, M) and y (n,) or (n, C) and centre them; rows with equal labels in `groups` are left out together.
 
     With `standardise` every column is divided by its standard deviation. `task` "auto" takes text, categories and
-    booleans for labels of classes.
+    booleans for labels of classes. X may be moments, which hold y.
     """
     one_of("task", task, ("auto", "regression", "classification"))
     fit_intercept = truth("fit_intercept", fit_intercept)
+    if isinstance(X, MomentBatches):
+        others = y is not None or groups is not None or task == "classification" or standardise
+        require(not others, "moments hold y, numbers; leave out y, groups=, task= and standardise=")
+        moments = moment_rows(X.batches, fit_intercept, X.standardise)
+        is_plain = moments.whole.total_weight == moments.n_samples >= LEAST_ROWS
+        require(is_plain, f"a forecast needs moments of at least {LEAST_ROWS} rows, without sample_weight")
+        return Sample(moments, None)
     table = _read_features(X)
     cells, remedy = float(np.prod(table.shape, dtype=np.float64)), "take fewer rows or features"
     refuse_beyond_memory(f"a table of {' × '.join(f'{each:,}' for each in table.shape)} numbers", 8 * cells, remedy)
@@ -164,6 +187,15 @@ def _without_copies(table: FloatArray | SparseMatrix, targets: FloatArray) -> Bo
     return first if has_one_label and is_rare and distinct >= LEAST_ROWS else everything
 
 
+def read_sizes(name: str, n_samples: Any) -> FloatArray:
+    """Sample sizes n′ ≥ 2, which may be infinite; shape (S,)."""
+    sizes = np.array(list(dict.fromkeys(np.atleast_1d(real_array(name, n_samples)).ravel().tolist())))
+    whole = np.isinf(sizes) | ((sizes == np.floor(sizes)) & (sizes < _MOST))
+    if not sizes.size or not whole.all() or (sizes < 2).any():
+        raise ParameterError(f"{name} must be integers of at least 2 and below 1e15 (or inf), got {n_samples!r}")
+    return sizes
+
+
 def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: Seed | None) -> dict[str, Ensemble]:
     """Check every ensemble and draw the subsets of strategies; ridges and readout noise then have shape (k,)."""
     if seed is not None:
@@ -198,7 +230,7 @@ def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: See
 
 def refuse_large_pilots(rows: TrainingRows, plans: Sequence[SubsetPlan]) -> None:
     """Refuse ensembles whose factors would not fit into memory; as many are held at once as there are workers."""
-    n, C = rows.n_samples, len(rows.targets)
+    C, n = rows.targets.shape
     factors = [int(np.minimum(plan.subset_sizes, n).sum()) * n for plan in plans]
     tables = [2 * max(_TABLE, plan.n_members * C * n) for plan in plans]  # of left-out errors, and their products
     held = sorted((sum(each) for each in zip(factors, tables, strict=True)), reverse=True)[: workers_for(len(plans))]
@@ -214,6 +246,7 @@ class Pilot:
     members: Sequence[MemberFit]
     subset_sizes: IntArray  # N_r, which turn ridges into penalties λ N_r, shape (k,)
     rows: TrainingRows
+    plan: SubsetPlan
 
     @property
     def targets(self) -> FloatArray:
@@ -228,7 +261,7 @@ class Pilot:
         what a member misses of it, E_0r, are pairs like any others.
         """
         fit = self.members[0]
-        constant = replace(fit, left=fit.left[:0], spectrum=fit.spectrum[:0], right=None)
+        constant = replace(fit, known_left=fit.left[:0], spectrum=fit.spectrum[:0], right=None)
         return replace(self, members=[*self.members, constant], subset_sizes=np.append(self.subset_sizes, 1))
 
     def penalties(self, ridges: FloatArray) -> FloatArray:
@@ -248,7 +281,7 @@ class Pilot:
         for start in range(0, len(penalties), block):
             part = penalties[start : start + block]
             found = [fit.left_out(part[:, r], self.targets, self.rows.left_out) for r, fit in enumerate(self.members)]
-            errors = np.stack([each.errors for each in found], axis=1)
+            errors = np.stack([each.errors for each in found], axis=1) / self.rows.root_weights
             yield LeftOut(self, slice(start, start + len(part)), part, errors)
 
 
@@ -273,7 +306,7 @@ def factorise_pilot(rows: TrainingRows, plan: SubsetPlan) -> Pilot:
     members = list(factorise_members(rows, plan, gram_limit=PILOT_GRAM_LIMIT))
     varies = any(fit.spectrum.size for fit in members)
     require(varies, "the members see only constant columns in the pilot; give X columns that vary")
-    return Pilot(members, plan.subset_sizes, rows)
+    return Pilot(members, plan.subset_sizes, rows, plan)
 
 
 def label_noise(rows: TrainingRows) -> dict[str, float]:
@@ -337,15 +370,20 @@ def workers_for(n_tasks: int) -> int:
 
 
 def side_by_side(work: Callable[[Work], Result], tasks: Iterable[Work]) -> list[Result]:
-    """Results of `work` on every task, in threads.
+    """Results of `work` on every task, in threads; a terminal shows how far it is, unless somebody listens.
 
     Ensembles are independent and their matrices small: one core for each is faster than all cores on one.
     """
     tasks, listener, results = list(tasks), _listener.get(), list[Result]()
     workers = workers_for(len(tasks))
-    with threadpool_limits(1 if workers > 1 else None, "blas"), ThreadPoolExecutor(workers) as pool:
+    with (
+        blas_threads(1 if workers > 1 else None),
+        ThreadPoolExecutor(workers) as pool,
+        LateBar("ensembles", len(tasks), show=listener is None) as bar,
+    ):
         for result in pool.map(work, tasks):
             results.append(result)
+            bar.move(1)
             if listener is not None:
                 listener(len(results), len(tasks))
     return results

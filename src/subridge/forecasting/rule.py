@@ -26,14 +26,15 @@ from subridge.model.errors import DominantRowsWarning, ParameterError, RidgeErro
 from subridge.ridge.checks import correlated_rows
 from subridge.ridge.choose import Outcome, default_ridges, extended_search, given_ridges, outcome_of, ridge_at_end
 from subridge.ridge.member import MemberFit, independent_samples, residual_pair_traces
+from subridge.ridge.moments import MomentRows
 from subridge.ridge.rows import TrainingRows
 
 TINY = float(np.finfo(np.float64).tiny)
 _ENTRIES = 5_000_000  # of the largest table of residual operators held at once: 40 MB
 _HALVINGS = 44  # of a bracket of about 100 in log p: ten digits
 _LEAST_RIDGE = 1e-60  # of a given ridge that is not 0, in units of the mean square of a column
+_RECTANGLE = 12**0.5  # width of a rectangular distribution over its standard deviation
 _DOMINANT = 0.9  # leverage of a row that dominates, where half of the rows have less than a tenth
-_SKEWNESS_OF_SQUARES = 8**0.5  # of squared Gaussian errors
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,9 @@ def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> Floa
     traces = [fit.residual_gains(penalties[:, r]).sum(axis=1) + spare[r] for r, fit in enumerate(members)]
     products = np.stack(traces, axis=1)[:, :, None] * np.stack(traces, axis=1)[:, None, :]
     n, T, rank = members[0].rows.n_samples, len(penalties), sum(len(fit.spectrum) for fit in members)
-    few = 2 * T * n < rank  # then k products of n × n matrices take less time than k²/2 overlaps of members
+    few = (
+        members[0].rows.knows_leverages and 2 * T * n < rank
+    )  # then k products of n × n matrices take less time than k²/2 overlaps of members
     pairs = (
         np.stack([_pair_traces(members, row) for row in penalties]) if few else residual_pair_traces(members, penalties)
     )
@@ -196,7 +199,7 @@ def search_ridges(
     """
     if path is None:
         return at_pilot(pilot, ensemble, ensemble.ridge[None])
-    spread = float(pilot.targets.var(axis=1).sum())
+    spread = float((pilot.targets**2).sum()) / pilot.rows.total_weight
 
     def evaluate(ridges: FloatArray) -> Outcome[AtPilot]:
         table = at_pilot(pilot, ensemble, np.repeat(ridges[:, None], len(ensemble.ridge), axis=1))
@@ -241,11 +244,11 @@ class Curve(NamedTuple):
     effective_samples: FloatArray  # independent rows that the pilot is worth, (S,)
     standard_error: FloatArray  # of the error, over pilots, (S,)
     freedom: FloatArray  # degrees of freedom of the standard error, (S,)
-    excess: FloatArray  # see `spread_of_means`, (S,)
+    skewness: FloatArray  # see `spread_of_means`, (S,)
 
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Lower and upper bounds of the prediction error, each of shape (S,)."""
-        widths = log_widths(self.error, self.standard_error, self.freedom, self.excess, level)
+        widths = log_widths(self.error, self.standard_error, self.freedom, self.skewness, level)
         below, above = (RULE.interval_stretch * width for width in widths)
         with np.errstate(over="ignore"):  # next to a threshold the upper bound is infinite
             return self.error / np.exp(below), self.error * np.exp(above)
@@ -261,7 +264,7 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: A
     gamma_n = n * variance_shares(seen.members, penalties)
     parts = [_transfer(block, ensemble, gamma_n[block.rows], sizes[block.rows]) for block in seen.left_out(penalties)]
     error, readout, *rest = (np.concatenate(part) for part in zip(*parts, strict=True))
-    weights, effective, deviation, freedom, excess = rest
+    weights, effective, deviation, freedom, skewness = rest
     error = np.where((pilot.reach(ridges) >= sizes[:, None]).all(axis=1), error, np.nan)
     present = table.losses - (table.weights**2 * table.noise).sum(axis=1)  # at the pilot's size, (L,)
     # A larger sample is not believed to raise the error. Without this the mean error over forty tables is 2.7 % larger.
@@ -272,30 +275,35 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: A
         total = believed + readout
         is_vague = (sizes > n) & (deviation > RULE.vague * total) & (pilot.rows.left_out is None)
     in_reach = ~np.isnan(total) & ~is_vague
-    return Curve(sizes, ridges, is_bound, in_reach, total, fall, weights, effective, deviation, freedom, excess)
+    return Curve(sizes, ridges, is_bound, in_reach, total, fall, weights, effective, deviation, freedom, skewness)
 
 
 def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: FloatArray) -> tuple[FloatArray, ...]:
     """At t sizes, from γ n of shape (t, k′, k′): error without readout noise and what that adds, then as in `Curve`:
-    weights, effective samples, standard error, its degrees of freedom and its excess.
+    weights, effective samples, standard error, its degrees of freedom and skewness.
     """
     pilot, k, n = block.pilot, len(ensemble.ridge), block.pilot.rows.n_samples
     trained, most, effective = float(n), 1 - 1e-9, np.full(len(sizes), float(n))
     by_groups, has_constant = pilot.rows.left_out is not None, len(pilot.members) > k
     if by_groups:  # several rows count as one, and a group is predicted from the rows of the others
-        effects = design_effects(block)
+        effects, rows_alone = design_effects(block), gamma_n
         gamma_n = gamma_n * np.sqrt(effects[:, :, None] * effects[:, None, :])
         trained, most, effective = n * (1 - 1 / pilot.rows.n_units), RULE.most_group_gamma, n / effects.mean(axis=1)
     before = np.minimum(gamma_n / trained, most)
     after = np.minimum(gamma_n / sizes[:, None, None], most if by_groups else np.inf)
     gain = variance_gain(after)
     noise = _readout_noise(pilot, ensemble, np.diagonal(after, axis1=1, axis2=2)[:, :k])
-    ratio = (1 - before) * gain
+    ratio, unsure = (1 - before) * gain, np.zeros(before.shape)
+    if by_groups:  # the middle of two limits, see `design_effects`
+        first, last = (np.minimum(rows_alone / rows, most) for rows in (trained, sizes[:, None, None]))
+        limit = (1 - first) * variance_gain(last)
+        ratio, unsure = (ratio + limit) / 2, np.abs(block.pairs * (ratio - limit)) / _RECTANGLE
     settled = ensemble.aggregation.settle(_moments(pilot, block.penalties, block.pairs * ratio, noise))
     weights, error = settled.weights, settled.expected
-    # The relative error of 1 - γ is about `Rule.finite_size`/(n (1 - γ)), and that of the quotient of errors follows.
-    change = np.abs(1 - after / np.maximum(before, 1e-12))
-    unsure = np.abs(block.pairs) * np.where(after < 1, gain, 0.0) ** 2 * change * RULE.finite_size / n
+    # With n independent rows the relative error of 1 - γ is about `Rule.finite_size`/(n (1 - γ)), and that of the
+    # quotient of errors follows.
+    change = np.abs(1 - after / np.maximum(before, 1e-12)) * RULE.finite_size / effective[:, None, None]
+    unsure = np.hypot(unsure, np.abs(block.pairs) * np.where(after < 1, gain, 0.0) ** 2 * change)
     if has_constant:  # the error of the mean of the labels is common to all pairs and cancels
         apart = np.maximum(before - before[:, -1:, -1:], 0.0)
         scale = np.sqrt(np.diagonal(apart, axis1=1, axis2=2))
@@ -304,12 +312,12 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     if has_constant:
         error = np.where((error > 0) & (doubt < error), error, np.nan)
     all_weights = np.column_stack([weights, 1 - weights.sum(axis=1)]) if has_constant else weights
-    deviation, freedom, excess = spread_over_pilots(block, all_weights, ratio, 1 / (1 - before))
+    raised = np.maximum(np.einsum("tr,trs,ts->t", all_weights, 1 / (1 - before), all_weights), TINY)
+    spread = spread_of_means(left_out_parts(block, all_weights, ratio), pilot.rows.n_units / raised)
     # What weights gain by chance is as unsure as it is large.
     chance = np.where(np.isfinite(error), error, 0.0) - np.where(np.isfinite(error), settled.least, 0.0)
-    deviation = np.hypot(deviation, np.hypot(doubt, chance))
-    readout = (weights**2 * noise).sum(axis=1)
-    return error - readout, readout, weights, effective, deviation, freedom, excess
+    deviation, readout = np.hypot(spread[0], np.hypot(doubt, chance)), (weights**2 * noise).sum(axis=1)
+    return error - readout, readout, weights, effective, deviation, *spread[1:]
 
 
 def _readout_noise(pilot: Pilot, ensemble: Ensemble, gamma: FloatArray) -> FloatArray:
@@ -338,7 +346,12 @@ def design_effects(block: LeftOut) -> FloatArray:
         D = Σ_g e_gᵀ H_gg e_g / Σ_i e_i² H_ii
 
     lies between 1 and the mean size of a row's group; n/D is the effective number of independent rows. Ridges are
-    matched by rows. The model holds where errors of a group are correlated and features at most moderately so.
+    matched by rows.
+
+    D is a statement of first order in γ: variances add up as if no group changed what the others teach. Where γ is
+    not small the error falls less than with D, and in most simulations more than with D = 1. Only these two limits
+    are known. The forecast is their middle, and the standard deviation of a rectangular distribution between them,
+    1/√12 of its width (JCGM 100:2008, 4.3.7), is part of the standard error.
     """
     pilot, effects = block.pilot, np.ones(block.penalties.shape)
     for r, fit in enumerate(pilot.members):
@@ -370,53 +383,73 @@ def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning | None]:
 # -- the standard error ---------------------------------------------------------------------------
 
 
+def left_out_parts(block: LeftOut, weights: FloatArray, ratio: FloatArray) -> FloatArray:
+    """What each of G rows, or groups, adds to ``Σ_rr′ w_r w_r′ ratio_rr′ mean_i e_ri·e_r′i``, shape (t, G), mean 0.
+
+    Weights have shape (t, k), `ratio` has (t, k, k). Groups differ in size, so that the mean is a ratio of sums over
+    groups, which is linearised (Cochran, Sampling techniques, 1977, section 6.3).
+    """
+    rows, (t, k, C, n) = block.pilot.rows, block.errors.shape
+    form = weights[:, :, None] * weights[:, None, :] * np.where(np.isfinite(ratio), ratio, 0.0)
+    mixed = (form @ block.errors.reshape(t, k, C * n)).reshape(block.errors.shape)
+    own = (block.errors * mixed).sum(axis=(1, 2))  # of every row, (t, n)
+    if isinstance(rows, MomentRows):
+        return np.asarray(_parts_of_batches(rows, block, weights) * own.mean(axis=1, keepdims=True))
+    return np.asarray(rows.unit_sums(own - own.mean(axis=1, keepdims=True)) * rows.n_units / n)
+
+
+def _parts_of_batches(rows: MomentRows, block: LeftOut, weights: FloatArray) -> FloatArray:
+    """How far the squared error of every batch lies from its share, relative to the mean error; shape (t, B).
+
+    It is that of the weighted sum at the pilot's own size, whatever the size that is forecast.
+    """
+    plan, C = block.pilot.plan, len(rows.targets)
+    k, shares = plan.n_members, np.array([each.total_weight for each in rows.batches]) / rows.total_weight
+    paths = rows.paths(plan, block.penalties[:, :k] / plan.subset_sizes)
+    found = [rows.batch_squares(paths, np.full(k, t), np.tile(each[:k], (C, 1))) for t, each in enumerate(weights)]
+    sums = np.stack(found)
+    return np.asarray((sums / np.maximum(sums.sum(axis=1, keepdims=True), TINY) - shares) * len(shares))
+
+
 def spread_of_means(parts: FloatArray, dimensions: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Standard error of means of n parts (t, n) that vary in so many independent dimensions (t,); each of shape (t,).
 
-    With it come its degrees of freedom and its excess, the skewness of the parts beyond that of squared Gaussian
-    errors, over √n. The variance of squared errors is known badly from a small pilot: Student's quantile has the
-    degrees of freedom of that variance, and no more than there are dimensions.
+    Squared left-out errors of n rows, or groups, vary in ``n (1 - γ)`` dimensions: n - M for least squares, where they
+    have the relative variance 2/(n - M) of a χ² distribution and not 2/n.
+
+    With the standard error come its degrees of freedom and the skewness of the mean. The variance of squared errors is
+    known badly from a small pilot: the degrees of freedom are those of the sample variance (Satterthwaite, 1946),
+    n - 1 for Gaussian parts, and always less than there are dimensions.
     """
     centred, n = parts - parts.mean(axis=1, keepdims=True), parts.shape[1]
     # Times a power of two, so that no power of the largest leaves the floats.
     centred = np.ldexp(centred, -np.frexp(abs(centred).max(axis=1, keepdims=True))[1])
-    squares = centred**2
-    power, spread = squares.mean(axis=1), squares.var(axis=1)
-    freedom = np.where(spread > 0, 2 * n * power**2 / np.where(spread > 0, spread, 1.0), n)
-    skewness = (centred**3).mean(axis=1) / np.where(power > 0, power, np.inf) ** 1.5
+    power, third, fourth = ((centred**power).mean(axis=1) for power in (2, 3, 4))
+    power = np.where(power > 0, power, np.inf)
+    freedom = 2 * n / (np.where(fourth > 0, fourth / power**2, 1.0) - (n - 3) / (n - 1))
     return (
-        parts.std(axis=1) / np.sqrt(dimensions),
-        np.minimum(np.maximum(freedom, 2.0), np.maximum(dimensions, 1.0)),
-        np.maximum(skewness - _SKEWNESS_OF_SQUARES, 0.0) / np.sqrt(n),
+        parts.std(axis=1, ddof=1) / np.sqrt(dimensions),
+        np.minimum(freedom, np.maximum(dimensions - 1, 1.0)),
+        third / power**1.5 / np.sqrt(dimensions),
     )
 
 
 def log_widths(
-    error: FloatArray, standard_error: FloatArray, freedom: FloatArray, excess: FloatArray, level: float
+    error: FloatArray, standard_error: FloatArray, freedom: FloatArray, skewness: FloatArray, level: float
 ) -> tuple[FloatArray, FloatArray]:
     """Logarithms of the factors between an error and its lower and upper bound, each of shape (t,).
 
-    Errors are positive and their estimates skewed, hence factors. A mean of numbers with heavy tails is more often too
-    small than too large: Johnson's correction (1978) raises the upper bound.
+    Errors are positive and their estimates skewed, hence factors. With s the skewness of the mean of squared errors and
+    v its relative standard error, the logarithm of the mean over v has the quantiles of Student's t after
+
+        g(t) = t + b t²/3 + b² t³/27 + s/6,     b = s - 3v/2,
+
+    which removes the skewness of a studentised mean (Hall, J. R. Stat. Soc. B 54, 221, 1992), here of its
+    logarithm: that is where 3v/2 comes from. For squared errors s > 3v/2, and the upper bound is farther away: a mean
+    of numbers with heavy tails is more often too small than too large.
     """
     relative = standard_error / np.where(error > 0, error, np.inf)
-    quantile = student.ppf(0.5 + level / 2, freedom)
-    return quantile * relative, (quantile + excess * (1 + 2 * quantile**2) / 6) * relative
-
-
-def spread_over_pilots(
-    block: LeftOut, weights: FloatArray, ratio: FloatArray, gains: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """`spread_of_means` of ``Σ_rr′ w_r w_r′ ratio_rr′ mean_i e_ri·e_r′i`` over pilots, for weights (t, k).
-
-    `ratio` and `gains` = ``1/(1 - γ_rr′)`` have shape (t, k, k). Left-out errors of n rows, or groups, vary in
-    ``n (1 - γ)`` independent dimensions: n - M for least squares, where the squared errors have the relative variance
-    2/(n - M) of a χ² distribution and not 2/n. Groups differ in size, so that the mean is a ratio of sums over groups.
-    """
-    pilot, (t, k, C, n) = block.pilot, block.errors.shape
-    form = weights[:, :, None] * weights[:, None, :] * np.where(np.isfinite(ratio), ratio, 0.0)
-    mixed = (form @ block.errors.reshape(t, k, C * n)).reshape(block.errors.shape)
-    own = (block.errors * mixed).sum(axis=(1, 2))  # of every row, (t, n)
-    parts = pilot.rows.unit_sums(own - own.mean(axis=1, keepdims=True)) * pilot.rows.n_units / n
-    gain = np.einsum("tr,trs,ts->t", weights, gains, weights)
-    return spread_of_means(parts, pilot.rows.n_units / np.maximum(gain, TINY))
+    bend, quantile = skewness - 1.5 * relative, student.ppf(0.5 + level / 2, freedom)
+    bend = np.where(abs(bend) > 1e-6, bend, 1e-6)  # next to 0 the cubic is a line
+    below, above = (3 / bend * (np.cbrt(1 + bend * (end - skewness / 6)) - 1) for end in (quantile, -quantile))
+    return np.maximum(relative * below, 0.0), np.maximum(-relative * above, 0.0)

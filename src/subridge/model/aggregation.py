@@ -12,7 +12,7 @@ import numpy as np
 
 from subridge.arrays.namespace import device_of, is_numpy, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntArray
-from subridge.model.checks import Fingerprinted, non_negative, real_array
+from subridge.model.checks import Fingerprinted, non_negative, real_array, truth
 from subridge.model.errors import ParameterError
 
 __all__ = [
@@ -39,8 +39,8 @@ Loss: TypeAlias = tuple[float, float]
 _EPS = float(np.finfo(np.float64).eps)
 # A non-negative minimum is found directly if every member has at least this share of its power to itself.
 _APART = 1e-4
-# Members whose outputs differ by less than this share of their power count as one and share its weight.
-_ALIKE = 1e-12
+# Members whose outputs differ by less than this share of their power, 18 roundings, count as one and share its weight.
+ALIKE = 4e-15
 # One or two steps are enough; a cycle is left to a slower search.
 _MOST_STEPS = 20
 # Rounding error of a slope, relative to the terms of its sum.
@@ -253,27 +253,39 @@ def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
     array([0.75, 0.25])
     """
     E = real_array("pairs", pairs)
+    truth("simplex", simplex)
     if E.ndim < 2 or E.shape[-1] != E.shape[-2]:
         raise ParameterError(f"pairs must have shape (..., k, k), got {E.shape}")
-    own, unit = np.diagonal(E, axis1=-2, axis2=-1), np.eye(E.shape[-1])
-    if not np.isfinite(own).any(axis=-1).all():
+    usable = np.isfinite(np.diagonal(E, axis1=-2, axis2=-1))
+    if not usable.any(axis=-1).all():
         raise ParameterError("every member has infinite error; no weighting makes it finite")
-    perfect = own <= 0  # members without error share all of the weight
-    usable = np.isfinite(own) & ~perfect
-    # Pairs in units of the members' own errors, and the least unit over each. Other members are apart from these.
+    if not np.isfinite(E[usable[..., :, None] & usable[..., None, :]]).all():
+        raise ParameterError("pairs of two members with finite errors must be finite, by Cauchy and Schwarz")
+    weights = least_along(E, np.ones(E.shape[:-1]), usable, simplex)
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+
+def least_along(A: FloatArray, b: FloatArray, usable: BoolArray, simplex: bool = True) -> FloatArray:
+    """The w that minimises ``wᵀAw`` over ``bᵀw = 1``, up to a factor; non-negative if `simplex`.
+
+    A has shape (..., k, k); b, and which members are `usable`, (..., k). The others have weight zero.
+    """
+    own, unit = np.diagonal(A, axis1=-2, axis2=-1), np.eye(A.shape[-1])
+    perfect, usable = usable & (own <= 0) & (b > 0), usable & (own > 0)  # members without error share all of the weight
+    # In units of the members' own errors, and the least unit over each. Other members are apart from these.
     size = np.sqrt(np.where(usable, own, 1.0))
-    b = np.where(usable, size.min(axis=-1, where=usable, initial=np.inf, keepdims=True) / size, 0.0)
-    A = np.where(usable[..., :, None] & usable[..., None, :], (E + np.swapaxes(E, -1, -2)) / 2, unit)
-    A = A / size[..., :, None] / size[..., None, :]
+    relative = np.where(usable, size.min(axis=-1, where=usable, initial=np.inf, keepdims=True) / size, 0.0)
+    A = np.where(usable[..., :, None] & usable[..., None, :], (A + np.swapaxes(A, -1, -2)) / 2, unit)
+    A, b = A / size[..., :, None] / size[..., None, :], b * relative
+    b = b / np.maximum(np.abs(b).max(axis=-1, keepdims=True), _TINY)
     if simplex:
         # min yᵀAy over bᵀy = 1 lies along the minimum of yᵀAy + (bᵀy - 1)², which exists for any A.
         y = minimum_nonnegative(A + b[..., :, None] * b[..., None, :], b)
     else:
-        # Members that duplicate each other make E singular; the solution of least norm shares their weight.
+        # Members that duplicate each other make A singular; the solution of least norm shares their weight.
         inverse = np.linalg.pinv(A, rcond=len(unit) * _EPS, hermitian=True)
         y = np.asarray((inverse @ b[..., None])[..., 0], dtype=np.float64)
-    weights = np.where(perfect.any(axis=-1, keepdims=True), perfect, y * b)
-    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+    return np.where(perfect.any(axis=-1, keepdims=True), perfect, y * relative)
 
 
 def minimum_nonnegative(A: FloatArray, b: FloatArray) -> FloatArray:
@@ -288,10 +300,9 @@ def minimum_nonnegative(A: FloatArray, b: FloatArray) -> FloatArray:
         from scipy.optimize import nnls  # takes longer to import than all the rest
 
         values, vectors = np.linalg.eigh(A[i])
-        # Below the floor an eigenvalue is noise, as is b along its vector. It lets duplicates share their weight.
-        floor = _ALIKE * values[-1]
-        root = np.sqrt(np.maximum(values, floor))
-        found[i] = nnls(root[:, None] * vectors.T, np.where(values > floor, vectors.T @ b[i], 0.0) / root)[0]
+        # Below the floor an eigenvalue is noise, and so is b. It lets duplicates share their weight.
+        root, along = np.sqrt(np.maximum(values, ALIKE * values[-1])), vectors.T @ b[i]
+        found[i] = nnls(root[:, None] * vectors.T, np.where(np.abs(along) > ALIKE, along, 0.0) / root)[0]
     return np.asarray(found.reshape(shape) / size)
 
 
@@ -314,21 +325,17 @@ def least_nonnegative(A: FloatArray, b: FloatArray) -> tuple[FloatArray, BoolArr
             return np.zeros(b.shape), np.zeros(1, dtype=bool)
         parts = [least_nonnegative(A[i : i + 1], b[i : i + 1]) for i in range(len(A))]
         return np.concatenate([found for found, _ in parts]), np.concatenate([known for _, known in parts])
-    guess: BoolArray | None = None
-    for i in np.flatnonzero(known & (solved < 0).any(axis=1)):
-        # Problems solved together, one for each left-out sample or ridge, are much alike.
-        counted = solved[i] > 0 if guess is None else guess
-        solved[i], known[i], guess = 0.0, False, None
-        for _ in range(_MOST_STEPS):
-            inside = np.flatnonzero(counted)
-            y = np.zeros(len(b[i]))
-            y[inside] = np.linalg.solve(A[i][np.ix_(inside, inside)], b[i, inside])
-            slope, terms = A[i] @ y - b[i], np.abs(y).max(initial=0.0) + np.abs(b[i])
-            wrong = np.where(counted, y < 0, slope < -_ROUNDING * len(y) * terms)
-            if not wrong.any():
-                solved[i], known[i], guess = y, True, y > 0
-                break
-            counted = counted ^ wrong
+    rest = np.flatnonzero(known & (solved < 0).any(axis=1))
+    counted = solved[rest] > 0
+    solved[rest], known[rest] = 0.0, False
+    for _ in range(_MOST_STEPS):
+        apart = np.where(counted[:, :, None] & counted[:, None, :], A[rest], np.eye(A.shape[-1]))
+        y = np.linalg.solve(apart, np.where(counted, b[rest], 0.0)[:, :, None])[:, :, 0]
+        slope, terms = (A[rest] @ y[:, :, None])[:, :, 0] - b[rest], np.abs(y).max(axis=1)[:, None] + np.abs(b[rest])
+        wrong = np.where(counted, y < 0, slope < -_ROUNDING * y.shape[1] * terms)
+        done = ~wrong.any(axis=1)
+        solved[rest[done]], known[rest[done]] = y[done], True
+        rest, counted = rest[~done], (counted ^ wrong)[~done]
     return solved, known
 
 
@@ -614,6 +621,11 @@ class FittedAggregation(LinearAggregation):
     per_target : bool
         Fit weights to each target. Moments and weights then have an axis of C targets before the members.
 
+    Raises
+    ------
+    ParameterError
+        If `per_target` is neither True nor False.
+
     Examples
     --------
     >>> import numpy as np, subridge as sr
@@ -636,6 +648,9 @@ class FittedAggregation(LinearAggregation):
 
     per_target: bool = False
     simpler: ClassVar[LinearAggregation] = Mean()  # that the weights are shrunk towards
+
+    def __post_init__(self) -> None:
+        truth("per_target", self.per_target)
 
     @abstractmethod
     def best(self, moments: MemberMoments) -> FloatArray:
@@ -785,20 +800,22 @@ class Free(FittedAggregation):
     name: ClassVar[str] = "free"
     simpler: ClassVar[LinearAggregation] = Scaled()
 
+    @np.errstate(invalid="ignore", divide="ignore")  # the target's power may be zero or infinite
     def best(self, moments: MemberMoments) -> FloatArray:
-        _, v = moments.with_target()
-        pairs, c = moments.pairs, moments.c
-        with np.errstate(invalid="ignore"):
-            F = moments.F
-        own, power = np.diagonal(F, axis1=-2, axis2=-1), np.asarray(v)[..., None]
-        floor = SILENT * power if moments.outputs is None else 0.0
-        usable = np.broadcast_to(np.isfinite(power) & np.isfinite(own) & (own > floor), pairs.shape[:-1])
-        # A member that cannot be used is apart from the others and explains nothing, which gives it weight zero.
-        F = np.where(usable[..., :, None] & usable[..., None, :], F, np.eye(moments.n_members))
-        found = np.where(usable, minimum_nonnegative(F, np.where(usable, c, 0.0)), 0.0)
-        if np.isinf(v).any():
-            found = np.where(np.isinf(power), Simplex().best(moments), found)
-        return found
+        missed, v = moments.with_target()
+        E, F, c, power = moments.pairs, moments.F, moments.c, np.asarray(v)[..., None]
+        b = np.where(np.isinf(power), 1.0, c / power)
+        # What members err apart from a multiple of the target, F - ccᵀ/v, by the form in which less cancels.
+        lost, kept = missed[..., :, None] * (missed / power)[..., None, :], c[..., :, None] * b[..., None, :]
+        apart = np.where(F + kept < E + lost, F - kept, E - lost)
+        powers, errors = (np.diagonal(each, axis1=-2, axis2=-1) for each in (F, E))
+        heard = np.isinf(power) | (powers > (SILENT * power if moments.outputs is None else 0.0))
+        usable = heard & (power > 0) & np.isfinite(errors)
+        # With cᵀw = v given, the risk of the best multiple of w falls with wᵀ(F - ccᵀ/v)w.
+        w = least_along(apart, np.where(usable, b, 0.0), usable)
+        explained, spread = weighted(w, b).sum(axis=-1), weighted_pairs(w, apart).sum(axis=(-2, -1))
+        scale = np.where(explained > 0, 1 / (explained + spread / v / explained), 0.0)
+        return np.asarray(w * scale[..., None])
 
 
 class Median(Aggregation):

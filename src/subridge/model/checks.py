@@ -24,7 +24,7 @@ Scope: TypeAlias = Literal["member", "ensemble", "joint"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 # Kinds of NumPy types whose values are not real numbers.
-_ODD_KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "durations"}
+_ODD_KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "durations", "V": "records"}
 # Arrays up to the first length are described by numbers, up to the second by bytes, and beyond by fingerprint only.
 _READABLE = 64
 _EMBEDDED = 65536
@@ -100,7 +100,7 @@ def positive_integer(name: str, value: int, most: int | None = None) -> int:
     try:
         number = int(value)
         whole = not isinstance(value, bool) and number == value and number >= 1
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, np.ma.MaskError):
         whole = False
     if not whole:
         raise ParameterError(f"{name} must be a positive integer, got {value!r}")
@@ -178,6 +178,13 @@ def refuse_large(name: str, square: float) -> None:
             f"{name} holds numbers of about {square**0.5:.0e}, whose squares leave the range of floats; divide {name} "
             "by a constant"
         )
+
+
+def refuse_large_entries(name: str, entries: FloatArray) -> None:
+    """Refuse an array with entries whose squares leave the range of floats, without a copy; NaN is left to others."""
+    most, least = (float(bound.reduce(entries, axis=None, initial=0.0)) for bound in (np.fmax, np.fmin))
+    largest = max(most, -least)
+    refuse_large(name, largest * largest)
 
 
 def refuse_beyond_memory(what: str, needed: float, remedy: str) -> None:

@@ -79,7 +79,7 @@ class SubsetPlan(Fingerprinted):
 
     def __post_init__(self) -> None:
         M = positive_integer("n_features", self.n_features)
-        arrays = [_array(r, A) for r, A in enumerate(self.measurements)]
+        arrays = [_array(r, A) for r, A in enumerate(items_of("measurements", self.measurements))]
         checked = tuple(
             _matrix(r, A, M) if A.ndim == 2 else feature_indices(f"member {r}", A, M) for r, A in enumerate(arrays)
         )

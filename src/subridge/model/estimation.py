@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.model.checks import finite_array
+from subridge.model.checks import finite_array, refuse_large_entries
 from subridge.model.errors import DataError, counted
 
 _RIDGES = 120  # λ at which the sample is compared with the population, over all of its decades
@@ -72,12 +72,17 @@ def moments_of_blocks(blocks: Iterable[tuple[ArrayLike, ArrayLike]]) -> SampleMo
     Sums are taken about the means of the first block, which are close enough to those of all.
     """
     n, sums, shift = 0, np.zeros(0), np.zeros(0)
-    for number, (X, y) in enumerate(blocks):
+    for number, block in enumerate(blocks):
+        if not isinstance(block, tuple | list) or len(block) != 2:
+            raise DataError(f"X must give blocks (X, y) where y is missing, got {block!r}")
+        X, y = block
         rows, targets = finite_array("X", X), finite_array("y", y)
         if rows.ndim != 2 or not rows.size or targets.ndim not in (1, 2) or len(targets) != len(rows):
             raise DataError(
                 f"X must have shape (n, M) and y (n,) or (n, C) with equal n, got {rows.shape} and {targets.shape}"
             )
+        refuse_large_entries("X", rows)
+        refuse_large_entries("y", targets)
         both = np.hstack([rows, targets.reshape(len(rows), -1)])
         if not number:
             M, shift, sums = rows.shape[1], both.mean(axis=0), np.zeros((both.shape[1] + 1, both.shape[1]))

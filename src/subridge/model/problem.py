@@ -17,7 +17,7 @@ from subridge.model.checks import (
     stream,
     within,
 )
-from subridge.model.covariance import Covariance, Dense, as_covariance, dense, equicorrelated, isotropic
+from subridge.model.covariance import MOST_FEATURES, Covariance, Dense, as_covariance, dense, equicorrelated, isotropic
 from subridge.model.errors import (
     CovarianceError,
     DataError,
@@ -32,6 +32,8 @@ from subridge.model.estimation import SampleMoments, left_out_excess, moments_of
 _UNEQUAL = 0.1
 # Ratio of variances beyond which the eigenvalues of small columns are rounding of large ones.
 _FAINT = 1e-8
+# Of moments that come in single precision.
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -209,7 +211,11 @@ class Problem(Fingerprinted):
         >>> found.teacher_weights.round(3), float(found.label_noise.round(3))
         (array([0.707, 0.   ]), 0.707)
         """
-        Sigma, b, v = dense(covariance), finite_array("cross", cross), non_negative("power", power)
+        Sigma, b, v = (
+            dense(within("covariance", covariance, -1e100, 1e100)),
+            within("cross", cross, -1e100, 1e100),
+            non_negative("power", power),
+        )
         if b.ndim not in (1, 2) or len(b) != Sigma.n_features or v.shape != b.shape[1:]:
             raise DataError(
                 f"cross must have shape ({Sigma.n_features},) or ({Sigma.n_features}, C) and power () or (C,), "
@@ -219,6 +225,10 @@ class Problem(Fingerprinted):
         if n < 3:
             raise ParameterError(f"n_samples must be at least 3, got {n:g}")
         columns = b.reshape(len(b), -1)
+        if (columns**2 > (1 + _ROUNDING) * np.outer(Sigma.variances_of_features(), v)).any():
+            raise DataError(
+                "cross must not exceed √(variance × power), by Cauchy and Schwarz; take all from the same rows"
+            )
         return cls._estimated(SampleMoments(n - 1, Sigma.dense(), columns, np.atleast_1d(v), b.ndim == 2))
 
     @classmethod
@@ -326,7 +336,7 @@ class EquicorrelatedProblem(Fingerprinted):
         ParameterError
             If a field is an array of several values, or `n_features` is not a positive integer.
         """
-        M = positive_integer("n_features", n_features)
+        M = positive_integer("n_features", n_features, MOST_FEATURES)
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         for name, value in values.items():
             if value.size != 1:

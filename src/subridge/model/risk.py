@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.model.aggregation import Aggregation, MemberMoments, weighted, weighted_pairs
+from subridge.model.aggregation import ALIKE, Aggregation, MemberMoments, weighted, weighted_pairs
 from subridge.model.checks import Shown, finite_array, in_short, real_array
 from subridge.model.errors import ParameterError
 
@@ -28,7 +28,10 @@ class Risk(Shown):
         E_g of the ensemble's aggregation: the mean of the pairs, or E(w) with the weights of another aggregation.
     error_bound : ndarray, shape (...), or None
         Bound of the relative rounding error of `total`, inf where no digit is certain; None (risks of trained weights)
-        or NaN (other test data) where it is not known. It is first-order and calibrated, not proved.
+        or NaN where it is not known. It is first-order and calibrated, not proved. On other test data it is known for
+        the mean of an `EquicorrelatedProblem` alone: the test moments of a `Problem` take a plain decomposition, which
+        does not say how far each eigenvalue is off, and weights that were fitted to data like those of training are no
+        minimum on the test data, so that their own rounding counts to first order.
 
     See Also
     --------
@@ -231,12 +234,16 @@ def _total_and_bound(
     apart = rest > 4 * moments.n_members * _EPS  # as in `MemberMoments.by_errors`
     v = 0.0 if moments.v is None else moments.v
     with np.errstate(invalid="ignore", divide="ignore"):
-        error = weighted_pairs(w, rounding).sum(axis=(-2, -1)) + np.where(apart, 16 * _EPS * (size + 2 * rest * v), 0.0)
+        # Members that count as one cost up to this share of what they err, or of what they output.
+        alike = 2 * moments.n_members * ALIKE
+        error = (
+            weighted_pairs(w, rounding).sum(axis=(-2, -1)) + alike * size + np.where(apart, 32 * _EPS * rest * v, 0.0)
+        )
         if outputs is not None:
             other, size = moments.by_outputs(weights, outputs)
             c, dc = weighted(weights, outputs.c).sum(axis=-1), weighted(w, outputs.dc).sum(axis=-1)
             F, dF = (weighted_pairs(w, each).sum(axis=(-2, -1)) for each in (np.abs(outputs.F), outputs.dF))
-            wrong = dF + 2 * dc + 4 * _EPS * size
+            wrong = dF + 2 * dc + 4 * _EPS * size + alike * F
             better = wrong < error
             # What is missed is as uncertain as what is explained. Weights that sum to one miss nothing.
             error = np.where(better, wrong, error + np.where(apart, 2 * rest * dc, 0.0))

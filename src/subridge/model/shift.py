@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.model.checks import Fingerprinted, finite_array, within
+from subridge.model.checks import Fingerprinted, items_of, of_kind, within
 from subridge.model.errors import ParameterError, counted
 from subridge.model.problem import Problem
 
@@ -64,7 +64,10 @@ class DeadFeatures(Fingerprinted):
         f = within("probability", probability, 0.0, 1.0)
         if f.ndim > 1:
             raise ParameterError(f"probability must be one number or one per feature, got shape {f.shape}")
-        self._set(probability=f, groups=None if groups is None else tuple(np.asarray(groups).tolist()))
+        named = None if groups is None else items_of("groups", groups)  # type: ignore[arg-type]
+        if named is not None and not all(isinstance(each, str | int | float | np.generic) for each in named):
+            raise ParameterError(f"groups must be one number or text per feature, got {groups!r}")
+        self._set(probability=f, groups=None if named is None else tuple(np.asarray(named).tolist()))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,8 +83,10 @@ class MeanShift(Fingerprinted):
 
     Raises
     ------
+    ParameterError
+        If `problem` is none.
     DataError
-        If the mean is NaN or infinite.
+        If the mean is NaN or infinite, or beyond 1e100.
 
     See Also
     --------
@@ -102,7 +107,9 @@ class MeanShift(Fingerprinted):
     problem: Problem | None
 
     def __init__(self, mean: ArrayLike, problem: Problem | None = None) -> None:
-        self._set(mean=finite_array("mean", mean), problem=problem)
+        if problem is not None:
+            of_kind("problem", problem, Problem)
+        self._set(mean=within("mean", mean, -1e100, 1e100), problem=problem)
 
 
 TestLaw: TypeAlias = Problem | DeadFeatures | MeanShift

@@ -16,9 +16,12 @@ from subridge.model.checks import (
     Fingerprinted,
     extended_non_negative,
     non_negative,
+    of_kind,
     one_number,
     positive_integer,
+    refuse_odd_values,
     stream,
+    within,
 )
 from subridge.model.ensemble import MOST_FEATURES, RandomState, Strategy, SubsetPlan
 from subridge.model.errors import ParameterError, SubsetError
@@ -58,6 +61,11 @@ class StrategyOptions:
         Features (integers) or share of the features (floats in (0, 1]) of a member, one for all or one per member;
         None is an even share, 1/k.
 
+    Raises
+    ------
+    ParameterError
+        If a number is no positive integer, or the spread negative.
+
     Examples
     --------
     >>> import subridge as sr
@@ -70,6 +78,11 @@ class StrategyOptions:
     n_features: int
     fraction_spread: float = 0.75
     subset_sizes: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        positive_integer("n_members", self.n_members)
+        positive_integer("n_features", self.n_features)
+        one_number("fraction_spread", non_negative("fraction_spread", self.fraction_spread))
 
 
 class NamedStrategy(Fingerprinted, ABC):
@@ -189,11 +202,13 @@ class Dirichlet(NamedStrategy):
         ParameterError
             If the spread is so large that no member is left with features.
         """
-        shape = (self.n_members,) if size is None else (size, self.n_members)
+        shape: tuple[int, ...] = (self.n_members,)
+        if size is not None:
+            shape = (positive_integer("size", size, MOST_FEATURES // self.n_members), *shape)
         if self.fraction_spread < 1e-8:  # below any rounding to whole features; its inverse square overflows
             return np.full(shape, 1 / self.n_members)
         concentration = np.full(self.n_members, self.fraction_spread**-2)  # (σk)⁻², sec. C (HomHetEnsemblingSection)
-        fractions = np.asarray(stream(seed).dirichlet(concentration, size))
+        fractions = np.asarray(stream(seed).dirichlet(concentration, shape[:-1]))
         if not (abs(fractions.sum(axis=-1) - 1) < 1e-6).all():  # all shares underflow to zero, or are NaN
             raise ParameterError(f"fraction_spread={self.fraction_spread:g} leaves no member with features; lower it")
         return fractions
@@ -303,9 +318,9 @@ def read_strategy(name: str, options: StrategyOptions) -> Strategy:
     >>> read_strategy("dirichlet", StrategyOptions(n_members=8, n_features=100)).n_members
     8
     """
-    if name not in STRATEGIES:
+    if not isinstance(name, str) or name not in STRATEGIES:
         raise ParameterError(f"subsets must be one of {', '.join(STRATEGIES)} when it is text, got {name!r}")
-    positive_integer("n_members", options.n_members)
+    of_kind("options", options, StrategyOptions)
     return STRATEGIES[name](options)
 
 
@@ -491,7 +506,9 @@ def _sizes_of(options: StrategyOptions) -> tuple[int, ...]:
     >>> _sizes_of(StrategyOptions(n_members=2, n_features=10, subset_sizes=0.3))
     (3, 3)
     """
-    k, given = options.n_members, options.subset_sizes
+    k, given = int(options.n_members), options.subset_sizes
+    if given is not None:
+        refuse_odd_values("subset_sizes", given)
     try:
         wanted = np.broadcast_to(np.asarray(1 / k if given is None else given), (k,))
     except ValueError as error:
@@ -499,7 +516,7 @@ def _sizes_of(options: StrategyOptions) -> tuple[int, ...]:
     if wanted.dtype.kind == "f":
         if not ((wanted > 0) & (wanted <= 1)).all():
             raise ParameterError(f"subset_sizes must lie in (0, 1] as fractions of the features, got {given!r}")
-        wanted = np.maximum(np.round(wanted * options.n_features), 1).astype(int)
+        wanted = np.maximum(np.round(wanted * int(options.n_features)), 1).astype(int)
     return tuple(wanted.tolist())
 
 
@@ -532,7 +549,7 @@ def rescaled_spread(n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatAr
     0.0905
     """
     k = extended_non_negative("n_members", n_members, 1.0)
-    spread = non_negative("fraction_spread", fraction_spread)
+    spread = within("fraction_spread", fraction_spread, 0.0, 1e100)
     return np.asarray(spread / k * np.sqrt((1 - 1 / k) / (1 + spread**2 / k)))
 
 
@@ -546,7 +563,7 @@ def fraction_density(fraction: ArrayLike, n_members: ArrayLike, fraction_spread:
     n_members : array_like, shape (...)
         k; the mean is 1/k.
     fraction_spread : array_like, shape (...)
-        kσ > 0, the coefficient of variation.
+        kσ, the coefficient of variation, at least 1e-4.
 
     Returns
     -------
@@ -556,7 +573,7 @@ def fraction_density(fraction: ArrayLike, n_members: ArrayLike, fraction_spread:
     Raises
     ------
     ParameterError
-        If a parameter is negative.
+        If a parameter is negative, or the spread below 1e-4.
 
     Examples
     --------
@@ -565,8 +582,9 @@ def fraction_density(fraction: ArrayLike, n_members: ArrayLike, fraction_spread:
     """
     from scipy.special import gammaln, xlogy
 
-    nu = non_negative("fraction", fraction)
-    k = extended_non_negative("n_members", n_members)
-    shape = non_negative("fraction_spread", fraction_spread) ** -2
+    nu = within("fraction", fraction, 0.0, 1e100)
+    k = within("n_members", n_members, 0.0, 1e100)
+    # Below the least spread the terms cancel to fewer than eight digits.
+    shape = within("fraction_spread", fraction_spread, 1e-4, 1e100) ** -2
     rate = shape * k  # shape over mean
     return np.asarray(np.exp(xlogy(shape, rate) + xlogy(shape - 1, nu) - rate * nu - gammaln(shape)))

@@ -80,7 +80,11 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
     largest = float(abs(risk.where(np.isfinite(risk))).max().fillna(0.0))
     rounding = _ROUNDING * max(largest, float(experiment.attrs.get("signal_power", 0.0)))
     with np.errstate(divide="ignore", invalid="ignore"):  # exact points have error zero, thresholds distance zero
-        allowance = _STANDARD_ERRORS * standard_error + _FINITE_SIZE * abs(predicted) / distance + rounding
+        allowance = (
+            _STANDARD_ERRORS * standard_error
+            + (_FINITE_SIZE * abs(predicted) / distance).where(distance > 0, np.inf)
+            + rounding
+        )
         deviation = mean - predicted
         z = deviation / standard_error
         relative = (abs(deviation) / allowance).where(~near)

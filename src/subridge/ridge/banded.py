@@ -316,7 +316,7 @@ def random_draws(
 ) -> FloatArray:
     """Dirichlet shares at several concentrations in turns, shape (count, S); only spaces that are alive have some."""
     turns = np.resize(concentrations, count)
-    gammas = rng.standard_gamma(turns[:, None] * alive)
+    gammas = rng.standard_gamma(turns[:, None] * (alive | (not alive.any())))  # X is constant: any shares do
     return np.asarray(gammas / gammas.sum(axis=1, keepdims=True))
 
 

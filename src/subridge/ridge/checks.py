@@ -127,7 +127,7 @@ def heavy_rows(rows: TrainingRows) -> SubridgeWarning | None:
         of_rows = np.einsum("mi,mi->i", features, features)
     else:
         of_rows = to_numpy((features * features).sum(axis=0))
-    for name, squares in (("X", of_rows), ("y", (to_numpy(rows.centred_targets[0]) ** 2).sum(axis=0))):
+    for name, squares in (("X", of_rows), ("y", to_numpy((rows.centred_targets[0] ** 2).sum(axis=0)))):
         share = float(squares.max()) / max(float(squares.sum()), 1e-300)
         if share > max(_HEAVY, _HEAVY_SQUARE / len(squares)):
             return HeavyTailWarning(

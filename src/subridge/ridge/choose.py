@@ -114,7 +114,11 @@ class Outcome(Generic[Found]):
 
 
 def outcome_of(
-    found: Found, places: Sequence[int] | IntArray, n_ridges: int, spread: float, loss_at: Callable[[IntArray], Loss]
+    found: Found,
+    places: Sequence[int] | IntArray,
+    n_ridges: int,
+    spread: float,
+    loss_at: Callable[[IntArray], Loss | FloatArray],
 ) -> Outcome[Found]:
     """Judge chosen places on a path by a step inwards of those at an end: does it cost a material share of the error?
 
@@ -184,9 +188,14 @@ def ridge_at_end(path: FloatArray, end: End | None, is_falling: bool) -> RidgePa
 # -- the chooser ----------------------------------------------------------------------------------
 
 
-def last_minimum(losses: Sequence[Loss]) -> int:
-    """The place of the least loss, the last of equal ones: of equal losses the largest ridge is taken."""
-    return max(range(len(losses)), key=lambda index: ([-part for part in losses[index]], index))
+def last_minimum(losses: FloatArray, ties: FloatArray) -> IntArray:
+    """The place of each least loss, (L, b) to (b,), the last of equal ones: of equal losses the largest ridge is taken.
+
+    >>> last_minimum(np.array([[2.0], [1.0], [1.0], [1.0]]), np.array([[0.0], [0.0], [0.0], [5.0]]))
+    array([2])
+    """
+    ties = np.where(losses == losses.min(axis=0), ties, np.inf)
+    return np.asarray(len(losses) - 1 - np.argmax((ties == ties.min(axis=0))[::-1], axis=0))
 
 
 class Judged(NamedTuple):
@@ -201,9 +210,12 @@ class Losses:
     """Left-out losses of an aggregate at any places of its members on their paths, each computed once.
 
     Places have shape (b, k). Here b is one. `judge.PairLosses` has one entry for each row that is left out as well, so
-    that every choice can be made again without that row. Ridges before the place `first` are not offered, which is
-    chosen by the losses `above`, if there are such; `floors` has it for each of b.
+    that every choice can be made again without that row, `targets.TargetLosses` one for each target. Ridges before the
+    place `first` are not offered, which is chosen by the losses `above`, if there are such; `floors` has it for each of
+    b. A criterion that `is_cautious` mistrusts members with few degrees of freedom.
     """
+
+    is_cautious: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -235,7 +247,7 @@ class Losses:
 
     def common(self, place: int) -> IntArray:
         """The places of members that share a ridge, shape (b, k)."""
-        return np.full((self.deviations.shape[0], len(self.paths)), place)
+        return np.full((len(self.floors), len(self.paths)), place)
 
     def at(self, places: IntArray) -> Judged:
         """The loss at any places; fitted weights are judged by the error to expect on new samples."""
@@ -264,17 +276,22 @@ class Losses:
         worth = worth[:, None, :] if aggregation.per_target else worth
         return aggregation.moments(self.errors(places), self.deviations, self.rows.weights, worth)
 
-    def criterion(self, places: IntArray) -> list[tuple[float, float]]:
-        """The losses that a choice compares, one for each of b, and what decides between equal ones.
+    def degrees(self, path: MemberPath, places: IntArray) -> FloatArray:
+        """m of a member at its places, shape (b,)."""
+        return path.degrees[places]
+
+    def criterion(self, places: IntArray) -> FloatArray:
+        """The losses that a choice compares, and what decides between equal ones; shape (2, b).
 
         A squared error of noise varies as that of m = (tr R²)²/tr R⁴ independent rows, relative to itself by √(2/m).
-        That much is added: a member near its interpolation threshold has a small m, and its error may be luck.
+        That much is added: a member near its interpolation threshold has a small m, and its error may be luck. If rows
+        are left out together, m counts their sets. Scores other than the aggregation's own are taken as they are.
         """
         judged, caution = self.at(places), np.ones(len(places))
-        if not self.aggregation.decides_classes:
-            worth = np.array([path.degrees[at] for path, at in zip(self.paths, places.T, strict=True)])
-            caution += np.sqrt(2 / worth.min(axis=0))
-        return list(zip((judged.loss * caution).tolist(), judged.tie.tolist(), strict=True))
+        if self.is_cautious and not (self.aggregation.decides_classes or isinstance(self.aggregation, Scored)):
+            worth = [self.degrees(path, at) for path, at in zip(self.paths, places.T, strict=True)]
+            caution += np.sqrt(2 / np.min(worth, axis=0))
+        return np.stack([judged.loss * caution, judged.tie])
 
 
 def outputs_at(losses: Losses, places: IntArray, weights: FloatArray | None) -> Array:
@@ -336,10 +353,10 @@ def choose_ridges(losses: Losses, scope: Scope) -> IntArray:
     if scope == "member" and k > 1:
         alone = [losses.among([path], Mean()) for path in losses.paths]
         return np.concatenate([choose_ridges(each, "ensemble") for each in alone], axis=1)
-    found = zip(*(losses.criterion(losses.common(place)) for place in offered), strict=True)
+    found = np.stack([losses.criterion(losses.common(place)) for place in offered], axis=1)  # (2, L, b)
     starts = np.minimum(np.searchsorted(offered, losses.floors), len(offered) - 1)
-    best = [offered[at + last_minimum(each[at:])] for at, each in zip(starts.tolist(), found, strict=True)]
-    places = np.repeat(np.array(best)[:, None], k, axis=1)
+    best = last_minimum(*np.where(np.arange(len(offered))[:, None] < starts, np.inf, found))
+    places = np.repeat(np.array(offered)[best][:, None], k, axis=1)
     if scope != "joint":
         return places
     least = losses.criterion(places)
@@ -349,9 +366,9 @@ def choose_ridges(losses: Losses, scope: Scope) -> IntArray:
             for place in offered:
                 trial = places.copy()
                 trial[:, r] = place
-                for number, loss in enumerate(losses.criterion(trial)):
-                    if loss < least[number] and place >= losses.floors[number]:
-                        places[number], least[number] = trial[number], loss
+                tried = losses.criterion(trial)
+                lower = (last_minimum(*np.stack([tried, least], axis=1)) == 0) & (place >= losses.floors)
+                places[lower], least[:, lower] = trial[lower], tried[:, lower]
         if (places == before).all():
             break
     return places
@@ -389,7 +406,7 @@ def search_ridges(
             if not gain[0] > SURE * noise_of_gain[0]:
                 losses, places = above, others
         outcome = outcome_of(
-            (losses, places[0]), places[0], len(path), spread, lambda at: losses.criterion(at[None, :])[0]
+            (losses, places[0]), places[0], len(path), spread, lambda at: losses.criterion(at[None, :])[:, 0]
         )
         if (
             outcome.end == "upper"

@@ -23,7 +23,9 @@ themselves (corrected seminormal equations, Björck 1987): each step multiplies 
 orthogonal factorisation is needed only if the correction does not settle.
 """
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
@@ -32,6 +34,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from subridge.arrays.cholesky import BlockedFactor, factor, gram_lower
+from subridge.arrays.machine import blas_threads
 from subridge.arrays.namespace import device_of, dtype_name, eye_like, is_numpy, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.model.errors import ParameterError
@@ -329,6 +332,7 @@ def refined_curve(
     # A one on the diagonal of every padded feature keeps the factor regular; its weight is zero.
     padded = like(np.arange(N) >= np.asarray(member_sizes)[:, None], F)
     gram = (padded[:, :, None] + ridge) * eye_like(F, N)
+    left: list[tuple[int, int]] = []  # members that do not settle at a size
     for place, (start, P) in enumerate(pairwise([0, *sizes])):
         _add_gram(xp.matrix_transpose(F[:, start:P, :]), gram)
         split = int(np.searchsorted(member_sizes, P))  # the members before it are on the primal side
@@ -338,11 +342,20 @@ def refined_curve(
             rows, labels = F[part, :P, :], targets[part, :, :P]
             found, settled = _refined(rows, labels, xp.asarray(matrices[part, ...], copy=True), ridge, matrices is gram)
             weights[part, place, :, :] = found
-            for g in np.asarray(members)[~settled].tolist():  # on the host, which is quicker for one small matrix
-                own = int(member_sizes[g])
-                solution = orthogonal_solution(to_numpy(F[g, :P, :own]), to_numpy(targets[g, :, :P]), ridge)
-                weights[g, place, ...] = 0.0
-                weights[g, place, :, :own] = like(solution, F)
+            left += [(g, place) for g in np.asarray(members)[~settled].tolist()]
+
+    def solve(which: tuple[int, int]) -> FloatArray:
+        g, P, own = which[0], sizes[which[1]], int(member_sizes[which[0]])
+        return orthogonal_solution(to_numpy(F[g, :P, :own]), to_numpy(targets[g, :, :P]), ridge)
+
+    if not left:
+        return weights
+    # The host is quicker with one small matrix than a card, and all its cores are free while a card is at work.
+    workers = 1 if is_numpy(F) else os.cpu_count() or 1
+    with blas_threads(1 if workers > 1 else None), ThreadPoolExecutor(workers) as pool:
+        for (g, place), solution in zip(left, pool.map(solve, left), strict=True):
+            weights[g, place, ...] = 0.0
+            weights[g, place, :, : solution.shape[-1]] = like(solution, F)
     return weights
 
 

@@ -26,9 +26,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array, eye_array
 
 from subridge.arrays.namespace import eye_like, is_sparse, like, namespace_of, select_rows, take_last, to_numpy
-from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
+from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray, SparseMatrix
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import AccuracyWarning, RidgeError
 from subridge.ridge.rounding import (
@@ -62,6 +63,7 @@ _RESOLVED = 1e-6  # of the largest eigenvalue: a penalty at which pairs of rows 
 _LEAST_PAIR_PENALTY = 1e-9
 _LEAST_SHARE = 1e-6  # of the samples, behind an error that carries no information
 _FEW_ROWS = 10  # too few to judge a member's weight by
+_MOST_SETS = 256  # whose squared errors say how these vary: some of more
 _SMALL = 20_000  # numbers of a table that is kept even if the factorisation takes less memory
 _LEAST_PAIR_SLACK = 1e-10  # two rows that are alone in a direction determine each other: the second is not left out
 
@@ -84,16 +86,17 @@ class LeftOut(NamedTuple):
 class MemberFit:
     """The singular value decomposition of one member's rows, of rank ρ; make it by `factorise`.
 
-    `left` is Qᵀ, shape (ρ, n); `spectrum` d, shape (ρ,), all positive and ascending; `right` Vᵀ, shape (ρ, N_r), or
-    None if the kernel F Fᵀ was decomposed. `measurement` is the member's entry in the plan. `slack_noise` bounds the
-    rounding error in the diagonal of P, below which it counts as zero; -inf if no penalty will be asked for that
-    resolves it. `sharpness`, of a careful decomposition only, is the uncertainty of the space that Q spans. `dropped`
-    bounds d in the directions that were taken for rounding; 0 if there are none.
+    `known_left` is Qᵀ, shape (ρ, n), or None if it is to be made from V when it is asked for; `spectrum` d, shape (ρ,),
+    all positive and ascending; `right` Vᵀ, shape (ρ, N_r), or None if the kernel F Fᵀ was decomposed. `measurement` is
+    the member's entry in the plan. `slack_noise` bounds the rounding error in the diagonal of P, below which it counts
+    as zero; -inf if no penalty will be asked for that resolves it. `sharpness`, of a careful decomposition only, is the
+    uncertainty of the space that Q spans. `dropped` bounds d in the directions that were taken for rounding; 0 if there
+    are none.
     """
 
     rows: TrainingRows
     measurement: IntArray
-    left: Array
+    known_left: Array | None
     spectrum: Array
     right: Array | None
     slack_noise: float
@@ -105,10 +108,18 @@ class MemberFit:
         """The rows as the member sees them; a copy of its features, made when it is asked for."""
         return self.rows.design(self.measurement)
 
+    @cached_property
+    def left(self) -> Array:
+        """Qᵀ, shape (ρ, n)."""
+        if self.known_left is not None:
+            return self.known_left
+        assert self.right is not None
+        return self.design.onto_samples((self.right.T / self.spectrum**0.5).T)
+
     @property
     def spans_samples(self) -> bool:
         """Whether Q and the intercept span all of R^n: without ridge the member interpolates."""
-        return int(self.spectrum.shape[0]) == self.rows.room
+        return 0 < int(self.spectrum.shape[0]) == self.rows.room
 
     def given_columns(self) -> FloatArray | None:
         """The columns of X as given that the member sees, (n, N_r), all for a projection; None after training."""
@@ -159,15 +170,22 @@ class MemberFit:
         p = _column(penalties, self.spectrum)
         return (1.0 if self.spans_samples else p) / (self.spectrum + p)
 
-    def coefficients(self, penalties: FloatArray, targets: Array) -> Array:
-        """Weights on the unscaled features, (L, C, N_r), from penalties (L,) and centred, weighted labels (C, n)."""
-        d, A = self.spectrum, targets @ self.left.T
-        inverse = 1 / (d + _column(penalties, d))
-        if self.right is None:
-            flat = self.design.onto_features(_scaled_rows(A, inverse) @ self.left)
-        else:
-            flat = _scaled_rows(A, inverse * d**0.5) @ self.right
-        return flat.reshape((len(penalties), targets.shape[0], len(self.measurement)))
+    def slack(self, penalties: FloatArray) -> Array:
+        """``tr R/n``, the mean of R_ii; shape (L,)."""
+        total: Array = self.residual_gains(penalties).sum(axis=1) + self.rows.room - len(self.spectrum)
+        return total / self.rows.n_samples
+
+    def coefficients(self, penalties: FloatArray, targets: Array, projected: Array | None = None) -> Array:
+        """Weights on the unscaled features, (L, C, N_r), from centred, weighted labels g (C, n).
+
+        Penalties have shape (L,), or (L, C) if each target has its own. `projected` are ``gᵀQ``, shape (C, ρ), if they
+        are known.
+        """
+        d, V, L = self.spectrum, self.right, len(penalties)
+        A = targets @ self.left.T if projected is None else projected
+        solved = (A / (d + like(penalties.reshape(L, -1, 1), d))).reshape((L * A.shape[0], A.shape[1]))
+        flat = self.design.onto_features(solved @ self.left) if V is None else (solved * d**0.5) @ V
+        return flat.reshape((L, A.shape[0], len(self.measurement)))
 
     # -- rows left out one by one -----------------------------------------------------------------
 
@@ -188,7 +206,12 @@ class MemberFit:
             return self._left_out_sets(penalties, targets, sets)
         Qt, d = self.left, self.spectrum
         L, (C, n) = len(penalties), targets.shape
-        A, squares, gains = targets @ Qt.T, Qt * Qt, self.residual_gains(penalties)
+        A, gains = targets @ Qt.T, self.residual_gains(penalties)
+        if not self.rows.knows_leverages:  # the trace stands for them
+            residuals = (_scaled_rows(A, gains) @ Qt).reshape((L, C, n)) + (targets - A @ Qt) * (not self.spans_samples)
+            slack = self.slack(penalties)[:, None, None]
+            return LeftOut(np.where(slack > 0, residuals / np.maximum(slack, _TINY), np.inf), A[:0], np.arange(0))
+        squares = Qt * Qt
         none = np.empty(0, dtype=np.intp)
         if self.spans_samples:
             diagonals = gains @ squares
@@ -459,11 +482,11 @@ def factorise(
     dropped = max(float(d[small - 1]), 0.0) + 4 * _EPS * top if small else 0.0
     d, vectors = d[small:], vectors[:, small:]
     if not by_features:
-        return replace(fit, left=vectors.T, spectrum=d, dropped=dropped)
+        return replace(fit, known_left=vectors.T, spectrum=d, dropped=dropped)
     condition = top / float(d[0]) if d.shape[0] else 1.0
     noise = _ORTHONORMAL_NOISE * condition if condition < 1 / GRAM_LIMIT else -np.inf
     left = design.onto_samples((vectors / d**0.5).T)
-    return replace(fit, left=left, spectrum=d, right=vectors.T, slack_noise=noise, dropped=dropped)
+    return replace(fit, known_left=left, spectrum=d, right=vectors.T, slack_noise=noise, dropped=dropped)
 
 
 def factorise_carefully(fit: MemberFit) -> MemberFit:
@@ -474,7 +497,7 @@ def factorise_carefully(fit: MemberFit) -> MemberFit:
     sharpness = max(sharpness, _ORTHONORMAL_NOISE)
     return replace(
         fit,
-        left=left,
+        known_left=left,
         spectrum=spectrum,
         right=right,
         slack_noise=_ORTHONORMAL_NOISE,
@@ -621,26 +644,32 @@ def residual_pair_traces(fits: Sequence[MemberFit], penalties: FloatArray) -> Fl
 class MemberPath:
     """One member at L penalties.
 
-    The table of all left-out errors is kept if it is no larger than the factorisation, or small: it costs less time.
-    Otherwise errors are computed when they are asked for. So memory stays within about twice that of the dense data for
-    any number of ridges, members and targets. `noise`, shape (C, n), is the member's readout noise ξ_r, taken from its
-    labels in training.
+    The table of all left-out errors is kept if it is no larger than the factorisation, or small, or if `keep_errors`
+    says so: it costs less time. Q is then made again if pairs of rows are asked for: memory that many members hold is
+    slow to get. Otherwise errors are computed when they are asked for. So memory stays within about twice that of the
+    dense data for any number of ridges, members and targets. `noise`, shape (C, n), is the member's readout noise ξ_r,
+    taken from its labels in training.
     """
 
     _of_penalties: tuple[str, ...] = ("penalties", "degrees", "independent")  # what has an entry for each penalty
 
-    def __init__(self, fit: MemberFit, penalties: FloatArray, noise: Array | None = None) -> None:
+    def __init__(
+        self, fit: MemberFit, penalties: FloatArray, noise: Array | None = None, keep_errors: bool = False
+    ) -> None:
         rows, self._noise, self.penalties = fit.rows, noise, penalties
         self.rows, self.feature_means = rows, rows.feature_means
         self._targets, self.target_means = rows.centred_targets if noise is None else rows.centred(rows.targets - noise)
         lines, rank = len(penalties) * int(self._targets.shape[0]), int(fit.spectrum.shape[0])
-        is_short = lines <= (4 if lines * rows.n_samples <= _SMALL else 1) * rank
+        is_short = keep_errors or lines <= (4 if lines * rows.n_samples <= _SMALL else 1) * rank
         places = np.arange(len(penalties)) if is_short else np.array([penalties.argmin()])
         self._fit, found = trusted(fit, self._targets, penalties[places])
         self.rank = int(self._fit.spectrum.shape[0])
         self.degrees = residual_degrees(self._fit, penalties)
         self.independent = independent_samples(self._fit, penalties)
         self._known: dict[int, Array] = dict(zip(places.tolist(), self._unweighted(found.errors), strict=True))
+        self._projected = self._targets @ self._fit.left.T
+        if is_short and self._fit.right is not None and self._fit.sharpness is None:
+            self._fit = replace(self._fit, known_left=None)
 
     def beyond(self, first: int) -> "MemberPath":
         """The same without the penalties before a place."""
@@ -660,9 +689,9 @@ class MemberPath:
             self._known = {index: self._unweighted(found.errors)[0, ...]}
         return self._known[index]
 
-    def coefficients(self, index: int) -> Array:
-        """Weights on the unscaled features at one ridge, shape (C, N_r)."""
-        return self._fit.coefficients(self.penalties[index][None], self._targets)[0, ...]
+    def coefficients(self, index: int | IntArray) -> Array:
+        """Weights on the unscaled features at one ridge, or at one for each target; shape (C, N_r)."""
+        return self._fit.coefficients(self.penalties[index].reshape((1, -1)), self._targets, self._projected)[0, ...]
 
     def pair_errors(self, index: int, left_out: IntArray) -> Array:
         """Errors at one ridge with another row, or set of rows, i left out as well, for each i of m; shape (m, C, n).
@@ -678,6 +707,10 @@ class MemberPath:
         fit = self._fit
         return bool(fit.dropped) or bool((fit.spectrum < float(self.penalties.min())).any())
 
+    def degrees_without(self, units: IntArray) -> FloatArray:
+        """`degrees` with one more row, or set, left out, for each of b; shape (L, b)."""
+        return degrees_without(self._fit, self.penalties, units)
+
     def resolves_pairs(self, index: int) -> bool:
         """Whether the formula for pairs keeps some digits at one ridge: without ridge it is 0/0 if two rows fewer are
         the first that the member interpolates.
@@ -688,7 +721,7 @@ class MemberPath:
     def pair_deviations(self, left_out: IntArray) -> Array:
         """Labels less the mean of the rows without their own unit and unit i; shape (m, C, n)."""
         fit, rows = self._fit, self.rows
-        constant = replace(fit, rows=rows, left=rows.targets[:0, :], spectrum=fit.spectrum[:0])
+        constant = replace(fit, rows=rows, known_left=rows.targets[:0, :], spectrum=fit.spectrum[:0])
         return constant.pair_errors(1.0, rows.centred_targets[0], left_out, rows.left_out) / rows.root_weights
 
     def _unweighted(self, weighted: Array) -> Array:
@@ -726,27 +759,110 @@ def residual_degrees(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     """m = (tr R²)²/tr R⁴ at each ridge, shape (L,).
 
     A squared error of labels that are noise, gᵀR²g, varies as that of m independent samples. At its interpolation
-    threshold a member has m near one: its error is one accident.
+    threshold a member has m near one: its error is one accident. Rows that are left out together may share their noise,
+    so that sets count as rows do elsewhere. R is then ZᵀRZ, with a unit vector in Z for each set.
     """
-    d, p, untouched = to_numpy(fit.spectrum), penalties[:, None], fit.rows.room - int(fit.spectrum.shape[0])
-    squares = ((d.min(initial=np.inf) + p if fit.spans_samples else p) / (d + p)) ** 2
-    return np.asarray((squares.sum(axis=1) + untouched) ** 2 / ((squares**2).sum(axis=1) + untouched))
+    gains = _scaled_gains(fit, penalties)
+    if fit.rows.left_out is None:
+        untouched = fit.rows.room - gains.shape[1]
+        return _degrees((gains**2).sum(axis=1) + untouched, (gains**4).sum(axis=1) + untouched)
+    return _degrees(*np.array([(R.ravel() @ R.ravel(), ((R @ R) ** 2).sum()) for R in _of_sets(fit, gains)]).T)
+
+
+def degrees_without(fit: MemberFit, penalties: FloatArray, units: IntArray) -> FloatArray:
+    """m at each ridge with one more row, or set, left out, for each of b; their numbers `units` ascend; shape (L, b).
+
+    Without the rows s, R is ``R - B`` with ``B = R_s R_ss⁻¹ R_sᵀ``. Traces of its powers need those of R, and the small
+    matrices ``K_j = R_ss⁻¹ R_sᵀ R^j R_s``.
+    """
+    gains, left, rows = _scaled_gains(fit, penalties), to_numpy(fit.left), fit.rows
+    found = np.empty((len(penalties), len(units)))
+    if rows.left_out is None:
+        squares, u = left[:, units] ** 2, to_numpy(rows.intercept_direction)[units]
+        outside = 0.0 if fit.spans_samples else 1 - u**2 - squares.sum(axis=0)
+        own, *others = ((gains**j @ squares + outside)[..., None, None] for j in range(1, 6))  # diagonals of R, R², …
+        second, fourth = ((gains**j).sum(axis=1, keepdims=True) + rows.room - gains.shape[1] for j in (2, 4))
+        return _degrees(*_traces_without(second, fourth, [each / np.maximum(own, _TINY) for each in others]))
+    every, Z, sets = eye_array(rows.n_samples, format="csr"), _shared_by_sets(rows), rows.left_out.rows_of_sets
+    Q, across, sizes = Z @ left.T, _outside(fit, every, Z), np.array([len(sets[unit]) for unit in units])
+    blocks = []
+    for size in np.unique(sizes):
+        index = np.stack([sets[unit] for unit in units[sizes == size]])
+        inner = np.stack([_outside(fit, every[own], every[own]) for own in index])
+        blocks.append((sizes == size, left.T[index], inner, across[index]))
+    for place, (R, each) in enumerate(zip(_of_sets(fit, gains), gains, strict=True)):
+        square = R @ R
+        second, fourth = np.trace(square), (square * square).sum()
+        for where, own, inner, part in blocks:
+            scaled = own * each
+            A = part + scaled @ Q.T  # R_sᵀ, shape (b, m, S)
+            inverse = np.linalg.pinv(inner + scaled @ own.transpose(0, 2, 1), _LEAST_PAIR_SLACK, hermitian=True)
+            solved, AR = A.transpose(0, 2, 1) @ inverse, A @ R
+            K = [B @ solved for B in (A, AR, A @ square, AR @ square)]
+            found[place, where] = _degrees(*_traces_without(second, fourth, K))
+    return found
+
+
+def _scaled_gains(fit: MemberFit, penalties: FloatArray) -> FloatArray:
+    """Eigenvalues of R on the member's own directions, shape (L, ρ), at most one also if it spans the samples."""
+    d, p = to_numpy(fit.spectrum), penalties[:, None]
+    return np.asarray((d.min(initial=np.inf) + p if fit.spans_samples else p) / (d + p))
+
+
+def _of_sets(fit: MemberFit, gains: FloatArray) -> Iterator[FloatArray]:
+    """ZᵀRZ at each ridge, shape (S, S)."""
+    Z = _shared_by_sets(fit.rows)
+    outside, Q = _outside(fit, Z, Z), Z @ to_numpy(fit.left).T
+    yield from (outside + (Q * each) @ Q.T for each in gains)
+
+
+def _degrees(second: FloatArray, fourth: FloatArray) -> FloatArray:
+    """m, which is at least one, from the traces of R² and R⁴."""
+    return np.asarray(np.maximum(np.maximum(second, 0.0) ** 2 / np.maximum(fourth, _TINY), 1.0))
+
+
+def _traces_without(second: FloatArray, fourth: FloatArray, K: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:
+    """Traces of (R - B)² and (R - B)⁴ from those of R² and R⁴ and from K_0 to K_3, each of shape (..., m, m)."""
+    square = K[0] @ K[0]
+    products = K[1], square, K[3], K[2] @ K[0], K[1] @ K[1], K[1] @ square, square @ square
+    RB, BB, RRRB, RRBB, RBRB, RBBB, BBBB = (np.trace(each, axis1=-2, axis2=-1) for each in products)
+    return second - 2 * RB + BB, fourth - 4 * RRRB + 4 * RRBB + 2 * RBRB - 4 * RBBB + BBBB
+
+
+def _shared_by_sets(rows: TrainingRows) -> SparseMatrix:
+    """Zᵀ, shape (S, n): what the rows of a set may share, for sets that do not overlap."""
+    sets = rows.left_out
+    assert sets is not None
+    chosen = [sets.rows_of_sets[unit] for unit in sets.apart[:: -(-len(sets.apart) // _MOST_SETS)]]
+    index, owners = np.concatenate(chosen), np.repeat(np.arange(len(chosen)), [len(each) for each in chosen])
+    roots = to_numpy(rows.root_weights)[index]
+    norms = np.sqrt(np.bincount(owners, roots**2))
+    found: SparseMatrix = csr_array((roots / norms[owners], (owners, index)), shape=(len(chosen), rows.n_samples))
+    return found
+
+
+def _outside(fit: MemberFit, A: SparseMatrix, B: SparseMatrix) -> FloatArray:
+    """``A P Bᵀ``: the part of R that no penalty changes; zero if the member spans the samples."""
+    if fit.spans_samples:
+        return np.zeros((A.shape[0], B.shape[0]))
+    u, Qt = to_numpy(fit.rows.intercept_direction), to_numpy(fit.left)
+    return np.asarray((A @ B.T).toarray() - np.outer(A @ u, B @ u) - (A @ Qt.T) @ (B @ Qt.T).T)
 
 
 def independent_samples(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     """How many independent samples the left-out errors at each ridge are worth if weights are fitted to them; (L,).
 
-    The inverse of a squared error, which weights follow, is too large by m/(m - 2) in the mean, so n samples are worth
-    n (1 - 2/m). Zero if few rows determine the member, as with rare columns: their left-out errors carry no
-    information.
+    The inverse of a squared error, which weights follow, is too large by m/(m - 2) in the mean, so n samples, or sets
+    that are left out, are worth n (1 - 2/m). Zero if few rows determine the member, as with rare columns: their
+    left-out errors carry no information.
     """
     rows, d = fit.rows, to_numpy(fit.spectrum)
     leverages = (d / (d + penalties.min())) @ to_numpy(fit.left) ** 2  # q, worth (Σq)²/Σq² equal ones
-    if len(d) and leverages.sum() ** 2 < min(_FEW_ROWS, len(leverages) / 6) * (leverages**2).sum():
+    is_rare = leverages.sum() ** 2 < min(_FEW_ROWS, len(leverages) / 6) * (leverages**2).sum()
+    if rows.knows_leverages and len(d) and is_rare:
         return np.zeros(len(penalties))
-    effective = rows.total_weight**2 / float((rows.weights**2).sum())
-    most = rows.room if rows.left_out is None else rows.n_units
-    return np.asarray(np.minimum(np.maximum(1 - 2 / residual_degrees(fit, penalties), _LEAST_SHARE) * effective, most))
+    worth = np.maximum(1 - 2 / residual_degrees(fit, penalties), _LEAST_SHARE) * rows.effective_samples
+    return np.asarray(np.minimum(worth, rows.room))
 
 
 def member_paths(

@@ -17,10 +17,12 @@ Batches are merged by the update of Chan, Golub and LeVeque (1983), which has no
 Gram matrix resolves directions down to √ε, about 1e-7 of a column's spread, where rows would resolve 1e-14.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import pairwise
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -32,13 +34,12 @@ from subridge.model.checks import refuse_beyond_memory
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError
 from subridge.ridge.checks import refuse_out_of_range
-from subridge.ridge.member import MemberPath
-from subridge.ridge.rows import TrainingRows, training_rows
+from subridge.ridge.member import MemberFit, MemberPath, independent_samples, residual_degrees
+from subridge.ridge.rows import Design, TrainingRows, training_rows
 
 BATCHES = 32  # with so many the standard error of a difference is known to an eighth of itself
 _EPS = float(np.finfo(np.float64).eps)
 _PER_PRODUCT = 32  # bytes: the moments of a batch, those before, their sum, and a member's decomposition
-_LEAST_SHARE = 1e-6  # of the samples, behind an error that carries no information
 
 
 # -- moments of batches ---------------------------------------------------------------------------
@@ -90,6 +91,13 @@ class RowMoments:
         x, y = self.feature_means, self.target_means
         return replace(self._shifted(x, y, self.total_weight), feature_means=x * 0.0, target_means=y * 0.0)
 
+    def squares(self, a: FloatArray, b: FloatArray, x: FloatArray | float, y: FloatArray) -> FloatArray:
+        """``Σ w (a (y_i - y) - b (x_i - x))²`` of every target, shape (C,), for a and y (C,), b (C, M) and x (M,)."""
+        gram, cross, own = (to_numpy(each) for each in (self.gram, self.cross, self.target_gram))
+        inside = a**2 * np.diagonal(own) - 2 * a * (cross * b).sum(axis=1) + ((b @ gram) * b).sum(axis=1)
+        shift = a * (to_numpy(self.target_means) - y) - b @ (to_numpy(self.feature_means) - x)
+        return np.asarray(np.maximum(inside, 0.0) + self.total_weight * shift**2)
+
     def _shifted(self, x: Array, y: Array, weight: float) -> "RowMoments":
         """Second moments with ``weight`` times the products of x (M,) and y (C,) added."""
         return replace(
@@ -107,17 +115,25 @@ def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | N
         refuse_beyond_memory(f"the products of {M:,} features", _PER_PRODUCT * M**2, "take fewer, or use fit")
     with np.errstate(over="ignore", invalid="ignore"):
         rows = training_rows(X, targets, sample_weight)
-        (g, means), design, w = rows.centred_targets, rows.design(np.arange(X.shape[1])), rows.weights
+        design = Design(rows.features, rows.feature_means, rows.root_weights)
+        (g, means), w = rows.centred_targets, rows.weights
         refuse_out_of_range(rows)
         squares = design.gram(), design.onto_features(g), g @ g.T
     return RowMoments(rows.n_samples, rows.total_weight, float((w * w).sum()), rows.feature_means, means, *squares)
 
 
-def merged(parts: Sequence[RowMoments]) -> RowMoments:
-    """The moments of all rows together, merged pair by pair, so that rounding grows with the depth of the tree."""
-    while len(parts) > 1:
-        parts = [parts[i] + parts[i + 1] if i + 1 < len(parts) else parts[i] for i in range(0, len(parts), 2)]
-    return parts[0]
+def merged(parts: Iterable[RowMoments]) -> RowMoments:
+    """The moments of all rows together, merged as a tree of pairs, so that rounding grows with its depth.
+
+    Parts are taken one by one, and pairs of equal depth are merged at once: of m parts log₂ m are held.
+    """
+    held = list[tuple[int, RowMoments]]()
+    for part in parts:
+        depth = 0
+        while held and held[-1][0] == depth:
+            part, depth = held.pop()[1] + part, depth + 1
+        held.append((depth, part))
+    return reduce(lambda right, left: left[1] + right, held[-2::-1], held[-1][1])
 
 
 def thinned(batches: Sequence[RowMoments], most: int = BATCHES) -> tuple[RowMoments, ...]:
@@ -181,6 +197,44 @@ class MomentBatches:
         """Columns of X."""
         return int(self.batches[0].gram.shape[0])
 
+    def leave_batches_out(self, estimator: Any) -> FloatArray:
+        """Judge an estimator on every batch, fitted to the others: exact, and without another pass over the table.
+
+        Subsets, ridges and weights are chosen again without each batch. If rows are in the order of time, or lie by
+        groups, that is fairer than leaving out single rows.
+
+        Parameters
+        ----------
+        estimator : RidgeEnsembleRegressor
+            What to fit; it is not changed.
+
+        Returns
+        -------
+        ndarray, shape (n_batches,)
+            Mean squared error on the rows of each batch, summed over targets.
+
+        Raises
+        ------
+        ParameterError
+            If the estimator needs rows.
+
+        Examples
+        --------
+        >>> import numpy as np, subridge as sr
+        >>> X = np.random.default_rng(0).standard_normal((400, 3))
+        >>> moments = sr.gather_moments((X[i : i + 50], X[i : i + 50].sum(axis=1)) for i in range(0, 400, 50))
+        >>> errors = moments.leave_batches_out(sr.RidgeEnsembleRegressor(1, ridge=0.1))
+        >>> errors.shape, bool(errors.max() < 0.1)
+        ((32,), True)
+        """
+        found = []
+        for number, each in enumerate(self.batches):
+            others = replace(self, batches=self.batches[:number] + self.batches[number + 1 :])
+            model = deepcopy(estimator).fit(others)
+            coef, intercept = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
+            found.append(each.squares(np.ones(len(coef)), coef, 0.0, intercept).sum() / each.total_weight)
+        return np.array(found)
+
 
 # -- rows that stand for them ---------------------------------------------------------------------
 
@@ -198,6 +252,7 @@ class MomentRows(TrainingRows):
     whole: RowMoments = field(kw_only=True)
     has_intercept: bool = True
     scales: FloatArray | None = None
+    knows_leverages: ClassVar[bool] = False
 
     @property
     def n_samples(self) -> int:
@@ -213,6 +268,11 @@ class MomentRows(TrainingRows):
             MomentPath(self, plan, r, np.broadcast_to(penalties, (len(ridges), plan.n_members))[:, r])
             for r in range(plan.n_members)
         ]
+
+    @property
+    def effective_samples(self) -> float:
+        """``(Σw)²/Σw²``."""
+        return self.whole.total_weight**2 / self.whole.squared_weight
 
     @property
     def n_units(self) -> int:
@@ -254,16 +314,8 @@ class MomentRows(TrainingRows):
             return np.full(len(self.batches), np.inf)
         if self.scales is not None:
             b = b / self.scales
-        centre = to_numpy(self.whole.feature_means), to_numpy(self.whole.target_means)
-        found = []
-        for each in self.batches:
-            gram, cross, own, mean, label = map(
-                to_numpy, (each.gram, each.cross, each.target_gram, each.feature_means, each.target_means)
-            )
-            shift = a * (label - centre[1] * self.has_intercept) - b @ (mean - centre[0] * self.has_intercept)
-            inside = a**2 * np.diagonal(own) - 2 * a * (cross * b).sum(axis=1) + ((b @ gram) * b).sum(axis=1)
-            found.append(float((np.maximum(inside, 0.0) + each.total_weight * shift**2).sum()))
-        return np.array(found)
+        x, y = (to_numpy(each) * self.has_intercept for each in (self.whole.feature_means, self.whole.target_means))
+        return np.array([each.squares(a, b, x, y).sum() for each in self.batches])
 
 
 def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise: bool = False) -> MomentRows:
@@ -310,59 +362,39 @@ def _root(gram: FloatArray, absent: BoolArray) -> FloatArray:
 class MomentPath(MemberPath):
     """One member at L penalties, from moments instead of rows; rows cannot be left out in pairs."""
 
-    _of_penalties = (*MemberPath._of_penalties, "_slack")
-
     def __init__(self, rows: MomentRows, plan: SubsetPlan, r: int, penalties: FloatArray) -> None:
-        self._rows, self._plan, self._r, self.penalties = rows, plan, r, penalties
-        self._known, self.feature_means = {}, rows.feature_means
+        self._plan, self._r, self.penalties, self._known, self._noise = plan, r, penalties, {}, None
+        self.feature_means, self._targets = rows.feature_means, rows.centred_targets[0]
         self.target_means = to_numpy(rows.whole.target_means) * float(rows.has_intercept)
-        Ft, n, room = rows.design(plan.measurements[r]).dense(), rows.n_samples, rows.room
-        V, s, Qt = np.linalg.svd(Ft, full_matrices=False)
-        N, top = len(Ft), float(s[0]) if len(s) else 0.0
-        rank = int((s > N * _EPS * top).sum())
-        if penalties.min() <= 8 * N * _EPS * top**2:  # so small that it does not hide the rounding of the moments
-            sizes = np.linalg.norm(Ft, axis=1, keepdims=True)
-            own = np.linalg.svd(Ft / np.where(sizes > 0, sizes, 1.0), compute_uv=False)
-            rank = min(rank, int((own**2 > 8 * N * _EPS * own.max(initial=0.0) ** 2).sum()))
-        self._hides = rank < N or bool((s**2 < float(penalties.min())).any())
-        self.rank = rank = min(rank, max(room, 0))
-        self._root, self._right = s[:rank], V[:, :rank].T
-        self._projected = rows.centred_targets[0] @ Qt[:rank].T  # (C, ρ)
-        d, p = self._root**2, penalties[:, None]
-        self._spans = 0 < room == self.rank
-        if self._spans:
-            self._slack = (1 / (d + p)).sum(axis=1) / n
-        else:
-            self._slack = 1 - ((d / (d + p)).sum(axis=1) + int(rows.has_intercept)) / n
-        squares = ((d.min(initial=np.inf) + p if self._spans else p) / (d + p)) ** 2
-        untouched = max(room, 0) - self.rank
-        fourth = np.maximum((squares**2).sum(axis=1) + untouched, _EPS)
-        self.degrees = np.maximum((squares.sum(axis=1) + untouched) ** 2 / fourth, _EPS)
-        effective = rows.whole.total_weight**2 / rows.whole.squared_weight
-        self.independent = np.minimum(np.maximum(1 - 2 / self.degrees, _LEAST_SHARE) * effective, room)
-
-    @property
-    def hides_directions(self) -> bool:
-        """Whether the member has directions of less variance than the smallest penalty, or than rounding shows."""
-        return self._hides
+        self._scales = 1.0 if rows.scales is None else rows.scales[plan.measurements[r]]
+        self._fit = _factorised(rows, plan.measurements[r], float(penalties.min()))
+        self._projected = self._targets @ self._fit.left.T
+        self.rank = len(self._fit.spectrum)
+        self.degrees = residual_degrees(self._fit, penalties)
+        self.independent = independent_samples(self._fit, penalties)
 
     def error_map(self, index: int) -> tuple[float, FloatArray]:
         """a and b, shape (C, M), of the left-out errors ``a g - F b`` in the trace form."""
-        d, slack = self._root**2 + self.penalties[index], float(self._slack[index])
-        gains, share = self._root / (d * slack) if slack > 0 else self._root * 0.0, 1 / slack if slack > 0 else np.inf
-        if self._spans:  # (K + p)⁻¹g in place of the residual
-            gains, share = -gains / self._root**2, 0.0
-        return share, self._plan.lift_rows(self._r, (self._projected * gains) @ self._right)
+        fit, p = self._fit, self.penalties[[index]]
+        d, slack, inside = fit.spectrum, float(fit.slack(p)[0]), self._projected
+        gains = d**0.5 / (d + p) * (-1 / d if fit.spans_samples else 1.0)  # (K + p)⁻¹g in place of the residual
+        map_ = self._plan.lift_rows(self._r, (inside * gains) @ fit.right)  # type: ignore[operator]
+        return np.inf if slack == 0 else float(not fit.spans_samples) / slack, map_ / (slack or 1.0)
 
-    def errors(self, index: int) -> Array:
-        """Left-out errors of the rows that stand for all, shape (C, m)."""
-        rows, (share, map_) = self._rows, self.error_map(index)
-        if np.isinf(share):  # nothing but the intercept can be fitted yet
-            return np.full(rows.targets.shape, np.inf)
-        return share * rows.targets - (map_ @ rows.features) / rows.root_weights  # type: ignore[operator]
+    def coefficients(self, index: int | IntArray) -> Array:
+        """Weights on the features as they were given, at one ridge, or at one for each target; shape (C, N_r)."""
+        return super().coefficients(index) / self._scales
 
-    def coefficients(self, index: int) -> Array:
-        """Weights on the features as they were given, at one ridge, shape (C, N_r)."""
-        d, scales = self._root**2 + self.penalties[index], self._rows.scales
-        found: Array = (self._projected * self._root / d) @ self._right
-        return found if scales is None else found / scales[self._plan.measurements[self._r]]
+
+def _factorised(rows: MomentRows, measurement: IntArray, least_penalty: float) -> MemberFit:
+    """The decomposition of a member on rows that stand for all, without directions that are rounding of the moments."""
+    Ft = rows.design(measurement).dense()
+    V, s, Qt = np.linalg.svd(Ft, full_matrices=False)
+    N, top = len(Ft), float(s.max(initial=0.0))
+    rank = int((s > N * _EPS * top).sum())
+    if least_penalty <= 8 * N * _EPS * top**2:  # so small that it does not hide the rounding
+        sizes = np.linalg.norm(Ft, axis=1, keepdims=True)
+        own = np.linalg.svd(Ft / np.where(sizes > 0, sizes, 1.0), compute_uv=False)
+        rank = min(rank, int((own**2 > 8 * N * _EPS * own.max(initial=0.0) ** 2).sum()))
+    kept = np.arange(min(rank, max(rows.room, 0)))[::-1]  # eigenvalues ascend
+    return MemberFit(rows, measurement, Qt[kept], s[kept] ** 2, V.T[kept], 0.0, dropped=float(rank < N))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -80,6 +80,22 @@ class LeftOutSets:
     def rows_of_sets(self) -> list[IntArray]:
         """The rows of every set, by its number."""
         return [rows for batch in self.batches for rows in batch.rows]
+
+    @cached_property
+    def apart(self) -> IntArray:
+        """The numbers of sets that do not overlap; of groups these are all.
+
+        >>> left_out_windows(1, [0, 1, 2, 3, 4]).apart
+        array([0, 4])
+        """
+        if self.is_partition:
+            return np.arange(self.n_sets)
+        kept, last = list[int](), -1
+        for number, rows in sorted(enumerate(self.rows_of_sets), key=lambda each: int(each[1][0])):
+            if rows[0] > last:
+                kept.append(number)
+                last = int(rows[-1])
+        return np.array(kept)
 
     @cached_property
     def owners(self) -> IntArray:
@@ -216,6 +232,7 @@ class TrainingRows:
     fit_intercept: bool
     left_out: LeftOutSets | None = None
     given: Array | SparseMatrix | None = None
+    knows_leverages: ClassVar[bool] = True  # false if rows stand for others
 
     @property
     def n_samples(self) -> int:
@@ -258,6 +275,11 @@ class TrainingRows:
     def total_weight(self) -> float:
         """Σw."""
         return float(self.weights.sum())
+
+    @property
+    def effective_samples(self) -> float:
+        """``(Σw)²/Σw²`` with the weights of rows, or of sets that are left out."""
+        return self.total_weight**2 / float((self.unit_sums(to_numpy(self.weights)) ** 2).sum())
 
     @cached_property
     def intercept_direction(self) -> Array:

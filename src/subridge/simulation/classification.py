@@ -181,6 +181,8 @@ def _labels(name: str, value: ArrayLike, X: FloatArray) -> IntArray:
         raise DataError(f"{name} has type {array.dtype}; classes are whole numbers or text")
     if pandas.isna(array).any() or (array.dtype.kind == "f" and np.isinf(array).any()):
         raise DataError(f"{name} has labels that are missing, NaN or infinite; drop those rows")
+    if array.dtype.kind == "O" and len({isinstance(each, str) for each in array.flat}) > 1:
+        raise DataError(f"{name} has numbers beside text; classes are all numbers or all text")
     if array.shape != (len(X),):
         raise DataError(f"{name} must have shape ({len(X)},), one class per row, got {array.shape}")
     return array

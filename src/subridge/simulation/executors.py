@@ -24,14 +24,11 @@ from concurrent.futures import (
     wait,
 )
 from contextlib import contextmanager, nullcontext, suppress
-from functools import cache
 from itertools import islice
 from multiprocessing import get_context, get_start_method, parent_process, set_start_method
 from multiprocessing.process import BaseProcess
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, cast
-
-from threadpoolctl import ThreadpoolController
 
 from subridge.arrays.types import FloatArray
 from subridge.model.errors import ClusterError
@@ -57,7 +54,7 @@ _UNKNOWN_WORKERS = 100
 _LOOK = 1.0
 # Works that a worker remembers: of more than one where runs share an executor.
 _REMEMBERED = 4
-_works: dict[str, Work] = {}
+_works: dict[str, Work | None] = {}
 
 
 def perform(
@@ -151,7 +148,7 @@ def run_task(key: str, task: range, work: Work | None = None) -> tuple[str, Tria
     return f"{socket.gethostname()}:{os.getpid()}", None if known is None else known(task)
 
 
-def _remember(key: str, work: Work) -> None:
+def _remember(key: str, work: Work | None) -> None:
     _works[key] = work
     for old in list(_works)[:-_REMEMBERED]:
         _works.pop(old, None)
@@ -174,15 +171,15 @@ for number in numbers:
 class ChildPool(ProcessPoolExecutor):
     """Processes that end with the one that started them, however that one ends, and leave Ctrl-C to it.
 
-    Each gets the work of the run when it starts. A thread of each watches the parent. It cannot do so while a child
-    loads its modules, or is deep in a library call that keeps the interpreter; on POSIX systems a small process
-    therefore knows the children too, and kills them when the parent is gone.
+    Each gets the work of the run, if there is one, when it starts. A thread of each watches the parent. It cannot do so
+    while a child loads its modules, or is deep in a library call that keeps the interpreter; on POSIX systems a small
+    process therefore knows the children too, and kills them when the parent is gone.
 
     Children are spawned, never forked: a fork would inherit the threads of BLAS in an unusable state. At the end of a
     ``with`` all work is waited for; after an error, or Ctrl-C, nothing is, because it may take minutes.
     """
 
-    def __init__(self, n_processes: int, key: str, work: Work) -> None:
+    def __init__(self, n_processes: int, key: str = "", work: Work | None = None) -> None:
         super().__init__(n_processes, get_context("spawn"), _begin, (key, work))
         self._guard: subprocess.Popen[str] | None = None
         if os.name == "posix":
@@ -240,7 +237,7 @@ def _starting_children() -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, signals)
 
 
-def _begin(key: str, work: Work) -> None:
+def _begin(key: str, work: Work | None) -> None:
     """In a child: leave Ctrl-C to the parent, end with it, and keep the work of the run."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
@@ -254,25 +251,6 @@ def _begin(key: str, work: Work) -> None:
 
     threading.Thread(target=end_with_parent, daemon=True).start()
     _remember(key, work)
-
-
-_limits_lock = threading.Lock()
-_limits: list[Any] = []  # those in force, the first of which knows what was before
-_libraries = cache(ThreadpoolController)  # finding them takes longer than a small task
-
-
-@contextmanager
-def blas_threads(n_threads: int) -> Iterator[None]:
-    """Limit the threads of BLAS in this process; the last of several users to leave restores what was before."""
-    with _limits_lock:
-        _limits.append(_libraries().limit(limits=n_threads))
-    try:
-        yield
-    finally:
-        with _limits_lock:
-            last = _limits.pop()
-            if not _limits:
-                last.restore_original_limits()
 
 
 # Reads the number of a signal, or nothing when the run has ended.

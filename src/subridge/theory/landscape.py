@@ -16,13 +16,16 @@ from numpy.typing import NDArray
 
 from subridge.arrays.types import FloatArray, IntArray
 from subridge.model.aggregation import LinearAggregation, MemberMoments, Outputs
+from subridge.theory.dead import dead_errors
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, row_factors
 from subridge.theory.prop1 import pair_bias
 from subridge.theory.prop2 import aligned_bias, bulk_of_members, unaligned_bias
 from subridge.theory.saddle_point import effective_ridge, floor
+from subridge.theory.shifted import ShiftedTables, errors_on_test
 from subridge.theory.tables import Tables
 
 ComplexArray: TypeAlias = NDArray[Any]
+OnTest: TypeAlias = Callable[[ComplexArray, IntArray, ComplexArray], ComplexArray]
 
 STEP = 2.0**-100  # h: its square is below rounding in every sum
 
@@ -45,6 +48,8 @@ class Landscape:
     kappa_bar: Callable[[FloatArray, IntArray], FloatArray]  # its inverse; a λ below the lowest is raised to it
     # Bias and γ of every pair (n, k, k), and of the mean outputs c_r (n, k) and D_rs/(c_r c_s) (n, k, k).
     forms: Callable[[ComplexArray, IntArray], tuple[ComplexArray, ...]]
+    # E_rs (n, k, k) at κ̄ on other test data, from that on data like those of training; None where they are alike.
+    on_test: OnTest | None = None
 
     @np.errstate(divide="ignore", invalid="ignore", over="ignore")
     def error(self, kappa_bar: FloatArray, direction: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -53,6 +58,8 @@ class Landscape:
         z2, power = self.grid.zeta[rows, None, None] ** 2, self.power[rows]
         readout = np.eye(kappa_bar.shape[1]) * self.grid.eta[rows, :, None] ** 2
         pairs = (bias + gamma * z2 + readout) / (1.0 - gamma)  # eq. 9 (GeneralErr)
+        if self.on_test is not None:
+            pairs = self.on_test(kappa_bar + 1j * STEP * direction, rows, pairs)
         inside = np.all(np.diagonal(gamma.real, axis1=-2, axis2=-1) < 1, axis=-1)
         pairs = np.where(inside[:, None, None], pairs, np.eye(kappa_bar.shape[1]))
         moments = MemberMoments(pairs.real)
@@ -78,7 +85,9 @@ class Landscape:
         return np.where(inside, moments.risk_of(w), np.inf), slope / STEP
 
 
-def general_landscape(tables: Tables, grid: GeneralGrid, aggregation: LinearAggregation) -> Landscape:
+def general_landscape(
+    tables: Tables, grid: GeneralGrid, aggregation: LinearAggregation, test: ShiftedTables | None = None
+) -> Landscape:
     """Prop. 1 on a flat grid."""
     spectra = [member.spectrum for member in tables.members]
     k, samples, needs_outputs = len(spectra), grid.alpha * tables.n_features, not aggregation.sums_to_one
@@ -123,11 +132,27 @@ def general_landscape(tables: Tables, grid: GeneralGrid, aggregation: LinearAggr
         ridge,
         inverse,
         forms,
+        None if test is None else _general_on_test(test, grid),
     )
 
 
-def equicorrelated_landscape(grid: EquicorrelatedGrid, aggregation: LinearAggregation) -> Landscape:
-    """Prop. 2 on a flat grid, in σ_r = d_r/(κ̄_r + d_r), where d_r = a/ν_rr is the one eigenvalue of a member."""
+def _general_on_test(test: ShiftedTables, grid: GeneralGrid) -> OnTest:
+    shared, eta2 = row_factors(grid.rows), np.eye(grid.eta.shape[1]) * grid.eta[:, :, None] ** 2
+
+    def on_test(kappa_bar: ComplexArray, rows: IntArray, pairs: ComplexArray) -> ComplexArray:
+        factors = shared / grid.alpha[rows, None, None]
+        return errors_on_test(test, kappa_bar, factors, pairs, grid.zeta[rows] ** 2, eta2[rows])[0]
+
+    return on_test
+
+
+def equicorrelated_landscape(
+    grid: EquicorrelatedGrid, aggregation: LinearAggregation, failing: float = 0.0
+) -> Landscape:
+    """Prop. 2 on a flat grid, in σ_r = d_r/(κ̄_r + d_r), where d_r = a/ν_rr is the one eigenvalue of a member.
+
+    `failing` is the probability that a feature fails at test time; the target is then not aligned.
+    """
     alpha, d, shared = grid.alpha[:, None] * grid.seen, grid.a[:, None] / grid.own, row_factors(grid.rows)
     lowest = d * (np.sqrt(grid.own / alpha) - 1.0)
 
@@ -153,6 +178,14 @@ def equicorrelated_landscape(grid: EquicorrelatedGrid, aggregation: LinearAggreg
         alike = np.divide(here.nu / (nu[0] * nu[1]), gain, out=np.zeros(gamma.shape), where=gain > 0)
         return bias, gamma, gain[:, 0] * (here.own * sigma), alike
 
-    return Landscape(
-        grid, aggregation, grid.b, np.where(grid.aligned > 0, np.inf, grid.b), lowest, d, ridge, inverse, forms
-    )
+    def on_test(kappa_bar: ComplexArray, rows: IntArray, pairs: ComplexArray) -> ComplexArray:
+        here = grid.take(rows)
+        _, gamma, c, _ = forms(kappa_bar, rows)
+        sigma = d[rows] / (kappa_bar + d[rows])
+        b, a, variance, z2 = (x[:, None, None] for x in (here.b, here.a, here.a + here.spike, here.zeta**2))
+        W = (b / a) ** 2 * here.nu * (sigma[:, :, None] * sigma[:, None, :]) + gamma * (pairs + z2) / a
+        readout = np.eye(kappa_bar.shape[1]) * here.eta[:, :, None] ** 2
+        return dead_errors(failing, pairs, readout, variance * W, here.b, here.b[:, None] - c)
+
+    power, test = np.where(grid.aligned > 0, np.inf, grid.b), on_test if failing else None
+    return Landscape(grid, aggregation, grid.b, power, lowest, d, ridge, inverse, forms, test)

@@ -5,14 +5,15 @@ from dataclasses import replace
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.model.aggregation import Mean, MemberMoments
-from subridge.model.checks import extended_non_negative, finite_array, positive_integer
+from subridge.model.aggregation import Aggregation, MemberMoments
+from subridge.model.checks import extended_non_negative, finite_array, positive_integer, truth
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.model.risk import Risk
 from subridge.model.shift import TestLaw, moments_at_test
 from subridge.model.subsets import Projection
+from subridge.theory.dead import dead_moments, probability_of
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, check_description
 from subridge.theory.projections import projected_moments
 from subridge.theory.prop1 import general_moments, general_order_parameters
@@ -47,8 +48,9 @@ def risk(
         For an `EquicorrelatedProblem`: M at which the aligned part of the teacher is taken, by the form uniform in
         s c M; None is M → ∞.
     test : Problem, DeadFeatures or MeanShift, optional
-        The law of the test data, if it differs from that of training; for a `Problem` without projections. The error is
-        that of the noise-free label. Weights of an aggregation are those that are best on data like those of training;
+        The law of the test data, if it differs from that of training; for a `Problem` without projections. An
+        `EquicorrelatedProblem` knows `DeadFeatures` of one probability. The error is that of the noise-free label.
+        Weights of an aggregation are those that are best on data like those of training;
         ``Risk.of_moments(found.moments, aggregation)`` has those that are best on the test data.
     ridges : array_like, shape (n,) or (n, k), optional
         Sweep that replaces ``ensemble.ridge`` and puts an axis of length n before all others.
@@ -85,9 +87,9 @@ def risk(
     Notes
     -----
     `Risk.error_bound` bounds the relative rounding error of every total: about 1e-14 on ordinary problems. It is NaN,
-    not known, on other test data, and for averaged projections of features that are not independent. Features of
-    very different scales, small eigenvalues and tiny risks keep their digits; docs/numerics.md says how.
-    `subridge.precise_risk` recomputes a point with as many digits as asked.
+    not known, for averaged projections of features that are not independent and on other test data, except for the mean
+    of an `EquicorrelatedProblem`. Features of very different scales, small eigenvalues and tiny risks keep their
+    digits; docs/numerics.md says how. `subridge.precise_risk` recomputes a point with as many digits as asked.
 
     Examples
     --------
@@ -102,17 +104,20 @@ def risk(
     if ridges is not None:
         ensemble = _swept(problem, ensemble, alpha, ridges)
     rounding: FloatArray | None
+    shifted: MemberMoments | None = None
     outputs, is_projected = not ensemble.aggregation.sums_to_one, isinstance(ensemble.subsets, Projection)
     if isinstance(problem, EquicorrelatedProblem):
         M = None if n_features is None else positive_integer("n_features", n_features)
         if M is not None and isinstance(ensemble.subsets, SubsetPlan) and ensemble.subsets.n_features != M:
             raise ParameterError(f"n_features={M} differs from the plan's {ensemble.subsets.n_features}")
-        if test is not None or is_projected:
+        if is_projected:
             raise ParameterError(
-                f"{'projections' if is_projected else 'test='} need a Problem with M features; "
-                "make one by problem.realise(n_features, seed)"
+                "projections need a Problem with M features; make one by problem.realise(n_features, seed)"
             )
-        moments, rounding = equicorrelated_moments(EquicorrelatedGrid.of(problem, ensemble, alpha), M, outputs=outputs)
+        points = EquicorrelatedGrid.of(problem, ensemble, alpha)
+        moments, rounding = equicorrelated_moments(points, M, outputs=outputs)
+        if test is not None:
+            shifted, rounding = dead_moments(points, M, probability_of(test), moments, rounding)
     else:
         if n_features is not None:
             raise ParameterError("n_features belongs to an EquicorrelatedProblem; a Problem knows its own size")
@@ -122,11 +127,20 @@ def risk(
         else:
             moments, rounding = general_moments(problem, ensemble.plan, grid, outputs=outputs)
         if test is not None:
-            return _on_test(problem, ensemble, grid, moments, test)
-    warn_if_infinite(moments.pairs)
-    found = Risk.of_moments(moments, ensemble.aggregation, rounding)
-    if rounding is None:
-        return _unbounded(found)
+            if is_projected:
+                raise ParameterError(
+                    "test= needs projections that are drawn: sr.Ensemble(sr.subsets.projection(...), ...)"
+                )
+            at = moments_at_test(problem, test)
+            shifted, rounding = moments_on_test(problem, ensemble, grid, at, moments.pairs), None
+    if shifted is None:
+        found = Risk.of_moments(moments, ensemble.aggregation, rounding)
+        warn_if_infinite(found.pairs)
+    else:
+        found = _on_test(ensemble.aggregation, moments, shifted, rounding)
+        warn_if_infinite(found.pairs, shifted.v)
+    if found.error_bound is None:
+        return replace(found, error_bound=np.full(found.total.shape, np.nan))
     warn_if_uncertain(found.error_bound)
     return found
 
@@ -147,19 +161,16 @@ def _swept(
     return replace(ensemble, ridge=table.reshape(len(table), *[1] * others, table.shape[1]))
 
 
-def _on_test(problem: Problem, ensemble: Ensemble, grid: GeneralGrid, moments: MemberMoments, test: TestLaw) -> Risk:
-    """The risk on test data, with the weights that are best on data like those of training."""
-    if isinstance(ensemble.subsets, Projection):
-        raise ParameterError("test= needs projections that are drawn: sr.Ensemble(sr.subsets.projection(...), ...)")
-    shifted = moments_on_test(problem, ensemble, grid, moments_at_test(problem, test), moments.pairs)
-    warn_if_infinite(shifted.pairs)
-    weights = Mean().weights(moments) if ensemble.aggregation.is_mean else ensemble.aggregation.weights(moments)
-    return _unbounded(Risk(shifted, np.maximum(shifted.risk_of(weights), 0.0)))
+def _on_test(
+    aggregation: Aggregation, moments: MemberMoments, shifted: MemberMoments, rounding: FloatArray | None
+) -> Risk:
+    """The risk on test data, with the weights that are best on data like those of training.
 
-
-def _unbounded(found: Risk) -> Risk:
-    """A risk whose rounding is not known."""
-    return replace(found, error_bound=np.full(found.total.shape, np.nan))
+    On test data such weights are no minimum, so that their own rounding counts: it is bounded for the mean alone.
+    """
+    if aggregation.is_mean:
+        return Risk.of_moments(shifted, None, rounding)
+    return Risk(shifted, np.maximum(shifted.risk_of(aggregation.weights(moments)), 0.0))
 
 
 def order_parameters(
@@ -205,6 +216,7 @@ def order_parameters(
     (array([0.5]), array([[0.5]]))
     """
     check_description(problem, ensemble)
+    truth("throw", throw)
     alpha = extended_non_negative("sample_ratio", sample_ratio)
     if isinstance(problem, EquicorrelatedProblem):
         return equicorrelated_order_parameters(EquicorrelatedGrid.of(problem, ensemble, alpha))

@@ -118,7 +118,7 @@ def equicorrelated_moments(
     found, kappa_bar = bulk_of_members(grid)
     rho2 = grid.aligned if n_features is None else grid.rho2
     T = np.full(grid.spike.shape, np.inf) if n_features is None else grid.spike * n_features
-    fit, lack, lack_size = _along(grid, kappa_bar, T)
+    fit, lack, lack_size = shares_along(grid, kappa_bar, T)
     b, a, omega2, alpha, z2, share = (
         field[..., None, None] for field in (grid.b, grid.a, grid.omega2, grid.alpha, grid.zeta**2, rho2)
     )
@@ -133,10 +133,10 @@ def equicorrelated_moments(
     along, along_size = _sum(aligned_bias(b, omega2, nu, own))
     along_size = np.where(own, along_size, along_size + 2 * b)
     if n_features is not None:  # I¹_rs uniform in T: I⁰_rs for T → 0 and I¹_rs for T → ∞
-        fitted, L = _outer(fit), (grid.b + T)[..., None, None]
-        along, along_size = fitted * along + L * _outer(lack), fitted * along_size + L * _outer(lack_size)
-    bias, size = _mixed(share, bias, along), _mixed(share, size, along_size)
-    noise = _gamma(grid, found) * z2 + own * grid.eta[..., :, None] ** 2
+        fitted, L = outer(fit), (grid.b + T)[..., None, None]
+        along, along_size = fitted * along + L * outer(lack), fitted * along_size + L * outer(lack_size)
+    bias, size = mixed(share, bias, along), mixed(share, size, along_size)
+    noise = gamma_of(grid, found) * z2 + own * grid.eta[..., :, None] ** 2
     # 1 - γ_rs from those of the members and from where they differ, with y = σ/√f.
     f_r, f_s = grid.seen[..., :, None], grid.seen[..., None, :]
     y_r, y_s, common = sigma_r / np.sqrt(f_r), sigma_s / np.sqrt(f_s), nu_rs * (grid.rows / np.sqrt(f_r * f_s))
@@ -148,8 +148,8 @@ def equicorrelated_moments(
     # For T → ∞ the power L = b + T along 1 is infinite, and what a member misses of it tends to u - b.
     u = kappa_bar + a[..., 0] / grid.own
     missed_along = u - b[..., 0] if n_features is None else (grid.b + T)[..., None] * lack
-    missed = _mixed(rho2[..., None], missed, missed_along)
-    power = _mixed(rho2, grid.b, grid.b + T)
+    missed = mixed(rho2[..., None], missed, missed_along)
+    power = mixed(rho2, grid.b, grid.b + T)
     bounds = rounding.closed_form_doubt(found, E, size + noise, gap, z2)
 
     def whole(x: FloatArray, *tail: int) -> FloatArray:
@@ -169,7 +169,7 @@ def _sum(terms: tuple[FloatArray, ...]) -> tuple[FloatArray, FloatArray]:
 
 
 @np.errstate(invalid="ignore", divide="ignore")
-def _along(grid: EquicorrelatedGrid, kappa_bar: FloatArray, T: FloatArray) -> tuple[FloatArray, ...]:
+def shares_along(grid: EquicorrelatedGrid, kappa_bar: FloatArray, T: FloatArray) -> tuple[FloatArray, ...]:
     """The share L/(T + u) of the teacher's part along 1 that a member fits, the rest, and the size of its terms.
 
     The power along 1 is L = b + T with T = s c M, and u = κ̄ + a/ν. All have shape (..., k). With shares f_r fitted and
@@ -190,31 +190,31 @@ def _outputs(
 ) -> tuple[FloatArray, FloatArray]:
     """c_r and F_rs of the outputs by themselves: F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r², no term a difference.
 
-    Orthogonal to 1, c = ν σ b²/a and D = ν_rs σ_r σ_s b²/a. Along it, with the shares f of `_along` and L = b + T,
-    c = L f_r and D = f_r f_s (T + a ν_rs/(ν_rr ν_ss)).
+    Orthogonal to 1, c = ν σ b²/a and D = ν_rs σ_r σ_s b²/a. Along it, with the shares f of `shares_along` and
+    L = b + T, c = L f_r and D = f_r f_s (T + a ν_rs/(ν_rr ν_ss)).
     """
     a, own, share, T = grid.a[..., None], grid.own, rho2[..., None], T[..., None]
     gain = np.where(a > 0, grid.b[..., None] ** 2 / a, 0.0)
     both = T[..., None] + (a / own)[..., :, None] * grid.nu / own[..., None, :]
-    c = _mixed(share, gain * (own * found.sigma), (grid.b[..., None] + T) * fit)
-    D = _mixed(share[..., None], gain[..., None] * (grid.nu * _outer(found.sigma)), _outer(fit) * both)
-    gamma = _gamma(grid, found)
+    c = mixed(share, gain * (own * found.sigma), (grid.b[..., None] + T) * fit)
+    D = mixed(share[..., None], gain[..., None] * (grid.nu * outer(found.sigma)), outer(fit) * both)
+    gamma = gamma_of(grid, found)
     spread = np.where(gamma > 0, gamma * (E + grid.zeta[..., None, None] ** 2), 0.0)
     return c, D + spread + np.eye(own.shape[-1]) * grid.eta[..., :, None] ** 2
 
 
-def _gamma(grid: EquicorrelatedGrid, found: Bulk) -> FloatArray:
+def gamma_of(grid: EquicorrelatedGrid, found: Bulk) -> FloatArray:
     """γ_rs = ν_rs σ_r σ_s f_rs/(f_r f_s α)."""
     shared = grid.rows / grid.seen[..., :, None]
     return np.asarray(grid.nu * found.sigma[..., :, None] * found.per_alpha[..., None, :] * shared)
 
 
-def _outer(x: FloatArray) -> FloatArray:
+def outer(x: FloatArray) -> FloatArray:
     return np.asarray(x[..., :, None] * x[..., None, :])
 
 
 @np.errstate(invalid="ignore")
-def _mixed(rho2: FloatArray, across: FloatArray, along: FloatArray) -> FloatArray:
+def mixed(rho2: FloatArray, across: FloatArray, along: FloatArray) -> FloatArray:
     """``(1-ρ²) across + ρ² along``, for the teacher's parts orthogonal to 1 and along it; 0 · inf counts as 0."""
     return (1 - rho2) * across + np.where(rho2 > 0, rho2 * along, 0.0)
 
@@ -228,11 +228,11 @@ def equicorrelated_order_parameters(grid: EquicorrelatedGrid) -> OrderParameters
     S = np.where(np.isinf(kappa_bar), 0.0, 1.0 / (grid.own * kappa_bar + a))
     q_hat = 1.0 / kappa_bar
     q = np.where((a == 0) | (kappa_bar == 0), 0.0, q)
-    gamma = over_alpha(grid.nu * row_factors(grid.rows) * _outer(found.sigma), grid.alpha[..., None, None])
+    gamma = over_alpha(grid.nu * row_factors(grid.rows) * outer(found.sigma), grid.alpha[..., None, None])
     return OrderParameters(grid.lam + q, q, q_hat, S, gamma, np.ones(shape, dtype=bool), np.zeros(shape))
 
 
-@np.errstate(divide="ignore", invalid="ignore")
+@np.errstate(divide="ignore", invalid="ignore", over="ignore")
 def scaled_optimum(b: FloatArray, a: FloatArray, nu: FloatArray, rho2: FloatArray, noise: FloatArray) -> FloatArray:
     """ν(1 + λ*/a), where the derivative of E_rr by λ vanishes, eq. 193 (optreg_local); ν = 0 gives the limit ν → 0.
 
@@ -242,7 +242,7 @@ def scaled_optimum(b: FloatArray, a: FloatArray, nu: FloatArray, rho2: FloatArra
     return np.asarray(a * (noise + along + b * (1 - 2 * rho2)) / (b**2 * (1 - rho2)))
 
 
-@np.errstate(divide="ignore", invalid="ignore")
+@np.errstate(divide="ignore", invalid="ignore", over="ignore")
 def best_member_ridge(b: FloatArray, a: FloatArray, nu: FloatArray, rho2: FloatArray, noise: FloatArray) -> FloatArray:
     """λ* of eq. 193 (optreg_local), as in `scaled_optimum`: independent of α and never negative, up to rounding."""
     lam = a * (scaled_optimum(b, a, nu, rho2, noise) / nu - 1)

@@ -38,8 +38,9 @@ class Ratios(NamedTuple):
 
     @classmethod
     def checked(cls, alpha: ArrayLike, rho: ArrayLike, H: ArrayLike, W: ArrayLike, Z: ArrayLike) -> "Ratios":
+        ratio = extended_non_negative("sample_ratio", alpha)
         return cls(
-            extended_non_negative("sample_ratio", alpha),
+            np.where(ratio > _LARGEST, np.inf, ratio),
             np.asarray(within("alignment", rho, -1.0, 1.0) ** 2),
             within("readout_nsr", H, 0.0, _LARGEST),
             within("feature_nsr", W, 0.0, _LARGEST),
@@ -232,9 +233,8 @@ def reduced_optimal_ridge(
     k, scaled = extended_non_negative("n_members", n_members, 1.0), is_scaled(aggregation)
     if scaled and sample_ratio is None:
         raise ParameterError('sample_ratio is needed for aggregation="scaled": its best ridge depends on it')
-    ratios = Ratios.checked(
-        sample_ratio if scaled and sample_ratio is not None else 1.0, alignment, readout_nsr, feature_nsr, label_nsr
-    )
+    given = extended_non_negative("sample_ratio", 1.0 if sample_ratio is None else sample_ratio)
+    ratios = Ratios.checked(given if scaled else 1.0, alignment, readout_nsr, feature_nsr, label_nsr)
     alpha, rho2, H, W, Z = ratios
     Lam = best_member_ridge(_ONE, 1 + W, 1.0 / k, rho2, H + Z)
     if not scaled:

@@ -12,11 +12,14 @@ from subridge.model.checks import SCOPES, Scope, extended_non_negative, one_of
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem, Problem
+from subridge.model.shift import TestLaw, moments_at_test
+from subridge.theory.dead import probability_of
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, check_description
 from subridge.theory.landscape import STEP, Landscape, equicorrelated_landscape, general_landscape
 from subridge.theory.prop1 import general_moments, tabulate
 from subridge.theory.prop2 import best_member_ridge
 from subridge.theory.saddle_point import EPS
+from subridge.theory.shifted import tables_on_test
 
 # function(x, rows): values and slopes at x of the independent problems `rows`
 Line: TypeAlias = Callable[[FloatArray, IntArray], tuple[FloatArray, FloatArray]]
@@ -37,6 +40,7 @@ def optimal_ridge(
     sample_ratio: ArrayLike | None = None,
     *,
     scope: Scope | Literal["spaces"] = "member",
+    test: TestLaw | None = None,
 ) -> FloatArray:
     """Ridge that minimises the typical generalization error.
 
@@ -56,6 +60,9 @@ def optimal_ridge(
         afford less than no ridge where that is well posed. "spaces" takes the members for the feature spaces of one
         model, a banded ridge, and finds the positive ridge of each space, as `SubsetPlan.banded` counts it; a descent
         from the best common ridge. For a `Problem`.
+    test : Problem, DeadFeatures or MeanShift, optional
+        The law of the test data on which the error is minimised, as in `risk`; beyond ``scope="member"`` that of the
+        mean alone. The best ridge of a member then depends on α.
 
     Returns
     -------
@@ -94,6 +101,12 @@ def optimal_ridge(
     >>> law = sr.Problem(np.eye(40), np.repeat([1.0, 0.0], 20), label_noise=0.5)
     >>> sr.optimal_ridge(law, sr.Ensemble(spaces), 1.5, scope="spaces").round(4)
     array([0.25,  inf])
+
+    Features that fail at test time ask for a larger ridge, if others can stand in for them:
+
+    >>> correlated, one = sr.EquicorrelatedProblem(correlation=0.6, label_noise=0.3), sr.Ensemble([1.0])
+    >>> [sr.optimal_ridge(correlated, one, 1.0, test=sr.DeadFeatures(f)).round(3) for f in (0.0, 0.1)]
+    [array([0.09]), array([0.132])]
     """
     check_description(problem, ensemble)
     one_of("scope", scope, (*SCOPES, "spaces"))
@@ -102,7 +115,12 @@ def optimal_ridge(
             f'scope={scope!r} knows the best ridge of aggregation "mean", "scaled", "simplex" and "free", not of '
             f'{ensemble.aggregation.name!r}; give one of these, or scope="member"'
         )
-    if isinstance(problem, EquicorrelatedProblem) and scope == "member":
+    if scope != "member" and test is not None and not ensemble.aggregation.is_mean:
+        raise ParameterError(
+            f"scope={scope!r} on other test data knows the mean, not {ensemble.aggregation.name!r}; sweep ridges by "
+            "sr.risk(..., test=test, ridges=ridges)"
+        )
+    if isinstance(problem, EquicorrelatedProblem) and scope == "member" and test is None:
         grid = EquicorrelatedGrid.of(problem, ensemble, np.ones(()))
         a, b, rho2, z2 = (field[..., None] for field in (grid.a, grid.b, grid.aligned, grid.zeta**2))
         best = best_member_ridge(b, a, grid.own, rho2, z2 + grid.eta**2)
@@ -111,29 +129,37 @@ def optimal_ridge(
     if sample_ratio is None:
         raise ParameterError(f"sample_ratio is needed for scope={scope!r}: the optimum depends on it; give α = P/M")
     alpha = extended_non_negative("sample_ratio", sample_ratio)
-    if not np.all((alpha > 1e-100) & (alpha < 1e100)):
-        raise ParameterError("sample_ratio must be positive and finite to optimise the ridge, within 1e-100 and 1e100")
+    if not np.all((alpha > 1e-30) & (alpha < 1e30)):
+        raise ParameterError("sample_ratio must be positive and finite to optimise the ridge, within 1e-30 and 1e30")
     if scope == "spaces":
-        if isinstance(problem, EquicorrelatedProblem):
-            raise ParameterError('scope="spaces" needs a Problem; make one by problem.realise(n_features, seed)')
+        if isinstance(problem, EquicorrelatedProblem) or test is not None:
+            raise ParameterError(
+                'scope="spaces" needs a Problem, and knows no test=; make one by problem.realise(n_features, seed)'
+            )
         return np.reshape(
             [_space_optimum(problem, ensemble, float(each)) for each in alpha.flat], (*alpha.shape, ensemble.n_members)
         )
-    shape, landscape = landscape_of(problem, ensemble, alpha)
+    shape, landscape = landscape_of(problem, ensemble, alpha, test=test)
     G, k = landscape.floor.shape
     if not G:
         return np.zeros((*shape, 1 if scope == "ensemble" else k))
     if scope == "ensemble":
         found = _common_optimum(landscape)[:, None]
     else:
-        found = np.stack([member_optimum(landscape_of(problem, ensemble, alpha, r)[1]) for r in range(k)], axis=-1)
+        found = np.stack(
+            [member_optimum(landscape_of(problem, ensemble, alpha, r, test)[1]) for r in range(k)], axis=-1
+        )
     if scope == "joint":
         found = _joint_optimum(landscape, _common_optimum(landscape), found)
     return found.reshape(*shape, found.shape[-1])
 
 
 def landscape_of(
-    problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, alpha: FloatArray, member: int | None = None
+    problem: Problem | EquicorrelatedProblem,
+    ensemble: Ensemble,
+    alpha: FloatArray,
+    member: int | None = None,
+    test: TestLaw | None = None,
 ) -> tuple[tuple[int, ...], Landscape]:
     """The shape of the grid of a call, and the error on it: of the ensemble, or of one member alone."""
     given = ensemble.aggregation
@@ -144,15 +170,25 @@ def landscape_of(
         tables = tabulate(problem, ensemble.plan, accurate=True)
         if member is not None:
             tables = tables._replace(members=tables.members[own], pairs={(0, 0): tables.pairs[member, member]})
+        at = None if test is None else tables_on_test(problem, ensemble.plan, moments_at_test(problem, test))
         return flat.shape, general_landscape(
-            tables, flat._replace(eta=flat.eta[:, own], rows=flat.rows[own, own]), aggregation
+            tables,
+            flat._replace(eta=flat.eta[:, own], rows=flat.rows[own, own]),
+            aggregation,
+            at if at is None or member is None else at.of_member(member),
         )
     grid = EquicorrelatedGrid.of(problem, ensemble, alpha)
     if (grid.a == 0).any():
         raise ParameterError("at correlation=1 without feature noise the error does not depend on the ridge")
+    failing = 0.0 if test is None else probability_of(test)
+    if failing and grid.aligned.any():
+        raise ParameterError(
+            "the error of an aligned target is infinite where features fail and M → ∞; make a Problem by "
+            "problem.realise(n_features, seed)"
+        )
     points = grid.flat()
     points = points._replace(nu=points.nu[:, own, own], eta=points.eta[:, own], rows=points.rows[:, own, own])
-    return grid.alpha.shape, equicorrelated_landscape(points, aggregation)
+    return grid.alpha.shape, equicorrelated_landscape(points, aggregation, failing)
 
 
 def _space_optimum(problem: Problem, spaces: Ensemble, alpha: float) -> FloatArray:

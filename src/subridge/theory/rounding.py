@@ -183,11 +183,15 @@ def closed_form_outputs_doubt(found: "Bulk", c: FloatArray, F: FloatArray) -> tu
     return rounding * np.abs(c), np.maximum(rounding[..., :, None], rounding[..., None, :]) * np.abs(F)
 
 
-def warn_if_infinite(errors: FloatArray) -> None:
-    """Tell the caller of a public function that it met a threshold."""
+def warn_if_infinite(errors: FloatArray, power: FloatArray | None = None) -> None:
+    """Tell the caller of a public function that it met a threshold, or lost a share of a target of infinite power."""
     if np.isinf(errors).any():
+        lost = power is not None and np.isinf(power).any()
         warnings.warn(
-            "the risk is infinite where a ridgeless member sits exactly at its interpolation threshold "
+            "the risk is infinite where features fail and an aligned target has infinite power, with correlated "
+            "features in the limit M → ∞; give n_features"
+            if lost
+            else "the risk is infinite where a ridgeless member sits exactly at its interpolation threshold "
             "(sample_ratio equal to its subset fraction); give it a ridge, or move the sample ratio",
             InfiniteRiskWarning,
             stacklevel=3,

@@ -11,51 +11,98 @@ where E_rs is the error of eq. 9 (GeneralErr) on data like those of training: wh
 is amplified by training and weighed by the test data. With the moments of training this is eq. 9 again.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from subridge.arrays.types import FloatArray
 from subridge.model.aggregation import MemberMoments
-from subridge.model.ensemble import Ensemble
+from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.problem import Problem
 from subridge.model.shift import MomentsAtTest
 from subridge.theory.grid import GeneralGrid, row_factors
 from subridge.theory.saddle_point import EPS, Spectrum, effective_ridge
 
 
-def moments_on_test(
-    problem: Problem, ensemble: Ensemble, grid: GeneralGrid, test: MomentsAtTest, pairs: FloatArray
-) -> MemberMoments:
-    """Moments of members and target on test data, from the errors E_rs on data like those of training, (..., k, k)."""
-    M, k, plan, f = problem.n_features, ensemble.n_members, ensemble.plan, grid.rows
-    (G,), own, S = grid.alpha.shape, np.diagonal(f), problem.signal_covariance
+class ShiftedTables(NamedTuple):
+    """What depends on the test data, and neither on the ridge nor on the sample ratio; all carry the factor 1/M.
+
+    Of every member its spectrum and, along its directions, a_i (Z_rᵀ A_r c_t)_i; of pairs r ≤ s the matrices
+    C_ij C^t_ij and a_i C^t_ij a_j.
+    """
+
+    power: float
+    spectra: list[Spectrum]
+    explained: list[FloatArray]
+    pairs: dict[tuple[int, int], tuple[FloatArray, FloatArray]]
+
+    def of_member(self, r: int) -> "ShiftedTables":
+        """Tables of one member alone."""
+        return ShiftedTables(self.power, [self.spectra[r]], [self.explained[r]], {(0, 0): self.pairs[r, r]})
+
+
+def tables_on_test(problem: Problem, plan: SubsetPlan, test: MomentsAtTest) -> ShiftedTables:
+    """Tables of a plan's members on the test data."""
+    M, k, S = problem.n_features, plan.n_members, problem.signal_covariance
     Sigma, target = S.dense() + problem.noise_covariance.dense(), S.apply(problem.teacher_weights)
 
     def seen(r: int, matrix: FloatArray) -> FloatArray:
         """A_r X."""
         return np.asarray(plan.measure(r, matrix.T).T)
 
-    Z, phi, loads, c = [], [], [], np.empty((G, k))
+    Z, spectra, loads = [], [], []
     for r in range(k):
         d, U = np.linalg.eigh(seen(r, seen(r, Sigma).T))
         kept = d > 10 * len(d) * EPS * d[-1]
-        spectrum = Spectrum(d[kept] * (M / len(d)), np.ones(int(kept.sum())), M)
+        spectra.append(Spectrum(d[kept] * (M / len(d)), np.ones(int(kept.sum())), M))
         Z.append(U[:, kept] / np.sqrt(d[kept]))
-        phi.append(spectrum.shares(effective_ridge(spectrum, grid.alpha * own[r], grid.lam[:, r])[0])[0])
         loads.append(Z[r].T @ seen(r, target))
-        c[:, r] = phi[r] @ (loads[r] * (Z[r].T @ seen(r, test.cross))) / M
-    E = pairs.reshape(G, k, k)
-    found = np.empty((G, k, k))
-    inside = (grid.alpha > 0) & np.isfinite(grid.alpha)
-    per_sample = np.divide(1.0, grid.alpha * M, out=np.zeros(G), where=inside)
+    pairs = {}
     for r in range(k):
         for s in range(r, k):
             C, Ct = (Z[r].T @ seen(r, seen(s, matrix).T) @ Z[s] for matrix in (Sigma, test.second))
-            gamma = np.sum(phi[r] @ (C * Ct) * phi[s], axis=1) * (row_factors(f)[r, s] * per_sample)
-            bias = test.power / M - c[:, r] - c[:, s]
-            bias = bias + np.sum((phi[r] * loads[r]) @ Ct * (loads[s] * phi[s]), axis=1) / M
-            noise = grid.eta[:, r] ** 2 if r == s else 0.0
-            with np.errstate(invalid="ignore"):
-                spread = np.where(gamma == 0, 0.0, gamma * (E[:, r, s] + grid.zeta**2))
-            found[:, r, s] = found[:, s, r] = bias + spread + noise
-    v = np.full(grid.shape, test.power / M)
+            pairs[r, s] = C * Ct / M, loads[r][:, None] * Ct * loads[s] / M
+    explained = [loads[r] * (Z[r].T @ seen(r, test.cross)) / M for r in range(k)]
+    return ShiftedTables(test.power / M, spectra, explained, pairs)
+
+
+def errors_on_test(
+    tables: ShiftedTables,
+    kappa_bar: NDArray[Any],
+    factors: FloatArray,
+    errors: NDArray[Any],
+    zeta2: FloatArray,
+    readout: FloatArray,
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """E^t_rs, shape (G, k, k), and m_rᵀc_t, shape (G, k), at effective ridges (G, k), which may be complex.
+
+    `factors`, shape (G, k, k), is f_rs/(α f_r f_s), and zero without data; errors E_rs and δ_rs η_r² have that shape.
+    """
+    phi = [spectrum.shares(kappa_bar[:, r])[0] for r, spectrum in enumerate(tables.spectra)]
+    c = np.stack([phi[r] @ each for r, each in enumerate(tables.explained)], axis=-1)
+    found = np.empty(errors.shape, dtype=kappa_bar.dtype)
+    for (r, s), (trace, both) in tables.pairs.items():
+        gamma = np.sum(phi[r] @ trace * phi[s], axis=1) * factors[:, r, s]
+        with np.errstate(invalid="ignore"):
+            spread = np.where(gamma == 0, 0.0, gamma * (errors[:, r, s] + zeta2))
+        bias = tables.power - c[:, r] - c[:, s] + np.sum(phi[r] @ both * phi[s], axis=1)
+        found[:, r, s] = found[:, s, r] = bias + spread + readout[:, r, s]
+    return found, c
+
+
+def moments_on_test(
+    problem: Problem, ensemble: Ensemble, grid: GeneralGrid, test: MomentsAtTest, pairs: FloatArray
+) -> MemberMoments:
+    """Moments of members and target on test data, from the errors E_rs on data like those of training, (..., k, k)."""
+    tables, k, own = tables_on_test(problem, ensemble.plan, test), ensemble.n_members, np.diagonal(grid.rows)
+    ridges = zip(tables.spectra, own, grid.lam.T, strict=True)
+    kappa_bar = np.stack([effective_ridge(each, grid.alpha * f, lam)[0] for each, f, lam in ridges], axis=-1)
+    inside = (grid.alpha > 0) & np.isfinite(grid.alpha)
+    factors = (
+        row_factors(grid.rows) * np.divide(1.0, grid.alpha, out=np.zeros(len(inside)), where=inside)[:, None, None]
+    )
+    readout = np.eye(k) * grid.eta[:, :, None] ** 2
+    found, c = errors_on_test(tables, kappa_bar, factors, pairs.reshape(-1, k, k), grid.zeta**2, readout)
+    v = np.full(grid.shape, tables.power)
     return MemberMoments(found.reshape(*grid.shape, k, k), v[..., None] - c.reshape(*grid.shape, k), v)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -16,15 +17,16 @@ from subridge import __version__
 from subridge.arrays.types import BoolArray, IntArray, Json
 from subridge.datasets.images.features import read_features, unfinished, write_features
 from subridge.datasets.images.networks import Preprocessing, network
-from subridge.model.checks import fingerprint
+from subridge.model.checks import fingerprint, of_kind, positive_integer, truth
 from subridge.model.errors import DataError, StoreError
 from subridge.store.progress import ProgressBar
-from subridge.store.tasks import TaskStore, is_store
+from subridge.store.tasks import TaskStore, is_store, place_of
 
 if TYPE_CHECKING:
     from PIL import Image
 
 _BATCH = 64
+_MOST_PIXELS = 10_000  # of a side
 # Whose versions a store records, where they are installed.
 _PACKAGES = (
     "torch",
@@ -60,8 +62,9 @@ def read_folder(root: str | Path) -> Pictures:
     Each subfolder is a class; or the folder has subfolders ``train`` and ``val`` (or ``test``) that do, as Imagenette
     and Imagewoof unpack.
     """
+    of_kind("images", root, str, Path)
     root = Path(root)
-    if not root.is_dir():
+    if not os.path.isdir(root):  # no error for too long a name
         raise DataError(f"{root} is not a folder of images")
     test = next((name for name in _TEST_FOLDERS if (root / name).is_dir()), None)
     is_split = test is not None and (root / "train").is_dir()
@@ -176,8 +179,15 @@ def extract_folder(
     Traceback (most recent call last):
     subridge.model.errors.DataError: ...
     """
+    place = place_of(out)
+    of_kind("name", name, str)
+    of_kind("device", device, str)
+    if weights is not None:
+        of_kind("weights", weights, str, Path)
+    size = None if size is None else positive_integer("size", size, _MOST_PIXELS)
+    truth("skip_unreadable", skip_unreadable)
     pictures = read_folder(images)
-    skipped = extract(pictures, Path(out), Extraction(name, weights, size, device), skip_unreadable=skip_unreadable)
+    skipped = extract(pictures, place, Extraction(name, weights, size, device), skip_unreadable=skip_unreadable)
     return [pictures.identity[place] for place in skipped]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from subridge.arrays.types import FloatArray, IntArray, Json
 from subridge.datasets.images.features import StoredFeatures, read_features
 from subridge.datasets.images.published import COLLECTIONS, read_cached
-from subridge.model.checks import of_kind, stream
+from subridge.model.checks import non_negative, of_kind, one_number, positive_integer, stream
 from subridge.model.errors import DataError
 from subridge.store.tasks import clear_errors
 
@@ -94,12 +94,18 @@ class FeatureSet:
         FeatureSet
             The other features; its attributes tell how many were dropped.
 
+        Raises
+        ------
+        ParameterError
+            If the share is negative.
+
         Examples
         --------
         >>> X = np.random.default_rng(0).standard_normal((50, 4)) * [1, 1, 0, 1e-3]
         >>> FeatureSet(X, np.zeros(50, int), X, np.zeros(50, int), ("a",), "toy").without_constant_features().n_features
         2
         """
+        least_spread = one_number("least_spread", non_negative("least_spread", least_spread))
         spread = self.X.std(axis=0)
         kept = spread > least_spread * np.median(spread)
         attributes = {**self.attributes, "dropped_features": int((~kept).sum()), "least_spread": least_spread}
@@ -117,10 +123,15 @@ class FeatureSet:
         -------
         FeatureSet
             The same images.
+
+        Raises
+        ------
+        ParameterError
+            If `count` is no positive integer.
         """
-        if count is None or count >= self.n_features:
+        if count is None or positive_integer("count", count) >= self.n_features:
             return self
-        kept = np.linspace(0, self.n_features - 1, count).astype(int)
+        kept = np.linspace(0, self.n_features - 1, int(count)).astype(int)
         return self._with_columns(kept)
 
     def _with_columns(self, kept: IntArray) -> "FeatureSet":
@@ -140,10 +151,17 @@ class FeatureSet:
         -------
         FeatureSet
             The same features.
+
+        Raises
+        ------
+        ParameterError
+            If a number is no positive integer.
         """
-        return replace(
-            self, X=self.X[:n_train], y=self.y[:n_train], X_test=self.X_test[:n_test], y_test=self.y_test[:n_test]
+        kept, tested = (
+            slice(None) if count is None else slice(positive_integer(name, count))
+            for name, count in (("n_train", n_train), ("n_test", n_test))
         )
+        return replace(self, X=self.X[kept], y=self.y[kept], X_test=self.X_test[tested], y_test=self.y_test[tested])
 
 
 def load_set(name: str | Path) -> FeatureSet:

@@ -189,6 +189,8 @@ def read_table(
             f"separator must be one character other than the decimal sign {decimal!r}, or 'tab', got {separator!r}"
         )
     gaps = [missing_values] if isinstance(missing_values, str) else items_of("missing_values", missing_values)
+    if not all(isinstance(each, str | int | float) for each in gaps):
+        raise ParameterError(f"missing_values must be text or numbers, such as '?' or -999, got {missing_values!r}")
     dropped = [drop] if isinstance(drop, str) else items_of("drop", drop)
     options = {"sep": separator, "decimal": decimal, "encoding": encoding, "na_values": gaps}
     frame, y, labels, notes = _read(source, target, dropped, groups, options)

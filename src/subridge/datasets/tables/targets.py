@@ -30,7 +30,7 @@ class Targets(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def read_target(values: TargetLike) -> Target:
+def read_target(values: TargetLike | None) -> Target:
     """A target of shape (n,) or (n, C): numbers become float64, NaN where missing; labels objects, None where missing.
 
     >>> read_target(["a", float("nan"), None]).tolist()

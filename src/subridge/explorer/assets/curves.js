@@ -16,8 +16,8 @@ function curvesOf(state) {
       found.push({ ...look, name: name + word, ensemble, aggregation, dash: word ? [6, 3] : look.dash });
     }
   };
-  if (shown("o")) add(`one ridge${ridge === "optimal" ? "" : `, λ = ${brief(state.ridge)}`}`, ensembleOf(state, [1], state.ridge), { colour: COLOURS[1] });
-  if (shown("b")) add("one ridge, λ = λ*", ensembleOf(state, [1], "optimal"), { colour: COLOURS[1], dash: [2, 3] });
+  if (shown("o")) add(`one ridge${ridge === "optimal" ? "" : `, λ = ${brief(state.ridge)}`}`, oneRidge(state, state.ridge), { colour: COLOURS[1] });
+  if (shown("b")) add("one ridge, λ = λ*", oneRidge(state, "optimal"), { colour: COLOURS[1], dash: [2, 3] });
   const draws = drawsOf(state), unequal = draws.length > 1 || state.fractions !== "" || state.fraction_spread > 0;
   if (unequal && shown("d")) {
     draws.forEach((parts, draw) => {
@@ -52,11 +52,11 @@ function averageExists(state) {
   return !(state.fraction_spread >= 1 && state.alignment > 0 && state.correlation > 0 && state.fractions === "");
 }
 
-/** Where members of the ensemble have as many samples as features: of the given fractions, or of equal ones. */
+/** Where members of the ensemble see as many samples as features: of the given fractions, or of equal ones. */
 function thresholdsOf(state) {
   const k = sizeOf(state), given = state.fractions !== "";
   const { fractions } = given ? ensembleOf(state, drawsOf(state)[0], 0) : ensembleOf(state, [1 / k], 0, k);
-  return [...new Set(fractions.map((nu) => significant(nu, 12)))].sort((p, q) => p - q);
+  return [...new Set(fractions.map((nu) => significant(nu / state.row_fraction, 12)))].sort((p, q) => p - q);
 }
 
 /** Sample ratios of the horizontal axis, close to the thresholds on both sides but never on them. */
@@ -66,8 +66,8 @@ function ratiosOf(state) {
   for (let i = 0; i <= N_RATIOS; i++) {
     found.add(log ? least * Math.pow(most / least, i / N_RATIOS) : least + ((most - least) * i) / N_RATIOS);
   }
-  const thresholds = [ensembleOf(state, [1], 0).fractions[0], ...thresholdsOf(state)];
-  if (state.curves.includes("s")) for (const size of FAMILY) thresholds.push(ensembleOf(state, [1 / size], 0, size).fractions[0]);
+  const thresholds = [oneRidge(state, 0).fractions[0], ...thresholdsOf(state)];
+  if (state.curves.includes("s")) for (const size of FAMILY) thresholds.push(ensembleOf(state, [1 / size], 0, size).fractions[0] / state.row_fraction);
   for (const threshold of thresholds) {
     for (const step of [-0.03, -0.01, -0.001, 0.001, 0.01, 0.03]) found.add(threshold * (1 + step));
   }
@@ -91,6 +91,7 @@ function middleOf(values, middle) {
 /** The limit k → ∞ of equal disjoint members, whatever their ridge. */
 function errorOfInfinitely(problem) {
   const q = prepare(problem);
+  if (q.failing > 0 && q.rho2 > 0) return Infinity;
   if (q.b === 0) return q.rho2 * q.omega2;
   const W = q.omega2 / q.b;
   return q.b * sizeError(0, 0, 0, sizeOwnBias(0, 1, q.rho2, W), sizeCrossBias(0, 1, q.rho2, W), 0);

@@ -113,7 +113,7 @@ function curvesInWords(state, curves) {
     else {
       const change = ensemble.here / best.here - 1;
       const than = Math.abs(change) < 5e-4 ? "as well as" : `${percent(change)} ${change < 0 ? "better" : "worse"} than`;
-      words.push(`There ${members} of ${sizes} do ${than} one ridge tuned to λ*.`);
+      words.push(`There ${members} of ${sizes} do ${than} one ridge tuned to λ*${state.dead_features > 0 ? " of complete data" : ""}.`);
     }
   }
   if (equal && unequal && Number.isFinite(equal.here) && equal.here > 0 && k > 1) {
@@ -121,6 +121,9 @@ function curvesInWords(state, curves) {
     if (Math.abs(change) >= 5e-4) words.push(`Unequal subsets ${change < 0 ? "lower" : "raise"} the ensemble's error by ${percent(change)}.`);
   }
   if (!averageExists(state)) words.push("With a spread of 1 or more and an aligned teacher the mean over draws does not exist: the median is shown.");
+  if (state.dead_features > 0 && state.n_features === Infinity && state.correlation > 0 && state.alignment > 0) {
+    words.push("With an aligned teacher and M → ∞ the signal that dead features lose is infinite: choose a finite number of features.");
+  }
   if (state.aggregation !== "mean" && state.n_features === Infinity && state.correlation > 0 && state.alignment > 0) {
     words.push("With an aligned teacher and M → ∞ the best scale is 1: the scaled mean is the mean. Choose a finite number of features to see it differ.");
   }

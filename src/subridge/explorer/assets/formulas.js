@@ -78,9 +78,30 @@ function alignedCovariance(b, T, excess_r) {
 }
 
 // v - c²/F, the error of s times the mean at the best s, from the error of the mean.
-function scaledError(mean, v, c) {
-  const _0 = mean - v;
-  return mean - ((_0 + c)*(_0 + c))/(_0 + 2*c);
+function scaledError(mean, power, c) {
+  return mean - ((-c + power)*(-c + power))/power;
+}
+
+// W_rs of the mean weights, of the teacher's part orthogonal to 1.
+function weightsAcross(fitted, nu_rs, sigma_r, sigma_s) {
+  return (fitted*fitted)*nu_rs*sigma_r*sigma_s;
+}
+
+// W_rs of the mean weights, of the teacher's part along 1, from u - b of both members; T = scM.
+function weightsAlong(b, T, excess_r, excess_s, nu_r, nu_s, nu_rs) {
+  const _0 = T + b;
+  return (_0*_0)*nu_rs/(nu_r*nu_s*(_0 + excess_r)*(_0 + excess_s));
+}
+
+// What shared rows add to W_rs.
+function weightSpread(a, gamma, error, zeta2) {
+  return gamma*(error + zeta2)/a;
+}
+
+// E_rs where features of that variance fail with probability f; missed is 2v - c_r - c_s.
+function failingError(f, error, eta2, v, missed, variance, weights) {
+  const _0 = 1 - f;
+  return (_0*_0)*error + f*(_0*(missed + variance*weights) + eta2*(2 - f) + f*v);
 }
 
 // λ*, for b > 0 and ρ² < 1; noise is ζ² + η².

@@ -38,7 +38,7 @@ function bestSizeIn(state) {
     if (b === 0) return NaN;
     const rho2 = at.correlation > 0 ? at.alignment ** 2 : 0;
     const ratios = [at.H ?? at.readout_noise ** 2 / b, at.W ?? at.feature_noise ** 2 / b, at.Z ?? at.label_noise ** 2 / b];
-    return best(at.sample_ratio, rho2, ...ratios);
+    return best(at.row_fraction * at.sample_ratio, rho2, ...ratios); // disjoint members know no other rows than their own
   };
 }
 
@@ -83,7 +83,7 @@ class PhaseView {
   /** What the picture depends on, besides the crosshair. */
   keyOf(state) {
     const axes = [state.phase_x, state.phase_y];
-    const names = ["sample_ratio", "correlation", "alignment", "readout_noise", "feature_noise", "label_noise"];
+    const names = ["row_fraction", "sample_ratio", "correlation", "alignment", "readout_noise", "feature_noise", "label_noise"];
     const ratios = { H: "readout_noise", W: "feature_noise", Z: "label_noise" };
     const moved = axes.map((axis) => ratios[axis] ?? axis);
     return JSON.stringify([axes, state.phase_ridge, state.phase_aggregation, names.filter((name) => !moved.includes(name)).map((name) => [name, state[name]])]);
@@ -172,5 +172,5 @@ function phaseInWords(state) {
   if (Number.isNaN(k)) return "At correlation 1 all features carry the same signal: there is no bulk to divide, and no diagram.";
   const pinned = state.phase_aggregation === "scaled" && state.alignment > 0 ? " Where the teacher is aligned and features are correlated, the best scale is 1 and the sizes are those of the mean." : "";
   const phase = k === 1 ? "signal dominates: do not divide the features" : k === Infinity ? "noise dominates: the more members, the better" : "in between, some number of members is best";
-  return `At the crosshair k* = ${brief(k)} ${ridge}: ${phase}. You have ${mine}. This is the diagram of equal disjoint members and their ${state.phase_aggregation === "scaled" ? "scaled" : "plain"} mean.${pinned}`;
+  return `At the crosshair k* = ${brief(k)} ${ridge}: ${phase}. You have ${mine}. This is the diagram of equal disjoint members and their ${state.phase_aggregation === "scaled" ? "scaled" : "plain"} mean${state.dead_features > 0 ? ", on test data without dead features" : ""}.${pinned}`;
 }

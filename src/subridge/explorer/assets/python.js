@@ -10,30 +10,32 @@ function problemInPython(state) {
 
 const SNIPPET_HEAD = ["import numpy as np", "import subridge as sr", ""];
 
-/** Lines that define `problem` and `ensemble(fractions, shared, ridge, aggregation)`. */
+/** Lines that define `problem`, `test` and `ensemble(fractions, shared, ridge, rows, aggregation)`. */
 function preludeInPython(state) {
   return [
     ...SNIPPET_HEAD,
     `problem = ${problemInPython(state)}`,
     `n_features = ${state.n_features === Infinity ? "None  # M → ∞" : state.n_features}`,
+    `test = ${state.dead_features > 0 ? `sr.DeadFeatures(${literal(state.dead_features)})` : "None  # as in training"}`,
     "",
     "",
-    'def ensemble(fractions, shared, ridge, aggregation="mean"):',
+    'def ensemble(fractions, shared, ridge, rows=1.0, aggregation="mean"):',
     "    nu = np.full((len(fractions), len(fractions)), float(shared))",
     "    np.fill_diagonal(nu, fractions)",
     `    noise = ${literal(state.readout_noise)}`,
     '    if ridge == "optimal":',
     "        ridge = np.minimum(sr.optimal_ridge(problem, sr.Ensemble(nu, readout_noise=noise)), 1e100)",
-    "    return sr.Ensemble(nu, ridge, noise, aggregation)",
+    "    seen = None if rows == 1 else [rows] * len(fractions)",
+    "    return sr.Ensemble(nu, ridge, noise, aggregation, seen)",
     "",
   ];
 }
 
 const ridgeInPython = (ridge) => (ridge === "optimal" ? '"optimal"' : literal(ridge));
 
-function ensembleInPython({ fractions, shared, ridge, count }, aggregation) {
+function ensembleInPython({ fractions, shared, ridge, count, rows }, aggregation) {
   const all = count && count > 1 ? `[${literal(fractions[0])}] * ${count}` : list(fractions);
-  const last = aggregation === "mean" ? "" : `, "${aggregation}"`;
+  const last = `${rows === 1 ? "" : `, rows=${literal(rows)}`}${aggregation === "mean" ? "" : `, aggregation="${aggregation}"`}`;
   return `ensemble(${all}, ${literal(shared)}, ${ridgeInPython(ridge)}${last})`;
 }
 
@@ -44,11 +46,11 @@ function curvesInPython(state, { ratios, curves }) {
     const name = one.faint ? `${one.name} (${one.aggregation})` : one.name;
     if (one.ensemble) lines.push(`    ${JSON.stringify(name)}: ${ensembleInPython(one.ensemble, one.aggregation)},`);
   }
-  lines.push("}", "curves = {name: sr.risk(problem, one, sample_ratios, n_features=n_features).total for name, one in ensembles.items()}");
+  lines.push("}", "curves = {name: sr.risk(problem, one, sample_ratios, n_features=n_features, test=test).total for name, one in ensembles.items()}");
   for (const one of middles) {
     const drawn = one.ensembles.map((ensemble) => ensembleInPython(ensemble, one.aggregation));
     lines.push("draws = [", ...drawn.map((text) => `    ${text},`), "]");
-    lines.push(`curves[${JSON.stringify(one.name)}] = np.${one.middle}([sr.risk(problem, one, sample_ratios, n_features=n_features).total for one in draws], axis=0)`);
+    lines.push(`curves[${JSON.stringify(one.name)}] = np.${one.middle}([sr.risk(problem, one, sample_ratios, n_features=n_features, test=test).total for one in draws], axis=0)`);
   }
   for (const one of infinite) {
     lines.push(`curves[${JSON.stringify(one.name)}] = np.full(len(sample_ratios), ${literal(one.limit)})  # s(1-c)(1-ρ²) + ρ²ω²`);
@@ -62,7 +64,7 @@ function matrixInPython(state) {
   return [
     ...preludeInPython(state),
     "",
-    `found = sr.risk(problem, ${ensembleInPython(one, "mean")}, ${literal(state.sample_ratio)}, n_features=n_features)`,
+    `found = sr.risk(problem, ${ensembleInPython(one, "mean")}, ${literal(state.sample_ratio)}, n_features=n_features, test=test)`,
     "print(found.pairs)",
     "print(found.total)",
     "",
@@ -72,7 +74,7 @@ function matrixInPython(state) {
 function phaseInPython(state) {
   const arrays = { x: state.phase_x, y: state.phase_y };
   const python = { H: "readout_nsr", W: "feature_nsr", Z: "label_nsr" };
-  const raw = ["sample_ratio", "correlation", "alignment", "readout_noise", "feature_noise", "label_noise"];
+  const raw = ["row_fraction", "sample_ratio", "correlation", "alignment", "readout_noise", "feature_noise", "label_noise"];
   const lines = [...SNIPPET_HEAD, ...raw.map((name) => `${name} = ${literal(state[name])}`)];
   for (const [letter, axis] of Object.entries(arrays)) {
     const values = `(np.arange(${PHASE_CELLS}) + 0.5) / ${PHASE_CELLS} * ${PHASE_AXES[axis].max}`;
@@ -86,7 +88,7 @@ function phaseInPython(state) {
   }
   lines.push(
     "aligned = np.where(np.asarray(correlation) > 0, alignment, 0.0)  # without correlation no direction is special",
-    `sizes = sr.optimal_n_members(sample_ratio, aligned, readout_nsr, feature_nsr, label_nsr, ridge=${state.phase_ridge === "0" ? "0" : '"optimal"'}, aggregation="${state.phase_aggregation}")`,
+    `sizes = sr.optimal_n_members(row_fraction * sample_ratio, aligned, readout_nsr, feature_nsr, label_nsr, ridge=${state.phase_ridge === "0" ? "0" : '"optimal"'}, aggregation="${state.phase_aggregation}")`,
     "print(sizes)",
     "",
   );

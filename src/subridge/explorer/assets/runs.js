@@ -10,7 +10,7 @@ const RUNS = new Map(JSON.parse(document.getElementById("runs").textContent).run
 /** The run of a curve, if its ensemble was trained on such data: at that M, or beside the limit M → ∞. */
 function runOf(one, state) {
   const ensemble = one.ensemble ?? (one.ensembles?.length === 1 ? one.ensembles[0] : null);
-  if (!ensemble || one.faint || ensemble.shared > 0 || one.aggregation !== "mean") return undefined;
+  if (!ensemble || one.faint || ensemble.shared > 0 || ensemble.rows < 1 || state.dead_features > 0 || one.aggregation !== "mean") return undefined;
   const { fractions, ridge, count = 1 } = ensemble;
   const run = RUNS.get(keyOfRun(state, count > 1 ? new Array(count).fill(fractions[0]) : fractions, ridge));
   return run && [Infinity, run.n_features].includes(state.n_features) ? run : undefined;

@@ -42,6 +42,7 @@ const SETTINGS = {
   alignment: even(0, 1, 0.01, 0),
   feature_noise: even(0, 2, 0.01, 0),
   label_noise: even(0, 2, 0.01, 0.1),
+  dead_features: even(0, 0.5, 0.01, 0),
   n_features: factors(20, 100000, 90, { infinite: true, whole: true, standard: Infinity }),
   ridge: factors(1e-6, 100, 160, { zero: true, standard: 0.001 }),
   best_ridge: flag("0"),
@@ -50,6 +51,7 @@ const SETTINGS = {
   fraction_spread: even(0, 2, 0.05, 0.5),
   shared: even(0, 0.9, 0.01, 0),
   coverage: even(0.05, 1, 0.01, 1),
+  row_fraction: even(0.05, 1, 0.01, 1),
   n_draws: { ...even(1, 20, 1, 6), whole: true },
   seed: { ...even(0, 9999, 1, 1), whole: true },
   aggregation: choice(["mean", "scaled", "both"], "mean"),
@@ -128,19 +130,24 @@ function problemOf(state) {
     labelNoise: state.label_noise,
     readoutNoise: state.readout_noise,
     nFeatures: state.n_features,
+    failing: state.dead_features,
   };
 }
 
-/** Members that share a core of the features and divide the rest: ν_r = u(θ + (1 - θ)φ_r), ν_rs = uθ. */
-function ensembleOf(state, parts, ridge, count) {
+/** Members that share a core of the features and divide the rest: ν_r = u(θ + (1 - θ)φ_r), ν_rs = uθ; each sees some of the rows. */
+function ensembleOf(state, parts, ridge, count, rows = state.row_fraction) {
   const core = parts.length === 1 && (count ?? 1) === 1 ? 0 : state.shared;
   return {
     fractions: parts.map((part) => state.coverage * (core + (1 - core) * part)),
     shared: state.coverage * core,
     ridge,
     count,
+    rows,
   };
 }
+
+/** One ridge to compare with: it sees every row. */
+const oneRidge = (state, ridge) => ensembleOf(state, [1], ridge, undefined, 1);
 
 /** The heterogeneous draws: those of the seed, or the one written into the state. */
 function drawsOf(state) {
@@ -152,7 +159,7 @@ function drawsOf(state) {
 
 /** The caption of a picture: what it says, with which settings, and from where its numbers come. */
 function captionOf(state, title, said) {
-  const names = { correlation: "c", alignment: "ρ", label_noise: "ζ", feature_noise: "ω", readout_noise: "η", shared: "θ", coverage: "u" };
+  const names = { correlation: "c", alignment: "ρ", label_noise: "ζ", feature_noise: "ω", readout_noise: "η", shared: "θ", coverage: "u", row_fraction: "rows per member", dead_features: "dead features" };
   const values = Object.entries(names).map(([name, letter]) => `${letter} = ${brief(state[name])}`);
   const ridge = state.best_ridge === "1" ? "λ = λ*" : `λ = ${brief(state.ridge)}`, M = state.n_features === Infinity ? "M → ∞" : `M = ${state.n_features}`;
   const made = document.querySelector("meta[name=generator]").content;

@@ -2,7 +2,7 @@
 
 const AT_THRESHOLD = 1e-12; // below this 1 - γ is rounding, and a ridgeless member is at its threshold
 
-/** What depends on the problem alone. problem: scale, correlation, alignment, featureNoise, labelNoise, readoutNoise, nFeatures. */
+/** What depends on the problem alone. problem: scale, correlation, alignment, featureNoise, labelNoise, readoutNoise, nFeatures, failing. */
 function prepare(problem) {
   const b = problem.scale * (1 - problem.correlation);
   const omega2 = problem.featureNoise * problem.featureNoise;
@@ -10,12 +10,16 @@ function prepare(problem) {
   const rho2 = problem.alignment * problem.alignment;
   const finite = Number.isFinite(problem.nFeatures);
   const aligned = problem.correlation > 0 ? rho2 : 0; // without correlation no direction is special
+  const common = problem.scale * problem.correlation, along = finite ? rho2 : aligned;
+  const T = finite ? common * problem.nFeatures : Infinity;
   return {
-    a, b, omega2, finite, aligned,
-    rho2: finite ? rho2 : aligned,
+    a, b, omega2, finite, aligned, T,
+    rho2: along,
     fitted: a > 0 ? b / a : 0,
     noisy: a > 0 ? omega2 / a : 0,
-    T: finite ? problem.scale * problem.correlation * problem.nFeatures : Infinity,
+    v: (1 - along) * b + (along > 0 ? along * (b + T) : 0),
+    variance: a + common,
+    failing: problem.failing,
     zeta2: problem.labelNoise * problem.labelNoise,
     eta2: problem.readoutNoise * problem.readoutNoise,
   };
@@ -66,6 +70,20 @@ function alongOnes(r, s, limit, q) {
   return (size + r.excess) * (size + s.excess) === 0 ? 0 : alignedBiasAtSize(q.b, q.T, r.excess, s.excess, limit);
 }
 
+/** W_rs, the product of the weights of two members, from their γ and E_rs on complete data. */
+function weightsOf(r, s, shared, gamma, error, q) {
+  let found = (1 - q.rho2) * weightsAcross(q.fitted, shared, r.sigma, s.sigma);
+  const fits = q.rho2 > 0 && r.excess + s.excess < Infinity && (q.b + q.T + r.excess) * (q.b + q.T + s.excess) > 0;
+  if (fits) found += q.rho2 * weightsAlong(q.b, q.T, r.excess, s.excess, r.nu, s.nu, shared);
+  return gamma > 0 ? found + weightSpread(q.a, gamma, error, q.zeta2) : found;
+}
+
+/** The error where features fail, of outputs with readout noise eta2, covariance c with the label and weights. */
+function failed(error, eta2, c, weights, q) {
+  if (q.v === Infinity) return Infinity; // a lost share of infinite power
+  return failingError(q.failing, error, eta2, q.v, 2 * (q.v - c), q.variance, weights);
+}
+
 /** E_rr. */
 function ownError(m, q) {
   let bias = (1 - q.rho2) * randomBias(q.b, q.fitted, q.noisy, m.nu, 1 - m.nu, m.rest);
@@ -77,35 +95,49 @@ function ownError(m, q) {
 function crossError(r, s, shared, alpha, q) {
   let bias = (1 - q.rho2) * randomCrossBias(q.b, q.fitted, r.nu, s.nu, shared, r.sigma, s.sigma);
   if (q.rho2 > 0) bias += q.rho2 * alongOnes(r, s, alignedCrossBias(q.a, q.b, r.nu, s.nu, shared), q);
-  const gamma = shared > 0 && alpha > 0 ? crossGamma(alpha, shared, r.sigma, s.sigma) : 0;
+  const gamma = gammaOf(r, s, shared, alpha);
   return divided(bias, gamma, 1 - gamma, 0, q);
 }
 
-/** c_r = E[y f_r]. */
-function covarianceWithLabel(m, q) {
-  const random = (1 - q.rho2) * randomCovariance(q.b, q.fitted, m.nu, m.sigma);
-  if (q.rho2 === 0 || m.excess === Infinity) return random;
-  return random + (q.b + q.T + m.excess === 0 ? 0 : q.rho2 * alignedCovariance(q.b, q.T, m.excess));
+/** γ_rs of two members whose rows are drawn independently; α counts all rows. */
+const gammaOf = (r, s, shared, alpha) => (shared > 0 && alpha > 0 ? crossGamma(alpha, shared, r.sigma, s.sigma) : 0);
+
+/** The part of c_r = E[y f_r] along 1, in units of ρ². */
+function covarianceAlong(m, q) {
+  return q.rho2 === 0 || m.excess === Infinity || q.b + q.T + m.excess === 0 ? 0 : alignedCovariance(q.b, q.T, m.excess);
 }
 
-/** The error of the best multiple of the mean. */
-function scaledTotal(mean, c, q) {
-  if (!q.finite && q.rho2 > 0) return mean; // the signal along 1 has infinite power: no other scale than 1 will do
-  const v = (1 - q.rho2) * q.b + (q.rho2 > 0 ? q.rho2 * (q.b + q.T) : 0);
-  if (c === 0 || mean === Infinity || !(mean - v + 2 * c > 0)) return v;
-  return scaledError(mean, v, c);
+/** c_r = E[y f_r]. */
+const covarianceWithLabel = (m, q) => (1 - q.rho2) * randomCovariance(q.b, q.fitted, m.nu, m.sigma) + (q.rho2 > 0 ? q.rho2 * covarianceAlong(m, q) : 0);
+
+/** Errors of the mean and of its best multiple on complete data, where its error is `mean`; `along` is the part of c along 1. */
+function ofBoth(mean, c, along, weights, count, q) {
+  const { v } = q, eta2 = q.eta2 / count;
+  const plain = q.failing > 0 ? failed(mean, eta2, c, weights, q) : mean;
+  if (v === Infinity) return { mean: plain, scaled: plain }; // no other scale than 1 will do
+  // The output's power F without a difference: what features bring one by one, what they bring together, and readout noise.
+  const fit = along > 0 ? along / (q.b + q.T) : 0, power = q.a * weights + (fit > 0 ? q.rho2 * q.T * fit * fit : 0) + eta2;
+  if (c === 0 || power === Infinity || !(power > 0)) return { mean: plain, scaled: v };
+  const scale = c / power, least = scaledError(mean, power, c);
+  return { mean: plain, scaled: q.failing > 0 ? failed(least, scale * scale * eta2, scale * c, scale * scale * weights, q) : least };
 }
 
 /** Mean and scaled-mean error of members; equal ones may stand for `count` of their kind. */
 function totals(members, shared, alpha, q, count = members.length) {
-  let own = 0, cross = 0, c = 0;
+  let own = 0, cross = 0, c = 0, along = 0, ownWeights = 0, crossWeights = 0;
   for (const m of members) {
-    own += ownError(m, q);
+    const error = ownError(m, q);
+    own += error;
     c += covarianceWithLabel(m, q);
+    along += covarianceAlong(m, q);
+    ownWeights += weightsOf(m, m, m.nu, m.gamma, error, q);
   }
   const n = members.length;
+  const weightsOfPair = (r, s, error) => (shared > 0 ? weightsOf(r, s, shared, gammaOf(r, s, shared, alpha), error, q) : 0);
   if (n === 1) {
-    cross = count > 1 ? crossError(members[0], members[0], shared, alpha, q) : 0;
+    const [m] = members;
+    cross = count > 1 ? crossError(m, m, shared, alpha, q) : 0;
+    crossWeights = count > 1 ? weightsOfPair(m, m, cross) : 0;
   } else if (shared === 0 && !(q.finite && q.rho2 > 0)) {
     // Disjoint: E_rs is affine in ν_r σ_r, so that its mean over pairs is its value at the mean.
     let mean = 0;
@@ -113,34 +145,45 @@ function totals(members, shared, alpha, q, count = members.length) {
     const one = { nu: 1, sigma: mean / n, excess: 0 };
     cross = crossError(one, one, 0, alpha, q);
   } else {
-    for (let r = 1; r < n; r++) for (let s = 0; s < r; s++) cross += crossError(members[r], members[s], shared, alpha, q);
+    for (let r = 1; r < n; r++) {
+      for (let s = 0; s < r; s++) {
+        const error = crossError(members[r], members[s], shared, alpha, q);
+        cross += error;
+        crossWeights += weightsOfPair(members[r], members[s], error);
+      }
+    }
     cross /= (n * (n - 1)) / 2;
+    crossWeights /= (n * (n - 1)) / 2;
   }
-  const mean = own / n / count + (count > 1 ? ((count - 1) / count) * cross : 0);
-  return { mean, scaled: scaledTotal(mean, c / n, q) };
+  const overPairs = (mine, others) => mine / n / count + (count > 1 ? ((count - 1) / count) * others : 0);
+  return ofBoth(overPairs(own, cross), c / n, along / n, overPairs(ownWeights, crossWeights), count, q);
 }
 
-/** Solve every member; `ridge` is a number or "optimal", each member's own λ*. */
-function solveMembers(alpha, fractions, ridge, q) {
-  return fractions.map((nu) => solveMember(alpha, nu, ridge === "optimal" ? bestRidge(nu, q) : ridge, q));
+/** Solve every member on its rows; `ridge` is a number or "optimal", each member's own λ* on complete data. */
+function solveMembers(alpha, { fractions, ridge, rows }, q) {
+  return fractions.map((nu) => solveMember(alpha * rows, nu, ridge === "optimal" ? bestRidge(nu, q) : ridge, q));
 }
 
 /** The whole answer at one point: E_rs, and the totals of both aggregations. */
 function risk(problem, ensemble, alpha) {
   const q = prepare(problem);
-  const members = solveMembers(alpha, ensemble.fractions, ensemble.ridge, q);
-  const pairs = members.map((r, i) =>
-    members.map((s, j) => (i === j ? ownError(r, q) : crossError(r, s, ensemble.shared, alpha, q))));
+  const members = solveMembers(alpha, ensemble, q);
+  const pairs = members.map((r, i) => members.map((s, j) => {
+    const same = i === j, shared = same ? r.nu : ensemble.shared, error = same ? ownError(r, q) : crossError(r, s, shared, alpha, q);
+    if (!(q.failing > 0)) return error;
+    const gamma = same ? r.gamma : gammaOf(r, s, shared, alpha), c = (covarianceWithLabel(r, q) + covarianceWithLabel(s, q)) / 2;
+    return failed(error, same ? q.eta2 : 0, c, weightsOf(r, s, shared, gamma, error, q), q);
+  }));
   return { pairs, ...totals(members, ensemble.shared, alpha, q) };
 }
 
 /** Totals along sample ratios: {mean, scaled}, arrays. */
 function curve(problem, ensemble, alphas) {
-  const q = prepare(problem), { fractions, shared, count } = ensemble;
+  const q = prepare(problem), { fractions, shared, count, rows } = ensemble;
   const ridges = fractions.map((nu) => (ensemble.ridge === "optimal" ? bestRidge(nu, q) : ensemble.ridge));
   const mean = new Array(alphas.length), scaled = new Array(alphas.length), members = fractions.map(() => ({}));
   for (let i = 0; i < alphas.length; i++) {
-    for (let r = 0; r < fractions.length; r++) solveMember(alphas[i], fractions[r], ridges[r], q, members[r]);
+    for (let r = 0; r < fractions.length; r++) solveMember(alphas[i] * rows, fractions[r], ridges[r], q, members[r]);
     const found = totals(members, shared, alphas[i], q, count ?? fractions.length);
     mean[i] = found.mean;
     scaled[i] = found.scaled;

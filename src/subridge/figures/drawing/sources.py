@@ -5,6 +5,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from subridge.figures.drawing.style import COLUMN, GREY, PALETTE, panels
+from subridge.model.checks import of_kind
 from subridge.model.errors import ParameterError
 
 
@@ -34,6 +35,7 @@ def plot_sources(data: xr.Dataset) -> Figure:
     >>> plot_sources(found).axes[0].get_legend_handles_labels()[1]
     ['bias', 'subsets', 'data', 'data and subsets', 'label noise']
     """
+    of_kind("data", data, xr.Dataset)
     if "source" not in data.dims or np.isfinite(data.sample_ratio.values).sum() < 2:
         raise ParameterError(f"data must come from sr.error_sources with two or more sample ratios, got {data.sizes}")
     shown = data.isel(sample_ratio=np.flatnonzero(np.isfinite(data.sample_ratio.values))).sortby("sample_ratio")

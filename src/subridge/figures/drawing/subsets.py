@@ -26,6 +26,7 @@ from subridge.figures.drawing.style import (
     shades,
 )
 from subridge.model.checks import stream
+from subridge.results.schemas import require_variables
 
 _SHOWN = 20  # features in the drawing of one predictor
 _DASHES = (0, (2.5, 1.5))
@@ -45,6 +46,11 @@ def plot_demo(curves: xr.Dataset) -> Figure:
     matplotlib.figure.Figure
         Two panels: sizes of members, and learning curves.
 
+    Raises
+    ------
+    ParameterError
+        If the dataset holds none of these.
+
     Examples
     --------
     >>> import subridge as sr
@@ -60,6 +66,7 @@ def plot_demo(curves: xr.Dataset) -> Figure:
     >>> len(sr.figures.plot_demo(curves).axes)
     2
     """
+    require_variables("curves", curves, "ensemble", "theory", "experiment", "subset_sizes")
     with panels((PAGE, 2.7), 1, 2, width_ratios=(1, 2.2)) as (figure, ((sizes, axes),)):
         for position, (name, colour) in enumerate(zip(curves.ensemble.values, PALETTE, strict=False)):
             one = curves.sel(ensemble=name)

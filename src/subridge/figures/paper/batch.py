@@ -5,19 +5,25 @@ if ``<id>.nc`` is there, all three files are, from the same run.
 """
 
 import json
+import os
 import shutil
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import xarray as xr
 
+from subridge.arrays.machine import blas_threads, free_memory
 from subridge.figures.drawing.style import write_pictures
+from subridge.figures.paper.recipe import FigureSettings
 from subridge.figures.paper.registry import figure_ids
 from subridge.figures.paper.reproduction import FigureRequest, compute_figure, plot_figure
-from subridge.model.errors import StoreError, SubridgeError
+from subridge.model.errors import ClusterError, StoreError, SubridgeError
 from subridge.results.files import read_result, write_result
+from subridge.simulation.executors import ChildPool
 from subridge.simulation.run import Run
 
 MADE, KEPT, FAILED = "made", "kept", "failed"
@@ -41,30 +47,74 @@ def run_batch(
     run: Run | None = None,
     *,
     force: bool = False,
+    processes: int = 1,
     begin: Callable[[str], None] = lambda figure: None,
 ) -> Iterator[Outcome]:
     """Make the figures, and yield each as it is done; with `force` also those that are there.
 
     The store of `run` is set here: a folder inside `folder`, removed once the figure is written. `begin` is called with
-    the id of each figure before it is computed.
+    the id of each figure before it is computed. With several `processes` figures are made side by side, those first
+    that take longest; figures that show the same experiment are made by the same process.
     """
     run = Run() if run is None else run
+    groups: dict[FigureSettings, list[FigureRequest]] = {}
     for request in requests:
-        figure, start = request.figure, time.perf_counter()
-        begin(figure)
-        try:
-            tasks = folder / ".tasks" / f"{figure}-{run.device.replace(':', '-')}-{request.identity}"
-            dataset, status = None if force else read_figure(figure, folder), KEPT
-            if dataset is None or dataset.attrs.get("fingerprint") != request.identity:
-                if force:
-                    _remove_tasks(tasks)
-                folder.mkdir(parents=True, exist_ok=True)
-                dataset, status = compute_figure(request, replace(run, store=tasks)), MADE
-                dataset.attrs["seconds"] = write_figure(dataset, folder)
-            _remove_tasks(tasks)  # the data hold every trial
-            yield Outcome(figure, status, time.perf_counter() - start, dataset)
-        except (SubridgeError, OSError) as error:
-            yield Outcome(figure, FAILED, time.perf_counter() - start, error=error)
+        groups.setdefault(request.settings.experiment, []).append(request)
+    processes = min(processes, len(groups))
+    if processes < 2:
+        for request in requests:
+            begin(request.figure)
+            outcome = _made(request, folder, folder, run, force)
+            _remove_tasks(request, outcome, folder, run)
+            yield outcome
+        return
+    # Only experiments need much memory, and they share what is free, a tenth of it left over.
+    n_experiments = max(1, sum(hasattr(settings, "n_trials") for settings in groups))
+    part = replace(
+        run,
+        memory=run.memory or max(1, 9 * free_memory(run.device) // (10 * n_experiments)),
+        threads=run.threads or max(1, (os.cpu_count() or 1) // processes),
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        # Who is ended while it writes leaves nothing in the folder of the figures.
+        with TemporaryDirectory(dir=folder, prefix=".making-") as place, ChildPool(processes) as pool:
+            longest = sorted(groups.values(), key=lambda group: -max(request.seconds for request in group))
+            work = {pool.submit(_made_together, group, folder, Path(place), part, force): group for group in longest}
+            for future in as_completed(work):
+                for request, outcome in zip(work[future], future.result(), strict=True):
+                    for suffix in (*_PICTURES, ".nc") if outcome.status == MADE else ():
+                        (Path(place) / f"{request.figure}{suffix}").replace(folder / f"{request.figure}{suffix}")
+                    _remove_tasks(request, outcome, folder, run)
+                    yield outcome
+    except BrokenExecutor as error:
+        raise ClusterError(
+            "a process that made figures died; if memory ran out, use --processes 1. What is done is kept: run the "
+            "same command again"
+        ) from error
+
+
+def _made_together(
+    requests: Sequence[FigureRequest], folder: Path, place: Path, run: Run, force: bool
+) -> list[Outcome]:
+    with blas_threads(run.threads or 1):
+        return [_made(request, folder, place, run, force) for request in requests]
+
+
+def _made(request: FigureRequest, folder: Path, place: Path, run: Run, force: bool) -> Outcome:
+    """Make a figure of `folder`, unless it is there; its files are written to `place`."""
+    figure, start = request.figure, time.perf_counter()
+    try:
+        tasks = _tasks(request, folder, run)
+        dataset, status = None if force else read_figure(figure, folder), KEPT
+        if dataset is None or dataset.attrs.get("fingerprint") != request.identity:
+            if force:
+                shutil.rmtree(tasks, ignore_errors=True)
+            dataset, status = compute_figure(request, replace(run, store=tasks)), MADE
+            dataset.attrs["seconds"] = write_figure(dataset, place)
+        return Outcome(figure, status, time.perf_counter() - start, dataset)
+    except (SubridgeError, OSError) as error:
+        return Outcome(figure, FAILED, time.perf_counter() - start, error=error)
 
 
 def write_figure(dataset: xr.Dataset, folder: Path) -> float:
@@ -108,7 +158,15 @@ def earlier_figures(folder: Path, made: Collection[str]) -> list[xr.Dataset]:
     return found
 
 
-def _remove_tasks(place: Path) -> None:
-    shutil.rmtree(place, ignore_errors=True)
-    if place.parent.is_dir() and not any(place.parent.iterdir()):
-        place.parent.rmdir()
+def _tasks(request: FigureRequest, folder: Path, run: Run) -> Path:
+    """Where the experiments of a figure keep what is done."""
+    return folder / ".tasks" / f"{request.figure}-{run.device.replace(':', '-')}-{request.identity}"
+
+
+def _remove_tasks(request: FigureRequest, outcome: Outcome, folder: Path, run: Run) -> None:
+    """Remove the tasks of a figure that is written: its data hold every trial."""
+    place = _tasks(request, folder, run)
+    if outcome.status != FAILED:
+        shutil.rmtree(place, ignore_errors=True)
+        if place.parent.is_dir() and not any(place.parent.iterdir()):
+            place.parent.rmdir()

@@ -4,7 +4,7 @@ The paper's features cannot be had without its images; `--data` chooses others.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 
 import numpy as np
@@ -73,8 +73,16 @@ class Redundancy(FeatureSettings):
     n_fractions: int = 50
     ridges: Numbers = (0.0, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
 
+    @property
+    def experiment(self) -> "Redundancy":
+        """The settings of Fig. 3d, whose experiment Fig. S1 shows too."""
+        return Redundancy(**{each.name: getattr(self, each.name) for each in fields(Redundancy)})
+
     def compute(self, run: Run) -> xr.Dataset:
         """Errors over trials, for subsets of every size: new samples and features in each trial."""
+        return shared(self, run, lambda: self._experiment(run))
+
+    def _experiment(self, run: Run) -> xr.Dataset:
         data = self.features()
         fractions = np.geomspace(1e-3, 1, self.n_fractions)
         # Rounded to whole features, at least one: ν = .001 of 1269 features is one.
@@ -186,9 +194,14 @@ class NoisyClassifiers(FeatureSettings):
     n_sizes: int = 40
     tolerance: float = 0.01
 
+    @property
+    def experiment(self) -> "NoisyClassifiers":
+        """The settings without the tolerance."""
+        return replace(self, tolerance=0.0)
+
     def compute(self, run: Run) -> xr.Dataset:
         """Errors over trials, and the best numbers of members from their means."""
-        found = shared(replace(self, tolerance=0.0), run, lambda: self._experiment(run))
+        found = shared(self, run, lambda: self._experiment(run))
         best = best_ensemble_sizes(found.misclassification.mean("trial"), self.tolerance)
         return xr.merge([found, best], combine_attrs="drop").assign_coords(tolerance=self.tolerance)
 

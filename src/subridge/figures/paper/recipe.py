@@ -26,6 +26,11 @@ Numbers: TypeAlias = tuple[float, ...]
 class FigureSettings(Fingerprinted, ABC):
     """Settings of a figure; the defaults of the fields are those behind the published picture."""
 
+    @property
+    def experiment(self) -> "FigureSettings":
+        """The settings that decide the numbers; figures with the same may differ in how these are read and drawn."""
+        return self
+
     @abstractmethod
     def compute(self, run: Run) -> xr.Dataset:
         """The numbers behind the figure. The lists in the attributes ``agreement`` and ``notes`` go to the report."""
@@ -91,7 +96,7 @@ _kept: dict[tuple[FigureSettings, str], xr.Dataset] = {}
 
 def shared(settings: FigureSettings, run: Run, make: Callable[[], xr.Dataset]) -> xr.Dataset:
     """The numbers of an experiment that several figures show: computed for the first figure, kept for the next."""
-    key = (settings, run.device)
+    key = (settings.experiment, run.device)
     if key not in _kept:
         _kept[key] = make()
     return _kept[key].copy()

@@ -41,7 +41,7 @@ def figure_ids() -> tuple[str, ...]:
 
 def recipe_of(figure: str) -> "FigureRecipe":
     """The recipe of a figure; `ParameterError` if there is no such figure."""
-    if figure not in _MODULES:
+    if not isinstance(figure, str) or figure not in _MODULES:
         raise ParameterError(f"there is no figure {figure!r}; choose from {', '.join(_MODULES)}")
     recipes: dict[str, FigureRecipe] = import_module(f"subridge.figures.paper.{_MODULES[figure]}").RECIPES
     return recipes[figure]

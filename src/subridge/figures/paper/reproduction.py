@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
 import xarray as xr
@@ -11,7 +12,7 @@ from subridge import __version__
 from subridge.figures.drawing.style import journal, note
 from subridge.figures.paper.recipe import FigureSettings
 from subridge.figures.paper.registry import recipe_of
-from subridge.model.checks import describe, fingerprint
+from subridge.model.checks import describe, fingerprint, of_kind, one_of, truth
 from subridge.model.errors import ParameterError, counted
 from subridge.results.schemas import result_attributes
 from subridge.simulation.run import Run
@@ -88,6 +89,10 @@ def reproduce(
     >>> dataset.density.dims
     ('fraction_spread', 'subset_fraction')
     """
+    if data is not None and not hasattr(recipe_of(figure).settings, "data"):
+        raise ParameterError(f"{figure} is no classification figure and uses no data, got data={data!r}; leave it out")
+    if run is not None:
+        of_kind("run", run, Run)
     dataset = compute_figure(FigureRequest(figure, quick, settings, data), Run() if run is None else run)
     return Reproduction(plot_figure(dataset), dataset)
 
@@ -101,11 +106,15 @@ class FigureRequest:
     variant: str = "published"
     data: str | None = None
 
+    def __post_init__(self) -> None:
+        truth("quick", self.quick)
+        one_of("settings", self.variant, VARIANTS)
+        if self.data is not None:
+            of_kind("data", self.data, str, Path)
+
     @property
     def settings(self) -> FigureSettings:
         """Settings of the figure, with what the variant, the quick version and the choice of features change."""
-        if self.variant not in VARIANTS:
-            raise ParameterError(f'settings must be "published" or "caption", got {self.variant!r}')
         recipe = recipe_of(self.figure)
         changes = dict(recipe.caption) if self.variant == "caption" else {}
         if self.data is not None and hasattr(recipe.settings, "data"):

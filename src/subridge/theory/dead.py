@@ -1,0 +1,79 @@
+"""Features that fail at test time, in closed form for equicorrelated data (Prop. 2).
+
+Each feature reads zero with probability f; let h = 1 - f. With the target's power v, what member r misses of it, l_r,
+and the product W_rs of the weights of two members, the mean over the features' fates is, for any weights,
+
+    E^t_rs = h² E_rs + (1 - h²) δ_rs η_r² + f² v + f h (l_r + l_s) + f h (a + s c) W_rs,
+
+where a + s c is the variance of a feature. No term is a difference. Typically the weights of trained members have
+
+    W_rs = (1-ρ²) (b/a)² ν_rs σ_r σ_s + ρ² φ_r φ_s ν_rs/(ν_rr ν_ss) + γ_rs (E_rs + ζ²)/a :
+
+their means, across and along 1 with the shares φ of `prop2.shares_along`, and what the rows in common add to both.
+docs/derivations/test-data.md derives the two formulas.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subridge.arrays.types import FloatArray
+from subridge.model.aggregation import MemberMoments, Outputs
+from subridge.model.errors import ParameterError
+from subridge.model.shift import DeadFeatures, TestLaw
+from subridge.theory import rounding
+from subridge.theory.grid import EquicorrelatedGrid
+from subridge.theory.prop2 import bulk_of_members, gamma_of, mixed, outer, shares_along
+
+
+def probability_of(test: TestLaw) -> float:
+    """f, of features that fail one by one and alike; `ParameterError` for any other test data."""
+    if isinstance(test, DeadFeatures) and test.probability.ndim == 0 and test.groups is None:
+        return float(test.probability)
+    raise ParameterError(
+        "on an EquicorrelatedProblem test= knows sr.DeadFeatures with one probability and without groups; for other "
+        "test data make a Problem by problem.realise(n_features, seed)"
+    )
+
+
+def dead_errors(
+    f: float, errors: NDArray[Any], readout: FloatArray, weights: NDArray[Any], power: FloatArray, missed: NDArray[Any]
+) -> NDArray[Any]:
+    """E^t_rs from E_rs, δ_rs η_r² and (a + s c) W_rs, shape (..., k, k), v, shape (...), and l_r, shape (..., k)."""
+    h = 1 - f
+    lost = f * f * power[..., None, None] + f * h * (missed[..., :, None] + missed[..., None, :])
+    kept = h * (h * errors + f * weights) if h > 0 else 0.0  # nothing, however large
+    return np.asarray(kept + (1 - h * h) * readout + lost)
+
+
+@np.errstate(invalid="ignore", divide="ignore", over="ignore")
+def dead_moments(
+    grid: EquicorrelatedGrid, n_features: int | None, f: float, moments: MemberMoments, bounds: FloatArray
+) -> tuple[MemberMoments, FloatArray]:
+    """Moments of members and target where features fail, from those on complete data, and the rounding of the pairs."""
+    if f == 0:
+        return moments, bounds
+    found, kappa_bar = bulk_of_members(grid)
+    rho2 = grid.aligned if n_features is None else grid.rho2
+    T = np.full(grid.spike.shape, np.inf) if n_features is None else grid.spike * n_features
+    fit = shares_along(grid, kappa_bar, T)[0]
+    a, b, variance, z2, share = (
+        field[..., None, None] for field in (grid.a, grid.b, grid.a + grid.spike, grid.zeta**2, rho2)
+    )
+    E, (missed, v), h = moments.pairs, moments.with_target(), 1 - f
+    gamma, eta2 = gamma_of(grid, found), np.eye(moments.n_members) * grid.eta[..., :, None] ** 2
+    across = np.where(a > 0, b / a, 0.0) ** 2 * grid.nu * outer(found.sigma)
+    per = np.where(gamma > 0, gamma / a, 0.0)
+    shared = np.where(gamma > 0, per * (E + z2), 0.0)
+    W = variance * (mixed(share, across, outer(fit) * (grid.nu / outer(grid.own))) + shared)
+    known = moments.outputs
+    if known is not None:
+        F, dF = (h * h * part + rest for part, rest in ((known.F, (1 - h * h) * eta2 + f * h * W), (known.dF, 0.0)))
+        known = Outputs(
+            h * known.c, F, h * known.dc, dF + rounding.closed_form_outputs_doubt(found, known.c, F)[1], known.dv
+        )
+    pairs = dead_errors(f, E, eta2, W, v, missed)
+    size = dead_errors(f, np.abs(E), eta2, np.abs(W), v, v[..., None] + np.abs(missed))
+    doubt = (h * h + f * h * variance * per) * bounds + rounding.closed_form_outputs_doubt(found, missed, size)[1]
+    return MemberMoments(pairs, f * v[..., None] + h * missed, v, known), doubt
