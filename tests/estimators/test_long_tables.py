@@ -6,6 +6,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 
 import subridge as sr
+from subridge.arrays import namespace
 from subridge.estimators import blocks
 
 N, M = 900, 12
@@ -65,7 +66,7 @@ def test_every_kind_of_table_gives_the_fit_of_its_rows(data, tmp_path, kind):
     found, wanted = model.fit(sr.gather_moments(*table)).coef_, model.fit(*data).coef_
     np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-12)
     if kind is not memory_map:  # a small one is read as a whole
-        assert blocks.is_long(*table[:2])
+        assert namespace.is_long(*table[:2])
         np.testing.assert_array_equal(model.fit(*table).coef_, found)
         assert not hasattr(model, "loo_predictions_")
     np.testing.assert_allclose(model.predict(table[0]), data[0].astype(float) @ found + model.intercept_, rtol=1e-12)

@@ -37,7 +37,7 @@ _JUDGES = 10  # parts of the sets, each judged at what the others choose
 _CONCENTRATIONS = (0.1, 1.0)  # of random shares, in turns: few spaces, or many (himalaya's default)
 # Of shares among which spread and promising ones are found, how many of each, and of targets that are asked. The
 # concentrations were chosen on other laws than that of benchmarks/banded.py.
-_SPREAD, _POINTS, _CANDIDATES, _ASKED = (0.1, 0.3, 1.0), 5000, 1000, 2000
+_SPREAD, _POINTS, _CANDIDATES, _ASKED = (0.1, 0.3, 1.0), 5000, 500, 1000
 _LENGTHS, _NUGGET = (0.2, 0.3, 0.5, 0.8, 1.2, 2.0), 1e-4  # of kriging; distances of square roots are at most √2
 # Ridges are seen in three passes: every fourth, those between, the rest. Once a target's error is below so much of its
 # variance, it sees those of the first pass that are next to its best so far. It sees one of a later pass if a neighbour
@@ -264,12 +264,13 @@ class BandedSearch:
         if len(better):
             self.loss[at[better]], self.place[at[better]] = losses[better], place
             best = index_on(self.targets, better)
-            own, where = xp.take(errors, best, axis=1), where[best]
-            self.intercept[where] = self._shift[where] + (solution.centre @ labels)[best]
-            dual = xp.empty_like(own)
+            self.intercept[where[best]] = self._shift[where[best]] + (solution.centre @ labels)[best]
+            del labels  # from here on, too, no more than four tables of a block are held
+            errors = xp.take(errors, best, axis=1)
+            dual = xp.empty_like(errors)
             for rows, block in zip(self.spaces.batches, solution.blocks, strict=True):
-                dual[rows] = block @ _of_sets(own, rows)
-            self.dual[where] = dual.T
+                dual[rows] = block @ _of_sets(errors, rows)
+            self.dual[where[best]] = dual.T
         return losses
 
     def total_loss(self, solution: Solution, seen_by: Callable[[Array], Array]) -> float:
