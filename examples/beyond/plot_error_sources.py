@@ -38,7 +38,9 @@ six = sr.error_sources(
 # Both, stacked. `sr.figures.plot_sources(six)` draws one of them.
 
 figure, panels = plt.subplots(1, 2, figsize=(8, 3.2), sharey=True)
-for axes, found, title in zip(panels, (one, six), ("one member", "six members")):
+for axes, found, title in zip(
+    panels, (one, six), ("one member", "six members"), strict=True
+):
     parts = found.risk.transpose("source", "sample_ratio").values
     axes.stackplot(ratios, parts, labels=found.source.values, alpha=0.85)
     axes.set(title=title, xlabel="sample ratio α", ylim=(0, 1.5))
