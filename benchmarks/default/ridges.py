@@ -1,9 +1,13 @@
 """Rules that choose a ridge: fresh error over that of the least left-out error, on development settings.
 
-python benchmarks/default/ridges.py DATA --jobs 16
+    python benchmarks/default/ridges.py DATA --jobs 16
+
+"m" is the rule of the package; with groups "m of rows" counts rows where groups are left out. Settings with groups have
+features and noise of which a share (.0, .5 or .99 of the variance) belongs to the group.
 """
 
 import argparse
+import itertools
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -12,7 +16,7 @@ from tables import GENERATED, WITH_NUMBERS, generate_draw, read_draw, split
 
 
 def left_out(X, y, X_test, path, groups=None):
-    """Left-out errors (L, n), outputs (L, m) and m-values (L,) of one ridge on all of X; one target."""
+    """Left-out errors (L, n), outputs (L, m) and m-values (L, 2), of rows and of groups, of one ridge; one target."""
     n, N = X.shape
     Xc, yc, xm, ym = X - X.mean(0), y - y.mean(), X.mean(0), y.mean()
     U, s, Vt = np.linalg.svd(Xc, full_matrices=False)
@@ -32,8 +36,9 @@ def left_out(X, y, X_test, path, groups=None):
                 e[i] = np.linalg.solve(R[np.ix_(i, i)], r[i])
         errors.append(e)
         outputs.append((X_test - xm) @ (Vt.T @ ((s / (d + p)) * (U.T @ yc))) + ym)
-        rest = n - 1 - len(d)
-        worth.append(((gain**2).sum() + rest) ** 2 / ((gain**4).sum() + rest))
+        Z = np.eye(n) if groups is None else (groups[:, None] == np.unique(groups)) / np.bincount(groups) ** 0.5
+        squares = [each @ each for each in (R, Z.T @ R @ Z)]
+        worth.append([np.trace(each) ** 2 / (each**2).sum() for each in squares])
     return np.array(errors), np.array(outputs), np.array(worth)
 
 
@@ -48,7 +53,8 @@ def by_rules(squares, worth, groups=None):
     found = {"least": best}
     for c in (0.25, 0.5, 1.0):
         found[f"{c} se"] = int(np.flatnonzero(apart.mean(axis=1) <= c * noise + 1e-12 * means[best]).max())
-    found["m"] = int(np.argmin(means * (1 + np.sqrt(2 / worth))))
+    for place, rule in enumerate(("m of rows", "m")):
+        found[rule] = int(np.argmin(means * (1 + np.sqrt(2 / worth[:, place]))))
     return found
 
 
@@ -59,6 +65,22 @@ def subjects(rng, n_subjects=30, per=10, M=40):
     return X, y, np.repeat(np.arange(n_subjects), per)
 
 
+def shared(rng, n_groups, per, M, of_features, of_noise, r2):
+    """Rows of groups, labels and numbers of groups, and rows of other groups with their labels."""
+    w = rng.standard_normal(M)
+    w *= np.sqrt(r2 / (1 - r2)) / np.linalg.norm(w)
+
+    def rows(count, size):
+        own = np.repeat(np.arange(count), size)
+        X, noise = (
+            share**0.5 * rng.standard_normal((count, m))[own] + (1 - share) ** 0.5 * rng.standard_normal((len(own), m))
+            for share, m in ((of_features, M), (of_noise, 1))
+        )
+        return X, X @ w + noise[:, 0], own
+
+    return *rows(n_groups, per), *rows(2000, 1)[:2]
+
+
 def run(task):
     kind, name, draw, data = task
     groups = None
@@ -67,6 +89,9 @@ def run(task):
         per = {"30 x 10": (30, 10), "20 x 5": (20, 5), "10 x 20": (10, 20)}[name]
         X, y, groups = subjects(rng, *per)
         X_test, y_test, _ = subjects(rng, 400, 5)
+    elif kind == "groups":
+        rng = np.random.default_rng([draw, 12, *(int(100 * each) for each in name)])
+        X, y, groups, X_test, y_test = shared(rng, *name)
     elif kind == "grid":
         n, ratio, r2 = name
         rng = np.random.default_rng([draw, n, int(10 * ratio), int(100 * r2)])
@@ -104,6 +129,10 @@ if __name__ == "__main__":
     tasks += [
         ("subjects", each, d, None) for each in ("30 x 10", "20 x 5", "10 x 20") for d in range(4 * options.draws)
     ]
+    laws = itertools.product(
+        ((30, 10), (20, 5), (10, 20)), (10, 40, 120), (0.0, 0.5, 0.99), (0.0, 0.5, 0.99), (0.2, 0.5)
+    )
+    tasks += [("groups", (*sizes, *law), draw, None) for sizes, *law in laws for draw in range(options.draws // 2)]
     tasks += [("generated", each, draw, None) for each in GENERATED["develop"] for draw in range(options.draws)]
     tasks += [("real", each, d, options.data) for each in split(WITH_NUMBERS)["develop"] for d in range(6)]
     with ProcessPoolExecutor(options.jobs) as pool:

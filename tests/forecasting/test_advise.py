@@ -329,3 +329,17 @@ def test_advice_and_choices_show_one_line_and_a_table():
     ):
         assert page.count("<tr>") == 1 + min(len(list(names)), 12 if page == advice._repr_html_() else 99)
         assert all(name in page for name in list(names)[:12])
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_gain_that_is_sure_now_and_not_at_the_planned_size_is_not_advised(seed):
+    """Members on blocks pay with few rows; with four times as many the forecast gain is within its doubt."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((120, 80))
+    y = X[:, :20] @ rng.standard_normal(20) + 3 * rng.standard_normal(120)
+    blocks = {"blocks": sr.Ensemble(sr.SubsetPlan.from_indices(np.arange(80).reshape(4, 20), 80))}
+    now, later = (sr.advise(X, y, size, n_members=[2], ensembles=blocks) for size in (120, 480))
+    assert now.best == "blocks, free"
+    planned = later.table.sel(candidate="blocks, free")
+    assert 0 < float(planned.gain) < 2 * float(planned.gain_standard_error)
+    assert later.best == "one ridge, scaled"

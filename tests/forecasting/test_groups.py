@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import subridge as sr
 from subridge.model.errors import DataError, ParameterError
@@ -64,6 +65,40 @@ def test_the_ridge_of_least_error_on_left_out_groups_is_taken():
     ]
     best = path[int(np.argmin(left_out))]
     assert chosen.ridge.values[0].tolist() == [best, best]
+
+
+def test_the_forecast_is_the_middle_of_what_the_design_effect_and_independent_rows_say():
+    """From hat matrices and refits: γ times the design effect, and γ alone, at equal effective ridges."""
+    X, y, groups = subjects(0, 30)
+    n, M, size, p_wanted = len(X), 15, 600, 0.5 * 15
+
+    def hat(p):
+        A = X - X.mean(axis=0)
+        return A @ np.linalg.solve(A.T @ A + p * np.eye(M), A.T) + 1 / n
+
+    def misfit(p):
+        df = np.trace(hat(p))
+        return p / (n - df) - p_wanted / (size - df)
+
+    p = brentq(misfit, 1e-6, 1e3, xtol=1e-12)
+    H, errors = hat(p), np.empty(n)
+    for g in range(30):
+        own = groups == g
+        A, centre = X[~own] - X[~own].mean(axis=0), X[~own].mean(axis=0)
+        coef = np.linalg.solve(A.T @ A + p * np.eye(M), A.T @ (y[~own] - y[~own].mean()))
+        errors[own] = y[own] - y[~own].mean() - (X[own] - centre) @ coef
+    R, shared = np.eye(n) - H, H - 1 / n  # the mean of the labels is common to all rows
+    gamma = 1 - np.trace(R) ** 2 / (n * np.trace(R @ R))
+    together = sum(
+        errors[groups == g] @ shared[np.ix_(groups == g, groups == g)] @ errors[groups == g] for g in range(30)
+    )
+    effect = together / (errors**2 @ np.diag(shared))
+    quotients = [(1 - D * gamma * 30 / 29) / (1 - D * gamma * n / size) for D in (1, effect)]
+    found = sr.forecast(X, y, [size], ENSEMBLE, groups=groups)
+    assert effect > 1.5
+    np.testing.assert_allclose(found.prediction_error.item(), np.mean(errors**2) * np.mean(quotients), rtol=1e-6)
+    unsure = np.mean(errors**2) * abs(np.diff(quotients)).item() / np.sqrt(12)
+    assert found.standard_error.item() > unsure > 0
 
 
 def test_a_group_that_errs_far_more_than_the_others_raises_the_upper_bound():

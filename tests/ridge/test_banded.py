@@ -1,7 +1,5 @@
 """Banded ridge in closed form, against training again."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
@@ -9,7 +7,6 @@ from sklearn.linear_model import Ridge
 from subridge.model.errors import BudgetError
 from subridge.ridge.banded import (
     BandedSearch,
-    Draw,
     first_draws,
     left_out_r2,
     plan_memory,
@@ -32,7 +29,7 @@ def random_case(number):
     groups = np.arange(n) if number % 4 < 2 else np.concatenate([[0, 1], rng.integers(0, 4, n - 2)])
     intercept, shares = bool(number % 3), rng.dirichlet(np.ones(S))
     rows = training_rows(X, Y.T, weights, intercept, left_out_groups(groups, n))
-    spaces = replace(space_kernels(rows, columns), by_eigenvectors=bool(number % 5 < 3))
+    spaces = space_kernels(rows, columns)
     scale = np.concatenate(
         [np.full(len(c), (g / v) ** 0.5) for c, g, v in zip(columns, shares, spaces.scales, strict=True)]
     )
@@ -87,7 +84,7 @@ def case_of_many_targets(C=60, n=80, p=30, S=3, seed=0):
 
 def test_passes_over_the_ridges_find_what_all_ridges_have():
     spaces, Y, rng = case_of_many_targets()
-    ridges, draws = np.logspace(-3, 3, 20), first_draws(8, np.arange(3), 3, rng)
+    ridges, draws = np.logspace(-3, 3, 20), first_draws(8, np.full(3, True), rng, spread=False)
     search = search_shares(spaces, Y, ridges, draws, 0, rng, block=17)
     least = np.full(Y.shape[1], np.inf)
     for shares in draws:
@@ -100,34 +97,50 @@ def test_passes_over_the_ridges_find_what_all_ridges_have():
     assert (search.loss <= 1.02 * least).mean() > 0.95
 
 
-def test_blocks_and_factorisations_change_nothing():
+def test_blocks_change_nothing():
     spaces, Y, _ = case_of_many_targets()
     ridges, found = np.logspace(-2, 2, 9), []
-    for by_eigenvectors, block in ((True, 60), (True, 7), (False, 60), (False, 7)):
+    for block in (60, 7):
         rng = np.random.default_rng(1)
-        draws = first_draws(5, np.arange(3), 3, rng)
-        kind = replace(spaces, by_eigenvectors=by_eigenvectors)
-        found.append(search_shares(kind, Y, ridges, draws, 6, rng, block))
-    for other in found[1:]:
-        np.testing.assert_allclose(other.loss, found[0].loss, rtol=1e-9)
-        np.testing.assert_allclose(other.dual, found[0].dual, atol=1e-9 * abs(found[0].dual).max())
-        np.testing.assert_allclose(other.best_shares, found[0].best_shares, atol=1e-9)
+        draws = first_draws(5, np.full(3, True), rng, spread=True)
+        found.append(search_shares(spaces, Y, ridges, draws, 6, rng, block))
+    np.testing.assert_allclose(found[1].loss, found[0].loss, rtol=1e-9)
+    np.testing.assert_allclose(found[1].dual, found[0].dual, atol=1e-9 * abs(found[0].dual).max())
+    np.testing.assert_allclose(found[1].best_shares, found[0].best_shares, atol=1e-9)
+
+
+@pytest.mark.parametrize("decades", [0.0, 4.0])
+def test_single_precision_costs_no_power_of_the_condition_number(decades):
+    """Kernels with and without a dominant direction, at a small ridge: the rounding of float32, 6e-8, stays small."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((90, 120)) * np.logspace(decades, 0, 120)
+    Y = X @ rng.standard_normal((120, 20)) / abs(X).sum(axis=1).mean() + rng.standard_normal((90, 20))
+    groups = left_out_groups(np.repeat(np.arange(9), 10), 90)
+    spaces = space_kernels(training_rows(X, np.zeros((1, 90)), None, True, groups), [np.arange(60), np.arange(60, 120)])
+    found = []
+    for dtype in (np.float64, np.float32):
+        search = BandedSearch(spaces, Y.astype(dtype), np.array([1e-3]), block=8)
+        search.try_shares(np.array([0.5, 0.5]))
+        assert search.dual.dtype == dtype
+        found.append(search)
+    np.testing.assert_allclose(found[1].loss, found[0].loss, rtol=1e-5)
+    np.testing.assert_allclose(found[1].dual, found[0].dual, atol=1e-5 * abs(found[0].dual).max())
 
 
 def test_refined_draws_err_less_than_as_many_random_ones():
     ratios = []
     for seed in range(5):
         spaces, Y, rng = case_of_many_targets(seed=seed)
-        ridges = np.logspace(-2, 3, 9)
-        refined = search_shares(spaces, Y, ridges, first_draws(4, np.arange(3), 3, rng), 8, rng, 100)
-        random = search_shares(spaces, Y, ridges, first_draws(12, np.arange(3), 3, rng), 0, rng, 100)
+        ridges, alive = np.logspace(-2, 3, 9), np.full(3, True)
+        refined = search_shares(spaces, Y, ridges, first_draws(8, alive, rng, spread=True), 4, rng, 100)
+        random = search_shares(spaces, Y, ridges, first_draws(12, alive, rng, spread=False), 0, rng, 100)
         ratios.append(np.exp(np.log(refined.loss / random.loss).mean()))
-    assert np.mean(ratios) < 1.0
+    assert np.mean(ratios) < 0.998
 
 
 def test_one_choice_for_all_has_the_least_mean_error():
     spaces, Y, rng = case_of_many_targets(C=12)
-    ridges, draws = np.logspace(-1, 2, 4), first_draws(5, np.arange(3), 3, rng)
+    ridges, draws = np.logspace(-1, 2, 4), first_draws(5, np.full(3, True), rng, spread=False)
     common, table = search_common_shares(spaces, Y, ridges, draws, block=5), {}
     for d, shares in enumerate(draws):
         for ridge in ridges:
@@ -139,24 +152,30 @@ def test_one_choice_for_all_has_the_least_mean_error():
     np.testing.assert_array_equal(common.best_ridge, np.full(12, ridge))
 
 
-def test_traces_are_those_of_the_inverse():
-    spaces, *_ = case_of_many_targets()
-    shares, ridges = np.array([0.5, 0.3, 0.2]), np.array([0.1, 2.0])
-    for by_eigenvectors in (True, False):
-        found = Draw(replace(spaces, by_eigenvectors=by_eigenvectors), shares).traces(ridges)
-        for row, ridge in zip(found, ridges, strict=True):
-            B = np.linalg.inv(spaces.mixed(shares) + ridge * np.eye(80))
-            np.testing.assert_allclose(row, [np.trace(B @ K) for K in spaces.kernels], rtol=1e-9)
+def test_spread_draws_leave_less_far_from_all_than_random_ones():
+    rng = np.random.default_rng(0)
+    points = rng.dirichlet(np.full(4, 0.5), 2000) ** 0.5
+    spread, random = (first_draws(25, np.full(4, True), rng, spread=kind) for kind in (True, False))
+    far = [((points[:, None] - each**0.5) ** 2).sum(axis=2).min(axis=1).mean() for each in (spread, random)]
+    assert far[0] < 0.8 * far[1]
+    for drawn in (
+        spread,
+        random,
+        *(first_draws(count, np.array([True, False, True]), rng, spread=True) for count in (1, 2, 9)),
+    ):
+        np.testing.assert_allclose(drawn.sum(axis=1), 1.0)
+        np.testing.assert_allclose(drawn[0][drawn[0] > 0], drawn[0].max())
+        assert len(drawn.T) == 4 or not drawn[:, 1].any()
 
 
 def test_memory_is_planned_and_too_little_is_refused():
     Y = np.empty((100, 1000))
-    usual = plan_memory(100, 4, Y)
+    usual = plan_memory(4, Y)
     assert usual.block == 1000
-    small = plan_memory(100, 4, Y, memory=2_000_000)
+    small = plan_memory(4, Y, memory=2_000_000)
     assert small.block < 1000
     assert small.bytes <= 2_000_000
-    few, many = (plan_memory(100, 4, np.broadcast_to(0.0, (100, C))) for C in (20_000, 80_000))
+    few, many = (plan_memory(4, np.broadcast_to(0.0, (100, C))) for C in (20_000, 80_000))
     assert many.bytes == pytest.approx(few.bytes, rel=0.01)
     with pytest.raises(BudgetError, match="memory=1,000 bytes are too few for 100 rows and 4 spaces; give at least"):
-        plan_memory(100, 4, Y, memory=1000)
+        plan_memory(4, Y, memory=1000)

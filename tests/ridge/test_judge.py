@@ -104,6 +104,40 @@ def test_errors_without_pairs_of_sets_are_those_of_a_member_refitted_without_the
             np.testing.assert_allclose(errors[unit, j], y[j] - means[1] - (X[j] - means[0]) @ coef, atol=1e-9)
 
 
+@pytest.mark.parametrize("kind", ["rows", "groups"])
+@pytest.mark.parametrize("n_features", [5, 17, 60])
+def test_degrees_of_freedom_without_a_unit_are_those_of_a_member_that_never_saw_it(kind, n_features):
+    rng, n, ridges = np.random.default_rng(n_features), 24, np.array([1e-3, 0.1, 10.0])
+    labels = np.sort(rng.integers(0, 8, n)) if kind == "groups" else np.arange(n)
+    X, y, w = rng.standard_normal((n, n_features)) + labels[:, None], rng.standard_normal(n), rng.uniform(0.5, 2.0, n)
+
+    def path(kept):
+        sets = left_out_groups(labels[kept], int(kept.sum())) if kind == "groups" else None
+        (found,) = member_paths(
+            training_rows(X[kept], y[None, kept], w[kept], True, sets), equal(1, n_features), ridges
+        )
+        return found
+
+    whole, units = path(np.ones(n, dtype=bool)), np.unique(labels)
+    numbers = [int(whole.rows.owners[labels == unit][0]) for unit in units]
+    found = whole.degrees_without(np.arange(len(units)))[:, numbers]
+    np.testing.assert_allclose(found, np.transpose([path(labels != unit).degrees for unit in units]), rtol=1e-7)
+
+
+@pytest.mark.parametrize("n_features", [4, 30])
+def test_rows_that_are_left_out_together_and_are_alike_count_as_one(n_features):
+    """Five copies of each row, left out together, and one row of weight five: the same squared errors vary as much."""
+    rng, ridges = np.random.default_rng(1), np.array([1e-3, 0.1, 10.0])
+    X, y, copies = rng.standard_normal((12, n_features)), rng.standard_normal((1, 12)), np.repeat(np.arange(12), 5)
+    alone, together = (
+        training_rows(X, y, np.full(12, 5.0)),
+        training_rows(X[copies], y[:, copies], left_out=left_out_groups(copies, 60)),
+    )
+    (one,), (five,) = (member_paths(rows, equal(1, n_features), ridges) for rows in (alone, together))
+    np.testing.assert_allclose(five.degrees, one.degrees, rtol=1e-8)
+    np.testing.assert_allclose(five.independent, one.independent, rtol=1e-8)
+
+
 @pytest.mark.filterwarnings("ignore::subridge.model.errors.RidgePathWarning")
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """BandedRidge: one linear model with a ridge per feature space, chosen for each target."""
 
-import time
+from __future__ import annotations
+
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -53,18 +54,16 @@ from subridge.ridge.banded import (
     search_common_shares,
     search_shares,
     space_kernels,
-    usual_block,
 )
 from subridge.ridge.checks import large_group, refuse_out_of_range, repeated_rows, warn_once
 from subridge.ridge.rows import left_out_groups, training_rows
-from subridge.store.progress import ProgressBar
+from subridge.store.progress import LateBar
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 MissingTargets = Literal["raise", "drop"]
 _PATH = np.logspace(-3, 5, 17)  # half decades, as for the ensembles: in units of the mean square of a row
-_SECONDS = 2.0  # of work that is expected, above which a bar is shown
 _DIGITS = 1e-7  # relative rounding error above which the user is warned
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -88,8 +87,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     n_draws : int, default=20
         How many shares of the spaces are tried: equal shares first, then others.
     refine : bool, default=True
-        Take the other draws from what targets ask for after the first: each is the centre of targets that ask for much
-        the same. Else each space alone, then shares at random.
+        Spread two thirds of the draws evenly over all shares, and take the last third where the left-out errors so far
+        promise the largest fall. Else each space alone, then shares at random.
     shares : array_like, shape (n_draws, n_spaces), optional
         The shares to try, in place of draws; each row sums to one.
     per_target : bool, default=True
@@ -232,6 +231,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         refuse_out_of_range(rows)
         warn_once((repeated_rows(rows), large_group(rows)), stacklevel=2)
         self._rows = replace(rows, given=None)
+        del rows  # X as it was given
         kernels = space_kernels(self._rows, list(spaces.values()))
         self._search(kernels, Y)
         self.spaces_, self.scales_ = spaces, kernels.scales
@@ -253,17 +253,15 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                     f"shares must have shape (n_draws, {S}) with rows that sum to one, got shape {shares.shape}"
                 )
             return ridges, shares, 0
-        alive = np.flatnonzero(scales > 0) if scales.any() else np.arange(S)
-        if len(alive) == 1:
-            return ridges, first_draws(1, alive, S, rng), 0
-        refined = self.refine and self.per_target
-        first = 1 if refined else count
-        return ridges, first_draws(first, alive, S, rng), count - first
+        alive = (scales > 0) | (not scales.any())
+        count = count if alive.sum() > 1 else 1
+        promising = count // 3 if self.refine and self.per_target else 0
+        return ridges, first_draws(count - promising, alive, rng, self.refine), promising
 
     def _search(self, kernels: SpaceKernels, Y: Array) -> None:
         """Search and publish, all targets that have the same rows together."""
         rng = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        ridges, draws, n_refined = self._draws(kernels.scales, rng)
+        ridges, draws, n_promising = self._draws(kernels.scales, rng)
         (n, C), xp = Y.shape, namespace_of(Y)
         if _EPS * n > _DIGITS * ridges.min():
             warnings.warn(
@@ -274,7 +272,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 stacklevel=3,
             )
         memory = None if self.memory is None else positive_integer("memory", self.memory)
-        plan = plan_memory(n, len(kernels.scales), Y, memory)
+        plan = plan_memory(len(kernels.scales), Y, memory)
         patterns = self._patterns = _patterns(
             Y, one_of("missing_targets", self.missing_targets, get_args(MissingTargets))
         )
@@ -285,13 +283,13 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.planned_memory_, self.shares_, self.ridge_ = plan.bytes, np.empty((C, len(kernels.scales))), np.empty(C)
         self.loo_error_, self.loo_r2_ = np.empty(C), np.empty(C)
         words = f"{counted(C, 'target')}, {plan.bytes / 2**20:,.0f} MiB"
-        with _LateBar(words, len(patterns) * (len(draws) + n_refined), self.progress) as bar:
+        with LateBar(words, len(patterns) * (len(draws) + n_promising), self.progress) as bar:
             for at, rows in patterns:
                 part, own = self._of_rows(kernels, rows), Y
                 if len(patterns) > 1 or len(rows) < n:
                     own = take_last(select_rows(Y, rows), at)
                 if self.per_target:
-                    found = search_shares(part, own, ridges, draws, n_refined, rng, plan.block, bar.move)
+                    found = search_shares(part, own, ridges, draws, n_promising, rng, plan.block, bar.move)
                 else:
                     found = search_common_shares(part, own, ridges, draws, plan.block, bar.move)
                 if (found.place < 0).any():
@@ -460,11 +458,13 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         ------
         NotFittedError
             If the model is not fitted.
+        BudgetError
+            If a block of targets does not fit into the free memory.
         """
         check_is_fitted(self)
         kernels, dual = space_kernels(self._rows, list(self.spaces_.values())), self._dual
         table = np.column_stack([np.reshape(self.ridge_, -1), np.atleast_2d(self.shares_)])
-        found, block = np.empty((len(table), len(self.scales_))), usual_block(dual.T)
+        found, block = (np.empty((len(table), len(self.scales_))), plan_memory(len(self.scales_), dual.T).block)
         for targets, rows in self._patterns:
             part = self._of_rows(kernels, rows)
             for ridge, *shares in np.unique(table[targets], axis=0):
@@ -483,7 +483,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "scales_")
 
-    def __sklearn_tags__(self) -> "Tags":
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -535,28 +535,3 @@ def _patterns(Y: Array, missing: str) -> list[tuple[IntArray, IntArray]]:
     if short:
         raise DataError(f"target {short[0]} of y has fewer than two labels; leave it out")
     return found
-
-
-class _LateBar:
-    """A progress bar that appears once more than 2 s of work are expected."""
-
-    def __init__(self, words: str, total: float, show: bool) -> None:
-        self._words, self._total, self._show, self._done, self._start = words, total, show, 0.0, time.monotonic()
-        self._bar: ProgressBar | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def move(self, amount: float) -> None:
-        """Some work is done."""
-        self._done += amount
-        if self._bar is None and self._show and time.monotonic() - self._start > _SECONDS * self._done / self._total:
-            self._bar = ProgressBar(self._words, self._total, show=True)
-            self._bar.start()
-            amount = self._done
-        if self._bar is not None:
-            self._bar.move(amount)
-
-    def __exit__(self, *error: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()

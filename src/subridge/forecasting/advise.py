@@ -19,17 +19,17 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from subridge.arrays.types import ArrayLike, FloatArray, Json, MatrixLike, Seed
+from subridge.datasets.tables.columns import require
 from subridge.datasets.tables.targets import TargetLike, Task
-from subridge.estimators.base import affordable
 from subridge.estimators.classifier import RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor
-from subridge.forecasting.forecast import read_sizes
 from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot import (
     factorise_pilot,
     label_noise,
     read_ensembles,
     read_sample,
+    read_sizes,
     refuse_large_pilots,
     side_by_side,
 )
@@ -40,10 +40,11 @@ from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, RidgePathWarning, SubridgeWarning, counted
 from subridge.results.numbers import interval, percent, plain
 from subridge.results.schemas import result_attributes
-from subridge.ridge.candidates import FRACTION, MEMBERS, SPREAD, Trial, choose_ensemble, offers
+from subridge.ridge.candidates import FRACTION, MEMBERS, SPREAD, Trial, affordable, choose_ensemble, offers
 from subridge.ridge.checks import warn_once
 from subridge.ridge.choose import SURE
 from subridge.ridge.judge import Offer
+from subridge.ridge.moments import MomentBatches
 
 _HEAVY, _HEAVY_SQUARE = 0.1, 30.0  # share of a sum of squares in one label; its square in variances
 SCALER = "StandardScaler(with_mean=False)"  # sparse columns and fits without intercept must not be centred
@@ -222,7 +223,7 @@ def advise(
     Advice
         The choice of a fit comes first. This is one tuned ridge, scaled, unless a candidate errs less on left-out rows
         by more than twice the standard error of the difference; of several the one of largest gain. At another size
-        than the pilot's, both must be forecast and the candidate must err less there too. The rest is ranked by the
+        than the pilot's, both must be forecast and the gain must be as sure there. The rest is ranked by the
         upper bound of the squared error (of one-hot scores for classes). Candidates known only by a bound come last.
 
     Raises
@@ -261,6 +262,7 @@ def advise(
     >>> advice.best, bool(advice.weights["blocks, free"][0] > 0.9)
     ('blocks, free', True)
     """
+    require(not isinstance(X, MomentBatches), "advice needs rows; sr.forecast serves moments")
     sample = read_sample(X, y, task, fit_intercept, groups, standardise=standardise)
     rows, said = sample.rows, list[SubridgeWarning | None]()
     try:
@@ -377,10 +379,10 @@ def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> 
     """Candidates in the order of advice, with their gains over the first, which is the reference.
 
     What a fit takes comes first: of the candidates that err less on left-out rows by more than `SURE` standard errors
-    the one of largest gain, else the reference. For another size than the pilot's both must be forecast, and the
-    candidate to err less. Nothing is sure there if a single label carries much of their variance: rows like it decide
-    which error is smaller, and the pilot has one. The rest is ranked by the upper bound of the error, those known only
-    by a bound last.
+    the one of largest gain, else the reference. For another size than the pilot's both must be forecast, and the gain
+    there must be sure in the same sense, where half of its change counts as unsure. Nothing is sure there if a single
+    label carries much of their variance: rows like it decide which error is smaller, and the pilot has one. The rest is
+    ranked by the upper bound of the error, those known only by a bound last.
     """
     reference, places = found[0], dict[str, tuple[bool, bool, float]]()
     present, forecast = (float(reference.columns[name]) for name in ("pilot_prediction_error", "prediction_error"))
@@ -397,7 +399,7 @@ def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> 
         columns, share = each.columns, lead / (present or 1.0)
         gain = 1 - float(columns["prediction_error"]) / (forecast or np.nan)
         error = float(np.hypot(each.trial.standard_error / (present or 1.0), 0.5 * (gain - share)))
-        is_better = sure[place] and (is_present or (can_be_sure and known[place] and known[0] and gain > 0))
+        is_better = sure[place] and (is_present or (can_be_sure and known[place] and known[0] and gain > SURE * error))
         columns |= {"gain": gain, "gain_standard_error": error if place else 0.0, "surely_better": is_better}
         upper = np.nan_to_num(float(columns["prediction_error_upper"]), nan=np.inf)
         places[each.trial.name] = (True, not known[place], float(f"{upper:.9e}"))  # ties stay in order

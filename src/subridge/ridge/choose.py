@@ -276,16 +276,21 @@ class Losses:
         worth = worth[:, None, :] if aggregation.per_target else worth
         return aggregation.moments(self.errors(places), self.deviations, self.rows.weights, worth)
 
+    def degrees(self, path: MemberPath, places: IntArray) -> FloatArray:
+        """m of a member at its places, shape (b,)."""
+        return path.degrees[places]
+
     def criterion(self, places: IntArray) -> FloatArray:
         """The losses that a choice compares, and what decides between equal ones; shape (2, b).
 
         A squared error of noise varies as that of m = (tr R²)²/tr R⁴ independent rows, relative to itself by √(2/m).
-        That much is added: a member near its interpolation threshold has a small m, and its error may be luck.
+        That much is added: a member near its interpolation threshold has a small m, and its error may be luck. If rows
+        are left out together, m counts their sets. Scores other than the aggregation's own are taken as they are.
         """
         judged, caution = self.at(places), np.ones(len(places))
-        if self.is_cautious and not self.aggregation.decides_classes:
-            worth = np.array([path.degrees[at] for path, at in zip(self.paths, places.T, strict=True)])
-            caution += np.sqrt(2 / worth.min(axis=0))
+        if self.is_cautious and not (self.aggregation.decides_classes or isinstance(self.aggregation, Scored)):
+            worth = [self.degrees(path, at) for path, at in zip(self.paths, places.T, strict=True)]
+            caution += np.sqrt(2 / np.min(worth, axis=0))
         return np.stack([judged.loss * caution, judged.tie])
 
 

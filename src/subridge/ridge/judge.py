@@ -4,8 +4,8 @@ Ridges, weights and ensembles that are chosen by left-out errors look better on 
 to choose by the errors of the other rows: the output of a member for a left-out row j was still learnt from row i, so
 the choice knows i through it. Here row i is left out of everything: of the members, of the weights and of every choice.
 The formula for pairs makes that possible without refitting: this is exact leave-one-out of the whole procedure, except
-for the path of ridges and for the degrees of freedom of residuals, which follow from the features. If groups are left
-out, these are pairs of groups.
+for the path of ridges and, where weights are fitted, for how many rows their left-out errors are worth. If groups are
+left out, these are pairs of groups.
 
 Pairs cost n² times the rank of a member for each ridge. If that is too much, there are so many rows that the choice of
 a ridge costs next to nothing, and it is not judged. Weights and candidates are then judged on some rows, drawn at
@@ -65,6 +65,12 @@ class PairLosses(Losses):
             several = [tables[int(place)][number, ...] for number, place in enumerate(own)] if len(tables) > 1 else []
             found.append(xp.stack(several) if several else tables[int(own[0])])
         return xp.stack(found, axis=1)
+
+    def degrees(self, path: MemberPath, places: IntArray) -> FloatArray:
+        key = id(path), -1
+        if key not in self._errors:
+            self._errors[key] = path.degrees_without(self._units)
+        return np.asarray(self._errors[key][places, np.arange(len(places))])
 
     def _table(self, path: MemberPath, place: int) -> Array:
         """Errors of a member at one place, shape (b, C, n)."""

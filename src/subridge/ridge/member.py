@@ -26,9 +26,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array, eye_array
 
 from subridge.arrays.namespace import eye_like, is_sparse, like, namespace_of, select_rows, take_last, to_numpy
-from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
+from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray, SparseMatrix
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import AccuracyWarning, RidgeError
 from subridge.ridge.rounding import (
@@ -62,6 +63,7 @@ _RESOLVED = 1e-6  # of the largest eigenvalue: a penalty at which pairs of rows 
 _LEAST_PAIR_PENALTY = 1e-9
 _LEAST_SHARE = 1e-6  # of the samples, behind an error that carries no information
 _FEW_ROWS = 10  # too few to judge a member's weight by
+_MOST_SETS = 256  # whose squared errors say how these vary: some of more
 _SMALL = 20_000  # numbers of a table that is kept even if the factorisation takes less memory
 _LEAST_PAIR_SLACK = 1e-10  # two rows that are alone in a direction determine each other: the second is not left out
 
@@ -705,6 +707,10 @@ class MemberPath:
         fit = self._fit
         return bool(fit.dropped) or bool((fit.spectrum < float(self.penalties.min())).any())
 
+    def degrees_without(self, units: IntArray) -> FloatArray:
+        """`degrees` with one more row, or set, left out, for each of b; shape (L, b)."""
+        return degrees_without(self._fit, self.penalties, units)
+
     def resolves_pairs(self, index: int) -> bool:
         """Whether the formula for pairs keeps some digits at one ridge: without ridge it is 0/0 if two rows fewer are
         the first that the member interpolates.
@@ -753,30 +759,110 @@ def residual_degrees(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     """m = (tr R²)²/tr R⁴ at each ridge, shape (L,).
 
     A squared error of labels that are noise, gᵀR²g, varies as that of m independent samples. At its interpolation
-    threshold a member has m near one: its error is one accident.
+    threshold a member has m near one: its error is one accident. Rows that are left out together may share their noise,
+    so that sets count as rows do elsewhere. R is then ZᵀRZ, with a unit vector in Z for each set.
     """
-    d, p, untouched = to_numpy(fit.spectrum), penalties[:, None], fit.rows.room - int(fit.spectrum.shape[0])
-    squares = ((d.min(initial=np.inf) + p if fit.spans_samples else p) / (d + p)) ** 2
-    fourth = np.maximum((squares**2).sum(axis=1) + untouched, _EPS)  # nothing is left of one row
-    return np.asarray(np.maximum((squares.sum(axis=1) + untouched) ** 2 / fourth, _EPS))
+    gains = _scaled_gains(fit, penalties)
+    if fit.rows.left_out is None:
+        untouched = fit.rows.room - gains.shape[1]
+        return _degrees((gains**2).sum(axis=1) + untouched, (gains**4).sum(axis=1) + untouched)
+    return _degrees(*np.array([(R.ravel() @ R.ravel(), ((R @ R) ** 2).sum()) for R in _of_sets(fit, gains)]).T)
+
+
+def degrees_without(fit: MemberFit, penalties: FloatArray, units: IntArray) -> FloatArray:
+    """m at each ridge with one more row, or set, left out, for each of b; their numbers `units` ascend; shape (L, b).
+
+    Without the rows s, R is ``R - B`` with ``B = R_s R_ss⁻¹ R_sᵀ``. Traces of its powers need those of R, and the small
+    matrices ``K_j = R_ss⁻¹ R_sᵀ R^j R_s``.
+    """
+    gains, left, rows = _scaled_gains(fit, penalties), to_numpy(fit.left), fit.rows
+    found = np.empty((len(penalties), len(units)))
+    if rows.left_out is None:
+        squares, u = left[:, units] ** 2, to_numpy(rows.intercept_direction)[units]
+        outside = 0.0 if fit.spans_samples else 1 - u**2 - squares.sum(axis=0)
+        own, *others = ((gains**j @ squares + outside)[..., None, None] for j in range(1, 6))  # diagonals of R, R², …
+        second, fourth = ((gains**j).sum(axis=1, keepdims=True) + rows.room - gains.shape[1] for j in (2, 4))
+        return _degrees(*_traces_without(second, fourth, [each / np.maximum(own, _TINY) for each in others]))
+    every, Z, sets = eye_array(rows.n_samples, format="csr"), _shared_by_sets(rows), rows.left_out.rows_of_sets
+    Q, across, sizes = Z @ left.T, _outside(fit, every, Z), np.array([len(sets[unit]) for unit in units])
+    blocks = []
+    for size in np.unique(sizes):
+        index = np.stack([sets[unit] for unit in units[sizes == size]])
+        inner = np.stack([_outside(fit, every[own], every[own]) for own in index])
+        blocks.append((sizes == size, left.T[index], inner, across[index]))
+    for place, (R, each) in enumerate(zip(_of_sets(fit, gains), gains, strict=True)):
+        square = R @ R
+        second, fourth = np.trace(square), (square * square).sum()
+        for where, own, inner, part in blocks:
+            scaled = own * each
+            A = part + scaled @ Q.T  # R_sᵀ, shape (b, m, S)
+            inverse = np.linalg.pinv(inner + scaled @ own.transpose(0, 2, 1), _LEAST_PAIR_SLACK, hermitian=True)
+            solved, AR = A.transpose(0, 2, 1) @ inverse, A @ R
+            K = [B @ solved for B in (A, AR, A @ square, AR @ square)]
+            found[place, where] = _degrees(*_traces_without(second, fourth, K))
+    return found
+
+
+def _scaled_gains(fit: MemberFit, penalties: FloatArray) -> FloatArray:
+    """Eigenvalues of R on the member's own directions, shape (L, ρ), at most one also if it spans the samples."""
+    d, p = to_numpy(fit.spectrum), penalties[:, None]
+    return np.asarray((d.min(initial=np.inf) + p if fit.spans_samples else p) / (d + p))
+
+
+def _of_sets(fit: MemberFit, gains: FloatArray) -> Iterator[FloatArray]:
+    """ZᵀRZ at each ridge, shape (S, S)."""
+    Z = _shared_by_sets(fit.rows)
+    outside, Q = _outside(fit, Z, Z), Z @ to_numpy(fit.left).T
+    yield from (outside + (Q * each) @ Q.T for each in gains)
+
+
+def _degrees(second: FloatArray, fourth: FloatArray) -> FloatArray:
+    """m, which is at least one, from the traces of R² and R⁴."""
+    return np.asarray(np.maximum(np.maximum(second, 0.0) ** 2 / np.maximum(fourth, _TINY), 1.0))
+
+
+def _traces_without(second: FloatArray, fourth: FloatArray, K: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:
+    """Traces of (R - B)² and (R - B)⁴ from those of R² and R⁴ and from K_0 to K_3, each of shape (..., m, m)."""
+    square = K[0] @ K[0]
+    products = K[1], square, K[3], K[2] @ K[0], K[1] @ K[1], K[1] @ square, square @ square
+    RB, BB, RRRB, RRBB, RBRB, RBBB, BBBB = (np.trace(each, axis1=-2, axis2=-1) for each in products)
+    return second - 2 * RB + BB, fourth - 4 * RRRB + 4 * RRBB + 2 * RBRB - 4 * RBBB + BBBB
+
+
+def _shared_by_sets(rows: TrainingRows) -> SparseMatrix:
+    """Zᵀ, shape (S, n): what the rows of a set may share, for sets that do not overlap."""
+    sets = rows.left_out
+    assert sets is not None
+    chosen = [sets.rows_of_sets[unit] for unit in sets.apart[:: -(-len(sets.apart) // _MOST_SETS)]]
+    index, owners = np.concatenate(chosen), np.repeat(np.arange(len(chosen)), [len(each) for each in chosen])
+    roots = to_numpy(rows.root_weights)[index]
+    norms = np.sqrt(np.bincount(owners, roots**2))
+    found: SparseMatrix = csr_array((roots / norms[owners], (owners, index)), shape=(len(chosen), rows.n_samples))
+    return found
+
+
+def _outside(fit: MemberFit, A: SparseMatrix, B: SparseMatrix) -> FloatArray:
+    """``A P Bᵀ``: the part of R that no penalty changes; zero if the member spans the samples."""
+    if fit.spans_samples:
+        return np.zeros((A.shape[0], B.shape[0]))
+    u, Qt = to_numpy(fit.rows.intercept_direction), to_numpy(fit.left)
+    return np.asarray((A @ B.T).toarray() - np.outer(A @ u, B @ u) - (A @ Qt.T) @ (B @ Qt.T).T)
 
 
 def independent_samples(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     """How many independent samples the left-out errors at each ridge are worth if weights are fitted to them; (L,).
 
-    The inverse of a squared error, which weights follow, is too large by m/(m - 2) in the mean, so n samples are worth
-    n (1 - 2/m). Zero if few rows determine the member, as with rare columns: their left-out errors carry no
-    information.
+    The inverse of a squared error, which weights follow, is too large by m/(m - 2) in the mean, so n samples, or sets
+    that are left out, are worth n (1 - 2/m). Zero if few rows determine the member, as with rare columns: their
+    left-out errors carry no information.
     """
     rows, d = fit.rows, to_numpy(fit.spectrum)
     leverages = (d / (d + penalties.min())) @ to_numpy(fit.left) ** 2  # q, worth (Σq)²/Σq² equal ones
     is_rare = leverages.sum() ** 2 < min(_FEW_ROWS, len(leverages) / 6) * (leverages**2).sum()
     if rows.knows_leverages and len(d) and is_rare:
         return np.zeros(len(penalties))
-    most = rows.room if rows.left_out is None else rows.n_units
-    return np.asarray(
-        np.minimum(np.maximum(1 - 2 / residual_degrees(fit, penalties), _LEAST_SHARE) * rows.effective_samples, most)
-    )
+    worth = np.maximum(1 - 2 / residual_degrees(fit, penalties), _LEAST_SHARE) * rows.effective_samples
+    return np.asarray(np.minimum(worth, rows.room))
 
 
 def member_paths(

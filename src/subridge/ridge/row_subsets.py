@@ -85,6 +85,11 @@ class PartialPath(MemberPath):
         else:
             self._new = plan.measure(r, X - own.feature_means)
 
+    def degrees_without(self, units: IntArray) -> FloatArray:
+        found, touched = np.repeat(self.degrees[:, None], len(units), axis=1), np.isin(units, self._seen)
+        found[:, touched] = super().degrees_without(np.searchsorted(self._seen, units[touched]))
+        return found
+
     def errors(self, index: int) -> Array:
         own, y = super().errors(index), take_last(self.rows.targets, self._others)
         outputs = self.coefficients(index) @ self._new.T + self.target_means[:, None]

@@ -82,6 +82,22 @@ class LeftOutSets:
         return [rows for batch in self.batches for rows in batch.rows]
 
     @cached_property
+    def apart(self) -> IntArray:
+        """The numbers of sets that do not overlap; of groups these are all.
+
+        >>> left_out_windows(1, [0, 1, 2, 3, 4]).apart
+        array([0, 4])
+        """
+        if self.is_partition:
+            return np.arange(self.n_sets)
+        kept, last = list[int](), -1
+        for number, rows in sorted(enumerate(self.rows_of_sets), key=lambda each: int(each[1][0])):
+            if rows[0] > last:
+                kept.append(number)
+                last = int(rows[-1])
+        return np.array(kept)
+
+    @cached_property
     def owners(self) -> IntArray:
         """The number of the set that answers for each row, shape (n,)."""
         per_set = np.concatenate([batch.answered.sum(axis=1) for batch in self.batches])
@@ -262,8 +278,8 @@ class TrainingRows:
 
     @property
     def effective_samples(self) -> float:
-        """``(Σw)²/Σw²``."""
-        return self.total_weight**2 / float((self.weights**2).sum())
+        """``(Σw)²/Σw²`` with the weights of rows, or of sets that are left out."""
+        return self.total_weight**2 / float((self.unit_sums(to_numpy(self.weights)) ** 2).sum())
 
     @cached_property
     def intercept_direction(self) -> Array:
