@@ -26,7 +26,6 @@ half = np.full((6, 6), 0.25) + 0.25 * np.eye(6)
 one = sr.error_sources(
     problem, sr.Ensemble([0.5], ridge=0.01, readout_noise=0.2), ratios
 )
-sr.figures.plot_sources(one)
 
 # %%
 # Six members of the same size.
@@ -34,7 +33,19 @@ sr.figures.plot_sources(one)
 six = sr.error_sources(
     problem, sr.Ensemble(half, ridge=0.01, readout_noise=0.2), ratios
 )
-figure = sr.figures.plot_sources(six)
+
+# %%
+# Both, stacked. `sr.figures.plot_sources(six)` draws one of them.
+
+figure, panels = plt.subplots(1, 2, figsize=(8, 3.2), sharey=True)
+for axes, found, title in zip(
+    panels, (one, six), ("one member", "six members"), strict=True
+):
+    parts = found.risk.transpose("source", "sample_ratio").values
+    axes.stackplot(ratios, parts, labels=found.source.values, alpha=0.85)
+    axes.set(title=title, xlabel="sample ratio α", ylim=(0, 1.5))
+panels[0].set_ylabel("risk")
+panels[1].legend(fontsize="small", reverse=True)
 plt.show()
 
 # %%

@@ -7,6 +7,6 @@ import sys
 
 from subridge.lazy import OldPickles, names_of_stub
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 __getattr__, __dir__, __all__ = names_of_stub(__name__, __file__)
 sys.meta_path.append(OldPickles)

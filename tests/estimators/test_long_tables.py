@@ -6,6 +6,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 
 import subridge as sr
+from subridge.arrays import namespace
 from subridge.estimators import blocks
 
 N, M = 900, 12
@@ -65,7 +66,7 @@ def test_every_kind_of_table_gives_the_fit_of_its_rows(data, tmp_path, kind):
     found, wanted = model.fit(sr.gather_moments(*table)).coef_, model.fit(*data).coef_
     np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-12)
     if kind is not memory_map:  # a small one is read as a whole
-        assert blocks.is_long(*table[:2])
+        assert namespace.is_long(*table[:2])
         np.testing.assert_array_equal(model.fit(*table).coef_, found)
         assert not hasattr(model, "loo_predictions_")
     np.testing.assert_allclose(model.predict(table[0]), data[0].astype(float) @ found + model.intercept_, rtol=1e-12)
@@ -250,9 +251,48 @@ def test_damaged_files_are_named(data, tmp_path):
         sr.RidgeEnsembleRegressor().fit(zarr_of(tmp_path / "other", X), y[1:])
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda block: block[:, 1:], r"shape \(100, 11\), but the first has 12"),
+        (lambda block: block.astype(float), "holds float64, the first float32"),
+        (lambda block: block[1:], "99 rows"),
+    ],
+)
+def test_blocks_that_differ_from_what_dask_was_told_are_named(data, change, words):
+    da = pytest.importorskip("dask.array")
+    X, y, _ = data
+
+    def changed(block, block_info=None):
+        return change(block) if block_info[0]["chunk-location"][0] == 6 else block
+
+    lying = da.from_array(X, chunks=(100, M)).map_blocks(changed, dtype=X.dtype, meta=X[:0])
+    model = sr.RidgeEnsembleRegressor(1, ridge=0.3).fit(X, y)
+    with pytest.raises(sr.errors.DataError, match=words):
+        model.fit(lying, y)
+    assert not hasattr(model, "coef_")
+
+
+def test_a_store_holds_whole_batches_only_and_serves_once_the_file_is_mended(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "_BLOCK", 8 * M * 128)
+    X, y, w = data
+    table, store = zarr_of(tmp_path, X), tmp_path / "store"
+    whole = sr.gather_moments(table, y, w)
+    damaged = sorted(file for file in (tmp_path / "X.zarr" / "c").rglob("*") if file.is_file())[5]
+    sound = damaged.read_bytes()
+    damaged.write_bytes(sound[: len(sound) // 2])
+    with pytest.raises(sr.errors.DataError, match="rows 640 to 768 cannot be read"):
+        sr.gather_moments(table, y, w, store=store)
+    assert {file.name.split(".")[-1] for file in store.iterdir()} == {"npz"}
+    damaged.write_bytes(sound)
+    mended = sr.gather_moments(table, y, w, store=store)
+    model = sr.RidgeEnsembleRegressor(1, ridge=0.3)
+    np.testing.assert_allclose(model.fit(mended).coef_, model.fit(whole).coef_, rtol=1e-12)
+
+
 def test_what_needs_rows_and_what_does_not_fit_is_refused(data):
     X, y, _ = data
-    with pytest.raises(sr.errors.ParameterError, match="no weighted sum"):
+    with pytest.raises(sr.errors.ParameterError, match=r"aggregation='median' .* needs the rows"):
         sr.RidgeEnsembleRegressor(3, aggregation="median").fit(batches(X, y))
     with pytest.raises(sr.errors.ParameterError, match="groups="):
         sr.RidgeEnsembleRegressor().fit(batches(X, y), groups=np.zeros(N))
@@ -260,6 +300,8 @@ def test_what_needs_rows_and_what_does_not_fit_is_refused(data):
         sr.RidgeEnsembleRegressor().fit(batches(X, y), y)
     with pytest.raises(sr.errors.BudgetError, match="more memory="):
         sr.gather_moments(batches(X, y), memory=2**28)
+    with pytest.raises(sr.errors.DataError, match="only batch"):
+        sr.gather_moments(iter([(X[:1], y[:1])])).leave_batches_out(sr.RidgeEnsembleRegressor(1))
     with pytest.raises(sr.errors.ParameterError, match="any order"):
         sr.gather_moments(batches(X, y), store="here")
 

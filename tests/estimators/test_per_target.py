@@ -53,7 +53,7 @@ def check_against_refits(n, M, seed, *, by_groups, intercept, weighted, C=3):
         chosen = [squares[:, parts != part].sum(axis=1).argmin() for part in range(parts.max() + 1)]
         error = sum(squares[at, parts == part].sum() for part, at in enumerate(chosen)) / w.sum()
         np.testing.assert_allclose(model.loo_error_[c], error, rtol=1e-8)
-        variance = np.cov(Y[:, c], aweights=w, ddof=0) if intercept else (w @ Y[:, c] ** 2) / w.sum()
+        variance = np.cov(Y[:, c], aweights=w, ddof=0)
         np.testing.assert_allclose(model.loo_r2_[c], 1 - error / variance, rtol=1e-8, atol=1e-8)
 
 
@@ -61,7 +61,7 @@ FT = (False, True)
 CASES = [{"by_groups": g, "intercept": i, "weighted": w} for g in FT for i in FT for w in FT]
 
 
-@pytest.mark.parametrize(("shape", "case"), [((16, 5), CASES[3]), ((14, 20), CASES[6]), ((14, 20), CASES[3])])
+@pytest.mark.parametrize(("shape", "case"), [((16, 5), CASES[3]), ((14, 20), CASES[6]), ((14, 20), CASES[1])])
 def test_a_ridge_per_target_equals_refits(shape, case):
     check_against_refits(*shape, 0, **case, C=2)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import subridge as sr
-from subridge.estimators import blocks
+from subridge.arrays import namespace
 from subridge.ridge import columns
 
 N, M = 60, 900
@@ -13,7 +13,7 @@ N, M = 60, 900
 @pytest.fixture
 def data(tmp_path, monkeypatch):
     monkeypatch.setattr(columns, "_BLOCK", 8 * N * 70)  # thirteen blocks
-    monkeypatch.setattr(blocks, "_WIDE", 0)
+    monkeypatch.setattr(namespace, "_WIDE", 0)
     rng = np.random.default_rng(0)
     X = (rng.standard_normal((N, M)) + 5.0).astype(np.float32)
     X[:, 7] = 2.5
@@ -38,7 +38,7 @@ def data(tmp_path, monkeypatch):
 def test_columns_on_disk_give_what_rows_in_memory_give(data, options):
     X, stored, y = data
     weights = np.random.default_rng(1).uniform(0.0, 2.0, N) * (np.arange(N) % 9 > 0)
-    assert blocks.is_wide(stored)
+    assert namespace.is_wide(stored)
     found = sr.RidgeEnsembleRegressor(random_state=0, **options).fit(stored, y, weights)
     wanted = sr.RidgeEnsembleRegressor(random_state=0, **options).fit(X.astype(float), y, weights)
     np.testing.assert_allclose(found.predict(X), wanted.predict(X), rtol=1e-9)

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import subridge as sr
 from subridge.cli import main
 from subridge.explorer.figures import write_figures
-from subridge.explorer.reports import write_report
+from subridge.explorer.reports import forecast_sentences, write_report
 from subridge.figures.paper.batch import run_batch
 from subridge.figures.paper.reproduction import FigureRequest
 from subridge.model.errors import ParameterError
@@ -174,3 +174,17 @@ def test_panels_of_figures_unfold(visit, tmp_path):
         fold.click()
     page.locator(".panel canvas").nth(6).wait_for(state="attached")
     assert page.locator(".panel canvas").count() == page.locator(".panel").count() == 7
+
+
+def test_a_forecast_wins_over_no_upper_bound():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 6))
+    curves = sr.forecast(X, X[:, 0] + rng.standard_normal(40), [80])
+    least = str(curves.ensemble.values[int(curves.prediction_error.values.argmin())])
+    assert f"{least} errs least" in forecast_sentences(curves)[0]
+    others = curves.ensemble.values != least
+    bounded = curves.assign(is_bound=curves.is_bound | xr.DataArray(others, dims="ensemble"))
+    first = forecast_sentences(bounded)[0]
+    assert "errs least" not in first
+    assert first.endswith(f"{' and '.join(curves.ensemble.values[others])} may err less.")
+    assert "at most" in forecast_sentences(curves.assign(is_bound=curves.is_bound | True))[0]

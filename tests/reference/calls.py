@@ -230,6 +230,7 @@ FEATURES = sr.datasets.FeatureSet(X, CLASSES, X, CLASSES, ("a", "b"), "toy")
 DEAD = sr.DeadFeatures(0.1)
 CALLS["Ensemble"][1]["row_fractions"] = None
 CALLS["risk"][1].update(test=None, ridges=None)
+CALLS["optimal_ridge"][1]["test"] = None
 CALLS["order_parameters"][1]["throw"] = True
 CALLS["member_weights"][1]["simplex"] = True
 CALLS["fit_members"][1]["noise"] = None

@@ -192,15 +192,43 @@ def test_a_task_keeps_to_its_threads_in_any_executor(monkeypatch):
     assert seen == [{1}, {1}, {2}, {2}]
 
 
-def test_concurrent_runs_leave_blas_as_it_was():
-    with threadpool_limits(2):
-        before = threadpool_info()
-        runs = [threading.Thread(target=lambda: simulate(4, threads=1)) for _ in range(8)]
-        for run in runs:
-            run.start()
-        for run in runs:
-            run.join()
-        assert threadpool_info() == before
+def threads_of_blas():
+    return {each["filepath"]: each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+
+
+@pytest.fixture
+def two_threads_of_blas():
+    """Set by a thread that has ended: one that lives would keep the runs from setting anything."""
+    before = threads_of_blas()
+    for limits in (2, before):
+        setter = threading.Thread(target=threadpool_limits, args=(limits,))
+        setter.start()
+        setter.join()
+        if limits == 2:
+            yield
+    assert threads_of_blas() == before
+
+
+def test_concurrent_runs_leave_blas_as_it_was(two_threads_of_blas):
+    before, seen = threads_of_blas(), set()
+
+    def run(seed):
+        simulate(4, threads=1)
+        seen.update(threads_of_blas().values())
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(run, range(24)))
+    assert 1 in seen
+    assert threads_of_blas() == before
+
+
+def test_concurrent_forecasts_leave_blas_as_it_was(two_threads_of_blas):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 8))
+    y, before = X[:, 0] + rng.standard_normal(60), threads_of_blas()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda seed: sr.forecast(X, y, [80], seed=seed), range(24)))
+    assert threads_of_blas() == before
 
 
 def test_tasks_on_a_card_are_large(monkeypatch):

@@ -1,4 +1,4 @@
-"""Memory and devices of the machine this runs on, and random numbers drawn on a device.
+"""Memory, threads and devices of the machine this runs on, and random numbers drawn on a device.
 
 Memory is what this process may still take before the machine, a container (control groups of either version, at every
 level above the process) or a limit on the addresses of a process (``ulimit -v``) stops it.
@@ -6,12 +6,15 @@ level above the process) or a limit on the addresses of a process (``ulimit -v``
 
 import mmap
 import os
+import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from subridge.arrays.types import Array, Seed
 
@@ -25,6 +28,37 @@ _VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_
 def available_memory(root: Path = Path("/")) -> int:
     """Bytes that this process may still take; `root` is where ``proc`` and ``sys`` are found."""
     return max(0, min([_of_machine(root), *_of_containers(root), *_of_addresses(root)]))
+
+
+_limits_lock = threading.Lock()
+_limits: list[Any] = []  # those in force, the first of which knows what was before
+_libraries = cache(ThreadpoolController)  # finding them takes longer than a small task
+
+
+@contextmanager
+def blas_threads(n_threads: int | None) -> Iterator[None]:
+    """Limit the threads of BLAS in this process, if at all; the last of several users restores what was before."""
+    if n_threads is None:
+        yield
+        return
+    with _limits_lock:
+        _limits.append(_libraries().limit(limits=n_threads))
+    try:
+        yield
+    finally:
+        with _limits_lock:
+            last = _limits.pop()
+            if not _limits:
+                _release_control()
+                last.restore_original_limits()
+                _release_control()
+
+
+def _release_control() -> None:
+    """Let any thread set limits: since version 3.8 of threadpoolctl one that has set them keeps all others off."""
+    for library in _libraries().lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
 
 
 def forget_pages(array: object) -> None:

@@ -1,16 +1,20 @@
 """The array library of the inputs, and what it lacks: indexing, large products and recursions."""
 
-from typing import TYPE_CHECKING, TypeGuard
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import array_api_compat
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from subridge.arrays.machine import available_memory
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, MatrixLike, Namespace, SparseMatrix
 
 if TYPE_CHECKING:
     import torch
     from typing_extensions import TypeIs  # known to every type checker, so it need not be installed
+
+_WIDE = 2**30  # bytes beyond which a wide memory map is read in blocks: nothing is lost by it but time
 
 
 def namespace_of(*arrays: Array) -> Namespace:
@@ -77,6 +81,46 @@ def in_precision_of(example: MatrixLike, array: Array) -> Array:
     if is_tensor(example) and is_tensor(array) and example.is_floating_point():
         return array.to(dtype=example.dtype)
     return array
+
+
+# -- tables that are not arrays in memory -----------------------------------------------------------
+
+
+def is_of(value: object, module: str, name: str) -> bool:
+    """Whether a value is of a class of a library that need not be installed."""
+    return any(each.__name__ == name and each.__module__.startswith(module) for each in type(value).__mro__)
+
+
+def is_dask(X: object) -> bool:
+    """Whether X is an array or a frame of Dask."""
+    return any(is_of(X, "dask", name) for name in ("Array", "DataFrame", "FrameBase"))
+
+
+def is_lazy(X: object) -> bool:
+    """Whether X is a table of Dask or polars that is not computed yet."""
+    return is_dask(X) or is_of(X, "polars", "LazyFrame")
+
+
+def is_wide(X: Any) -> TypeGuard["np.memmap[Any, np.dtype[np.float64]]"]:
+    """Whether X lies on disk and has more columns than rows: it is read in blocks of columns."""
+    is_disk = is_of(X, "zarr", "Array") or (isinstance(X, np.memmap) and 16 * X.size > _WIDE)
+    return is_disk and len(X.shape) == 2 and X.shape[1] > X.shape[0]
+
+
+def is_long(X: Any, y: object = None) -> bool:
+    """Whether X is a table that is read block by block.
+
+    >>> is_long(np.zeros((2, 2))), is_long(iter([]))
+    (False, True)
+    """
+    if isinstance(X, np.memmap):
+        return 16 * X.size > available_memory()  # as float64, beside its centred copy
+    if isinstance(X, Iterator) or is_lazy(X) or is_of(X, "zarr", "Array"):
+        return True
+    return y is None and isinstance(X, Iterable) and not hasattr(X, "shape") and not isinstance(X, list | tuple)
+
+
+# -- indexing, large products and recursions -----------------------------------------------------------
 
 
 def select_rows(array: Array, index: IntArray) -> Array:

@@ -1,6 +1,7 @@
 """BandedRidge: one linear model with a ridge per feature space, chosen for each target."""
 
-import time
+from __future__ import annotations
+
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -56,14 +57,13 @@ from subridge.ridge.banded import (
 )
 from subridge.ridge.checks import large_group, refuse_out_of_range, repeated_rows, warn_once
 from subridge.ridge.rows import left_out_groups, training_rows
-from subridge.store.progress import ProgressBar
+from subridge.store.progress import LateBar
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 MissingTargets = Literal["raise", "drop"]
 _PATH = np.logspace(-3, 5, 17)  # half decades, as for the ensembles: in units of the mean square of a row
-_SECONDS = 2.0  # of work that is expected, above which a bar is shown
 _DIGITS = 1e-7  # relative rounding error above which the user is warned
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -87,8 +87,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     n_draws : int, default=20
         How many shares of the spaces are tried: equal shares first, then others.
     refine : bool, default=True
-        Take the other draws from what targets ask for after the first: each is the centre of targets that ask for much
-        the same. Else each space alone, then shares at random.
+        Spread two thirds of the draws evenly over all shares, and take the last third where the left-out errors so far
+        promise the largest fall. Else each space alone, then shares at random.
     shares : array_like, shape (n_draws, n_spaces), optional
         The shares to try, in place of draws; each row sums to one.
     per_target : bool, default=True
@@ -231,6 +231,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         refuse_out_of_range(rows)
         warn_once((repeated_rows(rows), large_group(rows)), stacklevel=2)
         self._rows = replace(rows, given=None)
+        del rows  # X as it was given
         kernels = space_kernels(self._rows, list(spaces.values()))
         self._search(kernels, Y)
         self.spaces_, self.scales_ = spaces, kernels.scales
@@ -282,7 +283,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.planned_memory_, self.shares_, self.ridge_ = plan.bytes, np.empty((C, len(kernels.scales))), np.empty(C)
         self.loo_error_, self.loo_r2_ = np.empty(C), np.empty(C)
         words = f"{counted(C, 'target')}, {plan.bytes / 2**20:,.0f} MiB"
-        with _LateBar(words, len(patterns) * (len(draws) + n_promising), self.progress) as bar:
+        with LateBar(words, len(patterns) * (len(draws) + n_promising), self.progress) as bar:
             for at, rows in patterns:
                 part, own = self._of_rows(kernels, rows), Y
                 if len(patterns) > 1 or len(rows) < n:
@@ -457,6 +458,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         ------
         NotFittedError
             If the model is not fitted.
+        BudgetError
+            If a block of targets does not fit into the free memory.
         """
         check_is_fitted(self)
         kernels, dual = space_kernels(self._rows, list(self.spaces_.values())), self._dual
@@ -480,7 +483,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "scales_")
 
-    def __sklearn_tags__(self) -> "Tags":
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -532,28 +535,3 @@ def _patterns(Y: Array, missing: str) -> list[tuple[IntArray, IntArray]]:
     if short:
         raise DataError(f"target {short[0]} of y has fewer than two labels; leave it out")
     return found
-
-
-class _LateBar:
-    """A progress bar that appears once more than 2 s of work are expected."""
-
-    def __init__(self, words: str, total: float, show: bool) -> None:
-        self._words, self._total, self._show, self._done, self._start = words, total, show, 0.0, time.monotonic()
-        self._bar: ProgressBar | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def move(self, amount: float) -> None:
-        """Some work is done."""
-        self._done += amount
-        if self._bar is None and self._show and time.monotonic() - self._start > _SECONDS * self._done / self._total:
-            self._bar = ProgressBar(self._words, self._total, show=True)
-            self._bar.start()
-            amount = self._done
-        if self._bar is not None:
-            self._bar.move(amount)
-
-    def __exit__(self, *error: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()

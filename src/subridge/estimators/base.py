@@ -3,6 +3,8 @@
 Arrays, tables and sparse matrices follow scikit-learn's rules, tensors our own.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -16,9 +18,8 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 
-from subridge.arrays.namespace import is_sparse, is_tensor, like, namespace_of, select_rows, to_numpy
+from subridge.arrays.namespace import is_lazy, is_sparse, is_tensor, is_wide, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, MatrixLike
-from subridge.estimators.blocks import is_lazy, is_wide
 from subridge.estimators.members import Features, FittedMembers, LeftOutEnsemble, example_of
 from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, Summed
 from subridge.model.checks import (
@@ -36,7 +37,6 @@ from subridge.model.checks import (
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import (
     DataError,
-    FewSamplesWarning,
     ParameterError,
     RidgePathWarning,
     SubridgeWarning,
@@ -46,7 +46,7 @@ from subridge.model.errors import (
 )
 from subridge.model.spaces import Spaces, read_columns, read_spaces
 from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_strategy
-from subridge.ridge.candidates import MEMBERS, Choice, choose_ensemble, offers
+from subridge.ridge.candidates import MEMBERS, Choice, affordable, choose_ensemble, offers
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
 from subridge.ridge.choose import scored, trainable
 from subridge.ridge.columns import DiskColumns, column_rows
@@ -80,7 +80,6 @@ _WORSE = 1.1  # times the error of one ridge, above which an ensemble that was a
 _FILLED = "fill the gaps, for example with sklearn.impute.SimpleImputer, or drop those rows"
 _LEFT_OUT = f'missing="drop-members" predicts with the members that see no gap; or {_FILLED}'
 _LARGEST_WEIGHT = 1e100  # of a row, and one over the least: sums of squares stay in the range of floats
-_LEAST_SAMPLES = 10  # with fewer, weights follow single samples
 
 # Labels of classes: numbers, text or truth values.
 Labels: TypeAlias = npt.NDArray[Any]
@@ -242,20 +241,6 @@ def per_target(aggregation: Aggregation) -> Aggregation:
             'use "scaled", "simplex" or "free"'
         )
     return replace(aggregation, per_target=True)  # type: ignore[call-arg]
-
-
-def affordable(aggregations: Sequence[Aggregation], n_samples: int) -> list[Aggregation]:
-    """The aggregations, without those that fit weights if samples are too few; with a warning if none is left."""
-    found = [each for each in aggregations if not each.fits_weights or n_samples >= _LEAST_SAMPLES]
-    if not found:
-        warnings.warn(
-            FewSamplesWarning(
-                f"aggregation={aggregations[0].name!r} fits weights, for which n_samples={n_samples} are too few "
-                f"(at least {_LEAST_SAMPLES}); the mean is taken"
-            ),
-            stacklevel=3,
-        )
-    return found or [Mean()]
 
 
 # -- the estimator --------------------------------------------------------------------------------
@@ -610,8 +595,7 @@ class RidgeEnsembleBase(BaseEstimator):
                 f"X on disk has {X.shape[1]} features; blocks of columns serve weighted sums of {self.n_features_in_}, "
                 "other aggregations need X in memory"
             )
-        parts = (self._map[0][:, part] @ values.T for part, values in X.blocks())
-        return sum(parts, start=self._map[1][:, None])
+        return sum((self._map[0][:, part] @ values.T for part, values in X.blocks()), start=self._map[1][:, None])
 
     def _without_each(self, X: MatrixLike, method: str) -> tuple[LeftOutEnsemble, Features]:
         """The ensemble without each left-out set, which needs the rows of the fit, and complete rows to predict."""
@@ -625,7 +609,7 @@ class RidgeEnsembleBase(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "ridge_")
 
-    def __sklearn_tags__(self) -> "Tags":
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

@@ -13,12 +13,12 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeGuard
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from subridge.arrays.machine import available_memory, forget_pages
-from subridge.arrays.namespace import to_numpy
+from subridge.arrays.namespace import is_dask, is_lazy, is_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray
 from subridge.model.checks import one_of, positive_integer, refuse_odd_values, truth
 from subridge.model.errors import BudgetError, ClusterError, DataError, ParameterError, counted, listed
@@ -31,7 +31,6 @@ _FAN_IN = 8  # blocks that one task reads, and moments that one merges: a power 
 _LEAST_BATCHES = 8  # of which a standard error can be had
 _MATRICES = 16  # Gram matrices that a fit holds beside those of the batches; measured 13 at M = 512
 _PROCESS = 3 * 2**27  # bytes of an interpreter with NumPy, SciPy and Dask; up to 0.35 GiB were measured
-_WIDE = 2**30  # bytes beyond which a wide memory map is read in blocks: nothing is lost by it but time
 _NAMES = [each.name for each in fields(RowMoments)]
 _Work = Callable[..., list[RowMoments]]
 
@@ -79,39 +78,6 @@ class _Table(NamedTuple):
 # -- kinds of tables ------------------------------------------------------------------------------
 
 
-def _is(value: Any, module: str, name: str) -> bool:
-    """Whether a value is of a class of a library that need not be installed."""
-    return any(each.__name__ == name and each.__module__.startswith(module) for each in type(value).__mro__)
-
-
-def is_lazy(X: Any) -> bool:
-    """Whether X is a table of Dask or polars that is not computed yet."""
-    return _is_dask(X) or _is(X, "polars", "LazyFrame")
-
-
-def _is_dask(X: Any) -> bool:
-    return any(_is(X, "dask", name) for name in ("Array", "DataFrame", "FrameBase"))
-
-
-def is_wide(X: Any) -> TypeGuard["np.memmap[Any, np.dtype[np.float64]]"]:
-    """Whether X lies on disk and has more columns than rows: it is read in blocks of columns."""
-    is_disk = _is(X, "zarr", "Array") or (isinstance(X, np.memmap) and 16 * X.size > _WIDE)
-    return is_disk and len(X.shape) == 2 and X.shape[1] > X.shape[0]
-
-
-def is_long(X: Any, y: Any = None) -> bool:
-    """Whether X is a table that is read block by block, or moments of one.
-
-    >>> is_long(np.zeros((2, 2))), is_long(iter([]))
-    (False, True)
-    """
-    if isinstance(X, np.memmap):
-        return 16 * X.size > available_memory()  # as float64, beside its centred copy
-    if isinstance(X, MomentBatches | Iterator) or is_lazy(X) or _is(X, "zarr", "Array"):
-        return True
-    return y is None and isinstance(X, Iterable) and not hasattr(X, "shape") and not isinstance(X, list | tuple)
-
-
 def _table(X: Any, y: Any, weights: Any) -> _Table:
     for name, each in (("X", X), ("y", y), ("sample_weight", weights)):
         if np.ma.is_masked(each):
@@ -121,7 +87,7 @@ def _table(X: Any, y: Any, weights: Any) -> _Table:
     if is_lazy(X) or hasattr(X, "shape"):
         if y is None:
             raise DataError("y is None; the estimator needs labels")
-        make = _dask_table if _is_dask(X) else _disk_table if hasattr(X, "shape") else _lazy_table
+        make = _dask_table if is_dask(X) else _disk_table if hasattr(X, "shape") else _lazy_table
         return make(X, y, weights)
     if y is not None or weights is not None:
         raise ParameterError("an iterator gives (X, y) or (X, y, sample_weight) batches; leave y and sample_weight out")
@@ -175,7 +141,7 @@ def _lazy_table(X: Any, y: Any, weights: Any) -> _Table:
 
     names = X.collect_schema().names()
     given = [each for each in (X, y, weights) if each is not None]
-    lazy = [each if _is(each, "polars", "LazyFrame") else pl.LazyFrame(np.asarray(each)) for each in given]
+    lazy = [each if is_of(each, "polars", "LazyFrame") else pl.LazyFrame(np.asarray(each)) for each in given]
     renamed = [each.select(pl.all().name.prefix(f"{i}:")) for i, each in enumerate(lazy)]
     blocks = _Lazy(pl.concat(renamed, how="horizontal"), len(lazy), max(1, _BLOCK // (8 * max(len(names), 1))))
     return _Table(blocks, len(names), None, _BLOCK, np.array(names, dtype=object))
@@ -185,7 +151,7 @@ def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
     """Slices of a zarr array or a memory map, whole chunks of a zarr array."""
     if len(X.shape) != 2:
         raise DataError(f"X must have shape (n_samples, n_features), got {tuple(X.shape)}")
-    (n, width), is_zarr = X.shape, _is(X, "zarr", "Array")
+    (n, width), is_zarr = X.shape, is_of(X, "zarr", "Array")
     unwritten = X.nchunks - X.nchunks_initialized if is_zarr else 0
     if unwritten:
         raise DataError(f"{unwritten} of {counted(X.nchunks, 'chunk')} of X were never written; write the file again")
@@ -199,7 +165,7 @@ def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
     cluster = is_zarr and _client() is not None  # a memory map is a file of this machine
     place = (str(X.store), X.path) if is_zarr else (str(getattr(X, "filename", "")),)
     if cluster:  # workers read what lies in zarr, and are sent the rest
-        sent = {id(each) for each in (y, weights) if not _is(each, "zarr", "Array")}
+        sent = {id(each) for each in (y, weights) if not is_of(each, "zarr", "Array")}
         blocks = [
             _Block(*(each.load() if each and id(each.array) in sent else each for each in block)) for block in blocks
         ]
@@ -340,7 +306,7 @@ def _moments(blocks: Sequence[tuple[Any, ...]], work: _Work) -> list[RowMoments]
 
 def predicted(model: Any, X: Any, tail: tuple[int, ...]) -> Array:
     """Predictions for X, shape (n, *tail), block by block: a Dask array for a Dask collection, else in memory."""
-    if _is_dask(X):
+    if is_dask(X):
         import dask.array as da
         from dask.delayed import delayed
 

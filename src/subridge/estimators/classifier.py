@@ -1,5 +1,7 @@
 """RidgeEnsembleClassifier."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -13,7 +15,6 @@ from subridge.estimators.base import (
     ClassWeight,
     Labels,
     RidgeEnsembleBase,
-    affordable,
     aggregation_of,
     per_target,
     row_weights,
@@ -30,6 +31,7 @@ from subridge.model.aggregation import (
 )
 from subridge.model.checks import refuse_odd_values, truth
 from subridge.model.errors import DataError, ParameterError
+from subridge.ridge.candidates import affordable
 from subridge.ridge.classes import fit_bias, fit_temperature, softmax
 
 

@@ -1,32 +1,34 @@
 """RidgeEnsembleRegressor."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from subridge.arrays.namespace import in_precision_of, like, to_numpy
+from subridge.arrays.namespace import in_precision_of, is_long, is_wide, like, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, MatrixLike
 from subridge.estimators.banded import BandedRidge
 from subridge.estimators.base import (
     MultiOutputMixin,
     RegressorMixin,
     RidgeEnsembleBase,
-    affordable,
     aggregation_of,
     row_weights,
     training_input,
 )
-from subridge.estimators.blocks import gather_moments, is_long, is_wide, predicted
+from subridge.estimators.blocks import gather_moments, predicted
 from subridge.estimators.members import Features, example_of
 from subridge.model.aggregation import Aggregation
 from subridge.model.checks import truth
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import DataError, ParameterError, SubridgeWarning
+from subridge.ridge.candidates import affordable
 from subridge.ridge.choose import default_ridges, given_ridges, trainable
 from subridge.ridge.columns import DiskColumns
 from subridge.ridge.moments import MomentBatches, moment_rows
@@ -38,12 +40,13 @@ if TYPE_CHECKING:
 _LEAST_RIDGE = 1e-8  # per row, of the mean square of a row; below it `BandedRidge` loses digits
 
 
-def _is_weighted_sum(estimator: "RidgeEnsembleRegressor", kind: type[Exception] = AttributeError) -> bool:
+def _is_weighted_sum(estimator: RidgeEnsembleRegressor, kind: type[Exception] = AttributeError) -> bool:
     """Whether the aggregate is linear, with common ridges: only then moments of the rows are enough."""
     if estimator.per_target or not estimator._aggregations()[0].is_linear:
+        combined = f"aggregation={estimator.aggregation!r} is no weighted sum and"
         raise kind(
-            f"aggregation={estimator.aggregation!r} with per_target={estimator.per_target} needs the rows, and moments "
-            "are all that is kept; use fit on rows, or per_target=False and 'mean', 'scaled', 'simplex' or 'free'"
+            f"{'per_target=True' if estimator.per_target else combined} needs the rows, and moments are all that is "
+            "kept; use fit on rows, or per_target=False and 'mean', 'scaled', 'simplex' or 'free'"
         )
     return True
 
@@ -256,7 +259,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         if is_wide(X):
             labels = training_input(self, np.zeros((X.shape[0], 1)), y, reset=True, numeric=True)[1]
             self.n_features_in_, features = int(X.shape[1]), DiskColumns(X, np.arange(len(labels)))
-        elif is_long(X, y):
+        elif isinstance(X, MomentBatches) or is_long(X, y):
             return self._fit_long(X, y, sample_weight, groups)
         else:
             features, labels = training_input(self, X, y, reset=True, numeric=True)
@@ -310,7 +313,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         else:
             places, own, error, coef = fit_targets(rows, plan, ridges, aggregation, self.ridge_scope)
             intercept = rows.centred_targets[1] - coef @ rows.feature_means
-            variance = to_numpy((rows.centred_targets[0] ** 2).sum(axis=1)) / rows.total_weight
+            centred = replace(rows, fit_intercept=True).centred_targets[0]
+            variance = to_numpy((centred * centred).sum(axis=1)) / rows.total_weight
             r2 = 1 - error / np.where(variance > 0, variance, np.inf)
         self._map = coef, intercept
         table = np.broadcast_to(ridges.reshape(len(ridges), -1), (len(ridges), k))[places, np.arange(k)]
@@ -395,7 +399,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         NotFittedError, DataError
             If the model is not fitted, or X does not fit it.
         """
-        if is_long(X, X) and not is_wide(X):
+        if is_long(X, X) and not is_wide(X) and not isinstance(X, MomentBatches):
             check_is_fitted(self)
             return predicted(self, X, () if self._has_one_target else (len(self._map[1]),))
         return in_precision_of(X, self._shaped(self._outputs(X)))
@@ -472,7 +476,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         names = ("mean", "scaled", "free") if is_open else (self.aggregation,)
         return [aggregation_of("aggregation", each, decides_classes=False) for each in names]
 
-    def __sklearn_tags__(self) -> "Tags":
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         # scikit-learn's check puts the signal in one feature of ten, which an unweighted mean of disjoint members
         # shrinks by 1/k whatever the ridge; fitted weights do not.

@@ -99,7 +99,12 @@ def forecast_sentences(curves: xr.Dataset) -> list[str]:
         best = last.isel(ensemble=int(last.prediction_error.argmin("ensemble")))
         error = interval(*(float(best[f"prediction_error{end}"]) for end in ("", "_lower", "_upper")))
         share = 1.0 - float(best.prediction_error) / variance
-        told.append(f"With {counted(int(last.n_samples), 'sample')} {best.ensemble.values} errs least: {error}.")
+        # A bound may lie far above the error, so that it loses against no forecast.
+        rivals = [] if best.is_bound else list(last.ensemble.values[last.is_bound.values.astype(bool)])
+        verdict = f"{best.ensemble.values} errs least: {'at most ' * bool(best.is_bound)}{error}"
+        if rivals:
+            verdict = f"{best.ensemble.values} is forecast to err by {error}; {' and '.join(rivals)} may err less"
+        told.append(f"With {counted(int(last.n_samples), 'sample')} {verdict}.")
         if "class_names" not in attributes:
             root = f" and a root mean square error of {plain(float(best.prediction_error) ** 0.5)}"
             told.append(f"That is an R² of {share:.2f}{root * (attributes['n_targets'] == 1)}.")
@@ -123,7 +128,7 @@ def forecast_sentences(curves: xr.Dataset) -> list[str]:
 
 
 def _advice(ranking: xr.Dataset) -> Report:
-    """Candidates with their forecast errors, best first."""
+    """Candidates with their forecast errors, the advice first."""
     attributes, names = ranking.attrs, [str(name) for name in ranking.candidate.values]
     error, lower, upper = (ranking[f"prediction_error{end}"].values for end in ("", "_lower", "_upper"))
     unit, told = unit_of(float(upper[:_ROWS_OF_UNIT].max()))
@@ -145,13 +150,14 @@ def _advice(ranking: xr.Dataset) -> Report:
         columns["reach"] = ["yes" if inside else "no" for inside in ranking.in_reach.values]
     size = counted(round(attributes["n_samples"]), "sample")
     picture = panel(
-        "candidates, best first",
+        "candidates, the advice first",
         {"label": "", "texts": names},
         {"label": "squared error"},
         np.arange(1, len(names) + 1),
         [line("forecast error, with its interval", error, lower, upper, dots=True)],
     )
-    title = f"forecast with {size}, best first{told and f'; errors{told}'}"
+    order = "the advice first, the others by the upper end of the interval"
+    title = f"forecast with {size}; {order}{told and f'; errors{told}'}"
     rows = list(zip(*columns.values(), strict=True))
     return title, list(map(str, ranking.reasons.values)), [picture], list(columns), rows
 

@@ -19,17 +19,17 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from subridge.arrays.types import ArrayLike, FloatArray, Json, MatrixLike, Seed
+from subridge.datasets.tables.columns import require
 from subridge.datasets.tables.targets import TargetLike, Task
-from subridge.estimators.base import affordable
 from subridge.estimators.classifier import RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor
-from subridge.forecasting.forecast import read_sizes
 from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot import (
     factorise_pilot,
     label_noise,
     read_ensembles,
     read_sample,
+    read_sizes,
     refuse_large_pilots,
     side_by_side,
 )
@@ -40,10 +40,11 @@ from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, RidgePathWarning, SubridgeWarning, counted
 from subridge.results.numbers import interval, percent, plain
 from subridge.results.schemas import result_attributes
-from subridge.ridge.candidates import FRACTION, MEMBERS, SPREAD, Trial, choose_ensemble, offers
+from subridge.ridge.candidates import FRACTION, MEMBERS, SPREAD, Trial, affordable, choose_ensemble, offers
 from subridge.ridge.checks import warn_once
 from subridge.ridge.choose import SURE
 from subridge.ridge.judge import Offer
+from subridge.ridge.moments import MomentBatches
 
 _HEAVY, _HEAVY_SQUARE = 0.1, 30.0  # share of a sum of squares in one label; its square in variances
 SCALER = "StandardScaler(with_mean=False)"  # sparse columns and fits without intercept must not be centred
@@ -261,6 +262,7 @@ def advise(
     >>> advice.best, bool(advice.weights["blocks, free"][0] > 0.9)
     ('blocks, free', True)
     """
+    require(not isinstance(X, MomentBatches), "advice needs rows; sr.forecast serves moments")
     sample = read_sample(X, y, task, fit_intercept, groups, standardise=standardise)
     rows, said = sample.rows, list[SubridgeWarning | None]()
     try:

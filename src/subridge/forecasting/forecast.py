@@ -13,11 +13,18 @@ import xarray
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, MatrixLike, Seed
 from subridge.datasets.tables.targets import TargetLike, Task, read_target
 from subridge.forecasting.metrics import metrics_of
-from subridge.forecasting.pilot import factorise_pilot, read_ensembles, read_sample, refuse_large_pilots, side_by_side
+from subridge.forecasting.pilot import (
+    factorise_pilot,
+    read_ensembles,
+    read_sample,
+    read_sizes,
+    refuse_large_pilots,
+    side_by_side,
+)
 from subridge.forecasting.pilot import label_noise as noise_of
 from subridge.forecasting.rule import doubts, forecast_curve, read_ridges, refuse_vanishing, search_ridges
 from subridge.model.aggregation import MemberMoments
-from subridge.model.checks import non_negative, one_number, real_array, truth, within
+from subridge.model.checks import non_negative, one_number, truth, within
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, SubridgeWarning
 from subridge.model.subsets import Equal, Overlapping, Strategy
@@ -27,7 +34,6 @@ from subridge.ridge.checks import warn_once
 from subridge.ridge.member import member_paths
 from subridge.ridge.moments import MomentBatches
 
-_MOST = 1e15  # of a finite size: floats hold every integer below
 _STEPS = 25  # sizes of the curve that `samples_needed` searches
 _FARTHEST = 1024  # times the pilot's rows
 _FURTHEST, _SIZES = 16, 12  # default sizes: from n to 16 n, so many
@@ -214,15 +220,6 @@ def default_strategies(n_features: int, n_members: int = 8) -> dict[str, Strateg
     k, single = min(n_members, n_features), {"one ridge": Equal(1)}
     halves = Overlapping((max(1, n_features // 2),) * k)
     return {**single} if k == 1 else {**single, f"{k} equal": Equal(k), f"{k} overlapping": halves}
-
-
-def read_sizes(name: str, n_samples: Any) -> FloatArray:
-    """Sample sizes n′ ≥ 2, which may be infinite; shape (S,)."""
-    sizes = np.array(list(dict.fromkeys(np.atleast_1d(real_array(name, n_samples)).ravel().tolist())))
-    whole = np.isinf(sizes) | ((sizes == np.floor(sizes)) & (sizes < _MOST))
-    if not sizes.size or not whole.all() or (sizes < 2).any():
-        raise ParameterError(f"{name} must be integers of at least 2 and below 1e15 (or inf), got {n_samples!r}")
-    return sizes
 
 
 def samples_needed(

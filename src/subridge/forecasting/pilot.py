@@ -7,20 +7,29 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.stats import chi2
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
-from threadpoolctl import threadpool_limits
 
+from subridge.arrays.machine import blas_threads
 from subridge.arrays.namespace import is_sparse
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json, MatrixLike, Seed, SparseMatrix
 from subridge.datasets.tables.columns import require
 from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
-from subridge.model.checks import checked_seed, of_kind, one_of, refuse_beyond_memory, refuse_odd_table, stream, truth
+from subridge.model.checks import (
+    checked_seed,
+    of_kind,
+    one_of,
+    real_array,
+    refuse_beyond_memory,
+    refuse_odd_table,
+    stream,
+    truth,
+)
 from subridge.model.ensemble import Ensemble, SubsetPlan, refuse_row_fractions
 from subridge.model.errors import (
     ClassCodesWarning,
@@ -37,7 +46,9 @@ from subridge.ridge.choose import trainable
 from subridge.ridge.member import PILOT_GRAM_LIMIT, MemberFit, factorise_members
 from subridge.ridge.moments import MomentBatches, MomentRows, moment_rows
 from subridge.ridge.rows import TrainingRows, left_out_groups, training_rows
+from subridge.store.progress import LateBar
 
+_MOST = 1e15  # of a finite size: floats hold every integer below
 _LOOKED_AT = 8  # columns that may show at once that no row is a copy
 _SMALLEST = 1e-140  # of a sum of squared labels, whose own square must be a number
 _TABLE = 5_000_000  # numbers of the largest table of left-out errors held at once: 40 MB
@@ -97,6 +108,7 @@ def read_sample(
         require(not others, "moments hold y, numbers; leave out y, groups=, task= and standardise=")
         moments = moment_rows(X.batches, fit_intercept, X.standardise)
         is_plain = moments.whole.total_weight == moments.n_samples >= LEAST_ROWS
+        require(bool(np.any(moments.targets)), "the target is the same in every row; there is nothing to learn")
         require(is_plain, f"a forecast needs moments of at least {LEAST_ROWS} rows, without sample_weight")
         return Sample(moments, None)
     table = _read_features(X)
@@ -174,6 +186,15 @@ def _without_copies(table: FloatArray | SparseMatrix, targets: FloatArray) -> Bo
     has_one_label = len(np.unique(dense, axis=0)) == distinct
     is_rare = table.shape[1] >= distinct or any(2 * len(np.unique(column)) > distinct for column in both.T)
     return first if has_one_label and is_rare and distinct >= LEAST_ROWS else everything
+
+
+def read_sizes(name: str, n_samples: Any) -> FloatArray:
+    """Sample sizes n′ ≥ 2, which may be infinite; shape (S,)."""
+    sizes = np.array(list(dict.fromkeys(np.atleast_1d(real_array(name, n_samples)).ravel().tolist())))
+    whole = np.isinf(sizes) | ((sizes == np.floor(sizes)) & (sizes < _MOST))
+    if not sizes.size or not whole.all() or (sizes < 2).any():
+        raise ParameterError(f"{name} must be integers of at least 2 and below 1e15 (or inf), got {n_samples!r}")
+    return sizes
 
 
 def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: Seed | None) -> dict[str, Ensemble]:
@@ -350,15 +371,20 @@ def workers_for(n_tasks: int) -> int:
 
 
 def side_by_side(work: Callable[[Work], Result], tasks: Iterable[Work]) -> list[Result]:
-    """Results of `work` on every task, in threads.
+    """Results of `work` on every task, in threads; a terminal shows how far it is, unless somebody listens.
 
     Ensembles are independent and their matrices small: one core for each is faster than all cores on one.
     """
     tasks, listener, results = list(tasks), _listener.get(), list[Result]()
     workers = workers_for(len(tasks))
-    with threadpool_limits(1 if workers > 1 else None, "blas"), ThreadPoolExecutor(workers) as pool:
+    with (
+        blas_threads(1 if workers > 1 else None),
+        ThreadPoolExecutor(workers) as pool,
+        LateBar("ensembles", len(tasks), show=listener is None) as bar,
+    ):
         for result in pool.map(work, tasks):
             results.append(result)
+            bar.move(1)
             if listener is not None:
                 listener(len(results), len(tasks))
     return results

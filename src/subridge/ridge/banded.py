@@ -37,7 +37,7 @@ _JUDGES = 10  # parts of the sets, each judged at what the others choose
 _CONCENTRATIONS = (0.1, 1.0)  # of random shares, in turns: few spaces, or many (himalaya's default)
 # Of shares among which spread and promising ones are found, how many of each, and of targets that are asked. The
 # concentrations were chosen on other laws than that of benchmarks/banded.py.
-_SPREAD, _POINTS, _CANDIDATES, _ASKED = (0.1, 0.3, 1.0), 5000, 1000, 2000
+_SPREAD, _POINTS, _CANDIDATES, _ASKED = (0.1, 0.3, 1.0), 5000, 500, 1000
 _LENGTHS, _NUGGET = (0.2, 0.3, 0.5, 0.8, 1.2, 2.0), 1e-4  # of kriging; distances of square roots are at most √2
 # Ridges are seen in three passes: every fourth, those between, the rest. Once a target's error is below so much of its
 # variance, it sees those of the first pass that are next to its best so far. It sees one of a later pass if a neighbour
@@ -48,7 +48,7 @@ _ROTATED = 8  # times n: so many targets are rotated; more are left as they are,
 _BLOCK = 2**25  # bytes of a block of targets: a larger one makes products no faster on a processor
 # Matrices n × n of double precision beside the kernels: those that stay while targets are seen, and those that
 # eigenvectors need before. The latter leave as much room for a block of targets.
-_KEPT, _PASSING = 2, 5
+_KEPT, _PASSING = 2, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,12 +123,12 @@ class Draw:
         Q, xp, gains = self.basis, namespace_of(self.basis), 1 / (self._spectrum + ridge)
         direction = self.spaces.roots @ Q * float(self.spaces.fit_intercept)
         centre = gains * direction / xp.clip(gains @ direction**2, min=1e-300)
-        rotated = (Q - (Q @ (gains * direction))[:, None] * (centre / gains)) * gains  # G Q
-        left_out, blocks = xp.empty_like(Q), []
+        pull, left_out, blocks = Q @ (gains * direction), xp.empty_like(Q), []
         for rows in self.spaces.batches:
-            own = _of_sets(rotated, rows)
-            blocks.append(own @ xp.matrix_transpose(_of_sets(Q, rows)))
-            left_out[rows] = xp.linalg.inv(blocks[-1]) @ own
+            own = _of_sets(Q, rows)
+            turned = xp.matrix_transpose(own * gains - pull[rows][..., None] * centre)  # of G Q
+            blocks.append(own @ turned)
+            left_out[rows] = xp.linalg.inv(blocks[-1]) @ xp.matrix_transpose(turned)
         if not self.rotated:
             left_out, centre = left_out @ Q.T, Q @ centre
         return Solution(like(left_out, example), [like(block, example) for block in blocks], like(centre, example))
@@ -264,12 +264,13 @@ class BandedSearch:
         if len(better):
             self.loss[at[better]], self.place[at[better]] = losses[better], place
             best = index_on(self.targets, better)
-            own, where = xp.take(errors, best, axis=1), where[best]
-            self.intercept[where] = self._shift[where] + (solution.centre @ labels)[best]
-            dual = xp.empty_like(own)
+            self.intercept[where[best]] = self._shift[where[best]] + (solution.centre @ labels)[best]
+            del labels  # from here on, too, no more than four tables of a block are held
+            errors = xp.take(errors, best, axis=1)
+            dual = xp.empty_like(errors)
             for rows, block in zip(self.spaces.batches, solution.blocks, strict=True):
-                dual[rows] = block @ _of_sets(own, rows)
-            self.dual[where] = dual.T
+                dual[rows] = block @ _of_sets(errors, rows)
+            self.dual[where[best]] = dual.T
         return losses
 
     def total_loss(self, solution: Solution, seen_by: Callable[[Array], Array]) -> float:

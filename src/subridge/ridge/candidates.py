@@ -6,15 +6,17 @@ estimators and `advise` both choose so.
 """
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray
-from subridge.model.aggregation import Aggregation
+from subridge.model.aggregation import Aggregation, Mean
 from subridge.model.checks import Scope, Shown, html_table, stream
 from subridge.model.ensemble import Ensemble, SubsetPlan
+from subridge.model.errors import FewSamplesWarning
 from subridge.model.subsets import Dirichlet, Equal, Overlapping, Strategy
 from subridge.ridge.choose import SURE, Losses, paired, scored, search_ridges
 from subridge.ridge.judge import Candidate, Offer, take, tuned
@@ -23,6 +25,7 @@ from subridge.ridge.rows import TrainingRows
 
 SINGLE = "one ridge"
 MEMBERS, SPREAD, FRACTION = (2, 4, 8, 16), 0.75, 0.5
+_LEAST_SAMPLES = 10  # with fewer, weights follow single samples
 
 
 def offers(
@@ -139,6 +142,20 @@ class Choice(Shown):
 
     def _repr_html_(self) -> str:
         return html_table(self._rule, self._rows())
+
+
+def affordable(aggregations: Sequence[Aggregation], n_samples: int) -> list[Aggregation]:
+    """The aggregations, without those that fit weights if samples are too few; with a warning if none is left."""
+    found = [each for each in aggregations if not each.fits_weights or n_samples >= _LEAST_SAMPLES]
+    if not found:
+        warnings.warn(
+            FewSamplesWarning(
+                f"aggregation={aggregations[0].name!r} fits weights, for which n_samples={n_samples} are too few "
+                f"(at least {_LEAST_SAMPLES}); the mean is taken"
+            ),
+            stacklevel=3,
+        )
+    return found or [Mean()]
 
 
 def choose_ensemble(

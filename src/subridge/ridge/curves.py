@@ -32,9 +32,9 @@ from typing import TypeAlias
 
 import numpy as np
 from scipy.linalg import blas, lapack
-from threadpoolctl import threadpool_limits
 
 from subridge.arrays.cholesky import BlockedFactor, factor, gram_lower
+from subridge.arrays.machine import blas_threads
 from subridge.arrays.namespace import device_of, dtype_name, eye_like, is_numpy, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.model.errors import ParameterError
@@ -352,7 +352,7 @@ def refined_curve(
         return weights
     # The host is quicker with one small matrix than a card, and all its cores are free while a card is at work.
     workers = 1 if is_numpy(F) else os.cpu_count() or 1
-    with threadpool_limits(1 if workers > 1 else None, "blas"), ThreadPoolExecutor(workers) as pool:
+    with blas_threads(1 if workers > 1 else None), ThreadPoolExecutor(workers) as pool:
         for (g, place), solution in zip(left, pool.map(solve, left), strict=True):
             weights[g, place, ...] = 0.0
             weights[g, place, :, : solution.shape[-1]] = like(solution, F)

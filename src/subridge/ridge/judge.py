@@ -4,8 +4,8 @@ Ridges, weights and ensembles that are chosen by left-out errors look better on 
 to choose by the errors of the other rows: the output of a member for a left-out row j was still learnt from row i, so
 the choice knows i through it. Here row i is left out of everything: of the members, of the weights and of every choice.
 The formula for pairs makes that possible without refitting: this is exact leave-one-out of the whole procedure, except
-for the path of ridges and for the degrees of freedom of residuals, which follow from the features. If groups are left
-out, these are pairs of groups.
+for the path of ridges and, where weights are fitted, for how many rows their left-out errors are worth. If groups are
+left out, these are pairs of groups.
 
 Pairs cost n² times the rank of a member for each ridge. If that is too much, there are so many rows that the choice of
 a ridge costs next to nothing, and it is not judged. Weights and candidates are then judged on some rows, drawn at

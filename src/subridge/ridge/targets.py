@@ -22,7 +22,7 @@ from subridge.ridge.rows import TrainingRows
 
 _PARTS = 10  # of the rows or groups, each judged at what the others choose
 # Bytes of the left-out errors of a block of targets, for all members and ridges, on a processor and on a card.
-_BLOCK, _BLOCK_ON_A_CARD = 2**26, 2**29
+_BLOCK, _BLOCK_ON_A_CARD = 2**27, 2**29
 
 
 class TargetLosses(Losses):

@@ -24,14 +24,11 @@ from concurrent.futures import (
     wait,
 )
 from contextlib import contextmanager, nullcontext, suppress
-from functools import cache
 from itertools import islice
 from multiprocessing import get_context, get_start_method, parent_process, set_start_method
 from multiprocessing.process import BaseProcess
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, cast
-
-from threadpoolctl import ThreadpoolController
 
 from subridge.arrays.types import FloatArray
 from subridge.model.errors import ClusterError
@@ -254,25 +251,6 @@ def _begin(key: str, work: Work | None) -> None:
 
     threading.Thread(target=end_with_parent, daemon=True).start()
     _remember(key, work)
-
-
-_limits_lock = threading.Lock()
-_limits: list[Any] = []  # those in force, the first of which knows what was before
-_libraries = cache(ThreadpoolController)  # finding them takes longer than a small task
-
-
-@contextmanager
-def blas_threads(n_threads: int) -> Iterator[None]:
-    """Limit the threads of BLAS in this process; the last of several users to leave restores what was before."""
-    with _limits_lock:
-        _limits.append(_libraries().limit(limits=n_threads))
-    try:
-        yield
-    finally:
-        with _limits_lock:
-            last = _limits.pop()
-            if not _limits:
-                last.restore_original_limits()
 
 
 # Reads the number of a signal, or nothing when the run has ended.

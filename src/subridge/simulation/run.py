@@ -13,7 +13,14 @@ import numpy as np
 import xarray as xr
 
 from subridge import __version__
-from subridge.arrays.machine import available_memory, device_name_problem, device_problem, free_memory, release
+from subridge.arrays.machine import (
+    available_memory,
+    blas_threads,
+    device_name_problem,
+    device_problem,
+    free_memory,
+    release,
+)
 from subridge.model.checks import positive_integer, truth
 from subridge.model.errors import (
     BudgetError,
@@ -25,7 +32,7 @@ from subridge.model.errors import (
     StoreError,
 )
 from subridge.results.schemas import TrialSchema
-from subridge.simulation.executors import ExecutorChoice, TrialArrays, blas_threads, ended_by_interruption, perform
+from subridge.simulation.executors import ExecutorChoice, TrialArrays, ended_by_interruption, perform
 from subridge.simulation.memory import bytes_of_arrays
 from subridge.store.progress import ProgressBar
 from subridge.store.tasks import TaskStore, place_of
@@ -199,7 +206,7 @@ class Job:
     def __call__(self, trials: range) -> TrialArrays:
         plan = self.plan()
         try:
-            with nullcontext() if self.threads is None else blas_threads(self.threads):
+            with blas_threads(self.threads):
                 return self.engine.run_trials(self.experiment, list(trials), plan)
         except BudgetError:
             raise

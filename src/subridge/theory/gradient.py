@@ -137,8 +137,8 @@ def risk_gradient(problem: EquicorrelatedProblem, ensemble: Ensemble, sample_rat
     if not isinstance(problem, EquicorrelatedProblem):
         raise ParameterError("problem must be an EquicorrelatedProblem: its risk is smooth in the subset fractions")
     alpha = extended_non_negative("sample_ratio", sample_ratio)
-    if not ((alpha > 0) & (alpha < 1e100)).all():  # its square is a number
-        raise ParameterError(f"sample_ratio must be positive and below 1e100 for derivatives, got {alpha.tolist()}")
+    if not ((alpha > 1e-30) & (alpha < 1e100)).all():  # its square is a number, and so is its inverse
+        raise ParameterError(f"sample_ratio must be positive, from 1e-30 to 1e100, got {alpha.tolist()}")
     grid = EquicorrelatedGrid.of(problem, ensemble, alpha)
     if (grid.a == 0).any():
         raise ParameterError("correlation is 1 and feature_noise 0, so that nothing varies with the ridge; lower it")

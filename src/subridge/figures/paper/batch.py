@@ -16,14 +16,14 @@ from tempfile import TemporaryDirectory
 
 import xarray as xr
 
-from subridge.arrays.machine import free_memory
+from subridge.arrays.machine import blas_threads, free_memory
 from subridge.figures.drawing.style import write_pictures
 from subridge.figures.paper.recipe import FigureSettings
 from subridge.figures.paper.registry import figure_ids
 from subridge.figures.paper.reproduction import FigureRequest, compute_figure, plot_figure
 from subridge.model.errors import ClusterError, StoreError, SubridgeError
 from subridge.results.files import read_result, write_result
-from subridge.simulation.executors import ChildPool, blas_threads
+from subridge.simulation.executors import ChildPool
 from subridge.simulation.run import Run
 
 MADE, KEPT, FAILED = "made", "kept", "failed"
