@@ -3,9 +3,9 @@
     python benchmarks/beyond.py
 
 Row fractions and other test data are compared with the plain risk of the same ensemble, and so is the best ridge on
-other test data with that on data like those of training; the closed form is timed for growing ensembles, projections
-for up to a million features, left-out errors of members that see half of the rows beside those of members that see all.
-CPU seconds, least of three rounds.
+other test data with that on data like those of training. The closed form is timed for growing ensembles, maps of the
+best size of the mean and the scaled mean for growing numbers of cells, projections for up to a million features, and
+fits of members that see half of the rows beside members that see all. CPU seconds, least of three rounds.
 """
 
 import time
@@ -60,6 +60,17 @@ def closed_form(k):
     })  # fmt: skip
 
 
+def maps(cells):
+    """The best ensemble size over sample ratio and readout noise."""
+    noises = np.linspace(0, 2, round(np.sqrt(cells)))
+    return seconds({
+        f"{aggregation}, ridge {ridge}": lambda aggregation=aggregation, ridge=ridge: sr.optimal_n_members(
+            noises[:, None] + 0.01, 0.0, noises, ridge=ridge, aggregation=aggregation
+        )
+        for aggregation in ("mean", "scaled") for ridge in (0, "optimal")
+    })  # fmt: skip
+
+
 def projections(M):
     problem = sr.Problem(sr.covariance.diagonal(np.arange(1, M + 1) ** -1.3), np.ones(M), label_noise=0.1)
     several = sr.Ensemble(sr.subsets.Projection((M // 40,) * 10), 0.1)
@@ -86,6 +97,7 @@ def main():
     for title, work, sizes in (
         ("theory, M features", theory, (100, 200, 400, 800)),
         ("closed form, k members", closed_form, (2, 8, 32)),
+        ("maps of the best size, cells", maps, (10**2, 10**3, 10**4)),
         ("averaged projections, M features, 3 points", projections, (10**4, 10**5, 10**6)),
         ("fit of 8 members, 17 ridges, n rows", fits, (250, 500, 1000)),
     ):

@@ -35,10 +35,11 @@ def outcome(seed):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--tables", type=int, default=1000)
+    parser.add_argument("--first", type=int, default=0, help="the first of them, to run some at a time")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     with ProcessPoolExecutor(options.jobs) as pool:
-        found = Counter(pool.map(outcome, range(options.tables), chunksize=20))
+        found = Counter(pool.map(outcome, range(options.first, options.first + options.tables), chunksize=20))
     for words, count in found.most_common():
         print(f"{count:6} {words}")
     sys.exit(len(found) > 1)

@@ -300,6 +300,8 @@ def test_what_needs_rows_and_what_does_not_fit_is_refused(data):
         sr.RidgeEnsembleRegressor().fit(batches(X, y), y)
     with pytest.raises(sr.errors.BudgetError, match="more memory="):
         sr.gather_moments(batches(X, y), memory=2**28)
+    with pytest.raises(sr.errors.DataError, match="only batch"):
+        sr.gather_moments(iter([(X[:1], y[:1])])).leave_batches_out(sr.RidgeEnsembleRegressor(1))
     with pytest.raises(sr.errors.ParameterError, match="any order"):
         sr.gather_moments(batches(X, y), store="here")
 

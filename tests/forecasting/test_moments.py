@@ -73,5 +73,9 @@ def test_what_moments_cannot_forecast_is_named():
         sr.forecast(sr.gather_moments(iter([(X, y, np.arange(100.0))])))
     with pytest.raises(sr.errors.DataError, match="at least 20 rows"):
         sr.forecast(sr.gather_moments(iter([(X[:10], y[:10])])))
+    with pytest.raises(sr.errors.DataError, match="nothing to learn"):
+        sr.forecast(sr.gather_moments(iter([(X, 0 * y + 3)])))
+    with pytest.raises(sr.errors.DataError, match="advice needs rows"):
+        sr.advise(moments, None)
     with pytest.raises(sr.errors.DataError, match="y must have shape"):
         sr.forecast(X)

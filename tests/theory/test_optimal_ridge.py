@@ -109,7 +109,7 @@ def test_missing_or_impossible_sample_ratio_and_scope_are_named():
         sr.optimal_ridge(problem, ensemble)
     with pytest.raises(sr.errors.ParameterError, match="sample_ratio must be positive and finite"):
         sr.optimal_ridge(problem, ensemble, [0.5, np.inf])
-    with pytest.raises(sr.errors.ParameterError, match='scope must be "member", "ensemble" or "joint"'):
+    with pytest.raises(sr.errors.ParameterError, match='scope must be "member", "ensemble", "joint" or "spaces"'):
         sr.optimal_ridge(problem, ensemble, 0.5, scope="all")
 
 

@@ -87,8 +87,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     n_draws : int, default=20
         How many shares of the spaces are tried: equal shares first, then others.
     refine : bool, default=True
-        Take the other draws from what targets ask for after the first: each is the centre of targets that ask for much
-        the same. Else each space alone, then shares at random.
+        Spread two thirds of the draws evenly over all shares, and take the last third where the left-out errors so far
+        promise the largest fall. Else each space alone, then shares at random.
     shares : array_like, shape (n_draws, n_spaces), optional
         The shares to try, in place of draws; each row sums to one.
     per_target : bool, default=True
@@ -231,6 +231,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         refuse_out_of_range(rows)
         warn_once((repeated_rows(rows), large_group(rows)), stacklevel=2)
         self._rows = replace(rows, given=None)
+        del rows  # X as it was given
         kernels = space_kernels(self._rows, list(spaces.values()))
         self._search(kernels, Y)
         self.spaces_, self.scales_ = spaces, kernels.scales
@@ -457,6 +458,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         ------
         NotFittedError
             If the model is not fitted.
+        BudgetError
+            If a block of targets does not fit into the free memory.
         """
         check_is_fitted(self)
         kernels, dual = space_kernels(self._rows, list(self.spaces_.values())), self._dual

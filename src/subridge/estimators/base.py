@@ -595,8 +595,7 @@ class RidgeEnsembleBase(BaseEstimator):
                 f"X on disk has {X.shape[1]} features; blocks of columns serve weighted sums of {self.n_features_in_}, "
                 "other aggregations need X in memory"
             )
-        parts = (self._map[0][:, part] @ values.T for part, values in X.blocks())
-        return sum(parts, start=self._map[1][:, None])
+        return sum((self._map[0][:, part] @ values.T for part, values in X.blocks()), start=self._map[1][:, None])
 
     def _without_each(self, X: MatrixLike, method: str) -> tuple[LeftOutEnsemble, Features]:
         """The ensemble without each left-out set, which needs the rows of the fit, and complete rows to predict."""

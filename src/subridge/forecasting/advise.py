@@ -19,6 +19,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from subridge.arrays.types import ArrayLike, FloatArray, Json, MatrixLike, Seed
+from subridge.datasets.tables.columns import require
 from subridge.datasets.tables.targets import TargetLike, Task
 from subridge.estimators.classifier import RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor
@@ -43,6 +44,7 @@ from subridge.ridge.candidates import FRACTION, MEMBERS, SPREAD, Trial, affordab
 from subridge.ridge.checks import warn_once
 from subridge.ridge.choose import SURE
 from subridge.ridge.judge import Offer
+from subridge.ridge.moments import MomentBatches
 
 _HEAVY, _HEAVY_SQUARE = 0.1, 30.0  # share of a sum of squares in one label; its square in variances
 SCALER = "StandardScaler(with_mean=False)"  # sparse columns and fits without intercept must not be centred
@@ -260,6 +262,7 @@ def advise(
     >>> advice.best, bool(advice.weights["blocks, free"][0] > 0.9)
     ('blocks, free', True)
     """
+    require(not isinstance(X, MomentBatches), "advice needs rows; sr.forecast serves moments")
     sample = read_sample(X, y, task, fit_intercept, groups, standardise=standardise)
     rows, said = sample.rows, list[SubridgeWarning | None]()
     try:

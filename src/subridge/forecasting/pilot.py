@@ -108,6 +108,7 @@ def read_sample(
         require(not others, "moments hold y, numbers; leave out y, groups=, task= and standardise=")
         moments = moment_rows(X.batches, fit_intercept, X.standardise)
         is_plain = moments.whole.total_weight == moments.n_samples >= LEAST_ROWS
+        require(bool(np.any(moments.targets)), "the target is the same in every row; there is nothing to learn")
         require(is_plain, f"a forecast needs moments of at least {LEAST_ROWS} rows, without sample_weight")
         return Sample(moments, None)
     table = _read_features(X)

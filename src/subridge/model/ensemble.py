@@ -154,6 +154,49 @@ class SubsetPlan(Fingerprinted):
         arrays = [_matrix(r, matrix, None) for r, matrix in enumerate(each)]
         return cls(tuple(arrays), arrays[0].shape[1] if arrays else 1)
 
+    def banded(self, ridges: ArrayLike) -> "SubsetPlan":
+        """One member that sees the features of all, each space of them under a ridge of its own.
+
+        A ridge λ_s for the features of member s is a ridge of one for these features times ``λ_s^(-1/2)``, so that
+        Prop. 1 holds for a banded ridge as it stands.
+
+        Parameters
+        ----------
+        ridges : array_like, shape (k,)
+            λ_s of each space, positive, in the convention of a member that sees all N features: the penalty on unscaled
+            features, such as `BandedRidge.penalties_`, is ``N λ_s``. A space with ridge inf is left out.
+
+        Returns
+        -------
+        SubsetPlan
+            A plan with one member, for an ensemble with ``ridge=1``.
+
+        Raises
+        ------
+        SubsetError
+            If members share features, or measure combinations of them.
+        ParameterError
+            If the ridges are not k positive numbers.
+
+        Examples
+        --------
+        Two spaces of two features; the ridge of the second is a hundred times as large:
+
+        >>> import subridge as sr
+        >>> spaces = sr.SubsetPlan.from_indices([[0, 1], [2, 3]], n_features=4)
+        >>> spaces.banded([0.25, 25.0]).measurements[0].diagonal()
+        array([2. , 2. , 0.2, 0.2])
+        """
+        given = np.atleast_1d(np.asarray(ridges, dtype=np.float64))
+        if given.shape != (self.n_members,) or not (given > 0).all():
+            raise ParameterError(f"ridges must be {self.n_members} positive numbers, one per space, got {ridges!r}")
+        features = np.concatenate([A.reshape(-1) for A in self.measurements])
+        if not self.selects_features or len(np.unique(features)) < len(features):
+            raise SubsetError("the spaces of a banded ridge are features by number, each in one space")
+        matrix = np.zeros((len(features), self.n_features))
+        matrix[np.arange(len(features)), features] = np.repeat(given**-0.5, self.subset_sizes)
+        return SubsetPlan.from_matrices([matrix])
+
     @property
     def n_members(self) -> int:
         """Number of members, k."""

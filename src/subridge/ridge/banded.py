@@ -48,7 +48,7 @@ _ROTATED = 8  # times n: so many targets are rotated; more are left as they are,
 _BLOCK = 2**25  # bytes of a block of targets: a larger one makes products no faster on a processor
 # Matrices n × n of double precision beside the kernels: those that stay while targets are seen, and those that
 # eigenvectors need before. The latter leave as much room for a block of targets.
-_KEPT, _PASSING = 2, 5
+_KEPT, _PASSING = 2, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,12 +123,12 @@ class Draw:
         Q, xp, gains = self.basis, namespace_of(self.basis), 1 / (self._spectrum + ridge)
         direction = self.spaces.roots @ Q * float(self.spaces.fit_intercept)
         centre = gains * direction / xp.clip(gains @ direction**2, min=1e-300)
-        rotated = (Q - (Q @ (gains * direction))[:, None] * (centre / gains)) * gains  # G Q
-        left_out, blocks = xp.empty_like(Q), []
+        pull, left_out, blocks = Q @ (gains * direction), xp.empty_like(Q), []
         for rows in self.spaces.batches:
-            own = _of_sets(rotated, rows)
-            blocks.append(own @ xp.matrix_transpose(_of_sets(Q, rows)))
-            left_out[rows] = xp.linalg.inv(blocks[-1]) @ own
+            own = _of_sets(Q, rows)
+            turned = xp.matrix_transpose(own * gains - pull[rows][..., None] * centre)  # of G Q
+            blocks.append(own @ turned)
+            left_out[rows] = xp.linalg.inv(blocks[-1]) @ xp.matrix_transpose(turned)
         if not self.rotated:
             left_out, centre = left_out @ Q.T, Q @ centre
         return Solution(like(left_out, example), [like(block, example) for block in blocks], like(centre, example))

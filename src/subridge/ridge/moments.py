@@ -215,8 +215,8 @@ class MomentBatches:
 
         Raises
         ------
-        ParameterError
-            If the estimator needs rows.
+        DataError, ParameterError
+            If there is one batch only, or the estimator needs rows.
 
         Examples
         --------
@@ -227,6 +227,8 @@ class MomentBatches:
         >>> errors.shape, bool(errors.max() < 0.1)
         ((32,), True)
         """
+        if len(self.batches) < 2:
+            raise DataError("leaving out the only batch leaves nothing to fit; gather at least two rows")
         found = []
         for number, each in enumerate(self.batches):
             others = replace(self, batches=self.batches[:number] + self.batches[number + 1 :])

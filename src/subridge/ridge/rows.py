@@ -86,7 +86,7 @@ class LeftOutSets:
         """The numbers of sets that do not overlap; of groups these are all.
 
         >>> left_out_windows(1, [0, 1, 2, 3, 4]).apart
-        array([0, 3])
+        array([0, 4])
         """
         if self.is_partition:
             return np.arange(self.n_sets)

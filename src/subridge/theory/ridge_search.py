@@ -1,10 +1,10 @@
 """The best ridge: for each member by itself, one for the whole ensemble, or one per member chosen together."""
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
-from scipy.optimize import elementwise
+from scipy.optimize import elementwise, minimize
 
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.model.aggregation import LinearAggregation, Mean
@@ -16,7 +16,7 @@ from subridge.model.shift import TestLaw, moments_at_test
 from subridge.theory.dead import probability_of
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, check_description
 from subridge.theory.landscape import STEP, Landscape, equicorrelated_landscape, general_landscape
-from subridge.theory.prop1 import tabulate
+from subridge.theory.prop1 import general_moments, tabulate
 from subridge.theory.prop2 import best_member_ridge
 from subridge.theory.saddle_point import EPS
 from subridge.theory.shifted import tables_on_test
@@ -30,6 +30,7 @@ _SCAN_BLOCK = 4096  # problems × scan points evaluated in one call: enough to h
 _NEWTON_STEPS, _HALVINGS = 60, 40
 _NUDGE = 1e-6  # of a logarithm, in differences of gradients
 _PER_DECADE = 5
+_RIDGES, _APART = (1e-12, 1e12), 18.0  # starts of the search over spaces, and logarithms by which it may leave them
 _LEVELS, _NET, _WELLS = 15, 300, 5  # of the coarse net that finds further starts
 
 
@@ -38,7 +39,7 @@ def optimal_ridge(
     ensemble: Ensemble,
     sample_ratio: ArrayLike | None = None,
     *,
-    scope: Scope = "member",
+    scope: Scope | Literal["spaces"] = "member",
     test: TestLaw | None = None,
 ) -> FloatArray:
     """Ridge that minimises the typical generalization error.
@@ -52,11 +53,13 @@ def optimal_ridge(
     sample_ratio : array_like, shape (...), optional
         α, positive and finite; needed except for ``scope="member"`` with an `EquicorrelatedProblem`, where λ* does not
         depend on it (eq. 193 (optreg_local)).
-    scope : {"member", "ensemble", "joint"}
+    scope : {"member", "ensemble", "joint", "spaces"}
         "member" minimises each member's own error E_rr; "ensemble" finds the one common ridge that minimises E_g of
         the ensemble's aggregation, with its best weights at every ridge; "joint" one ridge per member, chosen together
         to minimise it. The last two may be negative: an ensemble averages away part of its members' variance, and can
-        afford less than no ridge where that is well posed.
+        afford less than no ridge where that is well posed. "spaces" takes the members for the feature spaces of one
+        model, a banded ridge, and finds the positive ridge of each space, as `SubsetPlan.banded` counts it; a descent
+        from the best common ridge. For a `Problem`.
     test : Problem, DeadFeatures or MeanShift, optional
         The law of the test data on which the error is minimised, as in `risk`; beyond ``scope="member"`` that of the
         mean alone. The best ridge of a member then depends on α.
@@ -91,6 +94,14 @@ def optimal_ridge(
     >>> sr.optimal_ridge(sr.EquicorrelatedProblem(), scaled, 1.0, scope="ensemble").round(3)
     array([3.])
 
+    One model with a ridge per feature space, of which the second carries no signal:
+
+    >>> import numpy as np
+    >>> spaces = sr.SubsetPlan.from_indices([range(20), range(20, 40)], n_features=40)
+    >>> law = sr.Problem(np.eye(40), np.repeat([1.0, 0.0], 20), label_noise=0.5)
+    >>> sr.optimal_ridge(law, sr.Ensemble(spaces), 1.5, scope="spaces").round(4)
+    array([0.25,  inf])
+
     Features that fail at test time ask for a larger ridge, if others can stand in for them:
 
     >>> correlated, one = sr.EquicorrelatedProblem(correlation=0.6, label_noise=0.3), sr.Ensemble([1.0])
@@ -98,8 +109,8 @@ def optimal_ridge(
     [array([0.09]), array([0.132])]
     """
     check_description(problem, ensemble)
-    one_of("scope", scope, SCOPES)
-    if scope != "member" and ensemble.aggregation.name not in ("mean", "scaled", "simplex", "free"):
+    one_of("scope", scope, (*SCOPES, "spaces"))
+    if scope in ("ensemble", "joint") and ensemble.aggregation.name not in ("mean", "scaled", "simplex", "free"):
         raise ParameterError(
             f'scope={scope!r} knows the best ridge of aggregation "mean", "scaled", "simplex" and "free", not of '
             f'{ensemble.aggregation.name!r}; give one of these, or scope="member"'
@@ -120,6 +131,14 @@ def optimal_ridge(
     alpha = extended_non_negative("sample_ratio", sample_ratio)
     if not np.all((alpha > 1e-30) & (alpha < 1e30)):
         raise ParameterError("sample_ratio must be positive and finite to optimise the ridge, within 1e-30 and 1e30")
+    if scope == "spaces":
+        if isinstance(problem, EquicorrelatedProblem) or test is not None:
+            raise ParameterError(
+                'scope="spaces" needs a Problem, and knows no test=; make one by problem.realise(n_features, seed)'
+            )
+        return np.reshape(
+            [_space_optimum(problem, ensemble, float(each)) for each in alpha.flat], (*alpha.shape, ensemble.n_members)
+        )
     shape, landscape = landscape_of(problem, ensemble, alpha, test=test)
     G, k = landscape.floor.shape
     if not G:
@@ -170,6 +189,29 @@ def landscape_of(
     points = grid.flat()
     points = points._replace(nu=points.nu[:, own, own], eta=points.eta[:, own], rows=points.rows[:, own, own])
     return grid.alpha.shape, equicorrelated_landscape(points, aggregation, failing)
+
+
+def _space_optimum(problem: Problem, spaces: Ensemble, alpha: float) -> FloatArray:
+    """The ridge of each space that one model on all of them needs, shape (k,); inf where it is better left out."""
+    k, noise = spaces.n_members, spaces.readout_noise.max(axis=-1, keepdims=True)
+
+    def error(logarithms: FloatArray) -> float:
+        model = Ensemble(spaces.plan.banded(np.exp(logarithms)), 1.0, noise)
+        moments, _ = general_moments(
+            problem, model.plan, GeneralGrid.of(problem, model, np.array(alpha)), outputs=False
+        )
+        return float(moments.pairs[..., 0, 0].sum())
+
+    common = member_optimum(
+        landscape_of(problem, Ensemble(spaces.plan.banded(np.ones(k)), 1.0, noise), np.array(alpha))[1]
+    )
+    start = np.full(k, np.log(np.clip(common[0], *_RIDGES)))
+    found = minimize(error, start, method="L-BFGS-B", bounds=[(start[0] - _APART, start[0] + _APART)] * k, tol=1e-13)
+    best = found.x
+    for s in range(k):
+        without = np.where(np.arange(k) == s, start + _APART, best)
+        best = without if error(without) <= error(best) * (1 + 1e-9) else best
+    return np.where(best >= start + _APART, np.inf, np.exp(best))
 
 
 def _scan_points(scales: FloatArray) -> FloatArray:
