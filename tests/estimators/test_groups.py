@@ -230,7 +230,9 @@ def test_rows_without_a_group_are_refused(subjects, kind):
         "none": np.where(groups == 3, None, groups.astype(object)),
         "list": [float("nan") if g == 3 else f"s{g}" for g in groups],
         "pandas": pd.Series([pd.NA if g == 3 else int(g) for g in groups], dtype="Int64"),
-        "days": np.where(groups == 3, np.datetime64("NaT"), np.datetime64("2020-01-01", "ns") + groups),
+        "days": np.where(
+            groups == 3, np.datetime64("NaT", "ns"), np.datetime64("2020-01-01", "ns") + groups.astype("m8[ns]")
+        ),
         "hidden": np.ma.masked_equal(groups, 3),
     }[kind]
     with pytest.raises(DataError, match="groups lacks the label of 8 of 200 rows"):
