@@ -814,7 +814,8 @@ class Free(FittedAggregation):
         # With cᵀw = v given, the risk of the best multiple of w falls with wᵀ(F - ccᵀ/v)w.
         w = least_along(apart, np.where(usable, b, 0.0), usable)
         explained, spread = weighted(w, b).sum(axis=-1), weighted_pairs(w, apart).sum(axis=(-2, -1))
-        scale = np.where(explained > 0, 1 / (explained + spread / v / explained), 0.0)
+        # By Cauchy and Schwarz what is apart is not negative; rounding may make it so.
+        scale = np.where(explained > 0, 1 / (explained + np.maximum(spread, 0.0) / v / explained), 0.0)
         return np.asarray(w * scale[..., None])
 
 
