@@ -324,3 +324,5 @@ def test_tables_that_are_not_computed_yet_are_never_read_as_a_whole(data):
         model.predict(iter([X[:7, 1:]]))
     with pytest.raises(NotFittedError):
         sr.RidgeEnsembleRegressor().predict(lazy)
+    with pytest.raises(sr.errors.DataError, match="hand over blocks"):
+        model.predict(sr.gather_moments(lazy, y))

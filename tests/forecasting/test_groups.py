@@ -67,7 +67,7 @@ def test_the_ridge_of_least_error_on_left_out_groups_is_taken():
     assert chosen.ridge.values[0].tolist() == [best, best]
 
 
-def test_the_forecast_is_the_middle_of_what_the_design_effect_and_independent_rows_say():
+def test_the_forecast_has_the_design_effect_and_doubts_it_as_far_as_independent_rows():
     """From hat matrices and refits: γ times the design effect, and γ alone, at equal effective ridges."""
     X, y, groups = subjects(0, 30)
     n, M, size, p_wanted = len(X), 15, 600, 0.5 * 15
@@ -96,8 +96,8 @@ def test_the_forecast_is_the_middle_of_what_the_design_effect_and_independent_ro
     quotients = [(1 - D * gamma * 30 / 29) / (1 - D * gamma * n / size) for D in (1, effect)]
     found = sr.forecast(X, y, [size], ENSEMBLE, groups=groups)
     assert effect > 1.5
-    np.testing.assert_allclose(found.prediction_error.item(), np.mean(errors**2) * np.mean(quotients), rtol=1e-6)
-    unsure = np.mean(errors**2) * abs(np.diff(quotients)).item() / np.sqrt(12)
+    np.testing.assert_allclose(found.prediction_error.item(), np.mean(errors**2) * quotients[1], rtol=1e-6)
+    unsure = np.mean(errors**2) * abs(np.diff(quotients)).item() / np.sqrt(3)
     assert found.standard_error.item() > unsure > 0
 
 

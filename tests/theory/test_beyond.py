@@ -257,6 +257,20 @@ def test_the_bound_of_the_closed_form_holds_against_high_precision(problem, f, r
     assert found.error_bound < 1e-11
 
 
+@pytest.mark.filterwarnings("ignore::subridge.model.errors.AccuracyWarning")
+def test_bounds_know_that_the_sample_ratio_of_a_member_is_a_product():
+    rows, plan = [0.3279, 0.6198, 0.3645], sr.subsets.overlapping([10, 16, 24], M, 0)
+    nu, ridges = sr.Ensemble(plan).fractions, [0.0, 0.0, 1e-6]
+    general = sr.Problem(sr.covariance.isotropic(M), np.ones(M), label_noise=0.3)
+    closed = sr.EquicorrelatedProblem(label_noise=0.3)
+    for near in (1e-10, 1e-6, 1e-3):
+        alpha = 0.4 / rows[1] * (1 + near)
+        exact = exact_failing(closed, 0.0, nu, ridges, 0.2, rows, alpha)
+        for problem in (general, closed):
+            found = sr.risk(problem, sr.Ensemble(plan, ridges, 0.2, row_fractions=rows), alpha)
+            assert abs(found.total / exact - 1) <= found.error_bound < 1e-12 / near
+
+
 # -- the best ridge on other test data -------------------------------------------------------------
 
 LAWS = {

@@ -51,7 +51,7 @@ from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows,
 from subridge.ridge.choose import scored, trainable
 from subridge.ridge.columns import DiskColumns, column_rows
 from subridge.ridge.judge import Candidate, Offer, judge, tuned
-from subridge.ridge.moments import MomentRows, RowMoments, moment_rows, moments_of, pieces_of, thinned
+from subridge.ridge.moments import MomentBatches, MomentRows, RowMoments, moment_rows, moments_of, pieces_of, thinned
 from subridge.ridge.row_subsets import draw_rows, number_of_rows, part_of_rows
 from subridge.ridge.rows import LeftOutSets, TrainingRows, left_out_groups, left_out_windows, training_rows
 
@@ -129,10 +129,10 @@ def training_input(
 
 def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool = False, **labels: Any) -> Any:
     """X as float64 in its own library; if it is no tensor, and labels are given, both."""
-    if is_lazy(X):
+    if is_lazy(X) or isinstance(X, MomentBatches):
         raise DataError(
-            f"X is a table in blocks, which {type(estimator).__name__} would read as a whole here; hand over blocks "
-            "in memory; RidgeEnsembleRegressor fits and predicts it as it is"
+            f"X is a table in blocks or its moments, which {type(estimator).__name__} cannot take here; hand over "
+            "blocks in memory; RidgeEnsembleRegressor fits both, and predicts a table, as they are"
         )
     if not is_tensor(X):
         refuse_odd_table("X", X)

@@ -33,7 +33,7 @@ TINY = float(np.finfo(np.float64).tiny)
 _ENTRIES = 5_000_000  # of the largest table of residual operators held at once: 40 MB
 _HALVINGS = 44  # of a bracket of about 100 in log p: ten digits
 _LEAST_RIDGE = 1e-60  # of a given ridge that is not 0, in units of the mean square of a column
-_RECTANGLE = 12**0.5  # width of a rectangular distribution over its standard deviation
+_RECTANGLE = 3**0.5  # width of a rectangular distribution over its root mean square distance from an end
 _DOMINANT = 0.9  # leverage of a row that dominates, where half of the rows have less than a tenth
 
 
@@ -294,10 +294,10 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     gain = variance_gain(after)
     noise = _readout_noise(pilot, ensemble, np.diagonal(after, axis1=1, axis2=2)[:, :k])
     ratio, unsure = (1 - before) * gain, np.zeros(before.shape)
-    if by_groups:  # the middle of two limits, see `design_effects`
+    if by_groups:  # one of two limits, see `design_effects`
         first, last = (np.minimum(rows_alone / rows, most) for rows in (trained, sizes[:, None, None]))
         limit = (1 - first) * variance_gain(last)
-        ratio, unsure = (ratio + limit) / 2, np.abs(block.pairs * (ratio - limit)) / _RECTANGLE
+        unsure = np.abs(block.pairs * (ratio - limit)) / _RECTANGLE
     settled = ensemble.aggregation.settle(_moments(pilot, block.penalties, block.pairs * ratio, noise))
     weights, error = settled.weights, settled.expected
     # With n independent rows the relative error of 1 - γ is about `Rule.finite_size`/(n (1 - γ)), and that of the
@@ -350,8 +350,9 @@ def design_effects(block: LeftOut) -> FloatArray:
 
     D is a statement of first order in γ: variances add up as if no group changed what the others teach. Where γ is
     not small the error falls less than with D, and in most simulations more than with D = 1. Only these two limits
-    are known. The forecast is their middle, and the standard deviation of a rectangular distribution between them,
-    1/√12 of its width (JCGM 100:2008, 4.3.7), is part of the standard error.
+    are known. The forecast is the one with D: their middle errs more on five real tables. A rectangular distribution
+    between the limits (JCGM 100:2008, 4.3.7) is 1/√3 of its width away from an end, root mean square, and that is part
+    of the standard error.
     """
     pilot, effects = block.pilot, np.ones(block.penalties.shape)
     for r, fit in enumerate(pilot.members):

@@ -144,7 +144,7 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
     seen, f, shared = np.diagonal(grid.rows) * alpha[:, None], grid.rows, row_factors(grid.rows)
     shares = [share(member, seen[:, r], grid.lam[:, r]) for r, member in enumerate(members)]
     doubts = [
-        rounding.member_doubt(member, tables.pairs[r, r], shares[r], seen[:, r], tables.reach)
+        rounding.member_doubt(member, tables.pairs[r, r], shares[r], seen[:, r], tables.reach, sees_all=f[r, r] == 1)
         for r, member in enumerate(members)
     ]
     own = [

@@ -69,6 +69,8 @@ def bulk_of_members(grid: EquicorrelatedGrid) -> tuple[Bulk, FloatArray]:
     a, alpha, nu = grid.a[..., None], grid.alpha[..., None] * grid.seen, grid.own
     # Without a bulk (c = 1, ω = 0) there is nothing to fit in it, for any ridge: σ = 0.
     found = bulk(alpha, nu, np.where(a == 0, np.inf, grid.lam * nu / a))
+    # The sample ratio of a member that sees some of the rows is a product, whose rounding 1 - γ_rr amplifies.
+    found = found._replace(shaky=np.where(grid.seen < 1, np.maximum(found.shaky, 1.0 / found.gap), found.shaky))
     kappa_bar = np.where(a == 0, np.maximum(grid.lam, 0.0) / alpha, a / nu * (found.free / found.sigma))
     return found, np.where(alpha == 0, np.inf, np.where(np.isinf(alpha), 0.0, kappa_bar))
 

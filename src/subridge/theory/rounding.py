@@ -50,8 +50,13 @@ class MemberDoubt(NamedTuple):
     own: tuple[FloatArray, FloatArray]  # of B_rr
 
 
-def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: FloatArray, reach: float) -> MemberDoubt:
-    """Errors of a member; `pair` is its table with itself, `reach` the size of the signal's terms."""
+def member_doubt(
+    member: MemberTable, pair: PairTable, share: "Share", alpha: FloatArray, reach: float, *, sees_all: bool
+) -> MemberDoubt:
+    """Errors of a member; `pair` is its table with itself, `reach` the size of the signal's terms.
+
+    The sample ratio of a member that does not see all rows is a product, and rounded.
+    """
     c, table, (phi, psi), kappa_bar = member.spectrum.counts, member.doubt, share.shares, share.kappa_bar
     theta, few, pull = table.theta, table.alignment, np.abs(share.pull)
     samples, spare = alpha * member.spectrum.n_features, member.spectrum.spare_samples(alpha)
@@ -62,7 +67,8 @@ def member_doubt(member: MemberTable, pair: PairTable, share: "Share", alpha: Fl
         lost = np.where(at_zero, 1.0, table.dropped_size / (np.abs(kappa_bar) + table.dropped_size))
     lost = table.dropped * np.where(np.isinf(kappa_bar), 0.0, lost)
     spread, fitted = mixed @ (c * theta) + lost, squares @ (c * theta) + lost
-    terms = np.minimum(samples, np.abs(psi) @ c + np.abs(spare) + pull)
+    terms = np.minimum(samples, np.abs(psi) @ c + np.abs(spare) + pull) if sees_all else samples
+    spare = spare if sees_all else samples
     with np.errstate(divide="ignore", invalid="ignore"):
         kappa = np.where(at_zero | np.isinf(kappa_bar), 0.0, (spread + 4 * EPS * terms) / share.gap)
         gap = (mixed * steep) @ (c * theta) + lost + kappa * (pull + (mixed * steep) @ c) + 4 * EPS * (pull + mixed @ c)
