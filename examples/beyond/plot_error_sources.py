@@ -37,7 +37,9 @@ six = sr.error_sources(
 # %%
 # Both, stacked. `sr.figures.plot_sources(six)` draws one of them.
 
-figure, panels = plt.subplots(1, 2, figsize=(8, 3.2), sharey=True)
+figure, panels = plt.subplots(
+    1, 2, figsize=(8, 3.2), sharey=True, layout="constrained"
+)
 for axes, found, title in zip(
     panels, (one, six), ("one member", "six members"), strict=True
 ):

@@ -28,6 +28,10 @@ MISTAKES = {
         lambda: sr.optimal_ridge(PROBLEM, sr.Ensemble([0.5]), 1e50, scope="ensemble"),
         ParameterError,
     ),
+    "noises of different shapes": (
+        lambda: sr.large_k_coefficient(0.5, 0.0, np.ones(2), np.ones(3), 0.0),
+        ParameterError,
+    ),
     "no name of a figure": (lambda: sr.figures.reproduce(["fig1a"]), ParameterError),
     "data that a figure does not use": (lambda: sr.figures.reproduce("fig3b", data="fashion"), ParameterError),
     "text for quick": (lambda: sr.figures.reproduce("fig3b", quick="no"), ParameterError),

@@ -39,13 +39,21 @@ class Ratios(NamedTuple):
     @classmethod
     def checked(cls, alpha: ArrayLike, rho: ArrayLike, H: ArrayLike, W: ArrayLike, Z: ArrayLike) -> "Ratios":
         ratio = extended_non_negative("sample_ratio", alpha)
-        return cls(
+        found = cls(
             np.where(ratio > _LARGEST, np.inf, ratio),
             np.asarray(within("alignment", rho, -1.0, 1.0) ** 2),
             within("readout_nsr", H, 0.0, _LARGEST),
             within("feature_nsr", W, 0.0, _LARGEST),
             within("label_nsr", Z, 0.0, _LARGEST),
         )
+        try:
+            np.broadcast_shapes(*(part.shape for part in found))
+        except ValueError as error:
+            shapes = ", ".join(str(part.shape) for part in found)
+            raise ParameterError(
+                f"sample_ratio, alignment and the noises have shapes that do not fit: {shapes}"
+            ) from error
+        return found
 
     def flat(self) -> "Ratios":
         """All of one shape, with one axis."""

@@ -102,7 +102,8 @@ class FeatureSet:
         Examples
         --------
         >>> X = np.random.default_rng(0).standard_normal((50, 4)) * [1, 1, 0, 1e-3]
-        >>> FeatureSet(X, np.zeros(50, int), X, np.zeros(50, int), ("a",), "toy").without_constant_features().n_features
+        >>> y = np.zeros(50, int)
+        >>> FeatureSet(X, y, X, y, ("a",), "toy").without_constant_features().n_features
         2
         """
         least_spread = one_number("least_spread", non_negative("least_spread", least_spread))
