@@ -14,6 +14,7 @@ def call(*words, code=0):
     return result
 
 
+@pytest.mark.slow
 def test_reproduce_writes_figures_and_a_report_and_keeps_them(tmp_path):
     first = call("fig3a", "FIG3B", "--quick", "--out", tmp_path)
     names = {path.name for path in tmp_path.iterdir()}
@@ -33,6 +34,7 @@ def test_summary_as_json_holds_agreement(tmp_path):
     assert entry["agreement"][0]["outside"] == 0
 
 
+@pytest.mark.slow
 def test_a_failed_figure_is_reported_with_exit_code_one(tmp_path):
     (tmp_path / "fig3b.nc").write_bytes(b"")
     for end in ("png", "svg"):

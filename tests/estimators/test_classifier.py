@@ -133,6 +133,7 @@ def test_sparse_input_gives_the_same_votes(digits):
     np.testing.assert_allclose(thin, dense, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_ridges_per_member_may_be_searched(digits):
     X, y, X_new, y_new = digits
     ridges = [1e-6, 1e-4, 0.01, 1.0, 100.0, 1e4]

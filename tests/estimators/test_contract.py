@@ -46,6 +46,7 @@ def test_feature_names_pass_through_a_pipeline_of_tables(data):
         pipeline[-1].predict(table.rename(columns={"x0": "z"}))
 
 
+@pytest.mark.slow
 def test_a_grid_search_varies_everything_that_matters(data):
     X, y = data
     grid = {

@@ -280,6 +280,7 @@ def test_intervals_with_missing_columns_are_refused_in_words(subjects):
         model.predict_interval(new)
 
 
+@pytest.mark.slow
 def test_groups_reach_the_last_step_of_a_pipeline_in_cross_validation(subjects):
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler

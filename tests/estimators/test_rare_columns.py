@@ -52,6 +52,7 @@ def test_the_left_out_error_of_free_weights_is_that_of_new_rows():
     assert min(ratios) > 1 / 3
 
 
+@pytest.mark.slow
 def test_by_groups_too():
     X, y, new, wanted = table(4)
     groups = np.repeat(np.arange(20), 4)

@@ -132,6 +132,7 @@ def test_weights_per_class_need_fitted_weights(data, weights):
         sr.RidgeEnsembleClassifier(3, voting="sum", score_weights=weights).fit(data[0], data[1][:, 0] > 5)
 
 
+@pytest.mark.slow
 def test_weighted_scores_of_a_classifier_decide_with_weights_for_each_class():
     X, y = load_digits(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(X))  # they come by writers

@@ -96,6 +96,7 @@ def test_an_interrupted_simulation_goes_on_where_it_stopped(tmp_path, monkeypatc
     xr.testing.assert_allclose(dataset.risk, expected.risk)
 
 
+@pytest.mark.slow
 def test_pictures_and_data_of_different_settings_are_never_taken_for_one_figure(tmp_path, monkeypatch):
     def stopped(*_):
         raise KeyboardInterrupt

@@ -46,6 +46,7 @@ def test_equal_rows_of_few_values_are_no_copies():
     silent(X, X @ rng.standard_normal(4) + rng.standard_normal(200))
 
 
+@pytest.mark.slow
 def test_rows_in_time_order_are_told_and_a_gap_is_the_remedy(clean):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((400, 8))
