@@ -46,6 +46,7 @@ def test_the_error_of_a_banded_ridge_is_that_of_trained_models(name):
     assert allowed < 0.15 * expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("P", [30, 90])
 def test_the_best_ridges_of_spaces_are_those_of_a_normal_prior(P):
     """With independent features the weights of a space act like draws of their mean square: λ_s = ζ²/w_s² is best."""
@@ -56,6 +57,7 @@ def test_the_best_ridges_of_spaces_are_those_of_a_normal_prior(P):
     assert np.isinf(found[2])
 
 
+@pytest.mark.slow
 def test_the_best_ridges_of_spaces_beat_those_around_and_one_for_all():
     law = sr.Problem(POWERS, np.repeat([1.0, 0.3, 2.0], [30, 40, 80]), label_noise=0.2)
     plan = sr.SubsetPlan.from_indices(SPACES, M)

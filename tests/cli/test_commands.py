@@ -207,6 +207,7 @@ def test_names_that_are_listed_without_an_import_are_those_of_the_package():
     assert tuple(STRATEGIES) == options.STRATEGIES
 
 
+@pytest.mark.slow
 def test_letters_that_a_terminal_lacks_are_replaced():
     code = (sys.executable, "-m", "subridge", "phase", "--sample-ratios", "0:3:4", "--readout-nsr", "0,1,3")
     done = subprocess.run(code, capture_output=True, env=os.environ | {"PYTHONIOENCODING": "ascii"})

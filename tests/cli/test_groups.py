@@ -94,6 +94,7 @@ def test_arrays_beside_x_name_groups(tmp_path):
             sr.datasets.read_table(tmp_path / "data.npz", groups=name)
 
 
+@pytest.mark.slow
 def test_advice_by_groups_is_that_of_the_library(visits):
     result = call("advise", visits, *WORDS, "--groups", "subject", "--n-members", 2, "--json")
     found = json.loads(result.stdout)

@@ -82,6 +82,7 @@ def test_what_is_given_restricts_the_candidates(diabetes, options, names):
     assert len(model.choice_.trials) <= len(names) + 3
 
 
+@pytest.mark.slow
 def test_a_number_of_members_that_is_worse_than_one_ridge_is_told(diabetes):
     X, y = diabetes
     with pytest.warns(sr.errors.WorseThanOneRidgeWarning, match=r"error on left-out rows is .*, that of one ridge"):

@@ -100,6 +100,7 @@ def test_sparse_rows_are_left_out_by_groups_too(subjects):
     np.testing.assert_allclose(sparse.predict_interval(scipy.sparse.csr_array(X[:5])), bounds, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_groups_are_routed_when_requested(subjects):
     X, y, groups = subjects
     with config_context(enable_metadata_routing=True):

@@ -138,6 +138,7 @@ def test_figures_become_one_whole_page(tmp_path):
     assert text.count('class="panel"') == 1 + 1 + 6
 
 
+@pytest.mark.slow
 def test_reproduce_takes_the_name_of_its_page(tmp_path):
     run("reproduce", "fig3b", "--quick", "--out", tmp_path / "paper.html")
     assert (tmp_path / "paper.html").is_file()

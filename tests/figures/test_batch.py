@@ -19,6 +19,7 @@ def test_a_figure_becomes_three_files_and_is_kept_the_second_time(tmp_path):
     assert made(tmp_path, "fig3b", force=True)[0].status == "made"
 
 
+@pytest.mark.slow
 def test_other_settings_make_a_figure_anew(tmp_path):
     made(tmp_path, "fig3b")
     (outcome,) = run_batch([FigureRequest("fig3b")], tmp_path)
@@ -26,6 +27,7 @@ def test_other_settings_make_a_figure_anew(tmp_path):
     assert "--quick" not in read_figure("fig3b", tmp_path).attrs["command"]
 
 
+@pytest.mark.slow
 def test_a_missing_or_broken_file_is_noticed(tmp_path):
     made(tmp_path, "fig3b")
     (tmp_path / "fig3b.svg").unlink()

@@ -167,6 +167,7 @@ def test_without_more_rows_to_come_the_estimator_has_the_ridge_of_the_table(plan
     assert f"ridge={float(advice.table.ridge[0]):.4g}" in advice.code
 
 
+@pytest.mark.slow
 def test_with_more_rows_to_come_the_estimator_chooses_its_ridge_by_them():
     advice, (X, y) = advised(800), blocks(np.random.default_rng(1), n=800, M=40)
     best = min(

@@ -171,6 +171,7 @@ def test_left_out_predictions_are_those_of_fits_that_choose_without_the_row(opti
     assert model.loo_error_ == pytest.approx(np.mean((y - wanted) ** 2), rel=0.03 if same else 0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::subridge.model.errors.RidgePathWarning")
 def test_the_error_after_choosing_is_that_of_new_rows():
     """Fifty rows of noise: the least left-out error of a path is too small, the error that is reported is not."""
