@@ -40,9 +40,8 @@ _CONCENTRATIONS = (0.1, 1.0)  # of random shares, in turns: few spaces, or many 
 _SPREAD, _POINTS, _CANDIDATES, _ASKED = (0.1, 0.3, 1.0), 5000, 500, 1000
 _LENGTHS, _NUGGET = (0.2, 0.3, 0.5, 0.8, 1.2, 2.0), 1e-4  # of kriging; distances of square roots are at most √2
 # Ridges are seen in three passes: every fourth, those between, the rest. Once a target's error is below so much of its
-# variance, it sees those of the first pass that are next to its best so far. The first pass goes down from the largest
-# ridge, and ends for a target whose error rises by a tenth. It sees one of a later pass if a neighbour is its best of
-# the draw, and at most so many times worse than its best of all draws. Chosen on other laws than that of
+# variance, it sees those of the first pass that are next to its best so far. It sees one of a later pass if a neighbour
+# is its best of the draw, and at most so many times worse than its best of all draws. Chosen on other laws than that of
 # benchmarks/banded.py, where all ridges give the same R² to four digits.
 _PASSES, _CLOSE, _EXPLAINED = (4, 2, 1), (np.inf, 1.1, 1.02), 0.98
 _ROTATED = 8  # times n: so many targets are rotated; more are left as they are, and Q goes into W
@@ -127,10 +126,9 @@ class Draw:
         pull, left_out, blocks = Q @ (gains * direction), xp.empty_like(Q), []
         for rows in self.spaces.batches:
             own = _of_sets(Q, rows)
-            turned = own * gains  # rows of G Q
-            turned -= pull[rows][..., None] * centre
-            blocks.append(own @ xp.matrix_transpose(turned))
-            left_out[rows] = xp.linalg.inv(blocks[-1]) @ turned
+            turned = xp.matrix_transpose(own * gains - pull[rows][..., None] * centre)  # of G Q
+            blocks.append(own @ turned)
+            left_out[rows] = xp.linalg.inv(blocks[-1]) @ xp.matrix_transpose(turned)
         if not self.rotated:
             left_out, centre = left_out @ Q.T, Q @ centre
         return Solution(like(left_out, example), [like(block, example) for block in blocks], like(centre, example))
@@ -234,18 +232,17 @@ class BandedSearch:
         """See one draw of shares, shape (S,), at the ridges that matter to each target."""
         L, C, draw = len(self.ridges), len(self.loss), Draw(self.spaces, shares, self.rotated)
         first, here, nearest = len(self.shares) * L, np.full(C, np.inf), np.full(C, -1)
-        labels, order, rises = self.seen_by(draw), _passes(L), np.full(C, False)
+        labels, order = self.seen_by(draw), _passes(L)
         before = np.where(self.loss < _EXPLAINED * self.variation, self.place % L, -1)
         for number, step, close in order:
             if step == order[0][1]:
-                wanted = ((before < 0) | (abs(before - number) <= max(step, 2))) & ~rises
+                wanted = (before < 0) | (abs(before - number) <= max(step, 2))
             else:
                 wanted = (abs(nearest - number) == step) & (here <= close * self.loss)
             seen = np.flatnonzero(wanted)
             if len(seen):
                 solution, place = draw.at(float(self.ridges[number]), self.targets), first + number
                 losses = np.concatenate([self._see(solution, at, labels, place) for at in self.blocks(seen)])
-                rises[seen] |= losses > _CLOSE[1] * here[seen]
                 nearest[seen] = np.where(losses < here[seen], number, nearest[seen])
                 here[seen] = np.minimum(here[seen], losses)
             tick(1 / len(order))
