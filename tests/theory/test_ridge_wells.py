@@ -128,6 +128,11 @@ def test_members_leave_a_common_ridge_that_is_a_saddle(seed):
     assert judge.judge_joint_ridges(seed).remark == ""
 
 
+def test_free_weights_of_a_target_of_infinite_power_have_best_ridges():
+    """The search saw infinite errors alone and stopped at huge ridges."""
+    assert judge.judge_joint_ridges(600_006).remark == ""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("judged", [judge.judge_common_ridge, judge.judge_joint_ridges])
 def test_no_grid_beats_the_best_ridges(judged):

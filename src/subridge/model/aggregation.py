@@ -804,12 +804,15 @@ class Free(FittedAggregation):
     def best(self, moments: MemberMoments) -> FloatArray:
         missed, v = moments.with_target()
         E, F, c, power = moments.pairs, moments.F, moments.c, np.asarray(v)[..., None]
-        b = np.where(np.isinf(power), 1.0, c / power)
+        endless = np.isinf(power)  # only weights that sum to one will do, and they miss nothing
+        b = np.where(endless, 1.0, c / power)
         # What members err apart from a multiple of the target, F - ccᵀ/v, by the form in which less cancels.
-        lost, kept = missed[..., :, None] * (missed / power)[..., None, :], c[..., :, None] * b[..., None, :]
-        apart = np.where(F + kept < E + lost, F - kept, E - lost)
+        lost = missed[..., :, None] * (missed / power)[..., None, :]
+        kept = c[..., :, None] * b[..., None, :]
+        smaller = ~endless[..., None] & (F + kept < E + lost)
+        apart = np.where(smaller, F - kept, E - np.where(endless[..., None], 0.0, lost))
         powers, errors = (np.diagonal(each, axis1=-2, axis2=-1) for each in (F, E))
-        heard = np.isinf(power) | (powers > (SILENT * power if moments.outputs is None else 0.0))
+        heard = endless | (powers > (SILENT * power if moments.outputs is None else 0.0))
         usable = heard & (power > 0) & np.isfinite(errors)
         # With cᵀw = v given, the risk of the best multiple of w falls with wᵀ(F - ccᵀ/v)w.
         w = least_along(apart, np.where(usable, b, 0.0), usable)
