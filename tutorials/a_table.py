@@ -176,8 +176,7 @@ plt.show()
 # %%
 # All dots lie within the interval, but above the curve. The 120 patients of the forecast and
 # the 92 that judge are few, and the level of either depends on who they are. The interval
-# is wide for this reason. The fall is the same: about 190 from 80 to 350 patients, in the
-# curve and in the dots.
+# is wide for this reason. From 80 to 350 patients both fall by about as much.
 #
 # The curve is nearly flat from 350 patients on. What is left is noise that no linear model
 # of these ten columns predicts. More patients would bring little; better measurements might.
