@@ -82,3 +82,8 @@ def test_agreement_at_a_threshold_allows_anything():
     curves = sr.simulate(PROBLEM, sr.Ensemble(sr.subsets.equal(2, 6, 0)), [3, 8], 3, n_features=6, progress=False)
     found = sr.compare(np.zeros(2), curves)
     assert not found.allowance.isnull().any()
+
+
+def test_the_least_sample_ratio_fits_nothing():
+    found = sr.order_parameters(sr.EquicorrelatedProblem(correlation=0.3), sr.Ensemble([0.3, 0.5], ridge=0.1), 5e-324)
+    assert (found.S == 0).all()
