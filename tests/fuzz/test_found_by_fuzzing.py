@@ -32,6 +32,10 @@ MISTAKES = {
         lambda: sr.large_k_coefficient(0.5, 0.0, np.ones(2), np.ones(3), 0.0),
         ParameterError,
     ),
+    "shapes of densities that do not broadcast": (
+        lambda: sr.subsets.fraction_density(np.full(2, 0.1), np.full(3, 10.0), 1.0),
+        ParameterError,
+    ),
     "no name of a figure": (lambda: sr.figures.reproduce(["fig1a"]), ParameterError),
     "data that a figure does not use": (lambda: sr.figures.reproduce("fig3b", data="fashion"), ParameterError),
     "text for quick": (lambda: sr.figures.reproduce("fig3b", quick="no"), ParameterError),
@@ -87,3 +91,8 @@ def test_agreement_at_a_threshold_allows_anything():
 def test_the_least_sample_ratio_fits_nothing():
     found = sr.order_parameters(sr.EquicorrelatedProblem(correlation=0.3), sr.Ensemble([0.3, 0.5], ridge=0.1), 5e-324)
     assert (found.S == 0).all()
+
+
+def test_the_least_sample_ratio_has_a_phase():
+    found = sr.phase_diagram([5e-324, 0.5], readout_nsr=[0.1])
+    assert not found.optimal_n_members.isnull().any()

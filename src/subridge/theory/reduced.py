@@ -40,7 +40,7 @@ class Ratios(NamedTuple):
     def checked(cls, alpha: ArrayLike, rho: ArrayLike, H: ArrayLike, W: ArrayLike, Z: ArrayLike) -> "Ratios":
         ratio = extended_non_negative("sample_ratio", alpha)
         found = cls(
-            np.where(ratio > _LARGEST, np.inf, ratio),
+            np.where(ratio > _LARGEST, np.inf, np.where(ratio < 1 / _LARGEST, 0.0, ratio)),
             np.asarray(within("alignment", rho, -1.0, 1.0) ** 2),
             within("readout_nsr", H, 0.0, _LARGEST),
             within("feature_nsr", W, 0.0, _LARGEST),
