@@ -39,14 +39,19 @@ for k in (1, 2, 4, 8):
     )
     left.plot(rates, unaware, color=line.get_color(), linestyle=":")
     right.plot(rates, ridges[risks.argmin(axis=1)], color=line.get_color())
+ticks = [0, 0.05, 0.1, 0.15, 0.2]
 left.set(
     xlabel="probability that a feature fails",
+    xticks=ticks,
     ylabel="error",
     yscale="log",
     title="best ridge (dotted: of f = 0)",
 )
 left.legend()
 right.set(
-    xlabel="probability that a feature fails", ylabel="best ridge", yscale="log"
+    xlabel="probability that a feature fails",
+    xticks=ticks,
+    ylabel="best ridge",
+    yscale="log",
 )
 plt.show()
