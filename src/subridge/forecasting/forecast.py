@@ -29,7 +29,7 @@ from subridge.forecasting.rule import Curve, doubts, forecast_curve, read_ridges
 from subridge.model.aggregation import MemberMoments
 from subridge.model.checks import non_negative, one_number, truth, within
 from subridge.model.ensemble import Ensemble
-from subridge.model.errors import ParameterError, SubridgeWarning
+from subridge.model.errors import ParameterError, SubridgeWarning, counted
 from subridge.model.subsets import Equal, Overlapping, Strategy
 from subridge.results.numbers import interval
 from subridge.results.schemas import forecasts, result_attributes
@@ -158,7 +158,7 @@ def forecast(
     Each of two targets by itself, one of them three times as large:
 
     >>> Y = np.column_stack([y, 3 * y])
-    >>> own = sr.forecast(X, Y, [400, 1600], {"ridge": sr.Ensemble(sr.subsets.Equal(1))}, ridges="auto", per_target=True)
+    >>> own = sr.forecast(X, Y, [400], {"ridge": sr.Ensemble(sr.subsets.Equal(1))}, ridges="auto", per_target=True)
     >>> own.prediction_error.dims, bool(np.allclose(own.prediction_error[:, 1], 9 * own.prediction_error[:, 0]))
     (('ensemble', 'target', 'n_samples'), True)
     """
@@ -354,33 +354,34 @@ def samples_needed(
     (('ensemble', 'target'), True)
     """
     wanted = non_negative("error", error)
+    if not per_target:
+        wanted = np.array(one_number("error", wanted, most=np.inf))
     if not (wanted > 0).all():
         raise ParameterError("error must be positive, got 0; no labels with noise are predicted without error")
     n = X.n_samples if isinstance(X, MomentBatches) else max(1, len(read_target(y)))
     sizes = np.unique(np.geomspace(max(n / 4, 10), _FARTHEST * n, _STEPS).round())
     options: dict[str, Any] = {"ridges": ridges, "level": level, "task": task, "seed": seed, "per_target": per_target}
     curves = forecast(X, y, sizes, ensembles, fit_intercept=fit_intercept, **options)
-    limits, ends, source = curves.irreducible_error, ("", "_lower", "_upper"), curves if per_target else curves.attrs
-    if wanted.shape not in ((), limits.shape[1:]):
-        raise ParameterError(f"error must be one number, or with per_target one for each target, got {wanted.shape}")
-    noise = [np.broadcast_to(np.asarray(source[f"label_noise{end}"]) ** 2, limits.shape) for end in ends]
-    lines = [curves[f"prediction_error{end}"].values for end in ends]
-    found = {name: np.empty(limits.shape) for name in ("n_samples", "n_samples_lower", "n_samples_upper")}
-    reached, answers = np.zeros(limits.shape, dtype=bool), np.empty(limits.shape, dtype=object)
-    for at in np.ndindex(limits.shape):
-        least = float(np.broadcast_to(wanted, limits.shape)[at])
-        crossings = [_crossing(sizes, line[at], least) for line in lines]
-        place = min(int(np.searchsorted(sizes, crossings[0])), len(sizes) - 1)
-        reached[at] = np.isfinite(crossings[0]) and curves.in_reach.values[at][place]
-        answers[at] = _answer(
-            least, [float(each[at]) for each in noise], float(limits.values[at]), sizes[0], *crossings
-        )
-        for values, crossing in zip(found.values(), crossings, strict=True):
-            values[at] = crossing
-    variables = found | {"in_reach": reached, "irreducible_error": limits.values, "answer": answers.astype(str)}
-    known: dict[str, Any] = {} if per_target else {"error": float(wanted), "label_noise": curves.attrs["label_noise"]}
+    limits, ends, told = curves.irreducible_error, ("", "_lower", "_upper"), curves if per_target else curves.attrs
+    if wanted.size not in (1, limits[0].size):
+        raise ParameterError(f"error must be one number, or one for each target, got {counted(wanted.size, 'number')}")
+    asked, *noise = (
+        np.broadcast_to(each, limits.shape).ravel().tolist()
+        for each in (wanted, *(np.asarray(told[f"label_noise{end}"]) ** 2 for end in ends))
+    )
+    bounds = [curves[name].values.reshape(-1, len(sizes)) for name in (f"prediction_error{end}" for end in ends)]
+    found = [[_crossing(sizes, *each) for each in zip(lines, asked, strict=True)] for lines in bounds]
+    reached = [
+        bool(np.isfinite(size)) and bool(line[min(int(np.searchsorted(sizes, size)), len(sizes) - 1)])
+        for size, line in zip(found[0], curves.in_reach.values.reshape(-1, len(sizes)), strict=True)
+    ]
+    rows = zip(asked, zip(*noise, strict=True), limits.values.flat, *found, strict=True)
+    answers = [_answer(own, zeta, limit, sizes[0], *each) for own, zeta, limit, *each in rows]
+    variables: dict[str, Any] = {f"n_samples{end}": each for end, each in zip(ends, found, strict=True)}
+    variables |= {"in_reach": reached, "irreducible_error": limits.values, "answer": answers}
+    known: dict[str, Any] = {} if per_target else {"error": asked[0], "label_noise": noise[0][0] ** 0.5}
     return xarray.Dataset(
-        {name: (limits.dims, values) for name, values in variables.items()},
+        {name: (limits.dims, np.array(values).reshape(limits.shape)) for name, values in variables.items()},
         {name: curves[name].values for name in limits.dims},
         result_attributes("samples_needed", 1, "Sample sizes at which an error is reached.", **known),
     )
