@@ -227,16 +227,16 @@ def forecast(
     labels, noise = {metric.name: metric.label for metric in metrics}, noise_of_targets(rows) if with_noise else {}
     attributes = sample.attributes() | {"level": level}
     if not per_target:
-        return forecasts(found, coordinates, labels, attributes | together(noise))
+        return forecasts(found, coordinates, labels, {**attributes, **together(noise)})
     coordinates |= {"target": np.flatnonzero(varies)} | {name: ("target", each) for name, each in noise.items()}
     unknown: dict[str, Any] = {"in_reach": False, "is_bound": False}
     own = forecasts(found, coordinates, labels, attributes).reindex(target=np.arange(len(names)), fill_value=unknown)
     return own.assign_coords(target=names)
 
 
-def _read_targets(X: Any, y: TargetLike | None, task: Task) -> tuple[Sequence[Any], BoolArray, FloatArray]:
+def _read_targets(X: Any, y: Any, task: Task) -> tuple[Sequence[Any], BoolArray, FloatArray]:
     """Names of all targets (C,), which of them vary (C,), and the labels of those, shape (n, targets)."""
-    table = np.empty((0, 1), dtype=object) if isinstance(X, MomentBatches) else read_target(y)
+    table: Any = np.empty((0, 1), dtype=object) if isinstance(X, MomentBatches) else read_target(y)
     table = table.reshape(len(table), -1)
     if table.dtype == object or task == "classification":
         raise ParameterError(

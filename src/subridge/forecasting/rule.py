@@ -13,6 +13,7 @@ the search for a ridge and the curve of an ensemble to its standard error.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -210,10 +211,8 @@ def search_ridges(
 
     def outcomes(ridges: FloatArray, some: IntArray) -> list[Outcome[AtPilot]]:
         table, L = at_pilot(pilot.of(some), ensemble, ridges), len(ridges)
-        return [
-            outcome_of(table, [last_least(line)], L, spread, lambda at, line=line: (float(line[at[0]]), 0.0))
-            for line, spread in zip(table.losses.reshape(L, -1).T, spreads[some], strict=True)
-        ]
+        lines = zip(table.losses.reshape(L, -1).T.tolist(), spreads[some].tolist(), strict=True)
+        return [outcome_of(table, [last_least(each)], L, spread, partial(_at, each)) for each, spread in lines]
 
     if may_grow:
         searched = extended_searches(start, outcomes, len(everything))
@@ -228,9 +227,13 @@ def search_ridges(
         yield some, at_pilot(pilot.of(some), ensemble, fine)
 
 
-def last_least(losses: FloatArray) -> int:
+def last_least(losses: Sequence[float] | FloatArray) -> int:
     """The place of the least loss, (L,), the last of equal ones: the largest ridge."""
     return int(len(losses) - 1 - np.argmin(losses[::-1]))
+
+
+def _at(losses: Sequence[float], place: IntArray) -> tuple[float, float]:
+    return losses[place[0]], 0.0
 
 
 class Chosen(NamedTuple):

@@ -113,6 +113,9 @@ class Outcome(Generic[Found]):
     is_falling: bool
 
 
+_Search: TypeAlias = Generator[FloatArray, Outcome[Found], tuple[FloatArray, Outcome[Found]]]
+
+
 def outcome_of(
     found: Found,
     places: Sequence[int] | IntArray,
@@ -163,7 +166,8 @@ def extended_searches(
 
     `evaluate` gives the outcomes of a path for some of them, by number.
     """
-    searches, found = [_paths(path) for _ in range(count)], dict[int, tuple[FloatArray, Outcome[Found]]]()
+    searches: list[_Search[Found]] = [_paths(path) for _ in range(count)]
+    found: dict[int, tuple[FloatArray, Outcome[Found]]] = {}
     wanted = {number: next(search) for number, search in enumerate(searches)}
     while wanted:
         first = next(iter(wanted.values()))
@@ -176,7 +180,7 @@ def extended_searches(
     return [found[number] for number in range(count)]
 
 
-def _paths(path: FloatArray) -> Generator[FloatArray, Outcome[Found], tuple[FloatArray, Outcome[Found]]]:
+def _paths(path: FloatArray) -> _Search[Found]:
     """The paths of a search, which is told the outcome of each; the last path and its outcome.
 
     If the largest ridge is about the best, little was learnt. What there is to learn may lie in a direction whose
