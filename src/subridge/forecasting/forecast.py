@@ -236,7 +236,7 @@ def forecast(
 
 def _read_targets(X: Any, y: Any, task: Task) -> tuple[Sequence[Any], BoolArray, FloatArray]:
     """Names of all targets (C,), which of them vary (C,), and the labels of those, shape (n, targets)."""
-    table: Any = np.empty((0, 1), dtype=object) if isinstance(X, MomentBatches) else read_target(y)
+    table: Any = np.array([[None]]) if isinstance(X, MomentBatches) else read_target(y)
     table = table.reshape(len(table), -1)
     if table.dtype == object or task == "classification":
         raise ParameterError(

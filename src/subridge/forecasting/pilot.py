@@ -52,6 +52,7 @@ _MOST = 1e15  # of a finite size: floats hold every integer below
 _LOOKED_AT = 8  # columns that may show at once that no row is a copy
 _SMALLEST = 1e-140  # of a sum of squared labels, whose own square must be a number
 _TABLE = 5_000_000  # numbers of the largest table of left-out errors held at once: 40 MB
+_TABLES = 5  # of that size at once, seen up to 4.9
 _SOME = 100  # targets whose label noise is estimated at once: 2 MB for each table
 _RESULTS = 24  # numbers that a forecast of a target holds for each size, beside two for each member
 _MOST_WORKERS = 8  # each holds the factors of one ensemble, as large as the data
@@ -238,11 +239,12 @@ def refuse_large_pilots(rows: TrainingRows, plans: Sequence[SubsetPlan], n_sizes
     """
     C, n = rows.targets.shape
     factors = [int(np.minimum(plan.subset_sizes, n).sum()) * n for plan in plans]
-    # Of left-out errors, and their products.
-    tables = [2 * max(_TABLE, plan.n_members * (1 if n_sizes else C) * n) for plan in plans]
+    # Of left-out errors, their products, and parts of both.
+    tables = [_TABLES * max(_TABLE, plan.n_members * (1 if n_sizes else C) * n) for plan in plans]
     held = sorted((sum(each) for each in zip(factors, tables, strict=True)), reverse=True)[: workers_for(len(plans))]
     results = C * sum(n_sizes * (_RESULTS + 2 * plan.n_members) for plan in plans)
-    needed = 8.0 * (5 * n * len(rows.feature_means) + sum(held) + results)  # the data are copied five times
+    # The features are copied five times, the targets eight times.
+    needed = 8.0 * (n * (5 * len(rows.feature_means) + 8 * C) + sum(held) + results)
     remedy = "take fewer rows or features, or fewer and smaller members"
     refuse_beyond_memory(f"a pilot of {counted(n, 'row')} in {counted(len(plans), 'ensemble')}", needed, remedy)
 

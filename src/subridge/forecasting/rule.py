@@ -498,7 +498,8 @@ def spread_of_means(parts: FloatArray, dimensions: FloatArray) -> tuple[FloatArr
     centred, n = parts - parts.mean(axis=1, keepdims=True), parts.shape[1]
     # Times a power of two, so that no power of the largest leaves the floats.
     centred = np.ldexp(centred, -np.frexp(abs(centred).max(axis=1, keepdims=True))[1])
-    power, third, fourth = ((centred**power).mean(axis=1) for power in (2, 3, 4))
+    squares = centred * centred
+    power, third, fourth = (each.mean(axis=1) for each in (squares, squares * centred, squares * squares))
     power = np.where(power > 0, power, np.inf)
     freedom = 2 * n / (np.where(fourth > 0, fourth / power**2, 1.0) - (n - 3) / (n - 1))
     return (
