@@ -171,9 +171,7 @@ def forecast(
         raise ParameterError("n_groups needs groups=, the label of the group of every row; or give n_samples")
     name, given = ("n_samples", n_samples) if n_groups is None else ("n_groups", n_groups)
     wanted = None if given is None else read_sizes(name, given)
-    names: Sequence[Any] = []
-    if truth("per_target", per_target):
-        names, varies, y = _read_targets(X, y, task)
+    names, varies, y = _read_targets(X, y, task) if truth("per_target", per_target) else ([], np.zeros(0), y)
     sample = read_sample(X, y, task, fit_intercept, groups)
     if wanted is None:
         wanted = np.unique(np.round(sample.rows.n_samples * np.geomspace(1, _FURTHEST, _SIZES)))
@@ -206,16 +204,16 @@ def forecast(
         if name == next(iter(drawn)) and groups is None and rows.knows_leverages:
             said.extend(doubts(*(_usual(pilot, curve) if per_target else (pilot, curve))))
         is_common = (curve.ridges == curve.ridges[..., :1]).all(axis=-1)
-        found: dict[str, FloatArray | BoolArray] = {}
-        for metric in metrics:
-            found |= metric.variables(sample, pilot, curve, level)
+        found: dict[str, Any] = {
+            name: values for each in metrics for name, values in each.variables(sample, pilot, curve, level).items()
+        }
         found |= {"standard_error": curve.standard_error, "in_reach": curve.in_reach, "is_bound": curve.is_bound}
-        found |= {} if groups is None else {"effective_samples": curve.effective_samples}
         found |= {"ridge": np.where(is_common, curve.ridges[..., 0], np.nan)}
+        found |= {} if groups is None else {"effective_samples": curve.effective_samples}
         found = {name: values[..., :-1] for name, values in found.items()}
-        reach = pilot.reach(curve.ridges[..., np.argmax(sizes), :])
-        absent = np.full((*reach.shape[:-1], most - reach.shape[-1]), np.nan)
-        return found | {"reach": np.append(reach, absent, axis=-1), "irreducible_error": curve.error[..., -1]}
+        reach = np.full((*curve.ridges.shape[:-2], most), np.nan)
+        reach[..., : ensemble.plan.n_members] = pilot.reach(curve.ridges[..., np.argmax(sizes), :])
+        return found | {"reach": reach, "irreducible_error": curve.error[..., -1]}
 
     found = dict(zip(drawn, side_by_side(one, drawn), strict=True))
     warn_once(said)
@@ -229,9 +227,9 @@ def forecast(
     if not per_target:
         return forecasts(found, coordinates, labels, {**attributes, **together(noise)})
     coordinates |= {"target": np.flatnonzero(varies)} | {name: ("target", each) for name, each in noise.items()}
-    unknown: dict[str, Any] = {"in_reach": False, "is_bound": False}
-    own = forecasts(found, coordinates, labels, attributes).reindex(target=np.arange(len(names)), fill_value=unknown)
-    return own.assign_coords(target=names)
+    own = forecasts(found, coordinates, labels, attributes)
+    unknown = {name: False if own[name].dtype == bool else np.nan for name in own.data_vars}
+    return own.reindex(target=np.arange(len(names)), fill_value=unknown).assign_coords(target=names)
 
 
 def _read_targets(X: Any, y: Any, task: Task) -> tuple[Sequence[Any], BoolArray, FloatArray]:
@@ -354,8 +352,7 @@ def samples_needed(
     (('ensemble', 'target'), True)
     """
     wanted = non_negative("error", error)
-    if not per_target:
-        wanted = np.array(one_number("error", wanted, most=np.inf))
+    wanted = wanted if per_target else np.array(one_number("error", wanted, most=np.inf))
     if not (wanted > 0).all():
         raise ParameterError("error must be positive, got 0; no labels with noise are predicted without error")
     n = X.n_samples if isinstance(X, MomentBatches) else max(1, len(read_target(y)))
@@ -377,7 +374,7 @@ def samples_needed(
     ]
     rows = zip(asked, zip(*noise, strict=True), limits.values.flat, *found, strict=True)
     answers = [_answer(own, zeta, limit, sizes[0], *each) for own, zeta, limit, *each in rows]
-    variables: dict[str, Any] = {f"n_samples{end}": each for end, each in zip(ends, found, strict=True)}
+    variables: dict[str, Any] = dict(zip((f"n_samples{end}" for end in ends), found, strict=True))
     variables |= {"in_reach": reached, "irreducible_error": limits.values, "answer": answers}
     known: dict[str, Any] = {} if per_target else {"error": asked[0], "label_noise": noise[0][0] ** 0.5}
     return xarray.Dataset(

@@ -310,9 +310,9 @@ class Pilot:
             part = penalties[start : start + block]
             found = [fit.left_out(part[:, r], self.targets, self.rows.left_out) for r, fit in enumerate(self.members)]
             errors = np.stack([each.errors for each in found], axis=1 + self.per_target) / self.rows.root_weights
-            errors = errors.reshape(len(part) * self.n_judged, len(found), -1, errors.shape[-1])
-            rows = slice(start * self.n_judged, start * self.n_judged + len(errors))
-            yield LeftOut(self, rows, np.repeat(part, self.n_judged, axis=0), errors)
+            part = np.repeat(part, self.n_judged, axis=0)
+            rows = slice(start * self.n_judged, start * self.n_judged + len(part))
+            yield LeftOut(self, rows, part, errors.reshape(len(part), len(found), -1, errors.shape[-1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -361,10 +361,9 @@ def noise_of_targets(rows: TrainingRows) -> dict[str, FloatArray]:
     """
     M = len(rows.feature_means)
     (fit,) = factorise_pilot(rows, SubsetPlan.from_indices([np.arange(M)], M)).members
-    targets = np.split(rows.centred_targets[0], range(_SOME, len(rows.targets), _SOME))
-    parts = [_noise(fit, rows.room, some) for some in targets]
-    names = ("label_noise", "label_noise_lower", "label_noise_upper")
-    return dict(zip(names, np.sqrt(np.concatenate(parts, axis=1)), strict=True))
+    parts = np.split(rows.centred_targets[0], range(_SOME, len(rows.targets), _SOME))
+    found = np.sqrt(np.concatenate([_noise(fit, rows.room, some) for some in parts], axis=1))
+    return dict(zip(("label_noise", "label_noise_lower", "label_noise_upper"), found, strict=True))
 
 
 def _noise(fit: MemberFit, freedom: int, y: FloatArray) -> FloatArray:

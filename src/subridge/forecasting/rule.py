@@ -255,8 +255,8 @@ def choose_ridges(pilot: Pilot, table: AtPilot, sizes: FloatArray) -> Chosen:
     offered = np.where(reached, losses[:, None, :], np.inf)
     best, least = (L - 1 - np.argmin(each[..., ::-1], axis=-1) for each in (offered, losses[:, None, :]))
     first = np.argmax(np.isfinite(offered), axis=-1)
-    present, lowest = (np.take_along_axis(known, each, axis=1) for each in (best, least))
-    return Chosen(table.ridges[best], (first > 0) & (best == first), present, lowest)
+    errors = (np.take_along_axis(known, each, axis=1) for each in (best, least))
+    return Chosen(table.ridges[best], (first > 0) & (best == first), *errors)
 
 
 def search_and_choose(
@@ -327,11 +327,10 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, chosen: 
     lines, groups = np.unique(numbers.reshape(-1, S), axis=0, return_inverse=True)  # targets that have all alike
     for number, line in enumerate(lines):
         for some in seen.parts(np.flatnonzero(groups.ravel() == number), S):
-            own = seen.of(some)
             at = np.repeat(np.arange(S), len(some))
             blocks = [
                 _transfer(block, ensemble, gamma_n[line[at[block.rows]]], sizes[at[block.rows]])
-                for block in own.left_out(penalties[line])
+                for block in seen.of(some).left_out(penalties[line])
             ]
             found = [np.concatenate(each) for each in zip(*blocks, strict=True)]
             parts.append((some, [each.reshape(S, len(some), *each.shape[1:]).swapaxes(0, 1) for each in found]))
