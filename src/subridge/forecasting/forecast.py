@@ -234,8 +234,7 @@ def forecast(
 
 def _read_targets(X: Any, y: Any, task: Task) -> tuple[Sequence[Any], BoolArray, FloatArray]:
     """Names of all targets (C,), which of them vary (C,), and the labels of those, shape (n, targets)."""
-    table: Any = np.array([[None]]) if isinstance(X, MomentBatches) else read_target(y)
-    table = table.reshape(len(table), -1)
+    table: Any = np.atleast_2d((np.array([None]) if isinstance(X, MomentBatches) else read_target(y)).T).T
     if table.dtype == object or task == "classification":
         raise ParameterError(
             "per_target=True needs rows and targets of numbers; moments are summed over targets, and classes are "
