@@ -333,7 +333,7 @@ def fingerprint(description: Any) -> str:
     """Return a hexadecimal digest of a description's type and contents; stores compare it before they resume."""
     if isinstance(description, np.ndarray):
         digest = hashlib.sha256(f"{description.dtype.str}{description.shape}".encode())
-        digest.update(np.ascontiguousarray(description).tobytes())
+        digest.update(np.ascontiguousarray(description).data)
     else:
         digest = hashlib.sha256(json.dumps(describe(description)).encode())
     return digest.hexdigest()[:16]

@@ -9,7 +9,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,7 +26,7 @@ from subridge.results.files import read_result, write_result
 from subridge.simulation.executors import ChildPool
 from subridge.simulation.run import Run
 
-MADE, KEPT, FAILED = "made", "kept", "failed"
+COMPUTED, MADE, KEPT, FAILED = "computed", "made", "kept", "failed"
 _PICTURES = (".png", ".svg")
 
 
@@ -54,7 +54,7 @@ def run_batch(
 
     The store of `run` is set here: a folder inside `folder`, removed once the figure is written. `begin` is called with
     the id of each figure before it is computed. With several `processes` figures are made side by side, those first
-    that take longest; figures that show the same experiment are made by the same process.
+    that take longest; figures that show the same experiment are computed by the same process, and drawn by any.
     """
     run = Run() if run is None else run
     groups: dict[FigureSettings, list[FigureRequest]] = {}
@@ -64,7 +64,7 @@ def run_batch(
     if processes < 2:
         for request in requests:
             begin(request.figure)
-            outcome = _made(request, folder, folder, run, force)
+            outcome = _drawn(_computed(request, folder, run, force), folder)
             _remove_tasks(request, outcome, folder, run)
             yield outcome
         return
@@ -79,14 +79,21 @@ def run_batch(
     try:
         # Who is ended while it writes leaves nothing in the folder of the figures.
         with TemporaryDirectory(dir=folder, prefix=".making-") as place, ChildPool(processes) as pool:
-            longest = sorted(groups.values(), key=lambda group: -max(request.seconds for request in group))
-            work = {pool.submit(_made_together, group, folder, Path(place), part, force): group for group in longest}
-            for future in as_completed(work):
-                for request, outcome in zip(work[future], future.result(), strict=True):
-                    for suffix in (*_PICTURES, ".nc") if outcome.status == MADE else ():
-                        (Path(place) / f"{request.figure}{suffix}").replace(folder / f"{request.figure}{suffix}")
-                    _remove_tasks(request, outcome, folder, run)
-                    yield outcome
+            left = sorted(groups.values(), key=lambda group: max(request.seconds for request in group))
+            work: dict[Future[list[Outcome]], list[FigureRequest]] = {}
+            while work or left:
+                while left and len(work) < processes:  # no more, so that what is computed is drawn at once
+                    group = left.pop()
+                    work[pool.submit(_computed_together, group, folder, part, force)] = group
+                for future in wait(work, return_when=FIRST_COMPLETED).done:
+                    for request, outcome in zip(work.pop(future), future.result(), strict=True):
+                        if outcome.status == COMPUTED:
+                            work[pool.submit(_drawn_alone, outcome, Path(place))] = [request]
+                            continue
+                        for suffix in (*_PICTURES, ".nc") if outcome.status == MADE else ():
+                            (Path(place) / f"{request.figure}{suffix}").replace(folder / f"{request.figure}{suffix}")
+                        _remove_tasks(request, outcome, folder, run)
+                        yield outcome
     except BrokenExecutor as error:
         raise ClusterError(
             "a process that made figures died; if memory ran out, use --processes 1. What is done is kept: run the "
@@ -94,15 +101,13 @@ def run_batch(
         ) from error
 
 
-def _made_together(
-    requests: Sequence[FigureRequest], folder: Path, place: Path, run: Run, force: bool
-) -> list[Outcome]:
+def _computed_together(requests: Sequence[FigureRequest], folder: Path, run: Run, force: bool) -> list[Outcome]:
     with blas_threads(run.threads or 1):
-        return [_made(request, folder, place, run, force) for request in requests]
+        return [_computed(request, folder, run, force) for request in requests]
 
 
-def _made(request: FigureRequest, folder: Path, place: Path, run: Run, force: bool) -> Outcome:
-    """Make a figure of `folder`, unless it is there; its files are written to `place`."""
+def _computed(request: FigureRequest, folder: Path, run: Run, force: bool) -> Outcome:
+    """Compute a figure of `folder`, unless it is there."""
     figure, start = request.figure, time.perf_counter()
     try:
         tasks = _tasks(request, folder, run)
@@ -110,11 +115,26 @@ def _made(request: FigureRequest, folder: Path, place: Path, run: Run, force: bo
         if dataset is None or dataset.attrs.get("fingerprint") != request.identity:
             if force:
                 shutil.rmtree(tasks, ignore_errors=True)
-            dataset, status = compute_figure(request, replace(run, store=tasks)), MADE
-            dataset.attrs["seconds"] = write_figure(dataset, place)
+            dataset, status = compute_figure(request, replace(run, store=tasks)), COMPUTED
         return Outcome(figure, status, time.perf_counter() - start, dataset)
     except (SubridgeError, OSError) as error:
         return Outcome(figure, FAILED, time.perf_counter() - start, error=error)
+
+
+def _drawn(outcome: Outcome, place: Path) -> Outcome:
+    """Draw a figure that is computed, and write its files to `place`."""
+    if outcome.status != COMPUTED or outcome.dataset is None:
+        return outcome
+    start = time.perf_counter()
+    try:
+        outcome.dataset.attrs["seconds"] = write_figure(outcome.dataset, place)
+        return replace(outcome, status=MADE, seconds=outcome.seconds + time.perf_counter() - start)
+    except OSError as error:
+        return Outcome(outcome.figure, FAILED, outcome.seconds + time.perf_counter() - start, error=error)
+
+
+def _drawn_alone(outcome: Outcome, place: Path) -> list[Outcome]:
+    return [_drawn(outcome, place)]
 
 
 def write_figure(dataset: xr.Dataset, folder: Path) -> float:
