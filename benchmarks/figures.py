@@ -43,14 +43,14 @@ def timeline(arguments):
     class TimedPool(batch.ChildPool):
         def submit(self, work, /, *given):
             first = given[0]
+            if isinstance(first, str):
+                return super().submit(timed, str(log), "load", work, *given)
             names = [first.figure] if hasattr(first, "figure") else [each.figure for each in first]
             kind = "draw" if hasattr(first, "status") else "compute"
             return super().submit(timed, str(log), f"{kind} {'+'.join(names)}", work, *given)
 
     batch.ChildPool = TimedPool
     stages = [("imports", time.time())]
-    run = Run(device=arguments.device)
-    stages.append(("device found", time.time()))
     watch = None
     if arguments.device.startswith("cuda") and shutil.which("nvidia-smi"):
         query = [
@@ -65,14 +65,19 @@ def timeline(arguments):
     wanted = arguments.figures or figure_ids()
     requests = [FigureRequest(figure, arguments.quick) for figure in wanted]
     outcomes = []
-    for outcome in batch.run_batch(requests, folder / "out", run, force=True, processes=os.cpu_count() or 1):
-        outcomes.append(outcome)
-        if outcome.error is not None:
-            print(outcome.figure, outcome.error, file=sys.stderr)
-    stages.append(("all figures", time.time()))
-    datasets = [outcome.dataset for outcome in outcomes if outcome.dataset is not None]
-    write_figures(datasets, folder / "out" / "report.html", folder / "out")
-    stages.append(("report", time.time()))
+    with batch.side_by_side(min(os.cpu_count() or 1, len(requests)), arguments.device) as pool:
+        run = Run(device=arguments.device)
+        stages.append(("device found", time.time()))
+        for outcome in batch.run_batch(requests, folder / "out", run, force=True, pool=pool):
+            outcomes.append(outcome)
+            if outcome.error is not None:
+                print(outcome.figure, outcome.error, file=sys.stderr)
+        stages.append(("all figures", time.time()))
+        if pool is not None:
+            pool.shutdown(wait=False)
+        datasets = [outcome.dataset for outcome in outcomes if outcome.dataset is not None]
+        write_figures(datasets, folder / "out" / "report.html", folder / "out")
+        stages.append(("report", time.time()))
     if watch is not None:
         watch.terminate()
     print("| start s | end s | seconds | process | what |\n|---|---|---|---|---|")
@@ -111,12 +116,11 @@ def kernels(figure, arguments):
         replace(settings, seed=3).compute(run)
         if on_card:
             torch.cuda.synchronize()
-    table = found.key_averages()
-    print(
-        table.table(
-            sort_by="cuda_time_total" if on_card else "self_cpu_time_total", row_limit=25, max_name_column_width=60
-        )
-    )
+    name = "self_device_time_total" if on_card else "self_cpu_time_total"
+    rows = sorted(found.key_averages(), key=lambda row: -getattr(row, name))
+    print(f"all: {sum(getattr(row, name) for row in rows) / 1e6:.2f} s\n| seconds | calls | operation |\n|---|---|---|")
+    for row in rows[:25]:
+        print(f"| {getattr(row, name) / 1e6:.3f} | {row.count} | {row.key[:90]} |")
 
 
 def main():

@@ -180,6 +180,26 @@ def add_at_first(into: Array, index: IntArray, values: Array) -> None:
         into[int(target), ...] += values[place, ...]
 
 
+def count_at(counts: Array, index: IntArray, classes: Array) -> None:
+    """``counts[index[g], i, classes[g, i, t], t] += 1`` in place, for every g, i and t; the index may repeat.
+
+    >>> votes = np.zeros((1, 1, 2, 3), dtype=np.int32)
+    >>> count_at(votes, np.array([0, 0]), np.array([[[0, 1, 1]], [[0, 0, 1]]]))
+    >>> votes[0, 0]
+    array([[2, 1, 0],
+           [0, 1, 2]], dtype=int32)
+    """
+    xp, (_, n_rows, n_classes, n) = namespace_of(counts), counts.shape
+    if is_tensor(counts):  # one pass, in place of one for each class
+        flat = classes * n
+        flat += index_on(counts, (index[:, None] * n_rows + np.arange(n_rows)) * n_classes * n)[:, :, None]
+        flat += xp.arange(n, device=device_of(counts))
+        counts.view(-1).scatter_add_(0, flat.view(-1), counts.new_ones(1).expand(flat.numel()))
+        return
+    for c in range(n_classes):
+        add_at_first(counts[:, :, c, :], index, xp.astype(classes == c, counts.dtype))
+
+
 def gathered(table: Array, rows: IntArray, columns: IntArray) -> Array:
     """Many blocks of one table, ``table[rows[g]][:, columns[g]]``, as an array of shape (G, n_rows, n_columns).
 

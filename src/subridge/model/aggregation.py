@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from subridge.arrays.namespace import device_of, is_numpy, like, namespace_of, to_numpy
+from subridge.arrays.namespace import device_of, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntArray
 from subridge.model.checks import Fingerprinted, non_negative, real_array, truth
 from subridge.model.errors import ParameterError
@@ -854,14 +854,9 @@ def squared_error(errors: Array, sample_weights: Array) -> float:
 def first_largest(scores: Array) -> Array:
     """The lowest class with the largest score; shape (..., n_classes, n) to (..., n).
 
-    Not the library's argmax, which promises no order of equal entries on a GPU.
+    The first of equal entries, as the array standard and PyTorch promise.
     """
-    if is_numpy(scores):
-        return np.asarray(scores.argmax(axis=-2))
-    xp, n_classes = namespace_of(scores), scores.shape[-2]
-    classes = xp.arange(n_classes, dtype=xp.int32, device=device_of(scores))[:, None]
-    smaller = scores < xp.max(scores, axis=-2, keepdims=True)
-    return xp.min(xp.where(smaller, n_classes, classes), axis=-2)
+    return namespace_of(scores).argmax(scores, axis=-2)
 
 
 def most_votes(votes: Array, sums: Array) -> Array:

@@ -226,7 +226,7 @@ def refuse_odd_table(name: str, table: object) -> None:
         raise DataError(f"column names of {name} must differ: {error}; rename them") from error
     words = (nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Datetime, nw.Duration, nw.Time, nw.Binary)
     schema = frame.schema if isinstance(frame, nw.DataFrame) else {}
-    odd = [f"{each} ({kind})" for each, kind in schema.items() if kind in words]
+    odd = [f"{each} ({type(kind).__name__})" for each, kind in schema.items() if kind in words]
     if odd:
         raise DataError(
             f"{counted(len(odd), 'column')} of {name} {agreeing(len(odd), 'holds', 'hold')} no numbers: "

@@ -55,6 +55,10 @@ def require_variables(name: str, dataset: xr.Dataset, *variables: str) -> None:
     Traceback (most recent call last):
     subridge.model.errors.ParameterError: curves has no risk; give the dataset that a function of subridge returned
     """
+    if hasattr(dataset, "to_dataset"):  # a `Risk`, or a DataArray
+        raise ParameterError(
+            f"{name} must be a Dataset, got {type(dataset).__name__}; its method to_dataset() makes one"
+        )
     of_kind(name, dataset, xr.Dataset)
     if lacking := [each for each in variables if each not in dataset.variables]:
         raise ParameterError(f"{name} has no {listed(lacking)}; give the dataset that a function of subridge returned")

@@ -10,13 +10,14 @@ import shutil
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import xarray as xr
 
-from subridge.arrays.machine import blas_threads, free_memory
+from subridge.arrays.machine import blas_threads, device_problem, free_memory
 from subridge.figures.drawing.style import write_pictures
 from subridge.figures.paper.recipe import FigureSettings
 from subridge.figures.paper.registry import figure_ids
@@ -47,21 +48,20 @@ def run_batch(
     run: Run | None = None,
     *,
     force: bool = False,
-    processes: int = 1,
+    pool: ChildPool | None = None,
     begin: Callable[[str], None] = lambda figure: None,
 ) -> Iterator[Outcome]:
     """Make the figures, and yield each as it is done; with `force` also those that are there.
 
     The store of `run` is set here: a folder inside `folder`, removed once the figure is written. `begin` is called with
-    the id of each figure before it is computed. With several `processes` figures are made side by side, those first
-    that take longest; figures that show the same experiment are computed by the same process, and drawn by any.
+    the id of each figure before it is computed. With a `pool` figures are made side by side, those first that take
+    longest; figures that show the same experiment are computed by the same process, and drawn by any.
     """
     run = Run() if run is None else run
     groups: dict[FigureSettings, list[FigureRequest]] = {}
     for request in requests:
         groups.setdefault(request.settings.experiment, []).append(request)
-    processes = min(processes, len(groups))
-    if processes < 2:
+    if pool is None:
         for request in requests:
             begin(request.figure)
             outcome = _drawn(_computed(request, folder, run, force), folder)
@@ -73,16 +73,16 @@ def run_batch(
     part = replace(
         run,
         memory=run.memory or max(1, 9 * free_memory(run.device) // (10 * n_experiments)),
-        threads=run.threads or max(1, (os.cpu_count() or 1) // processes),
+        threads=run.threads or max(1, (os.cpu_count() or 1) // pool.n_processes),
     )
     folder.mkdir(parents=True, exist_ok=True)
     try:
         # Who is ended while it writes leaves nothing in the folder of the figures.
-        with TemporaryDirectory(dir=folder, prefix=".making-") as place, ChildPool(processes) as pool:
+        with TemporaryDirectory(dir=folder, prefix=".making-") as place:
             left = sorted(groups.values(), key=lambda group: max(request.seconds for request in group))
             work: dict[Future[list[Outcome]], list[FigureRequest]] = {}
             while work or left:
-                while left and len(work) < processes:  # no more, so that what is computed is drawn at once
+                while left and len(work) < pool.n_processes:  # no more, so that what is computed is drawn at once
                     group = left.pop()
                     work[pool.submit(_computed_together, group, folder, part, force)] = group
                 for future in wait(work, return_when=FIRST_COMPLETED).done:
@@ -99,6 +99,26 @@ def run_batch(
             "a process that made figures died; if memory ran out, use --processes 1. What is done is kept: run the "
             "same command again"
         ) from error
+
+
+@contextmanager
+def side_by_side(processes: int, device: str) -> Iterator[ChildPool | None]:
+    """A pool for `run_batch`, or None if one process is enough.
+
+    The processes start at once, and load what they need while this one looks for the device.
+    """
+    if processes < 2:
+        yield None
+        return
+    with ChildPool(processes) as pool:
+        for _ in range(processes):
+            pool.submit(_load, device)
+        yield pool
+
+
+def _load(device: str) -> None:
+    """In a child: import the library of the device; all else came with this module."""
+    device_problem(device)
 
 
 def _computed_together(requests: Sequence[FigureRequest], folder: Path, run: Run, force: bool) -> list[Outcome]:
