@@ -164,10 +164,32 @@ def test_a_run_that_was_killed_goes_on_from_its_store(data, tmp_path, monkeypatc
         sr.gather_moments(zarr_of(tmp_path / "other", X[:500]), y[:500], store=store)
 
 
+def test_a_store_of_other_labels_or_weights_is_refused_and_weightless_batches_are_kept(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "_BLOCK", 8 * M * 128)
+    X, y, w = data
+    table, store, some = zarr_of(tmp_path, X), tmp_path / "store", w.copy()
+    some[256:384] = 0.0
+    first = sr.gather_moments(table, y, some, store=store)
+    again = sr.gather_moments(table, y, some, store=store)
+    assert first.n_samples == again.n_samples == (some > 0).sum()
+    for labels, weights in ((2 * y, some), (y, w), (y, None)):
+        with pytest.raises(sr.errors.StoreError, match="moments of another table"):
+            sr.gather_moments(table, labels, weights, store=store)
+
+
+def test_the_plan_counts_targets(data):
+    X, y, _ = data
+    one, many = (sr.gather_moments(iter([(X, labels)])) for labels in (y, np.tile(y[:, None], (1, 5000))))
+    grows = sum(each.cross.nbytes for each in many.batches)
+    assert many.planned_memory - one.planned_memory > grows
+    with pytest.raises(sr.errors.BudgetError, match="5,000 targets"):
+        sr.gather_moments(iter([(X, np.tile(y[:, None], (1, 5000)))]), memory=one.planned_memory)
+
+
 @pytest.fixture
 def client():
     distributed = pytest.importorskip("distributed")
-    options = {"processes": False, "dashboard_address": None, "n_workers": 2, "threads_per_worker": 1}
+    options = {"processes": False, "dashboard_address": "127.0.0.1:0", "n_workers": 2, "threads_per_worker": 1}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         yield client
 

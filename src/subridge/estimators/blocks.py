@@ -32,7 +32,7 @@ _LEAST_BATCHES = 8  # of which a standard error can be had
 _MATRICES = 16  # Gram matrices that a fit holds beside those of the batches; measured 13 at M = 512
 _PROCESS = 3 * 2**27  # bytes of an interpreter with NumPy, SciPy and Dask; up to 0.35 GiB were measured
 _NAMES = [each.name for each in fields(RowMoments)]
-_Work = Callable[..., list[RowMoments]]
+_Work = Callable[..., list[Any]]  # moments, or sums, of the pieces of a block
 
 
 class _Block(NamedTuple):
@@ -72,7 +72,7 @@ class _Table(NamedTuple):
     block_bytes: int = _BLOCK
     names: Any = None
     on_dask: bool = False
-    identity: tuple[Any, ...] = ()
+    n_targets: int = 1
 
 
 # -- kinds of tables ------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ def _table(X: Any, y: Any, weights: Any) -> _Table:
         if y is None:
             raise DataError("y is None; the estimator needs labels")
         make = _dask_table if is_dask(X) else _disk_table if hasattr(X, "shape") else _lazy_table
-        return make(X, y, weights)
+        return make(X, y, weights)._replace(n_targets=_n_targets(y))
     if y is not None or weights is not None:
         raise ParameterError("an iterator gives (X, y) or (X, y, sample_weight) batches; leave y and sample_weight out")
     batches = _checked_batches(X)
@@ -99,7 +99,17 @@ def _table(X: Any, y: Any, weights: Any) -> _Table:
     if block.ndim != 2:
         raise DataError(f"the first batch has X of shape {block.shape}, which must be (n_samples, n_features)")
     called = None if names is None else np.array(names, dtype=object)
-    return _Table(chain([first], batches), block.shape[1], block.dtype, block.nbytes, called)
+    everything, C = chain([first], batches), _n_targets(first.y)
+    size = block.nbytes + 8 * C * len(block)
+    return _Table(everything, block.shape[1], block.dtype, size, called, n_targets=C)
+
+
+def _n_targets(y: Any) -> int:
+    """C, of labels of any kind, before they are checked."""
+    shape: tuple[Any, ...] = getattr(y, "shape", ())
+    if is_of(y, "polars", "LazyFrame"):
+        shape = 0, len(y.collect_schema())
+    return int(shape[1]) if len(shape) == 2 else 1
 
 
 def _checked_batches(batches: Iterable[Any]) -> Iterator[_Block]:
@@ -149,8 +159,8 @@ def _lazy_table(X: Any, y: Any, weights: Any) -> _Table:
 
 def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
     """Slices of a zarr array or a memory map, whole chunks of a zarr array."""
-    if len(X.shape) != 2:
-        raise DataError(f"X must have shape (n_samples, n_features), got {tuple(X.shape)}")
+    if len(X.shape) != 2 or 0 in X.shape:
+        raise DataError(f"X must have shape (n_samples, n_features) with neither zero, got {tuple(X.shape)}")
     (n, width), is_zarr = X.shape, is_of(X, "zarr", "Array")
     unwritten = X.nchunks - X.nchunks_initialized if is_zarr else 0
     if unwritten:
@@ -158,24 +168,21 @@ def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
     for name, each in (("y", y), ("sample_weight", weights)):
         if each is not None and (not hasattr(each, "shape") or each.shape[0] != n):
             raise DataError(f"{name} must be an array of {n} rows like X, got shape {getattr(each, 'shape', None)}")
-    step, least = max(1, _BLOCK // (8 * width)), X.chunks[0] if is_zarr else 1
+    step, least = max(1, _BLOCK // (8 * max(width, _n_targets(y)))), X.chunks[0] if is_zarr else 1
     step = max(least, step // least * least)
     bounds = [(start, min(start + step, n)) for start in range(0, n, step)]
     blocks = [_Block(*(None if each is None else _Slice(each, *at) for each in (X, y, weights))) for at in bounds]
     cluster = is_zarr and _client() is not None  # a memory map is a file of this machine
-    place = (str(X.store), X.path) if is_zarr else (str(getattr(X, "filename", "")),)
     if cluster:  # workers read what lies in zarr, and are sent the rest
         sent = {id(each) for each in (y, weights) if not is_of(each, "zarr", "Array")}
         blocks = [
             _Block(*(each.load() if each and id(each.array) in sent else each for each in block)) for block in blocks
         ]
-    return _Table(blocks, width, X.dtype, step * width * X.dtype.itemsize, None, cluster, (*place, X.shape, step))
+    return _Table(blocks, width, X.dtype, step * (width * X.dtype.itemsize + 8 * _n_targets(y)), None, cluster)
 
 
 def _dask_table(X: Any, y: Any, weights: Any) -> _Table:
     """The blocks of a Dask array, or the partitions of a Dask frame, with those of the labels."""
-    from dask.base import tokenize
-
     names = np.array(X.columns, dtype=object) if hasattr(X, "columns") else None
     width = len(X.columns) if names is not None else int(X.shape[1])
     if names is None:
@@ -203,8 +210,8 @@ def _dask_table(X: Any, y: Any, weights: Any) -> _Table:
 
     columns = [np.ravel(X.to_delayed()), parts_of("y", y), parts_of("sample_weight", weights)]
     blocks = [_Block(*each) for each in zip(*columns, strict=True)]
-    largest = int(max(sizes)) * width * X.dtype.itemsize if known else _BLOCK
-    return _Table(blocks, width, X.dtype if names is None else None, largest, names, True, (tokenize(X), len(blocks)))
+    largest = int(max(sizes)) * (width * X.dtype.itemsize + 8 * _n_targets(y)) if known else _BLOCK
+    return _Table(blocks, width, X.dtype if names is None else None, largest, names, True)
 
 
 def _client() -> Any:
@@ -261,7 +268,7 @@ def block_moments(
 ) -> list[RowMoments]:
     """Moments of the pieces of one block, in float64; missing values are counted, and filled if means are given."""
     X, targets, weights = _numbers(X, y, weights, width, dtype)
-    n, slab, found = len(X), max(1, _BLOCK // (8 * width)), []
+    n, slab, found = len(X), max(1, _BLOCK // (8 * max(width, len(targets)))), []
     ends = np.linspace(0, n, min(pieces, n) + 1).round().astype(int).tolist()
     parts = [slice(*each) for each in pairwise(ends)] if n_before is None or not n else pieces_of(n, n_before)
     for part in parts if n else ():
@@ -281,22 +288,22 @@ def block_moments(
     return found
 
 
-def _block_means(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> FloatArray:
-    """Count and mean of what is there in every column of a block; shape (2, M)."""
+def _block_sums(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> list[FloatArray]:
+    """Count and sum of what is there in every column of a block; one table of shape (2, M)."""
     values = _numbers(X, y, weights, width, dtype)[0].astype(np.float64)
     known = ~np.isnan(values)
-    counts = known.sum(axis=0)
-    return np.stack([counts, np.where(known, values, 0.0).sum(axis=0) / np.maximum(counts, 1)])
+    with np.errstate(invalid="ignore"):  # infinite numbers are refused later
+        return [np.stack([known.sum(axis=0), np.where(known, values, 0.0).sum(axis=0)])]
 
 
-def _joined(lists: Iterable[list[RowMoments]]) -> list[RowMoments]:
+def _joined(lists: Iterable[list[Any]]) -> list[Any]:
     """The moments of several blocks as one, empty if they have no rows."""
     flat = chain.from_iterable(lists)
     first = next(flat, None)
     return [] if first is None else [merged(chain([first], flat))]
 
 
-def _moments(blocks: Sequence[tuple[Any, ...]], work: _Work) -> list[RowMoments]:
+def _moments(blocks: Sequence[tuple[Any, ...]], work: _Work) -> list[Any]:
     """The moments of neighbouring blocks as one, read one after the other; one block keeps its pieces."""
     return work(*blocks[0]) if len(blocks) == 1 else _joined(work(*block) for block in blocks)
 
@@ -398,16 +405,16 @@ def gather_moments(
         raise ParameterError("missing='mean' reads the table twice, and an iterator can be read once; fill its batches")
     if store is not None and not in_any_order:
         raise ParameterError("store= needs blocks that can be read in any order; batches of an iterator come once")
-    fill = _means(table) if fills else None
-    if in_any_order:
-        with ProgressBar(f"rows, {planned / 2**30:.2f} GiB planned", n_batches, show=progress) as bar:
-            batches = _batches(table, n_batches, fill, store, bar)
-    else:
-        batches = tuple[RowMoments, ...]()
-        for block in table.blocks:
-            before = sum(each.n_samples for each in batches)
-            new = block_moments(*block, table.width, table.dtype, fill, before)
-            batches = thinned([*batches, *new], n_batches)
+    groups, batches = _groups(table, n_batches), tuple[RowMoments, ...]()
+    total, words = len(groups) * (1 + int(fills)), f"rows, {planned / 2**30:.2f} GiB planned"
+    with ProgressBar(words, total, show=progress and in_any_order) as bar:
+        fill = _means(table, groups, bar) if fills else None
+        if in_any_order:
+            batches = thinned(_batches(table, groups, n_batches, fill, store, (X, y, sample_weight), bar), n_batches)
+    for block in () if in_any_order else table.blocks:
+        before = sum(each.n_samples for each in batches)
+        new = block_moments(*block, table.width, table.dtype, fill, before)
+        batches = thinned([*batches, *new], n_batches)
     if not batches:
         raise DataError("X has no rows of positive weight")
     gaps = np.stack([np.asarray(each.gaps) for each in batches]).sum(axis=0)
@@ -424,61 +431,78 @@ def gather_moments(
 
 def _plan(table: _Table, budget: int) -> tuple[int, int]:
     """How many batches to keep, and the bytes that a process will hold."""
-    matrix, fixed = 8 * (table.width + 1) ** 2, _PROCESS + 4 * _BLOCK + 3 * table.block_bytes
+    matrix = 8 * (table.width + 1) * (table.width + table.n_targets)
+    fixed = _PROCESS + 4 * _BLOCK + 3 * table.block_bytes
     n_batches = min(BATCHES, (budget - fixed) // matrix - _MATRICES)
     if n_batches < _LEAST_BATCHES:
         needed = fixed + (_LEAST_BATCHES + _MATRICES) * matrix
         raise BudgetError(
-            f"moments of {table.width} columns and blocks of {table.block_bytes / 2**20:.0f} MiB take "
-            f"{needed / 2**30:.1f} GiB, but {budget / 2**30:.1f} GiB may be used; give more memory=, smaller blocks, "
-            "or fewer columns"
+            f"moments of {table.width} columns and {counted(table.n_targets, 'target')}, with blocks of "
+            f"{table.block_bytes / 2**20:.0f} MiB, take {needed / 2**30:.1f} GiB, but {budget / 2**30:.1f} GiB may be "
+            "used; give more memory=, smaller blocks, or fewer columns or targets"
         )
     return int(n_batches), fixed + (int(n_batches) + _MATRICES) * matrix
 
 
-def _means(table: _Table) -> FloatArray:
-    """Means of the columns without what is missing, shape (M,)."""
-    work = partial(_block_means, width=table.width, dtype=table.dtype)
-    if table.on_dask:
-        from dask.base import compute
-        from dask.delayed import delayed
+def _groups(table: _Table, n_batches: int) -> list[list[_Block]]:
+    """Neighbouring blocks that make a batch; none if they come one after the other."""
+    blocks = table.blocks if isinstance(table.blocks, list) else []
+    parts = np.array_split(np.arange(len(blocks)), min(n_batches, len(blocks)) or 1)
+    return [[blocks[i] for i in part] for part in parts if len(part)]
 
-        found = np.stack(compute(*(delayed(work, pure=False)(*block) for block in table.blocks)))
-    else:
-        found = np.stack([work(*block) for block in table.blocks])
-    counts, means = found[:, 0], found[:, 1]
-    return np.asarray((counts * means).sum(axis=0) / np.maximum(counts.sum(axis=0), 1))
+
+def _means(table: _Table, groups: list[list[_Block]], bar: ProgressBar) -> FloatArray:
+    """Means of the columns without what is missing, shape (M,)."""
+    found, work = np.zeros((2, table.width)), partial(_block_sums, width=table.width, dtype=table.dtype)
+    for _, parts in _run(table, groups or ([each] for each in table.blocks), work):
+        found += sum(parts)
+        bar.move(1)
+    return np.asarray(found[1] / np.maximum(found[0], 1))
+
+
+def _identity(table: Any) -> object:
+    """What tells a table, labels or weights from others: the place of a file, else a digest."""
+    if is_of(table, "zarr", "Array") or isinstance(table, np.memmap):
+        return str(getattr(table, "store", None) or table.filename), getattr(table, "path", ""), table.shape
+    if is_dask(table):
+        from dask.base import tokenize
+
+        return tokenize(table)
+    return None if table is None else hashlib.sha256(to_numpy(table).tobytes()).hexdigest()
 
 
 def _batches(
-    table: _Table, n_batches: int, fill: FloatArray | None, store: str | Path | None, bar: ProgressBar
-) -> tuple[RowMoments, ...]:
+    table: _Table,
+    groups: list[list[_Block]],
+    n_batches: int,
+    fill: FloatArray | None,
+    store: str | Path | None,
+    given: tuple[Any, ...],
+    bar: ProgressBar,
+) -> list[RowMoments]:
     """Moments of batches of neighbouring blocks, from the store where they are there already."""
-    blocks = list(table.blocks)
-    groups = np.array_split(np.arange(len(blocks)), min(n_batches, len(blocks)))
+    n_blocks = sum(map(len, groups))
     work = partial(
-        block_moments, width=table.width, dtype=table.dtype, fill=fill, pieces=math.ceil(n_batches / len(blocks))
+        block_moments, width=table.width, dtype=table.dtype, fill=fill, pieces=math.ceil(n_batches / n_blocks)
     )
     kept, done = None, dict[int, list[RowMoments]]()
     if store is not None:
-        about = repr((table.identity, table.width, str(table.dtype), len(groups), None if fill is None else fill.sum()))
-        kept = TaskStore(store, hashlib.sha256(about.encode()).hexdigest(), 1, "moments of another table")
+        about = [*map(_identity, given), str(table.dtype), n_blocks, len(groups), None if fill is None else fill.sum()]
+        kept = TaskStore(store, hashlib.sha256(repr(about).encode()).hexdigest(), 1, "moments of another table")
         tasks = [range(number, number + 1) for number in range(len(groups))]
         done = {rows.start: _unpacked(arrays) for rows, arrays in kept.sound(tasks, _NAMES)}
         bar.move(len(done))
     todo = [number for number in range(len(groups)) if number not in done]
-    run = _on_dask if table.on_dask else _here
-    for number, found in run([[blocks[i] for i in groups[number]] for number in todo], work):
+    for number, found in _run(table, [groups[number] for number in todo], work):
         done[todo[number]] = found
         if kept is not None:
             kept.write(range(todo[number], todo[number] + 1), _packed(found))
         bar.move(1)
-    flat = [each for number in range(len(groups)) for each in done[number]]
-    return thinned(flat, n_batches)
+    return [each for number in range(len(groups)) for each in done[number]]
 
 
 def _packed(found: list[RowMoments]) -> Arrays:
-    return {name: np.stack([np.asarray(getattr(each, name)) for each in found])[None] for name in _NAMES}
+    return {name: np.array([np.asarray(getattr(each, name)) for each in found])[None] for name in _NAMES}
 
 
 def _unpacked(arrays: Arrays) -> list[RowMoments]:
@@ -486,13 +510,14 @@ def _unpacked(arrays: Arrays) -> list[RowMoments]:
     return [RowMoments(int(each[0]), float(each[1]), float(each[2]), *each[3:]) for each in pieces]
 
 
-def _here(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, list[RowMoments]]]:
-    """Batches one after the other in this process."""
-    for number, group in enumerate(groups):
-        yield number, _moments(group, work)
+def _run(table: _Table, groups: Iterable[list[_Block]], work: _Work) -> Iterator[tuple[int, list[Any]]]:
+    """Batches one after the other in this process, or as they are ready on Dask."""
+    return (
+        _on_dask(list(groups), work) if table.on_dask else ((i, _moments(each, work)) for i, each in enumerate(groups))
+    )
 
 
-def _on_dask(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, list[RowMoments]]]:
+def _on_dask(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, list[Any]]]:
     """Batches as trees of Dask tasks, on the current client's cluster or by Dask's scheduler of this machine."""
     from dask.delayed import delayed
 
