@@ -20,6 +20,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 
 from subridge.arrays.namespace import is_lazy, is_sparse, is_tensor, is_wide, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, MatrixLike
+from subridge.estimators.blocks import disk_columns, written_map
 from subridge.estimators.members import Features, FittedMembers, LeftOutEnsemble, example_of
 from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, Summed
 from subridge.model.checks import (
@@ -49,7 +50,7 @@ from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_s
 from subridge.ridge.candidates import MEMBERS, Choice, affordable, choose_ensemble, offers
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
 from subridge.ridge.choose import scored, trainable
-from subridge.ridge.columns import DiskColumns, column_rows
+from subridge.ridge.columns import ColumnRows, DiskColumns, column_rows
 from subridge.ridge.judge import Candidate, Offer, judge, tuned
 from subridge.ridge.moments import MomentBatches, MomentRows, RowMoments, moment_rows, moments_of, pieces_of, thinned
 from subridge.ridge.row_subsets import draw_rows, number_of_rows, part_of_rows
@@ -506,6 +507,15 @@ class RidgeEnsembleBase(BaseEstimator):
         combined = decided or aggregation
         self.ensemble_ = Ensemble(plan, fitted.ridge, self.readout_noise, combined, fitted.row_fractions)
         self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, len(places), list(plan.measurements)
+        linear = aggregation if aggregation.is_linear else Mean()
+        self._member_moments = moments = losses.moments(places[None, :], linear).of_batch(0)
+        self.risk_matrix_ = moments.pairs if moments.pairs.ndim == 2 else moments.pairs.sum(axis=0)
+        self._member_weights = taken.weights if aggregation.fits_weights else linear.weights(moments)
+        scratch = getattr(self, "_scratch", None)
+        if scratch is not None and isinstance(rows, ColumnRows):  # coefficients go to disk, and members have none here
+            self._members = FittedMembers(plan, [], [], rows.centred_targets[1])
+            self._map = np.empty(0), written_map(scratch, rows, plan, losses.paths, places, self._member_weights)
+            return
         self._members = FittedMembers.centred_on(
             plan,
             [path.coefficients(int(place)) for path, place in zip(losses.paths, places, strict=True)],
@@ -513,10 +523,6 @@ class RidgeEnsembleBase(BaseEstimator):
             [path.target_means for path in losses.paths],
             None if sets is None else rows.centred_targets[1],
         )
-        linear = aggregation if aggregation.is_linear else Mean()
-        self._member_moments = moments = losses.moments(places[None, :], linear).of_batch(0)
-        self.risk_matrix_ = moments.pairs if moments.pairs.ndim == 2 else moments.pairs.sum(axis=0)
-        self._member_weights = taken.weights if aggregation.fits_weights else linear.weights(moments)
         self._map = self._members.collapse(self._member_weights)
 
     def _absorb(
@@ -577,7 +583,7 @@ class RidgeEnsembleBase(BaseEstimator):
             outputs: Array = self._by_target.predict(self._new_rows(X)[0])
             return outputs.T
         if is_wide(X):
-            return self._outputs_of_columns(DiskColumns(X, np.arange(X.shape[0])))
+            return self._outputs_of_columns(disk_columns(X))
         (features, is_incomplete), aggregation = self._new_rows(X), self.ensemble_.aggregation
         if is_incomplete:
             return self._members.outputs_without(features, aggregation, self._member_moments)

@@ -7,8 +7,12 @@ are merged as a tree. Dask moves and repeats the work; nothing of ours runs on a
 
 import hashlib
 import math
+import os
+import shutil
 import sys
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import chain, pairwise
@@ -19,12 +23,15 @@ import numpy as np
 
 from subridge.arrays.machine import available_memory, forget_pages
 from subridge.arrays.namespace import is_dask, is_lazy, is_of, to_numpy
-from subridge.arrays.types import Array, ArrayLike, FloatArray
+from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
 from subridge.model.checks import one_of, positive_integer, refuse_odd_values, truth
-from subridge.model.errors import BudgetError, ClusterError, DataError, ParameterError, counted, listed
+from subridge.model.ensemble import SubsetPlan
+from subridge.model.errors import BudgetError, ClusterError, DataError, ParameterError, StoreError, counted
+from subridge.ridge.columns import ColumnRows, DiskColumns, gaps_error
+from subridge.ridge.member import MemberPath
 from subridge.ridge.moments import BATCHES, MomentBatches, RowMoments, merged, moments_of, pieces_of, thinned
-from subridge.store.progress import ProgressBar
-from subridge.store.tasks import Arrays, TaskStore
+from subridge.store.progress import LateBar, ProgressBar
+from subridge.store.tasks import Arrays, TaskStore, place_of
 
 _BLOCK = 2**25  # bytes of a block that is read at once, as float64, and of a slab that is centred at once
 _FAN_IN = 8  # blocks that one task reads, and moments that one merges: a power of two, so that all trees are the same
@@ -329,6 +336,73 @@ def predicted(model: Any, X: Any, tail: tuple[int, ...]) -> Array:
     return np.asarray(np.concatenate(predictions))
 
 
+# -- blocks of columns ----------------------------------------------------------------------------
+
+
+def disk_columns(X: Any) -> DiskColumns:
+    """All rows of a wide table on disk."""
+    return DiskColumns(X, np.arange(X.shape[0]), partial(LateBar, "columns", X.shape[1], True))
+
+
+@contextmanager
+def new_array(path: str | Path | None) -> Iterator[Path | None]:
+    """A directory beside the path, which takes its place if all goes well; else nothing is left. None without path."""
+    if path is None:
+        yield None
+        return
+    try:
+        import zarr  # noqa: F401
+    except ImportError as error:
+        raise ParameterError(
+            "coef_path= needs zarr, which is not installed; pip install 'subridge[cluster]'"
+        ) from error
+    place = place_of(path)
+    scratch = place.with_name(f".{place.name}-{uuid.uuid4().hex}.tmp")
+    try:
+        if os.path.lexists(place):
+            raise StoreError(f"coef_path={place} exists; give another path, or remove it")
+        scratch.mkdir()
+        yield scratch
+        scratch.rename(place)
+    except OSError as error:
+        raise StoreError(f"coef_path={place} cannot be written ({error.strerror or error}); give another") from error
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def opened(path: str | Path) -> Any:
+    """An array on disk, to be read."""
+    import zarr
+
+    return zarr.open_array(str(place_of(path)), mode="r")
+
+
+def written_map(
+    scratch: Path,
+    rows: ColumnRows,
+    plan: SubsetPlan,
+    paths: Sequence[MemberPath],
+    places: IntArray,
+    weights: FloatArray,
+) -> FloatArray:
+    """Write the weights of a weighted sum of members, shape (C, M), block by block, and return its intercept, (C,).
+
+    Aggregation weights have shape (k,) or (C, k).
+    """
+    import zarr
+
+    means, (C, k) = paths[0].target_means, (len(rows.targets), len(paths))
+    shares = np.broadcast_to(weights, (C, k)).T[:, :, None]
+    duals = [share * path.dual(int(place)) for share, path, place in zip(shares, paths, places, strict=True)]
+    shape = C, plan.n_features
+    chunks = C, min(rows.columns.step, shape[1])
+    array, offset = zarr.create_array(store=str(scratch), shape=shape, chunks=chunks, dtype="f8"), np.zeros(C)
+    for part, found in rows.coefficients(plan, duals):
+        array[:, part] = found
+        offset += found @ rows.feature_means[part]
+    return np.asarray(means - offset)
+
+
 # -- all blocks -----------------------------------------------------------------------------------
 
 
@@ -419,12 +493,7 @@ def gather_moments(
         raise DataError("X has no rows of positive weight")
     gaps = np.stack([np.asarray(each.gaps) for each in batches]).sum(axis=0)
     if gaps.any():
-        columns = np.flatnonzero(gaps).tolist()
-        named = [f"{column if table.names is None else table.names[column]!r}: {gaps[column]}" for column in columns]
-        raise DataError(
-            f"X lacks values in {counted(len(columns), 'column')} ({listed(named[:10])}{' ...' * (len(named) > 10)}); "
-            "fill them, or let gather_moments(missing='mean') fill them with means"
-        )
+        raise gaps_error(gaps, table.names, "fill them, or let gather_moments(missing='mean') fill them with means")
     one_target = len(batches[0].target_means) == 1 and getattr(y, "ndim", 1) == 1
     return MomentBatches(batches, one_target, table.names, standardise, planned)
 

@@ -395,11 +395,6 @@ class MomentPath(MemberPath):
         """Weights on the features as they were given, at one ridge, or at one for each target; shape (C, N_r)."""
         return super().coefficients(index) / self._scales
 
-    def dual(self, places: IntArray) -> FloatArray:
-        """α with coefficients ``α F``, at a ridge for each target; shape (C, m)."""
-        inside = self._projected / (self._fit.spectrum + self.penalties[places][:, None])
-        return np.asarray(inside @ self._fit.left)
-
 
 def _factorised(rows: MomentRows, measurement: IntArray, least_penalty: float) -> MemberFit:
     """The decomposition of a member on rows that stand for all, without directions that are rounding of the moments."""
