@@ -17,6 +17,7 @@ Batches are merged by the update of Chan, Golub and LeVeque (1983), which has no
 Gram matrix resolves directions down to √ε, about 1e-7 of a column's spread, where rows would resolve 1e-14.
 """
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -235,7 +236,8 @@ class MomentBatches:
         for number, each in enumerate(self.batches):
             others = replace(self, batches=self.batches[:number] + self.batches[number + 1 :])
             model, means = deepcopy(estimator).fit(others), to_numpy(each.feature_means)
-            coef, output = np.atleast_2d(model.coef_), np.ravel(model.predict(means[None, :]))
+            with warnings.catch_warnings(action="ignore", category=UserWarning):  # of names that means do not have
+                coef, output = np.atleast_2d(model.coef_), np.ravel(model.predict(means[None, :]))
             found.append(each.squares(np.ones(len(coef)), coef, means, output).sum() / each.total_weight)
         return np.array(found)
 
