@@ -1,11 +1,15 @@
 """Tables that are read block by block: every kind gives what a fit in memory gives, or a named error."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 
 import subridge as sr
+from scripts import started, wait_for
 from subridge.arrays import namespace
 from subridge.estimators import blocks
 
@@ -219,6 +223,42 @@ def test_workers_give_what_one_process_gives(data, tmp_path, monkeypatch, reques
     with pytest.raises(sr.errors.DataError, match="cannot be read"):
         model.fit(table, labels)
     assert not hasattr(model, "coef_")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("missing", ["raise", "mean"])
+def test_a_scheduler_that_dies_is_named_and_the_next_run_reads_what_is_missing(data, tmp_path, monkeypatch, missing):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(blocks, "_BLOCK", 8 * M * 30)
+    X, y, w = data
+    table, file, store = zarr_of(tmp_path, X, rows=30), tmp_path / "scheduler.json", tmp_path / "store"
+    dask = [sys.executable, "-W", "ignore", "-m", "dask"]
+    quiet = {"cwd": tmp_path, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    local = ["--scheduler-file", str(file), "--no-dashboard"]
+    moved, move = 0, blocks.ProgressBar.move
+
+    def killing(self, amount, description=None):
+        nonlocal moved
+        moved += amount
+        if moved == 4:  # batches; of the first pass, if there are two
+            scheduler.kill()
+        move(self, amount, description)
+
+    monkeypatch.setattr(blocks.ProgressBar, "move", killing)
+    with (
+        started([*dask, "scheduler", "--host", "127.0.0.1", "--port", "0", *local], **quiet) as scheduler,
+        started([*dask, "worker", "--nthreads", "1", "--no-nanny", *local], **quiet),
+    ):
+        wait_for(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
+        with distributed.Client(scheduler_file=str(file)) as client:
+            client.wait_for_workers(1, timeout=240)
+            with pytest.raises(sr.errors.ClusterError, match="scheduler is gone"):
+                sr.gather_moments(table, y, w, missing=missing, store=store)
+    assert len(list(store.glob("*-*.npz"))) == 4 if missing == "raise" else not store.exists()
+    found = sr.gather_moments(table, y, w, missing=missing, store=store)
+    for one, two in zip(found.batches, sr.gather_moments(table, y, w, missing=missing).batches, strict=True):
+        np.testing.assert_array_equal(one.gram, two.gram)
 
 
 def failing(X, y):
