@@ -288,7 +288,7 @@ def changing(change):
         (lambda X, y: iter([(X, y * np.nan)]), "y contains NaN"),
         (lambda X, y: iter([(X.astype(float) * 1e160, y)]), "leave the range"),
         (lambda X, y: iter([(X, y, 0 * y)]), "positive weight"),
-        (lambda X, y: iter([(X[:1], y[:1])]), "at least two"),
+        (lambda X, y: iter([(X[:1], y[:1])]), "at least 2"),
     ],
 )
 def test_batches_that_cannot_be_used_are_named_and_leave_nothing(data, make, words):
@@ -309,8 +309,15 @@ def test_damaged_files_are_named(data, tmp_path):
     chunks[2].unlink()
     with pytest.raises(sr.errors.DataError, match="never written"):
         sr.RidgeEnsembleRegressor().fit(table, y)
+    whole = zarr_of(tmp_path / "other", X)
     with pytest.raises(sr.errors.DataError, match="900 rows"):
-        sr.RidgeEnsembleRegressor().fit(zarr_of(tmp_path / "other", X), y[1:])
+        sr.RidgeEnsembleRegressor().fit(whole, y[1:])
+    labels = pytest.importorskip("zarr").create_array(
+        store=str(tmp_path / "y.zarr"), shape=y.shape, dtype="f8", chunks=(300,)
+    )
+    labels[:600] = y[:600]
+    with pytest.raises(sr.errors.DataError, match="1 of 3 chunks of y were never written"):
+        sr.RidgeEnsembleRegressor().fit(whole, labels)
 
 
 @pytest.mark.parametrize(
@@ -360,6 +367,8 @@ def test_what_needs_rows_and_what_does_not_fit_is_refused(data):
         sr.RidgeEnsembleRegressor().fit(batches(X, y), groups=np.zeros(N))
     with pytest.raises(sr.errors.ParameterError, match="leave y"):
         sr.RidgeEnsembleRegressor().fit(batches(X, y), y)
+    with pytest.raises(sr.errors.ParameterError, match="moments hold y"):
+        sr.RidgeEnsembleRegressor(1).fit(sr.gather_moments(batches(X, y)), y)
     with pytest.raises(sr.errors.BudgetError, match="more memory="):
         sr.gather_moments(batches(X, y), memory=2**28)
     with pytest.raises(sr.errors.DataError, match="only batch"):

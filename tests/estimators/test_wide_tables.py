@@ -59,6 +59,12 @@ def test_groups_and_several_targets_of_a_zarr_array(data, tmp_path):
     Y, groups = np.stack([y, X[:, 30]], axis=1), np.arange(N) // 3
     model = sr.RidgeEnsembleRegressor(1, random_state=0)
     found = model.fit(stored, Y, groups=groups).coef_
+    next(file for file in (tmp_path / "X.zarr" / "c").rglob("*") if file.is_file()).unlink()
+    for table in (stored, zarr.create_array(store=str(tmp_path / "0.zarr"), shape=(0, 5), chunks=(4, 5), dtype="f4")):
+        with pytest.raises(ValueError, match=r"never written|has no rows|0 sample"):
+            sr.RidgeEnsembleRegressor(1).fit(table, Y[: table.shape[0]])
+        with pytest.raises(sr.errors.DataError, match=r"never written|has no rows"):
+            model.predict(table)
     np.testing.assert_allclose(found, model.fit(X.astype(float), Y, groups=groups).coef_, rtol=1e-8, atol=1e-12)
 
 
@@ -111,6 +117,14 @@ def test_coefficients_on_disk_are_those_in_memory(data, tmp_path, options, n_tar
     assert array.chunks[1] == 70
     for new in (X, stored):
         np.testing.assert_allclose(found.predict(new), wanted.predict(new), rtol=1e-8)
+    if n_targets:
+        damaged = next(file for file in (path / "c").rglob("*") if file.is_file())
+        kept = damaged.read_bytes()
+        damaged.unlink()
+        for new in (X, stored):
+            with pytest.raises(sr.errors.DataError, match="1 of 13 chunks of coef_ were never written, or are lost"):
+                found.predict(new)
+        damaged.write_bytes(kept)
     again = pickle.loads(pickle.dumps(found))
     np.testing.assert_array_equal(again.predict(X), found.predict(X))
     assert sorted(each.name for each in tmp_path.iterdir()) == ["X", "coef.zarr"]

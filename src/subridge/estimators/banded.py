@@ -35,7 +35,7 @@ from subridge.estimators.base import (
     left_out_sets,
     row_weights,
 )
-from subridge.estimators.blocks import gather_moments, predicted
+from subridge.estimators.blocks import moments_for, predicted
 from subridge.estimators.members import Features, columns_of, example_of
 from subridge.model.checks import (
     finite_array,
@@ -257,18 +257,12 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Fit to the moments of a table that is read block by block."""
         if one_of("missing_targets", self.missing_targets, get_args(MissingTargets)) == "drop":
             raise ParameterError("missing_targets='drop' needs the rows, and moments are all there is; fit to rows")
-        if groups is not None and not isinstance(X, MomentBatches):
+        if groups is not None and np.shape(groups) != (len(X.batches) if isinstance(X, MomentBatches) else 0,):
             raise ParameterError(
-                "groups= of a table in blocks are labels of the batches that gather_moments makes; give its moments"
+                "groups= of a long table are labels of the batches of its moments, one for each; gather_moments makes "
+                "these"
             )
-        moments = X
-        if not isinstance(X, MomentBatches):
-            moments = gather_moments(X, y, sample_weight, memory=self.memory, progress=self.progress)
-        self.n_features_in_, self._has_one_target = moments.n_features, moments.has_one_target
-        if moments.feature_names is not None:
-            self.feature_names_in_ = moments.feature_names
-        if moments.n_samples < 2:
-            raise DataError("n_samples=1 sample: nothing is left to train on if one is left out; give at least two")
+        moments = moments_for(self, X, y, sample_weight, 2, self.memory, self.progress)
         spaces = self._read_spaces(moments.n_features)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         search = MomentSearch(moments, list(spaces.values()), self.fit_intercept, groups, self.per_target)

@@ -20,7 +20,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 
 from subridge.arrays.namespace import is_lazy, is_sparse, is_tensor, is_wide, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, MatrixLike
-from subridge.estimators.blocks import disk_columns, written_map
+from subridge.estimators.blocks import disk_columns, refuse_unwritten, written_map
 from subridge.estimators.members import Features, FittedMembers, LeftOutEnsemble, example_of
 from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, Summed
 from subridge.model.checks import (
@@ -585,6 +585,7 @@ class RidgeEnsembleBase(BaseEstimator):
         if is_wide(X):
             return self._outputs_of_columns(disk_columns(X))
         (features, is_incomplete), aggregation = self._new_rows(X), self.ensemble_.aggregation
+        refuse_unwritten("coef_", self._map[0])
         if is_incomplete:
             return self._members.outputs_without(features, aggregation, self._member_moments)
         if aggregation.is_linear or aggregation.adds_scores:
@@ -601,6 +602,7 @@ class RidgeEnsembleBase(BaseEstimator):
                 f"X on disk has {X.shape[1]} features; blocks of columns serve weighted sums of {self.n_features_in_}, "
                 "other aggregations need X in memory"
             )
+        refuse_unwritten("coef_", self._map[0])
         return sum((self._map[0][:, part] @ values.T for part, values in X.blocks()), start=self._map[1][:, None])
 
     def _without_each(self, X: MatrixLike, method: str) -> tuple[LeftOutEnsemble, Features]:

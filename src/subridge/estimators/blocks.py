@@ -164,15 +164,22 @@ def _lazy_table(X: Any, y: Any, weights: Any) -> _Table:
     return _Table(blocks, len(names), None, _BLOCK, np.array(names, dtype=object))
 
 
+def refuse_unwritten(name: str, array: Any) -> None:
+    """Refuse a zarr array that lacks chunks, which would be read as zeros."""
+    if is_of(array, "zarr", "Array") and (unwritten := array.nchunks - array.nchunks_initialized):
+        raise DataError(
+            f"{unwritten} of {counted(array.nchunks, 'chunk')} of {name} were never written, or are lost; write it "
+            "again, chunks of zeros too (zarr's option write_empty_chunks)"
+        )
+
+
 def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
     """Slices of a zarr array or a memory map, whole chunks of a zarr array."""
     if len(X.shape) != 2 or 0 in X.shape:
         raise DataError(f"X must have shape (n_samples, n_features) with neither zero, got {tuple(X.shape)}")
     (n, width), is_zarr = X.shape, is_of(X, "zarr", "Array")
-    unwritten = X.nchunks - X.nchunks_initialized if is_zarr else 0
-    if unwritten:
-        raise DataError(f"{unwritten} of {counted(X.nchunks, 'chunk')} of X were never written; write the file again")
-    for name, each in (("y", y), ("sample_weight", weights)):
+    for name, each in (("X", X), ("y", y), ("sample_weight", weights)):
+        refuse_unwritten(name, each)
         if each is not None and (not hasattr(each, "shape") or each.shape[0] != n):
             raise DataError(f"{name} must be an array of {n} rows like X, got shape {getattr(each, 'shape', None)}")
     step, least = max(1, _BLOCK // (8 * max(width, _n_targets(y)))), X.chunks[0] if is_zarr else 1
@@ -341,6 +348,9 @@ def predicted(model: Any, X: Any, tail: tuple[int, ...]) -> Array:
 
 def disk_columns(X: Any) -> DiskColumns:
     """All rows of a wide table on disk."""
+    refuse_unwritten("X", X)
+    if not X.shape[0]:
+        raise DataError("X has no rows")
     return DiskColumns(X, np.arange(X.shape[0]), partial(LateBar, "columns", X.shape[1], True))
 
 
@@ -357,10 +367,10 @@ def new_array(path: str | Path | None) -> Iterator[Path | None]:
             "coef_path= needs zarr, which is not installed; pip install 'subridge[cluster]'"
         ) from error
     place = place_of(path)
+    if os.path.lexists(place):
+        raise StoreError(f"coef_path={place} exists; give another path, or remove it")
     scratch = place.with_name(f".{place.name}-{uuid.uuid4().hex}.tmp")
     try:
-        if os.path.lexists(place):
-            raise StoreError(f"coef_path={place} exists; give another path, or remove it")
         scratch.mkdir()
         yield scratch
         scratch.rename(place)
@@ -396,7 +406,9 @@ def written_map(
     duals = [share * path.dual(int(place)) for share, path, place in zip(shares, paths, places, strict=True)]
     shape = C, plan.n_features
     chunks = C, min(rows.columns.step, shape[1])
-    array, offset = zarr.create_array(store=str(scratch), shape=shape, chunks=chunks, dtype="f8"), np.zeros(C)
+    offset = np.zeros(C)
+    # Zeros are no gaps: they are written.
+    array = zarr.create_array(store=str(scratch), shape=shape, chunks=chunks, dtype="f8", fill_value=np.nan)
     for part, found in rows.coefficients(plan, duals):
         array[:, part] = found
         offset += found @ rows.feature_means[part]
@@ -496,6 +508,24 @@ def gather_moments(
         raise gaps_error(gaps, table.names, "fill them, or let gather_moments(missing='mean') fill them with means")
     one_target = len(batches[0].target_means) == 1 and getattr(y, "ndim", 1) == 1
     return MomentBatches(batches, one_target, table.names, standardise, planned)
+
+
+def moments_for(
+    estimator: Any, X: Any, y: Any, weights: Any, least: int, memory: int | None = None, progress: bool = True
+) -> MomentBatches:
+    """The moments that an estimator is fitted to, given or gathered, of at least so many rows; it keeps their names."""
+    if isinstance(X, MomentBatches) and (y is not None or weights is not None):
+        raise ParameterError("moments hold y and sample_weight; leave both out")
+    given = isinstance(X, MomentBatches)
+    moments: MomentBatches = X if given else gather_moments(X, y, weights, memory=memory, progress=progress)
+    if moments.n_samples < least:
+        raise DataError(
+            f"n_samples={counted(moments.n_samples, 'sample')} leaves nothing to fit; give at least {least}"
+        )
+    estimator.n_features_in_, estimator._has_one_target = moments.n_features, moments.has_one_target
+    if moments.feature_names is not None:
+        estimator.feature_names_in_ = moments.feature_names
+    return moments
 
 
 def _plan(table: _Table, budget: int) -> tuple[int, int]:

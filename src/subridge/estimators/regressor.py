@@ -23,12 +23,12 @@ from subridge.estimators.base import (
     row_weights,
     training_input,
 )
-from subridge.estimators.blocks import disk_columns, gather_moments, new_array, opened, predicted
+from subridge.estimators.blocks import disk_columns, moments_for, new_array, opened, predicted
 from subridge.estimators.members import Features, example_of
 from subridge.model.aggregation import Aggregation
 from subridge.model.checks import truth
 from subridge.model.ensemble import Ensemble
-from subridge.model.errors import DataError, ParameterError, SubridgeWarning
+from subridge.model.errors import ParameterError, SubridgeWarning
 from subridge.ridge.candidates import affordable
 from subridge.ridge.choose import default_ridges, given_ridges, trainable
 from subridge.ridge.columns import DiskColumns
@@ -354,14 +354,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         if groups is not None:
             raise ParameterError("groups= needs the rows, and moments of batches are all there is; fit to rows")
         seed = self._seeds()[0]
-        moments = X if isinstance(X, MomentBatches) else gather_moments(X, y, sample_weight)
-        if moments.n_samples < 1 + int(self.fit_intercept):
-            raise DataError("n_samples=1 sample leaves nothing to fit beside the intercept; give at least two")
+        moments = moments_for(self, X, y, sample_weight, 1 + int(self.fit_intercept))
         rows = moment_rows(moments.batches, self.fit_intercept, moments.standardise)
-        self.n_features_in_ = moments.n_features
-        if moments.feature_names is not None:
-            self.feature_names_in_ = moments.feature_names
-        self._has_one_target = moments.has_one_target
         self._fit_moments(rows, self._aggregations(), seed)
         self._publish()
         return self
