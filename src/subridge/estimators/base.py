@@ -507,23 +507,24 @@ class RidgeEnsembleBase(BaseEstimator):
         combined = decided or aggregation
         self.ensemble_ = Ensemble(plan, fitted.ridge, self.readout_noise, combined, fitted.row_fractions)
         self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, len(places), list(plan.measurements)
+        # If coefficients go to disk, members have none in memory.
+        scratch = getattr(self, "_scratch", None) if isinstance(rows, ColumnRows) else None
+        kept = list(zip(losses.paths, places, strict=True)) if scratch is None else []
+        self._members = FittedMembers.centred_on(
+            plan,
+            [path.coefficients(int(place)) for path, place in kept],
+            [path.feature_means for path, _ in kept],
+            [path.target_means for path, _ in kept],
+            None if sets is None and kept else rows.centred_targets[1],
+        )
         linear = aggregation if aggregation.is_linear else Mean()
         self._member_moments = moments = losses.moments(places[None, :], linear).of_batch(0)
         self.risk_matrix_ = moments.pairs if moments.pairs.ndim == 2 else moments.pairs.sum(axis=0)
         self._member_weights = taken.weights if aggregation.fits_weights else linear.weights(moments)
-        scratch = getattr(self, "_scratch", None)
-        if scratch is not None and isinstance(rows, ColumnRows):  # coefficients go to disk, and members have none here
-            self._members = FittedMembers(plan, [], [], rows.centred_targets[1])
+        if scratch is None or not isinstance(rows, ColumnRows):
+            self._map = self._members.collapse(self._member_weights)
+        else:
             self._map = np.empty(0), written_map(scratch, rows, plan, losses.paths, places, self._member_weights)
-            return
-        self._members = FittedMembers.centred_on(
-            plan,
-            [path.coefficients(int(place)) for path, place in zip(losses.paths, places, strict=True)],
-            [path.feature_means for path in losses.paths],
-            [path.target_means for path in losses.paths],
-            None if sets is None else rows.centred_targets[1],
-        )
-        self._map = self._members.collapse(self._member_weights)
 
     def _absorb(
         self, X: Features, targets: FloatArray, weights: FloatArray | None, aggregations: Sequence[Aggregation]
