@@ -14,11 +14,13 @@ import numpy as np
 
 from subridge.arrays.machine import forget_pages
 from subridge.arrays.types import Array, FloatArray, IntArray
+from subridge.model.checks import refuse_beyond_memory
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError, counted, listed
 from subridge.ridge.rows import Design, LeftOutSets, TrainingRows, training_rows
 
 _BLOCK = 2**25  # bytes of a block of columns, as float64
+_MATRICES = 4  # n × n, beside the kernels: eigenvectors, their work space, and what left-out errors take
 
 
 def gaps_error(gaps: IntArray, names: Sequence[str] | None, remedy: str) -> DataError:
@@ -32,12 +34,13 @@ def gaps_error(gaps: IntArray, names: Sequence[str] | None, remedy: str) -> Data
 class DiskColumns:
     """An array on disk, shape (n, M), of which some rows are used: a memory map or a zarr array.
 
-    `bar` makes a progress bar for the columns of a pass.
+    `bar` makes a progress bar for the columns of a pass. Blocks of coefficients of so many targets fit in memory too.
     """
 
     array: np.memmap[tuple[int, ...], np.dtype[np.float64]]
     kept: IntArray
     bar: Callable[[], AbstractContextManager[Any]]
+    n_targets: int = 1
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -47,7 +50,8 @@ class DiskColumns:
     @property
     def step(self) -> int:
         """Columns of a block: whole chunks of a zarr array."""
-        least, most = int(getattr(self.array, "chunks", (0, 1))[1]), _BLOCK // (8 * self.array.shape[0])
+        least = int(getattr(self.array, "chunks", (0, 1))[1])
+        most = _BLOCK // (8 * max(self.array.shape[0], self.n_targets))
         return max(least, most // least * least, 1)
 
     def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
@@ -146,7 +150,9 @@ class ColumnRows(TrainingRows):
         """Sum the kernels of members that see more columns than there are rows, before they are factorised."""
         if not plan.selects_features:
             raise DataError("members of a table on disk select columns; projections need X in memory")
-        wide = [A for A in plan.measurements if len(A) >= self.room]
+        wide, n = [A for A in plan.measurements if len(A) >= self.room], self.n_samples
+        needed = 8 * n**2 * (len(wide) + _MATRICES)
+        refuse_beyond_memory(f"a fit of {counted(len(wide), 'member')} to {n:,} rows", needed, "take fewer of both")
         self.kernels.clear()
         self.kernels.update(zip([A.tobytes() for A in wide], self.kernels_of(wide), strict=True))
 
@@ -165,7 +171,7 @@ def column_rows(
 ) -> ColumnRows:
     """Training rows of a wide table on disk; a first pass finds the means and mean squares of the columns."""
     empty = training_rows(np.zeros((X.shape[0], 1)), targets, weights, fit_intercept, left_out)
-    means, squares = np.empty(X.shape[1]), np.empty(X.shape[1])
+    means, squares, X = np.empty(X.shape[1]), np.empty(X.shape[1]), replace(X, n_targets=len(targets))
     for part, values in X.blocks():
         rows = training_rows(values, targets, weights, fit_intercept)
         means[part], squares[part] = rows.feature_means, rows.column_squares
