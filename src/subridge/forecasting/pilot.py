@@ -79,7 +79,7 @@ class Sample:
             "n_features": self.n_features,
             "n_targets": len(self.rows.targets),
             "target_variance": float(
-                np.trace(self.rows.whole.target_gram) / self.rows.n_samples
+                self.rows.whole.target_squares.sum() / self.rows.n_samples
                 if isinstance(self.rows, MomentRows)
                 else self.rows.targets.var(axis=1).sum()
             ),

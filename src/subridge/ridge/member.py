@@ -693,6 +693,11 @@ class MemberPath:
         """Weights on the unscaled features at one ridge, or at one for each target; shape (C, N_r)."""
         return self._fit.coefficients(self.penalties[index].reshape((1, -1)), self._targets, self._projected)[0, ...]
 
+    def dual(self, index: int | IntArray) -> Array:
+        """α with coefficients ``α F``, at one ridge, or at one for each target; shape (C, n)."""
+        fit, p = self._fit, self.penalties[index].reshape((-1, 1))
+        return (self._projected / (fit.spectrum + like(p, fit.spectrum))) @ fit.left
+
     def pair_errors(self, index: int, left_out: IntArray) -> Array:
         """Errors at one ridge with another row, or set of rows, i left out as well, for each i of m; shape (m, C, n).
 
