@@ -39,8 +39,8 @@ _PROBES = np.array([1e-12, 1e-9, 1e-6, 1e-3])  # of the smallest ridge: tried if
 _MATERIAL, _VANISHING = 1e-3, 1e-9  # a smaller share of the error, or of the labels' variance, does not count
 _LITTLE = 1.1  # ratio of the error at the largest ridge and the least error
 _MOST_SWEEPS = 20  # of the joint choice; three or four suffice, so this only stops a cycle of rounding errors
-# Standard errors, chosen on development tables (decision 0026). Three for one of about fourteen candidates are as rarely
-# an accident as two for a single one.
+# Standard errors, chosen on development tables (decision 0026). Three for one of about fourteen candidates are as rare
+# by accident as two for a single one.
 SURE, _DEEPER = 3.0, 2.0
 _TINY = float(np.finfo(np.float64).tiny)
 
