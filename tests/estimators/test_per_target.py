@@ -230,17 +230,28 @@ def test_himalaya_chooses_the_same_ridges(shape):
 
 
 @pytest.mark.torch
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])
 @pytest.mark.parametrize("M", [10, 70])
-@pytest.mark.parametrize("k", [1, 3])
-def test_tensors_give_what_arrays_give(M, k):
+@pytest.mark.parametrize(
+    ("k", "options"),
+    [(1, {}), (3, {}), (3, {"ridge_scope": "joint"}), (3, {"ridge_scope": "member", "aggregation": "simplex"})],
+)
+@pytest.mark.parametrize("by_groups", [False, True])
+def test_tensors_give_what_arrays_give(device, M, k, options, by_groups, monkeypatch):
     torch = pytest.importorskip("torch")
-    X, Y = drawn(40, M)
-    place, runs = "cuda" if torch.cuda.is_available() else "cpu", np.arange(40) // 5
-    model = sr.RidgeEnsembleRegressor(k, subsets="auto" if k == 1 else "equal", per_target=True, random_state=0)
-    arrays, Xt = clone(model).fit(X, Y, groups=runs), torch.asarray(X, device=place)
-    tensors = clone(model).fit(Xt, torch.asarray(Y, device=place), groups=runs)
+    if device == "cuda" and not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    (X, Y), runs = drawn(40, M), np.arange(40) // 5 if by_groups else None
+    subsets = "auto" if k == 1 else "equal"
+    model = sr.RidgeEnsembleRegressor(k, subsets=subsets, per_target=True, ridges=RIDGES[:5], random_state=0, **options)
+    arrays, (Xt, Yt) = clone(model).fit(X, Y, groups=runs), (torch.asarray(each, device=device) for each in (X, Y))
+    for name in ("_BLOCK", "_BLOCK_ON_A_CARD"):  # three targets at once, and one
+        monkeypatch.setattr(f"subridge.ridge.targets.{name}", 8 * 40 * k * 5 * 3)
+    tensors = clone(model).fit(Xt, Yt, groups=runs)
     predicted = tensors.predict(Xt)
     assert predicted.device == tensors.coef_.device == Xt.device
     np.testing.assert_allclose(tensors.ridge_, arrays.ridge_, rtol=1e-12)
+    np.testing.assert_allclose(tensors.weights_, arrays.weights_, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(predicted.cpu().numpy(), arrays.predict(X), rtol=1e-10)
+    np.testing.assert_allclose(tensors.loo_error_, arrays.loo_error_, rtol=1e-9)
     np.testing.assert_allclose(tensors.loo_r2_, arrays.loo_r2_, rtol=1e-10, atol=1e-10)

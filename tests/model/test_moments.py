@@ -3,6 +3,7 @@ import pytest
 from scipy.optimize import nnls
 
 import subridge as sr
+from subridge.model import aggregation
 from subridge.model.aggregation import least_nonnegative
 
 
@@ -92,3 +93,19 @@ def test_many_moments_at_once_give_the_weights_of_each(name):
         alone = aggregation.settle(moments)
         np.testing.assert_allclose(together.weights[i], alone.weights, rtol=1e-12, atol=1e-14)
         np.testing.assert_allclose(together.expected[i], alone.expected, rtol=1e-12)
+
+
+def test_one_matrix_that_cannot_be_solved_leaves_the_others_together(monkeypatch):
+    rng, calls = np.random.default_rng(0), []
+    roots = rng.standard_normal((200, 3, 5))
+    A = roots @ roots.swapaxes(1, 2)
+    A /= np.sqrt(np.diagonal(A, axis1=1, axis2=2)[:, :, None] * np.diagonal(A, axis1=1, axis2=2)[:, None, :])
+    A[[17, 90]] = [[1, 1, 0], [1, 1, 0], [0, 0, 1]], [[1, 0.9, -0.9], [0.9, 1, 0.9], [-0.9, 0.9, 1]]
+    b = rng.uniform(-0.3, 1, (200, 3))
+    alone = [least_nonnegative(A[i : i + 1], b[i : i + 1]) for i in range(200)]
+    monkeypatch.setattr(aggregation, "least_nonnegative", lambda *given: calls.append(1) or least_nonnegative(*given))
+    found, known = aggregation.least_nonnegative(A, b)
+    np.testing.assert_allclose(found, [each[0] for each, _ in alone], rtol=1e-12)
+    np.testing.assert_array_equal(known, [each[0] for _, each in alone])
+    assert not known[[17, 90]].any()
+    assert len(calls) == 2

@@ -26,14 +26,15 @@ from subridge.estimators.regressor import RidgeEnsembleRegressor
 from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot import (
     factorise_pilot,
-    label_noise,
+    noise_of_targets,
     read_ensembles,
     read_sample,
     read_sizes,
     refuse_large_pilots,
     side_by_side,
+    together,
 )
-from subridge.forecasting.rule import Curve, doubts, forecast_curve, read_ridges, search_ridges
+from subridge.forecasting.rule import Curve, choose_ridges, doubts, forecast_curve, read_ridges, search_ridges
 from subridge.model.aggregation import Aggregation, Free, Mean, Scaled
 from subridge.model.checks import Shown, html_table, items_of, non_negative, one_number, positive_integer, truth, within
 from subridge.model.ensemble import Ensemble
@@ -288,7 +289,7 @@ def advise(
     if eta > 0:  # more members have less of it, so that none is left aside for what left-out errors say of fewer
         drawn = [[offer] for family in drawn for offer in family]
     path, metrics = read_ridges(ridges, rows), metrics_of(sample)
-    known: dict[str, Json] = {**label_noise(rows)} if groups is None else {"n_groups": rows.n_units}
+    known: dict[str, Json] = {**together(noise_of_targets(rows))} if groups is None else {"n_groups": rows.n_units}
     aggregations = affordable(_AGGREGATIONS[: 3 if truth("weighted", weighted) else 1], rows.n_samples)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RidgePathWarning)  # the search below has a finer path and says the same
@@ -299,8 +300,9 @@ def advise(
         own_noise = given[offer.name].readout_noise if offer.name in given else np.full(k, eta)
         pilot, mean = factorise_pilot(rows, offer.plan), Ensemble(offer.plan, np.zeros(k), own_noise)
         seen = pilot.with_constant() if own_noise.any() else pilot
-        table = search_ridges(seen, mean, path, said, may_grow=isinstance(ridges, str))
-        curve, present = forecast_curve(pilot, mean, planned, table), float(table.losses[table.best])
+        ((_, table),) = search_ridges(seen, mean, path, said, may_grow=isinstance(ridges, str))
+        chosen, present = choose_ridges(pilot, table, planned), float(table.losses[table.best])
+        curve = forecast_curve(pilot, mean, planned, chosen)
         if offer.strategy == "single" and groups is None:
             said.extend(doubts(pilot, curve))
         for trial in trials:

@@ -5,6 +5,7 @@ members err together now (`risk_matrix`).
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,19 +15,21 @@ from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, MatrixLike, 
 from subridge.datasets.tables.targets import TargetLike, Task, read_target
 from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot import (
+    Pilot,
     factorise_pilot,
+    noise_of_targets,
     read_ensembles,
     read_sample,
     read_sizes,
     refuse_large_pilots,
     side_by_side,
+    together,
 )
-from subridge.forecasting.pilot import label_noise as noise_of
-from subridge.forecasting.rule import doubts, forecast_curve, read_ridges, refuse_vanishing, search_ridges
+from subridge.forecasting.rule import Curve, doubts, forecast_curve, read_ridges, refuse_vanishing, search_and_choose
 from subridge.model.aggregation import MemberMoments
 from subridge.model.checks import non_negative, one_number, truth, within
 from subridge.model.ensemble import Ensemble
-from subridge.model.errors import ParameterError, SubridgeWarning
+from subridge.model.errors import ParameterError, SubridgeWarning, counted
 from subridge.model.subsets import Equal, Overlapping, Strategy
 from subridge.results.numbers import interval, plain
 from subridge.results.schemas import forecasts, result_attributes
@@ -53,6 +56,7 @@ def forecast(
     seed: Seed | None = 0,
     groups: ArrayLike | None = None,
     n_groups: ArrayLike | None = None,
+    per_target: bool = False,
 ) -> xarray.Dataset:
     """Forecast the error of ridge ensembles at other sample sizes from one pilot sample, without held-out data.
 
@@ -91,11 +95,14 @@ def forecast(
         ``effective_samples`` how many independent rows the pilot is worth. See ``docs/groups.md`` for the model.
     n_groups : array_like of int, shape (S,), optional
         Sizes as numbers of groups, of the mean size of those in `groups`, in place of `n_samples`.
+    per_target : bool
+        Forecast every target alone, with ridges and fitted weights of its own. Members are factorised once for all
+        targets, which are seen in blocks. Needs rows and targets of numbers.
 
     Returns
     -------
     xarray.Dataset
-        With dimensions (ensemble, n_samples):
+        With dimensions (ensemble, n_samples), or with `per_target` (ensemble, target, n_samples):
 
         - ``prediction_error``: expected squared error on new noisy labels, E_g + ζ², summed over targets, with readout
           noise where the ensemble has it; NaN where out of reach;
@@ -109,7 +116,9 @@ def forecast(
 
         ``reach`` (ensemble, member) is the largest n′ in reach of each member at its ridge (a chosen one: that of the
         largest size), infinite for members with fewer features than n. ``irreducible_error`` (ensemble) is the limit of
-        `prediction_error` for n′ → ∞. Attributes hold the label noise ζ with its bounds.
+        `prediction_error` for n′ → ∞. Attributes hold the label noise ζ with its bounds. With `per_target` they are
+        variables (target), and ``reach`` and ``irreducible_error`` have that dimension, too. Targets are named as the
+        columns of a data frame y, or numbered. A constant target has no forecast: NaN, and False in ``in_reach``.
 
     Raises
     ------
@@ -145,6 +154,13 @@ def forecast(
     (('ensemble', 'n_samples'), True)
     >>> bool((curve.prediction_error_upper > 1).all())  # the label noise is 1, and no error is below it
     True
+
+    Each of two targets by itself, one of them three times as large:
+
+    >>> Y = np.column_stack([y, 3 * y])
+    >>> own = sr.forecast(X, Y, [400], {"ridge": sr.Ensemble(sr.subsets.Equal(1))}, ridges="auto", per_target=True)
+    >>> own.prediction_error.dims, bool(np.allclose(own.prediction_error[:, 1], 9 * own.prediction_error[:, 0]))
+    (('ensemble', 'target', 'n_samples'), True)
     """
     level = one_number("level", within("level", level, 0.5, 0.999))
     if n_samples is not None and n_groups is not None:
@@ -155,6 +171,9 @@ def forecast(
         raise ParameterError("n_groups needs groups=, the label of the group of every row; or give n_samples")
     name, given = ("n_samples", n_samples) if n_groups is None else ("n_groups", n_groups)
     wanted = None if given is None else read_sizes(name, given)
+    names: Sequence[Any] = []
+    if truth("per_target", per_target):
+        names, varies, y = _read_targets(X, y, task)
     sample = read_sample(X, y, task, fit_intercept, groups)
     if wanted is None:
         wanted = np.unique(np.round(sample.rows.n_samples * np.geomspace(1, _FURTHEST, _SIZES)))
@@ -172,7 +191,7 @@ def forecast(
                 f"aggregation={each.aggregation.name!r} of an ensemble has no forecast by groups; use 'mean' or "
                 "'simplex', or leave groups out"
             )
-    refuse_large_pilots(rows, [each.plan for each in drawn.values()])
+    refuse_large_pilots(rows, [each.plan for each in drawn.values()], (len(wanted) + 1) * per_target)
     path, with_noise = read_ridges(ridges, rows), truth("label_noise", label_noise) and groups is None
     per_group = rows.n_samples / rows.n_units
     sizes = wanted if n_groups is None else np.maximum(np.round(wanted * per_group), 2.0)
@@ -181,22 +200,22 @@ def forecast(
 
     def one(name: str) -> dict[str, FloatArray | BoolArray]:
         ensemble = drawn[name]
-        pilot = factorise_pilot(rows, ensemble.plan)
-        seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
-        table = search_ridges(seen, ensemble, path, said, may_grow=isinstance(ridges, str))
-        curve = forecast_curve(pilot, ensemble, np.append(sizes, np.inf), table)
+        pilot, ends = replace(factorise_pilot(rows, ensemble.plan), per_target=per_target), np.append(sizes, np.inf)
+        chosen = search_and_choose(pilot, ensemble, path, ends, said, may_grow=isinstance(ridges, str))
+        curve = forecast_curve(pilot, ensemble, ends, chosen)
         if name == next(iter(drawn)) and groups is None and rows.knows_leverages:
-            said.extend(doubts(pilot, curve))
-        is_common = (curve.ridges == curve.ridges[:, :1]).all(axis=1)
+            said.extend(doubts(*(_usual(pilot, curve) if per_target else (pilot, curve))))
+        is_common = (curve.ridges == curve.ridges[..., :1]).all(axis=-1)
         found: dict[str, FloatArray | BoolArray] = {}
         for metric in metrics:
             found |= metric.variables(sample, pilot, curve, level)
         found |= {"standard_error": curve.standard_error, "in_reach": curve.in_reach, "is_bound": curve.is_bound}
         found |= {} if groups is None else {"effective_samples": curve.effective_samples}
-        found |= {"ridge": np.where(is_common, curve.ridges[:, 0], np.nan)}
-        found = {name: values[:-1] for name, values in found.items()}
-        reach = np.append(pilot.reach(curve.ridges[np.argmax(sizes)]), np.full(most, np.nan))[:most]
-        return found | {"reach": reach, "irreducible_error": curve.error[-1]}
+        found |= {"ridge": np.where(is_common, curve.ridges[..., 0], np.nan)}
+        found = {name: values[..., :-1] for name, values in found.items()}
+        reach = pilot.reach(curve.ridges[..., np.argmax(sizes), :])
+        absent = np.full((*reach.shape[:-1], most - reach.shape[-1]), np.nan)
+        return found | {"reach": np.append(reach, absent, axis=-1), "irreducible_error": curve.error[..., -1]}
 
     found = dict(zip(drawn, side_by_side(one, drawn), strict=True))
     warn_once(said)
@@ -205,10 +224,35 @@ def forecast(
         "aggregation": ("ensemble", [each.aggregation.name for each in drawn.values()]),
     }
     coordinates |= {} if groups is None else {"n_groups": ("n_samples", sizes / per_group)}
-    labels = {metric.name: metric.label for metric in metrics}
-    return forecasts(
-        found, coordinates, labels, sample.attributes() | {"level": level, **(noise_of(rows) if with_noise else {})}
-    )
+    labels, noise = {metric.name: metric.label for metric in metrics}, noise_of_targets(rows) if with_noise else {}
+    attributes = sample.attributes() | {"level": level}
+    if not per_target:
+        return forecasts(found, coordinates, labels, {**attributes, **together(noise)})
+    coordinates |= {"target": np.flatnonzero(varies)} | {name: ("target", each) for name, each in noise.items()}
+    unknown: dict[str, Any] = {"in_reach": False, "is_bound": False}
+    own = forecasts(found, coordinates, labels, attributes).reindex(target=np.arange(len(names)), fill_value=unknown)
+    return own.assign_coords(target=names)
+
+
+def _read_targets(X: Any, y: Any, task: Task) -> tuple[Sequence[Any], BoolArray, FloatArray]:
+    """Names of all targets (C,), which of them vary (C,), and the labels of those, shape (n, targets)."""
+    table: Any = np.array([[None]]) if isinstance(X, MomentBatches) else read_target(y)
+    table = table.reshape(len(table), -1)
+    if table.dtype == object or task == "classification":
+        raise ParameterError(
+            "per_target=True needs rows and targets of numbers; moments are summed over targets, and classes are "
+            "judged together: use per_target=False"
+        )
+    varies = (table != table[:1]).any(axis=0)
+    varies |= not varies.any()  # a table of constants is refused with the others
+    return list(getattr(y, "columns", range(table.shape[1]))), varies, table[:, varies]
+
+
+def _usual(pilot: Pilot, curve: Curve) -> tuple[Pilot, Curve]:
+    """Some targets together at the median of all ridges and weights, which stand for all where rows are doubted."""
+    some = replace(pilot.of(pilot.parts(np.arange(pilot.n_judged), 1)[0]), per_target=False)
+    ridges, weights = (np.median(each, axis=0) for each in (curve.ridges, curve.weights))
+    return some, curve._replace(ridges=ridges, weights=weights)
 
 
 def default_strategies(n_features: int, n_members: int = 8) -> dict[str, Strategy]:
@@ -225,7 +269,7 @@ def default_strategies(n_features: int, n_members: int = 8) -> dict[str, Strateg
 def samples_needed(
     X: "MatrixLike | MomentBatches",
     y: TargetLike | None,
-    error: float,
+    error: ArrayLike,
     ensembles: Mapping[str, Ensemble] | None = None,
     *,
     ridges: ArrayLike | None = None,
@@ -233,6 +277,7 @@ def samples_needed(
     task: Task = "auto",
     fit_intercept: bool = True,
     seed: Seed | None = 0,
+    per_target: bool = False,
 ) -> xarray.Dataset:
     """Find the smallest sample size at which ensembles are forecast to err no more than `error`.
 
@@ -242,7 +287,7 @@ def samples_needed(
         The pilot's features; or `MomentBatches`, with None for y.
     y : array_like, shape (n,) or (n, C)
         Numbers, several columns for several targets; or labels of classes, which become one-hot targets.
-    error : float
+    error : float, or array_like of shape (C,) with `per_target`
         Wanted squared error on new labels, summed over targets, in the units of `forecast`'s ``prediction_error``.
     ensembles : mapping of str to Ensemble, optional
         Whom to ask about; default a few, as for `forecast`.
@@ -256,11 +301,13 @@ def samples_needed(
         Ensembles with an unpenalised intercept.
     seed : int or tuple of int, optional
         Draws the subsets of strategies.
+    per_target : bool
+        Ask about every target alone, as in `forecast`.
 
     Returns
     -------
     xarray.Dataset
-        With the dimension ensemble:
+        With the dimension ensemble, or with `per_target` dimensions (ensemble, target):
 
         - ``n_samples``: the smallest n′ with a forecast of at most `error`. It is infinite if none up to 1,024 n, or
           within the pilot's reach, is enough, and n/4 if fewer may be.
@@ -299,32 +346,44 @@ def samples_needed(
     True
     >>> str(sr.samples_needed(X, y, error=0.1, ensembles=one).answer.values[0])[:13]
     'not reachable'
+
+    For each of two targets, of which the second is half as large:
+
+    >>> own = sr.samples_needed(X, np.column_stack([y, y / 2]), [1.8, 0.45], one, per_target=True)
+    >>> own.n_samples.dims, bool((own.n_samples == needed.n_samples).all())
+    (('ensemble', 'target'), True)
     """
-    wanted = one_number("error", non_negative("error", error), most=np.inf)
-    if wanted == 0:
+    wanted = non_negative("error", error)
+    if not per_target:
+        wanted = np.array(one_number("error", wanted, most=np.inf))
+    if not (wanted > 0).all():
         raise ParameterError("error must be positive, got 0; no labels with noise are predicted without error")
     n = X.n_samples if isinstance(X, MomentBatches) else max(1, len(read_target(y)))
     sizes = np.unique(np.geomspace(max(n / 4, 10), _FARTHEST * n, _STEPS).round())
-    curves = forecast(
-        X, y, sizes, ensembles, ridges=ridges, level=level, task=task, fit_intercept=fit_intercept, seed=seed
+    options: dict[str, Any] = {"ridges": ridges, "level": level, "task": task, "seed": seed, "per_target": per_target}
+    curves = forecast(X, y, sizes, ensembles, fit_intercept=fit_intercept, **options)
+    limits, ends, told = curves.irreducible_error, ("", "_lower", "_upper"), curves if per_target else curves.attrs
+    if wanted.size not in (1, limits[0].size):
+        raise ParameterError(f"error must be one number, or one for each target, got {counted(wanted.size, 'number')}")
+    asked, *noise = (
+        np.broadcast_to(each, limits.shape).ravel().tolist()
+        for each in (wanted, *(np.asarray(told[f"label_noise{end}"]) ** 2 for end in ends))
     )
-    ends = ("", "_lower", "_upper")
-    noise = [float(curves.attrs[f"label_noise{end}"]) ** 2 for end in ends]
-    found = [[_crossing(sizes, line, wanted) for line in curves[f"prediction_error{end}"].values] for end in ends]
+    bounds = [curves[name].values.reshape(-1, len(sizes)) for name in (f"prediction_error{end}" for end in ends)]
+    found = [[_crossing(sizes, *each) for each in zip(lines, asked, strict=True)] for lines in bounds]
     reached = [
         bool(np.isfinite(size)) and bool(line[min(int(np.searchsorted(sizes, size)), len(sizes) - 1)])
-        for size, line in zip(found[0], curves.in_reach.values, strict=True)
+        for size, line in zip(found[0], curves.in_reach.values.reshape(-1, len(sizes)), strict=True)
     ]
-    limits = curves.irreducible_error.values
-    answers = [_answer(wanted, noise, limit, sizes[0], *each) for limit, *each in zip(limits, *found, strict=True)]
+    rows = zip(asked, zip(*noise, strict=True), limits.values.flat, *found, strict=True)
+    answers = [_answer(own, zeta, limit, sizes[0], *each) for own, zeta, limit, *each in rows]
     variables: dict[str, Any] = {f"n_samples{end}": each for end, each in zip(ends, found, strict=True)}
-    variables |= {"in_reach": reached, "irreducible_error": limits, "answer": answers}
+    variables |= {"in_reach": reached, "irreducible_error": limits.values, "answer": answers}
+    known: dict[str, Any] = {} if per_target else {"error": asked[0], "label_noise": noise[0][0] ** 0.5}
     return xarray.Dataset(
-        {name: ("ensemble", np.array(values)) for name, values in variables.items()},
-        {"ensemble": curves.ensemble.values},
-        result_attributes(
-            "samples_needed", 1, "Sample sizes at which an error is reached.", error=wanted, label_noise=noise[0] ** 0.5
-        ),
+        {name: (limits.dims, np.array(values).reshape(limits.shape)) for name, values in variables.items()},
+        {name: curves[name].values for name in limits.dims},
+        result_attributes("samples_needed", 1, "Sample sizes at which an error is reached.", **known),
     )
 
 

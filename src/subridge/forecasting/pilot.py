@@ -52,6 +52,9 @@ _MOST = 1e15  # of a finite size: floats hold every integer below
 _LOOKED_AT = 8  # columns that may show at once that no row is a copy
 _SMALLEST = 1e-140  # of a sum of squared labels, whose own square must be a number
 _TABLE = 5_000_000  # numbers of the largest table of left-out errors held at once: 40 MB
+_TABLES = 5  # of that size at once, seen up to 4.9
+_SOME = 100  # targets whose label noise is estimated at once: 2 MB for each table
+_RESULTS = 24  # numbers that a forecast of a target holds for each size, beside two for each member
 _MOST_WORKERS = 8  # each holds the factors of one ensemble, as large as the data
 
 Work = TypeVar("Work")
@@ -229,13 +232,19 @@ def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: See
     return drawn
 
 
-def refuse_large_pilots(rows: TrainingRows, plans: Sequence[SubsetPlan]) -> None:
-    """Refuse ensembles whose factors would not fit into memory; as many are held at once as there are workers."""
+def refuse_large_pilots(rows: TrainingRows, plans: Sequence[SubsetPlan], n_sizes: int = 0) -> None:
+    """Refuse ensembles whose factors would not fit into memory; as many are held at once as there are workers.
+
+    If targets are judged one by one, at so many sizes, results are held for each, and few left-out errors.
+    """
     C, n = rows.targets.shape
     factors = [int(np.minimum(plan.subset_sizes, n).sum()) * n for plan in plans]
-    tables = [2 * max(_TABLE, plan.n_members * C * n) for plan in plans]  # of left-out errors, and their products
+    # Of left-out errors, their products, and parts of both.
+    tables = [_TABLES * max(_TABLE, plan.n_members * (1 if n_sizes else C) * n) for plan in plans]
     held = sorted((sum(each) for each in zip(factors, tables, strict=True)), reverse=True)[: workers_for(len(plans))]
-    needed = 8.0 * (5 * n * len(rows.feature_means) + sum(held))  # the data are copied five times
+    results = C * sum(n_sizes * (_RESULTS + 2 * plan.n_members) for plan in plans)
+    # The features are copied five times, the targets eight times.
+    needed = 8.0 * (n * (5 * len(rows.feature_means) + 8 * C) + sum(held) + results)
     remedy = "take fewer rows or features, or fewer and smaller members"
     refuse_beyond_memory(f"a pilot of {counted(n, 'row')} in {counted(len(plans), 'ensemble')}", needed, remedy)
 
@@ -248,6 +257,21 @@ class Pilot:
     subset_sizes: IntArray  # N_r, which turn ridges into penalties λ N_r, shape (k,)
     rows: TrainingRows
     plan: SubsetPlan
+    per_target: bool = False  # targets are judged one by one, and not by the sum of their errors
+
+    @property
+    def n_judged(self) -> int:
+        """C if targets are judged one by one, else 1."""
+        return len(self.rows.targets) if self.per_target else 1
+
+    def of(self, some: IntArray) -> "Pilot":
+        """The pilot with some of the targets, by number; itself if they are judged together."""
+        return replace(self, rows=replace(self.rows, targets=self.rows.targets[some])) if self.per_target else self
+
+    def parts(self, some: IntArray, n_penalties: int) -> list[IntArray]:
+        """Some targets in parts whose left-out errors, at so many penalties, make one table."""
+        size = max(1, _TABLE // (len(self.members) * self.rows.n_samples * n_penalties))
+        return np.split(some, range(size, len(some), size))
 
     @property
     def targets(self) -> FloatArray:
@@ -277,13 +301,18 @@ class Pilot:
         return np.where(np.isinf(sums), np.inf, limits)
 
     def left_out(self, penalties: FloatArray) -> Iterator["LeftOut"]:
-        """Left-out errors at a table of penalties, shape (T, k), in blocks that fit into memory."""
+        """Left-out errors at a table of penalties, shape (T, k), in blocks that fit into memory.
+
+        Targets that are judged one by one have a row each: T times C rows.
+        """
         block = max(1, _TABLE // (len(self.members) * self.targets.size))
         for start in range(0, len(penalties), block):
             part = penalties[start : start + block]
             found = [fit.left_out(part[:, r], self.targets, self.rows.left_out) for r, fit in enumerate(self.members)]
-            errors = np.stack([each.errors for each in found], axis=1) / self.rows.root_weights
-            yield LeftOut(self, slice(start, start + len(part)), part, errors)
+            errors = np.stack([each.errors for each in found], axis=1 + self.per_target) / self.rows.root_weights
+            errors = errors.reshape(len(part) * self.n_judged, len(found), -1, errors.shape[-1])
+            rows = slice(start * self.n_judged, start * self.n_judged + len(errors))
+            yield LeftOut(self, rows, np.repeat(part, self.n_judged, axis=0), errors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,7 +322,7 @@ class LeftOut:
     pilot: Pilot
     rows: slice  # of the table
     penalties: FloatArray  # shape (t, k)
-    errors: FloatArray  # shape (t, k, C, n)
+    errors: FloatArray  # shape (t, k, C, n), C = 1 if targets are judged one by one
 
     @cached_property
     def pairs(self) -> FloatArray:
@@ -310,8 +339,13 @@ def factorise_pilot(rows: TrainingRows, plan: SubsetPlan) -> Pilot:
     return Pilot(members, plan.subset_sizes, rows, plan)
 
 
-def label_noise(rows: TrainingRows) -> dict[str, float]:
-    """Estimate ζ, the part of the labels that no linear predictor of all features explains; attributes of results.
+def together(noise: Mapping[str, FloatArray]) -> dict[str, float]:
+    """Attributes of results: the label noise of all targets together, with its bounds."""
+    return {name: float(np.sqrt((values**2).sum())) for name, values in noise.items()}
+
+
+def noise_of_targets(rows: TrainingRows) -> dict[str, FloatArray]:
+    """Estimate ζ of each target, the part of its labels that no linear predictor of all features explains; (C,) each.
 
     Weights with variances that are a power g of the spectrum make the centred labels Gaussian with covariance
     ``ζ²(I + h K^g)``, K = FFᵀ the kernel of all features. The restricted likelihood is a sum over eigenvalues of K; its
@@ -321,12 +355,20 @@ def label_noise(rows: TrainingRows) -> dict[str, float]:
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((150, 100))
     >>> y = X @ rng.standard_normal(100) + 2 * rng.standard_normal(150)
-    >>> noise = label_noise(training_rows(X, y[None]))
-    >>> noise["label_noise_lower"] < 2 < noise["label_noise_upper"]
+    >>> noise = noise_of_targets(training_rows(X, y[None]))
+    >>> bool(noise["label_noise_lower"][0] < 2 < noise["label_noise_upper"][0])
     True
     """
-    M, y, freedom = len(rows.feature_means), rows.centred_targets[0], rows.room
+    M = len(rows.feature_means)
     (fit,) = factorise_pilot(rows, SubsetPlan.from_indices([np.arange(M)], M)).members
+    targets = np.split(rows.centred_targets[0], range(_SOME, len(rows.targets), _SOME))
+    parts = [_noise(fit, rows.room, some) for some in targets]
+    names = ("label_noise", "label_noise_lower", "label_noise_upper")
+    return dict(zip(names, np.sqrt(np.concatenate(parts, axis=1)), strict=True))
+
+
+def _noise(fit: MemberFit, freedom: int, y: FloatArray) -> FloatArray:
+    """ζ² of some targets, (C, n), and its bounds; shape (3, C)."""
     inside = (y @ fit.left.T) ** 2  # (C, ρ)
     rest = np.maximum((y**2).sum(axis=1) - inside.sum(axis=1), 0.0) * (freedom > len(fit.spectrum))
     strengths = np.exp(np.linspace(-12.0, 24.0, 241))[:, None]  # h times the largest eigenvalue to the power g
@@ -339,12 +381,9 @@ def label_noise(rows: TrainingRows) -> dict[str, float]:
     misfit = np.maximum(misfit - misfit.min(axis=1, keepdims=True), 0.0)  # minus twice the log-likelihood
     kept, likelihood = misfit <= chi2.ppf(0.9, 1), np.exp(-0.5 * misfit)
     own = np.exp(np.sqrt(2 / freedom))  # given h the variance follows a χ² distribution
-    found = {
-        "label_noise": (likelihood * variances).sum(axis=1) / likelihood.sum(axis=1),
-        "label_noise_lower": np.where(kept, variances, np.inf).min(axis=1) / own,
-        "label_noise_upper": np.where(kept, variances, 0.0).max(axis=1) * own,
-    }
-    return {name: float(np.sqrt(values.sum())) for name, values in found.items()}
+    mean = (likelihood * variances).sum(axis=1) / likelihood.sum(axis=1)
+    lower, upper = np.where(kept, variances, np.inf).min(axis=1), np.where(kept, variances, 0.0).max(axis=1)
+    return np.stack([mean, lower / own, upper * own])
 
 
 @contextmanager

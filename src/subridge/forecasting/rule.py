@@ -11,9 +11,10 @@ where ``E_rr′ + ζ²`` is the mean product of the left-out errors of two membe
 the search for a ridge and the curve of an ensemble to its standard error.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import t as student
@@ -24,7 +25,7 @@ from subridge.model.aggregation import Aggregation, MemberMoments
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import DominantRowsWarning, ParameterError, RidgeError, SubridgeWarning
 from subridge.ridge.checks import correlated_rows
-from subridge.ridge.choose import Outcome, default_ridges, extended_search, given_ridges, outcome_of, ridge_at_end
+from subridge.ridge.choose import Outcome, default_ridges, extended_searches, given_ridges, outcome_of, ridge_at_end
 from subridge.ridge.member import MemberFit, independent_samples, residual_pair_traces
 from subridge.ridge.moments import MomentRows
 from subridge.ridge.rows import TrainingRows
@@ -158,7 +159,10 @@ def refuse_vanishing(name: str, ridges: FloatArray, rows: TrainingRows) -> Float
 
 
 class AtPilot(NamedTuple):
-    """An ensemble at the pilot's own size, at L ridges."""
+    """An ensemble at the pilot's own size, at L ridges.
+
+    If targets are judged one by one, all but the ridges have L times C rows.
+    """
 
     ridges: FloatArray  # (L, k)
     moments: MemberMoments  # of left-out errors with readout noise, with pairs (L, k, k)
@@ -169,7 +173,7 @@ class AtPilot(NamedTuple):
     @property
     def best(self) -> int:
         """The place of the least loss, the largest ridge among equals."""
-        return int(len(self.ridges) - 1 - np.argmin(self.losses[::-1]))
+        return last_least(self.losses)
 
     def weighted(self, aggregation: Aggregation) -> "AtPilot":
         """The same members with another aggregation."""
@@ -179,60 +183,115 @@ class AtPilot(NamedTuple):
 
 
 def at_pilot(pilot: Pilot, ensemble: Ensemble, ridges: FloatArray) -> AtPilot:
-    """An ensemble at the pilot's own size and ridges (L, k); fitted weights need a pilot with a constant predictor."""
+    """An ensemble at the pilot's own size and ridges (L,) or (L, k).
+
+    Fitted weights need a pilot with a constant predictor.
+    """
+    ridges = np.broadcast_to(ridges.reshape(len(ridges), -1), (len(ridges), len(ensemble.ridge)))
     penalties, noise = pilot.penalties(ridges), np.zeros(ridges.shape)
     if ensemble.readout_noise.any():
         alone = [variance_shares([fit], penalties[:, [r]])[:, 0, 0] for r, fit in enumerate(pilot.members)]
         noise = _readout_noise(pilot, ensemble, np.stack(alone[: ridges.shape[1]], axis=1))
     pairs = np.concatenate([block.pairs for block in pilot.left_out(penalties)])
+    penalties, noise = (np.repeat(each, pilot.n_judged, axis=0) for each in (penalties, noise))
     moments = _moments(pilot, penalties, pairs, noise)
     return AtPilot(ridges, moments, noise, noise[:, 0], noise).weighted(ensemble.aggregation)
 
 
 def search_ridges(
     pilot: Pilot, ensemble: Ensemble, path: FloatArray | None, said: list[SubridgeWarning | None], *, may_grow: bool
-) -> AtPilot:
-    """An ensemble along a path; without one, at its own ridges.
+) -> Iterator[tuple[IntArray, AtPilot]]:
+    """An ensemble along a path; without one, at its own ridges. Gives the numbers of targets that share a table.
 
     A path that may grow is extended as that of the estimators is, and then made finer. A warning where the error still
     falls at an end is added to `said`.
     """
-    if path is None:
-        return at_pilot(pilot, ensemble, ensemble.ridge[None])
-    spread = float((pilot.targets**2).sum()) / pilot.rows.total_weight
+    start, everything = ensemble.ridge[None] if path is None else path, np.arange(pilot.n_judged)
+    spreads = (pilot.targets**2).reshape(len(everything), -1).sum(axis=1) / pilot.rows.total_weight
 
-    def evaluate(ridges: FloatArray) -> Outcome[AtPilot]:
-        table = at_pilot(pilot, ensemble, np.repeat(ridges[:, None], len(ensemble.ridge), axis=1))
-        losses = table.losses
-        return outcome_of(table, [table.best], len(ridges), spread, lambda at: (float(losses[at[0]]), 0.0))
+    def outcomes(ridges: FloatArray, some: IntArray) -> list[Outcome[AtPilot]]:
+        table, L = at_pilot(pilot.of(some), ensemble, ridges), len(ridges)
+        lines = zip(table.losses.reshape(L, -1).T.tolist(), spreads[some].tolist(), strict=True)
+        return [outcome_of(table, [last_least(each)], L, spread, partial(_at, each)) for each, spread in lines]
 
-    outcome = evaluate(path)
     if may_grow:
-        path, outcome = extended_search(path, evaluate)
-        fine = np.geomspace(path[0], path[-1], RULE.path_steps * (len(path) - 1) + 1)
-        outcome = replace(outcome, found=evaluate(fine).found)
-    said.append(ridge_at_end(path, outcome.end, outcome.is_falling))
-    return outcome.found
+        searched = extended_searches(start, outcomes, len(everything))
+    else:
+        searched = [(start, outcome) for outcome in outcomes(start, everything)]
+        yield everything, searched[0][1].found
+    said.extend(ridge_at_end(each, outcome.end, outcome.is_falling) for each, outcome in searched)
+    ends = np.array([(each[0], each[-1], len(each)) for each, _ in searched if may_grow]).reshape(-1, 3)
+    for low, high, length in np.unique(ends, axis=0):
+        some = np.flatnonzero((ends == (low, high, length)).all(axis=1))
+        fine = np.geomspace(low, high, RULE.path_steps * (int(length) - 1) + 1)
+        yield some, at_pilot(pilot.of(some), ensemble, fine)
 
 
-def choose_ridges(pilot: Pilot, table: AtPilot, sizes: FloatArray) -> tuple[IntArray, BoolArray]:
-    """For every size the place of the ridge of least left-out error among those in reach, the largest where none is.
+def last_least(losses: Sequence[float] | FloatArray) -> int:
+    """The place of the least loss, (L,), the last of equal ones: the largest ridge."""
+    return int(len(losses) - 1 - np.argmin(losses[::-1]))
 
-    The second result, of shape (S,), is True where the ridge is the smallest that the pilot can judge, so that a
-    smaller one may err less.
+
+def _at(losses: Sequence[float], place: IntArray) -> tuple[float, float]:
+    return losses[place[0]], 0.0
+
+
+class Chosen(NamedTuple):
+    """For each of C targets, or for all of them (C = 1), and each of S sizes: the ridge of least left-out error among
+    those in reach, the largest where none is.
     """
-    reached = pilot.reach(table.ridges).min(axis=1) >= sizes[:, None]
-    losses, L = np.where(reached, table.losses, np.inf), len(table.ridges)
-    best = L - 1 - np.argmin(losses[:, ::-1], axis=1)
-    first = np.argmax(np.isfinite(losses), axis=1)
-    return best, (first > 0) & (best == first)
+
+    ridges: FloatArray  # (C, S, k)
+    is_bound: BoolArray  # the ridge is the smallest that the pilot can judge: a smaller one may err less, (C, S)
+    present: FloatArray  # error at the pilot's size, readout noise apart, (C, S)
+    least: FloatArray  # that of the best ridge, in reach or not, (C, 1)
+
+
+def choose_ridges(pilot: Pilot, table: AtPilot, sizes: FloatArray) -> Chosen:
+    """Choose a ridge from a table, for each size and each target that is judged."""
+    L, reached = len(table.ridges), pilot.reach(table.ridges).min(axis=1) >= sizes[:, None]
+    known = table.losses - (table.weights**2 * table.noise).sum(axis=1)
+    losses, known = (each.reshape(L, -1).T for each in (table.losses, known))  # (C, L)
+    offered = np.where(reached, losses[:, None, :], np.inf)
+    best, least = (L - 1 - np.argmin(each[..., ::-1], axis=-1) for each in (offered, losses[:, None, :]))
+    first = np.argmax(np.isfinite(offered), axis=-1)
+    present, lowest = (np.take_along_axis(known, each, axis=1) for each in (best, least))
+    return Chosen(table.ridges[best], (first > 0) & (best == first), present, lowest)
+
+
+def search_and_choose(
+    pilot: Pilot,
+    ensemble: Ensemble,
+    path: FloatArray | None,
+    sizes: FloatArray,
+    said: list[SubridgeWarning | None],
+    *,
+    may_grow: bool,
+) -> Chosen:
+    """Choose ridges as `search_ridges` finds them, for parts of the targets whose tables fit into memory."""
+    seen, parts = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot, []
+    most = 1 if path is None else RULE.path_steps * len(path)
+    for part in seen.parts(np.arange(pilot.n_judged), most):
+        for some, table in search_ridges(seen.of(part), ensemble, path, said, may_grow=may_grow):
+            parts.append((part[some], choose_ridges(pilot, table, sizes)))
+    return Chosen(*in_order(parts))
+
+
+def in_order(parts: Sequence[tuple[IntArray, Sequence[FloatArray | BoolArray]]]) -> list[Any]:
+    """Arrays of parts of the targets, whose numbers come with them, as arrays of all targets.
+
+    >>> in_order([(np.array([2, 0]), [np.array([7.0, 5.0])]), (np.array([1]), [np.array([6.0])])])
+    [array([5., 6., 7.])]
+    """
+    order = np.argsort(np.concatenate([some for some, _ in parts]))
+    return [np.concatenate(each)[order] for each in zip(*(arrays for _, arrays in parts), strict=True)]
 
 
 # -- the curve ------------------------------------------------------------------------------------
 
 
 class Curve(NamedTuple):
-    """Forecast of one ensemble at S sizes; arrays have one row for each size."""
+    """Forecast of one ensemble at S sizes; arrays have an axis of targets before that of sizes if each is judged."""
 
     sizes: FloatArray  # n′, (S,)
     ridges: FloatArray  # given or chosen, (S, k)
@@ -254,28 +313,40 @@ class Curve(NamedTuple):
             return self.error / np.exp(below), self.error * np.exp(above)
 
 
-def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, table: AtPilot) -> Curve:
-    """Forecast one ensemble at sizes (S,), each at the best ridge of a table that is in reach."""
+def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, chosen: Chosen) -> Curve:
+    """Forecast one ensemble at sizes (S,), each at its chosen ridge."""
     n, seen = pilot.rows.n_samples, pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
-    place, is_bound = choose_ridges(pilot, table, sizes)
-    ridges = table.ridges[place]
-    members = zip(seen.members, seen.penalties(ridges).T, strict=True)
-    penalties = np.stack([matched_penalties(fit.spectrum, n, pilot.rows.room, sizes, p) for fit, p in members], axis=1)
-    gamma_n = n * variance_shares(seen.members, penalties)
-    parts = [_transfer(block, ensemble, gamma_n[block.rows], sizes[block.rows]) for block in seen.left_out(penalties)]
-    error, readout, *rest = (np.concatenate(part) for part in zip(*parts, strict=True))
-    weights, effective, deviation, freedom, skewness = rest
-    error = np.where((pilot.reach(ridges) >= sizes[:, None]).all(axis=1), error, np.nan)
-    present = table.losses - (table.weights**2 * table.noise).sum(axis=1)  # at the pilot's size, (L,)
+    S, k = chosen.ridges.shape[1:]
+    # Matched penalties and variances depend on size and ridge only: they serve all targets that have the same.
+    pairs = np.insert(chosen.ridges, 0, np.arange(S), axis=2).reshape(-1, k + 1)
+    pairs, numbers = np.unique(pairs, axis=0, return_inverse=True)
+    members, own_sizes = zip(seen.members, seen.penalties(pairs[:, 1:]).T, strict=True), sizes[pairs[:, 0].astype(int)]
+    matched = [matched_penalties(fit.spectrum, n, pilot.rows.room, own_sizes, p) for fit, p in members]
+    penalties = np.stack(matched, axis=1)
+    gamma_n, parts = n * variance_shares(seen.members, penalties), []
+    lines, groups = np.unique(numbers.reshape(-1, S), axis=0, return_inverse=True)  # targets that have all alike
+    for number, line in enumerate(lines):
+        for some in seen.parts(np.flatnonzero(groups.ravel() == number), S):
+            own = seen.of(some)
+            at = np.repeat(np.arange(S), len(some))
+            blocks = [
+                _transfer(block, ensemble, gamma_n[line[at[block.rows]]], sizes[at[block.rows]])
+                for block in own.left_out(penalties[line])
+            ]
+            found = [np.concatenate(each) for each in zip(*blocks, strict=True)]
+            parts.append((some, [each.reshape(S, len(some), *each.shape[1:]).swapaxes(0, 1) for each in found]))
+    error, readout, weights, effective, deviation, freedom, skewness = in_order(parts)
+    error = np.where((pilot.reach(chosen.ridges) >= sizes[:, None]).all(axis=-1), error, np.nan)
     # A larger sample is not believed to raise the error. Without this the mean error over forty tables is 2.7 % larger.
-    believed = np.where(sizes > n, np.minimum(error, present[table.best]), error)
+    believed = np.where(sizes > n, np.minimum(error, chosen.least), error)
     with np.errstate(invalid="ignore", divide="ignore"):
-        fall = np.where((present[place] > 0) & (sizes != n), believed / present[place], 1.0)
+        fall = np.where((chosen.present > 0) & (sizes != n), believed / chosen.present, 1.0)
         deviation = deviation * np.where(error > 0, believed / error, np.where(np.isnan(error), np.nan, 1.0))
         total = believed + readout
         is_vague = (sizes > n) & (deviation > RULE.vague * total) & (pilot.rows.left_out is None)
     in_reach = ~np.isnan(total) & ~is_vague
-    return Curve(sizes, ridges, is_bound, in_reach, total, fall, weights, effective, deviation, freedom, skewness)
+    found = [chosen.ridges, chosen.is_bound, in_reach, total, fall, weights, effective, deviation, freedom, skewness]
+    return Curve(sizes, *(each if pilot.per_target else each[0] for each in found))
 
 
 def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: FloatArray) -> tuple[FloatArray, ...]:
@@ -322,7 +393,7 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
 
 def _readout_noise(pilot: Pilot, ensemble: Ensemble, gamma: FloatArray) -> FloatArray:
     """Error of each member by readout noise, ``η_r² C/(1 - γ_rr)``, for γ_rr of shape (t, k)."""
-    noise = len(pilot.targets) * ensemble.readout_noise**2
+    noise = len(pilot.targets) / pilot.n_judged * ensemble.readout_noise**2
     return np.where(noise > 0, noise * np.where(noise > 0, variance_gain(gamma), 0.0), 0.0)
 
 
@@ -332,8 +403,10 @@ def _moments(pilot: Pilot, penalties: FloatArray, pairs: FloatArray, noise: Floa
     members = pairs[:, :k, :k] + noise[:, :, None] * np.eye(k)
     if pairs.shape[1] == k:
         return MemberMoments(members)
+    penalties, own = np.unique(penalties, axis=0, return_inverse=True)  # those of all targets may be the same
     behind = [independent_samples(fit, penalties[:, r]) for r, fit in enumerate(pilot.members[:k])]
-    return MemberMoments(members, pairs[:, k, :k], pairs[:, k, k], behind=np.stack(behind, axis=1) * len(pilot.targets))
+    worth = np.stack(behind, axis=1)[own.ravel()] * (len(pilot.targets) / pilot.n_judged)
+    return MemberMoments(members, pairs[:, k, :k], pairs[:, k, k], behind=worth)
 
 
 def design_effects(block: LeftOut) -> FloatArray:
@@ -425,7 +498,8 @@ def spread_of_means(parts: FloatArray, dimensions: FloatArray) -> tuple[FloatArr
     centred, n = parts - parts.mean(axis=1, keepdims=True), parts.shape[1]
     # Times a power of two, so that no power of the largest leaves the floats.
     centred = np.ldexp(centred, -np.frexp(abs(centred).max(axis=1, keepdims=True))[1])
-    power, third, fourth = ((centred**power).mean(axis=1) for power in (2, 3, 4))
+    squares = centred * centred
+    power, third, fourth = (each.mean(axis=1) for each in (squares, squares * centred, squares * squares))
     power = np.where(power > 0, power, np.inf)
     freedom = 2 * n / (np.where(fourth > 0, fourth / power**2, 1.0) - (n - 3) / (n - 1))
     return (

@@ -39,6 +39,8 @@ Loss: TypeAlias = tuple[float, float]
 _EPS = float(np.finfo(np.float64).eps)
 # A non-negative minimum is found directly if every member has at least this share of its power to itself.
 _APART = 1e-4
+# An eigenvalue of a matrix of unit diagonal that rounding does not make negative. Far less than `_APART` asks for.
+_SINGULAR = 1e-10
 # Members whose outputs differ by less than this share of their power, 18 roundings, count as one and share its weight.
 ALIKE = 4e-15
 # One or two steps are enough; a cycle is left to a slower search.
@@ -320,11 +322,11 @@ def least_nonnegative(A: FloatArray, b: FloatArray) -> tuple[FloatArray, BoolArr
     try:
         solved: FloatArray = np.asarray(np.linalg.solve(A, b[:, :, None])[:, :, 0], dtype=np.float64)
         known = np.diagonal(np.linalg.cholesky(A), axis1=1, axis2=2).min(axis=1) ** 2 >= _APART
-    except np.linalg.LinAlgError:  # at least one is singular or indefinite: solve each alone
-        if len(A) == 1:
-            return np.zeros(b.shape), np.zeros(1, dtype=bool)
-        parts = [least_nonnegative(A[i : i + 1], b[i : i + 1]) for i in range(len(A))]
-        return np.concatenate([found for found, _ in parts]), np.concatenate([known for _, known in parts])
+    except np.linalg.LinAlgError:  # at least one is singular or indefinite: solve the others
+        sound = np.linalg.eigvalsh(A)[:, 0] > _SINGULAR
+        solved, known = np.zeros(b.shape), np.zeros(len(b), dtype=bool)
+        solved[sound], known[sound] = least_nonnegative(A[sound], b[sound])
+        return solved, known
     rest = np.flatnonzero(known & (solved < 0).any(axis=1))
     counted = solved[rest] > 0
     solved[rest], known[rest] = 0.0, False

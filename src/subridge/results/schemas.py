@@ -177,14 +177,15 @@ def forecasts(
 ) -> xr.Dataset:
     """Put the forecasts of several ensembles side by side, which have the same variables of the same shapes.
 
-    Variables are (ensemble, n_samples), but ``reach`` is (ensemble, member) and ``irreducible_error`` (ensemble).
-    `labels` are names for axes of pictures, by variable.
+    Variables are (ensemble, n_samples), but ``reach`` is (ensemble, member) and ``irreducible_error`` (ensemble). If
+    targets are a coordinate, they are the second dimension. `labels` are names for axes of pictures, by variable.
     """
-    other = {"reach": ("ensemble", "member"), "irreducible_error": ("ensemble",)}
+    first = ("ensemble", "target") if "target" in coordinates else ("ensemble",)
+    other = {"reach": (*first, "member"), "irreducible_error": first}
     return xr.Dataset(
         {
             name: (
-                other.get(name, ("ensemble", "n_samples")),
+                other.get(name, (*first, "n_samples")),
                 np.stack([row[name] for row in rows.values()]),
                 {"long_name": labels[name]} if name in labels else {},
             )

@@ -9,7 +9,7 @@ The default path goes on if its best ridge is at an end and the error still fall
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import ClassVar, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar
@@ -115,6 +115,9 @@ class Outcome(Generic[Found]):
     is_falling: bool
 
 
+_Search: TypeAlias = Generator[FloatArray, Outcome[Found], tuple[FloatArray, Outcome[Found]]]
+
+
 def outcome_of(
     found: Found,
     places: Sequence[int] | IntArray,
@@ -153,17 +156,45 @@ def extended_search(
 ) -> tuple[FloatArray, Outcome[Found]]:
     """Evaluate a path by half decades, and longer ones while the best ridge is at an end and the error falls there.
 
-    If the largest ridge is about the best, little was learnt. What there is to learn may lie in a direction whose
-    variance is far below that of any column, so a few ridges far below the path are tried as well. Returns the last
-    path and its outcome.
+    Returns the last path and its outcome.
     """
-    outcome = evaluate(path)
+    return extended_searches(path, lambda longer, _: [evaluate(longer)], 1)[0]
+
+
+def extended_searches(
+    path: FloatArray, evaluate: Callable[[FloatArray, IntArray], Sequence[Outcome[Found]]], count: int
+) -> list[tuple[FloatArray, Outcome[Found]]]:
+    """As `extended_search`, for several targets that need not go equally far.
+
+    `evaluate` gives the outcomes of a path for some of them, by number.
+    """
+    searches: list[_Search[Found]] = [_paths(path) for _ in range(count)]
+    found: dict[int, tuple[FloatArray, Outcome[Found]]] = {}
+    wanted = {number: next(search) for number, search in enumerate(searches)}
+    while wanted:
+        first = next(iter(wanted.values()))
+        some = [number for number, each in wanted.items() if np.array_equal(each, first)]
+        for number, outcome in zip(some, evaluate(first, np.array(some)), strict=True):
+            try:
+                wanted[number] = searches[number].send(outcome)
+            except StopIteration as end:
+                found[number], _ = end.value, wanted.pop(number)
+    return [found[number] for number in range(count)]
+
+
+def _paths(path: FloatArray) -> _Search[Found]:
+    """The paths of a search, which is told the outcome of each; the last path and its outcome.
+
+    If the largest ridge is about the best, little was learnt. What there is to learn may lie in a direction whose
+    variance is far below that of any column, so a few ridges far below the path are tried as well.
+    """
+    outcome = yield path
     if outcome.end == "upper":
-        probed = evaluate(np.concatenate([path[0] * _PROBES, path]))
+        probed = yield np.concatenate([path[0] * _PROBES, path])
         if probed.error < (1 - _MATERIAL) * outcome.error:
             deep = np.arange(round(2 * float(np.log10(_PROBES[0]))), 0)
             path = np.concatenate([path[0] * 10.0 ** (deep / 2), path])
-            outcome = evaluate(path)
+            outcome = yield path
     for steps in _EXTENSIONS:
         if not outcome.is_falling:
             break
@@ -171,8 +202,8 @@ def extended_search(
         further = path[0] / factors[::-1] if outcome.end == "lower" else path[-1] * factors
         if not (np.isfinite(further).all() and (further > 0).all()):
             break
-        longer = np.concatenate([further, path] if outcome.end == "lower" else [path, further])
-        path, outcome = longer, evaluate(longer)
+        path = np.concatenate([further, path] if outcome.end == "lower" else [path, further])
+        outcome = yield path
     return path, outcome
 
 

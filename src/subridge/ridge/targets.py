@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from subridge.arrays.namespace import device_of, index_on, like, namespace_of, to_numpy
+from subridge.arrays.namespace import device_of, index_on, like, namespace_of, take_last, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.model.aggregation import Aggregation, MemberMoments
 from subridge.model.checks import Scope
@@ -36,25 +36,38 @@ class TargetLosses(Losses):
 
     def __init__(self, paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation) -> None:
         super().__init__(paths, rows, aggregation)
-        parts = np.arange(-1, min(_PARTS, rows.n_units))
-        self._marks = like(rows.owners[:, None] % len(parts[1:]) == parts, rows.targets)  # (n, J + 1)
-        self.floors = np.zeros(len(parts) * len(rows.targets), dtype=np.intp)
+        numbers = rows.owners % min(_PARTS, rows.n_units)
+        self._parts = [np.flatnonzero(numbers == part) for part in range(-1, int(numbers.max()) + 1)]
+        self.floors = np.zeros(len(self._parts) * len(rows.targets), dtype=np.intp)
+        self._sums: dict[tuple[int, ...], FloatArray] = {}  # by members and their common place
 
     def products(self, places: IntArray) -> FloatArray:
         """Mean products of the members' errors and the labels' deviations, in the part of each entry and in the others.
 
         The shape is (2, (J + 1) C, k + 1, k + 1), that of places ((J + 1) C, k).
         """
-        rows, xp, found = self.rows, namespace_of(self.rows.targets), []
-        for number, own in enumerate(places.reshape((int(self._marks.shape[1]), -1, len(self.paths)))):
-            if self._last[0] != own.tobytes():
-                members = [_errors_at(path, at) for path, at in zip(self.paths, own.T, strict=True)]
-                table = xp.stack([*members, rows.deviations], axis=1) * rows.root_weights
-                sums = (table[:, :, None, :] * table[:, None, :, :]) @ self._marks / rows.total_weight
-                self._last = own.tobytes(), to_numpy(sums)
-            sums = self._last[1]
-            found.append((sums[..., number], sums.sum(axis=-1) - sums[..., number]))
-        return np.concatenate(found, axis=1)
+        C, own = len(self.rows.targets), places.reshape((len(self._parts), -1, len(self.paths)))
+        at = np.arange(len(places)) // C
+        if (places == places[:, :1]).all():  # each target takes one of the common places, which are few
+            common, at = np.unique(places[:, 0], return_inverse=True)
+            own = np.repeat(common[:, None], places[:C].size, axis=1).reshape((-1, *own.shape[1:]))
+        sums, at = np.stack([self._sums_at(each) for each in own]), at.reshape((-1, C))
+        number, target = np.indices(at.shape, sparse=True)
+        part = sums[at, number, target]
+        return np.stack([part, sums.sum(axis=1)[at, target] - part]).reshape((2, -1, *part.shape[2:]))
+
+    def _sums_at(self, places: IntArray) -> FloatArray:
+        """The products summed over each part, shape (J + 1, C, k + 1, k + 1), at places (C, k); kept if all agree."""
+        key, rows, xp = (*map(id, self.paths), *np.unique(places).tolist()), self.rows, namespace_of(self.rows.targets)
+        if key not in self._sums:
+            members = [_errors_at(*each) for each in zip(self.paths, places.T, strict=True)]
+            table = xp.stack([*members, rows.deviations], axis=1) * rows.root_weights
+            blocks = (take_last(table, part) for part in self._parts)
+            found = to_numpy(xp.stack([each @ xp.matrix_transpose(each) for each in blocks])) / rows.total_weight
+            if (places != places[0, 0]).any():
+                return found
+            self._sums[key] = found
+        return self._sums[key]
 
     def _judged(self, places: IntArray) -> Judged:
         worth = np.array([path.independent[at] for path, at in zip(self.paths, places.T, strict=True)]).T
@@ -68,9 +81,12 @@ def _moments(products: FloatArray, behind: FloatArray | None = None) -> MemberMo
 
 def _errors_at(path: MemberPath, places: IntArray) -> Array:
     """Left-out errors of a member with a place for each target, shape (C, n)."""
-    numbers, inverse = np.unique(places, return_inverse=True)
-    tables = namespace_of(path.target_means).stack([path.errors(int(place)) for place in numbers])
-    return tables[index_on(tables, inverse), index_on(tables, np.arange(len(places)))]  # type: ignore[no-any-return]
+    first, *others = np.unique(places).tolist()
+    found = namespace_of(path.target_means).asarray(path.errors(first), copy=True if others else None)
+    for place in others:
+        own = index_on(found, np.flatnonzero(places == place))
+        found[own, :] = path.errors(place)[own, :]
+    return found
 
 
 def fit_targets(

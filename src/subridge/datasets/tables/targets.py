@@ -51,6 +51,9 @@ def read_target(values: TargetLike | None) -> Target:
         except ValueError as error:
             raise DataError(f"y must have shape (n,) or (n, number of targets): {error}") from error
     require(frame.shape[1] > 0, f"y must have shape (n,) or (n, number of targets), got {frame.shape}")
+    if all(dtype.kind in "iuf" for dtype in frame.dtypes):  # all columns at once, which takes far less time
+        numbers: FloatArray = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+        return numbers if numbers.shape[1] > 1 else numbers[:, 0]
     columns = [_read_column(column) for _, column in frame.items()]
     if len(columns) == 1:
         return columns[0]
@@ -105,7 +108,7 @@ def target_rows(target: Target, task: Task) -> Targets:
         "without units or thousands separators, or use task='classification'",
     )
     rows = np.ascontiguousarray(np.atleast_2d(target.T), dtype=np.float64)
-    values = np.unique(rows)
+    values = np.unique(rows[0])
     looks_like_codes = task == "auto" and len(rows) == 1 and len(values) <= _FEW_VALUES and (values % 1 == 0).all()
     note = f"took a target of {len(values)} whole values for numbers; task='classification' makes them classes"
     return Targets(rows, notes=(note,) if looks_like_codes else ())
