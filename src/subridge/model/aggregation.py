@@ -36,7 +36,7 @@ __all__ = [
 # The error to minimise, and the error that decides between equals.
 Loss: TypeAlias = tuple[float, float]
 
-_EPS = float(np.finfo(np.float64).eps)
+EPS = float(np.finfo(np.float64).eps)
 # A non-negative minimum is found directly if every member has at least this share of its power to itself.
 _APART = 1e-4
 # Members whose outputs differ by less than this share of their power, 18 roundings, count as one and share its weight.
@@ -128,11 +128,11 @@ class MemberMoments:
         else:
             errors = errors.reshape((*errors.shape[:-2], -1))
             targets = targets.reshape((*targets.shape[:-2], 1, -1))
-        across = xp.matrix_transpose(errors)
+        across = errors.mT
         products = to_numpy(errors @ across) / totals[..., None, None]
         missed = to_numpy(targets @ across)[..., 0, :] / totals[..., None]
         v = to_numpy((targets * targets).sum(axis=-1))[..., 0] / totals
-        return cls(0.5 * (products + np.swapaxes(products, -1, -2)), missed, np.asarray(v))
+        return cls(0.5 * (products + products.mT), missed, np.asarray(v))
 
     def of_members(self, chosen: IntArray) -> "MemberMoments":
         """Moments of some of the members, by number.
@@ -197,7 +197,7 @@ class MemberMoments:
         terms = weighted_pairs(weights, self.pairs)
         own, size = terms.sum(axis=(-2, -1)), np.abs(terms).sum(axis=(-2, -1))
         rest = 1.0 - weights.sum(axis=-1)
-        apart = np.abs(rest) > 4 * self.n_members * _EPS  # else the sum is one up to rounding
+        apart = np.abs(rest) > 4 * self.n_members * EPS  # else the sum is one up to rounding
         missed, v = self.with_target() if apart.any() else (np.zeros(()), np.zeros(()))
         with np.errstate(invalid="ignore"):
             shared = weighted(weights, missed)
@@ -256,7 +256,7 @@ def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
     truth("simplex", simplex)
     if E.ndim < 2 or E.shape[-1] != E.shape[-2]:
         raise ParameterError(f"pairs must have shape (..., k, k), got {E.shape}")
-    usable = np.isfinite(np.diagonal(E, axis1=-2, axis2=-1))
+    usable = np.isfinite(np.linalg.diagonal(E))
     if not usable.any(axis=-1).all():
         raise ParameterError("every member has infinite error; no weighting makes it finite")
     if not np.isfinite(E[usable[..., :, None] & usable[..., None, :]]).all():
@@ -270,12 +270,12 @@ def least_along(A: FloatArray, b: FloatArray, usable: BoolArray, simplex: bool =
 
     A has shape (..., k, k); b, and which members are `usable`, (..., k). The others have weight zero.
     """
-    own, unit = np.diagonal(A, axis1=-2, axis2=-1), np.eye(A.shape[-1])
+    own, unit = np.linalg.diagonal(A), np.eye(A.shape[-1])
     perfect, usable = usable & (own <= 0) & (b > 0), usable & (own > 0)  # members without error share all of the weight
     # In units of the members' own errors, and the least unit over each. Other members are apart from these.
     size = np.sqrt(np.where(usable, own, 1.0))
     relative = np.where(usable, size.min(axis=-1, where=usable, initial=np.inf, keepdims=True) / size, 0.0)
-    A = np.where(usable[..., :, None] & usable[..., None, :], (A + np.swapaxes(A, -1, -2)) / 2, unit)
+    A = np.where(usable[..., :, None] & usable[..., None, :], (A + A.mT) / 2, unit)
     A, b = A / size[..., :, None] / size[..., None, :], b * relative
     b = b / np.maximum(np.abs(b).max(axis=-1, keepdims=True), _TINY)
     if simplex:
@@ -283,7 +283,7 @@ def least_along(A: FloatArray, b: FloatArray, usable: BoolArray, simplex: bool =
         y = minimum_nonnegative(A + b[..., :, None] * b[..., None, :], b)
     else:
         # Members that duplicate each other make A singular; the solution of least norm shares their weight.
-        inverse = np.linalg.pinv(A, rcond=len(unit) * _EPS, hermitian=True)
+        inverse = np.linalg.pinv(A, rcond=len(unit) * EPS, hermitian=True)
         y = np.asarray((inverse @ b[..., None])[..., 0], dtype=np.float64)
     return np.where(perfect.any(axis=-1, keepdims=True), perfect, y * relative)
 
@@ -292,9 +292,9 @@ def minimum_nonnegative(A: FloatArray, b: FloatArray) -> FloatArray:
     """The minimum of ``yᵀAy - 2bᵀy`` over y ≥ 0, for semi-definite A of shape (..., k, k) and b (..., k)."""
     shape, k = b.shape, b.shape[-1]
     # In units of the diagonal, so that a shrunken member is as good as any other.
-    size = np.sqrt(np.diagonal(A, axis1=-2, axis2=-1))
+    size = np.sqrt(np.linalg.diagonal(A))
     A = (A / size[..., :, None] / size[..., None, :]).reshape(-1, k, k)
-    A, b = (A + np.swapaxes(A, 1, 2)) / 2, (b / size).reshape(-1, k)
+    A, b = (A + A.mT) / 2, (b / size).reshape(-1, k)
     found, known = least_nonnegative(A, b)
     for i in np.flatnonzero(~known):
         from scipy.optimize import nnls  # takes longer to import than all the rest
@@ -319,7 +319,7 @@ def least_nonnegative(A: FloatArray, b: FloatArray) -> tuple[FloatArray, BoolArr
     """
     try:
         solved: FloatArray = np.asarray(np.linalg.solve(A, b[:, :, None])[:, :, 0], dtype=np.float64)
-        known = np.diagonal(np.linalg.cholesky(A), axis1=1, axis2=2).min(axis=1) ** 2 >= _APART
+        known = np.linalg.diagonal(np.linalg.cholesky(A)).min(axis=1) ** 2 >= _APART
     except np.linalg.LinAlgError:  # at least one is singular or indefinite: solve each alone
         if len(A) == 1:
             return np.zeros(b.shape), np.zeros(1, dtype=bool)
@@ -576,8 +576,8 @@ class LinearAggregation(Aggregation):
     (True, False)
     """
 
-    is_linear: ClassVar[bool] = True
-    fits_weights: ClassVar[bool] = True
+    is_linear = True
+    fits_weights = True
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         if weights is None:
@@ -595,11 +595,11 @@ class Mean(LinearAggregation):
     array([0.25, 0.25, 0.25, 0.25])
     """
 
-    name: ClassVar[str] = "mean"
-    fits_weights: ClassVar[bool] = False
-    sums_to_one: ClassVar[bool] = True
-    equal_weights: ClassVar[bool] = True
-    is_mean: ClassVar[bool] = True
+    name = "mean"
+    fits_weights = False
+    sums_to_one = True
+    equal_weights = True
+    is_mean = True
 
     def weights(self, moments: MemberMoments) -> FloatArray:
         return np.full(moments.pairs.shape[:-1], 1 / moments.n_members)
@@ -740,8 +740,8 @@ class Scaled(FittedAggregation):
     array([1., 1.])
     """
 
-    name: ClassVar[str] = "scaled"
-    equal_weights: ClassVar[bool] = True
+    name = "scaled"
+    equal_weights = True
 
     def best(self, moments: MemberMoments) -> FloatArray:
         _, v = moments.with_target()
@@ -769,11 +769,11 @@ class Simplex(FittedAggregation):
     array([0.75, 0.25])
     """
 
-    name: ClassVar[str] = "simplex"
-    sums_to_one: ClassVar[bool] = True
+    name = "simplex"
+    sums_to_one = True
 
     def best(self, moments: MemberMoments) -> FloatArray:
-        usable = np.isfinite(np.diagonal(moments.pairs, axis1=-2, axis2=-1))
+        usable = np.isfinite(np.linalg.diagonal(moments.pairs))
         hopeless = np.asarray(~usable.any(axis=-1))[..., None, None]
         return member_weights(np.where(hopeless, np.eye(moments.n_members), moments.pairs))
 
@@ -797,8 +797,8 @@ class Free(FittedAggregation):
     array([1., 1.])
     """
 
-    name: ClassVar[str] = "free"
-    simpler: ClassVar[LinearAggregation] = Scaled()
+    name = "free"
+    simpler = Scaled()
 
     @np.errstate(invalid="ignore", divide="ignore")  # the target's power may be zero or infinite
     def best(self, moments: MemberMoments) -> FloatArray:
@@ -811,7 +811,7 @@ class Free(FittedAggregation):
         kept = c[..., :, None] * b[..., None, :]
         smaller = ~endless[..., None] & (F + kept < E + lost)
         apart = np.where(smaller, F - kept, E - np.where(endless[..., None], 0.0, lost))
-        powers, errors = (np.diagonal(each, axis1=-2, axis2=-1) for each in (F, E))
+        powers, errors = (np.linalg.diagonal(each) for each in (F, E))
         heard = endless | (powers > (SILENT * power if moments.outputs is None else 0.0))
         usable = heard & (power > 0) & np.isfinite(errors)
         # With cᵀw = v given, the risk of the best multiple of w falls with wᵀ(F - ccᵀ/v)w.
@@ -832,7 +832,7 @@ class Median(Aggregation):
     array([[4.]])
     """
 
-    name: ClassVar[str] = "median"
+    name = "median"
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         k = outputs.shape[0]
@@ -899,9 +899,9 @@ class Majority(Aggregation):
            [1.125]])
     """
 
-    name: ClassVar[str] = "majority"
-    decides_classes: ClassVar[bool] = True
-    counts_votes: ClassVar[bool] = True
+    name = "majority"
+    decides_classes = True
+    counts_votes = True
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         """The votes, plus a fraction of a vote that orders ties by the summed scores; the largest entry is the class.
@@ -1004,9 +1004,9 @@ class Summed(Aggregation):
            [0.75]])
     """
 
-    name: ClassVar[str] = "sum"
-    decides_classes: ClassVar[bool] = True
-    adds_scores: ClassVar[bool] = True
+    name = "sum"
+    decides_classes = True
+    adds_scores = True
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         return namespace_of(outputs).sum(outputs, axis=0)

@@ -520,7 +520,7 @@ def _row_matrix(row_fractions: ArrayLike, k: int) -> FloatArray:
 
 def _consistent(nu: FloatArray, name: str, things: str) -> FloatArray:
     """Check fractions of features or rows, shape (..., k, k), against each other."""
-    own, slack = np.diagonal(nu, axis1=-2, axis2=-1), 1e-12  # fractions are often quotients of counts
+    own, slack = np.linalg.diagonal(nu), 1e-12  # fractions are often quotients of counts
     with np.errstate(invalid="ignore"):  # of infinite fractions
         smaller = np.minimum(own[..., :, None], own[..., None, :])
         union = (own[..., :, None] + own[..., None, :] - nu)[..., ~np.eye(nu.shape[-1], dtype=bool)]
@@ -529,7 +529,7 @@ def _consistent(nu: FloatArray, name: str, things: str) -> FloatArray:
         faults = {
             f"{name} must lie in (0, 1], got {own.min():g} to {own.max():g}": (own <= 0) | (own > 1 + slack),
             "the matrix of fractions must be symmetric: the overlap of r and s is that of s and r": (
-                np.abs(nu - np.swapaxes(nu, -1, -2)) > slack
+                np.abs(nu - nu.mT) > slack
             ),
             f"an overlap fraction must lie between 0 and the smaller of the two {name}": (
                 (nu < 0) | (nu > smaller + slack)

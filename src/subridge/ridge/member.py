@@ -33,6 +33,7 @@ from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray, Sparse
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import AccuracyWarning, RidgeError
 from subridge.ridge.rounding import (
+    EPS,
     decompose_carefully,
     orthogonal_again,
     perturbed,
@@ -47,8 +48,7 @@ from subridge.ridge.rows import Design, LeftOutSets, SetBatch, TrainingRows, tra
 GRAM_LIMIT = 1e-7
 _SETS_GRAM_LIMIT = 1e-4  # the same if sets of rows are left out: R_ss needs more digits than R_ii
 PILOT_GRAM_LIMIT = 1e-12  # the same for estimates that need four digits only
-_EPS = float(np.finfo(np.float64).eps)
-_ORTHONORMAL_NOISE = 30 * _EPS  # of a sum of squares that should be one; measured up to 8 eps at n = 2000
+_ORTHONORMAL_NOISE = 30 * EPS  # of a sum of squares that should be one; measured up to 8 eps at n = 2000
 _GOOD_ENOUGH = 2e-9  # estimated relative error up to which a Gram or kernel matrix serves
 _NOTICED = 1e-7  # relative error above which the user is warned
 _CLEAR = 1e-10  # relative error that need not be known better
@@ -157,7 +157,7 @@ class MemberFit:
         lost = self.dropped / (self.dropped + penalties) if self.dropped else penalties * 0.0
         if self.sharpness is None:
             least, top = (float(self.spectrum[0]), float(self.spectrum[-1])) if rank else (0.0, 0.0)
-            return np.asarray(4 * _EPS * (top + penalties) / np.maximum(least + penalties, _TINY) + lost)
+            return np.asarray(4 * EPS * (top + penalties) / np.maximum(least + penalties, _TINY) + lost)
         is_exact = (lost > _CLEAR).any() and self.has_rank(rank)
         return np.asarray(self.sharpness + (penalties * 0.0 if is_exact else lost))
 
@@ -266,7 +266,7 @@ class MemberFit:
         for batch in sets.batches:
             Q, v = xp.permute_dims(batch.of(self.left), (1, 2, 0)), batch.of(self.rows.intercept_direction) * identity
             unit = eye_like(Q, Q.shape[1]) * identity
-            blocks.append((Q * gains) @ xp.matrix_transpose(Q) - v[:, :, None] * v[:, None, :] + unit)
+            blocks.append((Q * gains) @ Q.mT - v[:, :, None] * v[:, None, :] + unit)
         found = []
         for i in left_out.tolist():
             own, parts = sets.rows_of_sets[i], []
@@ -338,11 +338,11 @@ class MemberFit:
         member that spans the samples, and of Bg, shape (L, G, m, C).
         """
         xp, (Q, u, a, b), spans = namespace_of(block[0]), block, self.spans_samples
-        Qt, (G, m, rank) = xp.matrix_transpose(Q), Q.shape
+        Qt, (G, m, rank) = Q.mT, Q.shape
         by_directions = m > rank + 1
         if by_directions:  # e = r + U T⁻¹ Uᵀr with U = (u, Q) and T = I - UᵀU + p/d
             U = xp.concat([u[:, :, None], Q], axis=2)
-            Ut = xp.matrix_transpose(U)
+            Ut = U.mT
             fixed = eye_like(Q, rank + 1) - Ut @ U
             inverse = xp.concat([u[0, :1] * 0.0, 1 / self.spectrum])
             matrices = [fixed + eye_like(Q, rank + 1) * (float(p) * inverse) for p in penalties]
@@ -478,8 +478,8 @@ def factorise(
     limit = gram_limit if rows.left_out is None else _SETS_GRAM_LIMIT
     if top > 0 and max(float(d[0]), 0.0) + least_penalty < limit * top:
         return factorise_carefully(fit)
-    small = int((d <= _EPS * max(n, N) * max(top, 0.0)).sum())  # d ascends
-    dropped = max(float(d[small - 1]), 0.0) + 4 * _EPS * top if small else 0.0
+    small = int((d <= EPS * max(n, N) * max(top, 0.0)).sum())  # d ascends
+    dropped = max(float(d[small - 1]), 0.0) + 4 * EPS * top if small else 0.0
     d, vectors = d[small:], vectors[:, small:]
     if not by_features:
         return replace(fit, known_left=vectors.T, spectrum=d, dropped=dropped)
@@ -562,7 +562,7 @@ def refit_without(
     if rows.fit_intercept:  # differences of rows are exact where a mean is rounded
         largest = abs(X).max(axis=0) if given is None else 0.0
         X = X - X[rest[0]]
-        X = X * (abs(X) > 4 * _EPS * largest)  # a column that is constant without the set may be so up to rounding
+        X = X * (abs(X) > 4 * EPS * largest)  # a column that is constant without the set may be so up to rounding
     part = training_rows(X[rest], y[:, rest], roots[rest] ** 2, rows.fit_intercept)
     (labels, means), new = part.centred_targets, X[index] - part.feature_means
 
@@ -574,7 +574,7 @@ def refit_without(
     errors, off = errors_of(member), movement(member, errors_of)
     if member.dropped and member.right is not None:  # a direction that is not zero would fit the rest of the labels
         outside = [labels - labels @ member.left.T @ member.left, new - new @ member.right.T @ member.right]
-        beyond = (outside[1] ** 2).sum() + (_EPS * new**2).sum() * _EPS  # at least the rounding of the rows
+        beyond = (outside[1] ** 2).sum() + (EPS * new**2).sum() * EPS  # at least the rounding of the rows
         norms = np.sqrt((outside[0] ** 2).sum(axis=1)) * np.sqrt(beyond)
         with np.errstate(divide="ignore"):
             gains = np.minimum(member.dropped**0.5 / penalties, 0.5 / penalties**0.5)  # at most √d/(d+p)
@@ -796,8 +796,8 @@ def degrees_without(fit: MemberFit, penalties: FloatArray, units: IntArray) -> F
         for where, own, inner, part in blocks:
             scaled = own * each
             A = part + scaled @ Q.T  # R_sᵀ, shape (b, m, S)
-            inverse = np.linalg.pinv(inner + scaled @ own.transpose(0, 2, 1), _LEAST_PAIR_SLACK, hermitian=True)
-            solved, AR = A.transpose(0, 2, 1) @ inverse, A @ R
+            inverse = np.linalg.pinv(inner + scaled @ own.mT, _LEAST_PAIR_SLACK, hermitian=True)
+            solved, AR = A.mT @ inverse, A @ R
             K = [B @ solved for B in (A, AR, A @ square, AR @ square)]
             found[place, where] = _degrees(*_traces_without(second, fourth, K))
     return found
@@ -825,7 +825,7 @@ def _traces_without(second: FloatArray, fourth: FloatArray, K: Sequence[FloatArr
     """Traces of (R - B)² and (R - B)⁴ from those of R² and R⁴ and from K_0 to K_3, each of shape (..., m, m)."""
     square = K[0] @ K[0]
     products = K[1], square, K[3], K[2] @ K[0], K[1] @ K[1], K[1] @ square, square @ square
-    RB, BB, RRRB, RRBB, RBRB, RBBB, BBBB = (np.trace(each, axis1=-2, axis2=-1) for each in products)
+    RB, BB, RRRB, RRBB, RBRB, RBBB, BBBB = (np.linalg.trace(each) for each in products)
     return second - 2 * RB + BB, fourth - 4 * RRRB + 4 * RRBB + 2 * RBRB - 4 * RBBB + BBBB
 
 

@@ -23,12 +23,12 @@ from subridge.arrays.namespace import (
 )
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntArray, SparseMatrix
 from subridge.model.errors import DataError, ParameterError
+from subridge.ridge.rounding import EPS
 
 if TYPE_CHECKING:
     from subridge.model.ensemble import SubsetPlan
     from subridge.ridge.member import MemberPath
 
-_EPS = float(np.finfo(np.float64).eps)
 _SLAB = 64  # rows that are transposed at once: a strided copy of all rows misses the cache, a seventh of a fit
 
 
@@ -335,7 +335,7 @@ class TrainingRows:
                 totals = self.features.multiply(self.features).T @ self.weights - means**2 * self.total_weight
             else:
                 totals = to_numpy(namespace_of(self.features).linalg.vecdot(self.features, self.features))
-            rounding = (n * _EPS * abs(means)) ** 2 * self.total_weight / n
+            rounding = (n * EPS * abs(means)) ** 2 * self.total_weight / n
         squares = np.maximum(np.asarray(totals), 0.0) / n
         return np.where((squares > rounding) | ~np.isfinite(squares), squares, 0.0)
 

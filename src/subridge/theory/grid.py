@@ -44,7 +44,7 @@ def row_fractions(ensemble: Ensemble) -> FloatArray:
 
 def row_factors(f: FloatArray) -> FloatArray:
     """f_rs/(f_r f_s), by which γ_rs is larger than if all members saw all rows; shape (..., k, k)."""
-    own = np.diagonal(f, axis1=-2, axis2=-1)
+    own = np.linalg.diagonal(f)
     return np.asarray(f / (own[..., :, None] * own[..., None, :]))
 
 
@@ -123,12 +123,12 @@ class EquicorrelatedGrid(NamedTuple):
     @property
     def own(self) -> FloatArray:
         """ν_rr, shape (..., k)."""
-        return np.diagonal(self.nu, axis1=-2, axis2=-1)
+        return np.linalg.diagonal(self.nu)
 
     @property
     def seen(self) -> FloatArray:
         """f_r, shape (..., k)."""
-        return np.diagonal(self.rows, axis1=-2, axis2=-1)
+        return np.linalg.diagonal(self.rows)
 
     def lean(self) -> "EquicorrelatedGrid":
         """The same grid for long arithmetic: an axis along which a field is constant has length one in that field."""

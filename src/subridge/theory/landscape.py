@@ -60,7 +60,7 @@ class Landscape:
         pairs = (bias + gamma * z2 + readout) / (1.0 - gamma)  # eq. 9 (GeneralErr)
         if self.on_test is not None:
             pairs = self.on_test(kappa_bar + 1j * STEP * direction, rows, pairs)
-        inside = np.all(np.diagonal(gamma.real, axis1=-2, axis2=-1) < 1, axis=-1)
+        inside = np.all(np.linalg.diagonal(gamma.real) < 1, axis=-1)
         pairs = np.where(inside[:, None, None], pairs, np.eye(kappa_bar.shape[1]))
         moments = MemberMoments(pairs.real)
         if not self.aggregation.sums_to_one:

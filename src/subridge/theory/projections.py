@@ -172,7 +172,7 @@ def _block(M: int, spectrum: PowerSpectrum, ensemble: Ensemble, grid: GeneralGri
     readout, z2 = np.where(one, grid.eta[:, :, None] ** 2, 0.0), grid.zeta[:, None, None] ** 2
     # αMγ_rs, and αM(1 - γ_rs) from those of the members and from where they differ.
     product = np.where(one, trace + (mixed * back)[:, :, None], trace) * row_factors(f)
-    rooms, squares = (spare + mixed) / own, np.diagonal(trace, axis1=1, axis2=2) / own
+    rooms, squares = (spare + mixed) / own, np.linalg.diagonal(trace) / own
     room = rooms[:, :, None] + rooms[:, None, :] + (1 - shared) * (squares[:, :, None] + squares[:, None, :])
     room = np.where(one, (gap / own)[:, :, None], (room + shared * unlike) / 2)
     inside = ((alpha > 0) & np.isfinite(alpha))[:, None, None]

@@ -368,7 +368,7 @@ def minimise_jointly(
         nudged = gradients((x[live] + _NUDGE * np.eye(k)[:, None]).reshape(-1, k), np.tile(of, k))[1]
         hessian = (nudged.reshape(k, -1, k) - downhill).transpose(1, 0, 2) / _NUDGE
         hessian = np.where(np.isfinite(hessian), hessian, 0.0)
-        curvatures, axes = np.linalg.eigh((hessian + hessian.transpose(0, 2, 1)) / 2)
+        curvatures, axes = np.linalg.eigh((hessian + hessian.mT) / 2)
         bend = np.maximum(np.abs(curvatures), size[live][:, None])
         step = -np.einsum("gij,gj->gi", axes, np.einsum("gij,gi->gj", axes, downhill) / bend)
         # Coordinates are logarithms: a step beyond a few units would jump over the whole landscape.

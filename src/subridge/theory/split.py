@@ -154,7 +154,7 @@ def best_split(
 
         def slopes(x: FloatArray) -> FloatArray:
             found = risk_gradient(problem, ensemble(x[:-1]), points(x[:-1]))
-            rates = np.diagonal(found.fractions, axis1=-2, axis2=-1).copy()
+            rates = np.linalg.diagonal(found.fractions).copy()
             rates[_POINTS:] += np.diag(found.sample_ratio[_POINTS:] * ((x[:-1] > span[0]) & (x[:-1] < span[1])))
             return np.hstack([-rates / unit, np.ones((_POINTS + k, 1))])
 
