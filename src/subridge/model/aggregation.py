@@ -6,9 +6,10 @@ elsewhere asks the attributes of an aggregation, such as ``is_linear``, and neve
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from subridge.arrays.namespace import device_of, is_numpy, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntArray
@@ -169,7 +170,7 @@ class MemberMoments:
         if self.outputs is not None:
             return self.outputs.F
         missed, v = self.with_target()
-        return np.asarray(self.pairs + (v[..., None, None] - missed[..., :, None] - missed[..., None, :]))
+        return np.asarray(self.pairs + (v[..., None, None] - missed[..., None] - missed[..., None, :]))
 
     def with_target(self) -> tuple[FloatArray, FloatArray]:
         """`missed` and v; `ParameterError` if they are not known."""
@@ -222,7 +223,17 @@ def weighted(weights: FloatArray, values: FloatArray) -> FloatArray:
 
 def weighted_pairs(weights: FloatArray, pairs: FloatArray) -> FloatArray:
     """``w_r w_s X_rs``, shape (..., k, k), where 0 · inf counts as 0."""
-    return weighted(weights[..., :, None] * weights[..., None, :], pairs)
+    return weighted(outer(weights), pairs)
+
+
+def of_pairs(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """x_r and x_s of every pair of members, shapes (..., k, 1) and (..., 1, k), from x of shape (..., k)."""
+    return x[..., None], x[..., None, :]
+
+
+def outer(x: NDArray[Any]) -> NDArray[Any]:
+    """``x_r x_s`` of every pair of members, shape (..., k, k); of truth values, whether both are true."""
+    return x[..., None] * x[..., None, :]
 
 
 def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
@@ -259,7 +270,7 @@ def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
     usable = np.isfinite(np.linalg.diagonal(E))
     if not usable.any(axis=-1).all():
         raise ParameterError("every member has infinite error; no weighting makes it finite")
-    if not np.isfinite(E[usable[..., :, None] & usable[..., None, :]]).all():
+    if not np.isfinite(E[outer(usable)]).all():
         raise ParameterError("pairs of two members with finite errors must be finite, by Cauchy and Schwarz")
     weights = least_along(E, np.ones(E.shape[:-1]), usable, simplex)
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
@@ -275,12 +286,12 @@ def least_along(A: FloatArray, b: FloatArray, usable: BoolArray, simplex: bool =
     # In units of the members' own errors, and the least unit over each. Other members are apart from these.
     size = np.sqrt(np.where(usable, own, 1.0))
     relative = np.where(usable, size.min(axis=-1, where=usable, initial=np.inf, keepdims=True) / size, 0.0)
-    A = np.where(usable[..., :, None] & usable[..., None, :], (A + A.mT) / 2, unit)
-    A, b = A / size[..., :, None] / size[..., None, :], b * relative
+    A = np.where(outer(usable), (A + A.mT) / 2, unit)
+    A, b = A / size[..., None] / size[..., None, :], b * relative
     b = b / np.maximum(np.abs(b).max(axis=-1, keepdims=True), _TINY)
     if simplex:
         # min yᵀAy over bᵀy = 1 lies along the minimum of yᵀAy + (bᵀy - 1)², which exists for any A.
-        y = minimum_nonnegative(A + b[..., :, None] * b[..., None, :], b)
+        y = minimum_nonnegative(A + outer(b), b)
     else:
         # Members that duplicate each other make A singular; the solution of least norm shares their weight.
         inverse = np.linalg.pinv(A, rcond=len(unit) * EPS, hermitian=True)
@@ -293,7 +304,7 @@ def minimum_nonnegative(A: FloatArray, b: FloatArray) -> FloatArray:
     shape, k = b.shape, b.shape[-1]
     # In units of the diagonal, so that a shrunken member is as good as any other.
     size = np.sqrt(np.linalg.diagonal(A))
-    A = (A / size[..., :, None] / size[..., None, :]).reshape(-1, k, k)
+    A = (A / size[..., None] / size[..., None, :]).reshape(-1, k, k)
     A, b = (A + A.mT) / 2, (b / size).reshape(-1, k)
     found, known = least_nonnegative(A, b)
     for i in np.flatnonzero(~known):
@@ -329,7 +340,7 @@ def least_nonnegative(A: FloatArray, b: FloatArray) -> tuple[FloatArray, BoolArr
     counted = solved[rest] > 0
     solved[rest], known[rest] = 0.0, False
     for _ in range(_MOST_STEPS):
-        apart = np.where(counted[:, :, None] & counted[:, None, :], A[rest], np.eye(A.shape[-1]))
+        apart = np.where(outer(counted), A[rest], np.eye(A.shape[-1]))
         y = np.linalg.solve(apart, np.where(counted, b[rest], 0.0)[:, :, None])[:, :, 0]
         slope, terms = (A[rest] @ y[:, :, None])[:, :, 0] - b[rest], np.abs(y).max(axis=1)[:, None] + np.abs(b[rest])
         wrong = np.where(counted, y < 0, slope < -_ROUNDING * y.shape[1] * terms)
@@ -807,8 +818,8 @@ class Free(FittedAggregation):
         endless = np.isinf(power)  # only weights that sum to one will do, and they miss nothing
         b = np.where(endless, 1.0, c / power)
         # What members err apart from a multiple of the target, F - ccᵀ/v, by the form in which less cancels.
-        lost = missed[..., :, None] * (missed / power)[..., None, :]
-        kept = c[..., :, None] * b[..., None, :]
+        lost = missed[..., None] * (missed / power)[..., None, :]
+        kept = c[..., None] * b[..., None, :]
         smaller = ~endless[..., None] & (F + kept < E + lost)
         apart = np.where(smaller, F - kept, E - np.where(endless[..., None], 0.0, lost))
         powers, errors = (np.linalg.diagonal(each) for each in (F, E))

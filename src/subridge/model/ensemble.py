@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from subridge.arrays.namespace import add_at_last, rows_times, scatter_last, take_last
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, Seed
-from subridge.model.aggregation import Aggregation, read_aggregation
+from subridge.model.aggregation import Aggregation, of_pairs, read_aggregation
 from subridge.model.checks import (
     Fingerprinted,
     finite_array,
@@ -522,8 +522,8 @@ def _consistent(nu: FloatArray, name: str, things: str) -> FloatArray:
     """Check fractions of features or rows, shape (..., k, k), against each other."""
     own, slack = np.linalg.diagonal(nu), 1e-12  # fractions are often quotients of counts
     with np.errstate(invalid="ignore"):  # of infinite fractions
-        smaller = np.minimum(own[..., :, None], own[..., None, :])
-        union = (own[..., :, None] + own[..., None, :] - nu)[..., ~np.eye(nu.shape[-1], dtype=bool)]
+        smaller = np.minimum(*of_pairs(own))
+        union = (np.add(*of_pairs(own)) - nu)[..., ~np.eye(nu.shape[-1], dtype=bool)]
         # Things seen by at least one member are at least Σ ν_rr - Σ_{r<s} ν_rs of all (Bonferroni).
         seen = own.sum(axis=-1) - np.triu(nu, 1).sum(axis=(-2, -1))
         faults = {

@@ -19,7 +19,7 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import ArrayLike, FloatArray, Seed
-from subridge.model.aggregation import Mean, MemberMoments, weighted, weighted_pairs
+from subridge.model.aggregation import Mean, MemberMoments, outer, weighted, weighted_pairs
 from subridge.model.checks import checked_seed, extended_non_negative, positive_integer, stream
 from subridge.model.ensemble import Ensemble, Strategy, SubsetPlan, refuse_row_fractions
 from subridge.model.errors import ParameterError
@@ -142,7 +142,7 @@ def _with_other_draws(
     if isinstance(problem, EquicorrelatedProblem):
         nu = ensemble.fractions
         own = np.linalg.diagonal(nu)
-        met = own[..., :, None] * own[..., None, :]  # overlaps of independent draws
+        met = outer(own)  # overlaps of independent draws
         subsets: SubsetPlan | FloatArray = np.block([[nu, met], [met, nu]])
     elif isinstance(ensemble.subsets, Strategy):
         if n_draws < 2:

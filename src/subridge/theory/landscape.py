@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.model.aggregation import LinearAggregation, MemberMoments, Outputs
+from subridge.model.aggregation import LinearAggregation, MemberMoments, Outputs, of_pairs, outer
 from subridge.theory.dead import dead_errors
-from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, row_factors
+from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, readout, row_factors
 from subridge.theory.prop1 import pair_bias
 from subridge.theory.prop2 import aligned_bias, bulk_of_members, unaligned_bias
 from subridge.theory.saddle_point import effective_ridge, floor
@@ -56,21 +56,21 @@ class Landscape:
         """E_g at κ̄ (n, k), infinite where rounding left the branch, and its derivative along `direction`, (n,) each."""
         bias, gamma, c, alike = self.forms(kappa_bar + 1j * STEP * direction, rows)
         z2, power = self.grid.zeta[rows, None, None] ** 2, self.power[rows]
-        readout = np.eye(kappa_bar.shape[1]) * self.grid.eta[rows, :, None] ** 2
-        pairs = (bias + gamma * z2 + readout) / (1.0 - gamma)  # eq. 9 (GeneralErr)
+        eta2 = np.eye(kappa_bar.shape[1]) * self.grid.eta[rows, :, None] ** 2
+        pairs = (bias + gamma * z2 + eta2) / (1.0 - gamma)  # eq. 9 (GeneralErr)
         if self.on_test is not None:
             pairs = self.on_test(kappa_bar + 1j * STEP * direction, rows, pairs)
         inside = np.all(np.linalg.diagonal(gamma.real) < 1, axis=-1)
         pairs = np.where(inside[:, None, None], pairs, np.eye(kappa_bar.shape[1]))
         moments = MemberMoments(pairs.real)
         if not self.aggregation.sums_to_one:
-            both = c[:, :, None] * c[:, None, :]
-            added = gamma * (pairs + z2) + readout
+            both = outer(c)
+            added = gamma * (pairs + z2) + eta2
             F = alike.real * both.real + added.real
             outputs = Outputs(c.real, F, 0 * c.real, 0 * F, np.zeros(power.shape))
             moments = MemberMoments(pairs.real, power[:, None] - c.real, power, outputs)
         w = self.aggregation.weights(moments)
-        slope = (w[:, :, None] * w[:, None, :] * pairs.imag).sum(axis=(-2, -1))
+        slope = (outer(w) * pairs.imag).sum(axis=(-2, -1))
         if not self.aggregation.sums_to_one:
             # With best weights Σ_r w_r (Σ_s F_rs w_s - c_r) = 0, and the derivatives of c and F all but cancel
             # where much is fitted. That of F_rs/(c_r c_s) is left, and where members differ that of log c_r.
@@ -79,7 +79,7 @@ class Landscape:
             total = w.sum(axis=-1, keepdims=True)
             defect = defect - np.sum(w * defect, axis=-1, keepdims=True) / np.where(total > 0, total, 1.0)
             rate = np.where(c.real > 0, c.imag / c.real, 0.0)
-            free = (w[:, :, None] * w[:, None, :] * both.real * ratio.imag).sum(axis=(-2, -1))
+            free = (outer(w) * both.real * ratio.imag).sum(axis=(-2, -1))
             free = free + 2 * (w * defect * rate).sum(axis=-1)
             slope = np.where(np.isinf(power), slope, free)  # weights sum to one where the power is infinite
         return np.where(inside, moments.risk_of(w), np.inf), slope / STEP
@@ -137,7 +137,7 @@ def general_landscape(
 
 
 def _general_on_test(test: ShiftedTables, grid: GeneralGrid) -> OnTest:
-    shared, eta2 = row_factors(grid.rows), np.eye(grid.eta.shape[1]) * grid.eta[:, :, None] ** 2
+    shared, eta2 = row_factors(grid.rows), readout(grid)
 
     def on_test(kappa_bar: ComplexArray, rows: IntArray, pairs: ComplexArray) -> ComplexArray:
         factors = shared / grid.alpha[rows, None, None]
@@ -166,12 +166,12 @@ def equicorrelated_landscape(
 
     def forms(kappa_bar: ComplexArray, rows: IntArray) -> tuple[ComplexArray, ...]:
         here, d_here = grid.take(rows), d[rows]
-        b, a, omega2, rho2 = (x[:, None, None] for x in (here.b, here.a, here.omega2, here.aligned))
+        b, a, omega2, rho2 = (x[:, None, None] for x in (here.b, here.a, here.omega2, here.rho2))
         sigma, free = d_here / (kappa_bar + d_here), kappa_bar / (kappa_bar + d_here)
-        nu = here.own[:, :, None], here.own[:, None, :], here.nu
-        gamma = here.nu * (sigma[:, :, None] * sigma[:, None, :]) * shared[rows] / here.alpha[:, None, None]
+        nu = *of_pairs(here.own), here.nu
+        gamma = here.nu * outer(sigma) * shared[rows] / here.alpha[:, None, None]
         gain = b**2 / a
-        across = sum(unaligned_bias(b, b / a, omega2 / a, nu, (free[:, :, None], free[:, None, :])))
+        across = sum(unaligned_bias(b, b / a, omega2 / a, nu, of_pairs(free)))
         along = sum(aligned_bias(b, omega2, nu, np.eye(kappa_bar.shape[1], dtype=bool)))
         bias = (1 - rho2) * across + rho2 * along
         # Every output is proportional to σ, so that D_rs/(c_r c_s) is constant.
@@ -183,9 +183,8 @@ def equicorrelated_landscape(
         _, gamma, c, _ = forms(kappa_bar, rows)
         sigma = d[rows] / (kappa_bar + d[rows])
         b, a, variance, z2 = (x[:, None, None] for x in (here.b, here.a, here.a + here.spike, here.zeta**2))
-        W = (b / a) ** 2 * here.nu * (sigma[:, :, None] * sigma[:, None, :]) + gamma * (pairs + z2) / a
-        readout = np.eye(kappa_bar.shape[1]) * here.eta[:, :, None] ** 2
-        return dead_errors(failing, pairs, readout, variance * W, here.b, here.b[:, None] - c)
+        W = (b / a) ** 2 * here.nu * outer(sigma) + gamma * (pairs + z2) / a
+        return dead_errors(failing, pairs, readout(here), variance * W, here.b, here.b[:, None] - c)
 
-    power, test = np.where(grid.aligned > 0, np.inf, grid.b), on_test if failing else None
+    power, test = np.where(grid.rho2 > 0, np.inf, grid.b), on_test if failing else None
     return Landscape(grid, aggregation, grid.b, power, lowest, d, ridge, inverse, forms, test)

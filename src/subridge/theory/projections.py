@@ -21,12 +21,12 @@ import numpy as np
 from scipy.optimize import elementwise
 
 from subridge.arrays.types import FloatArray
-from subridge.model.aggregation import MemberMoments, Outputs
+from subridge.model.aggregation import MemberMoments, Outputs, of_pairs
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ConvergenceError, RidgeError
 from subridge.model.problem import Problem
 from subridge.model.subsets import Projection
-from subridge.theory.grid import GeneralGrid, row_factors
+from subridge.theory.grid import GeneralGrid, readout, row_factors
 from subridge.theory.saddle_point import EPS
 
 _BLOCK = 8_000_000  # entries of the largest temporary array: 64 MB
@@ -141,7 +141,7 @@ def projected_moments(
         np.concatenate(field).reshape((*grid.shape, *field[0].shape[1:])) for field in zip(*parts, strict=True)
     )
     power = np.full(grid.shape, spectrum.rest + float(spectrum.power.sum()))
-    twice = np.maximum(doubt[..., :, None], doubt[..., None, :])
+    twice = np.maximum(*of_pairs(doubt))
     known = Outputs(c, F, doubt * c, twice * F, _ROUNDING * EPS * power)
     finite = np.where(np.isfinite(E), E, 0.0)
     return MemberMoments(E, power[..., None] - c, power, known), twice * finite if spectrum.is_exact else None
@@ -168,18 +168,18 @@ def _block(M: int, spectrum: PowerSpectrum, ensemble: Ensemble, grid: GeneralGri
     of_kinds = zip(*((U.spare, U.mixed, U.back, U.gap, U.doubt, (U.phi * U.psi) @ e) for U in kinds), strict=True)
     spare, mixed, back, gap, doubt, left = (np.stack(part, axis=-1)[:, which] for part in of_kinds)
     one, shared = np.eye(k, dtype=bool), f / np.sqrt(own[:, None] * own)
-    returned = np.where(one, (back * left)[:, :, None], 0.0)  # the variance of a member over its projections
-    readout, z2 = np.where(one, grid.eta[:, :, None] ** 2, 0.0), grid.zeta[:, None, None] ** 2
+    returned = np.where(one, (back * left)[..., None], 0.0)  # the variance of a member over its projections
+    eta2, z2 = readout(grid), grid.zeta[:, None, None] ** 2
     # αMγ_rs, and αM(1 - γ_rs) from those of the members and from where they differ.
-    product = np.where(one, trace + (mixed * back)[:, :, None], trace) * row_factors(f)
+    product = np.where(one, trace + (mixed * back)[..., None], trace) * row_factors(f)
     rooms, squares = (spare + mixed) / own, np.linalg.diagonal(trace) / own
-    room = rooms[:, :, None] + rooms[:, None, :] + (1 - shared) * (squares[:, :, None] + squares[:, None, :])
-    room = np.where(one, (gap / own)[:, :, None], (room + shared * unlike) / 2)
+    room = np.add(*of_pairs(rooms)) + (1 - shared) * np.add(*of_pairs(squares))
+    room = np.where(one, (gap / own)[..., None], (room + shared * unlike) / 2)
     inside = ((alpha > 0) & np.isfinite(alpha))[:, None, None]
     per_sample = np.divide(1.0, alpha[:, None, None] * M, out=np.zeros((G, 1, 1)), where=inside)
     with np.errstate(divide="ignore", invalid="ignore"):
         gamma, closed = product * per_sample, np.where(inside, room * per_sample, 1.0)
-        E = (bias + returned + gamma * z2 + readout) / closed  # eq. 9 (GeneralErr)
+        E = (bias + returned + gamma * z2 + eta2) / closed  # eq. 9 (GeneralErr)
         E = np.where(closed <= _AT_THRESHOLD, np.where(E == 0, 0.0, np.inf), E)
-        F = mean + returned + np.where(gamma > 0, gamma * (E + z2), 0.0) + readout
+        F = mean + returned + np.where(gamma > 0, gamma * (E + z2), 0.0) + eta2
     return E, np.stack([U.phi @ e for U in kinds], axis=-1)[:, which], F, doubt

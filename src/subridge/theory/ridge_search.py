@@ -122,7 +122,7 @@ def optimal_ridge(
         )
     if isinstance(problem, EquicorrelatedProblem) and scope == "member" and test is None:
         grid = EquicorrelatedGrid.of(problem, ensemble, np.ones(()))
-        a, b, rho2, z2 = (field[..., None] for field in (grid.a, grid.b, grid.aligned, grid.zeta**2))
+        a, b, rho2, z2 = (field[..., None] for field in (grid.a, grid.b, grid.rho2, grid.zeta**2))
         best = best_member_ridge(b, a, grid.own, rho2, z2 + grid.eta**2)
         shape = () if sample_ratio is None else extended_non_negative("sample_ratio", sample_ratio).shape
         return np.broadcast_to(best, np.broadcast_shapes((*shape, 1), best.shape)).copy()
@@ -181,7 +181,7 @@ def landscape_of(
     if (grid.a == 0).any():
         raise ParameterError("at correlation=1 without feature noise the error does not depend on the ridge")
     failing = 0.0 if test is None else probability_of(test)
-    if failing and grid.aligned.any():
+    if failing and grid.rho2.any():
         raise ParameterError(
             "the error of an aligned target is infinite where features fail and M → ∞; make a Problem by "
             "problem.realise(n_features, seed)"

@@ -21,7 +21,7 @@ from subridge.model.aggregation import MemberMoments
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.problem import Problem
 from subridge.model.shift import MomentsAtTest
-from subridge.theory.grid import GeneralGrid, row_factors
+from subridge.theory.grid import GeneralGrid, readout, row_factors
 from subridge.theory.saddle_point import EPS, Spectrum, effective_ridge
 
 
@@ -73,7 +73,7 @@ def errors_on_test(
     factors: FloatArray,
     errors: NDArray[Any],
     zeta2: FloatArray,
-    readout: FloatArray,
+    eta2: FloatArray,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """E^t_rs, shape (G, k, k), and m_rᵀc_t, shape (G, k), at effective ridges (G, k), which may be complex.
 
@@ -87,7 +87,7 @@ def errors_on_test(
         with np.errstate(invalid="ignore"):
             spread = np.where(gamma == 0, 0.0, gamma * (errors[:, r, s] + zeta2))
         bias = tables.power - c[:, r] - c[:, s] + np.sum(phi[r] @ both * phi[s], axis=1)
-        found[:, r, s] = found[:, s, r] = bias + spread + readout[:, r, s]
+        found[:, r, s] = found[:, s, r] = bias + spread + eta2[:, r, s]
     return found, c
 
 
@@ -102,7 +102,6 @@ def moments_on_test(
     factors = (
         row_factors(grid.rows) * np.divide(1.0, grid.alpha, out=np.zeros(len(inside)), where=inside)[:, None, None]
     )
-    readout = np.eye(k) * grid.eta[:, :, None] ** 2
-    found, c = errors_on_test(tables, kappa_bar, factors, pairs.reshape(-1, k, k), grid.zeta**2, readout)
+    found, c = errors_on_test(tables, kappa_bar, factors, pairs.reshape(-1, k, k), grid.zeta**2, readout(grid))
     v = np.full(grid.shape, tables.power)
     return MemberMoments(found.reshape(*grid.shape, k, k), v[..., None] - c.reshape(*grid.shape, k), v)
