@@ -274,7 +274,7 @@ class LeftOutEnsemble:
         sets = self.rows.left_out
         if sets is None or not sets.is_partition:
             return None
-        return np.asarray(1 / ((sets.n_sets + 1) * np.bincount(sets.owners)[sets.owners]))
+        return 1 / ((sets.n_sets + 1) * np.bincount(sets.owners)[sets.owners])
 
     def intervals(self, X: Features, level: float) -> tuple[Array, Array]:
         """Lower and upper bounds of new labels, each of shape (C, m)."""

@@ -162,7 +162,7 @@ class MemberMoments:
         if self.outputs is not None:
             return self.outputs.c
         missed, v = self.with_target()
-        return np.asarray(v[..., None] - missed)
+        return v[..., None] - missed
 
     @property
     def F(self) -> FloatArray:
@@ -170,7 +170,7 @@ class MemberMoments:
         if self.outputs is not None:
             return self.outputs.F
         missed, v = self.with_target()
-        return np.asarray(self.pairs + (v[..., None, None] - missed[..., None] - missed[..., None, :]))
+        return self.pairs + (v[..., None, None] - missed[..., None] - missed[..., None, :])
 
     def with_target(self) -> tuple[FloatArray, FloatArray]:
         """`missed` and v; `ParameterError` if they are not known."""
@@ -218,7 +218,7 @@ class MemberMoments:
 
 def weighted(weights: FloatArray, values: FloatArray) -> FloatArray:
     """``w_r x_r``, shape (..., k), where 0 · inf counts as 0."""
-    return np.asarray(weights * np.where(weights != 0, values, 0.0))
+    return weights * np.where(weights != 0, values, 0.0)
 
 
 def weighted_pairs(weights: FloatArray, pairs: FloatArray) -> FloatArray:
@@ -233,7 +233,7 @@ def of_pairs(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 def outer(x: NDArray[Any]) -> NDArray[Any]:
     """``x_r x_s`` of every pair of members, shape (..., k, k); of truth values, whether both are true."""
-    return x[..., None] * x[..., None, :]
+    return np.asarray(x[..., None] * x[..., None, :])
 
 
 def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
@@ -830,7 +830,7 @@ class Free(FittedAggregation):
         explained, spread = weighted(w, b).sum(axis=-1), weighted_pairs(w, apart).sum(axis=(-2, -1))
         # By Cauchy and Schwarz what is apart is not negative; rounding may make it so.
         scale = np.where(explained > 0, 1 / (explained + np.maximum(spread, 0.0) / v / explained), 0.0)
-        return np.asarray(w * scale[..., None])
+        return w * scale[..., None]
 
 
 class Median(Aggregation):

@@ -263,7 +263,7 @@ class SubsetPlan(Fingerprinted):
         ndarray, shape (M,) or (M, n)
             Zero for features that the member does not see.
         """
-        return np.asarray(self.lift_rows(member, weights.T).T)
+        return self.lift_rows(member, weights.T).T
 
     def lift_rows(self, member: int, rows: Array) -> Array:
         """Put rows of weights in their places, as `lift` does, in any supported array library.

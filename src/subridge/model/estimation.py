@@ -63,7 +63,7 @@ class Eigenbasis(NamedTuple):
     @property
     def kappa(self) -> FloatArray:
         """Effective ridges, shape (G,)."""
-        return np.asarray(self.ridges / self.share)
+        return self.ridges / self.share
 
 
 def moments_of_blocks(blocks: Iterable[tuple[ArrayLike, ArrayLike]]) -> SampleMoments:

@@ -127,7 +127,7 @@ class MemberFit:
         if X is None:
             return None
         seen = X if A.ndim == 2 else X[:, A] if is_sparse(X) else take_last(X, A)
-        return np.asarray(seen.toarray() if is_sparse(seen) else to_numpy(seen))
+        return seen.toarray() if is_sparse(seen) else to_numpy(seen)
 
     @cached_property
     def _residues(self) -> IntArray | None:
@@ -157,9 +157,9 @@ class MemberFit:
         lost = self.dropped / (self.dropped + penalties) if self.dropped else penalties * 0.0
         if self.sharpness is None:
             least, top = (float(self.spectrum[0]), float(self.spectrum[-1])) if rank else (0.0, 0.0)
-            return np.asarray(4 * EPS * (top + penalties) / np.maximum(least + penalties, _TINY) + lost)
+            return 4 * EPS * (top + penalties) / np.maximum(least + penalties, _TINY) + lost
         is_exact = (lost > _CLEAR).any() and self.has_rank(rank)
-        return np.asarray(self.sharpness + (penalties * 0.0 if is_exact else lost))
+        return self.sharpness + (penalties * 0.0 if is_exact else lost)
 
     def hat_gains(self, penalties: FloatArray) -> Array:
         """Eigenvalues ``d/(d+p)`` of the hat matrix without intercept; shape (L, ρ)."""
@@ -568,7 +568,7 @@ def refit_without(
 
     def errors_of(member: MemberFit) -> FloatArray:
         predicted = member.coefficients(penalties, labels) @ new.T
-        return np.asarray((y[:, index] - means[:, None] - predicted) * roots[index])
+        return (y[:, index] - means[:, None] - predicted) * roots[index]
 
     member = factorise_carefully(replace(fit, rows=part, measurement=np.arange(X.shape[1])))
     errors, off = errors_of(member), movement(member, errors_of)
@@ -806,7 +806,7 @@ def degrees_without(fit: MemberFit, penalties: FloatArray, units: IntArray) -> F
 def _scaled_gains(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     """Eigenvalues of R on the member's own directions, shape (L, ρ), at most one also if it spans the samples."""
     d, p = to_numpy(fit.spectrum), penalties[:, None]
-    return np.asarray((d.min(initial=np.inf) + p if fit.spans_samples else p) / (d + p))
+    return (d.min(initial=np.inf) + p if fit.spans_samples else p) / (d + p)
 
 
 def _of_sets(fit: MemberFit, gains: FloatArray) -> Iterator[FloatArray]:
@@ -818,7 +818,7 @@ def _of_sets(fit: MemberFit, gains: FloatArray) -> Iterator[FloatArray]:
 
 def _degrees(second: FloatArray, fourth: FloatArray) -> FloatArray:
     """m, which is at least one, from the traces of R² and R⁴."""
-    return np.asarray(np.maximum(np.maximum(second, 0.0) ** 2 / np.maximum(fourth, _TINY), 1.0))
+    return np.maximum(np.maximum(second, 0.0) ** 2 / np.maximum(fourth, _TINY), 1.0)
 
 
 def _traces_without(second: FloatArray, fourth: FloatArray, K: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:
@@ -846,7 +846,7 @@ def _outside(fit: MemberFit, A: SparseMatrix, B: SparseMatrix) -> FloatArray:
     if fit.spans_samples:
         return np.zeros((A.shape[0], B.shape[0]))
     u, Qt = to_numpy(fit.rows.intercept_direction), to_numpy(fit.left)
-    return np.asarray((A @ B.T).toarray() - np.outer(A @ u, B @ u) - (A @ Qt.T) @ (B @ Qt.T).T)
+    return (A @ B.T).toarray() - np.outer(A @ u, B @ u) - (A @ Qt.T) @ (B @ Qt.T).T
 
 
 def independent_samples(fit: MemberFit, penalties: FloatArray) -> FloatArray:
@@ -862,7 +862,7 @@ def independent_samples(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     if rows.knows_leverages and len(d) and is_rare:
         return np.zeros(len(penalties))
     worth = np.maximum(1 - 2 / residual_degrees(fit, penalties), _LEAST_SHARE) * rows.effective_samples
-    return np.asarray(np.minimum(worth, rows.room))
+    return np.minimum(worth, rows.room)
 
 
 def member_paths(

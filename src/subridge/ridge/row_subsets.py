@@ -54,7 +54,7 @@ def fractions_of_rows(row_sets: Sequence[IntArray], n_samples: int) -> FloatArra
     member = np.zeros((len(row_sets), n_samples))
     for r, index in enumerate(row_sets):
         member[r, index] = 1.0
-    return np.asarray(member @ member.T / n_samples)
+    return member @ member.T / n_samples
 
 
 def part_of_rows(rows: TrainingRows, index: IntArray) -> TrainingRows:

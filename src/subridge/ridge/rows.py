@@ -264,7 +264,7 @@ class TrainingRows:
             return values
         order = np.argsort(self.owners, kind="stable")
         starts = np.flatnonzero(np.diff(self.owners[order], prepend=-1))
-        return np.asarray(np.add.reduceat(values[..., order], starts, axis=-1))
+        return np.add.reduceat(values[..., order], starts, axis=-1)
 
     @cached_property
     def root_weights(self) -> Array:

@@ -150,4 +150,4 @@ class EquicorrelatedGrid(NamedTuple):
 
 def readout(grid: GeneralGrid | EquicorrelatedGrid) -> FloatArray:
     """δ_rs η_r², shape (..., k, k)."""
-    return np.asarray(np.eye(grid.eta.shape[-1]) * grid.eta[..., None] ** 2)
+    return np.eye(grid.eta.shape[-1]) * grid.eta[..., None] ** 2

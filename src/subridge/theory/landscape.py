@@ -157,7 +157,7 @@ def equicorrelated_landscape(
     lowest = d * (np.sqrt(grid.own / alpha) - 1.0)
 
     def ridge(kappa_bar: ComplexArray, rows: IntArray | slice) -> ComplexArray:
-        return np.asarray(kappa_bar * (alpha[rows] - grid.own[rows] * d[rows] / (kappa_bar + d[rows])))
+        return kappa_bar * (alpha[rows] - grid.own[rows] * d[rows] / (kappa_bar + d[rows]))
 
     least = ridge(lowest, slice(None))
 

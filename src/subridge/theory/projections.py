@@ -93,7 +93,7 @@ def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: Float
 
     def defect(log_mu: FloatArray, least: FloatArray, strength: FloatArray, apart: FloatArray) -> FloatArray:
         mu = np.exp(log_mu)
-        return np.asarray(least - (1 / (1 + mu[:, None] / d)) @ counts - smaller(mu, strength, apart))
+        return least - (1 / (1 + mu[:, None] / d)) @ counts - smaller(mu, strength, apart)
 
     nothing, low = (P == 0)[:, None], np.maximum(least - rank, 0.0)
     phi, psi = np.where(nothing, 0.0, np.ones(len(d))), np.where(nothing, np.ones(len(d)), 0.0)

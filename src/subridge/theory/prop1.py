@@ -207,16 +207,15 @@ def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGr
     for r, member in enumerate(tables.members):
         spectrum, lam, alpha = member.spectrum, grid.lam[:, r], grid.alpha * grid.rows[r, r]
         kappa_bar, found = effective_ridge(spectrum, alpha, lam, throw=throw)
+        fitted, left = spectrum.shares(kappa_bar)
+        q = left @ (spectrum.counts * spectrum.values / spectrum.n_features)
         with np.errstate(divide="ignore", invalid="ignore"):
             q_hat = 1.0 / kappa_bar
-            q = (1.0 / (1.0 + q_hat[:, None] * spectrum.values)) @ (
-                spectrum.counts * spectrum.values / spectrum.n_features
-            )
             # |λ(κ̄) - λ| relative to the larger of λ and ακ̄, the terms that cancel
             off = np.abs(spectrum.ridge(alpha, kappa_bar) - lam) / np.maximum(np.abs(lam), np.abs(alpha * kappa_bar))
         inner = np.isfinite(alpha) & np.isfinite(kappa_bar) & (kappa_bar != 0)
         fields.append((lam + q, q, q_hat, found, np.where(inner, off, 0.0)))
-        phi.append(spectrum.shares(kappa_bar)[0])
+        phi.append(fitted)
     for (r, s), pair in tables.pairs.items():
         trace = pair.trace(phi[r], phi[s]) * shared[r, s]
         gamma[:, r, s] = gamma[:, s, r] = over_alpha(trace / tables.n_features, grid.alpha)

@@ -104,7 +104,7 @@ def aligned_bias(
 
 def missed_unaligned(b: FloatArray, gain: FloatArray, nu: FloatArray, sigma: FloatArray) -> FloatArray:
     """Power of the teacher's part orthogonal to 1 that a member misses; `gain` is b²/a."""
-    return np.asarray(b - gain * (nu * sigma))
+    return b - gain * (nu * sigma)
 
 
 @np.errstate(invalid="ignore", divide="ignore", over="ignore")
@@ -196,7 +196,7 @@ def _outputs(grid: EquicorrelatedGrid, found: Bulk, fit: FloatArray, E: FloatArr
 def gamma_of(grid: EquicorrelatedGrid, found: Bulk) -> FloatArray:
     """γ_rs = ν_rs σ_r σ_s f_rs/(f_r f_s α)."""
     shared = grid.rows / grid.seen[..., None]
-    return np.asarray(grid.nu * found.sigma[..., None] * found.per_alpha[..., None, :] * shared)
+    return grid.nu * found.sigma[..., None] * found.per_alpha[..., None, :] * shared
 
 
 @np.errstate(invalid="ignore")
@@ -225,7 +225,7 @@ def scaled_optimum(b: FloatArray, a: FloatArray, nu: FloatArray, rho2: FloatArra
     `rho2` is the share of the teacher along 1 and `noise` is ζ² + η².
     """
     along = np.where(rho2 > 0, a * rho2 / nu, 0.0)
-    return np.asarray(a * (noise + along + b * (1 - 2 * rho2)) / (b**2 * (1 - rho2)))
+    return a * (noise + along + b * (1 - 2 * rho2)) / (b**2 * (1 - rho2))
 
 
 @np.errstate(divide="ignore", invalid="ignore", over="ignore")

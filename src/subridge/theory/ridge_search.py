@@ -338,7 +338,7 @@ def minimise_on_line(function: Line, points: FloatArray, n: int, noise: FloatArr
         for i in np.argsort(-value, kind="stable"):  # the lowest is written last
             if value[i] <= enough[row[i]]:
                 x[row[i]] = root[i]
-    return np.asarray(x)
+    return x
 
 
 def minimise_jointly(

@@ -87,7 +87,7 @@ class Spectrum:
 
     def resolvent(self, kappa_bar: FloatArray) -> FloatArray:
         """``1/(κ̄ + d_i)``, shape (*kappa_bar.shape, n)."""
-        return np.asarray(1.0 / (kappa_bar[..., None] + self.values))
+        return 1.0 / (kappa_bar[..., None] + self.values)
 
     @np.errstate(invalid="ignore", divide="ignore")
     def shares(self, kappa_bar: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -100,7 +100,7 @@ class Spectrum:
     def ridge(self, alpha: FloatArray, kappa_bar: FloatArray) -> FloatArray:
         """λ(κ̄)."""
         occupied = self.resolvent(kappa_bar) @ (self.counts * self.values) / self.n_features
-        return np.asarray(kappa_bar * (alpha - occupied))
+        return kappa_bar * (alpha - occupied)
 
     @np.errstate(over="ignore", invalid="ignore")
     def spare_samples(self, alpha: FloatArray) -> FloatArray:

@@ -49,7 +49,7 @@ def tables_on_test(problem: Problem, plan: SubsetPlan, test: MomentsAtTest) -> S
 
     def seen(r: int, matrix: FloatArray) -> FloatArray:
         """A_r X."""
-        return np.asarray(plan.measure(r, matrix.T).T)
+        return plan.measure(r, matrix.T).T
 
     Z, spectra, loads = [], [], []
     for r in range(k):
