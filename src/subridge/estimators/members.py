@@ -96,7 +96,7 @@ class FittedMembers:
         intercept = (1.0 - shares.sum(axis=0)) * self.target_mean
         for r, (own, offset) in enumerate(zip(self.coefficients, self.intercepts, strict=True)):
             self.plan.add_lifted(r, shares[r, :, None] * own, coef)
-            intercept = intercept + shares[r, :] * offset
+            intercept = intercept + shares[r] * offset
         return coef, intercept
 
     def outputs(self, X: Features, members: Sequence[int] | IntArray | None = None) -> Array:
@@ -193,7 +193,7 @@ class LeftOutEnsemble:
         (coef, intercept), example, (shares, shifts) = self.map, example_of(X), self._shifts
         chosen = None
         if choose is not None:  # a change is at most the product of two norms
-            bounds = abs(shifts[0, :])
+            bounds = abs(shifts[0])
             for r, (score, norms) in enumerate(zip(scores, self._pull_norms, strict=True)):
                 bounds = bounds + norms * (abs(shares[r, 0]) * (score * score).sum(axis=1).max() ** 0.5)
             chosen = choose(bounds)
@@ -230,7 +230,7 @@ class LeftOutEnsemble:
     @cached_property
     def _pull_norms(self) -> list[Array]:
         """Norms of what each left-out row pulls of every member's directions, for one target; shape (n,) each."""
-        return [(fit.left * fit.left).sum(axis=0) ** 0.5 * abs(pulls[0, :]) for fit, pulls, _ in self._fits]
+        return [(fit.left * fit.left).sum(axis=0) ** 0.5 * abs(pulls[0]) for fit, pulls, _ in self._fits]
 
     @cached_property
     def _shifts(self) -> tuple[Array, Array]:

@@ -68,6 +68,9 @@ _SMALL = 20_000  # numbers of a table that is kept even if the factorisation tak
 _LEAST_PAIR_SLACK = 1e-10  # two rows that are alone in a direction determine each other: the second is not left out
 
 
+_NONE = np.empty(0, dtype=np.intp)
+
+
 class LeftOut(NamedTuple):
     """Left-out errors in weighted units, shape (L, C, n), and what belongs to them.
 
@@ -78,7 +81,7 @@ class LeftOut(NamedTuple):
 
     errors: Array
     diagonals: Array
-    alone: IntArray
+    alone: IntArray = _NONE
     doubt: float = 0.0
 
 
@@ -205,32 +208,29 @@ class MemberFit:
         if sets is not None:
             return self._left_out_sets(penalties, targets, sets)
         Qt, d = self.left, self.spectrum
-        L, (C, n) = len(penalties), targets.shape
         A, gains = targets @ Qt.T, self.residual_gains(penalties)
         if not self.rows.knows_leverages:  # the trace stands for them
-            residuals = (_scaled_rows(A, gains) @ Qt).reshape((L, C, n)) + (targets - A @ Qt) * (not self.spans_samples)
+            residuals = _filtered(A, gains, Qt) + (targets - A @ Qt) * (not self.spans_samples)
             slack = self.slack(penalties)[:, None, None]
-            return LeftOut(np.where(slack > 0, residuals / np.maximum(slack, _TINY), np.inf), A[:0], np.arange(0))
+            return LeftOut(np.where(slack > 0, residuals / np.maximum(slack, _TINY), np.inf), A[:0])
         squares = Qt * Qt
-        none = np.empty(0, dtype=np.intp)
         if self.spans_samples:
             diagonals = gains @ squares
-            errors = (_scaled_rows(A, gains) @ Qt).reshape((L, C, n)) / diagonals[:, None, :]
-            return LeftOut(errors, diagonals, none)
+            return LeftOut(_filtered(A, gains, Qt) / diagonals[:, None, :], diagonals)
         # A last row of ones adds the plain projection QQᵀ to the products for all ridges: one pass over Q each.
-        gains = namespace_of(d).concat([gains, (d * 0.0 + 1.0)[None, :]], axis=0)
-        fits, sums = (_scaled_rows(A, gains) @ Qt).reshape((L + 1, C, n)), gains @ squares
-        rest, slack = targets - fits[-1, :, :], 1 - self.rows.intercept_direction**2 - sums[-1, :]
+        gains = namespace_of(d).concat([gains, (d * 0.0 + 1.0)[None]], axis=0)
+        fits, sums = _filtered(A, gains, Qt), gains @ squares
+        rest, slack = targets - fits[-1], 1 - self.rows.intercept_direction**2 - sums[-1]
         if self.sharpness is not None:
             rest, slack = orthogonal_again(Qt, self.rows.intercept_direction, rest, slack)
         interpolated = slack <= (self.slack_noise if self.sharpness is None else self.sharpness**2)
         if not bool(interpolated.any()):
-            diagonals = sums[:-1, :] + slack
-            return LeftOut((fits[:-1, :, :] + rest) / diagonals[:, None, :], diagonals, none)
+            diagonals = sums[:-1] + slack
+            return LeftOut((fits[:-1] + rest) / diagonals[:, None, :], diagonals)
         # A share of 1e-9 may be rounding, but its effect on the labels is the root of that. It is dropped only if the
         # penalty leaves nothing larger beside it, or if a careful decomposition resolves the root.
-        kept = ~interpolated | (sums[:-1, :] > (self.slack_noise if self.sharpness is None else np.inf))
-        numerator, denominator = fits[:-1, :, :] + rest * kept[:, None, :], sums[:-1, :] + slack * kept
+        kept = ~interpolated | (sums[:-1] > (self.slack_noise if self.sharpness is None else np.inf))
+        numerator, denominator = fits[:-1] + rest * kept[:, None, :], sums[:-1] + slack * kept
         with np.errstate(invalid="ignore"):
             errors = numerator / denominator[:, None, :]
             # Both are of order p where H_ii = 1, and their ratio tends to (K⁺g)_i/(K⁺)_ii with K = FFᵀ.
@@ -250,7 +250,7 @@ class MemberFit:
         if sets is not None:
             return self._pairs_of_sets(gains, targets, left_out, sets)
         errors, diagonals, *_ = self.left_out(np.array([p]), targets)
-        return without_partner(errors[0, ...], diagonals[0, ...], self._residual_rows(gains, left_out), left_out)
+        return without_partner(errors[0], diagonals[0], self._residual_rows(gains, left_out), left_out)
 
     def _residual_rows(self, gains: Array, index: IntArray) -> Array:
         """Rows of R, less those of the identity unless the member spans all samples; shape (m, n)."""
@@ -293,7 +293,7 @@ class MemberFit:
             parts.append(batch.answers(errors))
             off, total = off + moved**2, total + to_numpy((errors * errors).sum(axis=(-2, -1)))
         joined = take_last(namespace_of(targets).concat(parts, axis=-1), sets.order)
-        return LeftOut(joined, targets[:0, :], np.empty(0, dtype=np.intp), largest_ratio(off, total))
+        return LeftOut(joined, targets[:0], doubt=largest_ratio(off, total))
 
     def set_errors(
         self, penalties: FloatArray, targets: Array, sets: LeftOutSets
@@ -309,8 +309,8 @@ class MemberFit:
         # Rounding mixes directions of tiny variance with the intercept's, whose variance is zero.
         Qt = self.left - (self.left @ u)[:, None] * u
         A, gains = targets @ Qt.T, 1 / (d + _column(penalties, d))
-        L, (C, n), rank = len(penalties), targets.shape, int(d.shape[0])
-        inside = (_scaled_rows(A, gains) @ Qt).reshape((L, C, n))  # Bg
+        L, C, rank = len(penalties), targets.shape[0], int(d.shape[0])
+        inside = _filtered(A, gains, Qt)  # Bg
         outside = targets * 0.0 if self.spans_samples else targets - A @ Qt  # Pg
         for batch in sets.batches:
             m = batch.rows.shape[1]
@@ -362,7 +362,7 @@ class MemberFit:
             hard |= (gaps < max(_LEAST_EIGENVALUE, _DIGITS * self.slack_noise)).any(axis=0)
         solved = []
         for l, p in enumerate(penalties):
-            r, R = b[l, ...] if spans else a + float(p) * b[l, ...], matrices[l]
+            r, R = b[l] if spans else a + float(p) * b[l], matrices[l]
             if hard.any():  # the identity in place of what will not be used
                 R = xp.where(like(hard, R)[:, None, None] > 0, eye_like(R, R.shape[-1]), R)
             solved.append(r + U @ xp.linalg.solve(R, Ut @ r) if by_directions else xp.linalg.solve(R, r))
@@ -382,7 +382,7 @@ class MemberFit:
         xp, pulls, shifts = namespace_of(targets), [], []
         for batch, found, _ in self.set_errors(np.array([penalty]), targets, sets):
             pulls.append((batch.of(self.left) * found[0, :, None, :, :]).sum(axis=-1))
-            shifts.append((batch.of(reach) * found[0, ...]).sum(axis=-1))
+            shifts.append((batch.of(reach) * found[0]).sum(axis=-1))
         return xp.concat(pulls, axis=-1), xp.concat(shifts, axis=-1)
 
     def scores(self, centred: Array, penalty: float) -> Array:
@@ -403,13 +403,14 @@ class MemberFit:
         if chosen is not None:
             left, pulls = take_last(left, chosen), take_last(pulls, chosen)
         if pulls.shape[0] == 1:  # the smaller factor is scaled
-            return (scores @ (left * pulls))[None, :, :]
+            return (scores @ (left * pulls))[None]
         return (scores @ left) * pulls[:, None, :]
 
 
-def _scaled_rows(A: Array, gains: Array) -> Array:
-    """Rows of A scaled by each row of gains: (C, ρ) and (L, ρ) to (L·C, ρ)."""
-    return (gains[:, None, :] * A[None, :, :]).reshape((gains.shape[0] * A.shape[0], A.shape[1]))
+def _filtered(A: Array, gains: Array, Qt: Array) -> Array:
+    """``A diag(gain) Qᵀ`` for each row of gains, in one product: (C, ρ), (L, ρ) and (ρ, n) to (L, C, n)."""
+    L, (C, rank) = gains.shape[0], A.shape
+    return ((gains[:, None, :] * A).reshape((L * C, rank)) @ Qt).reshape((L, C, Qt.shape[1]))
 
 
 def _column(penalties: FloatArray, example: Array) -> Array:
@@ -461,7 +462,7 @@ def factorise(
     """
     A, u = plan.measurements[r], rows.intercept_direction
     design = rows.design(A)
-    fit = MemberFit(rows, A, rows.targets[:0, :], rows.weights[:0], None, _ORTHONORMAL_NOISE)
+    fit = MemberFit(rows, A, rows.targets[:0], rows.weights[:0], None, _ORTHONORMAL_NOISE)
     n, N = rows.n_samples, len(A)
     largest_rank, by_features = min(N, rows.room), rows.room > N
     if by_features:
@@ -531,7 +532,7 @@ def doubt_of_rows(fit: MemberFit, targets: Array, penalties: FloatArray, found: 
     at, rank, alone = int(penalties.argmin()), int(fit.spectrum.shape[0]), found.alone
     p = penalties[[at]]
     uncertain = float(fit.uncertainty(p)[0])
-    gaps = to_numpy(found.diagonals[at, :]) * (float(fit.spectrum[0]) + p[0] if fit.spans_samples else 1.0)
+    gaps = to_numpy(found.diagonals[at]) * (float(fit.spectrum[0]) + p[0] if fit.spans_samples else 1.0)
     share = uncertain / float(np.clip(gaps.min(initial=1.0, where=gaps > 0), _TINY, 1.0))
     # Unless the penalty hides it, rows must be alone exactly and not up to rounding only.
     is_hidden = bool((uncertain < _NOTICED * gaps[alone]).all())
@@ -544,7 +545,7 @@ def doubt_of_rows(fit: MemberFit, targets: Array, penalties: FloatArray, found: 
     # are the same whether z is dropped or kept.
     shared = fit.rows.room - rank == 1 and not len(alone)
     lost = share if fit.sharpness > 1 or (uncertain > fit.sharpness and not shared) else 0.0
-    return max(lost, largest_ratio(off[0] ** 2, to_numpy((found.errors[at, ...] ** 2).sum(axis=-1))))
+    return max(lost, largest_ratio(off[0] ** 2, to_numpy((found.errors[at] ** 2).sum(axis=-1))))
 
 
 def refit_without(
@@ -686,7 +687,7 @@ class MemberPath:
         """
         if index not in self._known:
             found = self._fit.left_out(self.penalties[[index]], self._targets, self._fit.rows.left_out)
-            self._known = {index: self._unweighted(found.errors)[0, ...]}
+            self._known = {index: self._unweighted(found.errors)[0]}
         return self._known[index]
 
     def coefficients(self, index: int | IntArray) -> Array:
@@ -721,7 +722,7 @@ class MemberPath:
     def pair_deviations(self, left_out: IntArray) -> Array:
         """Labels less the mean of the rows without their own unit and unit i; shape (m, C, n)."""
         fit, rows = self._fit, self.rows
-        constant = replace(fit, rows=rows, known_left=rows.targets[:0, :], spectrum=fit.spectrum[:0])
+        constant = replace(fit, rows=rows, known_left=rows.targets[:0], spectrum=fit.spectrum[:0])
         return constant.pair_errors(1.0, rows.centred_targets[0], left_out, rows.left_out) / rows.root_weights
 
     def _unweighted(self, weighted: Array) -> Array:

@@ -107,7 +107,7 @@ class PartialPath(MemberPath):
         changes = fit.output_changes(fit.scores(self._new, p), pulls, places) + take_last(shifts, places)[:, None, :]
         outside = take_last(plain, self._others) + xp.permute_dims(changes, (2, 0, 1))
         both = xp.concat([super().pair_errors(index, places), outside], axis=-1)
-        found[touched, ...] = take_last(both, self._order)
+        found[touched] = take_last(both, self._order)
         return found
 
 

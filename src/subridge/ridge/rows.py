@@ -364,14 +364,14 @@ def training_rows(
     """
     if X.shape[0] != targets.shape[1]:
         raise DataError(f"X has {X.shape[0]} rows but y has {targets.shape[1]}")
-    weights = namespace_of(targets).ones_like(targets[0, :]) if sample_weight is None else sample_weight
+    weights = namespace_of(targets).ones_like(targets[0]) if sample_weight is None else sample_weight
     if not bool((weights > 0).all()):
         raise DataError("sample_weight must be positive; drop the rows of weight zero")
     if is_sparse(X):
         X = X.tocsc()
         means = (X.T @ weights) / weights.sum() * float(fit_intercept)
         return TrainingRows(X, targets, means, weights, fit_intercept, left_out, X)
-    means = weights @ X / weights.sum() if fit_intercept else X[0, :] * 0.0
+    means = weights @ X / weights.sum() if fit_intercept else X[0] * 0.0
     if is_numpy(X):
         features = np.empty(X.shape[::-1])
         for start in range(0, X.shape[0], _SLAB):
@@ -401,5 +401,5 @@ def _centre_again(features: Array, X: Array, means: Array, weights: Array) -> Ar
         again = again * 0.0
     for j in np.flatnonzero(to_numpy(spread <= X.shape[0] * eps * abs(means))).tolist():
         if bool((X[:, j] == X[0, j]).all()):
-            features[j, :] = 0.0
+            features[j] = 0.0
     return again

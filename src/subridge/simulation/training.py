@@ -56,7 +56,7 @@ class Batch:
         """What a member sees of the features, shape (B, P, N_r)."""
         if len(self.plans) == 1:
             return self.plans[0].measure(r, self.features)
-        seen = [plan.measure(r, self.features[b, ...]) for b, plan in enumerate(self.plans)]
+        seen = [plan.measure(r, self.features[b]) for b, plan in enumerate(self.plans)]
         return namespace_of(self.features).stack(seen, axis=0)
 
     def add_lifted(self, r: int, weights: Array, into: Array) -> None:
@@ -114,8 +114,8 @@ def train_member(experiment: GaussianExperiment, batch: Batch, sizes: tuple[int,
         points = []
         for P in sizes:
             seen = [(experiment.row_sets_of(trial, P) or [])[r] for trial in batch.trials]
-            own = xp.stack([select_rows(F[b, ...], index) for b, index in enumerate(seen)])
-            labels = xp.stack([take_last(targets[b, ...], index) for b, index in enumerate(seen)])
+            own = xp.stack([select_rows(F[b], index) for b, index in enumerate(seen)])
+            labels = xp.stack([take_last(targets[b], index) for b, index in enumerate(seen)])
             points.append(weights_along_curve(own, labels, (len(seen[0]),), ridges, scale=scale))
         weights = xp.concat(points, axis=2) / root
     if len(etas) > 1:
@@ -201,7 +201,7 @@ def _weights_of_trial(
     Left-out samples do not show the readout noise that members have when they predict, so it is added.
     """
     plan = batch.plans[b if len(batch.plans) > 1 else 0]
-    features, labels = to_numpy(batch.features[b, ...]), to_numpy(batch.labels[b, ...])
+    features, labels = to_numpy(batch.features[b]), to_numpy(batch.labels[b])
     weights = np.empty((len(experiment.ridge_table), len(sizes), len(experiment.noise_table), plan.n_members))
     for s, P in enumerate(sizes):
         rows = training_rows(features[:P], labels[None, :P], None, False)

@@ -37,6 +37,11 @@ def over_alpha(product: FloatArray, alpha: FloatArray) -> FloatArray:
     return np.divide(product, alpha, out=np.zeros_like(product), where=alpha > 0)
 
 
+def reciprocal(alpha: FloatArray) -> FloatArray:
+    """1/α, and 0 where α is 0 or infinite."""
+    return np.divide(1.0, alpha, out=np.zeros(alpha.shape), where=(alpha > 0) & np.isfinite(alpha))
+
+
 def row_fractions(ensemble: Ensemble) -> FloatArray:
     """Fractions of the rows that members see and share, shape (k, k); all ones where every member sees every row."""
     k = ensemble.n_members

@@ -26,7 +26,7 @@ from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ConvergenceError, RidgeError
 from subridge.model.problem import Problem
 from subridge.model.subsets import Projection
-from subridge.theory.grid import GeneralGrid, readout, row_factors
+from subridge.theory.grid import GeneralGrid, readout, reciprocal, row_factors
 from subridge.theory.saddle_point import EPS
 
 _BLOCK = 8_000_000  # entries of the largest temporary array: 64 MB
@@ -175,10 +175,9 @@ def _block(M: int, spectrum: PowerSpectrum, ensemble: Ensemble, grid: GeneralGri
     rooms, squares = (spare + mixed) / own, np.linalg.diagonal(trace) / own
     room = np.add(*of_pairs(rooms)) + (1 - shared) * np.add(*of_pairs(squares))
     room = np.where(one, (gap / own)[..., None], (room + shared * unlike) / 2)
-    inside = ((alpha > 0) & np.isfinite(alpha))[:, None, None]
-    per_sample = np.divide(1.0, alpha[:, None, None] * M, out=np.zeros((G, 1, 1)), where=inside)
+    per_sample = reciprocal(alpha * M)[:, None, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        gamma, closed = product * per_sample, np.where(inside, room * per_sample, 1.0)
+        gamma, closed = product * per_sample, np.where(per_sample > 0, room * per_sample, 1.0)
         E = (bias + returned + gamma * z2 + eta2) / closed  # eq. 9 (GeneralErr)
         E = np.where(closed <= _AT_THRESHOLD, np.where(E == 0, 0.0, np.inf), E)
         F = mean + returned + np.where(gamma > 0, gamma * (E + z2), 0.0) + eta2

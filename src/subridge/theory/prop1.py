@@ -22,7 +22,7 @@ from subridge.model.errors import CovarianceError, SubsetError, counted
 from subridge.model.problem import Problem
 from subridge.theory import rounding
 from subridge.theory.dense import dense_tables
-from subridge.theory.grid import GeneralGrid, over_alpha, row_factors
+from subridge.theory.grid import GeneralGrid, over_alpha, reciprocal, row_factors
 from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge
 from subridge.theory.tables import MemberTable, Tables, diagonal_tables, spiked_tables
 
@@ -138,9 +138,8 @@ def _errors(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatA
 
 def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatArray, ...]:
     (G, k), members = grid.lam.shape, tables.members
-    alpha, z2 = grid.alpha, grid.zeta**2
-    inside = (alpha > 0) & np.isfinite(alpha)
-    per_sample = np.divide(1.0, alpha * tables.n_features, out=np.zeros(G), where=inside)
+    alpha, z2, per_sample = grid.alpha, grid.zeta**2, reciprocal(grid.alpha * tables.n_features)
+    inside = per_sample > 0
     seen, f, shared = np.diagonal(grid.rows) * alpha[:, None], grid.rows, row_factors(grid.rows)
     shares = [share(member, seen[:, r], grid.lam[:, r]) for r, member in enumerate(members)]
     doubts = [
@@ -161,11 +160,10 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
     for (r, s), pair in tables.pairs.items():
         R, S, of_pair = shares[r], shares[s], (doubts[r], doubts[s])
         (phi_r, _), (phi_s, _) = R.shares, S.shares
-        alike, roots = f[r, s] / np.sqrt(f[r, r] * f[s, s]), (np.sqrt(f[r, r]), np.sqrt(f[s, s]))
         trace = shared[r, s] * pair.trace(phi_r, phi_s)  # αMγ_rs
         gap = alpha * tables.n_features - trace  # αM(1 - γ_rs)
         if pair.same:  # without a difference
-            x, y = phi_r / roots[0], phi_s / roots[1]
+            x, y, alike = phi_r / np.sqrt(f[r, r]), phi_s / np.sqrt(f[s, s]), f[r, s] / np.sqrt(f[r, r] * f[s, s])
             apart = (1 - alike) * (x**2 + y**2) + alike * (x - y) ** 2
             gap = 0.5 * (R.gap / f[r, r] + S.gap / f[s, s] + apart @ members[r].spectrum.counts)
         if r == s:
@@ -178,13 +176,13 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
         noise = gamma * z2 + readout
         with np.errstate(divide="ignore", invalid="ignore"):
             one = np.where(inside, gap * per_sample, 1.0)  # 1 - γ
-            E = (bias + noise) / one
+            E, closed = (bias + noise) / one, np.abs(one) <= _AT_THRESHOLD
         # Without noise and with all features seen the bias vanishes faster than 1 - γ: the limit is 0.
-        E = np.where(np.abs(one) <= _AT_THRESHOLD, np.where((bias == 0) & (noise == 0), 0.0, np.inf), E)
+        E = np.where(closed, np.where((bias == 0) & (noise == 0), 0.0, np.inf), E)
         dgamma = np.where(inside, dgap, 0.0) * (per_sample / min(f[r, r], f[s, s]))
         bound = rounding.pair_doubt(E, bias, noise, one, dbias, dgamma, z2)
         pairs[:, r, s] = pairs[:, s, r] = E
-        bounds[:, r, s] = bounds[:, s, r] = np.where(np.abs(one) <= _AT_THRESHOLD, 0.0, bound)
+        bounds[:, r, s] = bounds[:, s, r] = np.where(closed, 0.0, bound)
         if outputs:
             # The products of outputs F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r², where the mean outputs of two members
             # have the product D_rs = Σ_ij φ_i a_i C_ij a_j φ_j: a sum without a difference.

@@ -21,7 +21,7 @@ from subridge.model.aggregation import MemberMoments
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.problem import Problem
 from subridge.model.shift import MomentsAtTest
-from subridge.theory.grid import GeneralGrid, readout, row_factors
+from subridge.theory.grid import GeneralGrid, readout, reciprocal, row_factors
 from subridge.theory.saddle_point import EPS, Spectrum, effective_ridge
 
 
@@ -98,10 +98,7 @@ def moments_on_test(
     tables, k, own = tables_on_test(problem, ensemble.plan, test), ensemble.n_members, np.diagonal(grid.rows)
     ridges = zip(tables.spectra, own, grid.lam.T, strict=True)
     kappa_bar = np.stack([effective_ridge(each, grid.alpha * f, lam)[0] for each, f, lam in ridges], axis=-1)
-    inside = (grid.alpha > 0) & np.isfinite(grid.alpha)
-    factors = (
-        row_factors(grid.rows) * np.divide(1.0, grid.alpha, out=np.zeros(len(inside)), where=inside)[:, None, None]
-    )
+    factors = row_factors(grid.rows) * reciprocal(grid.alpha)[:, None, None]
     found, c = errors_on_test(tables, kappa_bar, factors, pairs.reshape(-1, k, k), grid.zeta**2, readout(grid))
     v = np.full(grid.shape, tables.power)
     return MemberMoments(found.reshape(*grid.shape, k, k), v[..., None] - c.reshape(*grid.shape, k), v)
