@@ -94,11 +94,11 @@ def general_landscape(
     seen, shared = grid.alpha[:, None] * np.diagonal(grid.rows), row_factors(grid.rows)
 
     def ridge(kappa_bar: ComplexArray, rows: IntArray | slice) -> ComplexArray:
-        return np.stack([s.ridge(seen[rows, r], kappa_bar[:, r]) for r, s in enumerate(spectra)], axis=-1)
+        return np.column_stack([s.ridge(seen[rows, r], kappa_bar[:, r]) for r, s in enumerate(spectra)])
 
     def inverse(lam: FloatArray, rows: IntArray) -> FloatArray:
         roots = [effective_ridge(s, seen[rows, r], lam[:, r], clip=True)[0] for r, s in enumerate(spectra)]
-        return np.stack(roots, axis=-1)
+        return np.column_stack(roots)
 
     def forms(kappa_bar: ComplexArray, rows: IntArray) -> tuple[ComplexArray, ...]:
         """The bias by the form whose terms are smaller."""
@@ -108,7 +108,7 @@ def general_landscape(
             <= tables.signal_power + 2 * np.abs(phi.real) @ member.squares
             for r, ((phi, psi), member) in enumerate(zip(shares, tables.members, strict=True))
         ]
-        c = np.stack([phi @ member.squares for (phi, _), member in zip(shares, tables.members, strict=True)], axis=-1)
+        c = np.column_stack([phi @ member.squares for (phi, _), member in zip(shares, tables.members, strict=True)])
         bias, gamma, alike = np.zeros((3, len(rows), k, k), dtype=kappa_bar.dtype)
         for (r, s), pair in tables.pairs.items():
             (phi_r, _), (phi_s, _) = shares[r], shares[s]
@@ -127,7 +127,7 @@ def general_landscape(
         aggregation,
         power,
         power,
-        np.stack([floor(spectrum, seen[:, r])[0] for r, spectrum in enumerate(spectra)], axis=-1),
+        np.column_stack([floor(spectrum, seen[:, r])[0] for r, spectrum in enumerate(spectra)]),
         values if len(values) else np.ones(1),
         ridge,
         inverse,

@@ -166,7 +166,7 @@ def _block(M: int, spectrum: PowerSpectrum, ensemble: Ensemble, grid: GeneralGri
     pairs = np.ix_(np.arange(G), which, which)
     bias, mean, trace, unlike = spectrum.rest + bias[pairs], mean[pairs], trace[pairs], unlike[pairs]
     of_kinds = zip(*((U.spare, U.mixed, U.back, U.gap, U.doubt, (U.phi * U.psi) @ e) for U in kinds), strict=True)
-    spare, mixed, back, gap, doubt, left = (np.stack(part, axis=-1)[:, which] for part in of_kinds)
+    spare, mixed, back, gap, doubt, left = (np.column_stack(part)[:, which] for part in of_kinds)
     one, shared = np.eye(k, dtype=bool), f / np.sqrt(own[:, None] * own)
     returned = np.where(one, (back * left)[..., None], 0.0)  # the variance of a member over its projections
     eta2, z2 = readout(grid), grid.zeta[:, None, None] ** 2
@@ -181,4 +181,4 @@ def _block(M: int, spectrum: PowerSpectrum, ensemble: Ensemble, grid: GeneralGri
         E = (bias + returned + gamma * z2 + eta2) / closed  # eq. 9 (GeneralErr)
         E = np.where(closed <= _AT_THRESHOLD, np.where(E == 0, 0.0, np.inf), E)
         F = mean + returned + np.where(gamma > 0, gamma * (E + z2), 0.0) + eta2
-    return E, np.stack([U.phi @ e for U in kinds], axis=-1)[:, which], F, doubt
+    return E, np.column_stack([U.phi @ e for U in kinds])[:, which], F, doubt

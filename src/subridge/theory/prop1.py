@@ -150,9 +150,9 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
         np.maximum(pair_bias(tables, (r, r), (R.shares, R.shares), np.less_equal(*doubt.own)), 0.0)
         for r, (R, doubt) in enumerate(zip(shares, doubts, strict=True))
     ]
-    c = np.stack([shares[r].shares[0] @ member.squares for r, member in enumerate(members)], axis=-1)
+    c = np.column_stack([shares[r].shares[0] @ member.squares for r, member in enumerate(members)])
     if outputs:
-        dc = np.stack([doubt.explained for doubt in doubts], axis=-1)
+        dc = np.column_stack([doubt.explained for doubt in doubts])
         means = [shares[r].shares[0] ** 2 @ member.squares for r, member in enumerate(members)]
         with np.errstate(divide="ignore"):
             unsure = np.divide(dc, np.abs(c), out=np.zeros(c.shape), where=dc > 0)
@@ -217,7 +217,5 @@ def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGr
     for (r, s), pair in tables.pairs.items():
         trace = pair.trace(phi[r], phi[s]) * shared[r, s]
         gamma[:, r, s] = gamma[:, s, r] = over_alpha(trace / tables.n_features, grid.alpha)
-    kappa, q, q_hat, status, off = (
-        np.stack(part, axis=-1).reshape(*grid.shape, k) for part in zip(*fields, strict=True)
-    )
+    kappa, q, q_hat, status, off = (np.column_stack(part).reshape(*grid.shape, k) for part in zip(*fields, strict=True))
     return OrderParameters(kappa, q, q_hat, None, gamma.reshape(*grid.shape, k, k), status, off)

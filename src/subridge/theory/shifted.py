@@ -80,7 +80,7 @@ def errors_on_test(
     `factors`, shape (G, k, k), is f_rs/(α f_r f_s), and zero without data; errors E_rs and δ_rs η_r² have that shape.
     """
     phi = [spectrum.shares(kappa_bar[:, r])[0] for r, spectrum in enumerate(tables.spectra)]
-    c = np.stack([phi[r] @ each for r, each in enumerate(tables.explained)], axis=-1)
+    c = np.column_stack([phi[r] @ each for r, each in enumerate(tables.explained)])
     found = np.empty(errors.shape, dtype=kappa_bar.dtype)
     for (r, s), (trace, both) in tables.pairs.items():
         gamma = np.sum(phi[r] @ trace * phi[s], axis=1) * factors[:, r, s]
@@ -97,7 +97,7 @@ def moments_on_test(
     """Moments of members and target on test data, from the errors E_rs on data like those of training, (..., k, k)."""
     tables, k, own = tables_on_test(problem, ensemble.plan, test), ensemble.n_members, np.diagonal(grid.rows)
     ridges = zip(tables.spectra, own, grid.lam.T, strict=True)
-    kappa_bar = np.stack([effective_ridge(each, grid.alpha * f, lam)[0] for each, f, lam in ridges], axis=-1)
+    kappa_bar = np.column_stack([effective_ridge(each, grid.alpha * f, lam)[0] for each, f, lam in ridges])
     factors = row_factors(grid.rows) * reciprocal(grid.alpha)[:, None, None]
     found, c = errors_on_test(tables, kappa_bar, factors, pairs.reshape(-1, k, k), grid.zeta**2, readout(grid))
     v = np.full(grid.shape, tables.power)
