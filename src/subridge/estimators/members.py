@@ -210,21 +210,19 @@ class LeftOutEnsemble:
         """Every member, factorised again at its ridge, with what leaving out each set changes."""
         rows, plan, found = self.rows, self.ensemble.plan, []
         penalties = self.ensemble.ridge * plan.subset_sizes
-        if self.parts is not None and self.row_sets is not None:
-            for r, (part, seen) in enumerate(zip(self.parts, self.row_sets, strict=True)):
-                fit = padded(factorise(part, plan, r, float(penalties[r])), seen, rows.n_samples)
-                noise = 0.0 if self.noise is None else self.noise[r]
-                member = like(np.zeros(rows.n_samples), self.errors)
-                member[seen] = 1.0
-                pulls = (self.errors[r] - noise) * rows.root_weights * member
-                reach = float(rows.fit_intercept) / part.total_weight
-                found.append((fit, pulls, pulls * rows.root_weights * reach))
-            return found
-        for r, fit in enumerate(factorise_members(rows, plan, penalties)):
+        fits = factorise_members(rows, plan, penalties)
+        if self.parts is not None:
+            fits = (factorise(part, plan, r, float(penalties[r])) for r, part in enumerate(self.parts))
+        for r, fit in enumerate(fits):
             noise = 0.0 if self.noise is None else self.noise[r]
             errors = (self.errors[r] - noise) * rows.root_weights
-            labels = rows.centred(rows.targets - noise)[0]
-            found.append((fit, *fit.pulls(float(penalties[r]), labels, errors, rows.left_out)))
+            if self.row_sets is None:
+                labels = rows.centred(rows.targets - noise)[0]
+                found.append((fit, *fit.pulls(float(penalties[r]), labels, errors, rows.left_out)))
+                continue
+            seen, pulls, reach = self.row_sets[r], errors * 0.0, float(rows.fit_intercept) / fit.rows.total_weight
+            pulls[:, seen] = errors[:, seen]
+            found.append((padded(fit, seen, rows.n_samples), pulls, pulls * rows.root_weights * reach))
         return found
 
     @cached_property

@@ -236,6 +236,11 @@ def outer(x: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(x[..., None] * x[..., None, :])
 
 
+def quotient(x: FloatArray, y: FloatArray) -> FloatArray:
+    """x/y, and 0 where y is not positive; the shape of x includes that of y."""
+    return np.divide(x, y, out=np.zeros_like(x), where=y > 0)
+
+
 def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
     """The weights w with sum one that minimise ``wᵀ E w``.
 

@@ -32,11 +32,6 @@ def common_shape(**shapes: tuple[int, ...]) -> tuple[int, ...]:
         raise ParameterError(f"leading shapes do not broadcast together: {listed}; add axes of length 1") from error
 
 
-def over_alpha(product: FloatArray, alpha: FloatArray) -> FloatArray:
-    """γ = product/α, and 0 at α = 0, where the product is of order α². Its shape includes that of α."""
-    return np.divide(product, alpha, out=np.zeros_like(product), where=alpha > 0)
-
-
 def reciprocal(alpha: FloatArray) -> FloatArray:
     """1/α, and 0 where α is 0 or infinite."""
     return np.divide(1.0, alpha, out=np.zeros(alpha.shape), where=(alpha > 0) & np.isfinite(alpha))

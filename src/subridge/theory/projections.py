@@ -21,7 +21,7 @@ import numpy as np
 from scipy.optimize import elementwise
 
 from subridge.arrays.types import FloatArray
-from subridge.model.aggregation import MemberMoments, Outputs, of_pairs
+from subridge.model.aggregation import MemberMoments, Outputs, of_pairs, quotient
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ConvergenceError, RidgeError
 from subridge.model.problem import Problem
@@ -61,7 +61,7 @@ def power_spectrum(problem: Problem) -> PowerSpectrum:
         total, U = np.linalg.eigh(S.dense() + problem.noise_covariance.dense())
         total = np.where(total > M * EPS * total[-1], total, 0.0)
         along = U.T @ S.apply(w)
-        power = np.divide(along**2, total * M, out=np.zeros(M), where=total > 0)
+        power = quotient(along**2, total * M)
         rest, is_exact = max(float(w @ S.apply(w)) / M - float(power.sum()), 0.0), False
     values, where = np.unique(total, return_inverse=True)
     first = int(values[0] == 0)
@@ -99,12 +99,11 @@ def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: Float
     phi, psi = np.where(nothing, 0.0, np.ones(len(d))), np.where(nothing, np.ones(len(d)), 0.0)
     inner = np.flatnonzero((P > 0) & (rank > 0) & ((strength > 0) | (least < rank)))
     if len(inner):
-        given = least[inner], strength[inner], apart[inner]
+        given = n, pull, gap = least[inner], strength[inner], apart[inner]
         # Of the j = ⌊least⌋ + 1 largest eigenvalues none is below d_j, so that n_1 ≥ j d_j/(d_j + μ).
-        j = np.floor(given[0]) + 1
-        by_rank = np.append(d[::-1], 0.0)[np.searchsorted(np.cumsum(counts[::-1]), j)] * (j - given[0]) / given[0]
-        bottom = np.maximum(by_rank, given[1] / (given[0] * (given[0] + given[2])))
-        top = np.maximum(2 * (counts @ d) / given[0], 4 * given[1] / given[0] ** 2)
+        j = np.floor(n) + 1
+        by_rank = np.append(d[::-1], 0.0)[np.searchsorted(np.cumsum(counts[::-1]), j)] * (j - n) / n
+        bottom, top = np.maximum(by_rank, pull / (n * (n + gap))), np.maximum(2 * (counts @ d) / n, 4 * pull / n**2)
         root = elementwise.find_root(defect, (np.log(bottom) - 1e-9, np.log(top) + 1e-9), args=given)
         if not root.success.all():
             raise ConvergenceError("no saddle point of the projections found; check the scale of the covariance")
@@ -112,13 +111,13 @@ def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: Float
         for _ in range(2):  # a step of Newton's method, as the logarithm of a large μ has fewer digits than μ
             mu = mu * np.exp(-off)
             phi[inner], psi[inner] = 1 / (1 + mu[:, None] / d), 1 / (1 + d / mu[:, None])
-            low[inner], x[inner] = smaller(mu, *given[1:]), (phi[inner] * psi[inner]) @ counts
-            slope = np.maximum(x[inner] + given[1] / mu / np.maximum(2 * low[inner] + given[2], _TINY), _TINY)
-            off = (given[0] - phi[inner] @ counts - low[inner]) / slope
-        doubt[inner] += EPS * given[0] / slope
+            low[inner], x[inner] = smaller(mu, pull, gap), (phi[inner] * psi[inner]) @ counts
+            slope = np.maximum(x[inner] + pull / mu / np.maximum(2 * low[inner] + gap, _TINY), _TINY)
+            off = (n - phi[inner] @ counts - low[inner]) / slope
+        doubt[inner] += EPS * n / slope
     high = low + apart
     a, b = np.where(P < N, low, high), np.where(P < N, high, low)
-    back = np.divide(x, b + x, out=np.zeros(G), where=x > 0)
+    back = quotient(x, b + x)
     with np.errstate(invalid="ignore", over="ignore"):  # of infinite data, and at a threshold
         doubt += EPS * np.where(np.isfinite(P), P / np.maximum(a + b, _TINY), 0.0)
     return _Kind(phi, psi, a, x, back, a + b * back, np.minimum(_ROUNDING * doubt, 1.0))

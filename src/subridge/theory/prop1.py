@@ -16,13 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray
-from subridge.model.aggregation import MemberMoments, Outputs
+from subridge.model.aggregation import MemberMoments, Outputs, quotient
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import CovarianceError, SubsetError, counted
 from subridge.model.problem import Problem
 from subridge.theory import rounding
 from subridge.theory.dense import dense_tables
-from subridge.theory.grid import GeneralGrid, over_alpha, reciprocal, row_factors
+from subridge.theory.grid import GeneralGrid, reciprocal, row_factors
 from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge
 from subridge.theory.tables import MemberTable, Tables, diagonal_tables, spiked_tables
 
@@ -140,10 +140,11 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
     (G, k), members = grid.lam.shape, tables.members
     alpha, z2, per_sample = grid.alpha, grid.zeta**2, reciprocal(grid.alpha * tables.n_features)
     inside = per_sample > 0
-    seen, f, shared = np.diagonal(grid.rows) * alpha[:, None], grid.rows, row_factors(grid.rows)
+    f, shared = np.diagonal(grid.rows), row_factors(grid.rows)
+    seen = f * alpha[:, None]
     shares = [share(member, seen[:, r], grid.lam[:, r]) for r, member in enumerate(members)]
     doubts = [
-        rounding.member_doubt(member, tables.pairs[r, r], shares[r], seen[:, r], tables.reach, sees_all=f[r, r] == 1)
+        rounding.member_doubt(member, tables.pairs[r, r], shares[r], seen[:, r], tables.reach, sees_all=f[r] == 1)
         for r, member in enumerate(members)
     ]
     own = [
@@ -163,9 +164,9 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
         trace = shared[r, s] * pair.trace(phi_r, phi_s)  # αMγ_rs
         gap = alpha * tables.n_features - trace  # αM(1 - γ_rs)
         if pair.same:  # without a difference
-            x, y, alike = phi_r / np.sqrt(f[r, r]), phi_s / np.sqrt(f[s, s]), f[r, s] / np.sqrt(f[r, r] * f[s, s])
+            x, y, alike = phi_r / np.sqrt(f[r]), phi_s / np.sqrt(f[s]), grid.rows[r, s] / np.sqrt(f[r] * f[s])
             apart = (1 - alike) * (x**2 + y**2) + alike * (x - y) ** 2
-            gap = 0.5 * (R.gap / f[r, r] + S.gap / f[s, s] + apart @ members[r].spectrum.counts)
+            gap = 0.5 * (R.gap / f[r] + S.gap / f[s] + apart @ members[r].spectrum.counts)
         if r == s:
             bias, dbias, dgap = own[r], np.minimum(*doubts[r].own), doubts[r].gap
         else:
@@ -179,7 +180,7 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
             E, closed = (bias + noise) / one, np.abs(one) <= _AT_THRESHOLD
         # Without noise and with all features seen the bias vanishes faster than 1 - γ: the limit is 0.
         E = np.where(closed, np.where((bias == 0) & (noise == 0), 0.0, np.inf), E)
-        dgamma = np.where(inside, dgap, 0.0) * (per_sample / min(f[r, r], f[s, s]))
+        dgamma = np.where(inside, dgap, 0.0) * (per_sample / min(f[r], f[s]))
         bound = rounding.pair_doubt(E, bias, noise, one, dbias, dgamma, z2)
         pairs[:, r, s] = pairs[:, s, r] = E
         bounds[:, r, s] = bounds[:, s, r] = np.where(closed, 0.0, bound)
@@ -216,6 +217,6 @@ def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGr
         phi.append(fitted)
     for (r, s), pair in tables.pairs.items():
         trace = pair.trace(phi[r], phi[s]) * shared[r, s]
-        gamma[:, r, s] = gamma[:, s, r] = over_alpha(trace / tables.n_features, grid.alpha)
+        gamma[:, r, s] = gamma[:, s, r] = quotient(trace / tables.n_features, grid.alpha)
     kappa, q, q_hat, status, off = (np.column_stack(part).reshape(*grid.shape, k) for part in zip(*fields, strict=True))
     return OrderParameters(kappa, q, q_hat, None, gamma.reshape(*grid.shape, k, k), status, off)

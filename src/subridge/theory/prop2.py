@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.model.aggregation import MemberMoments, Outputs, of_pairs, outer
+from subridge.model.aggregation import MemberMoments, Outputs, of_pairs, outer, quotient
 from subridge.model.errors import RidgeError
 from subridge.theory import rounding
-from subridge.theory.grid import EquicorrelatedGrid, over_alpha, readout, row_factors
+from subridge.theory.grid import EquicorrelatedGrid, readout, row_factors
 from subridge.theory.saddle_point import EPS, OrderParameters
 
 _INFINITE_DATA = 1e300  # above this B + root overflows, and 1/α is zero
@@ -214,7 +214,7 @@ def equicorrelated_order_parameters(grid: EquicorrelatedGrid) -> OrderParameters
     S = np.where(np.isinf(kappa_bar), 0.0, 1.0 / (grid.own * kappa_bar + a))
     q_hat = 1.0 / kappa_bar
     q = np.where((a == 0) | (kappa_bar == 0), 0.0, q)
-    gamma = over_alpha(grid.nu * row_factors(grid.rows) * outer(found.sigma), grid.alpha[..., None, None])
+    gamma = quotient(grid.nu * row_factors(grid.rows) * outer(found.sigma), grid.alpha[..., None, None])
     return OrderParameters(grid.lam + q, q, q_hat, S, gamma, np.ones(shape, dtype=bool), np.zeros(shape))
 
 
