@@ -90,9 +90,9 @@ class FittedMembers:
         Weights of shape (k,) hold for all targets, of shape (C, k) each for its own.
         """
         first = self.coefficients[0]
-        shape = (first.shape[0], self.plan.n_features)
+        shape = (len(first), self.plan.n_features)
         coef = namespace_of(first).zeros(shape, dtype=first.dtype, device=device_of(first))
-        shares = like(np.broadcast_to(weights, (first.shape[0], len(self.coefficients))).T, first)
+        shares = like(np.broadcast_to(weights, (len(first), len(self.coefficients))).T, first)
         intercept = (1.0 - shares.sum(axis=0)) * self.target_mean
         for r, (own, offset) in enumerate(zip(self.coefficients, self.intercepts, strict=True)):
             self.plan.add_lifted(r, shares[r, :, None] * own, coef)
@@ -304,7 +304,7 @@ class LeftOutEnsemble:
         """
         level, masses, n, found = self._level(level), self._masses, self.rows.n_samples, []
         shares = np.full(n, 1 / (n + 1)) if masses is None else masses
-        k = 1 if self.weights is not None else self.errors.shape[0]  # decisions are shares of votes, or mean scores
+        k = 1 if self.weights is not None else len(self.errors)  # decisions are shares of votes, or mean scores
         labels = to_numpy(self.rows.targets).argmax(axis=0)
         own = 1 - softmax(to_numpy(self.predictions) / k + bias[:, None], temperature)[labels, np.arange(n)]
         for outputs in self.outputs(X):

@@ -712,7 +712,7 @@ class FittedAggregation(LinearAggregation):
         gain = np.maximum(start.least - apparent, 0.0)
         extra = np.maximum(d - start.n_fitted, 1.0)  # to put all weight on one member is a choice, too
         noise = gain_of_noise(apparent, moments.v, extra, labels_behind(best, moments.behind))
-        share = np.where(gain > noise, 1 - np.minimum(noise, gain) / np.where(gain > 0, gain, 1.0), 0.0)
+        share = np.where(gain > noise, 1 - quotient(np.minimum(noise, gain), gain), 0.0)
         weights = start.weights + share[..., None] * (best - start.weights)
         return Settled(weights, apparent, start.expected - gain * share**2, d)
 
@@ -720,7 +720,7 @@ class FittedAggregation(LinearAggregation):
 def labels_behind(weights: FloatArray, behind: FloatArray) -> FloatArray:
     """Independent labels behind a weighted sum, shape (...): the weighted harmonic mean over members that have any."""
     counted = np.where(behind > 0, weights, 0.0)
-    return np.asarray(counted.sum(axis=-1) / np.maximum((counted / np.where(behind > 0, behind, 1.0)).sum(-1), _TINY))
+    return np.asarray(counted.sum(axis=-1) / np.maximum(quotient(counted, behind).sum(axis=-1), _TINY))
 
 
 def gain_of_noise(apparent: FloatArray, power: FloatArray | None, d: FloatArray, n: FloatArray) -> FloatArray:

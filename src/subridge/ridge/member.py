@@ -122,7 +122,7 @@ class MemberFit:
     @property
     def spans_samples(self) -> bool:
         """Whether Q and the intercept span all of R^n: without ridge the member interpolates."""
-        return 0 < int(self.spectrum.shape[0]) == self.rows.room
+        return 0 < len(self.spectrum) == self.rows.room
 
     def given_columns(self) -> FloatArray | None:
         """The columns of X as given that the member sees, (n, N_r), all for a projection; None after training."""
@@ -156,7 +156,7 @@ class MemberFit:
 
     def uncertainty(self, penalties: FloatArray) -> FloatArray:
         """Relative rounding error of R, shape (L,): of the decomposition, and of directions that it dropped."""
-        rank = int(self.spectrum.shape[0])
+        rank = len(self.spectrum)
         lost = self.dropped / (self.dropped + penalties) if self.dropped else penalties * 0.0
         if self.sharpness is None:
             least, top = (float(self.spectrum[0]), float(self.spectrum[-1])) if rank else (0.0, 0.0)
@@ -244,7 +244,7 @@ class MemberFit:
         Row i itself keeps its plain left-out error; rows of set i, and of sets that overlap with it, have none: zero.
         """
         d = self.spectrum
-        least = _LEAST_PAIR_PENALTY * float(d[-1]) if d.shape[0] else 0.0
+        least = _LEAST_PAIR_PENALTY * float(d[-1]) if len(d) else 0.0
         p = max(penalty, least)
         gains = (1.0 if self.spans_samples else -d) / (d + p)  # of R, less the identity unless the member spans
         if sets is not None:
@@ -309,7 +309,7 @@ class MemberFit:
         # Rounding mixes directions of tiny variance with the intercept's, whose variance is zero.
         Qt = self.left - (self.left @ u)[:, None] * u
         A, gains = targets @ Qt.T, 1 / (d + _column(penalties, d))
-        L, C, rank = len(penalties), targets.shape[0], int(d.shape[0])
+        L, C, rank = len(penalties), len(targets), len(d)
         inside = _filtered(A, gains, Qt)  # Bg
         outside = targets * 0.0 if self.spans_samples else targets - A @ Qt  # Pg
         for batch in sets.batches:
@@ -402,14 +402,14 @@ class MemberFit:
         left = self.left
         if chosen is not None:
             left, pulls = take_last(left, chosen), take_last(pulls, chosen)
-        if pulls.shape[0] == 1:  # the smaller factor is scaled
+        if len(pulls) == 1:  # the smaller factor is scaled
             return (scores @ (left * pulls))[None]
         return (scores @ left) * pulls[:, None, :]
 
 
 def _filtered(A: Array, gains: Array, Qt: Array) -> Array:
     """``A diag(gain) Qᵀ`` for each row of gains, in one product: (C, ρ), (L, ρ) and (ρ, n) to (L, C, n)."""
-    L, (C, rank) = gains.shape[0], A.shape
+    L, (C, rank) = len(gains), A.shape
     return ((gains[:, None, :] * A).reshape((L * C, rank)) @ Qt).reshape((L, C, Qt.shape[1]))
 
 
@@ -473,7 +473,7 @@ def factorise(
     if lifted:  # the intercept's direction comes out last, above everything, and mixes with nothing
         side = side + 2 * float(abs(side).sum(axis=0).max()) * u[:, None] * u
     d, vectors = namespace_of(side).linalg.eigh(side)
-    last = d.shape[0] - int(lifted)
+    last = len(d) - int(lifted)
     d, vectors = d[last - largest_rank : last], vectors[:, last - largest_rank : last]
     top = float(d[-1]) if largest_rank else 0.0
     limit = gram_limit if rows.left_out is None else _SETS_GRAM_LIMIT
@@ -484,7 +484,7 @@ def factorise(
     d, vectors = d[small:], vectors[:, small:]
     if not by_features:
         return replace(fit, known_left=vectors.T, spectrum=d, dropped=dropped)
-    condition = top / float(d[0]) if d.shape[0] else 1.0
+    condition = top / float(d[0]) if len(d) else 1.0
     noise = _ORTHONORMAL_NOISE * condition if condition < 1 / GRAM_LIMIT else -np.inf
     left = design.onto_samples((vectors / d**0.5).T)
     return replace(fit, known_left=left, spectrum=d, right=vectors.T, slack_noise=noise, dropped=dropped)
@@ -529,7 +529,7 @@ def largest_ratio(off: FloatArray, total: FloatArray) -> float:
 
 def doubt_of_rows(fit: MemberFit, targets: Array, penalties: FloatArray, found: LeftOut) -> float:
     """Estimate of the relative rounding error of left-out errors, at the least penalty, where it is largest."""
-    at, rank, alone = int(penalties.argmin()), int(fit.spectrum.shape[0]), found.alone
+    at, rank, alone = int(penalties.argmin()), len(fit.spectrum), found.alone
     p = penalties[[at]]
     uncertain = float(fit.uncertainty(p)[0])
     gaps = to_numpy(found.diagonals[at]) * (float(fit.spectrum[0]) + p[0] if fit.spans_samples else 1.0)
@@ -660,11 +660,11 @@ class MemberPath:
         rows, self._noise, self.penalties = fit.rows, noise, penalties
         self.rows, self.feature_means = rows, rows.feature_means
         self._targets, self.target_means = rows.centred_targets if noise is None else rows.centred(rows.targets - noise)
-        lines, rank = len(penalties) * int(self._targets.shape[0]), int(fit.spectrum.shape[0])
+        lines, rank = len(penalties) * len(self._targets), len(fit.spectrum)
         is_short = keep_errors or lines <= (4 if lines * rows.n_samples <= _SMALL else 1) * rank
         places = np.arange(len(penalties)) if is_short else np.array([penalties.argmin()])
         self._fit, found = trusted(fit, self._targets, penalties[places])
-        self.rank = int(self._fit.spectrum.shape[0])
+        self.rank = len(self._fit.spectrum)
         self.degrees = residual_degrees(self._fit, penalties)
         self.independent = independent_samples(self._fit, penalties)
         self._known: dict[int, Array] = dict(zip(places.tolist(), self._unweighted(found.errors), strict=True))
@@ -717,7 +717,7 @@ class MemberPath:
         the first that the member interpolates.
         """
         d = self._fit.spectrum
-        return not d.shape[0] or bool(self.penalties[index] >= _RESOLVED * float(d[-1]))
+        return not len(d) or bool(self.penalties[index] >= _RESOLVED * float(d[-1]))
 
     def pair_deviations(self, left_out: IntArray) -> Array:
         """Labels less the mean of the rows without their own unit and unit i; shape (m, C, n)."""
@@ -738,7 +738,7 @@ def trusted(fit: MemberFit, targets: Array, penalties: FloatArray) -> tuple[Memb
     """
     sets = fit.rows.left_out
     found = fit.left_out(penalties, targets, sets)
-    if not fit.spectrum.shape[0]:  # also if squares of columns that vary are less than any float
+    if not len(fit.spectrum):  # also if squares of columns that vary are less than any float
         doubt = 0.0 if penalties.min() > 0 or fit.has_rank(0) else 1.0
     else:
         doubt = found.doubt if sets is not None else doubt_of_rows(fit, targets, penalties, found)

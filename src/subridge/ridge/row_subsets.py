@@ -124,7 +124,7 @@ def paths_on_rows(
 
 def padded(fit: MemberFit, seen: IntArray, n_samples: int) -> MemberFit:
     """The member with zeros for the rows that it does not see, so that leaving these out changes nothing."""
-    d, n = fit.spectrum, int(fit.spectrum.shape[0])
+    d, n = fit.spectrum, len(fit.spectrum)
     right = fit.design.onto_features(fit.left) / (d**0.5)[:, None] if fit.right is None else fit.right
     left = like(np.zeros((n, n_samples)), fit.left)
     left[:, seen] = fit.left

@@ -237,7 +237,7 @@ class TrainingRows:
     @property
     def n_samples(self) -> int:
         """n."""
-        return int(self.weights.shape[0])
+        return len(self.weights)
 
     def paths(self, plan: "SubsetPlan", ridges: FloatArray) -> "list[MemberPath] | None":
         """The members of a plan along ridges (L,) or (L, k), if they are not to be factorised from these rows."""

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subridge.arrays.types import FloatArray
-from subridge.model.aggregation import MemberMoments, Outputs, of_pairs, outer
+from subridge.model.aggregation import MemberMoments, Outputs, of_pairs, outer, quotient
 from subridge.model.errors import ParameterError
 from subridge.model.shift import DeadFeatures, TestLaw
 from subridge.theory import rounding
@@ -61,7 +61,7 @@ def dead_moments(
     )
     E, (missed, v), h = moments.pairs, moments.with_target(), 1 - f
     gamma, eta2 = gamma_of(grid, found), readout(grid)
-    across = np.where(a > 0, b / a, 0.0) ** 2 * grid.nu * outer(found.sigma)
+    across = quotient(b, a) ** 2 * grid.nu * outer(found.sigma)
     per = np.where(gamma > 0, gamma / a, 0.0)
     shared = np.where(gamma > 0, per * (E + z2), 0.0)
     W = variance * (mixed(rho2, across, outer(fit) * (grid.nu / outer(grid.own))) + shared)

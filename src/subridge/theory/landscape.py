@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.model.aggregation import LinearAggregation, MemberMoments, Outputs, of_pairs, outer
+from subridge.model.aggregation import LinearAggregation, MemberMoments, Outputs, of_pairs, outer, quotient
 from subridge.theory.dead import dead_errors
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, readout, row_factors
 from subridge.theory.prop1 import pair_bias
@@ -77,8 +77,8 @@ class Landscape:
             ratio = alike + np.where(both.real > 0, added / both, 0.0)
             defect = np.sum(F * w[:, None, :], axis=-1) - c.real
             total = w.sum(axis=-1, keepdims=True)
-            defect = defect - np.sum(w * defect, axis=-1, keepdims=True) / np.where(total > 0, total, 1.0)
-            rate = np.where(c.real > 0, c.imag / c.real, 0.0)
+            defect = defect - quotient(np.sum(w * defect, axis=-1, keepdims=True), total)
+            rate = quotient(c.imag, c.real)
             free = (outer(w) * both.real * ratio.imag).sum(axis=(-2, -1))
             free = free + 2 * (w * defect * rate).sum(axis=-1)
             slope = np.where(np.isinf(power), slope, free)  # weights sum to one where the power is infinite
@@ -175,7 +175,7 @@ def equicorrelated_landscape(
         along = sum(aligned_bias(b, omega2, nu, np.eye(kappa_bar.shape[1], dtype=bool)))
         bias = (1 - rho2) * across + rho2 * along
         # Every output is proportional to σ, so that D_rs/(c_r c_s) is constant.
-        alike = np.divide(here.nu / (nu[0] * nu[1]), gain, out=np.zeros(gamma.shape), where=gain > 0)
+        alike = quotient(here.nu / (nu[0] * nu[1]), gain)
         return bias, gamma, gain[:, 0] * (here.own * sigma), alike
 
     def on_test(kappa_bar: ComplexArray, rows: IntArray, pairs: ComplexArray) -> ComplexArray:
