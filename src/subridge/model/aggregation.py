@@ -196,14 +196,14 @@ class MemberMoments:
     def by_errors(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The risk from `pairs` and `missed`, and the size of its terms."""
         terms = weighted_pairs(weights, self.pairs)
-        own, size = terms.sum(axis=(-2, -1)), np.abs(terms).sum(axis=(-2, -1))
+        own, size = terms.sum(axis=(-2, -1)), abs(terms).sum(axis=(-2, -1))
         rest = 1.0 - weights.sum(axis=-1)
-        apart = np.abs(rest) > 4 * self.n_members * EPS  # else the sum is one up to rounding
+        apart = abs(rest) > 4 * self.n_members * EPS  # else the sum is one up to rounding
         missed, v = self.with_target() if apart.any() else (np.zeros(()), np.zeros(()))
         with np.errstate(invalid="ignore"):
             shared = weighted(weights, missed)
             value = rest**2 * v + 2 * rest * shared.sum(axis=-1) + own
-            total = rest**2 * v + 2 * np.abs(rest) * np.abs(shared).sum(axis=-1) + size
+            total = rest**2 * v + 2 * abs(rest) * abs(shared).sum(axis=-1) + size
         return np.where(apart, value, own), np.where(apart, total, size)
 
     def by_outputs(self, weights: FloatArray, outputs: Outputs) -> tuple[FloatArray, FloatArray]:
@@ -212,7 +212,7 @@ class MemberMoments:
         with np.errstate(invalid="ignore"):
             terms = weighted_pairs(weights, outputs.F).sum(axis=(-2, -1))
             explained = weighted(weights, outputs.c).sum(axis=-1)
-            size = v + 2 * np.abs(explained) + np.abs(terms)
+            size = v + 2 * abs(explained) + abs(terms)
             return np.asarray(v - 2 * explained + terms), np.where(np.isnan(size), np.inf, size)
 
 
@@ -293,7 +293,7 @@ def least_along(A: FloatArray, b: FloatArray, usable: BoolArray, simplex: bool =
     relative = np.where(usable, size.min(axis=-1, where=usable, initial=np.inf, keepdims=True) / size, 0.0)
     A = np.where(outer(usable), (A + A.mT) / 2, unit)
     A, b = A / size[..., None] / size[..., None, :], b * relative
-    b = b / np.maximum(np.abs(b).max(axis=-1, keepdims=True), _TINY)
+    b = b / np.maximum(abs(b).max(axis=-1, keepdims=True), _TINY)
     if simplex:
         # min yᵀAy over bᵀy = 1 lies along the minimum of yᵀAy + (bᵀy - 1)², which exists for any A.
         y = minimum_nonnegative(A + outer(b), b)
@@ -318,7 +318,7 @@ def minimum_nonnegative(A: FloatArray, b: FloatArray) -> FloatArray:
         values, vectors = np.linalg.eigh(A[i])
         # Below the floor an eigenvalue is noise, and so is b. It lets duplicates share their weight.
         root, along = np.sqrt(np.maximum(values, ALIKE * values[-1])), vectors.T @ b[i]
-        found[i] = nnls(root[:, None] * vectors.T, np.where(np.abs(along) > ALIKE, along, 0.0) / root)[0]
+        found[i] = nnls(root[:, None] * vectors.T, np.where(abs(along) > ALIKE, along, 0.0) / root)[0]
     return np.asarray(found.reshape(shape) / size)
 
 
@@ -347,7 +347,7 @@ def least_nonnegative(A: FloatArray, b: FloatArray) -> tuple[FloatArray, BoolArr
     for _ in range(_MOST_STEPS):
         apart = np.where(outer(counted), A[rest], np.eye(A.shape[-1]))
         y = np.linalg.solve(apart, np.where(counted, b[rest], 0.0)[:, :, None])[:, :, 0]
-        slope, terms = (A[rest] @ y[:, :, None])[:, :, 0] - b[rest], np.abs(y).max(axis=1)[:, None] + np.abs(b[rest])
+        slope, terms = (A[rest] @ y[:, :, None])[:, :, 0] - b[rest], abs(y).max(axis=1)[:, None] + abs(b[rest])
         wrong = np.where(counted, y < 0, slope < -_ROUNDING * y.shape[1] * terms)
         done = ~wrong.any(axis=1)
         solved[rest[done]], known[rest[done]] = y[done], True

@@ -210,8 +210,8 @@ class Dense(Covariance):
         matrix = finite_array("covariance", self.matrix)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
             raise CovarianceError(f"covariance must be a square matrix, got shape {matrix.shape}")
-        scale = float(np.abs(matrix).max())
-        asymmetry = float(np.abs(matrix - matrix.T).max())
+        scale = float(abs(matrix).max())
+        asymmetry = float(abs(matrix - matrix.T).max())
         if asymmetry > _SEMIDEFINITE_SLACK * scale:
             raise CovarianceError(
                 f"covariance must be symmetric, but entries differ from their mirror by up to {asymmetry:.3g}; "

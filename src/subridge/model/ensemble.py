@@ -529,7 +529,7 @@ def _consistent(nu: FloatArray, name: str, things: str) -> FloatArray:
         faults = {
             f"{name} must lie in (0, 1], got {own.min():g} to {own.max():g}": (own <= 0) | (own > 1 + slack),
             "the matrix of fractions must be symmetric: the overlap of r and s is that of s and r": (
-                np.abs(nu - nu.mT) > slack
+                abs(nu - nu.mT) > slack
             ),
             f"an overlap fraction must lie between 0 and the smaller of the two {name}": (
                 (nu < 0) | (nu > smaller + slack)

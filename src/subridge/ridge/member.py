@@ -304,7 +304,7 @@ class MemberFit:
         directions, whichever is smaller. If rounding may show in the errors of a set, as for rows that span directions
         alone at p = 0, the member is refitted without it.
         """
-        shares, size = self.uncertainty(penalties), to_numpy((targets * targets).sum(axis=1)) ** 0.5
+        shares, size = self.uncertainty(penalties), np.linalg.norm(to_numpy(targets), axis=1)
         xp, d, u = namespace_of(targets), self.spectrum, self.rows.intercept_direction
         # Rounding mixes directions of tiny variance with the intercept's, whose variance is zero.
         Qt = self.left - (self.left @ u)[:, None] * u
@@ -322,7 +322,7 @@ class MemberFit:
                 block = xp.asarray(Q, copy=True), part.of(u), a, b
                 solved, gaps, hard = self._solve_sets(block, penalties, gains, shares)
                 errors, off = xp.permute_dims(xp.stack(solved), (0, 3, 1, 2)), np.zeros((L, C))
-                norms = to_numpy((errors * errors).sum(axis=-1)) ** 0.5
+                norms = np.linalg.norm(to_numpy(errors), axis=-1)
                 hard |= (shares[:, None, None] * size[:, None] > _NOTICED * gaps[:, None, :] * norms).any(axis=(0, 1))
                 for g in np.flatnonzero(hard).tolist():
                     refitted, moved = refit_without(self, targets, penalties, part.rows[g])
@@ -517,7 +517,7 @@ def movement(fit: MemberFit, errors_of: Callable[[MemberFit], FloatArray]) -> Fl
     for seed in range(_PERTURBED):
         rows = replace(fit.rows, features=like(perturbed(Ft, seed), fit.left))
         moved.append(errors_of(factorise_carefully(replace(everything, rows=rows))) - errors)
-    return np.asarray(_SAFETY * np.sqrt((np.stack(moved) ** 2).sum(axis=-1)).max(axis=0))
+    return np.asarray(_SAFETY * np.linalg.norm(moved, axis=-1).max(axis=0))
 
 
 def largest_ratio(off: FloatArray, total: FloatArray) -> float:
@@ -576,13 +576,11 @@ def refit_without(
     if member.dropped and member.right is not None:  # a direction that is not zero would fit the rest of the labels
         outside = [labels - labels @ member.left.T @ member.left, new - new @ member.right.T @ member.right]
         beyond = (outside[1] ** 2).sum() + (EPS * new**2).sum() * EPS  # at least the rounding of the rows
-        norms = np.sqrt((outside[0] ** 2).sum(axis=1)) * np.sqrt(beyond)
+        norms = np.linalg.norm(outside[0], axis=1) * np.sqrt(beyond)
         with np.errstate(divide="ignore"):
             gains = np.minimum(member.dropped**0.5 / penalties, 0.5 / penalties**0.5)  # at most √d/(d+p)
         lost = np.where(norms > 0, gains[:, None], 0.0) * norms
-        if (lost > _NOTICED * np.sqrt((errors**2).sum(axis=-1))).any() and not fit.has_rank(
-            len(member.spectrum), index
-        ):
+        if (lost > _NOTICED * np.linalg.norm(errors, axis=-1)).any() and not fit.has_rank(len(member.spectrum), index):
             off = off + lost
     return errors, off
 

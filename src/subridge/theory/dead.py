@@ -72,6 +72,6 @@ def dead_moments(
             h * known.c, F, h * known.dc, dF + rounding.closed_form_outputs_doubt(found, known.c, F)[1], known.dv
         )
     pairs = dead_errors(f, E, eta2, W, v, missed)
-    size = dead_errors(f, np.abs(E), eta2, np.abs(W), v, v[..., None] + np.abs(missed))
+    size = dead_errors(f, abs(E), eta2, abs(W), v, v[..., None] + abs(missed))
     doubt = (h * h + f * h * variance * per) * bounds + rounding.closed_form_outputs_doubt(found, missed, size)[1]
     return MemberMoments(pairs, f * v[..., None] + h * missed, v, known), doubt

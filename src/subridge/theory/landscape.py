@@ -75,9 +75,9 @@ class Landscape:
             # With best weights Σ_r w_r (Σ_s F_rs w_s - c_r) = 0, and the derivatives of c and F all but cancel
             # where much is fitted. That of F_rs/(c_r c_s) is left, and where members differ that of log c_r.
             ratio = alike + np.where(both.real > 0, added / both, 0.0)
-            defect = np.sum(F * w[:, None, :], axis=-1) - c.real
+            defect = (F * w[:, None, :]).sum(axis=-1) - c.real
             total = w.sum(axis=-1, keepdims=True)
-            defect = defect - quotient(np.sum(w * defect, axis=-1, keepdims=True), total)
+            defect = defect - quotient((w * defect).sum(axis=-1, keepdims=True), total)
             rate = quotient(c.imag, c.real)
             free = (outer(w) * both.real * ratio.imag).sum(axis=(-2, -1))
             free = free + 2 * (w * defect * rate).sum(axis=-1)
@@ -105,7 +105,7 @@ def general_landscape(
         shares = [s.shares(kappa_bar[:, r]) for r, s in enumerate(spectra)]
         small = [
             tables.pairs[r, r].left_over + psi.real**2 @ member.squares
-            <= tables.signal_power + 2 * np.abs(phi.real) @ member.squares
+            <= tables.signal_power + 2 * abs(phi.real) @ member.squares
             for r, ((phi, psi), member) in enumerate(zip(shares, tables.members, strict=True))
         ]
         c = np.column_stack([phi @ member.squares for (phi, _), member in zip(shares, tables.members, strict=True)])

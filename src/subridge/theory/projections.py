@@ -85,7 +85,7 @@ def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: Float
     """Solve for μ by the equation least = n_1 + the smaller of a and b, given λ N M and P, shape (G,) each."""
     d, counts, rank, G = spectrum.values, spectrum.counts, float(spectrum.counts.sum()), len(P)
     strength = np.where(np.isinf(P), 0.0, strength)  # beside infinite data no ridge counts
-    least, apart, x, doubt = np.minimum(P, N), np.abs(P - N), np.zeros(G), np.full(G, EPS)
+    least, apart, x, doubt = np.minimum(P, N), abs(P - N), np.zeros(G), np.full(G, EPS)
 
     def smaller(mu: FloatArray, strength: FloatArray, apart: FloatArray) -> FloatArray:
         t = strength / mu  # a b

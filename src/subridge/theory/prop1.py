@@ -113,9 +113,9 @@ def general_moments(
     """
     tables = tabulate(problem, plan, accurate=False)
     if tables.may_be_refined:
-        found = _errors(tables, grid._replace(lam=np.abs(grid.lam)), outputs=outputs)
+        found = _errors(tables, grid._replace(lam=abs(grid.lam)), outputs=outputs)
         with np.errstate(invalid="ignore"):
-            settled = found[1].sum(axis=(1, 2)) <= _GOOD_ENOUGH * np.abs(found[0].sum(axis=(1, 2)))
+            settled = found[1].sum(axis=(1, 2)) <= _GOOD_ENOUGH * abs(found[0].sum(axis=(1, 2)))
         vague = ~settled | (grid.lam < 0).any(axis=1)
         if vague.any():
             tables = tabulate(problem, plan, accurate=True)
@@ -156,7 +156,7 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
         dc = np.column_stack([doubt.explained for doubt in doubts])
         means = [shares[r].shares[0] ** 2 @ member.squares for r, member in enumerate(members)]
         with np.errstate(divide="ignore"):
-            unsure = np.divide(dc, np.abs(c), out=np.zeros(c.shape), where=dc > 0)
+            unsure = np.divide(dc, abs(c), out=np.zeros(c.shape), where=dc > 0)
     pairs, bounds, F, dF = np.empty((4, G, k, k))
     for (r, s), pair in tables.pairs.items():
         R, S, of_pair = shares[r], shares[s], (doubts[r], doubts[s])
@@ -177,7 +177,7 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
         noise = gamma * z2 + readout
         with np.errstate(divide="ignore", invalid="ignore"):
             one = np.where(inside, gap * per_sample, 1.0)  # 1 - γ
-            E, closed = (bias + noise) / one, np.abs(one) <= _AT_THRESHOLD
+            E, closed = (bias + noise) / one, abs(one) <= _AT_THRESHOLD
         # Without noise and with all features seen the bias vanishes faster than 1 - γ: the limit is 0.
         E = np.where(closed, np.where((bias == 0) & (noise == 0), 0.0, np.inf), E)
         dgamma = np.where(inside, dgap, 0.0) * (per_sample / min(f[r], f[s]))
@@ -211,7 +211,7 @@ def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGr
         with np.errstate(divide="ignore", invalid="ignore"):
             q_hat = 1.0 / kappa_bar
             # |λ(κ̄) - λ| relative to the larger of λ and ακ̄, the terms that cancel
-            off = np.abs(spectrum.ridge(alpha, kappa_bar) - lam) / np.maximum(np.abs(lam), np.abs(alpha * kappa_bar))
+            off = abs(spectrum.ridge(alpha, kappa_bar) - lam) / np.maximum(abs(lam), abs(alpha * kappa_bar))
         inner = np.isfinite(alpha) & np.isfinite(kappa_bar) & (kappa_bar != 0)
         fields.append((lam + q, q, q_hat, found, np.where(inner, off, 0.0)))
         phi.append(fitted)

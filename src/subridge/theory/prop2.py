@@ -45,7 +45,7 @@ def bulk(alpha: FloatArray, nu: FloatArray, t: FloatArray) -> Bulk:
     apart = (alpha - nu) / sum_of_roots  # √α - √ν, exact where the two are close
     idle, far = np.isinf(t), alpha >= _INFINITE_DATA
     near = np.where(far, np.inf, t + apart * apart)
-    if (near < -8 * EPS * np.abs(t)).any():
+    if (near < -8 * EPS * abs(t)).any():
         raise RidgeError(
             "ridge is too negative: with subset fraction ν the regression has a solution only above "
             "-(a/ν)(√sample_ratio - √ν)², a = data_scale (1 - correlation) + feature_noise²; raise the ridge"
@@ -55,9 +55,9 @@ def bulk(alpha: FloatArray, nu: FloatArray, t: FloatArray) -> Bulk:
     B, ahead = alpha + nu + t, alpha - nu - t
     per_alpha = np.where(far | idle, 0.0, 2.0 / (B + root))
     free = np.where(ahead > 0, 4 * t * (alpha / (root + ahead)) / (B + root), (root - ahead) / (B + root))
-    shaky = np.where(t < 0, (np.abs(t) + apart * apart) / np.where(near > 0, near, 1.0), 1.0)
+    shaky = np.where(t < 0, (abs(t) + apart * apart) / np.where(near > 0, near, 1.0), 1.0)
     gap = np.where(far | idle, 1.0, root * per_alpha)
-    gap = np.where((t == 0) & (np.abs(alpha - nu) <= 4 * EPS * nu), 0.0, gap)  # α and ν are rounded themselves
+    gap = np.where((t == 0) & (abs(alpha - nu) <= 4 * EPS * nu), 0.0, gap)  # α and ν are rounded themselves
     sigma = np.where(idle, 0.0, np.where(far, 1.0, alpha * per_alpha))
     free = np.where(idle, 1.0, np.where(far, 0.0, free))
     return Bulk(sigma, per_alpha, free, gap, np.where(far | idle, 1.0, shaky))
@@ -125,7 +125,7 @@ def equicorrelated_moments(grid: EquicorrelatedGrid, *, outputs: bool) -> tuple[
     pure, lost = np.where(a > 0, b / a, 0.0), np.where(a > 0, omega2 / a, 0.0)
     bias, size = _sum(unaligned_bias(b, pure, lost, (nu_r, nu_s, nu_rs), of_pairs(found.free)))
     # The share that neither sees is a difference of fractions, whose own rounding counts.
-    size = size + b * (np.abs(1 - nu_r) + np.abs(nu_s - nu_rs)) / 4
+    size = size + b * (abs(1 - nu_r) + abs(nu_s - nu_rs)) / 4
     along, along_size = _sum(aligned_bias(b, omega2, (nu_r, nu_s, nu_rs), own))
     along_size = np.where(own, along_size, along_size + 2 * b)
     if is_finite:  # I¹_rs uniform in T: I⁰_rs for T → 0 and I¹_rs for T → ∞
@@ -158,7 +158,7 @@ def equicorrelated_moments(grid: EquicorrelatedGrid, *, outputs: bool) -> tuple[
 
 def _sum(terms: tuple[FloatArray, ...]) -> tuple[FloatArray, FloatArray]:
     """The sum of the terms, and of their absolute values."""
-    return np.asarray(sum(terms)), np.asarray(sum(map(np.abs, terms)))
+    return np.asarray(sum(terms)), np.asarray(sum(map(abs, terms)))
 
 
 @np.errstate(invalid="ignore", divide="ignore")
@@ -173,7 +173,7 @@ def shares_along(grid: EquicorrelatedGrid, kappa_bar: FloatArray) -> tuple[Float
     whole = T + kappa_bar + grid.a[..., None] / own
     blind, idle = np.isinf(whole), whole == 0  # no data, and nothing along 1
     fit = np.where(np.isinf(T), 1.0, np.where(blind | idle, 0.0, (b + T) / whole))
-    parts = [np.where(idle, 0.0, (part + extra) / whole) for part in (kappa_bar, np.abs(kappa_bar))]
+    parts = [np.where(idle, 0.0, (part + extra) / whole) for part in (kappa_bar, abs(kappa_bar))]
     return fit, *(np.where(blind, 1.0, part) for part in parts)
 
 
@@ -234,5 +234,5 @@ def best_member_ridge(b: FloatArray, a: FloatArray, nu: FloatArray, rho2: FloatA
     lam = a * (scaled_optimum(b, a, nu, rho2, noise) / nu - 1)
     excess = rho2 * (a / nu - b) + noise
     # b = 0 or |ρ| = 1: the ridge acts through γ only, so the error falls for ever unless there is nothing to amplify.
-    lam = np.where(np.abs(lam) < 1e-14 * a, 0.0, lam)  # zero up to rounding is zero
+    lam = np.where(abs(lam) < 1e-14 * a, 0.0, lam)  # zero up to rounding is zero
     return np.where(b * (1 - rho2) == 0, np.where((excess > 0) & (a > 0), np.inf, 0.0), lam)

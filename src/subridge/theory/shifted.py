@@ -83,10 +83,10 @@ def errors_on_test(
     c = np.column_stack([phi[r] @ each for r, each in enumerate(tables.explained)])
     found = np.empty(errors.shape, dtype=kappa_bar.dtype)
     for (r, s), (trace, both) in tables.pairs.items():
-        gamma = np.sum(phi[r] @ trace * phi[s], axis=1) * factors[:, r, s]
+        gamma = (phi[r] @ trace * phi[s]).sum(axis=1) * factors[:, r, s]
         with np.errstate(invalid="ignore"):
             spread = np.where(gamma == 0, 0.0, gamma * (errors[:, r, s] + zeta2))
-        bias = tables.power - c[:, r] - c[:, s] + np.sum(phi[r] @ both * phi[s], axis=1)
+        bias = tables.power - c[:, r] - c[:, s] + (phi[r] @ both * phi[s]).sum(axis=1)
         found[:, r, s] = found[:, s, r] = bias + spread + eta2[:, r, s]
     return found, c
 
