@@ -477,7 +477,7 @@ class RidgeEnsembleBase(BaseEstimator):
         sets = taken.offer.row_sets
         self._left_out = LeftOutEnsemble(
             rows=replace(rows, given=None),  # a fitted estimator does not hold on to X
-            errors=taken.losses.errors(taken.places[None, :])[0, ...],
+            errors=taken.losses.errors(taken.places[None])[0],
             noise=noise,
             ensemble=self.ensemble_,
             members=self._members,
@@ -518,7 +518,7 @@ class RidgeEnsembleBase(BaseEstimator):
             None if sets is None and kept else rows.centred_targets[1],
         )
         linear = aggregation if aggregation.is_linear else Mean()
-        self._member_moments = moments = losses.moments(places[None, :], linear).of_batch(0)
+        self._member_moments = moments = losses.moments(places[None], linear).of_batch(0)
         self.risk_matrix_ = moments.pairs if moments.pairs.ndim == 2 else moments.pairs.sum(axis=0)
         self._member_weights = taken.weights if aggregation.fits_weights else linear.weights(moments)
         if scratch is None or not isinstance(rows, ColumnRows):
@@ -565,7 +565,7 @@ class RidgeEnsembleBase(BaseEstimator):
         with np.errstate(invalid="ignore"):  # the error of a single row is infinite
             choice = choose_ensemble(rows, families, usable, self.ridges, self.ridge_scope, self.scoring, fixed)
             taken = choice.kept[choice.taken]
-            self.choice_, error = replace(choice, kept={}), taken.losses.at(taken.places[None, :]).loss[0]
+            self.choice_, error = replace(choice, kept={}), taken.losses.at(taken.places[None]).loss[0]
             self._keep_candidate(rows, taken, float(error), decided if decided.decides_classes else None)
 
     # -- predicting -------------------------------------------------------------------------------
