@@ -4,8 +4,8 @@ Banded ridge regression (Dupré la Tour, Eickenberg, Nunez-Elizalde and Gallant 
 centred, weighted rows F_s. With ``v_s = tr(F_s F_sᵀ)/n``, kernels ``K_s = F_s F_sᵀ/v_s``, shares g of the spaces, a
 ridge λ, weighted labels y and the direction u = √w of the intercept,
 
-- ``A = Σ_s g_s K_s + λ I``, ``B = A⁻¹``, ``G = B - h cᵀ`` with ``h = B u`` and ``c = h/(uᵀ h)``;
-- dual coefficients ``α = G y``, intercept ``cᵀ y``, weights of a space ``g_s/v_s F_sᵀ α``;
+- ``A = P K P + λ I`` with ``K = Σ_s g_s K_s`` and ``P = I - u uᵀ/(uᵀ u)``, ``G = P A⁻¹ P``;
+- dual coefficients ``α = G y``, intercept ``uᵀ (y - K α)/(uᵀ u)``, weights of a space ``g_s/v_s F_sᵀ α``;
 - errors of the rows of a set t if the model is trained without them: ``e_t = G_tt⁻¹ α_t``.
 
 All are exact. In terms of weights the penalty of space s is ``λ v_s/g_s``. The eigenvectors Q of a mixture of kernels
@@ -102,7 +102,7 @@ def space_kernels(rows: TrainingRows, spaces: Sequence[IntArray]) -> SpaceKernel
 class Solution(NamedTuple):
     """The fit at one choice: `left_out` is W or W Q, shape (n, n), and `centre` c or Qᵀ c, shape (n,).
 
-    `blocks` are G_tt for each batch of sets, shape (G, m, m).
+    `blocks` are G_tt for each batch of sets, shape (G, m, m). Intercepts are cᵀ y.
     """
 
     left_out: Array
@@ -111,24 +111,29 @@ class Solution(NamedTuple):
 
 
 class Draw:
-    """The eigenvectors of Σ g_s K_s at shares g, shape (S,). Labels are rotated by them before use, or not."""
+    """The eigenvectors of P K P at shares g, shape (S,), and among them u. Labels are rotated by them first, or not."""
 
     def __init__(self, spaces: SpaceKernels, shares: FloatArray, rotated: bool = False) -> None:
-        self.spaces, self.rotated = spaces, rotated
-        spectrum, self.basis = namespace_of(spaces.roots).linalg.eigh(spaces.mixed(shares))
-        self._spectrum = namespace_of(spectrum).clip(spectrum, min=0.0)
+        self.spaces, self.rotated, mixture = spaces, rotated, spaces.mixed(shares)
+        xp, norm = namespace_of(mixture), float(spaces.roots @ spaces.roots) ** 0.5
+        u = spaces.roots * (spaces.fit_intercept / norm)
+        pull = mixture @ u
+        across = u[:, None] * (pull - 0.5 * (u @ pull - 1.0) * u)
+        mixture -= across + across.T  # P K P - u uᵀ: the other eigenvalues are not negative, and their mean is about 1
+        spectrum, self.basis = xp.linalg.eigh(mixture)
+        self._spectrum = xp.where(spectrum < -0.5, np.inf, xp.clip(spectrum, min=0.0))
+        self._level, self._pull = u @ self.basis / norm, pull @ self.basis / norm
 
     def at(self, ridge: float, example: Array) -> Solution:
         """The solution at a positive ridge, in the precision of the example."""
         Q, xp, gains = self.basis, namespace_of(self.basis), 1 / (self._spectrum + ridge)
-        direction = self.spaces.roots @ Q * float(self.spaces.fit_intercept)
-        centre = gains * direction / xp.clip(gains @ direction**2, min=1e-300)
-        pull, left_out, blocks = Q @ (gains * direction), xp.empty_like(Q), []
+        centre, left_out, blocks = self._level - gains * self._pull, xp.empty_like(Q), []
         for rows in self.spaces.batches:
             own = _of_sets(Q, rows)
-            turned = xp.matrix_transpose(own * gains - pull[rows][..., None] * centre)  # of G Q
-            blocks.append(own @ turned)
-            left_out[rows] = xp.linalg.inv(blocks[-1]) @ xp.matrix_transpose(turned)
+            own *= gains**0.5
+            blocks.append(own @ xp.matrix_transpose(own))
+            left_out[rows] = xp.linalg.inv(blocks[-1]) @ own
+        left_out *= gains**0.5
         if not self.rotated:
             left_out, centre = left_out @ Q.T, Q @ centre
         return Solution(like(left_out, example), [like(block, example) for block in blocks], like(centre, example))
