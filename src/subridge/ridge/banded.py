@@ -127,7 +127,8 @@ def space_kernels(rows: TrainingRows, spaces: Sequence[IntArray]) -> SpaceKernel
 class Solution(NamedTuple):
     """The fit at one choice: `left_out` is W or W Q, shape (n, n), and `centre` c or Qᵀ c, shape (n,).
 
-    W and c have the roots of the weights in their columns, so that labels need no weights. `blocks` are G_tt for each batch of sets, shape (G, m, m). Intercepts are cᵀ y.
+    Columns of W and entries of c are multiplied by the roots of weights, so that labels need not be. `blocks` are G_tt
+    for each batch of sets, shape (G, m, m). Intercepts are cᵀ y.
     """
 
     left_out: Array
