@@ -308,7 +308,10 @@ class Pilot:
         block = max(1, _TABLE // (len(self.members) * self.targets.size))
         for start in range(0, len(penalties), block):
             part = penalties[start : start + block]
-            found = [fit.left_out(part[:, r], self.targets, self.rows.left_out) for r, fit in enumerate(self.members)]
+            found = [
+                fit.left_out(part[:, r], self.targets, self.rows.left_out, doubted=False)
+                for r, fit in enumerate(self.members)
+            ]
             errors = np.stack([each.errors for each in found], axis=1 + self.per_target) / self.rows.root_weights
             errors = errors.reshape(len(part) * self.n_judged, len(found), -1, errors.shape[-1])
             rows = slice(start * self.n_judged, start * self.n_judged + len(errors))

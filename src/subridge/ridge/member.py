@@ -192,8 +192,12 @@ class MemberFit:
 
     # -- rows left out one by one -----------------------------------------------------------------
 
-    def left_out(self, penalties: FloatArray, targets: Array, sets: LeftOutSets | None = None) -> LeftOut:
+    def left_out(
+        self, penalties: FloatArray, targets: Array, sets: LeftOutSets | None = None, doubted: bool = True
+    ) -> LeftOut:
         """Errors at every row if it, or its set, is left out, from penalties (L,) and centred, weighted labels (C, n).
+
+        Whoever does not ask how far the errors of sets may be off saves three of four refits.
 
         Leaving out one of three labels without features leaves the mean of the other two:
 
@@ -206,7 +210,7 @@ class MemberFit:
         array([[[-6. , -3. ,  4.5]]])
         """
         if sets is not None:
-            return self._left_out_sets(penalties, targets, sets)
+            return self._left_out_sets(penalties, targets, sets, doubted)
         Qt, d = self.left, self.spectrum
         A, gains = targets @ Qt.T, self.residual_gains(penalties)
         if not self.rows.knows_leverages:  # the trace stands for them
@@ -287,16 +291,16 @@ class MemberFit:
 
     # -- sets of rows left out together -----------------------------------------------------------
 
-    def _left_out_sets(self, penalties: FloatArray, targets: Array, sets: LeftOutSets) -> LeftOut:
+    def _left_out_sets(self, penalties: FloatArray, targets: Array, sets: LeftOutSets, doubted: bool) -> LeftOut:
         parts, off, total = [], np.zeros(()), np.zeros(())
-        for batch, errors, moved in self.set_errors(penalties, targets, sets):
+        for batch, errors, moved in self.set_errors(penalties, targets, sets, doubted):
             parts.append(batch.answers(errors))
             off, total = off + moved**2, total + to_numpy((errors * errors).sum(axis=(-2, -1)))
         joined = take_last(namespace_of(targets).concat(parts, axis=-1), sets.order)
         return LeftOut(joined, targets[:0], doubt=largest_ratio(off, total))
 
     def set_errors(
-        self, penalties: FloatArray, targets: Array, sets: LeftOutSets
+        self, penalties: FloatArray, targets: Array, sets: LeftOutSets, doubted: bool = True
     ) -> Iterator[tuple[SetBatch, Array, FloatArray]]:
         """Errors on all rows of every set, batch by batch, shape (L, C, G, m), and how far they may be off, (L, C).
 
@@ -325,7 +329,7 @@ class MemberFit:
                 norms = np.linalg.norm(to_numpy(errors), axis=-1)
                 hard |= (shares[:, None, None] * size[:, None] > _NOTICED * gaps[:, None, :] * norms).any(axis=(0, 1))
                 for g in np.flatnonzero(hard).tolist():
-                    refitted, moved = refit_without(self, targets, penalties, part.rows[g])
+                    refitted, moved = refit_without(self, targets, penalties, part.rows[g], doubted)
                     errors[:, :, g, :], off = like(refitted, errors), np.hypot(off, moved)
                 yield part, errors, off
 
@@ -380,7 +384,7 @@ class MemberFit:
         if sets is None:
             return errors, errors * reach
         xp, pulls, shifts = namespace_of(targets), [], []
-        for batch, found, _ in self.set_errors(np.array([penalty]), targets, sets):
+        for batch, found, _ in self.set_errors(np.array([penalty]), targets, sets, doubted=False):
             pulls.append((batch.of(self.left) * found[0, :, None, :, :]).sum(axis=-1))
             shifts.append((batch.of(reach) * found[0]).sum(axis=-1))
         return xp.concat(pulls, axis=-1), xp.concat(shifts, axis=-1)
@@ -549,7 +553,7 @@ def doubt_of_rows(fit: MemberFit, targets: Array, penalties: FloatArray, found: 
 
 
 def refit_without(
-    fit: MemberFit, targets: Array, penalties: FloatArray, index: IntArray
+    fit: MemberFit, targets: Array, penalties: FloatArray, index: IntArray, doubted: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Errors on the rows of a set if a member is trained without them, (L, C, m), and how far they may be off, (L, C).
 
@@ -572,7 +576,10 @@ def refit_without(
         return (y[:, index] - means[:, None] - predicted) * roots[index]
 
     member = factorise_carefully(replace(fit, rows=part, measurement=np.arange(X.shape[1])))
-    errors, off = errors_of(member), movement(member, errors_of)
+    errors = errors_of(member)
+    if not doubted:
+        return errors, np.zeros(errors.shape[:2])
+    off = movement(member, errors_of)
     if member.dropped and member.right is not None:  # a direction that is not zero would fit the rest of the labels
         outside = [labels - labels @ member.left.T @ member.left, new - new @ member.right.T @ member.right]
         beyond = (outside[1] ** 2).sum() + (EPS * new**2).sum() * EPS  # at least the rounding of the rows
@@ -684,7 +691,7 @@ class MemberPath:
         If rows are left out together, f_r^(-i) is trained without all of them.
         """
         if index not in self._known:
-            found = self._fit.left_out(self.penalties[[index]], self._targets, self._fit.rows.left_out)
+            found = self._fit.left_out(self.penalties[[index]], self._targets, self._fit.rows.left_out, doubted=False)
             self._known = {index: self._unweighted(found.errors)[0]}
         return self._known[index]
 
